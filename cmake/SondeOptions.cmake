@@ -1,0 +1,33 @@
+# Every switch a person may set at configure time, and the flags all targets share.
+
+option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets)" ON)
+option(SONDE_TESTS "Build the tests (needs GoogleTest)" ON)
+option(SONDE_BENCH "Build the benchmarks" ON)
+option(SONDE_PORTABLE "Link statically where it can be, for the portable preset" OFF)
+set(SONDE_SANITIZE "" CACHE STRING "Sanitizers for everything but the preload library, e.g. address,undefined")
+set(SONDE_REFERENCE_DATA "" CACHE PATH "Folder of real traces with a peer's numbers (tests labelled reference)")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+# One shape of build tree and install: bin/, lib/sonde/ (never multiarch).
+set(SONDE_BIN_DIR "${PROJECT_BINARY_DIR}/bin")
+set(SONDE_LIB_DIR "${PROJECT_BINARY_DIR}/lib/sonde")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${SONDE_BIN_DIR}")
+
+add_library(sonde_flags INTERFACE)
+target_compile_options(sonde_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  -Werror)
+target_compile_options(sonde_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:-Wno-pedantic>")
+target_include_directories(sonde_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+
+if(SONDE_SANITIZE)
+  target_compile_options(sonde_flags INTERFACE -fsanitize=${SONDE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(sonde_flags INTERFACE -fsanitize=${SONDE_SANITIZE})
+endif()

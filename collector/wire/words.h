@@ -1,0 +1,93 @@
+// The small enumerations that both sides of the spool agree on. The numbers are part of the format: append, never
+// renumber. The words that the store writes for them are in analysis/ingest.
+#pragma once
+
+#include <cstdint>
+
+namespace sonde::wire {
+
+// What a slice is; `slice.kind` in the store.
+enum class SliceKind : std::uint8_t {
+  Phase = 1,
+  Operation = 2,
+  Iteration = 3,
+  MicroStep = 4,
+  Forward = 5,
+  Backward = 6,
+  Optimizer = 7,
+  DataLoad = 8,
+  Checkpoint = 9,
+  Evaluation = 10,
+  Module = 11,
+  Operator = 12,
+  Api = 13,
+  Collective = 14,
+  Io = 15,
+  Wait = 16,
+  Python = 17,
+  Range = 18,
+  Mark = 19,
+};
+
+// Who recorded an event; `slice.category`, and the bits of `SONDE_SOURCES`.
+enum class Probe : std::uint8_t {
+  Annotation = 0,
+  Nvtx = 1,
+  Torch = 2,
+  Gloo = 3,
+  Net = 4,
+  Process = 5,  // process and thread life; always on
+  Mpi = 6,
+  Nccl = 7,
+  Cuda = 8,
+  Io = 9,
+  Sync = 10,
+  Python = 11,
+  Stack = 12,
+  Tensor = 13,
+  System = 14,
+  Count = 15,
+};
+
+enum class ChannelKind : std::uint8_t { Tcp = 1, Unix = 2, Pipe = 3, Mpi = 4, Nccl = 5 };
+
+enum class CollectiveOp : std::uint8_t {
+  Allreduce = 1,
+  Broadcast = 2,
+  Reduce = 3,
+  Allgather = 4,
+  ReduceScatter = 5,
+  Alltoall = 6,
+  Gather = 7,
+  Scatter = 8,
+  Barrier = 9,
+  Send = 10,
+  Receive = 11,
+};
+
+enum class DataType : std::uint8_t {
+  Unknown = 0,
+  Int8 = 1,
+  Uint8 = 2,
+  Int32 = 3,
+  Uint32 = 4,
+  Int64 = 5,
+  Uint64 = 6,
+  Float16 = 7,
+  Float32 = 8,
+  Float64 = 9,
+  Bfloat16 = 10,
+};
+
+// Why something was not recorded; `loss.reason` in the store.
+enum class LossReason : std::uint8_t {
+  SpoolFull = 0,    // the limit, the file system or its quota had no room for another slot
+  Signal = 1,       // a signal handler interrupted a write on its own thread
+  Depth = 2,        // more scopes open at once than kMaxOpenScopes
+  Definitions = 3,  // more distinct strings, channels or communicators than the tables hold
+  Unbalanced = 4,   // an end without its begin
+  NoThread = 5,     // the thread could not be registered
+  Count = 6,
+};
+
+}  // namespace sonde::wire

@@ -1,0 +1,183 @@
+/* Annotations for C and C++ programs that Sonde records.
+ *
+ *   #include <sonde/sonde.h>
+ *
+ *   sonde_scope scope = sonde_begin(SONDE_OPERATION, "rollout");
+ *   ...
+ *   sonde_end(scope);
+ *
+ * Header-only and free of dependencies beyond libc's dlsym. Without Sonde's library in the process every call is a
+ * no-op of a few nanoseconds. Every function may be called from any thread at any time, keeps errno, never blocks on
+ * another thread and never fails. A scope ends on the thread that began it.
+ *
+ * Names are text of any length up to 16 KiB and are copied. A name that is a string literal is best given through
+ * SONDE_BEGIN("rollout"), which looks it up once per place in the code.
+ */
+#ifndef SONDE_SONDE_H
+#define SONDE_SONDE_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#endif
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SONDE_API_VERSION 1u
+
+/* Kinds of scopes; the numbers are those of the spool format. */
+enum {
+  SONDE_PHASE = 1,
+  SONDE_OPERATION = 2,
+  SONDE_ITERATION = 3,
+  SONDE_MICRO_STEP = 4,
+  SONDE_FORWARD = 5,
+  SONDE_BACKWARD = 6,
+  SONDE_OPTIMIZER = 7,
+  SONDE_DATA_LOAD = 8,
+  SONDE_CHECKPOINT = 9,
+  SONDE_EVALUATION = 10,
+  SONDE_MODULE = 11,
+  SONDE_OPERATOR = 12,
+  SONDE_PYTHON = 17
+};
+
+/* What the recording library offers. Later versions append; `size` says how much is there. */
+typedef struct sonde_api_table {
+  uint32_t version;
+  uint32_t size;
+  /* The id of a text, stable in this process and its forked children; 0 when the tables are full. */
+  uint32_t (*intern)(const char* text, size_t length);
+  /* Opens a scope; returns its token, 0 when nothing is recorded. `probe` is one of SONDE_PROBE_…. */
+  uint32_t (*begin)(uint32_t kind, uint32_t name, uint32_t probe);
+  /* Closes the scope with this token; 0 is ignored. */
+  void (*end)(uint32_t token);
+  void (*mark)(uint32_t name, uint32_t probe);
+  void (*scalar)(uint32_t name, double value);
+  /* Work of the iteration that is open; 0: unknown. */
+  void (*iteration_info)(uint64_t samples, uint64_t tokens, double flops);
+  /* A key and text value: of the scope `token`, or with token 0 of the process. */
+  void (*metadata)(uint32_t token, uint32_t key, uint32_t text);
+  void (*argument_int)(uint32_t token, uint32_t key, int64_t value);
+  /* Is this probe recording now? Cheap enough to ask at every event. */
+  int (*enabled)(uint32_t probe);
+  /* The next communicator that this thread creates has this key and these members (ranks in order); until
+   * `communicator_hint(NULL, NULL, 0)`. */
+  void (*communicator_hint)(const char* key, const int32_t* ranks, int32_t count);
+} sonde_api_table;
+
+enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };
+
+/* The table of the recording library in this process, or NULL. Looked for once per object that includes this. */
+static inline const sonde_api_table* sonde_table(void) {
+  static const sonde_api_table* table;
+  static int looked;
+  if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
+    typedef const sonde_api_table* (*sonde_api_function)(uint32_t);
+    void* symbol = dlsym(RTLD_DEFAULT, "sonde_api");
+    if (symbol != NULL) {
+      sonde_api_function function;
+      memcpy(&function, &symbol, sizeof function); /* ISO C has no cast from object to function pointer */
+      __atomic_store_n(&table, function(SONDE_API_VERSION), __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
+  }
+  return __atomic_load_n(&table, __ATOMIC_RELAXED);
+}
+
+typedef uint32_t sonde_scope;
+
+/* Opens a scope named by a text that may change from call to call. `kind`: SONDE_PHASE, SONDE_OPERATION, …. */
+static inline sonde_scope sonde_begin(uint32_t kind, const char* name) {
+  const sonde_api_table* api = sonde_table();
+  return api == NULL ? 0u : api->begin(kind, api->intern(name, strlen(name)), SONDE_PROBE_ANNOTATION);
+}
+
+/* The same with a name that never changes at this place in the code; `cache` is a static of that place. */
+static inline sonde_scope sonde_begin_cached(uint32_t kind, const char* name, uint32_t* cache) {
+  const sonde_api_table* api = sonde_table();
+  uint32_t id;
+  if (api == NULL)
+    return 0u;
+  id = __atomic_load_n(cache, __ATOMIC_RELAXED);
+  if (id == 0u) {
+    id = api->intern(name, strlen(name));
+    __atomic_store_n(cache, id, __ATOMIC_RELAXED);
+  }
+  return api->begin(kind, id, SONDE_PROBE_ANNOTATION);
+}
+
+static inline void sonde_end(sonde_scope scope) {
+  const sonde_api_table* api = sonde_table();
+  if (api != NULL)
+    api->end(scope);
+}
+
+/* An instant worth a flag in the timeline. */
+static inline void sonde_mark(const char* name) {
+  const sonde_api_table* api = sonde_table();
+  if (api != NULL)
+    api->mark(api->intern(name, strlen(name)), SONDE_PROBE_ANNOTATION);
+}
+
+/* A value of the current iteration: a loss, a learning rate, a reward. */
+static inline void sonde_scalar(const char* name, double value) {
+  const sonde_api_table* api = sonde_table();
+  if (api != NULL)
+    api->scalar(api->intern(name, strlen(name)), value);
+}
+
+/* How much work the current iteration does; 0 where unknown. */
+static inline void sonde_iteration_info(uint64_t samples, uint64_t tokens, double flops) {
+  const sonde_api_table* api = sonde_table();
+  if (api != NULL)
+    api->iteration_info(samples, tokens, flops);
+}
+
+/* A fact about the run (algorithm, environment, seed): shown in every report. */
+static inline void sonde_metadata(const char* key, const char* value) {
+  const sonde_api_table* api = sonde_table();
+  if (api != NULL)
+    api->metadata(0u, api->intern(key, strlen(key)), api->intern(value, strlen(value)));
+}
+
+#ifdef __cplusplus
+}
+
+#define SONDE_JOIN_INNER(a, b) a##b
+#define SONDE_JOIN(a, b) SONDE_JOIN_INNER(a, b)
+
+namespace sonde {
+
+/* Closes its scope when it goes out of scope; see SONDE_SCOPE. */
+class Scope {
+ public:
+  explicit Scope(sonde_scope scope) noexcept : scope_(scope) {}
+  ~Scope() { sonde_end(scope_); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  sonde_scope scope_;
+};
+
+}  // namespace sonde
+
+/* SONDE_SCOPE(SONDE_OPERATION, "rollout"); — until the end of the block. The name must be a literal. */
+#define SONDE_SCOPE(kind, name) const ::sonde::Scope SONDE_JOIN(sondeScope, __LINE__)(SONDE_BEGIN_KIND(kind, name))
+#endif
+
+/* Opens an operation named by a literal; a statement expression, so GCC and Clang only. */
+#define SONDE_BEGIN(name) SONDE_BEGIN_KIND(SONDE_OPERATION, name)
+#define SONDE_BEGIN_KIND(kind, name)                            \
+  (__extension__({                                              \
+    static uint32_t sonde_name_cache;                           \
+    sonde_begin_cached((kind), ("" name), &sonde_name_cache);   \
+  }))
+
+#endif
