@@ -1,0 +1,44 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace sonde::cli {
+
+void complain(std::string_view verb, std::string_view message) {
+  const std::string line = verb.empty() ? fmt::format("sonde: {}\n", message)
+                                        : fmt::format("sonde {}: {}\n", verb, message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int fail(std::string_view verb, const Error& error) {
+  complain(verb, error.message);
+  return error.code == ErrorCode::InvalidArgument ? kExitUsage : kExitUnreadable;
+}
+
+void printOut(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+Result<void> writeOut(const std::string& path, std::string_view text) {
+  if (path.empty()) {
+    printOut(text);
+    return {};
+  }
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file)
+    return Error{
+        ErrorCode::Io,
+        fmt::format("cannot write {}: {}: give a path in a folder that you can write to with -o",
+                    path,
+                    std::generic_category().message(errno))};
+  return {};
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,99 @@
+#include "cli/dispatch.h"
+
+#include "analysis/base/suggest.h"
+#include "cli/verbs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+std::string overview(const std::vector<std::unique_ptr<Command>>& commands) {
+  std::string text =
+      "sonde — where the time of a training run goes, across every layer\n\n"
+      "Usage: sonde VERB [OPTIONS] …\n\nVerbs:\n";
+  for (const auto& command : commands)
+    text += fmt::format("  {:<11}{}\n", command->name(), command->summary());
+  return text +
+         "\n  sonde VERB --help   what a verb does, with an example\n"
+         "  sonde --version     the version\n";
+}
+
+int unknownVerb(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
+  std::vector<std::string> names;
+  for (const auto& command : commands)
+    names.emplace_back(command->name());
+  const std::string nearest = nearestWord(word, names);
+  const std::string advice = nearest.empty() ? "`sonde --help` lists the verbs"
+                                             : fmt::format("did you mean `sonde {}`?", nearest);
+  complain("", fmt::format("there is no verb '{}': {}", word, advice));
+  return kExitUsage;
+}
+
+void prepare(CLI::App& app, Command& command) {
+  app.name(fmt::format("sonde {}", command.name()));
+  app.description(fmt::format("sonde {} — {}", command.name(), command.summary()));
+  app.footer(fmt::format("\n{}", command.details()));
+  app.set_help_flag("-h,--help", "show this help");
+  app.get_formatter()->column_width(34);
+  command.declare(app);
+}
+
+std::string oneSentence(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+int runVerb(Command& command, std::vector<std::string> arguments) {
+  CLI::App app;
+  prepare(app, command);
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 wants
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    printOut(app.help());
+    return kExitOk;
+  } catch (const CLI::Error& error) {
+    complain(command.name(),
+             fmt::format("{}: see `sonde {} --help`", oneSentence(error.what()), command.name()));
+    return command.usageExit();
+  }
+  return command.run();
+}
+
+}  // namespace
+
+std::string helpOf(Command& command) {
+  CLI::App app;
+  prepare(app, command);
+  return app.help();
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  const auto commands = allCommands();
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first == "--version") {
+    printOut(fmt::format("sonde {}\n", SONDE_VERSION));
+    return kExitOk;
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    printOut(overview(commands));
+    return kExitOk;
+  }
+  if (first.empty()) {
+    complain("", "no verb given: `sonde --help` lists the verbs");
+    return kExitUsage;
+  }
+  const auto found = std::find_if(commands.begin(), commands.end(), [&](const auto& command) {
+    return first == command->name();
+  });
+  if (found == commands.end())
+    return unknownVerb(first, commands);
+  return runVerb(**found, {arguments.begin() + 1, arguments.end()});
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,18 @@
+// From the words of a command line to a verb's run(): `--help`, `--version`, an unknown verb,
+// options that do not parse. Called once, on the main thread.
+#pragma once
+
+#include "cli/command.h"
+
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+
+// `arguments` without the program's own name. Returns the exit status.
+int dispatch(const std::vector<std::string>& arguments);
+
+// What `sonde VERB --help` prints.
+std::string helpOf(Command& command);
+
+}  // namespace sonde::cli

@@ -1,0 +1,64 @@
+// One table, printed three ways: aligned for a person, as JSON and as CSV for programs. A person
+// sees 12.3 ms, 4.0 MiB and 37.5 %; programs get the integer of nanoseconds or bytes and the
+// fraction. Plain values: no thread rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace CLI {
+class App;
+}
+
+namespace sonde::cli {
+
+enum class Format { Table, Json, Csv };
+
+// Adds `--format table|json|csv` to a verb.
+void addFormatOption(CLI::App& app, Format& format);
+
+enum class ColumnKind { Text, Integer, Real, DurationNs, Bytes, Fraction };
+
+struct Column {
+  std::string key;    // of the JSON object and the CSV header
+  std::string title;  // above the column for a person
+  ColumnKind kind = ColumnKind::Text;
+};
+
+struct Blob {
+  std::string bytes;
+};
+
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  // each as long as `columns`
+};
+
+// Aligned columns, numbers to the right, a header line. Each line is indented by `indent` and cut
+// at `maxWidth` characters (0: never); `…` marks the cut.
+std::string renderText(const Table& table, int indent = 0, int maxWidth = 0);
+// RFC 4180, with a header line. Null is empty, a blob is hexadecimal.
+std::string renderCsv(const Table& table);
+// An array with one object a row, keyed by Column::key.
+nlohmann::json rowsAsObjects(const Table& table);
+// A cell as JSON; a blob as its hexadecimal text, a double that is not finite as null.
+nlohmann::json cellAsJson(const Cell& cell);
+
+// Text for JSON output: two-space indent, bad UTF-8 replaced rather than refused, a final newline.
+std::string dumpJson(const nlohmann::json& value);
+
+std::string humanDuration(std::int64_t nanoseconds);
+std::string humanBytes(std::int64_t bytes);
+std::string humanCount(std::int64_t count);
+std::string humanFraction(double fraction);
+
+// `text` cut to `width` characters (not bytes), the last being `…` where something was cut.
+std::string cutTo(const std::string& text, int width);
+
+}  // namespace sonde::cli

@@ -1,0 +1,21 @@
+// The table of verbs. To add one: write `<verb>_command.cpp` with its factory, and give it a line
+// in SONDE_VERBS and one in CMakeLists.txt.
+#pragma once
+
+#include "cli/command.h"
+
+#include <vector>
+
+// In the order in which `sonde --help` lists them.
+#define SONDE_VERBS(VERB) VERB(Gui)
+
+namespace sonde::cli {
+
+#define SONDE_DECLARE_FACTORY(Verb) std::unique_ptr<Command> make##Verb##Command();
+SONDE_VERBS(SONDE_DECLARE_FACTORY)
+#undef SONDE_DECLARE_FACTORY
+
+// One of each, in that order.
+std::vector<std::unique_ptr<Command>> allCommands();
+
+}  // namespace sonde::cli
