@@ -1,0 +1,117 @@
+// Moves what the processes of a recording have written from their spool files into the trace,
+// exactly once.
+//
+// The recording loop (or `sonde recover`) owns one, on one thread. Rows, the note of how far each
+// slot has been read and the state of the builders go into one transaction; slots are given back
+// only after it has committed. So a recorder that is killed anywhere is resumed by open() on the
+// same folder and `.part`, and nothing is stored twice.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+// Three readings of one instant on this host.
+struct ClockTriple {
+  std::uint64_t ticks = 0;
+  std::int64_t monotonicNs = 0;
+  std::int64_t realtimeNs = 0;
+};
+
+// One process image as its spool file names it. `pid` is the one of its own pid namespace.
+struct ImageId {
+  std::int32_t pid = 0;
+  std::uint64_t startTime = 0;  // field 22 of /proc/PID/stat
+  std::uint32_t execCount = 0;
+
+  friend auto operator<=>(const ImageId&, const ImageId&) = default;
+};
+
+// What the recorder read about an image from /proc, or learned from waitpid. Only what is set is
+// stored; it may come in parts and before the image's spool file has been seen.
+struct ProcessFacts {
+  ImageId image;
+  std::optional<int> rank;
+  std::optional<int> localRank;
+  std::optional<int> worldSize;
+  std::optional<std::string> command;  // redacted
+  std::optional<int> exitStatus;       // as a shell shows it: 128 + signal when killed
+  std::map<std::string, std::string>
+      arguments;  // stored as args of the process: environment, host facts
+};
+
+struct DrainerOptions {
+  std::filesystem::path folder;  // the session's spool folder; its `lock` is taken
+  std::filesystem::path part;    // the trace under construction: created, or resumed
+  std::string job;               // meta.job; empty: unknown
+  std::string hostName;          // empty: gethostname()
+  // Copies everything without giving slots back or deleting files (`sonde recover -o`).
+  bool keepSpool = false;
+  // Only this file of the folder; empty: all.
+  std::filesystem::path onlyFile;
+  // Where triples come from; by default the clocks of this machine. One is taken at every drain
+  // that finds something.
+  std::function<ClockTriple()> clock;
+};
+
+struct DrainProgress {
+  std::uint64_t records = 0;       // stored by this call
+  std::uint64_t bytes = 0;         // of the spool, read by this call
+  std::vector<ImageId> newImages;  // seen for the first time: now is the time to read their /proc
+  std::uint32_t liveImages = 0;    // images whose process still runs
+  // The trace cannot grow any more (disk full, quota): draining has ended for good, the job is not
+  // touched.
+  bool stopped = false;
+  std::string why;  // when stopped: one line for the summary
+};
+
+struct DrainTotals {
+  std::map<std::string, std::uint64_t> events;   // rows by table
+  std::map<std::string, std::uint64_t> dropped;  // by reason, as in table loss
+  std::uint64_t skippedRecords = 0;              // damaged or of a kind this version does not know
+  std::uint64_t bytes = 0;                       // of spool data read
+};
+
+class Drainer {
+ public:
+  // Fails when the folder is not a session's, when another process drains it
+  // (ErrorCode::InvalidArgument), or when the part cannot be created or is not this session's.
+  static Result<std::unique_ptr<Drainer>> open(DrainerOptions options);
+  ~Drainer();
+  Drainer(const Drainer&) = delete;
+  Drainer& operator=(const Drainer&) = delete;
+
+  // Stores what all processes have committed so far. Call it every 100 ms or so.
+  DrainProgress drainOnce();
+
+  // Stored with the next drain.
+  void noteProcess(ProcessFacts facts);
+  void noteMeta(const std::string& key, const std::string& value);
+
+  // Turns recording off in the control page of every image that still runs.
+  void stopRecording();
+
+  // Call when the run is over: drains the rest, closes what is open (processes that still run stay
+  // marked so), stores the losses, finalises the database and renames `part` to `output`; then
+  // deletes the spool files and the manifest. After an error the `.part` is left as it was
+  // committed and `sonde recover` can continue.
+  Result<DrainTotals> finish(const std::filesystem::path& output);
+
+  const DrainTotals& totals() const;
+
+ private:
+  class Impl;
+  explicit Drainer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sonde::session

@@ -1,0 +1,34 @@
+// `manifest.json` in a session's spool folder: which trace the recording writes and who records it,
+// so that `sonde recover` can finish what a killed recorder left. Plain functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+struct Manifest {
+  std::string session;           // the folder's own name; meta.session of its trace
+  std::filesystem::path output;  // absolute
+  std::filesystem::path part;    // absolute: output + ".part"
+  std::int32_t launcherPid = 0;
+  std::uint64_t launcherStartTime = 0;  // field 22 of /proc/PID/stat
+  std::string bootId;
+  std::string job;                   // meta.job
+  std::vector<std::string> command;  // redacted
+};
+
+// Written whole to a temporary name and renamed.
+Result<void> writeManifest(const std::filesystem::path& folder, const Manifest& manifest);
+Result<Manifest> readManifest(const std::filesystem::path& folder);
+
+// Field 22 of /proc/PID/stat; nothing when there is no such process or it is a zombie.
+bool processAlive(std::int32_t pid, std::uint64_t startTime);
+std::uint64_t processStartTime(std::int32_t pid);  // 0: no such process
+std::string currentBootId();
+
+}  // namespace sonde::session
