@@ -1,0 +1,39 @@
+// Waits for the job: passes signals on, collects the processes that end, and decides when the run
+// is over. Runs on the main thread, which does nothing else meanwhile.
+#pragma once
+
+#include "collector/launcher/reaper.h"
+#include "collector/launcher/signal_relay.h"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+
+namespace sonde::launcher {
+
+struct SupervisorOptions {
+  pid_t mainChild = 0;
+  std::chrono::milliseconds grace{5000};  // for what the main process leaves behind
+  // Without a subreaper nobody tells when the rest has ended; then this is asked. May be empty.
+  std::function<bool()> othersAlive;
+};
+
+struct SupervisorCallbacks {
+  std::function<void(const ReapedChild&)> reaped;
+  // The main process has ended and others have not; told once.
+  std::function<void()> waitingForRest;
+};
+
+struct RunOutcome {
+  int waitStatus = 0;        // of the main process
+  bool restRunning = false;  // some were left when the grace had passed
+};
+
+// Returns when the main process has ended and the rest have, too, or the grace has passed, or a
+// signal came while only the rest was waited for.
+RunOutcome supervise(const SignalRelay& relay,
+                     const SupervisorOptions& options,
+                     const SupervisorCallbacks& callbacks);
+
+}  // namespace sonde::launcher
