@@ -1,0 +1,108 @@
+// Rows for where things ran: hosts, processes, threads, devices, streams and their clocks.
+//
+// Plain values; any thread. A text member must live until the call that it is passed to returns. An
+// id of 0, an empty optional and an empty optional text are NULL. Times are nanoseconds of the
+// host's job time. `id` 0 in a row that is added: the writer gives the next one.
+#pragma once
+
+#include "analysis/model/ids.h"
+#include "analysis/model/words.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sonde::model {
+
+using OptionalInt = std::optional<std::int64_t>;
+using OptionalReal = std::optional<double>;
+using OptionalText = std::optional<std::string_view>;
+
+struct Host {
+  HostId id;
+  std::string_view name;
+  OptionalText bootId;
+  OptionalText os;
+  OptionalText cpuModel;
+  OptionalInt cpuCount;
+  OptionalInt memoryBytes;
+};
+
+// One process image: an exec makes a new row whose `parentId` is the image that was replaced.
+struct Process {
+  ProcessId id;
+  HostId hostId;
+  std::int64_t pid = 0;
+  ProcessId parentId;
+  OptionalInt rank;
+  OptionalInt localRank;
+  OptionalInt worldSize;
+  OptionalText command;  // the argument vector, redacted, as a shell would read it
+  OptionalInt startNs;
+  OptionalInt endNs;
+  OptionalInt exitStatus;
+  OptionalInt exitSignal;
+  ProcessState state = ProcessState::Unknown;
+  OptionalInt pidNamespace;
+  OptionalInt startTime;  // clock ticks since boot
+  OptionalInt execCount;
+  OptionalInt cpuNs;
+};
+
+struct Thread {
+  ThreadId id;
+  ProcessId processId;
+  std::int64_t tid = 0;
+  OptionalText name;
+  OptionalInt startNs;
+  OptionalInt endNs;
+};
+
+struct Device {
+  DeviceId id;
+  HostId hostId;
+  std::string_view kind;
+  std::int64_t ordinal = 0;
+  OptionalText name;
+  OptionalText uuid;
+  OptionalInt memoryBytes;
+};
+
+struct Stream {
+  StreamId id;
+  ProcessId processId;
+  DeviceId deviceId;
+  std::int64_t number = 0;
+  OptionalText name;
+  OptionalInt priority;
+};
+
+struct ClockSync {
+  HostId hostId;
+  ProcessId processId;
+  std::int64_t ticks = 0;
+  std::int64_t monotonicNs = 0;
+  std::int64_t realtimeNs = 0;
+};
+
+// From `fromNs` on, a time t of the host is t + offsetNs + (t − fromNs) × driftPpb / 10⁹ on the
+// job's common clock.
+struct ClockMap {
+  HostId hostId;
+  std::int64_t fromNs = 0;
+  std::int64_t offsetNs = 0;
+  std::int64_t driftPpb = 0;
+  OptionalInt errorNs;
+};
+
+struct Mapping {
+  ProcessId processId;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t fileOffset = 0;
+  StringId pathId;
+  OptionalText buildId;
+  OptionalInt fromNs;
+};
+
+}  // namespace sonde::model

@@ -1,0 +1,102 @@
+#include "analysis/model/words.h"
+
+#include <array>
+#include <cstddef>
+
+namespace sonde::model {
+namespace {
+
+using Words = std::string_view;
+
+// Indexed by the enumerators' numbers.
+constexpr Words kSliceKinds[] = {"",           "phase",    "operation", "iteration", "micro_step",
+                                 "forward",    "backward", "optimizer", "data_load", "checkpoint",
+                                 "evaluation", "module",   "operator",  "api",       "collective",
+                                 "io",         "wait",     "python",    "range",     "mark"};
+constexpr Words kScopeHows[] = {"", "own", "inherited", "none"};
+constexpr Words kProcessStates[] = {"", "running", "exited", "signalled", "replaced", "unknown"};
+constexpr Words kChannelKinds[] = {"", "tcp", "unix", "pipe", "mpi", "nccl"};
+constexpr Words kDirections[] = {"", "send", "receive"};
+constexpr Words kCollectiveOps[] = {"",
+                                    "allreduce",
+                                    "broadcast",
+                                    "reduce",
+                                    "allgather",
+                                    "reducescatter",
+                                    "alltoall",
+                                    "gather",
+                                    "scatter",
+                                    "barrier",
+                                    "send",
+                                    "receive"};
+constexpr Words kDataTypes[] = {"",
+                                "int8",
+                                "uint8",
+                                "int32",
+                                "uint32",
+                                "int64",
+                                "uint64",
+                                "float16",
+                                "float32",
+                                "float64",
+                                "bfloat16"};
+constexpr Words kSeverities[] = {"", "info", "warning", "error"};
+constexpr Words kOwners[] = {"",
+                             "process",
+                             "thread",
+                             "device",
+                             "slice",
+                             "kernel",
+                             "copy",
+                             "sync",
+                             "collective",
+                             "channel",
+                             "transfer",
+                             "iteration",
+                             "communicator"};
+
+template <std::size_t size, typename Enum>
+Words wordAt(const Words (&words)[size], Enum value) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < size ? words[index] : Words();
+}
+
+}  // namespace
+
+Words word(SliceKind kind) noexcept {
+  return wordAt(kSliceKinds, kind);
+}
+Words word(ScopeHow how) noexcept {
+  return wordAt(kScopeHows, how);
+}
+Words word(ProcessState state) noexcept {
+  return wordAt(kProcessStates, state);
+}
+Words word(ChannelKind kind) noexcept {
+  return wordAt(kChannelKinds, kind);
+}
+Words word(Direction direction) noexcept {
+  return wordAt(kDirections, direction);
+}
+Words word(CollectiveOp op) noexcept {
+  return wordAt(kCollectiveOps, op);
+}
+Words word(DataType type) noexcept {
+  return wordAt(kDataTypes, type);
+}
+Words word(Severity severity) noexcept {
+  return wordAt(kSeverities, severity);
+}
+Words word(Owner owner) noexcept {
+  return wordAt(kOwners, owner);
+}
+
+std::optional<SliceKind> sliceKindOf(Words wanted) noexcept {
+  for (std::size_t i = 1; i < std::size(kSliceKinds); ++i) {
+    if (kSliceKinds[i] == wanted)
+      return static_cast<SliceKind>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace sonde::model

@@ -1,0 +1,117 @@
+// The enumerations of the trace and the words that its columns hold for them. Plain values; any
+// thread.
+//
+// SliceKind, ChannelKind, CollectiveOp and DataType number their values as the spool's records do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sonde::model {
+
+enum class SliceKind : std::uint8_t {
+  Phase = 1,
+  Operation = 2,
+  Iteration = 3,
+  MicroStep = 4,
+  Forward = 5,
+  Backward = 6,
+  Optimizer = 7,
+  DataLoad = 8,
+  Checkpoint = 9,
+  Evaluation = 10,
+  Module = 11,
+  Operator = 12,
+  Api = 13,
+  Collective = 14,
+  Io = 15,
+  Wait = 16,
+  Python = 17,
+  Range = 18,
+  Mark = 19,
+};
+
+// How a slice came by its scope.
+enum class ScopeHow : std::uint8_t { Own = 1, Inherited = 2, None = 3 };
+
+enum class ProcessState : std::uint8_t {
+  Running = 1,
+  Exited = 2,
+  Signalled = 3,
+  Replaced = 4,
+  Unknown = 5
+};
+
+enum class ChannelKind : std::uint8_t { Tcp = 1, Unix = 2, Pipe = 3, Mpi = 4, Nccl = 5 };
+
+enum class Direction : std::uint8_t { Send = 1, Receive = 2 };
+
+enum class CollectiveOp : std::uint8_t {
+  Allreduce = 1,
+  Broadcast = 2,
+  Reduce = 3,
+  Allgather = 4,
+  ReduceScatter = 5,
+  Alltoall = 6,
+  Gather = 7,
+  Scatter = 8,
+  Barrier = 9,
+  Send = 10,
+  Receive = 11,
+};
+
+// Unknown has no word; its column is NULL.
+enum class DataType : std::uint8_t {
+  Unknown = 0,
+  Int8 = 1,
+  Uint8 = 2,
+  Int32 = 3,
+  Uint32 = 4,
+  Int64 = 5,
+  Uint64 = 6,
+  Float16 = 7,
+  Float32 = 8,
+  Float64 = 9,
+  Bfloat16 = 10,
+};
+
+enum class Severity : std::uint8_t { Info = 1, Warning = 2, Error = 3 };
+
+// Which table an id of `arg` or `link` belongs to.
+enum class Owner : std::uint8_t {
+  Process = 1,
+  Thread = 2,
+  Device = 3,
+  Slice = 4,
+  Kernel = 5,
+  Copy = 6,
+  Sync = 7,
+  Collective = 8,
+  Channel = 9,
+  Transfer = 10,
+  Iteration = 11,
+  Communicator = 12,
+};
+
+// The word of a value; empty for a value that is none of the enumerators. Texts are static and
+// zero-terminated.
+std::string_view word(SliceKind kind) noexcept;
+std::string_view word(ScopeHow how) noexcept;
+std::string_view word(ProcessState state) noexcept;
+std::string_view word(ChannelKind kind) noexcept;
+std::string_view word(Direction direction) noexcept;
+std::string_view word(CollectiveOp op) noexcept;
+std::string_view word(DataType type) noexcept;
+std::string_view word(Severity severity) noexcept;
+std::string_view word(Owner owner) noexcept;
+
+// The kind that a word of `slice.kind` stands for.
+std::optional<SliceKind> sliceKindOf(std::string_view word) noexcept;
+
+// Whether a slice of this kind can be the scope of others: phase … operator.
+constexpr bool isScope(SliceKind kind) noexcept {
+  return kind >= SliceKind::Phase && kind <= SliceKind::Operator;
+}
+
+}  // namespace sonde::model

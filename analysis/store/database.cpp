@@ -1,0 +1,182 @@
+#include "analysis/store/database.h"
+
+#include "analysis/store/sqlite_error.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cctype>
+#include <utility>
+
+namespace sonde::store {
+namespace {
+
+// How long a statement waits for another connection's lock: a checkpoint of a large log takes about
+// a second.
+constexpr int kBusyMs = 10'000;
+
+int flagsOf(Access access) noexcept {
+  switch (access) {
+    case Access::ReadOnly:
+    case Access::Immutable:
+      return SQLITE_OPEN_READONLY;
+    case Access::ReadWrite:
+      return SQLITE_OPEN_READWRITE;
+    case Access::Create:
+      break;
+  }
+  return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+}
+
+// `path` as a file: URI, so that no character of it can be taken for an option.
+std::string uriOf(const std::filesystem::path& path, Access access) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain =
+        std::isalnum(byte) != 0 || c == '/' || c == '-' || c == '_' || c == '.' || c == '~';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", byte);
+  }
+  return access == Access::Immutable ? uri + "?immutable=1" : uri;
+}
+
+Result<sqlite3*> openHandle(const std::string& name, int flags) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(
+      name.c_str(), &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (code != SQLITE_OK) {
+    Error error{errorCodeOf(code),
+                handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle)};
+    sqlite3_close_v2(handle);
+    return error;
+  }
+  sqlite3_busy_timeout(handle, kBusyMs);
+  sqlite3_extended_result_codes(handle, 1);
+  return handle;
+}
+
+// Whether SQL text holds nothing to run: it is blank or a comment.
+bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
+  sqlite3_stmt* statement = nullptr;
+  const int code =
+      sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  sqlite3_finalize(statement);
+  return code == SQLITE_OK && statement == nullptr;
+}
+
+}  // namespace
+
+Result<Database> Database::open(const std::filesystem::path& path, Access access) {
+  auto handle = openHandle(uriOf(path, access), flagsOf(access));
+  if (!handle)
+    return Error{handle.error().code,
+                 fmt::format("cannot open '{}': {}", path.string(), handle.error().message)};
+  return Database(*handle, path);
+}
+
+Result<Database> Database::inMemory() {
+  SONDE_TRY_ASSIGN(sqlite3* const handle, openHandle(":memory:", flagsOf(Access::Create)));
+  return Database(handle, ":memory:");
+}
+
+Database::Database(sqlite3* handle, std::filesystem::path path) noexcept
+    : handle_(handle), path_(std::move(path)) {}
+
+Database::Database(Database&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+
+Database& Database::operator=(Database&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+Database::~Database() {
+  sqlite3_close_v2(handle_);
+}
+
+Result<void> Database::exec(std::string_view sql) {
+  const std::string text(sql);
+  char* message = nullptr;
+  const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, &message);
+  if (code == SQLITE_OK)
+    return {};
+  Error error{
+      errorCodeOf(code),
+      fmt::format("'{}' failed: {}", text.substr(0, 200), message == nullptr ? "" : message)};
+  sqlite3_free(message);
+  return error;
+}
+
+Result<Statement> Database::prepare(std::string_view sql) const {
+  sqlite3_stmt* statement = nullptr;
+  const char* tail = nullptr;
+  const int code = sqlite3_prepare_v3(handle_,
+                                      sql.data(),
+                                      static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT,
+                                      &statement,
+                                      &tail);
+  if (code != SQLITE_OK)
+    return Error{errorCodeOf(code), fmt::format("'{}': {}", sql, sqlite3_errmsg(handle_))};
+  Statement prepared(statement);
+  if (statement == nullptr)
+    return Error{ErrorCode::InvalidArgument, "there is no SQL statement to run"};
+  if (!isEmpty(handle_, sql.substr(static_cast<std::size_t>(tail - sql.data()))))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is more than one SQL statement: give one", sql)};
+  return prepared;
+}
+
+Result<std::int64_t> Database::queryInteger(std::string_view sql) const {
+  SONDE_TRY_ASSIGN(Statement statement, prepare(sql));
+  SONDE_TRY_ASSIGN(const bool row, statement.step());
+  if (!row)
+    return Error{ErrorCode::NotFound, fmt::format("'{}' has no row", sql)};
+  return statement.integer(0);
+}
+
+Result<std::string> Database::queryText(std::string_view sql) const {
+  SONDE_TRY_ASSIGN(Statement statement, prepare(sql));
+  SONDE_TRY_ASSIGN(const bool row, statement.step());
+  if (!row)
+    return Error{ErrorCode::NotFound, fmt::format("'{}' has no row", sql)};
+  return std::string(statement.text(0));
+}
+
+std::int64_t Database::lastInsertId() const noexcept {
+  return sqlite3_last_insert_rowid(handle_);
+}
+
+std::int64_t Database::changes() const noexcept {
+  return sqlite3_changes64(handle_);
+}
+
+bool Database::inTransaction() const noexcept {
+  return handle_ != nullptr && sqlite3_get_autocommit(handle_) == 0;
+}
+
+void Database::interrupt() noexcept {
+  sqlite3_interrupt(handle_);
+}
+
+Result<Transaction> Transaction::begin(Database& database) {
+  SONDE_TRY(database.exec("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept
+    : database_(std::exchange(other.database_, nullptr)) {}
+
+Transaction::~Transaction() {
+  if (database_ != nullptr && database_->inTransaction())
+    (void)database_->exec("ROLLBACK");
+}
+
+Result<void> Transaction::commit() {
+  SONDE_TRY(database_->exec("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace sonde::store

@@ -1,0 +1,80 @@
+// A connection to an SQLite database. Owned by one thread at a time (it may move between threads);
+// interrupt() alone may be called from any other. Statements are destroyed before it.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/statement.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+
+namespace sonde::store {
+
+enum class Access {
+  ReadOnly,
+  Immutable,  // read-only, and nobody writes it: no locks, no -wal; also works in a folder that
+              // cannot be written
+  ReadWrite,
+  Create,  // read-write; the file is made if there is none
+};
+
+class Database {
+ public:
+  // Plain SQLite, without any check that the file is a trace: see trace_file.h for those.
+  static Result<Database> open(const std::filesystem::path& path, Access access);
+  static Result<Database> inMemory();
+
+  Database(Database&& other) noexcept;
+  Database& operator=(Database&& other) noexcept;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  // Runs one or many statements, ignoring their rows.
+  Result<void> exec(std::string_view sql);
+  // Compiles exactly one statement; text after it is an InvalidArgument.
+  Result<Statement> prepare(std::string_view sql) const;
+  // The first column of the first row of `sql`; NotFound when there is no row.
+  Result<std::int64_t> queryInteger(std::string_view sql) const;
+  Result<std::string> queryText(std::string_view sql) const;
+
+  std::int64_t lastInsertId() const noexcept;
+  std::int64_t changes() const noexcept;  // rows that the last statement changed
+  bool inTransaction() const noexcept;
+
+  // Makes the statement that runs now fail soon; from any thread.
+  void interrupt() noexcept;
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  Database(sqlite3* handle, std::filesystem::path path) noexcept;
+
+  sqlite3* handle_;
+  std::filesystem::path path_;
+};
+
+// Rolls back when it goes out of scope without commit(). Requires: it does not outlive its
+// database.
+class Transaction {
+ public:
+  static Result<Transaction> begin(Database& database);
+  Transaction(Transaction&& other) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+
+  Result<void> commit();
+
+ private:
+  explicit Transaction(Database& database) noexcept : database_(&database) {}
+
+  Database* database_;  // nullptr: nothing to roll back
+};
+
+}  // namespace sonde::store

@@ -1,0 +1,18 @@
+// The schema of a trace: its texts and numbers. Constants; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sonde::store {
+
+inline constexpr std::int64_t kApplicationId = 0x534F4E44;  // "SOND"
+inline constexpr std::int64_t kSchemaVersion = 1;
+
+// SQL scripts, embedded from the .sql files of this folder.
+std::string_view tablesSql() noexcept;
+std::string_view viewsSql() noexcept;
+std::string_view indexesSql() noexcept;
+std::string_view recordingSql() noexcept;
+
+}  // namespace sonde::store

@@ -1,0 +1,99 @@
+// A prepared SQL statement: bind, step, read columns. Owned by whoever prepared it, used by the
+// thread of its Database, and destroyed before it.
+//
+// Binding never fails by itself: the first binding that SQLite refuses is remembered and step()
+// reports it. Parameters count from 1, columns from 0, as in SQLite.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/base/strong_id.h"
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3_stmt;
+
+namespace sonde::store {
+
+enum class ColumnType { Integer, Real, Text, Blob, Null };
+
+class Statement {
+ public:
+  explicit Statement(sqlite3_stmt* statement) noexcept : statement_(statement) {}
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&& other) noexcept;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  void bindNull(int parameter) noexcept;
+  void bindText(int parameter, std::string_view value) noexcept;  // copied
+  // Not copied. Requires: `value` outlives the next reset() or the statement.
+  void bindStaticText(int parameter, std::string_view value) noexcept;
+  void bindBlob(int parameter, std::string_view value) noexcept;  // copied
+  void bindReal(int parameter, double value) noexcept;            // NaN becomes NULL
+  void bindInt(int parameter, std::int64_t value) noexcept;
+
+  // By type: integers, double, text, ids (0 is NULL), optionals (empty is NULL).
+  void bind(int parameter, std::integral auto value) noexcept {
+    bindInt(parameter, static_cast<std::int64_t>(value));
+  }
+  void bind(int parameter, double value) noexcept { bindReal(parameter, value); }
+  void bind(int parameter, std::string_view value) noexcept { bindText(parameter, value); }
+  void bind(int parameter, const char* value) noexcept { bindText(parameter, value); }
+  void bind(int parameter, std::nullptr_t) noexcept { bindNull(parameter); }
+  template <typename Tag>
+  void bind(int parameter, StrongId<Tag> id) noexcept {
+    id ? bindInt(parameter, id.value) : bindNull(parameter);
+  }
+  template <typename T>
+  void bind(int parameter, const std::optional<T>& value) noexcept {
+    value ? bind(parameter, *value) : bindNull(parameter);
+  }
+  // Binds parameters 1, 2, ….
+  template <typename... Values>
+  Statement& bindAll(const Values&... values) noexcept {
+    int parameter = 0;
+    (bind(++parameter, values), ...);
+    return *this;
+  }
+
+  // Advances; true when a row is there to be read. After false or an error the statement is reset
+  // and may be used again; bindings stay.
+  Result<bool> step();
+  // Steps to the end; for statements whose rows do not matter.
+  Result<void> run();
+  // Back to before the first row. Bindings stay.
+  void reset() noexcept;
+
+  int columnCount() const noexcept;
+  std::string columnName(int column) const;
+  ColumnType columnType(int column) const noexcept;
+  bool isNull(int column) const noexcept { return columnType(column) == ColumnType::Null; }
+  // NULL reads as 0, 0.0 and the empty text. Views are valid until the next step() or reset().
+  std::int64_t integer(int column) const noexcept;
+  double real(int column) const noexcept;
+  std::string_view text(int column) const noexcept;
+  std::optional<std::int64_t> optionalInteger(int column) const noexcept;
+  std::optional<double> optionalReal(int column) const noexcept;
+  std::optional<std::string> optionalText(int column) const;
+  template <typename Id>
+  Id id(int column) const noexcept {
+    return Id{integer(column)};
+  }
+
+  // Whether running it leaves the database as it is.
+  bool readOnly() const noexcept;
+  std::string sql() const;
+
+ private:
+  void note(int code) noexcept;
+
+  sqlite3_stmt* statement_;
+  int bindError_ = 0;
+};
+
+}  // namespace sonde::store

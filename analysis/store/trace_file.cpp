@@ -1,0 +1,264 @@
+#include "analysis/store/trace_file.h"
+
+#include "analysis/store/schema.h"
+#include "generated/version.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace sonde::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first bytes of an SQLite file ("Database File Format", section 1.3).
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::size_t kPageSizeAt = 16;
+constexpr std::size_t kChangeCounterAt = 24;
+constexpr std::size_t kPageCountAt = 28;
+constexpr std::size_t kUserVersionAt = 60;
+constexpr std::size_t kApplicationIdAt = 68;
+constexpr std::size_t kVersionValidForAt = 92;
+
+// Rows are read by ranges and written in order; see "Ingest" in docs/performance.md.
+// ones cost 15 %.
+constexpr int kPageBytes = 8192;
+
+struct Header {
+  std::array<unsigned char, kHeaderBytes> bytes{};
+  std::uint64_t fileBytes = 0;
+
+  std::uint32_t word(std::size_t at) const noexcept {
+    return static_cast<std::uint32_t>(bytes[at]) << 24U |
+           static_cast<std::uint32_t>(bytes[at + 1]) << 16U |
+           static_cast<std::uint32_t>(bytes[at + 2]) << 8U |
+           static_cast<std::uint32_t>(bytes[at + 3]);
+  }
+  std::uint64_t pageBytes() const noexcept {
+    const std::uint64_t stored = word(kPageSizeAt) >> 16U;
+    return stored == 1 ? 65536 : stored;
+  }
+  // What the file's size should at least be; 0 when the header does not tell.
+  std::uint64_t promisedBytes() const noexcept {
+    return word(kChangeCounterAt) == word(kVersionValidForAt) ? word(kPageCountAt) * pageBytes()
+                                                              : 0;
+  }
+};
+
+fs::path logOf(const fs::path& path) {
+  return path.string() + "-wal";
+}
+
+bool hasLog(const fs::path& path) {
+  std::error_code ignored;
+  const auto bytes = fs::file_size(logOf(path), ignored);
+  return !ignored && bytes > 0;
+}
+
+Result<Header> readHeader(const fs::path& path) {
+  std::error_code problem;
+  const fs::file_status status = fs::status(path, problem);
+  if (status.type() == fs::file_type::not_found)
+    return Error{ErrorCode::NotFound,
+                 fmt::format("'{}' does not exist: check the name", path.string())};
+  if (problem)
+    return Error{
+        ErrorCode::Io,
+        fmt::format(
+            "cannot look at '{}' ({}): check its permissions", path.string(), problem.message())};
+  if (fs::is_directory(status))
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is a folder: name the trace files in it", path.string())};
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Error{
+        ErrorCode::Io,
+        fmt::format(
+            "cannot read '{}' ({}): check its permissions", path.string(), std::strerror(errno))};
+  Header header;
+  file.read(reinterpret_cast<char*>(header.bytes.data()), kHeaderBytes);
+  header.fileBytes = fs::file_size(path, problem);
+  if (header.fileBytes == 0 && !hasLog(path))
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("'{}' is empty: its recording never began or was cut off; record again",
+                    path.string())};
+  return header;
+}
+
+Result<void> checkHeader(const fs::path& path, const Header& header) {
+  const bool isSqlite = header.fileBytes >= kHeaderBytes &&
+                        std::memcmp(header.bytes.data(), kMagic.data(), kMagic.size()) == 0;
+  if (!isSqlite)
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is not a Sonde trace (no SQLite database): 'sonde import' reads "
+                             "other profilers' files",
+                             path.string())};
+  if (header.word(kApplicationIdAt) != kApplicationId)
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is an SQLite database but not a Sonde trace: 'sonde import' "
+                             "reads other profilers' files",
+                             path.string())};
+  if (header.promisedBytes() > header.fileBytes)
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is truncated ({} of {} bytes): copy it again or record again",
+                             path.string(),
+                             header.fileBytes,
+                             header.promisedBytes())};
+  return {};
+}
+
+Error tooNew(const Database& trace, std::int64_t version) {
+  const auto writer = trace.queryText("SELECT value FROM meta WHERE key = 'sonde_version'");
+  return Error{
+      ErrorCode::Unsupported,
+      fmt::format("'{}' has schema {}, this Sonde {} reads up to {}: use Sonde {} or newer",
+                  trace.path().string(),
+                  version,
+                  kVersion,
+                  kSchemaVersion,
+                  writer ? *writer : "of the machine that recorded it")};
+}
+
+Result<void> checkSchema(const Database& trace) {
+  SONDE_TRY_ASSIGN(const std::int64_t application, trace.queryInteger("PRAGMA application_id"));
+  if (application != kApplicationId)
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format(
+            "'{}' is not a Sonde trace: its recording may have been cut off before it began",
+            trace.path().string())};
+  SONDE_TRY_ASSIGN(const std::int64_t version, trace.queryInteger("PRAGMA user_version"));
+  if (version > kSchemaVersion)
+    return tooNew(trace, version);
+  SONDE_TRY(trace.queryInteger("SELECT count(*) FROM meta"));
+  return {};
+}
+
+// Read-only, also where SQLite cannot make the files that it shares a log through.
+Result<Database> openReadOnly(const fs::path& path) {
+  SONDE_TRY_ASSIGN(Database trace, Database::open(path, Access::ReadOnly));
+  if (auto probe = trace.queryInteger("PRAGMA schema_version");
+      probe || probe.error().code != ErrorCode::Io)
+    return trace;
+  if (hasLog(path))
+    return Error{ErrorCode::Io,
+                 fmt::format("'{}' is an unfinished recording in a folder that cannot be written: "
+                             "copy it together with '{}' to one that can",
+                             path.string(),
+                             logOf(path).string())};
+  return Database::open(path, Access::Immutable);
+}
+
+// Anything that SQLite itself finds wrong is a damaged file.
+Error damaged(const fs::path& path, const Error& error) {
+  if (error.code != ErrorCode::Corrupt && error.code != ErrorCode::InvalidArgument)
+    return error;
+  if (error.message.starts_with(fmt::format("'{}'", path.string())))
+    return error;
+  return Error{
+      ErrorCode::Corrupt,
+      fmt::format(
+          "'{}' is damaged ({}): copy it again or record again", path.string(), error.message)};
+}
+
+Result<void> configureForWriting(Database& trace) {
+  return trace.exec(
+      "PRAGMA journal_mode = WAL;"
+      // fsync at checkpoints only: SIGKILL loses nothing committed, a power cut loses the last
+      // commits but not the file.
+      "PRAGMA synchronous = NORMAL;"
+      "PRAGMA wal_autocheckpoint = 4000;"
+      "PRAGMA cache_size = -16000;"
+      "PRAGMA ignore_check_constraints = ON;");
+}
+
+Result<void> writeSchema(Database& trace) {
+  SONDE_TRY_ASSIGN(Transaction transaction, Transaction::begin(trace));
+  SONDE_TRY(trace.exec(tablesSql()));
+  SONDE_TRY(trace.exec(viewsSql()));
+  SONDE_TRY(trace.exec(recordingSql()));
+  SONDE_TRY(trace.exec(fmt::format(
+      "PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kSchemaVersion)));
+  SONDE_TRY_ASSIGN(Statement meta, trace.prepare("INSERT INTO meta(key, value) VALUES (?, ?)"));
+  const std::time_t now = std::time(nullptr);
+  const std::pair<std::string, std::string> facts[] = {
+      {"schema_version", std::to_string(kSchemaVersion)},
+      {"sonde_version", kVersion},
+      {"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+      {"job", ""}};
+  for (const auto& [key, value] : facts)
+    SONDE_TRY(meta.bindAll(std::string_view(key), std::string_view(value)).run());
+  return transaction.commit();
+}
+
+Result<Database> openForWriting(const fs::path& path) {
+  SONDE_TRY_ASSIGN(Database trace, Database::open(path, Access::Create));
+  SONDE_TRY(trace.exec(fmt::format("PRAGMA page_size = {}", kPageBytes)));
+  SONDE_TRY(configureForWriting(trace));
+  return trace;
+}
+
+}  // namespace
+
+Result<Database> createTrace(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(path, ignored)))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' exists: choose another name or remove it", path.string())};
+  SONDE_TRY_ASSIGN(Database trace, openForWriting(path));
+  SONDE_TRY(writeSchema(trace));
+  return trace;
+}
+
+Result<Database> reopenTrace(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored))
+    return Error{ErrorCode::NotFound,
+                 fmt::format("'{}' is no file: check the name", path.string())};
+  if (fs::file_size(path, ignored) > 0 && !hasLog(path)) {
+    SONDE_TRY_ASSIGN(const Header header, readHeader(path));
+    if (header.word(kUserVersionAt) != 0)  // 0: created, but killed before it had a schema
+      SONDE_TRY(checkHeader(path, header));
+  }
+  SONDE_TRY_ASSIGN(Database trace, openForWriting(path));
+  SONDE_TRY_ASSIGN(const std::int64_t tables,
+                   trace.queryInteger("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) {
+    SONDE_TRY(writeSchema(trace));
+    return trace;
+  }
+  if (auto fine = checkSchema(trace); !fine)
+    return damaged(path, fine.error());
+  SONDE_TRY(trace.exec(recordingSql()));
+  return trace;
+}
+
+Result<Database> openTrace(const fs::path& path) {
+  SONDE_TRY_ASSIGN(const Header header, readHeader(path));
+  if (!hasLog(path))  // with one, the main file alone does not tell
+    SONDE_TRY(checkHeader(path, header));
+  auto trace = openReadOnly(path);
+  if (!trace)
+    return damaged(path, trace.error());
+  if (auto fine = checkSchema(*trace); !fine)
+    return damaged(path, fine.error());
+  return trace;
+}
+
+Result<bool> isFinished(const Database& trace) {
+  SONDE_TRY_ASSIGN(const std::int64_t count,
+                   trace.queryInteger("SELECT count(*) FROM meta WHERE key = 'finished'"));
+  return count != 0;
+}
+
+}  // namespace sonde::store

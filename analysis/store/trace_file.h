@@ -1,0 +1,32 @@
+// Making and opening trace files. Free functions; any thread, each Database by one.
+//
+// Errors are one line that says what is wrong with which file and what to do; a verb puts its name
+// before it and exits with 3 when a trace could not be opened.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+
+#include <filesystem>
+
+namespace sonde::store {
+
+// A new trace at `path` (by convention "….part" until it is finished), ready for a TraceWriter:
+// schema, views and tables for the recorder's own state are there, and readers may look while it is
+// written (write-ahead log). InvalidArgument when something is there already.
+Result<Database> createTrace(const std::filesystem::path& path);
+
+// An unfinished trace, to go on writing. A file whose creation was cut short before it had a schema
+// is begun anew.
+Result<Database> reopenTrace(const std::filesystem::path& path);
+
+// A trace to read, finished or not, also while it is recorded. NotFound: no such file. Corrupt: a
+// folder, empty, no SQLite database, no trace, or shorter than it should be. Unsupported: of a
+// newer schema. Io: the system refused.
+Result<Database> openTrace(const std::filesystem::path& path);
+
+// Whether the finaliser has completed this trace. An unfinished one has no level-of-detail tables
+// or indexes.
+Result<bool> isFinished(const Database& trace);
+
+}  // namespace sonde::store

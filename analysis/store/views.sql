@@ -1,0 +1,280 @@
+-- Views with names resolved and times on the job's common clock: clock_map is applied. `start_ns` and `end_ns` are
+-- absolute, `rel_ns` counts from meta.origin_ns. Before a host's first row of clock_map, times are taken as they are.
+
+CREATE VIEW v_process AS
+SELECT p.id,
+  p.rank,
+  p.local_rank,
+  p.world_size,
+  p.pid,
+  p.parent_id,
+  p.command,
+  h.id AS host_id,
+  h.name AS host,
+  p.start_ns + coalesce((SELECT m.offset_ns + CAST(round((p.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= p.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  p.end_ns + coalesce((SELECT m.offset_ns + CAST(round((p.end_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= p.end_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS end_ns,
+  p.end_ns - p.start_ns AS dur_ns,
+  p.state,
+  p.exit_status,
+  p.exit_signal,
+  p.cpu_ns
+FROM process p JOIN host h ON h.id = p.host_id;
+
+CREATE VIEW v_thread AS
+SELECT t.id,
+  p.id AS process_id,
+  p.rank,
+  p.pid,
+  t.tid,
+  coalesce(t.name, '') AS name,
+  t.start_ns + coalesce((SELECT m.offset_ns + CAST(round((t.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= t.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  t.end_ns + coalesce((SELECT m.offset_ns + CAST(round((t.end_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= t.end_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS end_ns,
+  t.tid = p.pid AS is_main
+FROM thread t JOIN process p ON p.id = t.process_id;
+
+CREATE VIEW v_slice AS
+SELECT s.id,
+  p.id AS process_id,
+  p.rank,
+  p.pid,
+  s.thread_id,
+  t.tid,
+  t.name AS thread,
+  s.kind,
+  s.category,
+  n.text AS name,
+  s.start_ns + coalesce((SELECT m.offset_ns + CAST(round((s.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  s.dur_ns,
+  s.start_ns + coalesce((SELECT m.offset_ns + CAST(round((s.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + s.dur_ns AS end_ns,
+  s.start_ns + coalesce((SELECT m.offset_ns + CAST(round((s.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  s.parent_id,
+  s.depth,
+  s.lane,
+  s.scope_id,
+  o.kind AS scope_kind,
+  m.text AS scope,
+  s.scope_how,
+  s.correlation_id,
+  s.stack_id
+FROM slice s JOIN thread t ON t.id = s.thread_id JOIN process p ON p.id = t.process_id
+  LEFT JOIN string n ON n.id = s.name_id
+  LEFT JOIN slice o ON o.id = s.scope_id LEFT JOIN string m ON m.id = o.name_id;
+
+CREATE VIEW v_kernel AS
+SELECT k.id,
+  p.id AS process_id,
+  p.rank,
+  d.ordinal AS device,
+  r.number AS stream,
+  k.stream_id,
+  n.text AS name,
+  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  k.dur_ns,
+  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
+  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  k.correlation_id,
+  k.launch_slice_id,
+  k.scope_id,
+  o.kind AS scope_kind,
+  m.text AS scope,
+  k.graph_id,
+  k.graph_node_id,
+  k.bytes,
+  k.grid_x,
+  k.grid_y,
+  k.grid_z,
+  k.block_x,
+  k.block_y,
+  k.block_z,
+  k.registers,
+  k.static_shared_bytes,
+  k.dynamic_shared_bytes,
+  k.local_bytes
+FROM kernel k JOIN stream r ON r.id = k.stream_id JOIN process p ON p.id = r.process_id
+  LEFT JOIN device d ON d.id = r.device_id LEFT JOIN string n ON n.id = k.name_id
+  LEFT JOIN slice o ON o.id = k.scope_id LEFT JOIN string m ON m.id = o.name_id;
+
+CREATE VIEW v_copy AS
+SELECT k.id,
+  p.id AS process_id,
+  p.rank,
+  d.ordinal AS device,
+  r.number AS stream,
+  k.stream_id,
+  n.text AS name,
+  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  k.dur_ns,
+  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
+  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  k.correlation_id,
+  k.launch_slice_id,
+  k.scope_id,
+  o.kind AS scope_kind,
+  m.text AS scope,
+  k.graph_id,
+  k.graph_node_id,
+  k.bytes,
+  k.kind,
+  k.pinned
+FROM copy k JOIN stream r ON r.id = k.stream_id JOIN process p ON p.id = r.process_id
+  LEFT JOIN device d ON d.id = r.device_id LEFT JOIN string n ON n.id = k.name_id
+  LEFT JOIN slice o ON o.id = k.scope_id LEFT JOIN string m ON m.id = o.name_id;
+
+CREATE VIEW v_collective AS
+SELECT c.id,
+  p.id AS process_id,
+  p.rank,
+  c.communicator_id,
+  g.job_key,
+  g.size,
+  g.backend,
+  c.seq,
+  c.op,
+  c.algorithm,
+  c.protocol,
+  c.dtype,
+  c.bytes,
+  c.send_bytes,
+  c.recv_bytes,
+  c.root,
+  c.peer,
+  c.slice_id,
+  c.kernel_id,
+  c.start_ns + coalesce((SELECT m.offset_ns + CAST(round((c.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  c.dur_ns,
+  c.start_ns + coalesce((SELECT m.offset_ns + CAST(round((c.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + c.dur_ns AS end_ns,
+  c.start_ns + coalesce((SELECT m.offset_ns + CAST(round((c.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  c.wait_ns,
+  c.transfer_ns
+FROM collective c JOIN process p ON p.id = c.process_id LEFT JOIN communicator g ON g.id = c.communicator_id;
+
+CREATE VIEW v_channel AS
+SELECT c.id,
+  p.id AS process_id,
+  p.rank,
+  p.pid,
+  c.kind,
+  c.local,
+  c.remote,
+  c.inherited,
+  c.peer_channel_id,
+  q.id AS peer_process_id,
+  q.rank AS peer_rank,
+  q.pid AS peer_pid,
+  c.open_ns + coalesce((SELECT m.offset_ns + CAST(round((c.open_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.open_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS open_ns
+FROM channel c JOIN process p ON p.id = c.process_id
+  LEFT JOIN channel e ON e.id = c.peer_channel_id LEFT JOIN process q ON q.id = e.process_id;
+
+CREATE VIEW v_transfer AS
+SELECT x.id,
+  p.id AS process_id,
+  p.rank,
+  x.channel_id,
+  c.kind,
+  c.local,
+  c.remote,
+  c.peer_channel_id,
+  x.thread_id,
+  x.direction,
+  x.offset,
+  x.bytes,
+  x.exact,
+  x.start_ns + coalesce((SELECT m.offset_ns + CAST(round((x.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= x.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  x.dur_ns,
+  x.start_ns + coalesce((SELECT m.offset_ns + CAST(round((x.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= x.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + x.dur_ns AS end_ns,
+  x.start_ns + coalesce((SELECT m.offset_ns + CAST(round((x.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= x.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  x.collective_id,
+  x.step,
+  x.tag
+FROM transfer x JOIN channel c ON c.id = x.channel_id JOIN process p ON p.id = c.process_id;
+
+CREATE VIEW v_iteration AS
+SELECT i.id,
+  p.id AS process_id,
+  p.rank,
+  i.number,
+  i.start_ns + coalesce((SELECT m.offset_ns + CAST(round((i.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= i.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  i.dur_ns,
+  i.start_ns + coalesce((SELECT m.offset_ns + CAST(round((i.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= i.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + i.dur_ns AS end_ns,
+  i.start_ns + coalesce((SELECT m.offset_ns + CAST(round((i.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= i.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  i.probe_mask,
+  i.samples,
+  i.tokens,
+  i.flops,
+  i.slice_id
+FROM iteration i JOIN process p ON p.id = i.process_id;
+
+CREATE VIEW v_scalar AS
+SELECT p.id AS process_id,
+  p.rank,
+  s.iteration,
+  n.text AS name,
+  s.value,
+  s.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((s.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS ts_ns,
+  s.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((s.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns
+FROM scalar s JOIN process p ON p.id = s.process_id LEFT JOIN string n ON n.id = s.name_id;
+
+CREATE VIEW v_sample AS
+SELECT c.id AS counter_id,
+  h.name AS host,
+  c.process_id,
+  p.rank,
+  d.ordinal AS device,
+  n.text AS name,
+  c.unit,
+  x.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((x.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = c.host_id AND m.from_ns <= x.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS ts_ns,
+  x.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((x.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
+    FROM clock_map k_ WHERE k_.host_id = c.host_id AND m.from_ns <= x.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  x.value
+FROM sample x JOIN counter c ON c.id = x.counter_id JOIN host h ON h.id = c.host_id
+  LEFT JOIN process p ON p.id = c.process_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN string n ON n.id = c.name_id;
+
+CREATE VIEW v_arg AS
+SELECT a.owner,
+  a.owner_id,
+  k.text AS key,
+  a.value
+FROM arg a LEFT JOIN string k ON k.id = a.key_id;
+
+CREATE VIEW v_loss AS
+SELECT l.probe,
+  l.kind,
+  l.reason,
+  l.count,
+  l.process_id,
+  p.rank
+FROM loss l LEFT JOIN process p ON p.id = l.process_id;
