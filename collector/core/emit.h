@@ -1,48 +1,67 @@
 // What a probe calls to record something. Linked into libsonde_preload.so alone.
 //
-// Every function may be called from any thread, from a signal handler and from a forked child. None allocates, locks,
-// makes a system call on its fast path, throws, or changes errno. When the spool has no room, when the caller
-// interrupted a write of its own thread, or in a vfork child, the record is dropped and counted (wire::LossReason).
+// Every function may be called from any thread, from a signal handler and from a forked child. None
+// allocates, locks, makes a system call on its fast path, throws, or changes errno. When the spool
+// has no room, when the caller interrupted a write of its own thread, or in a vfork child, the
+// record is dropped and counted (wire::LossReason).
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include "collector/wire/definitions.h"
 #include "collector/wire/records.h"
 
+#include <cstddef>
+#include <cstdint>
+
 namespace sonde::core {
 
-// Whether `probe` records now: the library is attached, recording is on and the probe is in the mask. One load and a
-// test; ask before any work that only serves a record.
+// Whether `probe` records now: the library is attached, recording is on and the probe is in the
+// mask. One load and a test; ask before any work that only serves a record.
 bool enabled(wire::Probe probe) noexcept;
 
 // Now, on the clock of this file.
 std::uint64_t ticks() noexcept;
 
-// The id of a text: the same for the same bytes, valid in this process and its forked children. 0 for the empty text
-// and when the table is full (counted).
+// The id of a text: the same for the same bytes, valid in this process and its forked children. 0
+// for the empty text and when the table is full (counted).
 std::uint32_t intern(const char* text, std::size_t length) noexcept;
 std::uint32_t intern(const char* text) noexcept;
 
-// Opens a scope on the calling thread; returns its token, 0 when it was not recorded.
-std::uint32_t beginScope(wire::SliceKind kind, std::uint32_t name, wire::Probe probe) noexcept;
+// Opens a scope on the calling thread; returns its token, 0 when it was not recorded. `group` tells
+// apart stacks that a probe keeps on one thread (an NVTX domain); 0 where there is one.
+std::uint32_t beginScope(wire::SliceKind kind,
+                         std::uint32_t name,
+                         wire::Probe probe,
+                         std::uint8_t group = 0) noexcept;
 
 // Closes the scope with this token if it is open on the calling thread; 0 is ignored.
 void endScope(std::uint32_t token) noexcept;
 
-// Closes the innermost open scope of the calling thread that `probe` opened (NVTX pops). False when there is none.
-bool endInnermost(wire::Probe probe) noexcept;
+// Closes the innermost open scope of the calling thread that `probe` opened in `group` (NVTX pops).
+// False when there is none.
+bool endInnermost(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
-void emitCall(wire::SliceKind kind, std::uint32_t name, wire::Probe probe, std::uint64_t beginTicks,
+// How many scopes of `probe` and `group` are open on the calling thread.
+std::uint32_t openScopes(wire::Probe probe, std::uint8_t group = 0) noexcept;
+
+// The calling thread is called `name` from now on.
+void nameThread(std::uint32_t name) noexcept;
+
+void emitCall(wire::SliceKind kind,
+              std::uint32_t name,
+              wire::Probe probe,
+              std::uint64_t beginTicks,
               std::uint64_t endTicks) noexcept;
-void emitRangeBegin(wire::SliceKind kind, std::uint32_t name, wire::Probe probe, std::uint64_t rangeId) noexcept;
+void emitRangeBegin(wire::SliceKind kind,
+                    std::uint32_t name,
+                    wire::Probe probe,
+                    std::uint64_t rangeId) noexcept;
 void emitRangeEnd(std::uint64_t rangeId) noexcept;
 void emitMark(std::uint32_t name, wire::Probe probe) noexcept;
 void emitScalar(std::uint32_t name, double value) noexcept;
 void emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept;
 
-// A key and value of the open scope `token`; with token 0 of the record that this thread emitted last.
+// A key and value of the open scope `token`; with token 0 of the record that this thread emitted
+// last.
 void emitArgText(std::uint32_t token, std::uint32_t key, std::uint32_t text) noexcept;
 void emitArgInt(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept;
 void emitArgDouble(std::uint32_t token, std::uint32_t key, double value) noexcept;
@@ -52,25 +71,38 @@ void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept;
 void emitCollective(wire::Collective record) noexcept;
 void emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
 
+// One reading of all clocks; ingest fits ticks to time through them.
+void recordClocks() noexcept;
+
 void emitFork(std::int32_t childPid) noexcept;
 // `reason` 0: Sonde follows into the new image.
 void emitExec(std::uint32_t path, std::uint32_t reason) noexcept;
 
 // The id of a new channel or communicator, 0 when it could not be defined (counted).
-std::uint32_t defineChannel(wire::ChannelKind kind, std::uint8_t flags, const char* local,
+std::uint32_t defineChannel(wire::ChannelKind kind,
+                            std::uint8_t flags,
+                            const char* local,
                             const char* remote) noexcept;
-std::uint32_t defineCommunicator(const char* key, const std::int32_t* ranks, std::int32_t size, std::int32_t position,
+std::uint32_t defineCommunicator(const char* key,
+                                 const std::int32_t* ranks,
+                                 std::int32_t size,
+                                 std::int32_t position,
                                  wire::Probe probe) noexcept;
 
-// What sonde_api's communicator_hint left on this thread; nullptr when there is none. Valid until the next hint.
+// What sonde_api's communicator_hint said last in this process; size 0 when there is none. `ranks`
+// has room for what a job of this size needs; larger groups carry a key alone.
 struct CommunicatorHint {
+  static constexpr std::int32_t kMaxRanks = 4096;
   char key[128];
   std::int32_t size;
-  std::int32_t ranks[1024];
+  std::int32_t ranks[kMaxRanks];
 };
-const CommunicatorHint* communicatorHint() noexcept;
+const CommunicatorHint& communicatorHint() noexcept;
+// Requires: one caller at a time. `key` nullptr: no hint from now on.
+void setCommunicatorHint(const char* key, const std::int32_t* ranks, std::int32_t count) noexcept;
 
-// True in a vfork child, which shares its parent's memory and must not touch tables kept there. A system call.
+// True in a vfork child, which shares its parent's memory and must not touch tables kept there. A
+// system call.
 bool inVforkChild() noexcept;
 
 void countLoss(wire::Probe probe, wire::RecordKind kind, wire::LossReason reason) noexcept;

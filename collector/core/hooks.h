@@ -1,7 +1,7 @@
 // How a probe that intercepts a libc or library symbol is written.
 //
-// A wrapper keeps errno, has no destructor and no catch around the forwarded call, and holds no guard across it, so
-// that the host's exceptions and cancellations pass through it. Its shape:
+// A wrapper keeps errno, has no destructor and no catch around the forwarded call, and holds no
+// guard across it, so that the host's exceptions and cancellations pass through it. Its shape:
 //
 //   SONDE_EXPORT ssize_t read(int fd, void* buffer, size_t count) {
 //     static Real<ssize_t (*)(int, void*, size_t)> real{"read"};
@@ -21,12 +21,14 @@ namespace sonde::core {
 // dlsym(RTLD_NEXT, name), then with `version` dlvsym, as this library's callers would see it.
 void* nextSymbol(const char* name, const char* version) noexcept;
 
-// The function that an interposed symbol stands in front of, looked up at first use. Constant-initialised, so that it
-// works before constructors have run. operator() returns nullptr when there is none.
+// The function that an interposed symbol stands in front of, looked up at first use.
+// Constant-initialised, so that it works before constructors have run. operator() returns nullptr
+// when there is none.
 template <typename Function>
 class Real {
  public:
-  constexpr explicit Real(const char* name, const char* version = nullptr) noexcept : name_(name), version_(version) {}
+  constexpr explicit Real(const char* name, const char* version = nullptr) noexcept
+      : name_(name), version_(version) {}
 
   Function operator()() noexcept {
     void* address = address_.load(std::memory_order_acquire);

@@ -1,23 +1,32 @@
-// The records of a definitions slot. Definition slots are never recycled, so whatever a data record names can be looked
-// up for as long as the file exists: a definition is committed before the first record that uses it.
+// The records of a definitions slot. Definition slots are never recycled, so whatever a data record
+// names can be looked up for as long as the file exists: a definition is committed before the first
+// record that uses it.
 //
-// Any thread appends, without a lock: it claims the space by writing the record's `claim` word (its size, not yet
-// committed) where it finds 0, advances FileHeader::definitionsTail past it, fills the record in and then sets
-// kCommitted. A reader walks from a slot's first record by `claim & kSizeMask`, skips what is not committed, and stops
-// at 0. So a writer killed half-way leaves a hole of known size.
+// Any thread appends, without a lock: it claims the space by writing the record's `claim` word (its
+// size, not yet committed) where it finds 0, advances FileHeader::definitionsTail past it, fills
+// the record in and then sets kCommitted. A reader walks from a slot's first record by `claim &
+// kSizeMask`, skips what is not committed, and stops at 0. So a writer killed half-way leaves a
+// hole of known size.
 #pragma once
-
-#include <cstdint>
 
 #include "collector/wire/words.h"
 
+#include <cstdint>
+
 namespace sonde::wire {
 
-enum class DefinitionKind : std::uint16_t { String = 1, Thread = 2, ThreadName = 3, Channel = 4, Communicator = 5 };
+enum class DefinitionKind : std::uint16_t {
+  String = 1,
+  Thread = 2,
+  ThreadName = 3,
+  Channel = 4,
+  Communicator = 5
+};
 
 struct DefinitionHeader {
   static constexpr std::uint32_t kCommitted = 0x8000'0000;
-  static constexpr std::uint32_t kSizeMask = 0x00ff'ffff;  // bytes, header included, a multiple of 8
+  static constexpr std::uint32_t kSizeMask =
+      0x00ff'ffff;  // bytes, header included, a multiple of 8
   std::uint32_t claim;
   DefinitionKind kind;
   std::uint16_t reserved;
@@ -26,14 +35,14 @@ struct DefinitionHeader {
 // Followed by `length` bytes, not terminated. Longer texts are cut at kMaxStringBytes.
 struct StringDefinition {
   DefinitionHeader header;
-  std::uint32_t id;        // > 0; 0 is the empty string
+  std::uint32_t id;  // > 0; 0 is the empty string
   std::uint32_t length;
 };
 inline constexpr std::uint32_t kMaxStringBytes = 16 * 1024;
 
 struct ThreadDefinition {
   DefinitionHeader header;
-  std::uint32_t thread;    // index in the process image; SlotHeader::thread
+  std::uint32_t thread;  // index in the process image; SlotHeader::thread
   std::int32_t tid;
   std::uint64_t startTicks;  // when Sonde first saw it
 };
@@ -44,12 +53,14 @@ struct ThreadNameDefinition {
   std::uint32_t name;
 };
 
-// One endpoint of a byte stream in this process. `local` and `remote` are what the two ends know each other by:
+// One endpoint of a byte stream in this process. `local` and `remote` are what the two ends know
+// each other by:
 //   tcp   "a.b.c.d:port" or "[v6]:port"; the peer's row has them exchanged
 //   unix  "unix:<inode>" of this socket and of its peer
 //   pipe  "pipe:<device>:<inode>:r" or ":w"; remote is the other letter
 struct ChannelDefinition {
-  static constexpr std::uint8_t kInherited = 0x01;  // open before this image began; offsets do not start at 0
+  static constexpr std::uint8_t kInherited =
+      0x01;  // open before this image began; offsets do not start at 0
   DefinitionHeader header;
   std::uint32_t id;
   ChannelKind kind;
@@ -64,9 +75,9 @@ struct ChannelDefinition {
 struct CommunicatorDefinition {
   DefinitionHeader header;
   std::uint32_t id;
-  std::uint32_t key;       // string, the same on every member rank
+  std::uint32_t key;  // string, the same on every member rank
   std::int32_t size;
-  std::int32_t position;   // this process's place among the members
+  std::int32_t position;  // this process's place among the members
   Probe probe;
   std::uint8_t reserved[7];
 };

@@ -1,18 +1,19 @@
-// The records of a data slot. Each is 8-byte aligned, begins with a RecordHeader and is visible to a reader only below
-// its slot's `committed`. A reader skips kinds it does not know by `size`.
+// The records of a data slot. Each is 8-byte aligned, begins with a RecordHeader and is visible to
+// a reader only below its slot's `committed`. A reader skips kinds it does not know by `size`.
 //
 //   0      2    3      4        8        16
 //   +------+----+------+--------+--------+ - -
 //   | size |kind|detail| subject| ticks  | kind-specific
 //   +------+----+------+--------+--------+ - -
 //
-// Ticks are those of the file's clock (FileHeader::clock). Names, keys and texts are ids of String definitions.
-// Integers are in the byte order of the machine that wrote the file (little-endian; the header's magic tells).
+// Ticks are those of the file's clock (FileHeader::clock). Names, keys and texts are ids of String
+// definitions. Integers are in the byte order of the machine that wrote the file (little-endian;
+// the header's magic tells).
 #pragma once
 
-#include <cstdint>
-
 #include "collector/wire/words.h"
+
+#include <cstdint>
 
 namespace sonde::wire {
 
@@ -36,24 +37,24 @@ enum class RecordKind : std::uint8_t {
 };
 
 struct RecordHeader {
-  std::uint16_t size;      // bytes, header included, a multiple of 8
+  std::uint16_t size;  // bytes, header included, a multiple of 8
   RecordKind kind;
-  std::uint8_t detail;     // by kind: a SliceKind, an ArgType, flags
-  std::uint32_t subject;   // by kind: a name, a key, a channel
+  std::uint8_t detail;    // by kind: a SliceKind, an ArgType, flags
+  std::uint32_t subject;  // by kind: a name, a key, a channel
 };
 
-// A scope of the writing thread opens. `detail`: SliceKind; `subject`: name. Scopes of a thread nest; its innermost
-// open annotation is the scope of all that the thread does.
+// A scope of the writing thread opens. `detail`: SliceKind; `subject`: name. Scopes of a thread
+// nest; its innermost open annotation is the scope of all that the thread does.
 struct ScopeBegin {
   RecordHeader header;
   std::uint64_t ticks;
-  std::uint32_t token;     // names this opening within the thread; never 0
+  std::uint32_t token;  // names this opening within the thread; never 0
   Probe probe;
   std::uint8_t reserved[3];
 };
 
-// The scope with `token` closes (header.subject = token). When it was not the innermost one, those above it stay open
-// and cross it.
+// The scope with `token` closes (header.subject = token). When it was not the innermost one, those
+// above it stay open and cross it.
 struct ScopeEnd {
   RecordHeader header;
   std::uint64_t ticks;
@@ -68,11 +69,12 @@ struct Call {
   std::uint8_t reserved[7];
 };
 
-// An interval that need not nest and may end on another thread (NVTX start/end). `detail`: SliceKind; `subject`: name.
+// An interval that need not nest and may end on another thread (NVTX start/end). `detail`:
+// SliceKind; `subject`: name.
 struct RangeBegin {
   RecordHeader header;
   std::uint64_t ticks;
-  std::uint64_t rangeId;   // unique in the process image
+  std::uint64_t rangeId;  // unique in the process image
   Probe probe;
   std::uint8_t reserved[7];
 };
@@ -109,29 +111,31 @@ struct IterationInfo {
 
 enum class ArgType : std::uint8_t { Text = 0, Int = 1, Double = 2 };
 
-// A key and value. `detail`: ArgType in bits 0–3; bit 7 set: of the process, else of the scope `token`, or, when
-// `token` is 0, of the record before this one on this thread. `subject`: key.
+// A key and value. `detail`: ArgType in bits 0–3; bit 7 set: of the process, else of the scope
+// `token`, or, when `token` is 0, of the record before this one on this thread. `subject`: key.
 struct Arg {
   static constexpr std::uint8_t kOfProcess = 0x80;
   RecordHeader header;
-  std::uint64_t bits;      // a string id, an int64, or a double's bits
+  std::uint64_t bits;  // a string id, an int64, or a double's bits
   std::uint32_t token;
   std::uint32_t reserved;
 };
 
-// One rank's part in a collective or a point-to-point call. `detail`: CollectiveOp; `subject`: Communicator id.
+// One rank's part in a collective or a point-to-point call. `detail`: CollectiveOp; `subject`:
+// Communicator id.
 struct Collective {
   RecordHeader header;
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
-  std::uint64_t seq;       // the same on every rank of the communicator
-  std::uint64_t bytes;     // nccl-tests' size: the larger of a rank's input and output, for all-reduce the buffer
+  std::uint64_t seq;    // the same on every rank of the communicator
+  std::uint64_t bytes;  // nccl-tests' size: the larger of a rank's input and output, for all-reduce
+                        // the buffer
   std::uint64_t sendBytes;
   std::uint64_t recvBytes;
-  std::int32_t root;       // -1: none
-  std::int32_t peer;       // -1: none
+  std::int32_t root;  // -1: none
+  std::int32_t peer;  // -1: none
   std::uint32_t name;
-  std::uint32_t algorithm; // string id, 0: unknown
+  std::uint32_t algorithm;  // string id, 0: unknown
   DataType dtype;
   Probe probe;
   std::uint8_t reserved[6];
@@ -140,11 +144,12 @@ struct Collective {
 // Bytes that one call moved through a channel. `subject`: Channel id.
 struct Transfer {
   static constexpr std::uint8_t kReceive = 0x01;  // else send
-  static constexpr std::uint8_t kInexact = 0x02;  // `offset` may be off: a bypass, an inherited or shared endpoint
-  RecordHeader header;     // `detail`: the flags above
+  static constexpr std::uint8_t kInexact =
+      0x02;             // `offset` may be off: a bypass, an inherited or shared endpoint
+  RecordHeader header;  // `detail`: the flags above
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
-  std::uint64_t offset;    // bytes that went the same way before, since the channel was opened
+  std::uint64_t offset;  // bytes that went the same way before, since the channel was opened
   std::uint64_t bytes;
 };
 
@@ -157,7 +162,7 @@ struct ClockSync {
 };
 
 struct ThreadEnd {
-  RecordHeader header;     // `subject`: the thread's last name
+  RecordHeader header;  // `subject`: the thread's last name
   std::uint64_t ticks;
 };
 
@@ -167,12 +172,13 @@ struct Fork {
   std::uint64_t ticks;
 };
 
-// This thread is about to replace the process image. `subject`: path of the new program; `detail`: 1 when Sonde will
-// not follow (static, setuid, another ELF class, a sanitizer runtime …), and then `reason` says why.
+// This thread is about to replace the process image. `subject`: path of the new program; `detail`:
+// 1 when Sonde will not follow (static, setuid, another ELF class, a sanitizer runtime …), and then
+// `reason` says why.
 struct Exec {
   RecordHeader header;
   std::uint64_t ticks;
-  std::uint32_t reason;    // string id, 0: followed
+  std::uint32_t reason;  // string id, 0: followed
   std::uint32_t reserved;
 };
 
@@ -180,7 +186,7 @@ static_assert(sizeof(RecordHeader) == 8);
 static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call) == 32);
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
-static_assert(sizeof(Collective) == 88 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
+static_assert(sizeof(Collective) == 80 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
 static_assert(sizeof(ThreadEnd) == 16 && sizeof(Fork) == 16 && sizeof(Exec) == 24);
 
 }  // namespace sonde::wire

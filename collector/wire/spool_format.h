@@ -1,6 +1,7 @@
 // The spool file: how one process image hands its records to the recorder through a shared mapping.
 //
-//   slot 0                slot 1            slot 2                     …  (64 KiB each, allocated 16 at a time)
+//   slot 0                slot 1            slot 2                     …  (64 KiB each, allocated
+//   16 at a time)
 //   +--------------------+-----------------+--------------------------+
 //   | FileHeader         | SlotHeader      | SlotHeader               |
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
@@ -10,24 +11,30 @@
 //
 // The process writes, the recorder reads and gives slots back. No lock is shared. States of a slot:
 //
-//   Unallocated ──fallocate──▶ Free ──claim (CAS)──▶ Writing ──thread moves on──▶ Full ──stored──▶ Free
+//   Unallocated ──fallocate──▶ Free ──claim (CAS)──▶ Writing ──thread moves on──▶ Full ──stored──▶
+//   Free
 //                                └──────claim───────▶ Definitions
 //
 // Rules that readers rely on:
-//   1. A slot's bytes are allocated on disk before its state leaves Unallocated (a sparse mapping is a SIGBUS).
-//   2. On a claim the writer sets `committed` to 0, then `seq` to a number never used before in the file, then the
-//      header and open scopes, then `committed` to the first record's offset (release). So (seq, offset) names a byte of
-//      the stream for ever, and a reader that sees a known seq or committed = 0 looks away.
-//   3. Bytes below `committed` (acquire) never change until the recorder sets the slot Free, which it does only after
+//   1. A slot's bytes are allocated on disk before its state leaves Unallocated (a sparse mapping
+//   is a SIGBUS).
+//   2. On a claim the writer sets `committed` to 0, then `seq` to a number never used before in the
+//   file, then the
+//      header and open scopes, then `committed` to the first record's offset (release). So (seq,
+//      offset) names a byte of the stream for ever, and a reader that sees a known seq or committed
+//      = 0 looks away.
+//   3. Bytes below `committed` (acquire) never change until the recorder sets the slot Free, which
+//   it does only after
 //      the transaction that stores them has committed.
-//   4. A slot begins with the scopes that were open on its thread, so it can be read without those before it.
+//   4. A slot begins with the scopes that were open on its thread, so it can be read without those
+//   before it.
 #pragma once
+
+#include "collector/wire/records.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-
-#include "collector/wire/records.h"
 
 namespace sonde::wire {
 
@@ -39,7 +46,13 @@ inline constexpr std::uint32_t kChunkBytes = kSlotBytes * kSlotsPerChunk;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
 
-enum class SlotState : std::uint32_t { Unallocated = 0, Free = 1, Writing = 2, Full = 3, Definitions = 4 };
+enum class SlotState : std::uint32_t {
+  Unallocated = 0,
+  Free = 1,
+  Writing = 2,
+  Full = 3,
+  Definitions = 4
+};
 
 enum class ClockKind : std::uint32_t { Tsc = 1, Monotonic = 2 };
 
@@ -48,37 +61,37 @@ struct FileHeader {
   char magic[8];
   std::uint32_t version;
   std::uint32_t slotBytes;
-  std::int32_t pid;            // in the pid namespace of the process
+  std::int32_t pid;  // in the pid namespace of the process
   std::int32_t parentPid;
   std::uint64_t pidNamespace;  // inode of /proc/self/ns/pid
   std::uint64_t startTime;     // field 22 of /proc/self/stat: clock ticks since boot
   std::uint32_t execCount;     // images this process has had before under Sonde
   ClockKind clock;
-  char bootId[40];             // text, zero-terminated
-  std::int64_t testOffsetNs;   // SONDE_TEST_CLOCK: how far the clocks of this file were shifted …
-  std::int64_t testDriftPpb;   // … and how fast they run away, in 10⁻⁹
+  char bootId[40];            // text, zero-terminated
+  std::int64_t testOffsetNs;  // SONDE_TEST_CLOCK: how far the clocks of this file were shifted …
+  std::int64_t testDriftPpb;  // … and how fast they run away, in 10⁻⁹
   std::uint64_t startTicks;
   std::int64_t startMonotonicNs;
   std::int64_t startRealtimeNs;
-  std::uint64_t startCpuNs;    // CPU time of the process when the library was loaded
-  std::uint32_t maxSlots;      // by --spool-limit, at most kMaxSlots
-  std::uint32_t forked;        // 1: made by fork without exec
-  std::atomic<std::uint32_t> slotCount;         // slots allocated so far, slot 0 included
-  std::atomic<std::uint32_t> finished;          // 1: the library's own exit ran
-  std::atomic<std::uint64_t> nextSeq;           // of the next claim; > 0
-  std::atomic<std::uint64_t> definitionsTail;   // file offset of the next definition record
-  char exitReason[64];         // why recording stopped before the process did; empty: it did not
+  std::uint64_t startCpuNs;              // CPU time of the process when the library was loaded
+  std::uint32_t maxSlots;                // by --spool-limit, at most kMaxSlots
+  std::uint32_t forked;                  // 1: made by fork without exec
+  std::atomic<std::uint32_t> slotCount;  // slots allocated so far, slot 0 included
+  std::atomic<std::uint32_t> finished;   // 1: the library's own exit ran
+  std::atomic<std::uint64_t> nextSeq;    // of the next claim; > 0
+  std::atomic<std::uint64_t> definitionsTail;  // file offset of the next definition record
+  char exitReason[64];  // why recording stopped before the process did; empty: it did not
 };
 
 // Written by the recorder, read by the process at each emit.
 struct ControlPage {
-  std::atomic<std::uint32_t> recording;   // 0: every emit returns at once
-  std::atomic<std::uint32_t> probeMask;   // bit 1 << Probe
+  std::atomic<std::uint32_t> recording;  // 0: every emit returns at once
+  std::atomic<std::uint32_t> probeMask;  // bit 1 << Probe
 };
 
 struct LossCounters {
-  std::atomic<std::uint64_t> count[static_cast<int>(Probe::Count)][static_cast<int>(RecordKind::Count)]
-                                  [static_cast<int>(LossReason::Count)];
+  std::atomic<std::uint64_t> count[static_cast<int>(Probe::Count)][static_cast<int>(
+      RecordKind::Count)][static_cast<int>(LossReason::Count)];
 };
 
 struct SlotTable {
@@ -90,11 +103,12 @@ inline constexpr std::size_t kLossOffset = 8 * 1024;
 inline constexpr std::size_t kSlotTableOffset = 32 * 1024;
 
 struct SlotHeader {
-  std::atomic<std::uint64_t> seq;         // of this claim
-  std::atomic<std::uint32_t> committed;   // bytes from the slot's start that are readable; 0: not yet begun
-  std::uint32_t thread;                   // index of its ThreadDefinition; unused in definition slots
+  std::atomic<std::uint64_t> seq;  // of this claim
+  std::atomic<std::uint32_t>
+      committed;         // bytes from the slot's start that are readable; 0: not yet begun
+  std::uint32_t thread;  // index of its ThreadDefinition; unused in definition slots
   std::uint32_t scopeCount;
-  std::uint32_t firstRecord;              // offset of the first record from the slot's start
+  std::uint32_t firstRecord;  // offset of the first record from the slot's start
   std::uint64_t claimTicks;
 };
 
@@ -116,11 +130,12 @@ static_assert(sizeof(SlotHeader) == 32 && sizeof(OpenScope) == 24);
 
 // The recorder's own page, `session` in the spool folder, mapped by every process of the run.
 struct SessionPage {
-  std::uint32_t version;                    // kSpoolVersion
-  std::uint32_t probeMask;                  // what --sources asked for
-  std::uint64_t limitBytes;                 // --spool-limit, over all processes of the run on this host
-  std::atomic<std::uint64_t> allocatedBytes;  // sum of the files' allocated bytes; a file's are given back when it is deleted
-  std::atomic<std::uint32_t> recording;     // 0: new process images do not record either
+  std::uint32_t version;     // kSpoolVersion
+  std::uint32_t probeMask;   // what --sources asked for
+  std::uint64_t limitBytes;  // --spool-limit, over all processes of the run on this host
+  std::atomic<std::uint64_t> allocatedBytes;  // sum of the files' allocated bytes; a file's are
+                                              // given back when it is deleted
+  std::atomic<std::uint32_t> recording;       // 0: new process images do not record either
 };
 
 }  // namespace sonde::wire

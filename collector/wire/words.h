@@ -1,5 +1,5 @@
-// The small enumerations that both sides of the spool agree on. The numbers are part of the format: append, never
-// renumber. The words that the store writes for them are in analysis/ingest.
+// The small enumerations that both sides of the spool agree on. The numbers are part of the format:
+// append, never renumber. The words that the store writes for them are in analysis/ingest.
 #pragma once
 
 #include <cstdint>

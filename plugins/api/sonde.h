@@ -6,12 +6,13 @@
  *   ...
  *   sonde_end(scope);
  *
- * Header-only and free of dependencies beyond libc's dlsym. Without Sonde's library in the process every call is a
- * no-op of a few nanoseconds. Every function may be called from any thread at any time, keeps errno, never blocks on
- * another thread and never fails. A scope ends on the thread that began it.
+ * Header-only and free of dependencies beyond libc's dlsym. Without Sonde's library in the process
+ * every call is a no-op of a few nanoseconds. Every function may be called from any thread at any
+ * time, keeps errno, never blocks on another thread and never fails. A scope ends on the thread
+ * that began it.
  *
- * Names are text of any length up to 16 KiB and are copied. A name that is a string literal is best given through
- * SONDE_BEGIN("rollout"), which looks it up once per place in the code.
+ * Names are text of any length up to 16 KiB and are copied. A name that is a string literal is best
+ * given through SONDE_BEGIN("rollout"), which looks it up once per place in the code.
  */
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
@@ -51,9 +52,11 @@ enum {
 typedef struct sonde_api_table {
   uint32_t version;
   uint32_t size;
-  /* The id of a text, stable in this process and its forked children; 0 when the tables are full. */
+  /* The id of a text, stable in this process and its forked children; 0 when the tables are full.
+   */
   uint32_t (*intern)(const char* text, size_t length);
-  /* Opens a scope; returns its token, 0 when nothing is recorded. `probe` is one of SONDE_PROBE_…. */
+  /* Opens a scope; returns its token, 0 when nothing is recorded. `probe` is one of SONDE_PROBE_….
+   */
   uint32_t (*begin)(uint32_t kind, uint32_t name, uint32_t probe);
   /* Closes the scope with this token; 0 is ignored. */
   void (*end)(uint32_t token);
@@ -66,14 +69,16 @@ typedef struct sonde_api_table {
   void (*argument_int)(uint32_t token, uint32_t key, int64_t value);
   /* Is this probe recording now? Cheap enough to ask at every event. */
   int (*enabled)(uint32_t probe);
-  /* The next communicator that this thread creates has this key and these members (ranks in order); until
-   * `communicator_hint(NULL, NULL, 0)`. */
+  /* The communicators that this process creates from now on have this key and these members (ranks
+   * in order), until `communicator_hint(NULL, NULL, 0)`. Groups are created one at a time, so one
+   * hint a process is enough. */
   void (*communicator_hint)(const char* key, const int32_t* ranks, int32_t count);
 } sonde_api_table;
 
 enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };
 
-/* The table of the recording library in this process, or NULL. Looked for once per object that includes this. */
+/* The table of the recording library in this process, or NULL. Looked for once per object that
+ * includes this. */
 static inline const sonde_api_table* sonde_table(void) {
   static const sonde_api_table* table;
   static int looked;
@@ -82,7 +87,9 @@ static inline const sonde_api_table* sonde_table(void) {
     void* symbol = dlsym(RTLD_DEFAULT, "sonde_api");
     if (symbol != NULL) {
       sonde_api_function function;
-      memcpy(&function, &symbol, sizeof function); /* ISO C has no cast from object to function pointer */
+      memcpy(&function,
+             &symbol,
+             sizeof function); /* ISO C has no cast from object to function pointer */
       __atomic_store_n(&table, function(SONDE_API_VERSION), __ATOMIC_RELAXED);
     }
     __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
@@ -92,13 +99,16 @@ static inline const sonde_api_table* sonde_table(void) {
 
 typedef uint32_t sonde_scope;
 
-/* Opens a scope named by a text that may change from call to call. `kind`: SONDE_PHASE, SONDE_OPERATION, …. */
+/* Opens a scope named by a text that may change from call to call. `kind`: SONDE_PHASE,
+ * SONDE_OPERATION, …. */
 static inline sonde_scope sonde_begin(uint32_t kind, const char* name) {
   const sonde_api_table* api = sonde_table();
-  return api == NULL ? 0u : api->begin(kind, api->intern(name, strlen(name)), SONDE_PROBE_ANNOTATION);
+  return api == NULL ? 0u
+                     : api->begin(kind, api->intern(name, strlen(name)), SONDE_PROBE_ANNOTATION);
 }
 
-/* The same with a name that never changes at this place in the code; `cache` is a static of that place. */
+/* The same with a name that never changes at this place in the code; `cache` is a static of that
+ * place. */
 static inline sonde_scope sonde_begin_cached(uint32_t kind, const char* name, uint32_t* cache) {
   const sonde_api_table* api = sonde_table();
   uint32_t id;
@@ -168,16 +178,18 @@ class Scope {
 
 }  // namespace sonde
 
-/* SONDE_SCOPE(SONDE_OPERATION, "rollout"); — until the end of the block. The name must be a literal. */
-#define SONDE_SCOPE(kind, name) const ::sonde::Scope SONDE_JOIN(sondeScope, __LINE__)(SONDE_BEGIN_KIND(kind, name))
+/* SONDE_SCOPE(SONDE_OPERATION, "rollout"); — until the end of the block. The name must be a
+ * literal. */
+#define SONDE_SCOPE(kind, name) \
+  const ::sonde::Scope SONDE_JOIN(sondeScope, __LINE__)(SONDE_BEGIN_KIND(kind, name))
 #endif
 
 /* Opens an operation named by a literal; a statement expression, so GCC and Clang only. */
 #define SONDE_BEGIN(name) SONDE_BEGIN_KIND(SONDE_OPERATION, name)
-#define SONDE_BEGIN_KIND(kind, name)                            \
-  (__extension__({                                              \
-    static uint32_t sonde_name_cache;                           \
-    sonde_begin_cached((kind), ("" name), &sonde_name_cache);   \
+#define SONDE_BEGIN_KIND(kind, name)                          \
+  (__extension__({                                            \
+    static uint32_t sonde_name_cache;                         \
+    sonde_begin_cached((kind), ("" name), &sonde_name_cache); \
   }))
 
 #endif

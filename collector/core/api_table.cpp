@@ -1,0 +1,88 @@
+// sonde_api: what the rest of the process may call, found by dlsym. Versions append; a caller that
+// asks for a version this library does not have gets NULL and records nothing.
+
+#include "collector/core/emit.h"
+#include "collector/core/hooks.h"
+#include "plugins/api/sonde.h"
+
+namespace sonde::core {
+namespace {
+
+using wire::Probe;
+
+// Numbers come from code built against another version of the header; one that is not known here is
+// an annotation's.
+Probe probeOf(uint32_t number) {
+  return number <= SONDE_PROBE_TORCH ? static_cast<Probe>(number) : Probe::Annotation;
+}
+
+uint32_t apiIntern(const char* text, size_t length) {
+  return text == nullptr ? 0 : intern(text, length);
+}
+
+uint32_t apiBegin(uint32_t kind, uint32_t name, uint32_t probe) {
+  return beginScope(static_cast<wire::SliceKind>(kind), name, probeOf(probe));
+}
+
+void apiEnd(uint32_t token) {
+  endScope(token);
+}
+
+void apiMark(uint32_t name, uint32_t probe) {
+  if (enabled(probeOf(probe)))
+    emitMark(name, probeOf(probe));
+}
+
+void apiScalar(uint32_t name, double value) {
+  if (enabled(Probe::Annotation))
+    emitScalar(name, value);
+}
+
+void apiIterationInfo(uint64_t samples, uint64_t tokens, double flops) {
+  if (enabled(Probe::Annotation))
+    emitIterationInfo(samples, tokens, flops);
+}
+
+void apiMetadata(uint32_t token, uint32_t key, uint32_t text) {
+  if (!enabled(Probe::Annotation))
+    return;
+  if (token == 0)
+    emitProcessText(key, text);
+  else
+    emitArgText(token, key, text);
+}
+
+void apiArgumentInt(uint32_t token, uint32_t key, int64_t value) {
+  if (token != 0)
+    emitArgInt(token, key, value);
+}
+
+int apiEnabled(uint32_t probe) {
+  return enabled(probeOf(probe)) ? 1 : 0;
+}
+
+void apiCommunicatorHint(const char* key, const int32_t* ranks, int32_t count) {
+  setCommunicatorHint(key, ranks, count);
+}
+
+constexpr sonde_api_table kTable = {
+    SONDE_API_VERSION,
+    sizeof(sonde_api_table),
+    apiIntern,
+    apiBegin,
+    apiEnd,
+    apiMark,
+    apiScalar,
+    apiIterationInfo,
+    apiMetadata,
+    apiArgumentInt,
+    apiEnabled,
+    apiCommunicatorHint,
+};
+
+}  // namespace
+}  // namespace sonde::core
+
+SONDE_EXPORT const sonde_api_table* sonde_api(uint32_t version) {
+  return version == SONDE_API_VERSION ? &sonde::core::kTable : nullptr;
+}

@@ -1,0 +1,182 @@
+#include "collector/core/definitions.h"
+
+#include "collector/core/emit.h"
+#include "collector/core/syscalls.h"
+#include "collector/core/thread_state.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+namespace sonde::core {
+namespace {
+
+using wire::DefinitionHeader;
+using wire::DefinitionKind;
+using wire::kSlotBytes;
+using wire::SlotState;
+
+constexpr std::uint32_t kTableSize = 1 << 16;
+constexpr std::uint32_t kMaxStrings = kTableSize / 4 * 3;
+
+// id << 32 | offset of the StringDefinition in the file, in units of 8 bytes; 0: empty.
+using Entry = std::atomic<std::uint64_t>;
+Entry* gStrings;
+std::atomic<std::uint32_t> gNextString{1};
+
+std::atomic<std::uint32_t>& claimOf(DefinitionHeader* definition) noexcept {
+  return reinterpret_cast<std::atomic<std::uint32_t>&>(definition->claim);
+}
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+std::uint64_t hashOf(const char* text, std::size_t length) noexcept {
+  constexpr std::uint64_t kA = 0x9e37'79b9'7f4a'7c15;
+  constexpr std::uint64_t kB = 0xe703'7ed1'a0b4'28db;
+  std::uint64_t hash = length * kA;
+  std::uint64_t word = 0;
+  for (; length >= sizeof word; text += sizeof word, length -= sizeof word) {
+    memcpy(&word, text, sizeof word);
+    hash = mix(hash ^ word, kB);
+  }
+  word = 0;
+  memcpy(&word, text, length);
+  return mix(hash ^ word, kA);
+}
+
+const wire::StringDefinition* stringAt(const char* base, std::uint64_t entry) noexcept {
+  return reinterpret_cast<const wire::StringDefinition*>(base + (entry & 0xffff'ffff) * 8);
+}
+
+bool holds(std::uint64_t entry, const char* text, std::size_t length) noexcept {
+  const wire::StringDefinition* string = stringAt(gSpool.base, entry);
+  return string->length == length && memcmp(string + 1, text, length) == 0;
+}
+
+// The table's entry for a text that has just been defined under `id`, or with 0 under the next one;
+// 0: no room.
+std::uint64_t defineString(Spool& spool,
+                           std::uint32_t id,
+                           const char* text,
+                           std::size_t length) noexcept {
+  auto* string = reinterpret_cast<wire::StringDefinition*>(
+      claimDefinition(spool, DefinitionKind::String, sizeof(wire::StringDefinition) + length));
+  if (string == nullptr)
+    return 0;
+  string->id = id != 0 ? id : gNextString.fetch_add(1, std::memory_order_relaxed);
+  string->length = static_cast<std::uint32_t>(length);
+  memcpy(string + 1, text, length);
+  commitDefinition(&string->header);
+  const auto offset = static_cast<std::uint64_t>(reinterpret_cast<char*>(string) - spool.base);
+  return std::uint64_t{string->id} << 32 | offset / 8;
+}
+
+// Starts a definitions slot behind `tail` when the current one is full. Of several threads one
+// wins.
+bool growSegment(Spool& spool, std::uint64_t tail) noexcept {
+  wire::SlotHeader* slot = claimSlot(spool, SlotState::Definitions);
+  if (slot == nullptr)
+    return false;
+  // Claim words are read as 0 until they are claimed; a recycled slot still has its old records.
+  memset(reinterpret_cast<char*>(slot) + sizeof *slot, 0, kSlotBytes - sizeof *slot);
+  slot->thread = 0;
+  slot->scopeCount = 0;
+  slot->firstRecord = sizeof *slot;
+  slot->committed.store(kSlotBytes, std::memory_order_release);
+  const auto first =
+      static_cast<std::uint64_t>(reinterpret_cast<char*>(slot) - spool.base) + sizeof *slot;
+  if (!spool.header->definitionsTail.compare_exchange_strong(
+          tail, first, std::memory_order_acq_rel)) {
+    slot->committed.store(0, std::memory_order_relaxed);
+    releaseSlot(spool, slot, SlotState::Free);
+  }
+  return true;
+}
+
+}  // namespace
+
+DefinitionHeader* claimDefinition(Spool& spool, DefinitionKind kind, std::size_t bytes) noexcept {
+  const auto size = static_cast<std::uint32_t>((bytes + 7) / 8 * 8);
+  std::atomic<std::uint64_t>& tailWord = spool.header->definitionsTail;
+  for (;;) {
+    std::uint64_t tail = tailWord.load(std::memory_order_acquire);
+    const std::uint64_t slotEnd = (tail + kSlotBytes - 1) / kSlotBytes * kSlotBytes;
+    if (tail == 0 || tail + size > slotEnd) {
+      if (!growSegment(spool, tail))
+        return nullptr;
+      continue;
+    }
+    auto* definition = reinterpret_cast<DefinitionHeader*>(spool.base + tail);
+    std::uint32_t claimed = 0;
+    const bool mine =
+        claimOf(definition).compare_exchange_strong(claimed, size, std::memory_order_acq_rel);
+    const std::uint32_t step = mine ? size : claimed & DefinitionHeader::kSizeMask;
+    tailWord.compare_exchange_strong(tail, tail + step, std::memory_order_acq_rel);
+    if (mine) {
+      definition->kind = kind;
+      return definition;
+    }
+  }
+}
+
+void commitDefinition(DefinitionHeader* definition) noexcept {
+  claimOf(definition).fetch_or(DefinitionHeader::kCommitted, std::memory_order_release);
+}
+
+bool prepareStrings() noexcept {
+  const long address = rawSyscall(SYS_mmap,
+                                  0,
+                                  sizeof(Entry) * kTableSize,
+                                  PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                                  -1,
+                                  0);
+  if (address < 0 && address >= -4095)
+    return false;
+  gStrings = reinterpret_cast<Entry*>(address);
+  return true;
+}
+
+void inheritStrings(Spool& spool, const char* parentBase) noexcept {
+  for (std::uint32_t at = 0; at < kTableSize; ++at) {
+    const std::uint64_t entry = gStrings[at].load(std::memory_order_relaxed);
+    if (entry == 0)
+      continue;
+    const wire::StringDefinition* string = stringAt(parentBase, entry);
+    const auto* text = reinterpret_cast<const char*>(string + 1);
+    gStrings[at].store(defineString(spool, string->id, text, string->length),
+                       std::memory_order_relaxed);
+  }
+}
+
+std::uint32_t intern(const char* text, std::size_t length) noexcept {
+  if (length == 0 || !attached())
+    return 0;
+  if (length > wire::kMaxStringBytes)
+    length = wire::kMaxStringBytes;
+  std::uint64_t mine = 0;
+  auto at = static_cast<std::uint32_t>(hashOf(text, length)) % kTableSize;
+  for (;; at = (at + 1) % kTableSize) {
+    std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
+    if (entry == 0) {
+      if (mine == 0 && gNextString.load(std::memory_order_relaxed) < kMaxStrings)
+        mine = defineString(gSpool, 0, text, length);
+      if (mine == 0) {
+        countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions);
+        return 0;
+      }
+      if (gStrings[at].compare_exchange_strong(entry, mine, std::memory_order_acq_rel))
+        return static_cast<std::uint32_t>(mine >> 32);
+    }
+    if (holds(entry, text, length))
+      return static_cast<std::uint32_t>(entry >> 32);
+  }
+}
+
+std::uint32_t intern(const char* text) noexcept {
+  return intern(text, strlen(text));
+}
+
+}  // namespace sonde::core

@@ -1,0 +1,29 @@
+// The definitions segment of the spool, and the table that gives a text its id. Lock-free; any
+// thread, any time.
+#pragma once
+
+#include "collector/core/spool.h"
+#include "collector/wire/definitions.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::core {
+
+// Room for a definition of `bytes` (header included, rounded up to 8), claimed but not committed;
+// nullptr when the segment may not grow.
+wire::DefinitionHeader* claimDefinition(Spool& spool,
+                                        wire::DefinitionKind kind,
+                                        std::size_t bytes) noexcept;
+
+// Makes a filled-in definition visible.
+void commitDefinition(wire::DefinitionHeader* definition) noexcept;
+
+// Once, before anything is interned: maps the table of strings.
+bool prepareStrings() noexcept;
+
+// In a child: writes every string that the parent had into the child's own file under the id it
+// has. `parentBase`: the parent's mapping.
+void inheritStrings(Spool& spool, const char* parentBase) noexcept;
+
+}  // namespace sonde::core

@@ -1,0 +1,371 @@
+#include "collector/core/emit.h"
+
+#include "collector/core/clock.h"
+#include "collector/core/definitions.h"
+#include "collector/core/spool.h"
+#include "collector/core/syscalls.h"
+#include "collector/core/thread_state.h"
+
+#include <string.h>
+
+namespace sonde::core {
+namespace {
+
+using wire::LossReason;
+using wire::Probe;
+using wire::RecordKind;
+
+CommunicatorHint gHint;
+std::atomic<std::uint64_t> gNextClockTicks{0};
+constexpr std::uint64_t kClockPeriodTicks =
+    2'000'000'000;  // a second or less on TSCs of 2 GHz and up, 2 s in ns
+
+// Puts a complete record at the thread's cursor and makes it visible. Requires: the guard.
+template <typename Record>
+bool append(ThreadState* state, const Record& record) noexcept {
+  if (__builtin_expect(state->cursor == nullptr || state->cursor + sizeof record > state->end, 0) &&
+      !nextSlot(state))
+    return false;
+  memcpy(state->cursor, &record, sizeof record);
+  state->cursor += sizeof record;
+  state->slot->committed.store(
+      static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
+      std::memory_order_release);
+  return true;
+}
+
+template <typename Record>
+void emit(Record& record, RecordKind kind, Probe probe) noexcept {
+  record.header.size = sizeof record;
+  record.header.kind = kind;
+  ThreadState* state = enter(probe, kind);
+  if (state == nullptr)
+    return;
+  const bool stored = append(state, record);
+  leave(state);
+  if (!stored)
+    countLoss(probe, kind, LossReason::SpoolFull);
+}
+
+wire::RecordHeader header(std::uint32_t subject, std::uint8_t detail = 0) noexcept {
+  return {0, RecordKind::Count, detail, subject};
+}
+
+std::uint8_t detailOf(wire::SliceKind kind) noexcept {
+  return static_cast<std::uint8_t>(kind);
+}
+
+void keepClocksFresh(std::uint64_t now) noexcept {
+  std::uint64_t due = gNextClockTicks.load(std::memory_order_relaxed);
+  if (__builtin_expect(now < due, 1))
+    return;
+  if (gNextClockTicks.compare_exchange_strong(
+          due, now + kClockPeriodTicks, std::memory_order_relaxed))
+    recordClocks();
+}
+
+// Tokens carry the generation in their top byte, so that a child's end of its parent's scope is
+// told from a mistake.
+std::uint32_t makeToken(ThreadState* state) noexcept {
+  std::uint32_t count = state->nextToken++ & 0x00ff'ffff;
+  if (count == 0)
+    count = state->nextToken++ & 0x00ff'ffff;
+  return state->generation << 24 | count;
+}
+
+void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
+  const wire::OpenScope scope = state->scopes[position];
+  for (std::uint32_t at = position; at + 1 < state->scopeCount; ++at)
+    state->scopes[at] = state->scopes[at + 1];
+  --state->scopeCount;
+  const wire::ScopeEnd record{{sizeof record, RecordKind::ScopeEnd, 0, scope.token}, now};
+  if (!append(state, record))
+    countLoss(scope.probe, RecordKind::ScopeEnd, LossReason::SpoolFull);
+}
+
+}  // namespace
+
+bool enabled(Probe probe) noexcept {
+  const wire::ControlPage& control = *gSpool.control;
+  return control.recording.load(std::memory_order_relaxed) != 0 &&
+         (control.probeMask.load(std::memory_order_relaxed) >> static_cast<int>(probe) & 1) != 0;
+}
+
+std::uint64_t ticks() noexcept {
+  return readTicks();
+}
+
+std::uint32_t beginScope(wire::SliceKind kind,
+                         std::uint32_t name,
+                         Probe probe,
+                         std::uint8_t group) noexcept {
+  if (!enabled(probe))
+    return 0;
+  ThreadState* state = enter(probe, RecordKind::ScopeBegin);
+  if (state == nullptr)
+    return 0;
+  if (state->scopeCount == wire::kMaxOpenScopes) {
+    ++state->lostScopes[static_cast<int>(probe)];
+    leave(state);
+    countLoss(probe, RecordKind::ScopeBegin, LossReason::Depth);
+    return 0;
+  }
+  const std::uint32_t token = makeToken(state);
+  // The clock is read last, so that Sonde's own work lies outside the scope.
+  wire::OpenScope& scope = state->scopes[state->scopeCount];
+  scope = {0, name, token, kind, probe, {group}};
+  wire::ScopeBegin record{
+      {sizeof record, RecordKind::ScopeBegin, detailOf(kind), name}, 0, token, probe, {}};
+  record.ticks = scope.beginTicks = readTicks();
+  const bool stored = append(state, record);
+  if (stored)
+    ++state->scopeCount;
+  leave(state);
+  if (!stored) {
+    countLoss(probe, RecordKind::ScopeBegin, LossReason::SpoolFull);
+    return 0;
+  }
+  keepClocksFresh(record.ticks);
+  return token;
+}
+
+void endScope(std::uint32_t token) noexcept {
+  if (token == 0)
+    return;
+  const std::uint64_t now = readTicks();
+  ThreadState* state = enter(Probe::Annotation, RecordKind::ScopeEnd);
+  if (state == nullptr)
+    return;
+  std::uint32_t position = state->scopeCount;
+  while (position > 0 && state->scopes[position - 1].token != token)
+    --position;
+  const bool found = position > 0;
+  if (found)
+    endAt(state, position - 1, now);
+  const bool mistake = !found && token >> 24 == (state->generation & 0xff);
+  leave(state);
+  if (mistake)
+    countLoss(Probe::Annotation, RecordKind::ScopeEnd, LossReason::Unbalanced);
+}
+
+bool endInnermost(Probe probe, std::uint8_t group) noexcept {
+  const std::uint64_t now = readTicks();
+  ThreadState* state = enter(probe, RecordKind::ScopeEnd);
+  if (state == nullptr)
+    return false;
+  std::uint64_t& lost = state->lostScopes[static_cast<int>(probe)];
+  bool found = lost > 0;
+  if (found) {
+    --lost;
+  } else {
+    std::uint32_t position = state->scopeCount;
+    while (position > 0 && (state->scopes[position - 1].probe != probe ||
+                            state->scopes[position - 1].reserved[0] != group))
+      --position;
+    found = position > 0;
+    if (found)
+      endAt(state, position - 1, now);
+  }
+  leave(state);
+  return found;
+}
+
+std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
+  const ThreadState* state = tState;
+  if (state == nullptr ||
+      state->generation != gForkPage->generation.load(std::memory_order_relaxed))
+    return 0;
+  std::uint32_t count = 0;
+  for (std::uint32_t at = 0; at < state->scopeCount; ++at)
+    count += state->scopes[at].probe == probe && state->scopes[at].reserved[0] == group ? 1 : 0;
+  return count;
+}
+
+void emitCall(wire::SliceKind kind,
+              std::uint32_t name,
+              Probe probe,
+              std::uint64_t beginTicks,
+              std::uint64_t endTicks) noexcept {
+  wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
+  emit(record, RecordKind::Call, probe);
+}
+
+void emitRangeBegin(wire::SliceKind kind,
+                    std::uint32_t name,
+                    Probe probe,
+                    std::uint64_t rangeId) noexcept {
+  wire::RangeBegin record{header(name, detailOf(kind)), readTicks(), rangeId, probe, {}};
+  emit(record, RecordKind::RangeBegin, probe);
+}
+
+void emitRangeEnd(std::uint64_t rangeId) noexcept {
+  wire::RangeEnd record{header(0), readTicks(), rangeId};
+  emit(record, RecordKind::RangeEnd, Probe::Nvtx);
+}
+
+void emitMark(std::uint32_t name, Probe probe) noexcept {
+  wire::Mark record{header(name), readTicks(), probe, {}};
+  emit(record, RecordKind::Mark, probe);
+}
+
+void emitScalar(std::uint32_t name, double value) noexcept {
+  wire::Scalar record{header(name), readTicks(), value};
+  emit(record, RecordKind::Scalar, Probe::Annotation);
+}
+
+void emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept {
+  wire::IterationInfo record{header(0), readTicks(), samples, tokens, flops};
+  emit(record, RecordKind::IterationInfo, Probe::Annotation);
+}
+
+namespace {
+
+void emitArg(std::uint32_t token,
+             std::uint32_t key,
+             std::uint8_t type,
+             std::uint64_t bits) noexcept {
+  wire::Arg record{header(key, type), bits, token, 0};
+  emit(record, RecordKind::Arg, Probe::Annotation);
+}
+
+}  // namespace
+
+void emitArgText(std::uint32_t token, std::uint32_t key, std::uint32_t text) noexcept {
+  emitArg(token, key, static_cast<std::uint8_t>(wire::ArgType::Text), text);
+}
+
+void emitArgInt(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept {
+  emitArg(
+      token, key, static_cast<std::uint8_t>(wire::ArgType::Int), static_cast<std::uint64_t>(value));
+}
+
+void emitArgDouble(std::uint32_t token, std::uint32_t key, double value) noexcept {
+  std::uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  emitArg(token, key, static_cast<std::uint8_t>(wire::ArgType::Double), bits);
+}
+
+void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept {
+  emitArg(0, key, static_cast<std::uint8_t>(wire::ArgType::Text) | wire::Arg::kOfProcess, text);
+}
+
+void emitCollective(wire::Collective record) noexcept {
+  emit(record, RecordKind::Collective, record.probe);
+}
+
+void emitTransfer(wire::Transfer record, Probe probe) noexcept {
+  emit(record, RecordKind::Transfer, probe);
+}
+
+void recordClocks() noexcept {
+  const ClockReading now = readClocks();
+  wire::ClockSync record{header(0), now.ticks, now.monotonicNs, now.realtimeNs};
+  emit(record, RecordKind::ClockSync, Probe::Process);
+}
+
+void emitFork(std::int32_t childPid) noexcept {
+  wire::Fork record{header(static_cast<std::uint32_t>(childPid)), readTicks()};
+  emit(record, RecordKind::Fork, Probe::Process);
+}
+
+void emitExec(std::uint32_t path, std::uint32_t reason) noexcept {
+  wire::Exec record{header(path, reason != 0 ? 1 : 0), readTicks(), reason, 0};
+  emit(record, RecordKind::Exec, Probe::Process);
+}
+
+void nameThread(std::uint32_t name) noexcept {
+  const ThreadState* state = tState;
+  if (state == nullptr || !attached())
+    return;
+  auto* definition = reinterpret_cast<wire::ThreadNameDefinition*>(claimDefinition(
+      gSpool, wire::DefinitionKind::ThreadName, sizeof(wire::ThreadNameDefinition)));
+  if (definition == nullptr)
+    return;
+  definition->thread = state->thread;
+  definition->name = name;
+  commitDefinition(&definition->header);
+}
+
+std::uint32_t defineChannel(wire::ChannelKind kind,
+                            std::uint8_t flags,
+                            const char* local,
+                            const char* remote) noexcept {
+  static std::atomic<std::uint32_t> nextId{1};
+  const std::uint32_t localId = intern(local);
+  const std::uint32_t remoteId = intern(remote);
+  auto* channel = attached()
+                      ? reinterpret_cast<wire::ChannelDefinition*>(claimDefinition(
+                            gSpool, wire::DefinitionKind::Channel, sizeof(wire::ChannelDefinition)))
+                      : nullptr;
+  if (channel == nullptr) {
+    countLoss(Probe::Net, RecordKind::Transfer, LossReason::Definitions);
+    return 0;
+  }
+  const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
+  channel->id = id;
+  channel->kind = kind;
+  channel->flags = flags;
+  channel->local = localId;
+  channel->remote = remoteId;
+  channel->openTicks = readTicks();
+  commitDefinition(&channel->header);
+  return id;
+}
+
+std::uint32_t defineCommunicator(const char* key,
+                                 const std::int32_t* ranks,
+                                 std::int32_t size,
+                                 std::int32_t position,
+                                 Probe probe) noexcept {
+  static std::atomic<std::uint32_t> nextId{1};
+  const std::uint32_t keyId = intern(key);
+  const std::size_t members = size > 0 && size <= CommunicatorHint::kMaxRanks && ranks != nullptr
+                                  ? static_cast<std::size_t>(size)
+                                  : 0;
+  const std::size_t bytes = sizeof(wire::CommunicatorDefinition) + members * sizeof *ranks;
+  auto* communicator = attached() ? reinterpret_cast<wire::CommunicatorDefinition*>(claimDefinition(
+                                        gSpool, wire::DefinitionKind::Communicator, bytes))
+                                  : nullptr;
+  if (communicator == nullptr) {
+    countLoss(probe, RecordKind::Collective, LossReason::Definitions);
+    return 0;
+  }
+  const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
+  communicator->id = id;
+  communicator->key = keyId;
+  communicator->size = size;
+  communicator->position = position;
+  communicator->probe = probe;
+  if (members > 0)
+    memcpy(communicator + 1, ranks, members * sizeof *ranks);
+  commitDefinition(&communicator->header);
+  return id;
+}
+
+const CommunicatorHint& communicatorHint() noexcept {
+  return gHint;
+}
+
+void setCommunicatorHint(const char* key, const std::int32_t* ranks, std::int32_t count) noexcept {
+  gHint.size = 0;
+  if (key == nullptr || strlen(key) >= sizeof gHint.key)
+    return;
+  strcpy(gHint.key, key);
+  if (ranks != nullptr && count > 0 && count <= CommunicatorHint::kMaxRanks)
+    memcpy(gHint.ranks, ranks, static_cast<std::size_t>(count) * sizeof *ranks);
+  gHint.size = count;
+}
+
+bool inVforkChild() noexcept {
+  return gSpool.header != nullptr && rawSyscall(SYS_getpid) != gSpool.header->pid &&
+         gForkPage->generation.load(std::memory_order_relaxed) != 0;
+}
+
+void countLoss(Probe probe, RecordKind kind, LossReason reason) noexcept {
+  if (gForkPage->generation.load(std::memory_order_relaxed) == 0)
+    return;
+  gSpool.loss->count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)]
+      .fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace sonde::core

@@ -1,0 +1,278 @@
+#include "collector/core/spool.h"
+
+#include "collector/core/clock.h"
+#include "collector/core/spool_name.h"
+#include "collector/core/syscalls.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+namespace sonde::core {
+namespace {
+
+using wire::kChunkBytes;
+using wire::kSlotBytes;
+using wire::kSlotsPerChunk;
+using wire::SlotState;
+
+wire::ControlPage gNoControl;  // all zero: nothing records
+
+constexpr std::uint64_t kRetryNs = 10'000'000;
+constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+
+// fallocate(2) past RLIMIT_FSIZE would raise SIGXFSZ in the host.
+bool fileSizeAllowed(std::uint64_t bytes) noexcept {
+  rlimit limit{};
+  if (rawSyscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, asLong(&limit)) != 0)
+    return false;
+  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+bool reserveBytes(wire::SessionPage* session) noexcept {
+  if (session->allocatedBytes.fetch_add(kChunkBytes, std::memory_order_relaxed) + kChunkBytes <=
+      session->limitBytes)
+    return true;
+  session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+  return false;
+}
+
+bool allocateChunk(wire::SessionPage* session, long fd, std::uint32_t chunk) noexcept {
+  const std::uint64_t from = std::uint64_t{chunk} * kChunkBytes;
+  if (!fileSizeAllowed(from + kChunkBytes) || !reserveBytes(session))
+    return false;
+  if (rawSyscall(SYS_fallocate, fd, 0, static_cast<long>(from), kChunkBytes) == 0)
+    return true;
+  session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+  return false;
+}
+
+void raiseTo(std::atomic<std::uint32_t>& value, std::uint32_t atLeast) noexcept {
+  std::uint32_t now = value.load(std::memory_order_relaxed);
+  while (now < atLeast && !value.compare_exchange_weak(now, atLeast, std::memory_order_release)) {
+  }
+}
+
+// Makes the slots of `chunk` available; the first of them that may be used gets `first`.
+std::uint32_t openChunk(Spool& spool, std::uint32_t chunk, SlotState first) noexcept {
+  const std::uint32_t begin =
+      chunk * kSlotsPerChunk + (chunk == 0 ? 1 : 0);  // slot 0 is the header
+  // Faulting pages in one by one would cost each of the next sixteen records of a page its
+  // microsecond.
+  rawSyscall(SYS_madvise,
+             asLong(spool.base + std::size_t{chunk} * kChunkBytes),
+             kChunkBytes,
+             kPopulateWrite);
+  for (std::uint32_t slot = begin; slot < (chunk + 1) * kSlotsPerChunk; ++slot)
+    spool.slots->state[slot].store(slot == begin ? first : SlotState::Free,
+                                   std::memory_order_release);
+  raiseTo(spool.header->slotCount, (chunk + 1) * kSlotsPerChunk);
+  return begin;
+}
+
+// A slot of a new chunk; 0 when there is none to be had.
+std::uint32_t extend(Spool& spool, SlotState as) noexcept {
+  const std::uint64_t now = static_cast<std::uint64_t>(monotonicNs());
+  if (now < spool.retryTicks.load(std::memory_order_relaxed))
+    return 0;
+  std::uint32_t chunk = spool.nextChunk.fetch_add(1, std::memory_order_relaxed);
+  if ((chunk + 1) * kSlotsPerChunk <= spool.header->maxSlots) {
+    // Opened anew each time: a descriptor kept would be the host's to close or to dup over.
+    const long fd =
+        rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const bool allocated = fd >= 0 && allocateChunk(spool.session, fd, chunk);
+    if (fd >= 0)
+      rawSyscall(SYS_close, fd);
+    if (allocated)
+      return openChunk(spool, chunk, as);
+  }
+  std::uint32_t expected = chunk + 1;
+  spool.nextChunk.compare_exchange_strong(expected, chunk, std::memory_order_relaxed);
+  spool.retryTicks.store(now + kRetryNs, std::memory_order_relaxed);
+  return 0;
+}
+
+std::uint32_t takeFree(Spool& spool, SlotState as) noexcept {
+  const std::uint32_t count = spool.header->slotCount.load(std::memory_order_acquire);
+  for (std::uint32_t slot = 1; slot < count; ++slot) {
+    SlotState expected = SlotState::Free;
+    if (spool.slots->state[slot].load(std::memory_order_relaxed) == SlotState::Free &&
+        spool.slots->state[slot].compare_exchange_strong(expected, as, std::memory_order_acquire))
+      return slot;
+  }
+  return 0;
+}
+
+// Maps as much of the future file as the address space allows; the limit says at most how much is
+// ever needed.
+bool mapFile(Spool& spool, long fd, std::size_t wanted) noexcept {
+  for (std::size_t bytes = wanted; bytes >= kChunkBytes; bytes /= 2) {
+    const std::size_t whole = bytes / kChunkBytes * kChunkBytes;
+    const long address = rawSyscall(
+        SYS_mmap, 0, static_cast<long>(whole), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (address > 0 || address < -4095) {
+      spool.base = reinterpret_cast<char*>(address);
+      spool.mappedBytes = whole;
+      rawSyscall(SYS_madvise, address, static_cast<long>(whole), MADV_DONTDUMP);
+      return true;
+    }
+  }
+  return false;
+}
+
+void fillHeader(Spool& spool,
+                const ImageIdentity& who,
+                std::uint32_t execCount,
+                bool forked) noexcept {
+  wire::FileHeader& header = *spool.header;
+  memcpy(header.magic, wire::kSpoolMagic, sizeof header.magic);
+  header.version = wire::kSpoolVersion;
+  header.slotBytes = kSlotBytes;
+  header.pid = who.pid;
+  header.parentPid = who.parentPid;
+  header.pidNamespace = who.pidNamespace;
+  header.startTime = who.startTime;
+  header.execCount = execCount;
+  header.clock = gClock.kind;
+  memcpy(header.bootId, who.bootId, sizeof header.bootId);
+  header.testOffsetNs = gClock.testOffsetNs;
+  header.testDriftPpb = gClock.testDriftPpb;
+  const ClockReading now = readClocks();
+  header.startTicks = now.ticks;
+  header.startMonotonicNs = now.monotonicNs;
+  header.startRealtimeNs = now.realtimeNs;
+  timespec cpu{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+  header.startCpuNs = static_cast<std::uint64_t>(cpu.tv_sec) * 1'000'000'000 +
+                      static_cast<std::uint64_t>(cpu.tv_nsec);
+  header.maxSlots = static_cast<std::uint32_t>(spool.mappedBytes / kSlotBytes);
+  header.forked = forked ? 1 : 0;
+  header.nextSeq.store(1, std::memory_order_relaxed);
+}
+
+void adopt(Spool& spool) noexcept {
+  spool.header = reinterpret_cast<wire::FileHeader*>(spool.base);
+  spool.loss = reinterpret_cast<wire::LossCounters*>(spool.base + wire::kLossOffset);
+  spool.slots = reinterpret_cast<wire::SlotTable*>(spool.base + wire::kSlotTableOffset);
+}
+
+bool isThere(const char* path) noexcept {
+  return rawSyscall(SYS_faccessat, AT_FDCWD, asLong(path), 0 /* F_OK */) == 0;
+}
+
+void discard(Spool& spool, const char* path, long fd) noexcept {
+  rawSyscall(SYS_unlinkat, AT_FDCWD, asLong(path), 0);
+  rawSyscall(SYS_close, fd);
+  if (spool.base != nullptr)
+    rawSyscall(SYS_munmap, asLong(spool.base), static_cast<long>(spool.mappedBytes));
+  spool.base = nullptr;
+  spool.header = nullptr;
+}
+
+}  // namespace
+
+Spool gSpool{.control = &gNoControl};
+
+wire::SessionPage* mapSession(const char* folder) noexcept {
+  char path[sizeof Spool::path];
+  if (strlen(folder) + sizeof "/session" > sizeof path)
+    return nullptr;
+  strcpy(path, folder);
+  strcat(path, "/session");
+  const long fd = rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0)
+    return nullptr;
+  struct statx info {};
+  long address = -1;
+  if (rawSyscall(SYS_statx, fd, asLong(""), AT_EMPTY_PATH, STATX_SIZE, asLong(&info)) == 0 &&
+      info.stx_size >= sizeof(wire::SessionPage))
+    address = rawSyscall(
+        SYS_mmap, 0, sizeof(wire::SessionPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  rawSyscall(SYS_close, fd);
+  if (address < 0 && address >= -4095)
+    return nullptr;
+  auto* session = reinterpret_cast<wire::SessionPage*>(address);
+  if (session->version == wire::kSpoolVersion)
+    return session;
+  rawSyscall(SYS_munmap, address, sizeof(wire::SessionPage));
+  return nullptr;
+}
+
+bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
+  const ImageIdentity who = readIdentity();
+  std::uint32_t execCount = 0;
+  // A file stays until its process is dead, so counting the ones that are there counts the images
+  // before this one.
+  while (spoolPath(spool.path, sizeof spool.path, folder, who, execCount, "") &&
+         isThere(spool.path))
+    ++execCount;
+  char making[sizeof spool.path];
+  if (!spoolPath(making, sizeof making, folder, who, execCount, ".new"))
+    return false;
+  const long fd = rawSyscall(SYS_openat,
+                             AT_FDCWD,
+                             asLong(making),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                             0600);
+  if (fd < 0)
+    return false;
+  std::uint64_t limit = spool.session->limitBytes;
+  if (limit > std::uint64_t{wire::kMaxSlots} * kSlotBytes)
+    limit = std::uint64_t{wire::kMaxSlots} * kSlotBytes;
+  if (!allocateChunk(spool.session, fd, 0)) {
+    discard(spool, making, fd);
+    return false;
+  }
+  if (!mapFile(spool, fd, limit < kChunkBytes ? kChunkBytes : limit)) {
+    spool.session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+    discard(spool, making, fd);
+    return false;
+  }
+  adopt(spool);
+  fillHeader(spool, who, execCount, forked);
+  spool.nextChunk.store(1, std::memory_order_relaxed);
+  spool.retryTicks.store(0, std::memory_order_relaxed);
+  openChunk(spool, 0, SlotState::Free);
+  auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
+  control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);
+  control->recording.store(spool.session->recording.load(std::memory_order_relaxed),
+                           std::memory_order_relaxed);
+  if (rawSyscall(SYS_renameat2,
+                 AT_FDCWD,
+                 asLong(making),
+                 AT_FDCWD,
+                 asLong(spool.path),
+                 1 /* RENAME_NOREPLACE */) != 0) {
+    spool.session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+    discard(spool, making, fd);
+    return false;
+  }
+  rawSyscall(SYS_close, fd);
+  spool.control = control;
+  return true;
+}
+
+wire::SlotHeader* claimSlot(Spool& spool, SlotState as) noexcept {
+  std::uint32_t index = takeFree(spool, as);
+  if (index == 0)
+    index = extend(spool, as);
+  if (index == 0)
+    return nullptr;
+  auto* slot = reinterpret_cast<wire::SlotHeader*>(spool.base + std::size_t{index} * kSlotBytes);
+  slot->committed.store(0, std::memory_order_relaxed);
+  slot->seq.store(spool.header->nextSeq.fetch_add(1, std::memory_order_relaxed),
+                  std::memory_order_release);
+  slot->claimTicks = readTicks();
+  return slot;
+}
+
+void releaseSlot(Spool& spool, wire::SlotHeader* slot, SlotState as) noexcept {
+  const auto offset = static_cast<std::size_t>(reinterpret_cast<char*>(slot) - spool.base);
+  spool.slots->state[offset / kSlotBytes].store(as, std::memory_order_release);
+}
+
+}  // namespace sonde::core

@@ -1,0 +1,45 @@
+// The spool file of this process image: creation, slots, loss counters. One instance, gSpool, owned
+// by attach.cpp; every function may be called from any thread and from signal handlers, takes no
+// lock and keeps errno.
+#pragma once
+
+#include "collector/wire/spool_format.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::core {
+
+struct Spool {
+  char* base =
+      nullptr;  // the mapping, header->maxSlots slots long; only allocated ones are touched
+  std::size_t mappedBytes = 0;
+  wire::FileHeader* header = nullptr;
+  wire::ControlPage* control =
+      nullptr;  // never null: a zeroed page stands in while there is no file
+  wire::LossCounters* loss = nullptr;
+  wire::SlotTable* slots = nullptr;
+  wire::SessionPage* session = nullptr;
+  std::atomic<std::uint32_t> nextChunk{0};
+  std::atomic<std::uint64_t> retryTicks{0};  // no new chunk is tried for before this time
+  char path[512] = {};
+};
+extern Spool gSpool;
+
+// Creates this image's file in `folder`, its header complete, under its final name. False, with
+// nothing left behind, when that cannot be done.
+bool createSpool(Spool& spool, const char* folder, bool forked) noexcept;
+
+// Takes a free slot, allocating more of the file when there is none; nullptr when the limit, the
+// file system or the host's RLIMIT_FSIZE forbids it. The slot's header is fresh: seq set, committed
+// 0.
+wire::SlotHeader* claimSlot(Spool& spool, wire::SlotState as) noexcept;
+
+// Hands a slot to the recorder, or, with Free, back.
+void releaseSlot(Spool& spool, wire::SlotHeader* slot, wire::SlotState as) noexcept;
+
+// Maps `session` in the spool folder; nullptr when there is none of this version.
+wire::SessionPage* mapSession(const char* folder) noexcept;
+
+}  // namespace sonde::core

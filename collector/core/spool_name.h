@@ -1,0 +1,27 @@
+// Who this process image is, read from /proc without libc's stdio, and the file name made of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::core {
+
+struct ImageIdentity {
+  char bootId[40] = {};
+  std::uint64_t pidNamespace = 0;
+  std::int32_t pid = 0;
+  std::int32_t parentPid = 0;
+  std::uint64_t startTime = 0;
+};
+ImageIdentity readIdentity() noexcept;
+
+// "<folder>/<boot id, 8 characters>-<pid namespace>-<pid>-<start time>-<execCount>.spool" plus
+// `suffix`; false when it does not fit.
+bool spoolPath(char* out,
+               std::size_t size,
+               const char* folder,
+               const ImageIdentity& who,
+               std::uint32_t execCount,
+               const char* suffix) noexcept;
+
+}  // namespace sonde::core

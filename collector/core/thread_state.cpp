@@ -1,0 +1,193 @@
+#include "collector/core/thread_state.h"
+
+#include "collector/core/clock.h"
+#include "collector/core/definitions.h"
+#include "collector/core/emit.h"
+#include "collector/core/symbol_versions.h"
+#include "collector/core/syscalls.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+namespace sonde::core {
+namespace {
+
+constexpr std::uint32_t kMaxThreads = 4096;  // alive at once
+constexpr std::uint64_t kStuckNs = 1'000'000'000;
+
+ForkPage gUnattached;
+ThreadState* gPool;
+std::atomic<bool>
+    gUsed[kMaxThreads];  // apart from the pool, so that looking for a free one touches no state
+std::atomic<std::uint32_t> gNextThread{0};
+pthread_key_t gKey;
+
+ThreadState* takeState() noexcept {
+  for (std::uint32_t at = 0; at < kMaxThreads; ++at) {
+    if (!gUsed[at].load(std::memory_order_relaxed) &&
+        !gUsed[at].exchange(true, std::memory_order_acquire))
+      return &gPool[at];
+  }
+  return nullptr;
+}
+
+void giveBackState(ThreadState* state) noexcept {
+  gUsed[state - gPool].store(false, std::memory_order_release);
+}
+
+std::uint32_t currentName() noexcept {
+  char name[16] = {};
+  rawSyscall(SYS_prctl, PR_GET_NAME, asLong(name));
+  return intern(name);
+}
+
+bool defineThread(ThreadState* state) noexcept {
+  auto* definition = reinterpret_cast<wire::ThreadDefinition*>(
+      claimDefinition(gSpool, wire::DefinitionKind::Thread, sizeof(wire::ThreadDefinition)));
+  if (definition == nullptr)
+    return false;
+  state->thread = gNextThread.fetch_add(1, std::memory_order_relaxed);
+  definition->thread = state->thread;
+  definition->tid = static_cast<std::int32_t>(rawSyscall(SYS_gettid));
+  definition->startTicks = readTicks();
+  commitDefinition(&definition->header);
+  return true;
+}
+
+ThreadState* registerThread() noexcept {
+  ThreadState* state = takeState();
+  if (state == nullptr)
+    return nullptr;
+  state->busy.store(1, std::memory_order_relaxed);
+  state->generation = gForkPage->generation.load(std::memory_order_relaxed);
+  state->cursor = state->end = nullptr;
+  state->slot = nullptr;
+  state->scopeCount = state->writes = state->stuckWrites = 0;
+  state->nextToken = 1;
+  state->stuckTicks = 0;
+  memset(state->lostScopes, 0, sizeof state->lostScopes);
+  if (!defineThread(state)) {
+    giveBackState(state);
+    return nullptr;
+  }
+  tState = state;
+  pthread_setspecific(gKey, state);
+  return state;
+}
+
+// Runs as the last of the thread's own code that Sonde sees. What other destructors still record
+// begins a new state.
+void threadEnds(void* pointer) noexcept {
+  auto* state = static_cast<ThreadState*>(pointer);
+  if (tState != state || state->generation != gForkPage->generation.load(std::memory_order_relaxed))
+    return;
+  const std::uint32_t name = currentName();
+  if (enter(wire::Probe::Process, wire::RecordKind::ThreadEnd) == state) {
+    constexpr std::uint16_t kSize = sizeof(wire::ThreadEnd);
+    if (state->cursor != nullptr && (state->cursor + kSize <= state->end || nextSlot(state))) {
+      const wire::ThreadEnd record{{kSize, wire::RecordKind::ThreadEnd, 0, name}, readTicks()};
+      memcpy(state->cursor, &record, sizeof record);
+      state->cursor += kSize;
+      state->slot->committed.store(
+          static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
+          std::memory_order_release);
+    }
+    leave(state);
+  }
+  tState = nullptr;
+  if (state->slot != nullptr)
+    releaseSlot(gSpool, state->slot, wire::SlotState::Full);
+  state->slot = nullptr;
+  giveBackState(state);
+}
+
+}  // namespace
+
+ForkPage* gForkPage = &gUnattached;
+__thread ThreadState* tState = nullptr;
+
+ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept {
+  if (!attached())
+    return nullptr;
+  // attachChild() has forgotten the parent's states, and with them this thread's.
+  if (tState != nullptr &&
+      tState->generation == gForkPage->generation.load(std::memory_order_relaxed))
+    return enter(probe, kind);
+  tState = nullptr;
+  ThreadState* state = registerThread();  // leaves the guard taken
+  if (state == nullptr) {
+    countLoss(probe, kind, wire::LossReason::NoThread);
+    return nullptr;
+  }
+  leave(state);
+  nameThread(currentName());
+  return enter(probe, kind);
+}
+
+ThreadState* enterBusy(ThreadState* state, wire::Probe probe, wire::RecordKind kind) noexcept {
+  const auto now = static_cast<std::uint64_t>(monotonicNs());
+  if (state->stuckTicks == 0 || state->stuckWrites != state->writes) {
+    state->stuckWrites = state->writes;
+    state->stuckTicks = now;
+  } else if (now - state->stuckTicks > kStuckNs) {
+    // A handler left the interrupted write by longjmp. What it had not committed is overwritten.
+    state->stuckTicks = 0;
+    return state;
+  }
+  countLoss(probe, kind, wire::LossReason::Signal);
+  return nullptr;
+}
+
+bool nextSlot(ThreadState* state) noexcept {
+  if (state->slot != nullptr) {
+    wire::SlotHeader* full = state->slot;
+    state->slot = nullptr;
+    state->cursor = state->end = nullptr;
+    releaseSlot(gSpool, full, wire::SlotState::Full);
+  }
+  wire::SlotHeader* slot = claimSlot(gSpool, wire::SlotState::Writing);
+  if (slot == nullptr)
+    return false;
+  char* base = reinterpret_cast<char*>(slot);
+  const std::size_t scopeBytes = sizeof(wire::OpenScope) * state->scopeCount;
+  slot->thread = state->thread;
+  slot->scopeCount = state->scopeCount;
+  slot->firstRecord = static_cast<std::uint32_t>(sizeof *slot + scopeBytes);
+  memcpy(base + sizeof *slot, state->scopes, scopeBytes);
+  state->cursor = base + slot->firstRecord;
+  state->end = base + wire::kSlotBytes;
+  state->slot = slot;
+  slot->committed.store(slot->firstRecord, std::memory_order_release);
+  return true;
+}
+
+bool prepareThreads() noexcept {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+  const long pool = rawSyscall(SYS_mmap,
+                               0,
+                               sizeof(ThreadState) * kMaxThreads,
+                               PROT_READ | PROT_WRITE,
+                               kFlags | MAP_NORESERVE,
+                               -1,
+                               0);
+  const long page = rawSyscall(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if ((pool < 0 && pool >= -4095) || (page < 0 && page >= -4095))
+    return false;
+  if (rawSyscall(SYS_madvise, page, 4096, MADV_WIPEONFORK) != 0 ||
+      pthread_key_create(&gKey, threadEnds) != 0)
+    return false;
+  gPool = reinterpret_cast<ThreadState*>(pool);
+  gForkPage = reinterpret_cast<ForkPage*>(page);
+  return true;
+}
+
+void forgetThreads() noexcept {
+  for (std::atomic<bool>& used : gUsed)
+    used.store(false, std::memory_order_relaxed);
+  tState = nullptr;
+  gNextThread.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace sonde::core

@@ -1,0 +1,88 @@
+// What the library keeps for each thread, and the guard around every write.
+//
+// A thread's state is reached by one initial-exec TLS pointer. `busy` is the re-entry guard: a
+// signal handler that runs while its own thread is between enter() and leave() must not write,
+// because the record it interrupted lies half-made at the cursor. `generation` ties the state to
+// the process: a page that the kernel zeroes in every child (MADV_WIPEONFORK) holds the current
+// one, so that also a child of raw clone or _Fork is noticed at its first emit.
+#pragma once
+
+#include "collector/core/spool.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sonde::core {
+
+struct ThreadState {
+  std::uint32_t generation;
+  std::atomic<std::uint32_t> busy;
+  char* cursor;  // where the next record goes
+  char* end;     // of the slot; cursor == end == nullptr: no slot
+  wire::SlotHeader* slot;
+  std::uint32_t thread;  // index of the ThreadDefinition
+  std::uint32_t nextToken;
+  std::uint32_t scopeCount;
+  std::uint32_t writes;  // finished ones; with the next two: has a guard been left behind?
+  std::uint32_t stuckWrites;
+  std::uint64_t stuckTicks;
+  std::uint64_t lostScopes[static_cast<int>(
+      wire::Probe::Count)];  // begun past kMaxOpenScopes and not yet popped
+  wire::OpenScope scopes[wire::kMaxOpenScopes];
+};
+
+// One per process, in memory that a child finds zeroed.
+struct ForkPage {
+  std::atomic<std::uint32_t> generation;  // > 0 once attached
+  std::atomic<std::uint32_t> attaching;
+};
+extern ForkPage* gForkPage;  // never null
+extern __thread ThreadState* tState __attribute__((tls_model("initial-exec")));
+
+// Attaches the library to a child that the fork page has just revealed; see attach.cpp.
+bool attachChild() noexcept;
+
+// Whether this process has a spool to write to; a forked child gets its own here.
+inline bool attached() noexcept {
+  return __builtin_expect(gForkPage->generation.load(std::memory_order_relaxed) != 0, 1) ||
+         attachChild();
+}
+
+// The slow way in: registers the thread, or attaches a forked child first. nullptr when neither can
+// be done.
+ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept;
+// Counts the loss, unless the guard turns out to have been left behind by a longjmp; then takes it
+// over.
+ThreadState* enterBusy(ThreadState* state, wire::Probe probe, wire::RecordKind kind) noexcept;
+
+// Takes the guard of the calling thread. nullptr: drop the record (it has been counted).
+inline ThreadState* enter(wire::Probe probe, wire::RecordKind kind) noexcept {
+  ThreadState* state = tState;
+  if (__builtin_expect(state == nullptr || state->generation != gForkPage->generation.load(
+                                                                    std::memory_order_relaxed),
+                       0))
+    return enterSlowly(probe, kind);
+  if (__builtin_expect(state->busy.load(std::memory_order_relaxed) != 0, 0))
+    return enterBusy(state, probe, kind);
+  state->busy.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return state;
+}
+
+inline void leave(ThreadState* state) noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  ++state->writes;
+  state->busy.store(0, std::memory_order_relaxed);
+}
+
+// Hands the current slot over and begins another. False when there is none to be had. Requires: the
+// guard.
+bool nextSlot(ThreadState* state) noexcept;
+
+// Before anything is recorded: the pool of states, the fork page and the key whose destructor sees
+// threads end.
+bool prepareThreads() noexcept;
+// In a child: forgets the parent's threads, whose memory it has copies of.
+void forgetThreads() noexcept;
+
+}  // namespace sonde::core
