@@ -20,18 +20,25 @@ std::atomic<std::uint64_t> gNextClockTicks{0};
 constexpr std::uint64_t kClockPeriodTicks =
     2'000'000'000;  // a second or less on TSCs of 2 GHz and up, 2 s in ns
 
-// Puts a complete record at the thread's cursor and makes it visible. Requires: the guard.
+// Where the thread's next record goes; nullptr when there is no room. Requires: the guard. Records
+// are built in place: one built on the stack and copied would be read back before its stores have
+// left the store buffer.
 template <typename Record>
-bool append(ThreadState* state, const Record& record) noexcept {
-  if (__builtin_expect(state->cursor == nullptr || state->cursor + sizeof record > state->end, 0) &&
+Record* reserve(ThreadState* state) noexcept {
+  if (__builtin_expect(state->end - state->cursor < static_cast<std::ptrdiff_t>(sizeof(Record)),
+                       0) &&
       !nextSlot(state))
-    return false;
-  memcpy(state->cursor, &record, sizeof record);
-  state->cursor += sizeof record;
+    return nullptr;
+  return reinterpret_cast<Record*>(state->cursor);
+}
+
+// Makes the record at the cursor visible.
+template <typename Record>
+void publish(ThreadState* state) noexcept {
+  state->cursor += sizeof(Record);
   state->slot->committed.store(
       static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
       std::memory_order_release);
-  return true;
 }
 
 template <typename Record>
@@ -41,9 +48,13 @@ void emit(Record& record, RecordKind kind, Probe probe) noexcept {
   ThreadState* state = enter(probe, kind);
   if (state == nullptr)
     return;
-  const bool stored = append(state, record);
+  auto* place = reserve<Record>(state);
+  if (place != nullptr) {
+    *place = record;
+    publish<Record>(state);
+  }
   leave(state);
-  if (!stored)
+  if (place == nullptr)
     countLoss(probe, kind, LossReason::SpoolFull);
 }
 
@@ -74,13 +85,45 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
 }
 
 void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
-  const wire::OpenScope scope = state->scopes[position];
-  for (std::uint32_t at = position; at + 1 < state->scopeCount; ++at)
-    state->scopes[at] = state->scopes[at + 1];
+  const std::uint32_t token = state->scopes[position].token;
+  const Probe probe = state->scopes[position].probe;
   --state->scopeCount;
-  const wire::ScopeEnd record{{sizeof record, RecordKind::ScopeEnd, 0, scope.token}, now};
-  if (!append(state, record))
-    countLoss(scope.probe, RecordKind::ScopeEnd, LossReason::SpoolFull);
+  for (std::uint32_t at = position; at < state->scopeCount; ++at)
+    state->scopes[at] = state->scopes[at + 1];
+  auto* record = reserve<wire::ScopeEnd>(state);
+  if (record == nullptr) {
+    countLoss(probe, RecordKind::ScopeEnd, LossReason::SpoolFull);
+    return;
+  }
+  record->header = {sizeof *record, RecordKind::ScopeEnd, 0, token};
+  record->ticks = now;
+  publish<wire::ScopeEnd>(state);
+}
+
+// Writes the begin and opens the scope; the token, 0 when there is no room.
+std::uint32_t beginAt(ThreadState* state,
+                      wire::SliceKind kind,
+                      std::uint32_t name,
+                      Probe probe,
+                      std::uint8_t group) noexcept {
+  auto* record = reserve<wire::ScopeBegin>(state);
+  if (record == nullptr)
+    return 0;
+  wire::OpenScope& scope = state->scopes[state->scopeCount];
+  scope.name = name;
+  scope.token = makeToken(state);
+  scope.kind = kind;
+  scope.probe = probe;
+  scope.reserved[0] = group;
+  record->header = {sizeof *record, RecordKind::ScopeBegin, detailOf(kind), name};
+  record->token = scope.token;
+  record->probe = probe;
+  // The clock is read last, so that Sonde's own work lies outside the scope.
+  const std::uint64_t now = readTicks();
+  record->ticks = scope.beginTicks = now;
+  publish<wire::ScopeBegin>(state);
+  ++state->scopeCount;
+  return scope.token;
 }
 
 }  // namespace
@@ -104,28 +147,17 @@ std::uint32_t beginScope(wire::SliceKind kind,
   ThreadState* state = enter(probe, RecordKind::ScopeBegin);
   if (state == nullptr)
     return 0;
-  if (state->scopeCount == wire::kMaxOpenScopes) {
+  const bool deep = state->scopeCount == wire::kMaxOpenScopes;
+  const std::uint32_t token = deep ? 0 : beginAt(state, kind, name, probe, group);
+  if (__builtin_expect(token == 0, 0)) {
     ++state->lostScopes[static_cast<int>(probe)];
     leave(state);
-    countLoss(probe, RecordKind::ScopeBegin, LossReason::Depth);
+    countLoss(probe, RecordKind::ScopeBegin, deep ? LossReason::Depth : LossReason::SpoolFull);
     return 0;
   }
-  const std::uint32_t token = makeToken(state);
-  // The clock is read last, so that Sonde's own work lies outside the scope.
-  wire::OpenScope& scope = state->scopes[state->scopeCount];
-  scope = {0, name, token, kind, probe, {group}};
-  wire::ScopeBegin record{
-      {sizeof record, RecordKind::ScopeBegin, detailOf(kind), name}, 0, token, probe, {}};
-  record.ticks = scope.beginTicks = readTicks();
-  const bool stored = append(state, record);
-  if (stored)
-    ++state->scopeCount;
+  const std::uint64_t now = state->scopes[state->scopeCount - 1].beginTicks;
   leave(state);
-  if (!stored) {
-    countLoss(probe, RecordKind::ScopeBegin, LossReason::SpoolFull);
-    return 0;
-  }
-  keepClocksFresh(record.ticks);
+  keepClocksFresh(now);
   return token;
 }
 
@@ -153,7 +185,7 @@ bool endInnermost(Probe probe, std::uint8_t group) noexcept {
   ThreadState* state = enter(probe, RecordKind::ScopeEnd);
   if (state == nullptr)
     return false;
-  std::uint64_t& lost = state->lostScopes[static_cast<int>(probe)];
+  std::uint32_t& lost = state->lostScopes[static_cast<int>(probe)];
   bool found = lost > 0;
   if (found) {
     --lost;

@@ -26,8 +26,8 @@ struct ThreadState {
   std::uint32_t writes;  // finished ones; with the next two: has a guard been left behind?
   std::uint32_t stuckWrites;
   std::uint64_t stuckTicks;
-  std::uint64_t lostScopes[static_cast<int>(
-      wire::Probe::Count)];  // begun past kMaxOpenScopes and not yet popped
+  std::uint32_t
+      lostScopes[static_cast<int>(wire::Probe::Count)];  // begun, not recorded, not yet popped
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 

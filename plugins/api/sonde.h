@@ -77,24 +77,24 @@ typedef struct sonde_api_table {
 
 enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };
 
-/* The table of the recording library in this process, or NULL. Looked for once per object that
- * includes this. */
+/* The table of the recording library in this process, or NULL. Looked for once per object that includes this. */
 static inline const sonde_api_table* sonde_table(void) {
-  static const sonde_api_table* table;
-  static int looked;
-  if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
+  static sonde_api_table none; /* stands for "looked, and there is none" */
+  static const sonde_api_table* found; /* NULL: not looked yet */
+  const sonde_api_table* table = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(table == NULL, 0)) {
     typedef const sonde_api_table* (*sonde_api_function)(uint32_t);
     void* symbol = dlsym(RTLD_DEFAULT, "sonde_api");
     if (symbol != NULL) {
       sonde_api_function function;
-      memcpy(&function,
-             &symbol,
-             sizeof function); /* ISO C has no cast from object to function pointer */
-      __atomic_store_n(&table, function(SONDE_API_VERSION), __ATOMIC_RELAXED);
+      memcpy(&function, &symbol, sizeof function); /* ISO C has no cast from object to function pointer */
+      table = function(SONDE_API_VERSION);
     }
-    __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
+    if (table == NULL)
+      table = &none;
+    __atomic_store_n(&found, table, __ATOMIC_RELEASE);
   }
-  return __atomic_load_n(&table, __ATOMIC_RELAXED);
+  return table == &none ? NULL : table;
 }
 
 typedef uint32_t sonde_scope;

@@ -5,7 +5,7 @@
 #include "collector/core/hooks.h"
 #include "plugins/api/sonde.h"
 
-namespace sonde::core {
+namespace sonde::preload {
 namespace {
 
 using wire::Probe;
@@ -17,52 +17,52 @@ Probe probeOf(uint32_t number) {
 }
 
 uint32_t apiIntern(const char* text, size_t length) {
-  return text == nullptr ? 0 : intern(text, length);
+  return text == nullptr ? 0 : core::intern(text, length);
 }
 
 uint32_t apiBegin(uint32_t kind, uint32_t name, uint32_t probe) {
-  return beginScope(static_cast<wire::SliceKind>(kind), name, probeOf(probe));
+  return core::beginScope(static_cast<wire::SliceKind>(kind), name, probeOf(probe));
 }
 
 void apiEnd(uint32_t token) {
-  endScope(token);
+  core::endScope(token);
 }
 
 void apiMark(uint32_t name, uint32_t probe) {
-  if (enabled(probeOf(probe)))
-    emitMark(name, probeOf(probe));
+  if (core::enabled(probeOf(probe)))
+    core::emitMark(name, probeOf(probe));
 }
 
 void apiScalar(uint32_t name, double value) {
-  if (enabled(Probe::Annotation))
-    emitScalar(name, value);
+  if (core::enabled(Probe::Annotation))
+    core::emitScalar(name, value);
 }
 
 void apiIterationInfo(uint64_t samples, uint64_t tokens, double flops) {
-  if (enabled(Probe::Annotation))
-    emitIterationInfo(samples, tokens, flops);
+  if (core::enabled(Probe::Annotation))
+    core::emitIterationInfo(samples, tokens, flops);
 }
 
 void apiMetadata(uint32_t token, uint32_t key, uint32_t text) {
-  if (!enabled(Probe::Annotation))
+  if (!core::enabled(Probe::Annotation))
     return;
   if (token == 0)
-    emitProcessText(key, text);
+    core::emitProcessText(key, text);
   else
-    emitArgText(token, key, text);
+    core::emitArgText(token, key, text);
 }
 
 void apiArgumentInt(uint32_t token, uint32_t key, int64_t value) {
   if (token != 0)
-    emitArgInt(token, key, value);
+    core::emitArgInt(token, key, value);
 }
 
 int apiEnabled(uint32_t probe) {
-  return enabled(probeOf(probe)) ? 1 : 0;
+  return core::enabled(probeOf(probe)) ? 1 : 0;
 }
 
 void apiCommunicatorHint(const char* key, const int32_t* ranks, int32_t count) {
-  setCommunicatorHint(key, ranks, count);
+  core::setCommunicatorHint(key, ranks, count);
 }
 
 constexpr sonde_api_table kTable = {
@@ -81,8 +81,8 @@ constexpr sonde_api_table kTable = {
 };
 
 }  // namespace
-}  // namespace sonde::core
+}  // namespace sonde::preload
 
 SONDE_EXPORT const sonde_api_table* sonde_api(uint32_t version) {
-  return version == SONDE_API_VERSION ? &sonde::core::kTable : nullptr;
+  return version == SONDE_API_VERSION ? &sonde::preload::kTable : nullptr;
 }
