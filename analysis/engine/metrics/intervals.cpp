@@ -1,0 +1,69 @@
+#include "analysis/engine/metrics/intervals.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sonde::engine::metrics {
+
+Intervals normalise(Intervals intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+    return a.begin < b.begin;
+  });
+  Intervals result;
+  for (const Interval& next : intervals) {
+    if (next.end <= next.begin)
+      continue;
+    if (!result.empty() && next.begin <= result.back().end)
+      result.back().end = std::max(result.back().end, next.end);
+    else
+      result.push_back(next);
+  }
+  return result;
+}
+
+Intervals unite(const Intervals& a, const Intervals& b) {
+  Intervals all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return normalise(std::move(all));
+}
+
+Intervals intersect(const Intervals& a, const Intervals& b) {
+  Intervals result;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const Interval common{std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    if (common.begin < common.end)
+      result.push_back(common);
+    if (a[i].end < b[j].end)
+      ++i;
+    else
+      ++j;
+  }
+  return result;
+}
+
+Intervals subtract(const Intervals& a, const Intervals& b) {
+  Intervals result;
+  std::size_t j = 0;
+  for (const Interval& whole : a) {
+    std::int64_t from = whole.begin;
+    while (j < b.size() && b[j].end <= from)
+      ++j;
+    for (std::size_t k = j; k < b.size() && b[k].begin < whole.end; ++k) {
+      if (from < b[k].begin)
+        result.push_back({from, b[k].begin});
+      from = std::max(from, b[k].end);
+    }
+    if (from < whole.end)
+      result.push_back({from, whole.end});
+  }
+  return result;
+}
+
+std::int64_t totalLength(const Intervals& intervals) {
+  std::int64_t total = 0;
+  for (const Interval& interval : intervals)
+    total += interval.end - interval.begin;
+  return total;
+}
+
+}  // namespace sonde::engine::metrics

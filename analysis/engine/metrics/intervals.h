@@ -1,0 +1,29 @@
+// Sets of instants as half-open intervals of nanoseconds, and what can be asked of them. The normal
+// form is ascending, without empty, overlapping or touching intervals; only normalise() takes
+// anything else. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+struct Interval {
+  std::int64_t begin;
+  std::int64_t end;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+using Intervals = std::vector<Interval>;
+
+// The union of any intervals, in any order; those that end at or before their begin are empty. O(n
+// log n).
+Intervals normalise(Intervals intervals);
+
+// Requires of all below: normal form. O(n + m).
+Intervals unite(const Intervals& a, const Intervals& b);
+Intervals intersect(const Intervals& a, const Intervals& b);
+Intervals subtract(const Intervals& a, const Intervals& b);
+std::int64_t totalLength(const Intervals& intervals);
+
+}  // namespace sonde::engine::metrics

@@ -1,0 +1,31 @@
+// Order statistics and the tests that do not assume a distribution: step times and losses have
+// heavy tails, so nothing here uses a mean of what may hold an outlier. Pure functions over plain
+// values; any thread may call them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+// The smallest value with at least `fraction` of the values at or below it (nearest rank), so
+// always one of them. Requires: `sorted` is ascending and not empty, 0 < fraction <= 1.
+std::int64_t percentile(const std::vector<std::int64_t>& sorted, double fraction);
+
+// The middle value, or the mean of the two in the middle. Requires: not empty, all finite.
+double median(std::vector<double> values);
+
+// The median distance from the median, times 1.4826: equals the standard deviation where the values
+// are normal.
+double robustDeviation(const std::vector<double>& values);
+
+// The noise around a slow trend, from differences of neighbours: equals the standard deviation of
+// independent normal noise whatever the trend is. Requires: at least two values.
+double noiseAroundTrend(const std::vector<double>& values);
+
+// How probable a rank sum this low is when both samples come from one distribution: small means
+// that `lower` tends to lie below `upper`. Mann-Whitney U, one-sided, normal approximation with
+// ties and continuity corrected; good from about 8 values each. Requires: neither is empty.
+double probabilityNotLower(const std::vector<double>& lower, const std::vector<double>& upper);
+
+}  // namespace sonde::engine::metrics
