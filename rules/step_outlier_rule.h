@@ -1,0 +1,10 @@
+// step-outlier: some iterations take much longer than the others do.
+#pragma once
+
+#include "rules/rule.h"
+
+namespace sonde::rules {
+
+RuleInfo stepOutlierRule();
+
+}  // namespace sonde::rules

@@ -1,0 +1,128 @@
+#include "rules/loss_not_decreasing_rule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace sonde::rules {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LossNotDecreasing : public ::testing::Test {
+ protected:
+  LossNotDecreasing() : info_(lossNotDecreasingRule()), parameters_(info_.parameters) {}
+
+  Outcome judge(const std::vector<double>& losses, const std::string& name = "loss") const {
+    const auto rule = info_.make(parameters_);
+    std::int64_t number = 0;
+    for (const double loss : losses)
+      rule->observe({number++, {{1, 0, 1000, {{"lr", 0.1}, {name, loss}}}}});
+    return rule->judge();
+  }
+
+  RuleInfo info_;
+  Parameters parameters_;
+};
+
+// level · (1 + noise), where the level changes by `slope` over all.
+std::vector<double> curve(int count, double level, double slope, double noise, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  std::vector<double> losses;
+  for (int i = 0; i < count; ++i)
+    losses.push_back(level * (1 + slope * i / count) * (1 + normal(random)));
+  return losses;
+}
+
+TEST_F(LossNotDecreasing, PassesAFallingLossOverManySeeds) {
+  for (unsigned seed = 0; seed < 100; ++seed)
+    EXPECT_EQ(judge(curve(100, 2.3, -0.3, 0.05, seed)).verdict, Verdict::Pass) << seed;
+}
+
+TEST_F(LossNotDecreasing, FiresOnALossThatStandsStill) {
+  int fired = 0;
+  for (unsigned seed = 0; seed < 100; ++seed)
+    fired += judge(curve(100, 2.3, 0, 0.05, seed)).verdict == Verdict::Fired ? 1 : 0;
+  EXPECT_GE(fired, 90);  // the test lets one in twenty pass
+  const Outcome outcome = judge(std::vector<double>(30, 0.69));
+  EXPECT_EQ(outcome.verdict, Verdict::Fired);
+  EXPECT_THAT(outcome.message, HasSubstr("does not decrease"));
+  EXPECT_DOUBLE_EQ(*outcome.value, 0);
+  EXPECT_EQ(outcome.window, "iterations 0-29");
+}
+
+TEST_F(LossNotDecreasing, FiresOnARisingLossDespiteGreatNoise) {
+  const Outcome outcome = judge(curve(100, 1, 2, 0.4, 1));
+  EXPECT_EQ(outcome.verdict, Verdict::Fired);
+  EXPECT_THAT(outcome.message, HasSubstr("rises"));
+  EXPECT_DOUBLE_EQ(*outcome.threshold, -0.05);
+}
+
+TEST_F(LossNotDecreasing, FiresAtOnceOnNanAndInfinity) {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    const Outcome outcome = judge({1.0, 0.9, bad});
+    EXPECT_EQ(outcome.verdict, Verdict::Fired);
+    EXPECT_THAT(outcome.message, HasSubstr("at iteration 2"));
+  }
+}
+
+TEST_F(LossNotDecreasing, IsInsufficientWithTooFewValues) {
+  const Outcome outcome = judge(curve(19, 1, -1, 0, 1));
+  EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
+  EXPECT_THAT(outcome.message, HasSubstr("record 1 more"));
+  EXPECT_FALSE(outcome.inputMissing);
+  EXPECT_EQ(judge(curve(20, 1, -0.5, 0, 1)).verdict, Verdict::Pass);
+}
+
+TEST_F(LossNotDecreasing, IsInsufficientWithoutTheScalarAndNamesIt) {
+  const Outcome outcome = judge(std::vector<double>(50, 1.0), "training_loss");
+  EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
+  EXPECT_TRUE(outcome.inputMissing);
+  EXPECT_THAT(outcome.message, HasSubstr("no scalar 'loss' in 50 iterations"));
+}
+
+TEST_F(LossNotDecreasing, IsInsufficientWhenNoiseHidesATrendAndSaysHowMuchMore) {
+  std::vector<double> losses;
+  for (int i = 0; i < 40; ++i)
+    losses.push_back(i % 2 == 0 ? 0.7 : 1.3);
+  const Outcome outcome = judge(losses);
+  EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
+  EXPECT_THAT(outcome.message, HasSubstr("noise of"));
+  EXPECT_THAT(outcome.message, HasSubstr("needed to see 5 %"));
+}
+
+TEST_F(LossNotDecreasing, TakesAConvergedLossAsHealthy) {
+  ASSERT_TRUE(parameters_.set("converged_below", 0.02));
+  EXPECT_EQ(judge(std::vector<double>(30, 0.01)).verdict, Verdict::Pass);
+  EXPECT_EQ(judge(std::vector<double>(30, 0.03)).verdict, Verdict::Fired);
+}
+
+TEST_F(LossNotDecreasing, AveragesTheLossesOfAnIteration) {
+  const auto rule = info_.make(parameters_);
+  for (int i = 0; i < 30; ++i)
+    rule->observe({i, {{1, 0, 1000, {{"loss", 1.0 + i % 2}, {"loss", 2.0 - i % 2 - 0.02 * i}}}}});
+  const Outcome outcome = rule->judge();
+  EXPECT_EQ(outcome.verdict, Verdict::Pass);
+  EXPECT_EQ(outcome.samples, 30);
+  EXPECT_DOUBLE_EQ(std::get<double>(outcome.evidence.at("first")), 1.5);
+}
+
+TEST_F(LossNotDecreasing, JudgesNegativeLossesByTheirDirection) {
+  EXPECT_EQ(judge(curve(60, -1, 1, 0.01, 1)).verdict, Verdict::Pass);      // -1 → -2
+  EXPECT_EQ(judge(curve(60, -2, -0.5, 0.01, 1)).verdict, Verdict::Fired);  // -2 → -1
+}
+
+TEST_F(LossNotDecreasing, DoesNotLatch) {
+  std::vector<double> losses(100, 1.0);
+  EXPECT_EQ(judge(losses).verdict, Verdict::Fired);
+  const std::vector<double> falling = curve(100, 1, -0.5, 0.01, 1);
+  losses.insert(losses.end(), falling.begin(), falling.end());
+  EXPECT_EQ(judge(losses).verdict, Verdict::Pass);
+}
+
+}  // namespace
+}  // namespace sonde::rules
