@@ -37,6 +37,10 @@ TEST(Statistics, DeviationsFindTheSigmaOfNormalNoiseDespiteOutliersAndTrend) {
   EXPECT_NEAR(noiseAroundTrend(falling), 2, 0.1);
 }
 
+TEST(Statistics, NoiseOfAlternatingValuesIsNotZero) {
+  EXPECT_NEAR(noiseAroundTrend({1, 2, 1, 2, 1, 2, 1}), 1.048, 0.001);
+}
+
 // The share of all splits of the pooled values whose rank sum is at most the one seen.
 double exactProbability(const std::vector<double>& lower, const std::vector<double>& upper) {
   std::vector<double> pool = lower;

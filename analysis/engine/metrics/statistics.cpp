@@ -40,8 +40,8 @@ double noiseAroundTrend(const std::vector<double>& values) {
   std::vector<double> differences;
   differences.reserve(values.size() - 1);
   for (std::size_t i = 1; i < values.size(); ++i)
-    differences.push_back(values[i] - values[i - 1]);
-  return robustDeviation(differences) / std::sqrt(2.0);
+    differences.push_back(std::abs(values[i] - values[i - 1]));
+  return kNormalPerMad * median(std::move(differences)) / std::sqrt(2.0);
 }
 
 double probabilityNotLower(const std::vector<double>& lower, const std::vector<double>& upper) {
