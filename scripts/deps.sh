@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Installs what Sonde needs on Debian 12, as root or through sudo. Installs only what is missing and names it.
+#
+#   scripts/deps.sh            all that building, testing and the demo need
+#   scripts/deps.sh build      only what building needs
+#   scripts/deps.sh test       building and testing
+#   scripts/deps.sh demo       building and the demo
+#   scripts/deps.sh lint       building, testing and the style checks
+set -euo pipefail
+
+build=(g++ cmake ninja-build git ca-certificates
+       libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev
+       python3 python3-dev qt6-base-dev libgl-dev libgloo-dev)
+torch=(python3-torch python3-numpy libopenblas0-pthread)
+demo=("${torch[@]}" fonts-dejavu-core)
+test=("${torch[@]}" libgtest-dev libgmock-dev libbenchmark-dev sqlite3 fonts-dejavu-core procps strace)
+lint=(clang-format clang-tidy)
+
+case "${1:-all}" in
+  all) wanted=("${build[@]}" "${test[@]}" "${demo[@]}") ;;
+  build) wanted=("${build[@]}") ;;
+  test) wanted=("${build[@]}" "${test[@]}") ;;
+  demo) wanted=("${build[@]}" "${demo[@]}") ;;
+  lint) wanted=("${build[@]}" "${test[@]}" "${lint[@]}") ;;
+  *) echo "deps.sh: unknown set '$1': use build, test, demo, lint, or nothing for all" >&2; exit 2 ;;
+esac
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+  [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+  exit 0
+fi
+mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+
+as_root=()
+if ((EUID != 0)); then
+  command -v sudo >/dev/null || { echo "deps.sh: need root or sudo to install: ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+echo "deps.sh: installing ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
+# A fresh package list only when the one that is there does not do.
+apt_get install -y --no-install-recommends "${missing[@]}" || {
+  apt_get update && apt_get install -y --no-install-recommends "${missing[@]}"
+} || { cat "$log" >&2; echo "deps.sh: apt-get failed, see above" >&2; exit 1; }

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test that needs no GPU.
+#
+#   scripts/test.sh            what continuous integration runs
+#   scripts/test.sh --all      also the sanitizer builds, clang-format and clang-tidy
+#   scripts/test.sh -R NAME    further arguments go to ctest
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+all=false
+if [[ ${1:-} == --all ]]; then
+  all=true
+  shift
+fi
+
+./scripts/deps.sh "$($all && echo lint || echo test)"
+reference=$(realpath -m ../shared/data)
+options=()
+[[ -d $reference ]] && options=(-DSONDE_REFERENCE_DATA="$reference")
+./scripts/build.sh dev "${options[@]}"
+ctest --preset dev -LE 'gpu|bench' --timeout 600 "$@"
+
+if $all; then
+  for preset in asan tsan; do
+    ./scripts/build.sh "$preset"
+    ctest --preset "$preset" "$@"
+  done
+  ./scripts/lint.sh
+fi
