@@ -1,0 +1,194 @@
+/* Regions: scopes that the PyTorch hooks open and close at moments of their own (an iteration lasts from one optimiser
+ * step to the next), while the program's annotations open and close around them. So that no slice crosses its parent,
+ * a region knows how many scopes of its thread were opened inside it, and says to its listener
+ *   "enclosing"  a scope that was open before the region is about to end: end the region now;
+ *   "settled"    the last scope inside has ended and somebody had asked, with settled(), for this moment.
+ * At most kRegions are open at a time. */
+#include "plugins/python/extension/extension.h"
+
+enum { kRegions = 4 };
+
+typedef struct Region {
+  PyObject_HEAD
+  EntryName what;
+  PyObject* listener;
+  bool open;
+  bool asked;
+  int64_t inside;
+  Entry entry;
+} Region;
+
+int openRegions;
+static Region* regions[kRegions]; /* innermost last */
+static PyObject* type;
+static uint32_t numberKey;
+static uint32_t completeKey;
+
+static bool isOpen(const Region* region) { return region->open && entryIsMine(&region->entry); }
+
+void regionsBegan(const Entry* entry) {
+  int i;
+  for (i = 0; i < openRegions; ++i)
+    if (regions[i]->entry.thread == entry->thread)
+      ++regions[i]->inside;
+}
+
+static void forget(Region* region) {
+  int i;
+  for (i = 0; i < openRegions && regions[i] != region; ++i) {
+  }
+  if (i == openRegions)
+    return;
+  --openRegions;
+  for (; i < openRegions; ++i)
+    regions[i] = regions[i + 1];
+  region->open = false;
+  Py_DECREF((PyObject*)region);
+}
+
+static void closeRegion(Region* region) {
+  const Entry entry = region->entry;
+  Py_INCREF((PyObject*)region);
+  forget(region);
+  entryEnd(&entry);
+  Py_DECREF((PyObject*)region);
+}
+
+static void tell(Region* region, const char* event) {
+  Py_INCREF((PyObject*)region);
+  callQuietly(region->listener, Py_BuildValue("(Os)", (PyObject*)region, event));
+  Py_DECREF((PyObject*)region);
+}
+
+void regionsEnding(const Entry* entry) {
+  int i;
+  for (i = openRegions - 1; i >= 0; i = i < openRegions ? i - 1 : openRegions - 1) {
+    Region* region = regions[i];
+    if (region->entry.thread != entry->thread || region->entry.stamp <= entry->stamp)
+      continue;
+    Py_INCREF((PyObject*)region);
+    tell(region, "enclosing");
+    if (region->open)
+      closeRegion(region);
+    Py_DECREF((PyObject*)region);
+  }
+}
+
+void regionsEnded(const Entry* entry) {
+  int i;
+  for (i = 0; i < openRegions; ++i) {
+    Region* region = regions[i];
+    if (region->entry.thread == entry->thread && region->entry.stamp < entry->stamp)
+      --region->inside;
+  }
+  for (i = openRegions - 1; i >= 0; i = i < openRegions ? i - 1 : openRegions - 1) {
+    Region* region = regions[i];
+    if (region->entry.thread != entry->thread || !region->asked || region->inside != 0)
+      continue;
+    region->asked = false;
+    tell(region, "settled");
+  }
+}
+
+void regionsForget(void) { openRegions = 0; /* the child keeps the references: no Python code runs here */ }
+
+static PyObject* regionNew(PyTypeObject* wanted, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"kind", "name", "listener", NULL};
+  unsigned int kind = 0;
+  PyObject* text = NULL;
+  PyObject* listener = NULL;
+  Region* region;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "IUO", names, &kind, &text, &listener))
+    return NULL;
+  region = PyObject_New(Region, wanted);
+  if (region == NULL)
+    return NULL;
+  Py_INCREF(listener);
+  region->listener = listener;
+  region->what.kind = kind;
+  region->what.name = sondeApi == NULL ? 0 : nameId(text);
+  region->what.probe = SONDE_PROBE_TORCH;
+  region->open = false;
+  return (PyObject*)region;
+}
+
+static PyObject* begin(PyObject* self, PyObject* arguments) {
+  Region* region = (Region*)self;
+  long long number = -1;
+  if (!PyArg_ParseTuple(arguments, "|L", &number))
+    return NULL;
+  if (sondeApi == NULL || isOpen(region) || openRegions == kRegions)
+    Py_RETURN_FALSE;
+  entryBegin(&region->entry, region->what);
+  region->open = true;
+  region->asked = false;
+  region->inside = 0;
+  Py_INCREF(self);
+  regions[openRegions++] = region;
+  if (number >= 0)
+    sondeApi->argument_int(region->entry.token, numberKey, number);
+  Py_RETURN_TRUE;
+}
+
+static PyObject* end(PyObject* self, PyObject* arguments) {
+  Region* region = (Region*)self;
+  int complete = 1;
+  if (!PyArg_ParseTuple(arguments, "|p", &complete))
+    return NULL;
+  if (!isOpen(region))
+    Py_RETURN_FALSE;
+  if (!complete)
+    sondeApi->argument_int(region->entry.token, completeKey, 0);
+  closeRegion(region);
+  Py_RETURN_TRUE;
+}
+
+static PyObject* settled(PyObject* self, PyObject* unused) {
+  Region* region = (Region*)self;
+  (void)unused;
+  if (!isOpen(region))
+    Py_RETURN_FALSE;
+  region->asked = region->inside != 0;
+  return PyBool_FromLong(region->inside == 0);
+}
+
+static PyObject* isOpenHere(PyObject* self, void* unused) {
+  (void)unused;
+  return PyBool_FromLong(isOpen((Region*)self));
+}
+
+static void release(PyObject* self) {
+  PyObject* const itsType = (PyObject*)Py_TYPE(self);
+  Py_CLEAR(((Region*)self)->listener);
+  PyObject_Free(self);
+  Py_DECREF(itsType);
+}
+
+static PyMethodDef methods[] = {
+    {"begin", begin, METH_VARARGS, "Open on this thread; an argument is its number. False: it is open already."},
+    {"end", end, METH_VARARGS, "Close; with False it is marked as one that did not come to its end."},
+    {"settled", settled, METH_NOARGS, "Whether no scope is open inside; if some are, the listener is told later."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {
+    {"is_open", isOpenHere, NULL, "Open, and by this thread of this process.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, (void*)regionNew}, {Py_tp_dealloc, (void*)release},  {Py_tp_methods, methods},
+    {Py_tp_getset, properties},    {0, NULL},
+};
+
+static PyType_Spec spec = {"sonde._sonde.Region", sizeof(Region), 0, Py_TPFLAGS_DEFAULT, slots};
+
+PyObject* regionType(void) {
+  if (type == NULL)
+    type = PyType_FromSpec(&spec);
+  if (type != NULL && sondeApi != NULL) {
+    numberKey = sondeApi->intern("number", strlen("number"));
+    completeKey = sondeApi->intern("complete", strlen("complete"));
+  }
+  return type;
+}

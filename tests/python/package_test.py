@@ -1,0 +1,317 @@
+"""The package `sonde`: what it records under a library, and that it is nothing without one."""
+import unittest
+
+import recorded
+
+EVERYTHING = """
+    import sonde
+    with sonde.phase("train"):
+        with sonde.iteration(7):
+            with sonde.operation("rollout") as scope:
+                assert scope is not None
+                sonde.scalar("loss", 0.1)
+                sonde.mark("here")
+            sonde.iteration_info(samples=32, tokens=5, flops=1.5e9)
+        with sonde.iteration():
+            pass
+    with sonde.evaluation():
+        pass
+    with sonde.evaluation("validation"):
+        pass
+    sonde.metadata("algorithm", "ppo")
+    sonde.metadata(seed=3, lr=0.5)
+    print("done")
+"""
+
+
+class Package(unittest.TestCase):
+    def test_records_every_kind_with_its_numbers(self):
+        trace = recorded.run(EVERYTHING)
+        self.assertEqual(["train", "iteration", "rollout", "iteration", "evaluation", "validation"],
+                         [one.name for one in trace.slices])
+        self.assertEqual(["phase", "iteration", "operation", "iteration", "evaluation", "evaluation"],
+                         [one.kind for one in trace.slices])
+        self.assertEqual(("train", "iteration", "rollout"), trace.slices[2].path())
+        self.assertEqual([{"number": 7}, {}], [one.arguments for one in trace.of("iteration")])
+        self.assertEqual([("loss", "0.10000000000000001")], [one[2:] for one in trace.scalars])
+        self.assertEqual([("here", "0")], [one[2:] for one in trace.marks])
+        self.assertEqual([("32", "5", "1500000000")], [one[2:] for one in trace.infos])
+        self.assertEqual({"algorithm": "ppo", "seed": "3", "lr": "0.5"}, trace.metadata)
+        self.assertTrue(all(one.end is not None and not one.crossed for one in trace.slices))
+
+    def test_does_nothing_without_a_library(self):
+        trace = recorded.run(EVERYTHING, library=None)
+        self.assertEqual(("done\n", ""), (trace.stdout, trace.stderr))
+        self.assertEqual([], trace.slices)
+
+    def test_runs_without_the_extension(self):
+        trace = recorded.run("import sys\nsys.modules['sonde._sonde'] = None\n" + recorded.textwrap.dedent(EVERYTHING)
+                             + "\n@sonde.operation('x')\ndef f():\n    return 4\nprint(f())\n")
+        self.assertEqual("done\n4\n", trace.stdout)
+        self.assertEqual([], trace.slices)
+
+    def test_lets_exceptions_pass_and_closes(self):
+        trace = recorded.run("""
+            import sonde
+            try:
+                with sonde.operation("outer"):
+                    with sonde.operation("inner"):
+                        raise KeyError("mine")
+            except KeyError as error:
+                print(repr(error))
+        """)
+        self.assertEqual("KeyError('mine')\n", trace.stdout)
+        self.assertEqual([False, False], [one.crossed for one in trace.slices])
+        self.assertTrue(all(one.end for one in trace.slices))
+
+    def test_takes_any_text_as_a_name(self):
+        trace = recorded.run("""
+            import sonde
+            for name in ("grün", "", "lone \\ud800", "x" * 500):
+                with sonde.operation(name):
+                    pass
+            for i in range(2000):
+                with sonde.operation(f"dynamic {i}"):
+                    pass
+        """)
+        self.assertEqual(["grün", "", "lone \\ud800", "x" * 500], trace.names("operation")[:4])
+        self.assertEqual([f"dynamic {i}" for i in range(2000)], trace.names("operation")[4:])
+
+    def test_refuses_what_is_no_name_with_and_without_a_library(self):
+        for library in (recorded.LIBRARY, None):
+            trace = recorded.run("""
+                import sonde
+                for wrong in (lambda: sonde.operation(5), lambda: sonde.phase(), lambda: sonde.iteration("a"),
+                              lambda: sonde.mark(1), lambda: sonde.scalar(1, 2), lambda: type(sonde.operation("x"))()):
+                    try:
+                        wrong()
+                    except TypeError:
+                        print("TypeError")
+            """, library=library)
+            self.assertEqual("TypeError\n" * 6, trace.stdout)
+
+    def test_a_scalar_that_is_no_number_harms_nobody(self):
+        trace = recorded.run("import sonde\nsonde.scalar('loss', 'high')\nprint('alive')")
+        self.assertEqual(("alive\n", []), (trace.stdout, trace.scalars))
+        self.assertIn("not a number", trace.metadata["sonde.scalar"])
+
+    def test_records_nothing_while_switched_off(self):
+        trace = recorded.run(EVERYTHING, environment={"SONDE_TEST_OFF": "1"})
+        self.assertEqual(([], []), (trace.slices, trace.scalars))
+
+
+class Decorators(unittest.TestCase):
+    def test_wrap_functions_generators_and_coroutines(self):
+        trace = recorded.run("""
+            import asyncio, inspect, sonde
+            @sonde.operation("plain")
+            def plain(x: int = 1) -> int:
+                "doc"
+                return x if x == 0 else plain(x - 1)
+            @sonde.phase
+            def bare():
+                with sonde.operation("in bare"):
+                    return 1
+            @sonde.operation("steps")
+            def steps():
+                got = yield 1
+                assert got == "sent"
+                return "returned"
+            @sonde.operation("waits")
+            async def waits():
+                await asyncio.sleep(0)
+                return 2
+            assert plain(2) == 0 and bare() == 1 and plain.__name__ == "plain" and plain.__doc__ == "doc"
+            assert str(inspect.signature(plain)) == "(x: int = 1) -> int"
+            generator = steps()
+            assert next(generator) == 1
+            try:
+                generator.send("sent")
+            except StopIteration as stop:
+                assert stop.value == "returned"
+            assert asyncio.run(waits()) == 2 and inspect.iscoroutinefunction(waits)
+        """)
+        self.assertEqual(["plain", "plain", "plain", "bare", "in bare", "steps", "waits"],
+                         [one.name for one in trace.slices])
+        self.assertEqual(("plain", "plain", "plain"), trace.slices[2].path())
+        self.assertTrue(all(one.end for one in trace.slices))
+
+    def test_leave_the_function_alone_without_a_library(self):
+        recorded.run("""
+            import sonde
+            def f(): return 1
+            assert sonde.operation("x")(f) is f and sonde.phase(f) is f and sonde.iteration(f) is f
+        """, library=None)
+
+    def test_refuse_classes_and_asynchronous_generators(self):
+        for library in (recorded.LIBRARY, None):
+            trace = recorded.run("""
+                import sonde
+                async def numbers(): yield 1
+                for wrong in (int, numbers, "text"):
+                    try:
+                        sonde.operation("x")(wrong)
+                    except TypeError as error:
+                        print(error)
+            """, library=library)
+            self.assertEqual(3, trace.stdout.count("sonde: "))
+
+
+class Openings(unittest.TestCase):
+    def test_one_object_nests_in_itself_and_in_threads(self):
+        trace = recorded.run("""
+            import sonde, threading
+            scope = sonde.operation("again")
+            barrier = threading.Barrier(3)
+            def work():
+                with scope:
+                    barrier.wait()
+                    with scope:
+                        barrier.wait()
+                    barrier.wait()
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
+            with scope, scope:
+                pass
+        """)
+        self.assertEqual(8, len(trace.slices))
+        self.assertTrue(all(one.end and not one.crossed for one in trace.slices))
+        self.assertEqual(4, sum(one.path() == ("again", "again") for one in trace.slices))
+
+    def test_interleaved_generators_end_their_own(self):
+        trace = recorded.run("""
+            import sonde
+            def steps(name):
+                with sonde.operation(name):
+                    yield
+            a, b = steps("a"), steps("b")
+            next(a), next(b)
+            for generator in (a, b):
+                next(generator, None)
+        """)
+        a, b = trace.slices
+        self.assertTrue(a.end < b.end and a.crossed)
+
+    def test_an_end_on_another_thread_waits_for_its_own(self):
+        trace = recorded.run("""
+            import sonde, threading
+            def steps():
+                with sonde.operation("travels"):
+                    yield
+            generator = steps()
+            next(generator)
+            thread = threading.Thread(target=lambda: next(generator, None))
+            thread.start()
+            thread.join()
+            with sonde.operation("after"):
+                pass
+        """)
+        travels, after = trace.slices
+        self.assertTrue(travels.end < after.begin)
+        self.assertEqual(travels.tid, after.tid)
+        self.assertIsNone(after.parent)
+
+    def test_a_child_does_not_end_what_its_parent_began(self):
+        trace = recorded.run("""
+            import os, sonde
+            with sonde.operation("parent's"):
+                child = os.fork()
+                if child == 0:
+                    with sonde.operation("child's"):
+                        pass
+            if child:
+                os.waitpid(child, 0)
+            else:
+                os._exit(0)
+        """)
+        self.assertEqual(["parent's", "child's"], [one.name for one in trace.slices])
+        self.assertTrue(all(one.end for one in trace.slices))  # Recording fails on an end without a begin
+
+    def test_a_scope_that_is_dropped_open_is_closed(self):
+        trace = recorded.run("""
+            import sonde
+            scope = sonde.operation("dropped")
+            scope.__enter__()
+            del scope
+            sonde.operation("never entered").__exit__(None, None, None)
+        """)
+        self.assertEqual(["dropped"], [one.name for one in trace.slices])
+        self.assertIsNotNone(trace.slices[0].end)
+
+    def test_objects_do_not_leak(self):
+        recorded.run("""
+            import gc, sonde, sys, tracemalloc
+            def work():
+                scopes = [sonde.operation(f"name {i}") for i in range(100)]
+                for scope in scopes:
+                    with scope, scope:
+                        pass
+            work()
+            kind = type(sonde.operation("x"))
+            before = sys.getrefcount(kind)
+            tracemalloc.start()
+            work()
+            gc.collect()
+            start = tracemalloc.get_traced_memory()[0]
+            for _ in range(20):
+                work()
+            gc.collect()
+            grown = tracemalloc.get_traced_memory()[0] - start
+            assert sys.getrefcount(kind) == before, (sys.getrefcount(kind), before)
+            assert grown < 50_000, grown
+        """, environment={"SONDE_TEST_LOG": "/dev/null"})
+
+
+class Regions(unittest.TestCase):
+    """What the PyTorch hooks build iterations from."""
+
+    def test_say_when_an_enclosing_scope_ends_and_when_the_inside_is_empty(self):
+        trace = recorded.run("""
+            import sonde
+            from sonde._sonde import Region
+            heard = []
+            def listen(region, event):
+                heard.append(event)
+                if event == "settled":
+                    region.end()
+                    region.begin(2)
+            region = Region(3, "iteration", listen)
+            with sonde.phase("train"):
+                assert region.begin(1) and not region.begin(1)
+                with sonde.operation("step"):
+                    assert not region.settled()
+                    with sonde.operation("deeper"):
+                        pass
+                assert heard == ["settled"] and region.is_open
+            assert heard == ["settled", "enclosing"] and not region.is_open
+            assert not region.end()
+        """)
+        self.assertFalse(any(one.crossed for one in trace.slices))
+        self.assertEqual([("train",), ("train", "iteration"), ("train", "iteration", "step"),
+                          ("train", "iteration", "step", "deeper"), ("train", "iteration")],
+                         [one.path() for one in trace.slices])
+        self.assertEqual([1, 2], [one.arguments["number"] for one in trace.of("iteration")])
+
+    def test_nest_and_survive_fork_and_bad_listeners(self):
+        trace = recorded.run("""
+            import os, sonde
+            from sonde._sonde import Region
+            def bad(region, event):
+                raise RuntimeError("never seen")
+            outer, inner = Region(3, "outer", bad), Region(4, "inner", bad)
+            with sonde.phase("train"):
+                outer.begin()
+                inner.begin()
+                if os.fork() == 0:
+                    assert not outer.is_open and not inner.is_open and not outer.end()
+                    os._exit(0)
+                os.wait()
+                assert outer.is_open
+        """)
+        self.assertEqual("", trace.stderr)
+        self.assertTrue(all(one.end and not one.crossed for one in trace.slices))
+
+
+if __name__ == "__main__":
+    unittest.main()
