@@ -100,6 +100,20 @@ void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexce
   publish<wire::ScopeEnd>(state);
 }
 
+bool defineThreadName(const ThreadState* state, std::uint32_t name) noexcept {
+  auto* definition =
+      attached()
+          ? reinterpret_cast<wire::ThreadNameDefinition*>(claimDefinition(
+                gSpool, wire::DefinitionKind::ThreadName, sizeof(wire::ThreadNameDefinition)))
+          : nullptr;
+  if (definition == nullptr)
+    return false;
+  definition->thread = state->thread;
+  definition->name = name;
+  commitDefinition(&definition->header);
+  return true;
+}
+
 // Writes the begin and opens the scope; the token, 0 when there is no room.
 std::uint32_t beginAt(ThreadState* state,
                       wire::SliceKind kind,
@@ -200,6 +214,13 @@ bool endInnermost(Probe probe, std::uint8_t group) noexcept {
   }
   leave(state);
   return found;
+}
+
+void skipScope(Probe probe) noexcept {
+  ThreadState* state = tState;
+  if (state != nullptr &&
+      state->generation == gForkPage->generation.load(std::memory_order_relaxed))
+    ++state->lostScopes[static_cast<int>(probe)];
 }
 
 std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
@@ -306,16 +327,21 @@ void emitExec(std::uint32_t path, std::uint32_t reason) noexcept {
 }
 
 void nameThread(std::uint32_t name) noexcept {
-  const ThreadState* state = tState;
-  if (state == nullptr || !attached())
-    return;
-  auto* definition = reinterpret_cast<wire::ThreadNameDefinition*>(claimDefinition(
-      gSpool, wire::DefinitionKind::ThreadName, sizeof(wire::ThreadNameDefinition)));
-  if (definition == nullptr)
-    return;
-  definition->thread = state->thread;
-  definition->name = name;
-  commitDefinition(&definition->header);
+  if (tState != nullptr)
+    defineThreadName(tState, name);
+}
+
+bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
+  // A thread that names itself first thing is not registered yet; the guard does that.
+  if (tid == static_cast<std::int32_t>(rawSyscall(SYS_gettid))) {
+    if (ThreadState* self = enter(Probe::Process, RecordKind::ThreadEnd); self != nullptr)
+      leave(self);
+  }
+  ThreadState* state = findThread(tid);
+  if (state == nullptr || !defineThreadName(state, name))
+    return false;
+  state->givenName.store(name, std::memory_order_relaxed);
+  return true;
 }
 
 std::uint32_t defineChannel(wire::ChannelKind kind,

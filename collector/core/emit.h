@@ -40,11 +40,17 @@ void endScope(std::uint32_t token) noexcept;
 // False when there is none.
 bool endInnermost(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
+// Instead of beginScope while the probe is off: the endInnermost that belongs to it closes nothing.
+void skipScope(wire::Probe probe) noexcept;
+
 // How many scopes of `probe` and `group` are open on the calling thread.
 std::uint32_t openScopes(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
 // The calling thread is called `name` from now on.
 void nameThread(std::uint32_t name) noexcept;
+// The same for a thread of this process by its kernel id. False when it is not known here: it has
+// recorded nothing yet, or is gone.
+bool nameThread(std::int32_t tid, std::uint32_t name) noexcept;
 
 void emitCall(wire::SliceKind kind,
               std::uint32_t name,

@@ -34,6 +34,7 @@ ThreadState* takeState() noexcept {
 }
 
 void giveBackState(ThreadState* state) noexcept {
+  state->tid.store(0, std::memory_order_relaxed);
   gUsed[state - gPool].store(false, std::memory_order_release);
 }
 
@@ -50,7 +51,9 @@ bool defineThread(ThreadState* state) noexcept {
     return false;
   state->thread = gNextThread.fetch_add(1, std::memory_order_relaxed);
   definition->thread = state->thread;
-  definition->tid = static_cast<std::int32_t>(rawSyscall(SYS_gettid));
+  const auto tid = static_cast<std::int32_t>(rawSyscall(SYS_gettid));
+  definition->tid = tid;
+  state->tid.store(tid, std::memory_order_release);
   definition->startTicks = readTicks();
   commitDefinition(&definition->header);
   return true;
@@ -66,6 +69,7 @@ ThreadState* registerThread() noexcept {
   state->slot = nullptr;
   state->scopeCount = state->writes = state->stuckWrites = 0;
   state->nextToken = 1;
+  state->givenName.store(0, std::memory_order_relaxed);
   state->stuckTicks = 0;
   memset(state->lostScopes, 0, sizeof state->lostScopes);
   if (!defineThread(state)) {
@@ -83,7 +87,8 @@ void threadEnds(void* pointer) noexcept {
   auto* state = static_cast<ThreadState*>(pointer);
   if (tState != state || state->generation != gForkPage->generation.load(std::memory_order_relaxed))
     return;
-  const std::uint32_t name = currentName();
+  const std::uint32_t given = state->givenName.load(std::memory_order_relaxed);
+  const std::uint32_t name = given != 0 ? given : currentName();
   if (enter(wire::Probe::Process, wire::RecordKind::ThreadEnd) == state) {
     constexpr std::uint16_t kSize = sizeof(wire::ThreadEnd);
     if (state->cursor != nullptr && (state->cursor + kSize <= state->end || nextSlot(state))) {
@@ -137,6 +142,15 @@ ThreadState* enterBusy(ThreadState* state, wire::Probe probe, wire::RecordKind k
     return state;
   }
   countLoss(probe, kind, wire::LossReason::Signal);
+  return nullptr;
+}
+
+ThreadState* findThread(std::int32_t tid) noexcept {
+  for (std::uint32_t at = 0; at < kMaxThreads; ++at) {
+    if (gUsed[at].load(std::memory_order_acquire) &&
+        gPool[at].tid.load(std::memory_order_acquire) == tid)
+      return &gPool[at];
+  }
   return nullptr;
 }
 

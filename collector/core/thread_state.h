@@ -20,7 +20,9 @@ struct ThreadState {
   char* cursor;  // where the next record goes
   char* end;     // of the slot; cursor == end == nullptr: no slot
   wire::SlotHeader* slot;
-  std::uint32_t thread;  // index of the ThreadDefinition
+  std::uint32_t thread;                  // index of the ThreadDefinition
+  std::atomic<std::int32_t> tid;         // 0: the state is free
+  std::atomic<std::uint32_t> givenName;  // by the program, through a probe; 0: none
   std::uint32_t nextToken;
   std::uint32_t scopeCount;
   std::uint32_t writes;  // finished ones; with the next two: has a guard been left behind?
@@ -74,6 +76,9 @@ inline void leave(ThreadState* state) noexcept {
   ++state->writes;
   state->busy.store(0, std::memory_order_relaxed);
 }
+
+// The state of a thread that has recorded something and lives; nullptr when there is none.
+ThreadState* findThread(std::int32_t tid) noexcept;
 
 // Hands the current slot over and begins another. False when there is none to be had. Requires: the
 // guard.

@@ -1,0 +1,126 @@
+// InitializeInjectionNvtx2: what NVTX's loader calls in the library that NVTX_INJECTION64_PATH
+// names, once for every binary that embeds NVTX, before that binary's first NVTX call returns.
+#include "collector/core/hooks.h"
+#include "collector/core/symbol_versions.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/nvtx_events.h"
+#include "collector/preload/probes/nvtx_tables.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+SONDE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t getExportTable);
+
+namespace sonde::preload::nvtx {
+
+std::atomic<NvtxFunctionPointer> gChained[kMaxModule][kMaxFunction];
+namespace {
+
+constexpr char kInitialize[] = "InitializeInjectionNvtx2";
+std::atomic<bool> gChainActive{false};
+
+using Slots = NvtxFunctionPointer[kMaxFunction];
+
+// The slots of one module in one copy of NVTX; older copies have fewer.
+struct Table {
+  NvtxFunctionTable slots;
+  unsigned size;
+};
+
+Table tableOf(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module) noexcept {
+  Table table{nullptr, 0};
+  if (callbacks->GetModuleFunctionTable(module, &table.slots, &table.size) == 0 ||
+      table.slots == nullptr)
+    return {nullptr, 0};
+  return table;
+}
+
+NvtxFunctionPointer* slotOf(const Table& table, unsigned id) noexcept {
+  return id < table.size ? table.slots[id] : nullptr;
+}
+
+void readSlots(const Table& table, const PatchList& list, Slots& out) noexcept {
+  for (std::size_t at = 0; at < list.count; ++at) {
+    const NvtxFunctionPointer* slot = slotOf(table, list.patches[at].id);
+    out[list.patches[at].id] = slot == nullptr ? nullptr : *slot;
+  }
+}
+
+// Puts Sonde's functions in front of those that the other tool has put in since `before`. A tool
+// that gives each copy of NVTX functions of its own keeps those of the second copy on: there is one
+// place to remember one.
+void install(const Table& table, const PatchList& list, const Slots& before) noexcept {
+  for (std::size_t at = 0; at < list.count; ++at) {
+    const Patch& patch = list.patches[at];
+    NvtxFunctionPointer* slot = slotOf(table, patch.id);
+    if (slot == nullptr || *slot == patch.function)
+      continue;
+    if (*slot != before[patch.id] && *slot != nullptr) {
+      NvtxFunctionPointer known = nullptr;
+      if (!gChained[list.module][patch.id].compare_exchange_strong(known, *slot) && known != *slot)
+        continue;
+    }
+    *slot = patch.function;
+  }
+}
+
+void restore(const Table& table, const PatchList& list, const Slots& before) noexcept {
+  for (std::size_t at = 0; at < list.count; ++at) {
+    if (NvtxFunctionPointer* slot = slotOf(table, list.patches[at].id))
+      *slot = before[list.patches[at].id];
+  }
+}
+
+// The tool that NVTX_INJECTION64_PATH named before the recorder put Sonde there.
+NvtxInitializeInjectionNvtxFunc_t otherTool() noexcept {
+  const char* path = std::getenv("SONDE_CHAIN_NVTX");
+  if (path == nullptr || *path == '\0')
+    return nullptr;
+  void* library = dlopen(path, RTLD_LAZY);
+  if (library == nullptr)
+    return nullptr;
+  const auto function =
+      reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(dlsym(library, kInitialize));
+  return function == &InitializeInjectionNvtx2 ? nullptr : function;
+}
+
+bool initialize(NvtxGetExportTableFunc_t getExportTable) noexcept {
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(getExportTable(NVTX_ETID_CALLBACKS));
+  if (callbacks == nullptr || callbacks->struct_size < sizeof *callbacks)
+    return false;
+  const PatchList lists[] = {
+      corePatches(), core2Patches(), cudaPatches(), cudaRtPatches(), syncPatches()};
+  constexpr int kLists = sizeof lists / sizeof *lists;
+  Table tables[kLists];
+  Slots before[kLists] = {};
+  for (int at = 0; at < kLists; ++at) {
+    tables[at] = tableOf(callbacks, lists[at].module);
+    readSlots(tables[at], lists[at], before[at]);
+  }
+  const NvtxInitializeInjectionNvtxFunc_t other = otherTool();
+  const bool otherRuns = other != nullptr && other(getExportTable) != 0;
+  if (otherRuns)
+    gChainActive.store(true, std::memory_order_relaxed);
+  const bool own = core::attached();
+  for (int at = 0; at < kLists; ++at) {
+    if (other != nullptr && !otherRuns)
+      restore(tables[at], lists[at], before[at]);
+    if (own)
+      install(tables[at], lists[at], before[at]);
+  }
+  return own || otherRuns;
+}
+
+}  // namespace
+
+bool chainActive() noexcept {
+  return gChainActive.load(std::memory_order_relaxed);
+}
+
+}  // namespace sonde::preload::nvtx
+
+SONDE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t getExportTable) {
+  return sonde::preload::nvtx::initialize(getExportTable) ? 1 : 0;
+}

@@ -1,0 +1,90 @@
+#include "collector/preload/probes/nvtx_events.h"
+
+#include "collector/core/emit.h"
+
+#include <atomic>
+
+namespace sonde::preload::nvtx {
+namespace {
+
+using wire::LossReason;
+using wire::Probe;
+using wire::RecordKind;
+using wire::SliceKind;
+
+constexpr nvtxRangeId_t kOwn = nvtxRangeId_t{1} << 63;
+std::atomic<nvtxRangeId_t> gNextRange{1};
+
+bool hasDetails(Domain domain, const nvtxEventAttributes_t* attributes) noexcept {
+  return domain != 0 || attributes != nullptr;
+}
+
+}  // namespace
+
+bool recording() noexcept {
+  return core::enabled(Probe::Nvtx);
+}
+
+int push(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noexcept {
+  const int level = static_cast<int>(core::openScopes(Probe::Nvtx, domain));
+  const std::uint32_t token = core::beginScope(name.kind, name.id, Probe::Nvtx, domain);
+  if (token == 0)
+    return NVTX_NO_PUSH_POP_TRACKING;
+  if (hasDetails(domain, attributes))
+    emitDetails(token, domain, attributes);
+  return level;
+}
+
+int skipPush() noexcept {
+  core::skipScope(Probe::Nvtx);
+  return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+int pop(Domain domain) noexcept {
+  if (!core::endInnermost(Probe::Nvtx, domain)) {
+    if (recording())
+      core::countLoss(Probe::Nvtx, RecordKind::ScopeEnd, LossReason::Unbalanced);
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  return static_cast<int>(core::openScopes(Probe::Nvtx, domain));
+}
+
+nvtxRangeId_t start(nvtxRangeId_t id,
+                    Domain domain,
+                    Name name,
+                    const nvtxEventAttributes_t* attributes) noexcept {
+  if (id == 0)
+    id = kOwn | gNextRange.fetch_add(1, std::memory_order_relaxed);
+  core::emitRangeBegin(SliceKind::Range, name.id, Probe::Nvtx, id);
+  if (hasDetails(domain, attributes))
+    emitDetails(0, domain, attributes);
+  return id;
+}
+
+void end(nvtxRangeId_t id) noexcept {
+  if (recording() && id != 0)
+    core::emitRangeEnd(id);
+}
+
+bool isOwnId(nvtxRangeId_t id) noexcept {
+  return (id & kOwn) != 0;
+}
+
+void mark(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noexcept {
+  core::emitMark(name.id, Probe::Nvtx);
+  if (hasDetails(domain, attributes))
+    emitDetails(0, domain, attributes);
+}
+
+void beginWait(Name name) noexcept {
+  if (recording())
+    core::beginScope(SliceKind::Wait, name.id, Probe::Nvtx, kWaitGroup);
+  else
+    core::skipScope(Probe::Nvtx);
+}
+
+void endWait() noexcept {
+  core::endInnermost(Probe::Nvtx, kWaitGroup);
+}
+
+}  // namespace sonde::preload::nvtx
