@@ -99,10 +99,6 @@ class Supervision {
       }
       callbacks_.reaped(child);
     }
-    if (mainEnded() && !told_ && restLeft()) {
-      told_ = true;
-      callbacks_.waitingForRest();
-    }
   }
 
   const SignalRelay& relay_;
@@ -112,7 +108,6 @@ class Supervision {
   std::optional<Clock::time_point> deadline_;  // set when the main process has ended
   bool childrenLeft_ = true;
   bool interrupted_ = false;
-  bool told_ = false;
 };
 
 }  // namespace

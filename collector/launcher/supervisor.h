@@ -21,8 +21,6 @@ struct SupervisorOptions {
 
 struct SupervisorCallbacks {
   std::function<void(const ReapedChild&)> reaped;
-  // The main process has ended and others have not; told once.
-  std::function<void()> waitingForRest;
 };
 
 struct RunOutcome {

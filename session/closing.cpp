@@ -1,0 +1,56 @@
+#include "session/closing.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace sonde::session {
+
+namespace {
+
+bool asksToEnd(const signalfd_siginfo& signal) {
+  return signal.ssi_signo == SIGINT || signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGQUIT;
+}
+
+// Shared with the thread, which outlives the caller when the user insists.
+struct Ending {
+  std::unique_ptr<Recording> recording;
+  std::optional<Result<RecordingSummary>> result;
+  int done = eventfd(0, EFD_CLOEXEC);
+};
+
+}  // namespace
+
+Result<RecordingSummary> finishInterruptibly(std::unique_ptr<Recording> recording,
+                                             const launcher::SignalRelay& relay,
+                                             bool restRunning,
+                                             const Say& say) {
+  const auto ending = std::make_shared<Ending>();
+  ending->recording = std::move(recording);
+  std::thread thread([ending, restRunning] {
+    ending->result.emplace(ending->recording->finish(restRunning));
+    eventfd_write(ending->done, 1);
+  });
+  int asked = 0;
+  while (asked < 2) {
+    pollfd descriptors[] = {{ending->done, POLLIN, 0}, {relay.descriptor(), POLLIN, 0}};
+    if (poll(descriptors, 2, -1) > 0 && (descriptors[0].revents & POLLIN) != 0) {
+      thread.join();
+      close(ending->done);
+      return *std::move(ending->result);
+    }
+    while (const auto signal = relay.next())
+      asked += asksToEnd(*signal) ? 1 : 0;
+    if (asked == 1)
+      say("the job has ended, the trace is being finished: once more to leave it unfinished");
+  }
+  thread.detach();
+  return Error{ErrorCode::Io, "the trace is unfinished: finish it with sonde recover"};
+}
+
+}  // namespace sonde::session

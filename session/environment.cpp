@@ -1,0 +1,78 @@
+#include "session/environment.h"
+
+#include "session/job_identity.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <system_error>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Environment = std::vector<std::string>;
+
+void unsetVariable(Environment& environment, const std::string& name) {
+  const std::string prefix = name + "=";
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(prefix); });
+}
+
+void setVariable(Environment& environment, const std::string& name, const std::string& value) {
+  unsetVariable(environment, name);
+  environment.push_back(name + "=" + value);
+}
+
+void prependVariable(Environment& environment, const std::string& name, const std::string& value) {
+  const auto old = findVariable(environment, name);
+  const bool first = old && (*old == value || old->starts_with(value + ":"));
+  if (!first)
+    setVariable(environment, name, old && !old->empty() ? value + ":" + *old : value);
+}
+
+}  // namespace
+
+Result<Installation> findInstallation() {
+  std::error_code failure;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  const fs::path folder = program.parent_path().parent_path() / "lib" / "sonde";
+  const Installation installation{folder / "libsonde_preload.so", folder / "python"};
+  if (failure || !fs::exists(installation.preload, failure))
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{} is missing: install Sonde again", installation.preload.string())};
+  if (installation.preload.string().find_first_of(" :") != std::string::npos)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{}: a blank or colon cannot stand in LD_PRELOAD: move Sonde to a "
+                             "folder without them",
+                             installation.preload.string())};
+  return installation;
+}
+
+Environment injectedEnvironment(const Environment& base,
+                                const Installation& installation,
+                                const InjectionRequest& request) {
+  Environment environment = base;
+  const std::string preload = installation.preload.string();
+  const auto nvtx = findVariable(environment, "NVTX_INJECTION64_PATH");
+  if (nvtx && !nvtx->empty() && *nvtx != preload)
+    setVariable(environment, "SONDE_CHAIN_NVTX", *nvtx);
+  setVariable(environment, "NVTX_INJECTION64_PATH", preload);
+  prependVariable(environment, "LD_PRELOAD", preload);
+  prependVariable(environment, "PYTHONPATH", installation.pythonFolder.string());
+  setVariable(environment, "SONDE_SESSION", request.spoolFolder.string());
+  unsetVariable(environment, "SONDE_SOURCES");
+  if (request.sources)
+    setVariable(environment, "SONDE_SOURCES", *request.sources);
+  return environment;
+}
+
+Environment ownEnvironment() {
+  Environment entries;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    entries.emplace_back(*entry);
+  return entries;
+}
+
+}  // namespace sonde::session

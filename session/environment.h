@@ -1,0 +1,37 @@
+// What the recorder gives the job along: where its own libraries are, and the environment that
+// brings them into the job's processes. Plain functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+struct Installation {
+  std::filesystem::path preload;       // libsonde_preload.so
+  std::filesystem::path pythonFolder;  // holds the package `sonde` and sitecustomize.py
+};
+
+// Beside the running program: ../lib/sonde. Fails when the library is not there or its path cannot
+// stand in LD_PRELOAD.
+Result<Installation> findInstallation();
+
+struct InjectionRequest {
+  std::filesystem::path spoolFolder;
+  std::optional<std::string> sources;  // as given with --sources
+};
+
+// `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to, an
+// NVTX injection library of the user's kept in SONDE_CHAIN_NVTX.
+std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
+                                             const Installation& installation,
+                                             const InjectionRequest& request);
+
+// Of this process.
+std::vector<std::string> ownEnvironment();
+
+}  // namespace sonde::session

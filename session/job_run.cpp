@@ -1,0 +1,246 @@
+#include "session/job_run.h"
+
+#include "collector/launcher/child.h"
+#include "collector/launcher/command_path.h"
+#include "collector/launcher/follow_check.h"
+#include "collector/launcher/reaper.h"
+#include "collector/launcher/signal_relay.h"
+#include "collector/launcher/supervisor.h"
+#include "session/closing.h"
+#include "session/environment.h"
+#include "session/job_identity.h"
+#include "session/output_name.h"
+#include "session/recording.h"
+#include "session/run_summary.h"
+#include "session/sources.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t kLargestTrace = 4ULL << 30;
+constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
+
+std::string hostName() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
+  if (options.maxTraceBytes > 0)
+    return options.maxTraceBytes;
+  std::error_code failure;
+  const auto space = fs::space(output.parent_path(), failure);
+  return failure ? kLargestTrace
+                 : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
+}
+
+// One run, step by step. What can go wrong before the job starts ends it with 125, 126 or 127.
+class JobRun {
+ public:
+  JobRun(const RunOptions& options, const Say& say)
+      : options_(options),
+        say_(say),
+        environment_(ownEnvironment()),
+        identity_(jobIdentity(environment_)) {}
+
+  RunEnd run() {
+    if (const int status = prepare(); status != 0)
+      return {status, std::nullopt};
+    auto relay = launcher::SignalRelay::install();
+    if (!relay)
+      return refuse(relay.error().message);
+    auto child = launcher::Child::fork({program_, options_.command}, *relay);
+    if (!child)
+      return refuse(child.error().message);
+    if (auto claimed = claim(child->pid()); !claimed)
+      return refuse(claimed.error().message);
+    openRecording();
+    if (!recording_)
+      say_(fmt::format("not recording: {}", whyNot_));
+    return supervise(*relay, *child);
+  }
+
+ private:
+  RunEnd refuse(const std::string& message) {
+    say_(message);
+    return {kExitCannotBegin, std::nullopt};
+  }
+
+  std::optional<std::string> variable(const std::string& name) const {
+    return findVariable(environment_, name);
+  }
+
+  // All that can be checked before anything is made.
+  int prepare() {
+    const std::string searchPath = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+    auto found = launcher::findCommand(options_.command.front(), searchPath);
+    if (found.exitStatus != 0) {
+      say_(found.message);
+      return found.exitStatus;
+    }
+    program_ = std::move(found.path);
+    auto installation = findInstallation();
+    auto mask = options_.sources ? parseSources(*options_.sources)
+                                 : Result<std::uint32_t>(defaultSources());
+    if (!installation || !mask) {
+      say_(installation ? mask.error().message : installation.error().message);
+      return kExitCannotBegin;
+    }
+    installation_ = *std::move(installation);
+    probeMask_ = *mask;
+    return 0;
+  }
+
+  Result<void> claim(pid_t pid) {
+    OutputRequest request{options_.output,
+                          options_.command.front(),
+                          pid,
+                          hostName(),
+                          identity_.rank,
+                          [this](const std::string& name) { return variable(name); }};
+    SONDE_TRY_ASSIGN(output_, outputPath(request));
+    return claimOutput(output_, options_.force);
+  }
+
+  // Tries one place after the other; without any the job runs unrecorded.
+  void openRecording() {
+    const SpoolRequest request{options_.spool,
+                               [this](const std::string& name) { return variable(name); },
+                               options_.spoolLimitBytes};
+    for (const PlaceCheck& check : checkPlaces(request)) {
+      std::string why = check.why;
+      if (check.usable) {
+        if (auto opened = openAt(check))
+          return;
+        else
+          why = opened.error().message;
+      }
+      whyNot_ += fmt::format("{}{}: {}", whyNot_.empty() ? "" : "; ", check.place.string(), why);
+    }
+    whyNot_ += ": name a folder on a local disk with --spool";
+  }
+
+  Result<void> openAt(const PlaceCheck& check) {
+    SONDE_TRY_ASSIGN(const fs::path folder, makeSessionFolder(check.place));
+    RecordingOptions recording;
+    recording.folder = folder;
+    recording.output = output_;
+    recording.probeMask = probeMask_;
+    // The recorders of the ranks on one host share what a host may use.
+    recording.spoolLimitBytes =
+        check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));
+    recording.maxTraceBytes = traceLimit(options_, output_);
+    recording.job = identity_.job;
+    recording.command = options_.command;
+    recording.redactor = Redactor(options_.redact);
+    jobEnvironment_ = injectedEnvironment(environment_, installation_, {folder, options_.sources});
+    recording.environment = jobEnvironment_;
+    auto begun = Recording::begin(std::move(recording));
+    if (!begun) {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+      return std::move(begun).error();
+    }
+    recording_ = *std::move(begun);
+    return {};
+  }
+
+  // The job's environment: with Sonde's library in it unless that would break the program.
+  std::vector<std::string> chooseEnvironment() {
+    if (!recording_)
+      return environment_;
+    const auto check = launcher::checkFollow(program_, environment_);
+    if (check.follow)
+      return jobEnvironment_;
+    recording_->noteNotFollowed(program_, check.reason);
+    return environment_;
+  }
+
+  RunEnd supervise(const launcher::SignalRelay& relay, launcher::Child& child) {
+    if (options_.subreaper) {
+      if (auto adopted = launcher::becomeSubreaper(); !adopted)
+        say_(adopted.error().message);
+    }
+    const auto environment = chooseEnvironment();
+    if (recording_)
+      recording_->start(child.pid());
+    if (const int error = child.release(environment); error != 0)
+      return cannotExecute(error);
+    launcher::SupervisorOptions supervision;
+    supervision.mainChild = child.pid();
+    if (!options_.subreaper && recording_)
+      supervision.othersAlive = [this] { return recording_->othersAlive(); };
+    const launcher::SupervisorCallbacks callbacks{[this](const launcher::ReapedChild& reaped) {
+      if (recording_)
+        recording_->noteReaped(reaped);
+    }};
+    const launcher::RunOutcome outcome = launcher::supervise(relay, supervision, callbacks);
+    if (recording_)
+      closeRecording(relay, outcome);
+    return {0, outcome.waitStatus};
+  }
+
+  RunEnd cannotExecute(int error) {
+    if (recording_)
+      recording_->discard();
+    say_(fmt::format("{}: {}", program_, std::strerror(error)));
+    return {error == ENOENT ? launcher::kExitNotFound : launcher::kExitNotExecutable, std::nullopt};
+  }
+
+  void closeRecording(const launcher::SignalRelay& relay, const launcher::RunOutcome& outcome) {
+    auto summary = finishInterruptibly(std::move(recording_), relay, outcome.restRunning, say_);
+    if (!summary) {
+      say_(summary.error().message);
+      return;
+    }
+    for (const std::string& line : summaryLines(*summary, identity_.worldSize))
+      say_(line);
+    if (options_.summaryFile.empty())
+      return;
+    const int status = launcher::exitStatusOf(outcome.waitStatus);
+    if (auto written = writeSummary(options_.summaryFile, *summary, status); !written)
+      say_(written.error().message);
+  }
+
+  const RunOptions& options_;
+  const Say& say_;
+  std::vector<std::string> environment_;
+  JobIdentity identity_;
+  std::string program_;
+  Installation installation_;
+  std::uint32_t probeMask_ = 0;
+  fs::path output_;
+  std::vector<std::string> jobEnvironment_;
+  std::unique_ptr<Recording> recording_;
+  std::string whyNot_;
+};
+
+}  // namespace
+
+RunEnd runJob(const RunOptions& options, const Say& say) {
+  return JobRun(options, say).run();
+}
+
+void exitAs(const RunEnd& end) {
+  if (!end.waitStatus)
+    _exit(end.exitStatus);
+  launcher::exitLike(*end.waitStatus);
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,44 @@
+// `sonde run`: records a command from its start to the finished trace, and ends as the command
+// ended. Main thread; call it once, before the program has made any thread.
+#pragma once
+
+#include "session/spool_place.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+inline constexpr int kExitCannotBegin = 125;  // Sonde could not begin; the job was not started
+
+struct RunOptions {
+  std::vector<std::string> command;
+  std::string output;  // -o
+  bool force = false;
+  std::optional<std::string> sources;
+  std::string spool;
+  std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
+  std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
+  std::vector<std::string> redact;
+  bool subreaper = true;
+  std::string summaryFile;
+};
+
+// What the process must end with: a status of Sonde's own, or the job's.
+struct RunEnd {
+  int exitStatus = 0;             // when there is no wait status
+  std::optional<int> waitStatus;  // of the job's main process
+};
+
+// Tells the user one thing; `say` puts "sonde run: " in front and writes to stderr.
+using Say = std::function<void(const std::string&)>;
+
+RunEnd runJob(const RunOptions& options, const Say& say);
+
+// Ends the process with this status; a signal that ended the job ends this process, too.
+[[noreturn]] void exitAs(const RunEnd& end);
+
+}  // namespace sonde::session

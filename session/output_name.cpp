@@ -1,0 +1,123 @@
+#include "session/output_name.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Error invalid(std::string message) {
+  return Error{ErrorCode::InvalidArgument, std::move(message)};
+}
+
+// One placeholder, `at` on its letter; leaves `at` behind it.
+Result<std::string> expandOne(const OutputRequest& request, std::size_t& at) {
+  const std::string& pattern = request.pattern;
+  const char letter = at < pattern.size() ? pattern[at] : '\0';
+  ++at;
+  switch (letter) {
+    case '%':
+      return std::string("%");
+    case 'h':
+      return request.host;
+    case 'p':
+      return std::to_string(request.pid);
+    case 'r':
+      if (!request.rank)
+        return invalid(
+            fmt::format("{}: the environment gives no rank for %r: use %p, or set RANK", pattern));
+      return std::to_string(*request.rank);
+    default:
+      break;
+  }
+  const std::size_t close = pattern.find('}', at);
+  if (letter != 'q' || at >= pattern.size() || pattern[at] != '{' || close == std::string::npos)
+    return invalid(fmt::format(
+        "{}: only %h, %p, %r, %q{{NAME}} and %% are known: write %% for a percent sign", pattern));
+  const std::string name = pattern.substr(at + 1, close - at - 1);
+  at = close + 1;
+  if (auto value = request.variable(name))
+    return *std::move(value);
+  return invalid(fmt::format("{}: the environment has no variable {}: set it", pattern, name));
+}
+
+Result<std::string> expand(const OutputRequest& request) {
+  std::string text;
+  for (std::size_t at = 0; at < request.pattern.size();) {
+    const char letter = request.pattern[at++];
+    if (letter != '%') {
+      text.push_back(letter);
+      continue;
+    }
+    SONDE_TRY_ASSIGN(const std::string value, expandOne(request, at));
+    text += value;
+  }
+  return text;
+}
+
+std::string ownName(const OutputRequest& request, bool mayUseRank) {
+  if (mayUseRank && request.rank)
+    return fmt::format("rank{}.sonde", *request.rank);
+  return fmt::format("{}-{}.sonde", fs::path(request.program).filename().string(), request.pid);
+}
+
+}  // namespace
+
+Result<fs::path> outputPath(const OutputRequest& request) {
+  std::error_code failure;
+  fs::path path = ownName(request, false);
+  if (!request.pattern.empty()) {
+    SONDE_TRY_ASSIGN(const std::string text, expand(request));
+    path = text;
+    if (text.ends_with('/') || fs::is_directory(path, failure))
+      path /= ownName(request, true);
+  }
+  fs::path absolute = fs::absolute(path, failure);
+  if (failure)
+    return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), failure.message())};
+  return absolute.lexically_normal();
+}
+
+fs::path partPath(const fs::path& output) {
+  return output.string() + ".part";
+}
+
+Result<void> claimOutput(const fs::path& output, bool force) {
+  std::error_code failure;
+  fs::create_directories(output.parent_path(), failure);
+  if (failure)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot make the folder {}: {}: give another place with -o",
+                             output.parent_path().string(),
+                             failure.message())};
+  const fs::path part = partPath(output);
+  if (fs::is_directory(output, failure))
+    return invalid(fmt::format("{} is a folder: give another name with -o", output.string()));
+  if (!force && fs::exists(output, failure))
+    return invalid(
+        fmt::format("{} exists: give another name with -o, or -f to replace it", output.string()));
+  if (!force && fs::exists(part, failure))
+    return invalid(fmt::format(
+        "{} is an unfinished recording: finish it with sonde recover, or give -f to replace it",
+        part.string()));
+  fs::remove(part, failure);
+  const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot create {}: {}: give another place with -o",
+                             part.string(),
+                             std::strerror(errno))};
+  close(file);
+  unlink(part.c_str());
+  return {};
+}
+
+}  // namespace sonde::session

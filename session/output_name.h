@@ -1,0 +1,34 @@
+// Where a recording writes its trace: the words of `-o` turned into a path, and the checks that it
+// can be written. Plain functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace sonde::session {
+
+struct OutputRequest {
+  std::string pattern;  // as given with -o; empty: not given
+  std::string program;  // the command's first word
+  int pid = 0;          // of the job's main process
+  std::string host;
+  std::optional<int> rank;
+  std::function<std::optional<std::string>(const std::string&)> variable;  // of the environment
+};
+
+// `%h %p %r %q{VAR} %%` replaced; a folder (it exists, or ends in a slash) completed by
+// `rank<N>.sonde` or
+// `<program>-<pid>.sonde`. The result is absolute.
+Result<std::filesystem::path> outputPath(const OutputRequest& request);
+
+std::filesystem::path partPath(const std::filesystem::path& output);
+
+// Makes the folders and proves that a file can be created there. Refuses an output, or the
+// unfinished `.part` of one, that exists already, unless `force`; then an old `.part` is removed.
+Result<void> claimOutput(const std::filesystem::path& output, bool force);
+
+}  // namespace sonde::session

@@ -1,0 +1,107 @@
+// One recording: its spool folder, the thread that moves what the job writes into the trace, and
+// the end of it. Made and finished by the recorder's main thread; the worker thread is the
+// recording's own.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "collector/launcher/reaper.h"
+#include "session/drainer.h"
+#include "session/folder_watch.h"
+#include "session/redaction.h"
+#include "session/session_page.h"
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sonde::session {
+
+struct RecordingOptions {
+  std::filesystem::path folder;  // of makeSessionFolder
+  std::filesystem::path output;
+  std::uint32_t probeMask = 0;
+  std::uint64_t spoolLimitBytes = 0;
+  std::uint64_t maxTraceBytes = 0;
+  std::string job;
+  std::vector<std::string> command;      // of the job, not redacted
+  std::vector<std::string> environment;  // of the job's main process
+  Redactor redactor;
+};
+
+struct RecordingSummary {
+  DrainTotals totals;
+  std::filesystem::path output;
+  double seconds = 0;  // from begin to the end of finish
+  std::uint64_t recorderCpuNs = 0;
+  std::uint64_t recorderBytes = 0;  // of memory, at most
+  std::vector<std::string> notes;   // what the user must hear: one line each
+};
+
+class Recording {
+ public:
+  static Result<std::unique_ptr<Recording>> begin(RecordingOptions options);
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  // Begins to drain. `mainPid` is the job's main process.
+  void start(pid_t mainPid);
+
+  // The main process could not be followed into; stored as a loss.
+  void noteNotFollowed(const std::string& program, const std::string& reason);
+
+  void noteReaped(const launcher::ReapedChild& child);
+
+  // Whether some recorded process still runs, as of the last drain.
+  bool othersAlive() const { return liveImages_.load() > 0; }
+
+  // Ends it: what is left is drained, the trace finalised and renamed, the spool folder removed.
+  // With `restRunning` the processes that still run stop recording and stay marked so.
+  Result<RecordingSummary> finish(bool restRunning);
+
+  // Gives up before the job has begun: nothing stays behind.
+  void discard();
+
+ private:
+  struct ProcessKey {
+    pid_t pid;
+    std::uint64_t startTime;
+    friend auto operator<=>(const ProcessKey&, const ProcessKey&) = default;
+  };
+
+  explicit Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer);
+  void work();
+  void drain();
+  void capture(const ImageId& image);
+  void describe(const ImageId& image,
+                const std::vector<std::string>& argv,
+                const std::vector<std::string>& environment);
+  void storeReaped();
+  void holdToMaxSize();
+
+  RecordingOptions options_;
+  SessionPage page_;
+  std::unique_ptr<Drainer> drainer_;  // the worker's while it runs
+  std::unique_ptr<FolderWatch> watch_;
+  std::int64_t beganNs_ = 0;
+  std::map<ProcessKey, std::uint32_t>
+      lastImage_;  // exec count of the newest image seen; the worker's
+  bool jobKnown_ = false;
+  bool trimmed_ = false;  // --max-size was reached
+  std::vector<std::string> notes_;
+  std::atomic<std::uint32_t> liveImages_{0};
+  std::mutex mutex_;
+  std::vector<launcher::ReapedChild> reaped_;  // guarded by mutex_
+  std::thread worker_;
+};
+
+}  // namespace sonde::session

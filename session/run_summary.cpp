@@ -1,0 +1,95 @@
+#include "session/run_summary.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string sized(std::uint64_t bytes) {
+  constexpr double kMebi = 1024.0 * 1024.0;
+  const double mebi = static_cast<double>(bytes) / kMebi;
+  return mebi < 10 ? fmt::format("{:.1f} MiB", mebi) : fmt::format("{:.0f} MiB", mebi);
+}
+
+// As short as the user would type it from here.
+std::string shortPath(const fs::path& path) {
+  std::error_code failure;
+  const fs::path here = fs::current_path(failure);
+  const fs::path relative = failure ? path : path.lexically_relative(here);
+  const bool shorter = !relative.empty() && !relative.string().starts_with("..");
+  return (shorter ? relative : path).string();
+}
+
+std::string droppedLine(const std::map<std::string, std::uint64_t>& dropped) {
+  std::string reasons;
+  std::uint64_t total = 0;
+  for (const auto& [reason, count] : dropped) {
+    if (count == 0)
+      continue;
+    total += count;
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, count);
+  }
+  return total == 0 ? "" : fmt::format("{} records were dropped: {}", total, reasons);
+}
+
+}  // namespace
+
+std::vector<std::string> summaryLines(const RecordingSummary& summary,
+                                      std::optional<int> worldSize) {
+  std::vector<std::string> lines = summary.notes;
+  if (std::string dropped = droppedLine(summary.totals.dropped); !dropped.empty())
+    lines.push_back(std::move(dropped));
+  std::error_code failure;
+  const auto fileBytes = fs::file_size(summary.output, failure);
+  lines.push_back(
+      fmt::format("{:.1f} s recorded; the recorder took {:.2f} s of CPU and {} of memory, "
+                  "read {} and wrote {}",
+                  summary.seconds,
+                  static_cast<double>(summary.recorderCpuNs) / 1e9,
+                  sized(summary.recorderBytes),
+                  sized(summary.totals.bytes),
+                  sized(failure ? 0 : fileBytes)));
+  const std::string path = shortPath(summary.output);
+  const bool oneOfMany = worldSize.value_or(1) > 1;
+  lines.push_back(
+      oneOfMany ? fmt::format("wrote {}: next, when all ranks have: sonde merge -o job.sonde {}",
+                              path,
+                              (fs::path(path).parent_path() / "*.sonde").string())
+                : fmt::format("wrote {}: next: sonde report {}", path, path));
+  return lines;
+}
+
+Result<void> writeSummary(const std::string& file,
+                          const RecordingSummary& summary,
+                          int exitStatus) {
+  const nlohmann::json json{{"schema", 1},
+                            {"events", summary.totals.events},
+                            {"dropped", summary.totals.dropped},
+                            {"seconds", summary.seconds},
+                            {"path", summary.output.string()},
+                            {"recorder",
+                             {{"cpu_s", static_cast<double>(summary.recorderCpuNs) / 1e9},
+                              {"bytes", summary.totals.bytes},
+                              {"rss_bytes", summary.recorderBytes}}},
+                            {"exit_status", exitStatus},
+                            {"notes", summary.notes}};
+  std::ofstream stream(file);
+  stream << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  stream.flush();
+  if (!stream)
+    return Error{
+        ErrorCode::Io,
+        fmt::format("cannot write the summary {}: give another place with --summary", file)};
+  return {};
+}
+
+}  // namespace sonde::session

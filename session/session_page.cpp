@@ -1,0 +1,58 @@
+#include "session/session_page.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+namespace sonde::session {
+
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+}  // namespace
+
+Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
+                                        std::uint32_t probeMask,
+                                        std::uint64_t limitBytes) {
+  const std::filesystem::path path = folder / "session";
+  const std::filesystem::path building = folder / "session.new";
+  const int file = open(building.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  void* memory = MAP_FAILED;
+  // fallocate(2) itself: posix_fallocate(3) would write zeros where the file system cannot
+  // allocate.
+  if (file >= 0 && fallocate(file, 0, 0, kPageBytes) == 0)
+    memory = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int error = errno;
+  if (file >= 0)
+    close(file);
+  if (memory == MAP_FAILED) {
+    unlink(building.c_str());
+    return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(error))};
+  }
+  auto* page = new (memory) wire::SessionPage{};
+  page->version = wire::kSpoolVersion;
+  page->probeMask = probeMask;
+  page->limitBytes = limitBytes;
+  page->recording.store(1);
+  SessionPage owner(page);
+  if (rename(building.c_str(), path.c_str()) != 0)
+    return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
+  return owner;
+}
+
+SessionPage::~SessionPage() {
+  if (page_ != nullptr)
+    munmap(page_, kPageBytes);
+}
+
+void SessionPage::stopRecording() {
+  page_->recording.store(0);
+}
+
+}  // namespace sonde::session

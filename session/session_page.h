@@ -1,0 +1,34 @@
+// The recorder's side of wire::SessionPage, the file `session` in the spool folder that every
+// process of the run maps. One owner; any of its threads may call.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "collector/wire/spool_format.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+namespace sonde::session {
+
+class SessionPage {
+ public:
+  // Writes the file whole before it gets its name. Fails where fallocate(2) does: such a place is
+  // no place for a spool.
+  static Result<SessionPage> create(const std::filesystem::path& folder,
+                                    std::uint32_t probeMask,
+                                    std::uint64_t limitBytes);
+  SessionPage(SessionPage&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
+  SessionPage& operator=(SessionPage&&) = delete;
+  ~SessionPage();
+
+  // New process images do not record any more.
+  void stopRecording();
+
+ private:
+  explicit SessionPage(wire::SessionPage* page) : page_(page) {}
+
+  wire::SessionPage* page_;
+};
+
+}  // namespace sonde::session
