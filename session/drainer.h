@@ -96,6 +96,11 @@ class Drainer {
   // Stored with the next drain.
   void noteProcess(ProcessFacts facts);
   void noteMeta(const std::string& key, const std::string& value);
+  // Something that the recorder itself knows to be missing; the words of table loss.
+  void noteLoss(const std::string& probe,
+                const std::string& kind,
+                const std::string& reason,
+                std::uint64_t count);
 
   // Turns recording off in the control page of every image that still runs.
   void stopRecording();
