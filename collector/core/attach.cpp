@@ -1,5 +1,4 @@
-// The life of the library in a process: attached by the constructor when the recorder's environment
-// is there, again in each forked child at its first emit, and signed off by the destructor.
+#include "collector/core/attach.h"
 
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
@@ -8,7 +7,6 @@
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,17 +37,9 @@ bool open(bool forked) noexcept {
   return true;
 }
 
-__attribute__((constructor(101))) void attach() noexcept {
-  const char* folder = getenv("SONDE_SESSION");
-  if (folder == nullptr || strlen(folder) >= sizeof gFolder)
-    return;
-  strcpy(gFolder, folder);
-  gSpool.session = mapSession(gFolder);
-  if (gSpool.session == nullptr || gSpool.session->recording.load(std::memory_order_relaxed) == 0)
-    return;
-  chooseClock(getenv("SONDE_TEST_CLOCK"));
-  if (prepareThreads() && prepareStrings())
-    open(false);
+__attribute__((constructor(101))) void attachAtLoad() noexcept {
+  if (const char* folder = getenv("SONDE_SESSION"); folder != nullptr)
+    attach(folder, getenv("SONDE_TEST_CLOCK"));
 }
 
 __attribute__((destructor)) void detach() noexcept {
@@ -60,6 +50,17 @@ __attribute__((destructor)) void detach() noexcept {
 }
 
 }  // namespace
+
+bool attach(const char* folder, const char* testClock) noexcept {
+  if (strlen(folder) >= sizeof gFolder)
+    return false;
+  strcpy(gFolder, folder);
+  gSpool.session = mapSession(gFolder);
+  if (gSpool.session == nullptr || gSpool.session->recording.load(std::memory_order_relaxed) == 0)
+    return false;
+  chooseClock(testClock);
+  return prepareThreads() && prepareStrings() && open(false);
+}
 
 bool attachChild() noexcept {
   if (gGeneration.load(std::memory_order_relaxed) == 0)

@@ -19,9 +19,12 @@ std::int64_t readClock(clockid_t clock) noexcept {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
+__extension__ typedef __int128
+    Int128;  // NOLINT(modernize-use-using): `using` takes no __extension__
+
 std::int64_t shifted(std::int64_t ns, std::int64_t monotonic) noexcept {
-  const __int128 drift =
-      static_cast<__int128>(monotonic - gClock.testOriginNs) * gClock.testDriftPpb / 1'000'000'000;
+  const Int128 drift =
+      static_cast<Int128>(monotonic - gClock.testOriginNs) * gClock.testDriftPpb / 1'000'000'000;
   return ns + gClock.testOffsetNs + static_cast<std::int64_t>(drift);
 }
 

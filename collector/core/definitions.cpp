@@ -27,8 +27,11 @@ std::atomic<std::uint32_t>& claimOf(DefinitionHeader* definition) noexcept {
   return reinterpret_cast<std::atomic<std::uint32_t>&>(definition->claim);
 }
 
+__extension__ typedef unsigned __int128
+    Uint128;  // NOLINT(modernize-use-using): `using` takes no __extension__
+
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
-  const auto product = static_cast<unsigned __int128>(a) * b;
+  const auto product = static_cast<Uint128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 

@@ -263,7 +263,6 @@ wire::SlotHeader* claimSlot(Spool& spool, SlotState as) noexcept {
   if (index == 0)
     return nullptr;
   auto* slot = reinterpret_cast<wire::SlotHeader*>(spool.base + std::size_t{index} * kSlotBytes);
-  slot->committed.store(0, std::memory_order_relaxed);
   slot->seq.store(spool.header->nextSeq.fetch_add(1, std::memory_order_relaxed),
                   std::memory_order_release);
   slot->claimTicks = readTicks();

@@ -226,6 +226,9 @@ std::span<const wire::OpenScope> SpoolReader::readScopes(const SpoolSlot& slot) 
 void SpoolReader::release(const SpoolSlot& slot) noexcept {
   if (!writable_ || slot.index >= mappedBytes_ / kSlotBytes)
     return;
+  // First, so that whoever claims the slot next is not seen with what it held before.
+  reinterpret_cast<wire::SlotHeader*>(slotBase(slot.index))
+      ->committed.store(0, std::memory_order_relaxed);
   SlotState expected = SlotState::Full;
   table().state[slot.index].compare_exchange_strong(
       expected, SlotState::Free, std::memory_order_acq_rel);

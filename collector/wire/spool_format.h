@@ -15,19 +15,24 @@
 //   Free
 //                                └──────claim───────▶ Definitions
 //
-// Rules that readers rely on:
-//   1. A slot's bytes are allocated on disk before its state leaves Unallocated (a sparse mapping
-//   is a SIGBUS).
-//   2. On a claim the writer sets `committed` to 0, then `seq` to a number never used before in the
-//   file, then the
-//      header and open scopes, then `committed` to the first record's offset (release). So (seq,
-//      offset) names a byte of the stream for ever, and a reader that sees a known seq or committed
-//      = 0 looks away.
-//   3. Bytes below `committed` (acquire) never change until the recorder sets the slot Free, which
-//   it does only after
-//      the transaction that stores them has committed.
-//   4. A slot begins with the scopes that were open on its thread, so it can be read without those
-//   before it.
+// Rules that both sides rely on:
+//
+// 1. A slot's bytes are allocated on disk before its state leaves Unallocated (a sparse mapping is
+//    a SIGBUS).
+//
+// 2. On a claim the writer sets `seq` to a number never used before in the file, then the header
+//    and open scopes, then `committed` to the first record's offset (release). So (seq, offset)
+//    names a byte of the stream for ever.
+//
+// 3. Bytes below `committed` (acquire) never change until the recorder gives the slot back, which
+//    it does only after the transaction that stores them has committed. It then sets `committed` to
+//    0 and the state to Free, in this order: a slot with `committed` = 0 holds nothing to look at.
+//    (Full with 0: a recorder was killed between the two; the next one sets it Free.)
+//
+// 4. A slot begins with the scopes that were open on its thread, so it can be read without those
+//    before it.
+//
+// 5. A file stays until its process is dead, also when the process has gone on to another image.
 #pragma once
 
 #include "collector/wire/records.h"

@@ -1,0 +1,13 @@
+// The life of the library in a process: attached by a constructor when the recorder's environment
+// (SONDE_SESSION) is there, again in each forked child at its first emit, and signed off by a
+// destructor.
+#pragma once
+
+namespace sonde::core {
+
+// Begins recording into the spool folder. At most once in a process, before anything else of core
+// is called. False when there is no session that records there, or no room; the process then goes
+// on without Sonde. `testClock`: the value of SONDE_TEST_CLOCK, or nullptr.
+bool attach(const char* folder, const char* testClock) noexcept;
+
+}  // namespace sonde::core

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Proves both README commands on a bare Debian 12: makes a minimal system with debootstrap, clones this repository into
+# it and runs scripts/demo.sh and scripts/test.sh there. Needs root and debootstrap; takes about half an hour.
+#
+#   scripts/bare_test.sh [FOLDER]      default: a new folder under $TMPDIR, removed afterwards when all went well
+set -euo pipefail
+cd "$(dirname "$0")/.."
+((EUID == 0)) || { echo "bare_test.sh: needs root for debootstrap and chroot" >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo "bare_test.sh: install debootstrap first" >&2; exit 1; }
+
+root=${1:-$(mktemp -d "${TMPDIR:-/tmp}/sonde-bare.XXXXXX")}
+mirror=$(sed -nE 's/^(deb .*|URIs:) *(\[.*\] *)?(https?:[^ ]+).*/\3/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
+debootstrap --variant=minbase bookworm "$root" "${mirror:-http://deb.debian.org/debian}" >"$root.log" 2>&1 || {
+  tail -n 20 "$root.log" >&2
+  exit 1
+}
+
+cp /etc/resolv.conf /etc/hosts "$root/etc/"
+git clone -q . "$root/root/sonde"
+[[ -d ../shared/data ]] && mkdir -p "$root/root/shared" && cp -r ../shared/data "$root/root/shared/data"
+
+unmount() { umount -R "$root/proc" "$root/sys" "$root/dev" 2>/dev/null || true; }
+trap unmount EXIT
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/sys"
+mount --make-rslave "$root/dev"
+
+run() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"; }
+run bash -c 'cd /root/sonde && ./scripts/demo.sh'
+run bash -c 'cd /root/sonde && ./scripts/test.sh'
+run bash -c 'cd /root/sonde && ./scripts/demo.sh' >/dev/null # safe to run twice
+unmount
+[[ -n ${1:-} ]] || rm -rf --one-file-system "$root" "$root.log"
+echo "bare_test.sh: both commands work on a bare Debian 12"
