@@ -11,50 +11,50 @@
 namespace sonde::model {
 
 struct Meta {
-  std::string_view key;
-  std::string_view value;
+  std::string_view key{};
+  std::string_view value{};
 };
 
 struct Overhead {
-  std::string_view probe;
-  std::string_view api;
+  std::string_view probe{};
+  std::string_view api{};
   double meanNs = 0;
-  OptionalReal errorNs;
-  OptionalInt n;
-  std::string_view method;
-  ProcessId processId;
+  OptionalReal errorNs{};
+  OptionalInt n{};
+  std::string_view method{};
+  ProcessId processId{};
 };
 
 struct ProbeCall {
-  ThreadId threadId;
-  IterationId iterationId;
-  std::string_view probe;
-  std::string_view api;
+  ThreadId threadId{};
+  IterationId iterationId{};
+  std::string_view probe{};
+  std::string_view api{};
   std::int64_t recorded = 0;
   std::int64_t unrecorded = 0;
 };
 
 struct Loss {
-  std::string_view probe;
-  std::string_view kind;
+  std::string_view probe{};
+  std::string_view kind{};
   std::int64_t count = 0;
-  std::string_view reason;
-  ProcessId processId;
+  std::string_view reason{};
+  ProcessId processId{};
 };
 
 struct Note {
-  NoteId id;
-  OptionalInt tsNs;
-  ProcessId processId;
+  NoteId id{};
+  OptionalInt tsNs{};
+  ProcessId processId{};
   Severity severity = Severity::Info;
-  std::string_view source;
-  std::string_view text;
+  std::string_view source{};
+  std::string_view text{};
 };
 
 // How far a spool's stream has been stored: bytes below `consumed` of the slot with this claim
 // number.
 struct Ingested {
-  std::string_view spool;
+  std::string_view spool{};
   std::int64_t seq = 0;
   std::int64_t consumed = 0;
 };
@@ -62,9 +62,9 @@ struct Ingested {
 // A scope that is open where the recorder has read to; its slice is written when it ends.
 // `slice.durNs` is not kept.
 struct OpenScope {
-  std::string_view spool;
+  std::string_view spool{};
   std::int64_t token = 0;
-  Slice slice;
+  Slice slice{};
 };
 
 }  // namespace sonde::model

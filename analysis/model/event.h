@@ -14,20 +14,20 @@
 namespace sonde::model {
 
 struct Slice {
-  SliceId id;
-  ThreadId threadId;
+  SliceId id{};
+  ThreadId threadId{};
   SliceKind kind = SliceKind::Operation;
-  std::string_view category;  // who recorded it: annotation, nvtx, torch, …
-  StringId nameId;
+  std::string_view category{};  // who recorded it: annotation, nvtx, torch, …
+  StringId nameId{};
   std::int64_t startNs = 0;
-  OptionalInt durNs;  // none: the process died with it open
-  SliceId parentId;
+  OptionalInt durNs{};  // none: the process died with it open
+  SliceId parentId{};
   std::int64_t depth = 0;
   std::int64_t lane = 0;
-  SliceId scopeId;
+  SliceId scopeId{};
   ScopeHow scopeHow = ScopeHow::None;
-  OptionalInt correlationId;
-  StackId stackId;
+  OptionalInt correlationId{};
+  StackId stackId{};
 };
 
 using ArgValue = std::variant<std::int64_t, double, std::string_view>;
@@ -35,12 +35,12 @@ using ArgValue = std::variant<std::int64_t, double, std::string_view>;
 struct Arg {
   Owner owner = Owner::Slice;
   std::int64_t ownerId = 0;
-  StringId keyId;
-  ArgValue value;
+  StringId keyId{};
+  ArgValue value{};
 };
 
 struct Link {
-  std::string_view kind;
+  std::string_view kind{};
   Owner fromOwner = Owner::Slice;
   std::int64_t fromId = 0;
   Owner toOwner = Owner::Slice;
@@ -48,101 +48,101 @@ struct Link {
 };
 
 struct Communicator {
-  CommunicatorId id;
-  ProcessId processId;
-  std::string_view jobKey;  // the same on every member
+  CommunicatorId id{};
+  ProcessId processId{};
+  std::string_view jobKey{};  // the same on every member
   std::int64_t size = 0;
-  OptionalInt position;
-  OptionalText backend;
+  OptionalInt position{};
+  OptionalText backend{};
 };
 
 struct CommunicatorMember {
-  CommunicatorId communicatorId;
+  CommunicatorId communicatorId{};
   std::int64_t position = 0;
-  OptionalInt rank;
-  ProcessId processId;
+  OptionalInt rank{};
+  ProcessId processId{};
 };
 
 struct Collective {
-  CollectiveId id;
-  ProcessId processId;
-  CommunicatorId communicatorId;
-  OptionalInt seq;
+  CollectiveId id{};
+  ProcessId processId{};
+  CommunicatorId communicatorId{};
+  OptionalInt seq{};
   CollectiveOp op = CollectiveOp::Allreduce;
-  OptionalText algorithm;
-  OptionalText protocol;
+  OptionalText algorithm{};
+  OptionalText protocol{};
   DataType dtype = DataType::Unknown;
-  OptionalInt bytes;  // nccl-tests' size
-  OptionalInt sendBytes;
-  OptionalInt recvBytes;
-  OptionalInt root;
-  OptionalInt peer;
-  SliceId sliceId;
-  KernelId kernelId;
+  OptionalInt bytes{};  // nccl-tests' size
+  OptionalInt sendBytes{};
+  OptionalInt recvBytes{};
+  OptionalInt root{};
+  OptionalInt peer{};
+  SliceId sliceId{};
+  KernelId kernelId{};
   std::int64_t startNs = 0;
-  OptionalInt durNs;
-  OptionalInt waitNs;
-  OptionalInt transferNs;
+  OptionalInt durNs{};
+  OptionalInt waitNs{};
+  OptionalInt transferNs{};
 };
 
 struct Channel {
-  ChannelId id;
-  ProcessId processId;
+  ChannelId id{};
+  ProcessId processId{};
   ChannelKind kind = ChannelKind::Tcp;
-  std::string_view local;
-  std::string_view remote;
-  ChannelId peerChannelId;
+  std::string_view local{};
+  std::string_view remote{};
+  ChannelId peerChannelId{};
   bool inherited = false;
-  OptionalInt openNs;
+  OptionalInt openNs{};
 };
 
 struct Transfer {
-  TransferId id;
-  ChannelId channelId;
-  ThreadId threadId;
+  TransferId id{};
+  ChannelId channelId{};
+  ThreadId threadId{};
   Direction direction = Direction::Send;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   bool exact = true;
   std::int64_t startNs = 0;
-  OptionalInt durNs;
-  CollectiveId collectiveId;
-  OptionalInt step;
-  OptionalInt tag;
+  OptionalInt durNs{};
+  CollectiveId collectiveId{};
+  OptionalInt step{};
+  OptionalInt tag{};
 };
 
 struct Iteration {
-  IterationId id;
-  ProcessId processId;
+  IterationId id{};
+  ProcessId processId{};
   std::int64_t number = 0;
   std::int64_t startNs = 0;
-  OptionalInt durNs;
+  OptionalInt durNs{};
   std::int64_t probeMask = 0;
-  OptionalInt samples;
-  OptionalInt tokens;
-  OptionalReal flops;
-  SliceId sliceId;
+  OptionalInt samples{};
+  OptionalInt tokens{};
+  OptionalReal flops{};
+  SliceId sliceId{};
 };
 
 struct Scalar {
-  ProcessId processId;
-  OptionalInt iteration;  // its number
-  StringId nameId;
+  ProcessId processId{};
+  OptionalInt iteration{};  // its number
+  StringId nameId{};
   double value = 0;
   std::int64_t tsNs = 0;
 };
 
 struct Counter {
-  CounterId id;
-  HostId hostId;
-  ProcessId processId;
-  DeviceId deviceId;
-  StringId nameId;
-  std::string_view unit;
+  CounterId id{};
+  HostId hostId{};
+  ProcessId processId{};
+  DeviceId deviceId{};
+  StringId nameId{};
+  std::string_view unit{};
 };
 
 struct Sample {
-  CounterId counterId;
+  CounterId counterId{};
   std::int64_t tsNs = 0;
   double value = 0;
 };

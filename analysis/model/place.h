@@ -19,67 +19,67 @@ using OptionalReal = std::optional<double>;
 using OptionalText = std::optional<std::string_view>;
 
 struct Host {
-  HostId id;
-  std::string_view name;
-  OptionalText bootId;
-  OptionalText os;
-  OptionalText cpuModel;
-  OptionalInt cpuCount;
-  OptionalInt memoryBytes;
+  HostId id{};
+  std::string_view name{};
+  OptionalText bootId{};
+  OptionalText os{};
+  OptionalText cpuModel{};
+  OptionalInt cpuCount{};
+  OptionalInt memoryBytes{};
 };
 
 // One process image: an exec makes a new row whose `parentId` is the image that was replaced.
 struct Process {
-  ProcessId id;
-  HostId hostId;
+  ProcessId id{};
+  HostId hostId{};
   std::int64_t pid = 0;
-  ProcessId parentId;
-  OptionalInt rank;
-  OptionalInt localRank;
-  OptionalInt worldSize;
-  OptionalText command;  // the argument vector, redacted, as a shell would read it
-  OptionalInt startNs;
-  OptionalInt endNs;
-  OptionalInt exitStatus;
-  OptionalInt exitSignal;
+  ProcessId parentId{};
+  OptionalInt rank{};
+  OptionalInt localRank{};
+  OptionalInt worldSize{};
+  OptionalText command{};  // the argument vector, redacted, as a shell would read it
+  OptionalInt startNs{};
+  OptionalInt endNs{};
+  OptionalInt exitStatus{};
+  OptionalInt exitSignal{};
   ProcessState state = ProcessState::Unknown;
-  OptionalInt pidNamespace;
-  OptionalInt startTime;  // clock ticks since boot
-  OptionalInt execCount;
-  OptionalInt cpuNs;
+  OptionalInt pidNamespace{};
+  OptionalInt startTime{};  // clock ticks since boot
+  OptionalInt execCount{};
+  OptionalInt cpuNs{};
 };
 
 struct Thread {
-  ThreadId id;
-  ProcessId processId;
+  ThreadId id{};
+  ProcessId processId{};
   std::int64_t tid = 0;
-  OptionalText name;
-  OptionalInt startNs;
-  OptionalInt endNs;
+  OptionalText name{};
+  OptionalInt startNs{};
+  OptionalInt endNs{};
 };
 
 struct Device {
-  DeviceId id;
-  HostId hostId;
-  std::string_view kind;
+  DeviceId id{};
+  HostId hostId{};
+  std::string_view kind{};
   std::int64_t ordinal = 0;
-  OptionalText name;
-  OptionalText uuid;
-  OptionalInt memoryBytes;
+  OptionalText name{};
+  OptionalText uuid{};
+  OptionalInt memoryBytes{};
 };
 
 struct Stream {
-  StreamId id;
-  ProcessId processId;
-  DeviceId deviceId;
+  StreamId id{};
+  ProcessId processId{};
+  DeviceId deviceId{};
   std::int64_t number = 0;
-  OptionalText name;
-  OptionalInt priority;
+  OptionalText name{};
+  OptionalInt priority{};
 };
 
 struct ClockSync {
-  HostId hostId;
-  ProcessId processId;
+  HostId hostId{};
+  ProcessId processId{};
   std::int64_t ticks = 0;
   std::int64_t monotonicNs = 0;
   std::int64_t realtimeNs = 0;
@@ -88,21 +88,21 @@ struct ClockSync {
 // From `fromNs` on, a time t of the host is t + offsetNs + (t − fromNs) × driftPpb / 10⁹ on the
 // job's common clock.
 struct ClockMap {
-  HostId hostId;
+  HostId hostId{};
   std::int64_t fromNs = 0;
   std::int64_t offsetNs = 0;
   std::int64_t driftPpb = 0;
-  OptionalInt errorNs;
+  OptionalInt errorNs{};
 };
 
 struct Mapping {
-  ProcessId processId;
+  ProcessId processId{};
   std::int64_t start = 0;
   std::int64_t end = 0;
   std::int64_t fileOffset = 0;
-  StringId pathId;
-  OptionalText buildId;
-  OptionalInt fromNs;
+  StringId pathId{};
+  OptionalText buildId{};
+  OptionalInt fromNs{};
 };
 
 }  // namespace sonde::model

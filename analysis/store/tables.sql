@@ -149,4 +149,4 @@ CREATE TABLE lod(owner TEXT NOT NULL CHECK(owner IN ('thread', 'stream', 'channe
   lane INTEGER NOT NULL, depth INTEGER NOT NULL, level INTEGER NOT NULL, start_ns INTEGER NOT NULL,
   end_ns INTEGER NOT NULL, busy_ns INTEGER NOT NULL, count INTEGER NOT NULL, bytes INTEGER, kind TEXT NOT NULL,
   name_id INTEGER REFERENCES string, event_id INTEGER NOT NULL,
-  PRIMARY KEY(owner, owner_id, lane, depth, level, start_ns)) WITHOUT ROWID;
+  PRIMARY KEY(owner, owner_id, lane, depth, level, start_ns, event_id)) WITHOUT ROWID;

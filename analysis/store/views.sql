@@ -11,10 +11,10 @@ SELECT p.id,
   p.command,
   h.id AS host_id,
   h.name AS host,
-  p.start_ns + coalesce((SELECT m.offset_ns + CAST(round((p.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= p.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
-  p.end_ns + coalesce((SELECT m.offset_ns + CAST(round((p.end_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= p.end_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS end_ns,
+  p.start_ns + coalesce((SELECT map.offset_ns + CAST(round((p.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= p.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  p.end_ns + coalesce((SELECT map.offset_ns + CAST(round((p.end_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= p.end_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS end_ns,
   p.end_ns - p.start_ns AS dur_ns,
   p.state,
   p.exit_status,
@@ -29,10 +29,10 @@ SELECT t.id,
   p.pid,
   t.tid,
   coalesce(t.name, '') AS name,
-  t.start_ns + coalesce((SELECT m.offset_ns + CAST(round((t.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= t.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
-  t.end_ns + coalesce((SELECT m.offset_ns + CAST(round((t.end_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= t.end_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS end_ns,
+  t.start_ns + coalesce((SELECT map.offset_ns + CAST(round((t.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= t.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  t.end_ns + coalesce((SELECT map.offset_ns + CAST(round((t.end_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= t.end_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS end_ns,
   t.tid = p.pid AS is_main
 FROM thread t JOIN process p ON p.id = t.process_id;
 
@@ -47,13 +47,13 @@ SELECT s.id,
   s.kind,
   s.category,
   n.text AS name,
-  s.start_ns + coalesce((SELECT m.offset_ns + CAST(round((s.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  s.start_ns + coalesce((SELECT map.offset_ns + CAST(round((s.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
   s.dur_ns,
-  s.start_ns + coalesce((SELECT m.offset_ns + CAST(round((s.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + s.dur_ns AS end_ns,
-  s.start_ns + coalesce((SELECT m.offset_ns + CAST(round((s.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  s.start_ns + coalesce((SELECT map.offset_ns + CAST(round((s.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + s.dur_ns AS end_ns,
+  s.start_ns + coalesce((SELECT map.offset_ns + CAST(round((s.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   s.parent_id,
   s.depth,
@@ -76,13 +76,13 @@ SELECT k.id,
   r.number AS stream,
   k.stream_id,
   n.text AS name,
-  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
   k.dur_ns,
-  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
-  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
+  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   k.correlation_id,
   k.launch_slice_id,
@@ -114,13 +114,13 @@ SELECT k.id,
   r.number AS stream,
   k.stream_id,
   n.text AS name,
-  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
   k.dur_ns,
-  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
-  k.start_ns + coalesce((SELECT m.offset_ns + CAST(round((k.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= k.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
+  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   k.correlation_id,
   k.launch_slice_id,
@@ -156,13 +156,13 @@ SELECT c.id,
   c.peer,
   c.slice_id,
   c.kernel_id,
-  c.start_ns + coalesce((SELECT m.offset_ns + CAST(round((c.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  c.start_ns + coalesce((SELECT map.offset_ns + CAST(round((c.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
   c.dur_ns,
-  c.start_ns + coalesce((SELECT m.offset_ns + CAST(round((c.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + c.dur_ns AS end_ns,
-  c.start_ns + coalesce((SELECT m.offset_ns + CAST(round((c.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  c.start_ns + coalesce((SELECT map.offset_ns + CAST(round((c.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + c.dur_ns AS end_ns,
+  c.start_ns + coalesce((SELECT map.offset_ns + CAST(round((c.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   c.wait_ns,
   c.transfer_ns
@@ -181,8 +181,8 @@ SELECT c.id,
   q.id AS peer_process_id,
   q.rank AS peer_rank,
   q.pid AS peer_pid,
-  c.open_ns + coalesce((SELECT m.offset_ns + CAST(round((c.open_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= c.open_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS open_ns
+  c.open_ns + coalesce((SELECT map.offset_ns + CAST(round((c.open_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.open_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS open_ns
 FROM channel c JOIN process p ON p.id = c.process_id
   LEFT JOIN channel e ON e.id = c.peer_channel_id LEFT JOIN process q ON q.id = e.process_id;
 
@@ -200,13 +200,13 @@ SELECT x.id,
   x.offset,
   x.bytes,
   x.exact,
-  x.start_ns + coalesce((SELECT m.offset_ns + CAST(round((x.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= x.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  x.start_ns + coalesce((SELECT map.offset_ns + CAST(round((x.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= x.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
   x.dur_ns,
-  x.start_ns + coalesce((SELECT m.offset_ns + CAST(round((x.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= x.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + x.dur_ns AS end_ns,
-  x.start_ns + coalesce((SELECT m.offset_ns + CAST(round((x.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= x.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  x.start_ns + coalesce((SELECT map.offset_ns + CAST(round((x.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= x.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + x.dur_ns AS end_ns,
+  x.start_ns + coalesce((SELECT map.offset_ns + CAST(round((x.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= x.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   x.collective_id,
   x.step,
@@ -218,13 +218,13 @@ SELECT i.id,
   p.id AS process_id,
   p.rank,
   i.number,
-  i.start_ns + coalesce((SELECT m.offset_ns + CAST(round((i.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= i.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS start_ns,
+  i.start_ns + coalesce((SELECT map.offset_ns + CAST(round((i.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= i.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
   i.dur_ns,
-  i.start_ns + coalesce((SELECT m.offset_ns + CAST(round((i.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= i.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0) + i.dur_ns AS end_ns,
-  i.start_ns + coalesce((SELECT m.offset_ns + CAST(round((i.start_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= i.start_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  i.start_ns + coalesce((SELECT map.offset_ns + CAST(round((i.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= i.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + i.dur_ns AS end_ns,
+  i.start_ns + coalesce((SELECT map.offset_ns + CAST(round((i.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= i.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   i.probe_mask,
   i.samples,
@@ -239,10 +239,10 @@ SELECT p.id AS process_id,
   s.iteration,
   n.text AS name,
   s.value,
-  s.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((s.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS ts_ns,
-  s.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((s.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = p.host_id AND m.from_ns <= s.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  s.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((s.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS ts_ns,
+  s.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((s.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns
 FROM scalar s JOIN process p ON p.id = s.process_id LEFT JOIN string n ON n.id = s.name_id;
 
@@ -254,10 +254,10 @@ SELECT c.id AS counter_id,
   d.ordinal AS device,
   n.text AS name,
   c.unit,
-  x.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((x.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = c.host_id AND m.from_ns <= x.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0) AS ts_ns,
-  x.ts_ns + coalesce((SELECT m.offset_ns + CAST(round((x.ts_ns - m.from_ns) * 1e-9 * m.drift_ppb) AS INTEGER)
-    FROM clock_map k_ WHERE k_.host_id = c.host_id AND m.from_ns <= x.ts_ns ORDER BY m.from_ns DESC LIMIT 1), 0)
+  x.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((x.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = c.host_id AND map.from_ns <= x.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS ts_ns,
+  x.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((x.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = c.host_id AND map.from_ns <= x.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   x.value
 FROM sample x JOIN counter c ON c.id = x.counter_id JOIN host h ON h.id = c.host_id

@@ -1,0 +1,195 @@
+#include "analysis/store/lod_tables.h"
+
+#include "analysis/store/lod_builder.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sonde::store {
+namespace {
+
+// The events of one kind of owner, by owner: columns lane, depth (NULL: given here, so that nothing
+// overlaps), id, start, duration, kind, name, bytes. A slice that never ended lasts as long as its
+// process was seen.
+struct Source {
+  std::string_view owner;
+  std::string_view ownersSql;
+  std::string_view eventsSql;
+};
+
+constexpr Source kSources[] = {
+    {"thread",
+     "SELECT id FROM thread ORDER BY id",
+     "SELECT s.lane, s.depth, s.id, s.start_ns, "
+     "coalesce(s.dur_ns, (SELECT max(p.end_ns - s.start_ns, 0) FROM thread t JOIN process p ON "
+     "p.id = "
+     "t.process_id WHERE t.id = s.thread_id), 0), s.kind, s.name_id, 0 "
+     "FROM slice s WHERE s.thread_id = ? ORDER BY s.lane, s.depth, s.start_ns, s.id"},
+    {"stream",
+     "SELECT id FROM stream ORDER BY id",
+     "SELECT 0, NULL, id, start_ns AS start, coalesce(dur_ns, 0), 'kernel', name_id, 0 FROM kernel "
+     "WHERE stream_id = ?1 UNION ALL "
+     "SELECT 0, NULL, id, start_ns, coalesce(dur_ns, 0), 'copy', name_id, coalesce(bytes, 0) FROM "
+     "copy "
+     "WHERE stream_id = ?1 ORDER BY start"},
+    {"channel",
+     "SELECT id FROM channel ORDER BY id",
+     "SELECT direction = 'receive', NULL, id, start_ns, coalesce(dur_ns, 0), direction, 0, bytes "
+     "FROM "
+     "transfer WHERE channel_id = ? ORDER BY start_ns, id"},
+};
+
+struct LineKey {
+  std::int64_t lane = 0;
+  std::int64_t depth = 0;
+  friend auto operator<=>(const LineKey&, const LineKey&) = default;
+};
+
+// Gives each event the first depth of its lane that is free when it starts.
+class Packer {
+ public:
+  std::int64_t depthFor(std::int64_t lane, std::int64_t startNs, std::int64_t endNs) {
+    std::vector<std::int64_t>& ends = ends_[lane];
+    auto free =
+        std::find_if(ends.begin(), ends.end(), [=](std::int64_t end) { return end <= startNs; });
+    if (free == ends.end())
+      free = ends.insert(ends.end(), endNs);
+    *free = endNs;
+    return free - ends.begin();
+  }
+
+ private:
+  std::map<std::int64_t, std::vector<std::int64_t>>
+      ends_;  // by lane, of the last event at each depth
+};
+
+class OwnerPass {
+ public:
+  OwnerPass(Database& trace, const Source& source) : trace_(trace), source_(source) {}
+
+  Result<void> run() {
+    SONDE_TRY_ASSIGN(Statement owners, trace_.prepare(source_.ownersSql));
+    SONDE_TRY_ASSIGN(Statement events, trace_.prepare(source_.eventsSql));
+    SONDE_TRY_ASSIGN(Statement line,
+                     trace_.prepare("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    SONDE_TRY_ASSIGN(
+        Statement row,
+        trace_.prepare("INSERT INTO lod VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    for (;;) {
+      SONDE_TRY_ASSIGN(const bool more, owners.step());
+      if (!more)
+        return {};
+      owner_ = owners.integer(0);
+      SONDE_TRY_ASSIGN(const auto surveys, survey(events));
+      SONDE_TRY(writeLines(line, surveys));
+      SONDE_TRY(writeLevels(events, row, surveys));
+    }
+  }
+
+ private:
+  using Surveys = std::map<LineKey, LineSurvey>;
+
+  template <typename Visit>
+  Result<void> forEach(Statement& events, Visit visit) {
+    Packer packer;
+    events.bindAll(owner_);
+    for (;;) {
+      SONDE_TRY_ASSIGN(const bool more, events.step());
+      if (!more)
+        return {};
+      LineEvent event;
+      event.id = events.integer(2);
+      event.startNs = events.integer(3);
+      event.durNs = events.integer(4);
+      event.kind = events.text(5);
+      event.nameId = events.integer(6);
+      event.bytes = events.integer(7);
+      LineKey key{events.integer(0), events.integer(1)};
+      if (events.isNull(1))
+        key.depth = packer.depthFor(key.lane, event.startNs, event.startNs + event.durNs);
+      visit(key, event);
+    }
+  }
+
+  Result<Surveys> survey(Statement& events) {
+    Surveys surveys;
+    SONDE_TRY(forEach(events, [&](const LineKey& key, const LineEvent& event) {
+      surveys[key].add(event.startNs, event.startNs + event.durNs);
+    }));
+    return surveys;
+  }
+
+  Result<void> writeLines(Statement& line, const Surveys& surveys) {
+    for (const auto& [key, survey] : surveys) {
+      line.bindAll(source_.owner,
+                   owner_,
+                   key.lane,
+                   key.depth,
+                   survey.startNs(),
+                   survey.endNs(),
+                   survey.count());
+      const auto levels = survey.levels();
+      line.bind(8, levels ? std::optional(levels->min) : std::nullopt);
+      line.bind(9, levels ? std::optional(levels->max) : std::nullopt);
+      SONDE_TRY(line.run());
+    }
+    return {};
+  }
+
+  Result<void> writeLevels(Statement& events, Statement& row, const Surveys& surveys) {
+    Result<void> written;
+    std::map<LineKey, LodBuilder> builders;
+    for (const auto& [key, survey] : surveys) {
+      if (const auto levels = survey.levels())
+        builders.emplace(key, LodBuilder(*levels, [&, key = key](const LodRow& made) {
+                           if (written)
+                             written = write(row, key, made);
+                         }));
+    }
+    if (builders.empty())
+      return {};
+    SONDE_TRY(forEach(events, [&](const LineKey& key, const LineEvent& event) {
+      if (const auto builder = builders.find(key); builder != builders.end())
+        builder->second.add(event);
+    }));
+    for (auto& [key, builder] : builders)
+      builder.finish();
+    return written;
+  }
+
+  Result<void> write(Statement& row, const LineKey& key, const LodRow& made) {
+    row.bindAll(source_.owner,
+                owner_,
+                key.lane,
+                key.depth,
+                made.level,
+                made.startNs,
+                made.endNs,
+                made.busyNs,
+                made.count);
+    row.bind(10, made.bytes != 0 ? std::optional(made.bytes) : std::nullopt);
+    row.bindText(11, made.kind);
+    row.bind(12, made.nameId != 0 ? std::optional(made.nameId) : std::nullopt);
+    row.bind(13, made.eventId);
+    return row.run();
+  }
+
+  Database& trace_;
+  const Source& source_;
+  std::int64_t owner_ = 0;
+};
+
+}  // namespace
+
+Result<void> buildLodTables(Database& trace) {
+  SONDE_TRY(trace.exec("DELETE FROM line; DELETE FROM lod;"));
+  for (const Source& source : kSources)
+    SONDE_TRY(OwnerPass(trace, source).run());
+  return {};
+}
+
+}  // namespace sonde::store
