@@ -57,6 +57,7 @@ void entryBegin(Entry* entry, EntryName what) {
 }
 
 void entryEnd(const Entry* entry) {
+  Waiting waiting = {.count = 0};
   if (entry->generation != generation)
     return;
   if (entry->thread != threadNumber()) {
@@ -69,9 +70,9 @@ void entryEnd(const Entry* entry) {
     sondeApi->end(entry->token);
     return;
   }
-  regionsEnding(entry);
+  regionsEnding(entry, &waiting);
   sondeApi->end(entry->token);
-  regionsEnded(entry);
+  regionsEnded(entry, &waiting);
 }
 
 bool entryIsMine(const Entry* entry) {

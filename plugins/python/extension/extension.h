@@ -44,10 +44,15 @@ bool entryIsMine(const Entry* entry); /* opened by this thread of this process *
 int entrySetUp(void);                 /* 0, or -1 when fork could not be watched */
 
 /* region.c: see the type's documentation. The hooks are called by entry.c around every opening and closing. */
+enum { kRegions = 4 };
+typedef struct Waiting { /* regions that want to hear when the scope has ended */
+  PyObject* regions[kRegions];
+  int count;
+} Waiting;
 extern int openRegions;
 void regionsBegan(const Entry* entry);
-void regionsEnding(const Entry* entry);
-void regionsEnded(const Entry* entry);
+void regionsEnding(const Entry* entry, Waiting* waiting);
+void regionsEnded(const Entry* entry, Waiting* waiting);
 void regionsForget(void); /* in a forked child */
 PyObject* regionType(void);
 
@@ -59,5 +64,6 @@ PyObject* scopeNew(uint32_t kind, PyObject* text, uint32_t probe, const int64_t*
 extern PyObject* scopeWatcher;
 int scopeSetUp(void);
 
-/* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over `arguments`. */
-void callQuietly(PyObject* function, PyObject* arguments);
+/* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over `arguments`. Whether
+ * it returned something true. */
+bool callQuietly(PyObject* function, PyObject* arguments);

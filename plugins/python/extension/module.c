@@ -10,13 +10,16 @@ __asm__(".symver dlsym,dlsym@GLIBC_2.17");
 
 const sonde_api_table* sondeApi;
 
-void callQuietly(PyObject* function, PyObject* arguments) {
+bool callQuietly(PyObject* function, PyObject* arguments) {
   PyObject *kind, *value, *trace, *result;
+  bool truth;
   PyErr_Fetch(&kind, &value, &trace);
   result = arguments == NULL ? NULL : PyObject_CallObject(function, arguments);
+  truth = result != NULL && PyObject_IsTrue(result) == 1;
   Py_XDECREF(result);
   Py_XDECREF(arguments);
   PyErr_Restore(kind, value, trace);
+  return truth;
 }
 
 /* `@sonde.operation` without parentheses: a scope named like the function, around it. */

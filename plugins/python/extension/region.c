@@ -2,11 +2,10 @@
  * step to the next), while the program's annotations open and close around them. So that no slice crosses its parent,
  * a region knows how many scopes of its thread were opened inside it, and says to its listener
  *   "enclosing"  a scope that was open before the region is about to end: end the region now;
+ *   "ended"      that scope has ended; told when the listener returned True at "enclosing";
  *   "settled"    the last scope inside has ended and somebody had asked, with settled(), for this moment.
  * At most kRegions are open at a time. */
 #include "plugins/python/extension/extension.h"
-
-enum { kRegions = 4 };
 
 typedef struct Region {
   PyObject_HEAD
@@ -54,27 +53,37 @@ static void closeRegion(Region* region) {
   Py_DECREF((PyObject*)region);
 }
 
-static void tell(Region* region, const char* event) {
-  Py_INCREF((PyObject*)region);
-  callQuietly(region->listener, Py_BuildValue("(Os)", (PyObject*)region, event));
-  Py_DECREF((PyObject*)region);
+static bool tell(Region* region, const char* event) {
+  return callQuietly(region->listener, Py_BuildValue("(Os)", (PyObject*)region, event));
 }
 
-void regionsEnding(const Entry* entry) {
+void regionsEnding(const Entry* entry, Waiting* waiting) {
+  bool again;
   int i;
   for (i = openRegions - 1; i >= 0; i = i < openRegions ? i - 1 : openRegions - 1) {
     Region* region = regions[i];
     if (region->entry.thread != entry->thread || region->entry.stamp <= entry->stamp)
       continue;
     Py_INCREF((PyObject*)region);
-    tell(region, "enclosing");
+    again = tell(region, "enclosing");
     if (region->open)
       closeRegion(region);
-    Py_DECREF((PyObject*)region);
+    if (again && waiting->count < kRegions)
+      waiting->regions[waiting->count++] = (PyObject*)region;
+    else
+      Py_DECREF((PyObject*)region);
   }
 }
 
-void regionsEnded(const Entry* entry) {
+static void tellWaiting(Waiting* waiting) {
+  int i;
+  for (i = 0; i < waiting->count; ++i) {
+    tell((Region*)waiting->regions[i], "ended");
+    Py_DECREF(waiting->regions[i]);
+  }
+}
+
+void regionsEnded(const Entry* entry, Waiting* waiting) {
   int i;
   for (i = 0; i < openRegions; ++i) {
     Region* region = regions[i];
@@ -86,11 +95,16 @@ void regionsEnded(const Entry* entry) {
     if (region->entry.thread != entry->thread || !region->asked || region->inside != 0)
       continue;
     region->asked = false;
+    Py_INCREF((PyObject*)region);
     tell(region, "settled");
+    Py_DECREF((PyObject*)region);
   }
+  tellWaiting(waiting);
 }
 
-void regionsForget(void) { openRegions = 0; /* the child keeps the references: no Python code runs here */ }
+void regionsForget(void) {
+  openRegions = 0; /* the child keeps the references: no Python code runs here */
+}
 
 static PyObject* regionNew(PyTypeObject* wanted, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"kind", "name", "listener", NULL};
@@ -119,6 +133,7 @@ static PyObject* begin(PyObject* self, PyObject* arguments) {
     return NULL;
   if (sondeApi == NULL || isOpen(region) || openRegions == kRegions)
     Py_RETURN_FALSE;
+  forget(region); /* still open on a thread that has gone */
   entryBegin(&region->entry, region->what);
   region->open = true;
   region->asked = false;

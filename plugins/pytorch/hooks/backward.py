@@ -1,0 +1,50 @@
+"""backward(): one slice for the outermost of a thread, during which that thread is blocked, and the loss as a scalar.
+
+The wrapped place is the autograd engine's run_backward, which Tensor.backward and torch.autograd.backward share;
+torch.jit knows these two by identity, so that replacing them would break scripts that use them.
+"""
+from sonde._torch import losses
+from sonde._torch.guard import BACKWARD, NOTHING, enabled, in_graph, scope
+from sonde._torch.modules import HERE
+from sonde._torch.training import TRAINING
+
+
+class Backward:
+    def __init__(self, guard, reader, tensors):
+        self.guard = guard
+        TRAINING.backward()
+        reader.read(tensors)
+        self.scope = scope(BACKWARD, "backward")
+
+    def __enter__(self):
+        HERE.backward += 1
+        self.scope.__enter__()
+
+    def __exit__(self, *exception):
+        HERE.backward -= 1
+        self.scope.__exit__(None, None, None)
+        self.guard.run(TRAINING.backward_ended)
+        return False
+
+
+def install(torch, guard):
+    engine = torch.autograd.Variable._execution_engine
+    skip, reader = in_graph(torch), losses.install(torch)
+
+    def scope_of(tensors, accumulates):
+        try:
+            if HERE.backward or not accumulates:  # inside another one, or torch.autograd.grad
+                return NOTHING
+            return Backward(guard, reader, tensors)
+        except Exception as error:
+            guard.fail(error)
+            return NOTHING
+
+    class Engine(type(engine)):
+        def run_backward(self, tensors, *args, **kwargs):
+            if skip() or not guard.on or not enabled():
+                return engine.run_backward(tensors, *args, **kwargs)
+            with scope_of(tensors, kwargs.get("accumulate_grad", True)):
+                return engine.run_backward(tensors, *args, **kwargs)
+
+    torch.autograd.Variable._execution_engine = Engine()

@@ -1,0 +1,62 @@
+"""Keeps our own errors away from the user."""
+from sonde import _sonde, metadata
+
+MODULE, FORWARD, BACKWARD, OPTIMIZER, DATA_LOAD, CHECKPOINT, EVALUATION = 11, 5, 6, 7, 8, 9, 10
+ITERATION, MICRO_STEP = 3, 4
+
+
+class Guard:
+    """One hook's switch: off for good after the first internal error, which is noted once in the trace."""
+
+    def __init__(self, name):
+        self.name = name
+        self.on = True
+
+    def fail(self, error):
+        if not self.on:
+            return
+        self.on = False
+        try:
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            where = f" at {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}" if trace else ""
+            metadata(f"sonde.torch.{self.name}", f"switched off: {type(error).__name__}: {error}{where}")
+        except Exception:
+            pass
+
+    def run(self, function, *arguments):
+        """`function(*arguments)`, or None after an error."""
+        if not self.on:
+            return None
+        try:
+            return function(*arguments)
+        except Exception as error:
+            self.fail(error)
+            return None
+
+
+class Nothing:
+    """A scope that records nothing."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+
+NOTHING = Nothing()
+scope = _sonde.torch_scope
+enabled = _sonde.torch_enabled
+
+
+def in_graph(torch):
+    """A function that tells whether the code around runs inside torch.compile, export or jit.trace, where a scope would
+    be compiled into the graph or break it. torch.compile folds the first half into a constant."""
+    compiler = getattr(torch, "compiler", None)
+    compiling = getattr(compiler, "is_compiling", None)
+    tracing = torch._C._get_tracing_state
+    if compiling is None:
+        return lambda: tracing() is not None
+    return lambda: compiling() or tracing() is not None

@@ -1,0 +1,111 @@
+"""The value of the tensor that backward() is called on, as the scalar `loss`, exactly as `loss.item()` gives it.
+
+On the CPU the element is read from memory: item() would be seen by profilers and dispatch modes of the program. On a
+GPU it is copied to pinned memory behind the work that computes it and looked at when the next loss comes, so nothing
+waits for the device. A loss that GradScaler has scaled is recorded as it was before.
+"""
+import ctypes
+import functools
+import struct
+import weakref
+
+from sonde import _sonde
+from sonde._torch.guard import Guard
+
+PENDING = 8  # copies in flight; more are not read
+
+
+def _half(bits):
+    return struct.unpack("<e", struct.pack("<H", bits))[0]
+
+
+def _bfloat(bits):
+    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+
+
+class Reader:
+    def __init__(self, torch):
+        self.torch = torch
+        self.guard = Guard("losses")
+        self.plain = (torch.Tensor, torch.nn.Parameter)
+        self.kinds = {torch.float32: (ctypes.c_float, float), torch.float64: (ctypes.c_double, float),
+                      torch.float16: (ctypes.c_uint16, _half), torch.bfloat16: (ctypes.c_uint16, _bfloat)}
+        self.free = {}        # dtype -> pinned tensors that hold no copy
+        self.made = 0
+        self.pending = []     # (event, pinned tensor), oldest first
+        self.unscaled = None  # weak references: what GradScaler returned, what it was given
+
+    def read(self, tensors):
+        self.guard.run(self._read, tensors)
+
+    def _read(self, tensors):
+        with self.torch._C.DisableTorchFunction():
+            if self.pending:
+                self.collect()
+            tensor = tensors if isinstance(tensors, self.torch.Tensor) else tensors[0]
+            if self.unscaled is not None and self.unscaled[0]() is tensor:
+                tensor = self.unscaled[1]()
+            if type(tensor) not in self.plain or tensor.dtype not in self.kinds or tensor.numel() != 1:
+                return
+            if tensor.device.type == "cpu":
+                self._record(tensor)
+            elif tensor.device.type == "cuda":
+                self._copy(tensor)
+
+    def _record(self, tensor):
+        """A tensor of one element in the host's memory."""
+        if tensor.layout is not self.torch.strided or tensor.is_neg() or self._is_wrapped(tensor):
+            return
+        try:
+            address = tensor.data_ptr()
+        except RuntimeError:  # a tensor without memory of its own
+            return
+        if address:
+            kind, decode = self.kinds[tensor.dtype]
+            _sonde.torch_scalar("loss", decode(kind.from_address(address).value))
+
+    def _is_wrapped(self, tensor):
+        """Inside functorch and functionalisation a plain Tensor stands for another one and has no memory."""
+        wrapped = getattr(self.torch._C, "_functorch", None)
+        is_functorch = getattr(wrapped, "is_functorch_wrapped_tensor", None)
+        is_functional = getattr(self.torch, "_is_functional_tensor", None)
+        return bool((is_functorch and is_functorch(tensor)) or (is_functional and is_functional(tensor)))
+
+    def _copy(self, tensor):
+        cuda = self.torch.cuda
+        if cuda.is_current_stream_capturing() or len(self.pending) >= PENDING:
+            return
+        free = self.free.setdefault(tensor.dtype, [])
+        pinned = free.pop() if free else self.torch.empty(1, dtype=tensor.dtype, pin_memory=True)
+        with cuda.device(tensor.device):
+            with self.torch.no_grad():
+                pinned.copy_(tensor.detach().reshape(1), non_blocking=True)
+            event = cuda.Event()
+            event.record()
+        self.pending.append((event, pinned))
+
+    def collect(self):
+        """Records the copies that have arrived."""
+        while self.pending and self.pending[0][0].query():
+            _, pinned = self.pending.pop(0)
+            self._record(pinned)
+            self.free[pinned.dtype].append(pinned)
+
+    def scaled(self, result, given):
+        self.unscaled = (weakref.ref(result), weakref.ref(given)) if result is not given else None
+
+
+def install(torch):
+    reader = Reader(torch)
+    amp = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
+    scale = amp.scale
+
+    @functools.wraps(scale)
+    def scaled(self, outputs):
+        result = scale(self, outputs)
+        if isinstance(outputs, torch.Tensor) and isinstance(result, torch.Tensor):
+            reader.guard.run(reader.scaled, result, outputs)
+        return result
+
+    amp.scale = scaled
+    return reader

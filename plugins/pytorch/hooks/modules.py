@@ -1,0 +1,152 @@
+"""Calls of nn.Module: a `module` slice for each, named by its path from the outermost module; around the outermost of a
+thread `forward`, when it may be trained (gradients are on), or `evaluation`, when the module is in eval mode and
+gradients are off. Once a model has been trained, its evaluation is one slice from its eval() (or first such call) to its
+train() (or next training forward), data loading included.
+"""
+import functools
+import threading
+import weakref
+
+from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, enabled, in_graph, scope
+from sonde._torch.training import TRAINING
+
+MAX_REBUILDS = 8  # of one root's names, when modules come that were not there before
+
+
+class Names:
+    """The qualified names of a root's modules. Holds no module alive."""
+
+    def __init__(self, root):
+        self.root = weakref.ref(root, lambda _, key=id(root): NAMES.pop(key, None))
+        self.builds = 0
+        self._build(root)
+
+    def _build(self, root):
+        self.builds += 1
+        self.names = {id(module): (weakref.ref(module), self._shown(module, path))
+                      for path, module in root.named_modules()}
+
+    @staticmethod
+    def _shown(module, path):
+        # DistributedDataParallel and DataParallel hold the model as `module`.
+        path = path[len("module."):] if path.startswith("module.") else path
+        return type(module).__name__ if path in ("", "module") else path
+
+    def of(self, module):
+        found = self.names.get(id(module))
+        if found is None or found[0]() is not module:
+            root = self.root()
+            if root is None or self.builds > MAX_REBUILDS:
+                return type(module).__name__
+            self._build(root)
+            found = self.names.get(id(module))
+        return found[1] if found is not None else type(module).__name__
+
+
+class Here(threading.local):
+    root = None      # Names of the outermost module that is being called
+    backward = 0     # inside backward(): recomputation calls modules again
+
+
+HERE = Here()
+NAMES = {}           # id of a root -> its Names
+TRAINED = {}         # id -> weak reference of a module that had a training forward, or of the model inside it
+
+
+def names_of(root):
+    names = NAMES.get(id(root))
+    if names is None or names.root() is not root:
+        names = NAMES[id(root)] = Names(root)
+    return names
+
+
+def is_trained(module):
+    found = TRAINED.get(id(module))
+    return found is not None and found() is module
+
+
+def note_trained(module):
+    for one in (module, getattr(module, "module", None)):  # and the model inside DistributedDataParallel
+        if one is not None:
+            TRAINED[id(one)] = weakref.ref(one, lambda _, key=id(one): TRAINED.pop(key, None))
+
+
+class Outermost:
+    """The scopes around the outermost call of a thread."""
+
+    def __init__(self, module, gradients):
+        kind = self._kind(module, gradients)
+        self.scopes = [scope(MODULE, type(module).__name__ if kind is None else names_of(module).of(module))]
+        if kind is not None:
+            self.scopes.insert(0, scope(kind, "forward" if kind == FORWARD else "evaluation"))
+        self.names = names_of(module)
+
+    @staticmethod
+    def _kind(module, gradients):
+        if HERE.backward:
+            return None
+        if gradients:
+            if module.training or is_trained(module):
+                if not module.training and TRAINING.evaluation.is_open:
+                    return None
+                if module.training and not is_trained(module):
+                    note_trained(module)
+                TRAINING.forward()
+            return FORWARD
+        if module.training:
+            return None
+        if is_trained(module):
+            TRAINING.begin_evaluation()
+            return None
+        return EVALUATION if TRAINING.is_evaluation() else None
+
+    def __enter__(self):
+        for one in self.scopes:
+            one.__enter__()
+        HERE.root = self.names
+
+    def __exit__(self, *exception):
+        HERE.root = None
+        for one in reversed(self.scopes):
+            one.__exit__(None, None, None)
+        return False
+
+
+def install(torch, guard):
+    Module = torch.nn.Module
+    call, train = Module.__call__, Module.train
+    skip, gradients = in_graph(torch), torch.is_grad_enabled
+
+    def scope_of(module):
+        try:
+            names = HERE.root
+            if names is not None:
+                return scope(MODULE, names.of(module))
+            return Outermost(module, gradients())
+        except Exception as error:
+            guard.fail(error)
+            return NOTHING
+
+    @functools.wraps(call)
+    def called(self, *args, **kwargs):
+        if skip() or not guard.on or not enabled():
+            return call(self, *args, **kwargs)
+        with scope_of(self):
+            return call(self, *args, **kwargs)
+
+    def switched(module, mode):
+        if not is_trained(module):
+            return
+        if mode:
+            TRAINING.end_evaluation()
+        else:
+            TRAINING.begin_evaluation()
+
+    @functools.wraps(train)
+    def trained(self, mode=True):
+        if TRAINED and not skip():
+            guard.run(switched, self, mode)
+        return train(self, mode)
+
+    Module.__call__ = called
+    Module.train = trained

@@ -1,0 +1,122 @@
+"""step() of optimisers: one slice for the outermost of a thread, closures included; that of the first optimiser seen
+ends an iteration. When it is gone, or has not stepped while others did ADOPT_AFTER times, the next one takes its place.
+"""
+import functools
+import threading
+import weakref
+
+from sonde._torch.guard import NOTHING, OPTIMIZER, enabled, in_graph, scope
+from sonde._torch.training import TRAINING
+
+ADOPT_AFTER = 64
+
+
+class Primary:
+    """The optimiser that makes iterations."""
+
+    def __init__(self):
+        self.optimizer = None
+        self.steps = 0
+        self.others = 0
+
+    def is_it(self, optimizer):
+        current = self.optimizer() if self.optimizer is not None else None
+        if current is optimizer:
+            self.others = 0
+            return True
+        self.others += 1
+        if current is not None and self.others < ADOPT_AFTER:
+            return False
+        self.optimizer, self.others = weakref.ref(optimizer), 0
+        return True
+
+
+PRIMARY = Primary()
+
+
+class Here(threading.local):
+    stepping = False
+
+
+HERE = Here()
+
+
+class Step:
+    def __init__(self, guard, optimizer):
+        self.guard, self.optimizer = guard, optimizer
+        self.scope = scope(OPTIMIZER, f"{type(optimizer).__name__}.step")
+
+    def __enter__(self):
+        HERE.stepping = True
+        self.scope.__enter__()
+
+    def __exit__(self, kind, *exception):
+        HERE.stepping = False
+        self.scope.__exit__(None, None, None)
+        if kind is None:
+            self.guard.run(ended, self.optimizer)
+        return False
+
+
+def ended(optimizer):
+    primary = PRIMARY.is_it(optimizer)
+    PRIMARY.steps += primary
+    TRAINING.step_ended(primary)
+
+
+def install(torch, guard):
+    skip = in_graph(torch)
+
+    def scope_of(optimizer):
+        if HERE.stepping:
+            return NOTHING
+        return guard.run(Step, guard, optimizer) or NOTHING
+
+    def wrap(step):
+        @functools.wraps(step)
+        def stepped(self, *args, **kwargs):
+            if skip() or not guard.on or not enabled():
+                return step(self, *args, **kwargs)
+            with scope_of(self):
+                return step(self, *args, **kwargs)
+
+        stepped.wrapped_by_sonde = True
+        return stepped
+
+    def instrument(optimizer):
+        kind = type(optimizer)
+        if not getattr(kind.step, "wrapped_by_sonde", False):
+            kind.step = wrap(kind.step)
+
+    # torch itself wraps the class's step in this method, which a constructor and an unpickled object call.
+    Optimizer = torch.optim.Optimizer
+    name = "_patch_step_function" if hasattr(Optimizer, "_patch_step_function") else "_hook_for_profile"
+    patch = getattr(Optimizer, name)
+
+    @functools.wraps(patch)
+    def patched(self):
+        result = patch(self)
+        guard.run(instrument, self)
+        return result
+
+    setattr(Optimizer, name, patched)
+    install_scaler(torch, guard)
+
+
+def install_scaler(torch, guard):
+    """GradScaler.step leaves the optimiser alone when gradients overflowed; the iteration ends all the same."""
+    amp = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
+    step = amp.step
+
+    def skipped(optimizer, before):
+        if PRIMARY.steps == before and PRIMARY.optimizer is not None and PRIMARY.optimizer() is optimizer:
+            TRAINING.step_ended(True)
+
+    @functools.wraps(step)
+    def stepped(self, optimizer, *args, **kwargs):
+        before = PRIMARY.steps
+        result = step(self, optimizer, *args, **kwargs)
+        guard.run(skipped, optimizer, before)
+        return result
+
+    amp.step = stepped

@@ -1,0 +1,229 @@
+"""Where iterations, micro-steps and evaluations begin and end.
+
+An iteration lasts from the end of one step() of the first optimiser seen to the end of the next; the first begins with
+the first batch, forward or backward. After the step that used up its DataLoader the next one waits for the next epoch,
+so that an evaluation in between belongs to none. What was begun and did not come to a step (the program ended, or an
+evaluation came) is marked `complete = 0`.
+
+Boundaries keep clear of the program's own annotations: when one is open inside an iteration at the boundary, the
+boundary waits until it has ended; when one that was open before is about to end, the iteration ends first. All regions
+are on the home thread, the one that trains; what other threads do moves no boundary but a step(), which takes effect at
+the home thread's next event.
+"""
+import atexit
+import os
+import threading
+
+from sonde import _sonde
+from sonde._torch.guard import EVALUATION, ITERATION, MICRO_STEP, Guard
+
+
+class Training:
+    def __init__(self):
+        self.guard = Guard("training")
+        self.iteration = _sonde.Region(ITERATION, "iteration", self._iteration_heard)
+        self.micro = _sonde.Region(MICRO_STEP, "micro_step", self._micro_heard)
+        self.evaluation = _sonde.Region(EVALUATION, "evaluation", self._evaluation_heard)
+        self.forget()
+        self.overridden = False
+        self.suspended = 0
+        _sonde.watch(lambda kind, entering: self.guard.run(self._annotated, kind, entering))
+        os.register_at_fork(after_in_child=self.forget)
+        atexit.register(lambda: self.guard.run(self.finish))
+
+    def forget(self):
+        """A forked child begins anew."""
+        self.home = None         # the Thread that trains
+        self.ident = None        # and its number
+        self.proven = False      # a training forward or a backward has been seen
+        self.inference = False   # before that, evaluations: batches alone begin no iteration
+        self.number = 0
+        self.stepped = False     # step() came from another thread
+        self.awaited = None      # what happens when the inside of the iteration is empty: "step" or "drop"
+        self.exhausted = False   # the DataLoader of this iteration has no more
+        self.samples = 0
+        self.backwards = 0
+        self.accumulates = False
+        self.single = 0          # iterations in a row with one backward
+        self.since_enclosing = 0
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def _is_home(self, adopt):
+        here = threading.get_ident()
+        if self.ident == here:
+            return True
+        current = threading.current_thread()
+        if self.home is None or not self.home.is_alive():
+            if adopt or current is threading.main_thread():
+                self.home, self.ident = current, here
+        return self.ident == here
+
+    def event(self, trains=True):
+        """Something of an iteration begins on this thread; `trains`: a forward or backward, not just a batch."""
+        if self.suspended or not self._is_home(trains):
+            return
+        if trains:
+            self.proven, self.inference = True, False
+        if self.stepped:
+            self.stepped = False
+            self._boundary()
+        if self.overridden or self.evaluation.is_open or self.inference:
+            return
+        if not self.iteration.is_open:
+            self._open()
+        elif self.accumulates and not self.micro.is_open:
+            self.micro.begin()
+
+    def forward(self):
+        """A training forward begins."""
+        if self.evaluation.is_open:
+            self.end_evaluation()
+        if self.backwards > 0 and self.iteration.is_open:
+            self.accumulates = True
+        self.event()
+
+    def backward(self):
+        """A backward begins."""
+        if self.evaluation.is_open:
+            self.end_evaluation()
+        self.event()
+
+    def backward_ended(self):
+        if threading.get_ident() != self.ident:
+            return
+        self.backwards += 1
+        if self.micro.is_open and self.micro.settled():
+            self.micro.end()
+
+    def loaded(self, samples, exhausted):
+        """A batch has arrived on this thread."""
+        if threading.get_ident() == self.ident and not self.evaluation.is_open:
+            self.samples += samples
+            self.exhausted = exhausted
+
+    def step_ended(self, primary):
+        """An optimiser has stepped; `primary`: the one that makes iterations."""
+        if not primary:
+            self.backwards = 0
+        elif self.ident in (None, threading.get_ident()):
+            self._boundary()
+        else:
+            self.stepped = True
+
+    # -- iterations -----------------------------------------------------------------------------------------------
+
+    def _boundary(self):
+        if self.overridden or self.suspended:
+            self._count()
+        elif not self.iteration.is_open:
+            self.number += 1
+            if self.home is not None and not self.evaluation.is_open and not self.exhausted:
+                self._open()
+        else:
+            self.micro.end(False)  # only one that had no backward is still open
+            if self.iteration.settled() or self.awaited == "step":
+                # An annotation that began in the iteration and holds a second step has to be crossed.
+                self._next()
+            else:
+                self.awaited = "step"
+
+    def _open(self):
+        self.samples = self.backwards = 0
+        self.exhausted, self.awaited = False, None
+        self.iteration.begin(self.number)
+        if self.accumulates:
+            self.micro.begin()
+
+    def _count(self):
+        if self.samples:
+            _sonde.torch_samples(self.samples)
+        self.samples = 0
+
+    def _next(self):
+        """The iteration has come to its end; the next begins."""
+        self._count()
+        self.single = self.single + 1 if self.backwards < 2 else 0
+        self.accumulates = self.accumulates and self.single < 2
+        self.awaited = None
+        self.iteration.end()
+        self.number += 1
+        self.since_enclosing += 1
+        self.backwards = 0
+        if not self.exhausted:
+            self._open()
+
+    def _drop(self):
+        """What is open ends without a step, now or when its inside is empty."""
+        self.micro.end(False)
+        if not self.iteration.is_open:
+            return
+        if self.awaited == "step":
+            self.exhausted = True  # its step has been; only no new one begins
+        elif self.iteration.settled():
+            self.iteration.end(False)
+        else:
+            self.awaited = "drop"
+
+    # -- evaluation -----------------------------------------------------------------------------------------------
+
+    def begin_evaluation(self):
+        if not self.suspended and self._is_home(False) and not self.evaluation.is_open:
+            self._drop()
+            self.evaluation.begin()
+
+    def end_evaluation(self):
+        if self.evaluation.is_open and self.evaluation.settled():
+            self.evaluation.end()
+
+    def is_evaluation(self):
+        """A model that was never trained is called for inference: is that an evaluation of its own, and not part of
+        one or, like a teacher's, of an iteration?"""
+        if self.evaluation.is_open or self.suspended or (self.proven and self.iteration.is_open):
+            return False
+        if not self.proven and threading.get_ident() == self.ident:
+            self.inference = True
+            self._drop()
+        return True
+
+    # -- what the extension tells -----------------------------------------------------------------------------------
+
+    def _iteration_heard(self, region, event):
+        if event == "settled":
+            awaited, self.awaited = self.awaited, None
+            if awaited is not None:
+                self.guard.run(self._next if awaited == "step" else self._drop)
+        elif event == "ended":
+            self.guard.run(self.event, False)
+        elif event == "enclosing":
+            # A scope around exactly one iteration is a training step: from its end on, iterations enclose such scopes.
+            region.end(self.awaited == "step")
+            again, self.since_enclosing = self.since_enclosing == 1, 0
+            return again
+        return False
+
+    def _micro_heard(self, region, event):
+        region.end(event == "settled")
+
+    def _evaluation_heard(self, region, event):
+        region.end()
+
+    def _annotated(self, kind, entering):
+        """The program's own iteration or evaluation opens or closes."""
+        if self.ident not in (None, threading.get_ident()):
+            return
+        if kind == ITERATION and entering and not self.overridden:
+            self._drop()
+            self.overridden = True
+        elif kind == EVALUATION:
+            if entering:
+                self._drop()
+            self.suspended += 1 if entering else -1
+
+    def finish(self):
+        self.evaluation.end()
+        self.micro.end(False)
+        self.iteration.end(False)
+
+
+TRAINING = Training()

@@ -1,0 +1,102 @@
+"""Runs at the start of every Python program under `sonde run`: arranges that the PyTorch hooks are loaded once
+`import torch` has finished, then hands over to the sitecustomize that this file shadows.
+
+A program that never imports torch pays for one comparison per import, and nothing here can make it fail.
+"""
+import os
+import sys
+
+
+class _TorchFinder:
+    """Stands first on sys.meta_path until torch is imported, and then leaves."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "torch":
+            return None
+        try:
+            sys.meta_path.remove(_TorchFinder)
+        except ValueError:  # another thread was faster
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _TorchLoader(spec.loader)
+                return spec
+        return None
+
+
+class _TorchLoader:
+    """Loads torch with its own loader, which is also the only one that the module ever gets to see."""
+
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        try:
+            if _package_is_ours():
+                from sonde import _torch
+                _torch.install(module)
+        except Exception:  # the host's program comes first; install() notes what it can
+            pass
+
+
+def _package_is_ours():
+    """Not so when the program has a module of its own that is called sonde."""
+    from importlib import util
+    spec = util.find_spec("sonde")
+    own = os.path.dirname(os.path.abspath(__file__))
+    return spec is not None and os.path.abspath(spec.origin or "") == os.path.join(own, "sonde", "__init__.py")
+
+
+def _wants_torch():
+    """Whether the recorder asked for the source `torch`."""
+    if not os.environ.get("SONDE_SESSION"):
+        return False
+    sources = os.environ.get("SONDE_SOURCES", "").replace(" ", "")
+    wanted = sources == "" or sources.startswith("-")
+    for word in sources.split(","):
+        if word in ("torch", "-torch"):
+            wanted = word == "torch"
+    return wanted
+
+
+def _shadowed():
+    """The spec of the sitecustomize that Python would have run without this one, or None."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    path = sys.path[:]
+    sys.path[:] = [entry for entry in path if os.path.abspath(entry) != own]
+    try:
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find("sitecustomize", None, None) if find else None
+            if spec is not None:
+                return spec
+    finally:
+        sys.path[:] = path
+    return None
+
+
+def _run_shadowed():
+    spec = _shadowed()
+    if spec is None or not hasattr(spec.loader, "exec_module"):
+        return
+    from importlib import util
+    module = util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)  # what it raises is reported by site, as it would be without this file
+
+
+if _wants_torch() and "torch" not in sys.modules:
+    sys.meta_path.insert(0, _TorchFinder)
+_run_shadowed()
