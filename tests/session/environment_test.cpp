@@ -1,0 +1,65 @@
+#include "session/environment.h"
+
+#include "session/job_identity.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace sonde::session {
+namespace {
+
+const Installation kInstalled{"/s/lib/sonde/libsonde_preload.so", "/s/lib/sonde/python"};
+
+std::string value(const std::vector<std::string>& environment, const std::string& name) {
+  EXPECT_LE(std::count_if(environment.begin(),
+                          environment.end(),
+                          [&](const std::string& entry) { return entry.starts_with(name + "="); }),
+            1)
+      << name << " stands there twice";
+  return findVariable(environment, name).value_or("(unset)");
+}
+
+TEST(Environment, BringsTheLibraryIntoAPlainProgram) {
+  const auto environment = injectedEnvironment({"HOME=/root"}, kInstalled, {"/tmp/spool", {}});
+  EXPECT_EQ(value(environment, "HOME"), "/root");
+  EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload);
+  EXPECT_EQ(value(environment, "NVTX_INJECTION64_PATH"), kInstalled.preload);
+  EXPECT_EQ(value(environment, "PYTHONPATH"), kInstalled.pythonFolder);
+  EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
+  EXPECT_EQ(value(environment, "SONDE_SOURCES"), "(unset)");
+  EXPECT_EQ(value(environment, "SONDE_CHAIN_NVTX"), "(unset)");
+}
+
+TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
+  const auto environment = injectedEnvironment({"LD_PRELOAD=/j/libjemalloc.so",
+                                                "PYTHONPATH=/a:/b",
+                                                "NVTX_INJECTION64_PATH=/n/other.so",
+                                                "SONDE_SOURCES=io",
+                                                "SONDE_SESSION=/old"},
+                                               kInstalled,
+                                               {"/tmp/spool", "net,annotation"});
+  EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j/libjemalloc.so");
+  EXPECT_EQ(value(environment, "PYTHONPATH"), kInstalled.pythonFolder.string() + ":/a:/b");
+  EXPECT_EQ(value(environment, "SONDE_CHAIN_NVTX"), "/n/other.so");
+  EXPECT_EQ(value(environment, "SONDE_SOURCES"), "net,annotation");
+  EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
+}
+
+TEST(Environment, AnotherRecorderInsideAddsNothingTwice) {
+  const auto once = injectedEnvironment({}, kInstalled, {"/tmp/a", {}});
+  const auto twice = injectedEnvironment(once, kInstalled, {"/tmp/b", {}});
+  EXPECT_EQ(value(twice, "LD_PRELOAD"), kInstalled.preload);
+  EXPECT_EQ(value(twice, "PYTHONPATH"), kInstalled.pythonFolder);
+  EXPECT_EQ(value(twice, "SONDE_CHAIN_NVTX"), "(unset)");
+  EXPECT_EQ(value(twice, "SONDE_SESSION"), "/tmp/b");
+}
+
+TEST(Environment, SaysWhatIsMissing) {
+  const auto installation = findInstallation();  // the test program does not lie in bin/
+  ASSERT_FALSE(installation);
+  EXPECT_THAT(installation.error().message, ::testing::HasSubstr("libsonde_preload.so is missing"));
+}
+
+}  // namespace
+}  // namespace sonde::session

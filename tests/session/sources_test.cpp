@@ -1,0 +1,55 @@
+#include "session/sources.h"
+
+#include <gmock/gmock.h>
+
+namespace sonde::session {
+namespace {
+
+constexpr std::uint32_t bit(wire::Probe probe) {
+  return 1U << static_cast<unsigned>(probe);
+}
+
+TEST(Sources, AListRecordsTheseAlone) {
+  const auto mask = parseSources("annotation,net");
+  ASSERT_TRUE(mask);
+  EXPECT_EQ(*mask,
+            bit(wire::Probe::Annotation) | bit(wire::Probe::Net) | bit(wire::Probe::Process));
+}
+
+TEST(Sources, AMinusTakesAwayFromTheDefault) {
+  const auto mask = parseSources("-net,-nvtx,io");
+  ASSERT_TRUE(mask);
+  EXPECT_EQ(
+      *mask,
+      (defaultSources() & ~bit(wire::Probe::Net) & ~bit(wire::Probe::Nvtx)) | bit(wire::Probe::Io));
+}
+
+TEST(Sources, TheCostlyOnesAreOffByDefault) {
+  for (const auto probe : {wire::Probe::Io,
+                           wire::Probe::Sync,
+                           wire::Probe::Python,
+                           wire::Probe::Stack,
+                           wire::Probe::Tensor})
+    EXPECT_EQ(defaultSources() & bit(probe), 0U);
+  for (const auto probe : {wire::Probe::Annotation,
+                           wire::Probe::Torch,
+                           wire::Probe::Gloo,
+                           wire::Probe::Net,
+                           wire::Probe::Nvtx,
+                           wire::Probe::Process})
+    EXPECT_NE(defaultSources() & bit(probe), 0U);
+}
+
+TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
+  EXPECT_EQ(*parseSources(""), bit(wire::Probe::Process));
+  EXPECT_FALSE(parseSources("-process"));
+}
+
+TEST(Sources, NamesTheOneItDoesNotKnow) {
+  const auto mask = parseSources("net,gpu");
+  ASSERT_FALSE(mask);
+  EXPECT_THAT(mask.error().message, ::testing::HasSubstr("'gpu' is no source: choose among"));
+}
+
+}  // namespace
+}  // namespace sonde::session
