@@ -279,7 +279,7 @@ SpoolReader::DefinitionSlot* SpoolReader::definitionSlot(std::uint32_t index) {
   fresh.broken = fresh.next < kSlotHeaderBytes || fresh.next > kSlotBytes || fresh.next % 8 != 0;
   damagedDefinitions_ += fresh.broken ? 1 : 0;
   if (found == definitionSlots_.end())
-    found = definitionSlots_.insert(found, {});
+    found = definitionSlots_.insert(found, DefinitionSlot{});
   *found = std::move(fresh);
   return &*found;
 }

@@ -6,11 +6,10 @@
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
 #include "collector/launcher/spool_reader.h"
+#include "tests/core/spool_dump.h"
 #include "tests/support/spool_folder.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -125,41 +124,25 @@ Outcome run(const test::SpoolFolder& folder, int threads, int each) {
   return outcome;
 }
 
-// attach() is once a process, so each case runs in a child; its failures show as the child's
-// status.
-int inChild(void (*body)()) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    std::fflush(nullptr);
-    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return status;
-}
-
 TEST(SpoolStress, LosesNothingWithRoom) {
-  EXPECT_EQ(inChild([] {
-              const test::SpoolFolder folder(256 << 20);
-              const Outcome outcome = run(folder, 4, 100'000);
-              EXPECT_TRUE(outcome.seen.whole);
-              EXPECT_TRUE(outcome.seen.ordered);
-              EXPECT_EQ(outcome.lost, 0U);
-              EXPECT_EQ(outcome.seen.scalars, 400'000U);
-            }),
-            0);
+  EXPECT_TRUE(inChild([] {
+    const test::SpoolFolder folder(256 << 20);
+    const Outcome outcome = run(folder, 4, 100'000);
+    EXPECT_TRUE(outcome.seen.whole);
+    EXPECT_TRUE(outcome.seen.ordered);
+    EXPECT_EQ(outcome.lost, 0U);
+    EXPECT_EQ(outcome.seen.scalars, 400'000U);
+  }));
 }
 
 TEST(SpoolStress, CountsWhatDoesNotFit) {
-  EXPECT_EQ(inChild([] {
-              const test::SpoolFolder folder(1 << 20);
-              const Outcome outcome = run(folder, 4, 100'000);
-              EXPECT_TRUE(outcome.seen.whole);
-              EXPECT_TRUE(outcome.seen.ordered);
-              EXPECT_EQ(outcome.seen.scalars + outcome.lost, 400'000U);
-            }),
-            0);
+  EXPECT_TRUE(inChild([] {
+    const test::SpoolFolder folder(1 << 20);
+    const Outcome outcome = run(folder, 4, 100'000);
+    EXPECT_TRUE(outcome.seen.whole);
+    EXPECT_TRUE(outcome.seen.ordered);
+    EXPECT_EQ(outcome.seen.scalars + outcome.lost, 400'000U);
+  }));
 }
 
 }  // namespace

@@ -1,0 +1,116 @@
+#include "tests/core/spool_dump.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace sonde::core {
+namespace {
+
+std::string wordOf(wire::RecordKind kind) {
+  switch (kind) {
+    case wire::RecordKind::ScopeBegin:
+      return "begin";
+    case wire::RecordKind::ScopeEnd:
+      return "end";
+    case wire::RecordKind::Scalar:
+      return "scalar";
+    case wire::RecordKind::Mark:
+      return "mark";
+    case wire::RecordKind::Fork:
+      return "fork";
+    default:
+      return "kind " + std::to_string(static_cast<int>(kind));
+  }
+}
+
+void addDefinition(std::span<const std::byte> bytes, SpoolDump& dump) {
+  wire::DefinitionHeader header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.kind == wire::DefinitionKind::String) {
+    wire::StringDefinition string{};
+    std::memcpy(&string, bytes.data(), sizeof string);
+    dump.strings[string.id].assign(reinterpret_cast<const char*>(bytes.data()) + sizeof string,
+                                   string.length);
+  } else if (header.kind == wire::DefinitionKind::ThreadName) {
+    wire::ThreadNameDefinition name{};
+    std::memcpy(&name, bytes.data(), sizeof name);
+    dump.threadNames[name.thread] = dump.strings[name.name];
+  }
+}
+
+void addRecords(std::span<const std::byte> bytes, std::uint32_t thread, SpoolDump& dump) {
+  for (std::size_t at = 0; at + sizeof(wire::RecordHeader) <= bytes.size();) {
+    wire::RecordHeader header{};
+    std::memcpy(&header, &bytes[at], sizeof header);
+    if (header.size < sizeof header || header.size > bytes.size() - at) {
+      ADD_FAILURE() << "record of " << header.size << " bytes at " << at;
+      return;
+    }
+    const auto whole = bytes.subspan(at, header.size);
+    dump.records.push_back({thread, header, {whole.begin(), whole.end()}});
+    at += header.size;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> SpoolDump::story() const {
+  std::vector<std::string> lines;
+  std::map<std::uint64_t, std::string> open;
+  for (const DumpedRecord& record : records) {
+    if (record.header.kind == wire::RecordKind::ClockSync)
+      continue;
+    const auto named = strings.find(record.header.subject);
+    std::string subject =
+        named != strings.end() ? named->second : std::to_string(record.header.subject);
+    const std::uint64_t thread = std::uint64_t{record.thread} << 32;
+    if (record.header.kind == wire::RecordKind::ScopeBegin)
+      open[thread | record.as<wire::ScopeBegin>().token] = subject;
+    if (record.header.kind == wire::RecordKind::ScopeEnd)
+      subject = open[thread | record.header.subject];
+    lines.push_back(wordOf(record.header.kind) + " " + subject);
+  }
+  return lines;
+}
+
+std::uint64_t SpoolDump::lost(wire::LossReason reason) const {
+  std::uint64_t count = 0;
+  for (const auto& ofProbe : losses) {
+    for (const auto& ofKind : ofProbe)
+      count += ofKind[static_cast<std::size_t>(reason)];
+  }
+  return count;
+}
+
+SpoolDump dumpSpool(const std::filesystem::path& file) {
+  SpoolDump dump{};
+  auto reader = launcher::SpoolReader::open(file, launcher::SpoolReader::Access::ReadOnly);
+  if (!reader) {
+    ADD_FAILURE() << reader.error().message;
+    return dump;
+  }
+  dump.identity = reader->identity();
+  const std::vector<launcher::SpoolSlot> slots = reader->snapshot();
+  for (const launcher::SpoolSlot& slot : slots)
+    addRecords(reader->readRecords(slot, slot.firstRecord), slot.thread, dump);
+  reader->newDefinitions([&](std::span<const std::byte> bytes) { addDefinition(bytes, dump); });
+  dump.losses = reader->losses();
+  dump.finished = reader->finished();
+  return dump;
+}
+
+bool inChild(const std::function<void()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    std::fflush(nullptr);
+    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+}  // namespace sonde::core

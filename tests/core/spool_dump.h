@@ -1,0 +1,50 @@
+// What a spool file holds, in the order of each thread's stream, for tests to look at.
+#pragma once
+
+#include "collector/launcher/spool_reader.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::core {
+
+struct DumpedRecord {
+  std::uint32_t thread;
+  wire::RecordHeader header;
+  std::vector<std::byte> bytes;
+
+  template <typename Record>
+  Record as() const {
+    Record record{};
+    std::memcpy(&record, bytes.data(), sizeof record);
+    return record;
+  }
+};
+
+struct SpoolDump {
+  launcher::SpoolIdentity identity;
+  std::map<std::uint32_t, std::string> strings;
+  std::map<std::uint32_t, std::string> threadNames;
+  std::vector<DumpedRecord> records;
+  launcher::LossTable losses;
+  bool finished;
+
+  // "begin NAME", "end NAME", "scalar NAME", … without the clock's own records.
+  std::vector<std::string> story() const;
+  std::uint64_t lost(wire::LossReason reason) const;
+};
+
+// Fails the current test when the file cannot be read.
+SpoolDump dumpSpool(const std::filesystem::path& file);
+
+// Runs `body` in a forked child, since attach() is once a process; true when it ended well and none
+// of its expectations failed.
+bool inChild(const std::function<void()>& body);
+
+}  // namespace sonde::core
