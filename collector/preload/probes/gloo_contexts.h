@@ -1,0 +1,29 @@
+// The communicators of Gloo: its contexts, known by their address while they live. A context's
+// constructor and destructor are seen, so an address that is used again is another communicator.
+//
+// A communicator's key must be the same on all its members. The framework gives it (sonde_api's
+// communicator_hint); without it, the key is "gloo:<size>:<n>", n counting the contexts of that
+// size in this process, which holds where all members create the same contexts in the same order.
+// Any thread may call; nothing allocates or locks.
+#pragma once
+
+#include <cstdint>
+
+namespace sonde::preload::gloo {
+
+struct Context;
+
+void constructed(const void* address, int rank, int size) noexcept;
+void destroyed(const void* address) noexcept;
+
+// The entry of the context at `address`, made now if its constructor was not seen; nullptr when the
+// table is full.
+Context* findContext(const void* address, int rank, int size) noexcept;
+std::uint32_t communicatorOf(const Context* context) noexcept;
+
+// What tells this call apart on its communicator, the same on every member. It is the tag, which
+// PyTorch counts up in the order of its calls on every rank alike, whatever thread runs them; a tag
+// that comes again, as in programs that never set one, counts in the upper half.
+std::uint64_t nextSequence(Context* context, std::uint32_t tag) noexcept;
+
+}  // namespace sonde::preload::gloo
