@@ -1,6 +1,7 @@
 #include "collector/preload/probes/nvtx_events.h"
 
 #include "collector/core/emit.h"
+#include "collector/preload/probes/interned_key.h"
 
 #include <atomic>
 
@@ -30,6 +31,10 @@ int push(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noex
   const std::uint32_t token = core::beginScope(name.kind, name.id, Probe::Nvtx, domain);
   if (token == 0)
     return NVTX_NO_PUSH_POP_TRACKING;
+  if (name.number >= 0) {
+    static InternedKey key{"number"};
+    core::emitArgInt(token, key(), name.number);
+  }
   if (hasDetails(domain, attributes))
     emitDetails(token, domain, attributes);
   return level;

@@ -27,7 +27,7 @@ Handle onCreate(nvtxDomainHandle_t domain, const nvtx_nvtxSyncUserAttributes_t* 
                                  ? internMessage(attributes->messageType, attributes->message)
                                  : core::intern("unnamed");
   Handle handle = next != nullptr ? next(forOther(domain), untyped) : nullptr;
-  return addString({name, wire::SliceKind::Wait}, static_cast<nvtxStringHandle_t>(handle));
+  return addString({name, wire::SliceKind::Wait, -1}, static_cast<nvtxStringHandle_t>(handle));
 }
 
 void onAcquireStart(Handle handle) {

@@ -16,6 +16,7 @@ using wire::RecordKind;
 using wire::SliceKind;
 
 constexpr std::size_t kWideBytes = 1024;
+constexpr char kProfilerStep[] = "ProfilerStep#";
 
 // Lock-free map from a non-zero key to a non-zero value that only grows. Zero-initialised.
 template <std::size_t Capacity>
@@ -69,7 +70,7 @@ constexpr std::uint64_t pack(Name name) noexcept {
   return static_cast<std::uint64_t>(name.id) << 8 | static_cast<std::uint64_t>(name.kind) << 1 | 1;
 }
 constexpr Name unpack(std::uint64_t bits) noexcept {
-  return {static_cast<std::uint32_t>(bits >> 8), static_cast<SliceKind>(bits >> 1 & 0x7f)};
+  return {static_cast<std::uint32_t>(bits >> 8), static_cast<SliceKind>(bits >> 1 & 0x7f), -1};
 }
 
 std::uint64_t bitsOf(const void* handle) noexcept {
@@ -80,10 +81,18 @@ bool startsWith(const char* text, const char* prefix) noexcept {
   return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
 }
 
+std::int32_t iterationNumber(const char* text) noexcept {
+  const char* digit = text + sizeof kProfilerStep - 1;
+  std::int32_t number = *digit >= '0' && *digit <= '9' ? 0 : -1;
+  for (; *digit >= '0' && *digit <= '9' && number < 100'000'000; ++digit)
+    number = number * 10 + (*digit - '0');
+  return number;
+}
+
 SliceKind kindOf(const char* text) noexcept {
   switch (text[0]) {
     case 'P':
-      return startsWith(text, "ProfilerStep#") ? SliceKind::Iteration : SliceKind::Operation;
+      return startsWith(text, kProfilerStep) ? SliceKind::Iteration : SliceKind::Operation;
     case 'O':
       return startsWith(text, "Optimizer.step#") ? SliceKind::Optimizer : SliceKind::Operation;
     case 'n':
@@ -164,8 +173,10 @@ void emitCategory(std::uint32_t token, Domain domain, std::uint32_t category) no
 Name nameOf(const char* message) noexcept {
   static InternedKey unnamed{"unnamed"};
   if (message == nullptr || message[0] == '\0')
-    return {unnamed(), SliceKind::Operation};
-  return {core::intern(message), kindOf(message)};
+    return {unnamed(), SliceKind::Operation, -1};
+  const SliceKind kind = kindOf(message);
+  return {
+      core::intern(message), kind, kind == SliceKind::Iteration ? iterationNumber(message) : -1};
 }
 
 Name nameOf(const wchar_t* message) noexcept {

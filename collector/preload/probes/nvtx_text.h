@@ -22,6 +22,7 @@ inline constexpr std::uint8_t kWaitGroup = 255;  // of nvtxDomainSyncUser… wai
 struct Name {
   std::uint32_t id;
   wire::SliceKind kind;  // operation, or what the conventions of PyTorch and NCCL make of the text
+  std::int32_t number = -1;  // of an iteration: N of "ProfilerStep#N"
 };
 
 // The empty text and a null pointer are "unnamed".

@@ -1,0 +1,81 @@
+// Records a program through libsonde_preload.so alone, without a recorder: a session page, a
+// program, and then what its spool files say, names looked up and scopes paired. For tests of
+// probes.
+#pragma once
+
+#include "collector/launcher/spool_reader.h"
+#include "collector/wire/words.h"
+#include "tests/support/run_program.h"
+#include "tests/support/spool_folder.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::test {
+
+struct RecordedSlice {
+  std::string name;
+  wire::SliceKind kind = wire::SliceKind::Operation;
+  std::uint32_t thread = 0;
+  std::uint64_t begin = 0;  // ticks
+  std::uint64_t end = 0;    // 0: never closed
+  std::uint32_t endThread = 0;
+  std::uint32_t depth = 0;  // scopes open on the thread when it began
+  std::map<std::string, std::string> args;
+};
+
+struct RecordedCollective {
+  wire::CollectiveOp op = wire::CollectiveOp::Allreduce;
+  std::string name;
+  std::string key;
+  std::vector<std::int32_t> members;
+  std::int32_t size = 0;
+  std::int32_t position = -1;
+  std::uint64_t seq = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t sendBytes = 0;
+  std::uint64_t recvBytes = 0;
+  std::int32_t root = -1;
+  std::string algorithm;
+  std::uint32_t thread = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct RecordedProcess {
+  launcher::SpoolIdentity identity;
+  std::vector<RecordedSlice>
+      slices;  // scopes, calls and ranges in the order in which they were read
+  std::vector<RecordedSlice> marks;
+  std::vector<RecordedCollective> collectives;
+  std::map<std::string, std::string> texts;  // of the process
+  std::map<std::uint32_t, std::string> threadNames;
+  launcher::LossTable losses{};
+
+  const RecordedSlice& slice(
+      const std::string& name) const;  // the first; an empty one when there is none
+  std::uint64_t lost(wire::Probe probe) const;
+};
+
+class SpoolRecording {
+ public:
+  // Runs `words` with the library in front and `settings` ("NAME=value") in its environment.
+  Finished run(const std::vector<std::string>& words,
+               const std::vector<std::string>& settings = {});
+  std::vector<std::string> environment() const;
+
+  // Every process image that has recorded, by pid.
+  std::vector<RecordedProcess> read() const;
+  // Turns the probes of processes to come on or off.
+  void setProbes(std::uint32_t mask);
+
+ private:
+  SpoolFolder folder_{64u << 20};
+};
+
+// Where the build put the library.
+std::string preloadLibrary();
+
+}  // namespace sonde::test
