@@ -7,7 +7,9 @@
 #include <vector>
 
 // In the order in which `sonde --help` lists them.
-#define SONDE_VERBS(VERB) VERB(Gui)
+#define SONDE_VERBS(VERB) \
+  VERB(Gui)               \
+  VERB(Doctor)
 
 namespace sonde::cli {
 

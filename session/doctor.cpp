@@ -1,0 +1,171 @@
+#include "session/doctor.h"
+
+#include "session/environment.h"
+#include "session/sources.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <gnu/libc-version.h>
+#include <sys/utsname.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+namespace sonde::session {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Prints the version of Python, and the version and folder of PyTorch when there is one, without
+// importing it.
+constexpr const char* kAskPython =
+    "python3 -c 'import importlib.util as u, importlib.metadata as m, os, platform\n"
+    "print(platform.python_version())\n"
+    "s = u.find_spec(\"torch\")\n"
+    "if s:\n"
+    "  try: print(m.version(\"torch\"))\n"
+    "  except m.PackageNotFoundError: print(\"unknown\")\n"
+    "  print(os.path.dirname(s.origin or \"\"))\n"
+    "' 2>/dev/null";
+
+struct PythonFacts {
+  std::string version;
+  std::string torch;
+  fs::path torchFolder;
+};
+
+std::vector<std::string> linesOf(const char* command) {
+  std::vector<std::string> lines;
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command, "re"), pclose);
+  if (!pipe)
+    return lines;
+  std::array<char, 512> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) {
+    std::string line = buffer.data();
+    while (!line.empty() && line.back() == '\n')
+      line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+PythonFacts askPython() {
+  auto lines = linesOf(kAskPython);
+  lines.resize(3);
+  return {lines[0], lines[1], lines[2]};
+}
+
+std::string firstLine(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The first file that one of the patterns matches.
+std::string firstMatch(const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns) {
+    glob_t found{};
+    std::string path;
+    if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0 && found.gl_pathc > 0)
+      path = found.gl_pathv[0];
+    globfree(&found);
+    if (!path.empty())
+      return path;
+  }
+  return "";
+}
+
+std::string findLibrary(const std::string& name, const fs::path& besides) {
+  std::vector<std::string> patterns;
+  if (!besides.empty())
+    patterns.push_back((besides / "lib" / name).string());
+  for (const char* folder :
+       {"/usr/local/lib/", "/usr/lib/*-linux-gnu/", "/usr/lib64/", "/usr/lib/"})
+    patterns.push_back(folder + name);
+  return firstMatch(patterns);
+}
+
+std::string cpuFlags() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("flags") || line.starts_with("Features"))
+      return line;
+  }
+  return "";
+}
+
+// Probes whose code is in this version; the others are named, so that nobody looks for them in
+// vain.
+ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
+  using wire::Probe;
+  const auto version = [&](const char* name) { return report.versions.at(name); };
+  if (!libraryThere)
+    return {source.name, false, "Sonde's own library is missing: install Sonde again"};
+  switch (source.probe) {
+    case Probe::Annotation:
+    case Probe::Nvtx:
+    case Probe::Net:
+      return {source.name, true, ""};
+    case Probe::Torch:
+      if (version("python").empty())
+        return {source.name, false, "there is no python3 in $PATH"};
+      if (version("torch").empty())
+        return {source.name, false, "this python3 has no torch: start sonde in its environment"};
+      return {source.name, true, ""};
+    case Probe::Gloo:
+      if (version("gloo").empty())
+        return {source.name,
+                false,
+                "there is no shared libgloo; where PyTorch holds its own, collectives are seen as "
+                "operators and socket transfers"};
+      return {source.name, true, ""};
+    default:
+      return {source.name, false, "not part of this version of Sonde"};
+  }
+}
+
+}  // namespace
+
+std::string clockDescription(const std::string& clockSource, const std::string& cpuFlags) {
+  const bool invariant = cpuFlags.find("constant_tsc") != std::string::npos &&
+                         cpuFlags.find("nonstop_tsc") != std::string::npos;
+  if (clockSource == "tsc" && invariant)
+    return "the processor's time-stamp counter";
+  if (clockSource == "tsc")
+    return "CLOCK_MONOTONIC, because the time-stamp counter is not invariant";
+  return fmt::format("CLOCK_MONOTONIC, because the kernel's clock source is {}: records cost more",
+                     clockSource.empty() ? "unknown" : clockSource);
+}
+
+DoctorReport examine(const SpoolRequest& request) {
+  DoctorReport report;
+  const PythonFacts python = askPython();
+  utsname system{};
+  uname(&system);
+  report.versions["kernel"] = system.release;
+  report.versions["glibc"] = gnu_get_libc_version();
+  report.versions["python"] = python.version;
+  report.versions["torch"] = python.torch;
+  report.versions["gloo"] = findLibrary("libgloo.so*", python.torchFolder);
+  report.versions["nvidia_driver"] = firstLine("/proc/driver/nvidia/version");
+  report.versions["cupti"] = firstMatch({"/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so*",
+                                         "/usr/local/cuda*/lib64/libcupti.so*",
+                                         "/usr/lib/*-linux-gnu/libcupti.so*"});
+  report.versions["perf_event_paranoid"] = firstLine("/proc/sys/kernel/perf_event_paranoid");
+  report.spool = checkPlaces(request);
+  report.clock = clockDescription(
+      firstLine("/sys/devices/system/clocksource/clocksource0/current_clocksource"), cpuFlags());
+  const bool libraryThere = static_cast<bool>(findInstallation());
+  for (const SourceName& source : sourceNames())
+    report.probes.push_back(reportOf(source, report, libraryThere));
+  return report;
+}
+
+}  // namespace sonde::session

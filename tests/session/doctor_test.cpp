@@ -1,0 +1,36 @@
+#include "session/doctor.h"
+
+#include "session/sources.h"
+
+#include <gmock/gmock.h>
+
+namespace sonde::session {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Doctor, TheClockIsTheCounterOnlyWhereItIsInvariant) {
+  EXPECT_THAT(clockDescription("tsc", "flags : fpu constant_tsc nonstop_tsc"),
+              HasSubstr("time-stamp counter"));
+  EXPECT_THAT(clockDescription("tsc", "flags : fpu constant_tsc"), HasSubstr("not invariant"));
+  EXPECT_THAT(clockDescription("hpet", "flags : constant_tsc nonstop_tsc"),
+              HasSubstr("clock source is hpet"));
+  EXPECT_THAT(clockDescription("", ""), HasSubstr("CLOCK_MONOTONIC"));
+}
+
+TEST(Doctor, ReportsEverySourceAndSaysWhyNot) {
+  SpoolRequest request;
+  request.variable = [](const std::string&) { return std::nullopt; };
+  const DoctorReport report = examine(request);
+  ASSERT_EQ(report.probes.size(), sourceNames().size());
+  for (const ProbeReport& probe : report.probes)
+    EXPECT_TRUE(probe.available || !probe.reason.empty()) << probe.name;
+  EXPECT_FALSE(report.versions.at("kernel").empty());
+  EXPECT_FALSE(report.versions.at("glibc").empty());
+  EXPECT_EQ(report.versions.count("python"), 1U);
+  EXPECT_EQ(report.spool.size(), 2U);
+  EXPECT_FALSE(report.clock.empty());
+}
+
+}  // namespace
+}  // namespace sonde::session
