@@ -186,7 +186,6 @@ Result<void> writeSchema(Database& trace) {
   SONDE_TRY_ASSIGN(Transaction transaction, Transaction::begin(trace));
   SONDE_TRY(trace.exec(tablesSql()));
   SONDE_TRY(trace.exec(viewsSql()));
-  SONDE_TRY(trace.exec(recordingSql()));
   SONDE_TRY(trace.exec(fmt::format(
       "PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kSchemaVersion)));
   SONDE_TRY_ASSIGN(Statement meta, trace.prepare("INSERT INTO meta(key, value) VALUES (?, ?)"));
@@ -239,7 +238,6 @@ Result<Database> reopenTrace(const fs::path& path) {
   }
   if (auto fine = checkSchema(trace); !fine)
     return damaged(path, fine.error());
-  SONDE_TRY(trace.exec(recordingSql()));
   return trace;
 }
 

@@ -12,8 +12,8 @@
 namespace sonde::store {
 
 // A new trace at `path` (by convention "….part" until it is finished), ready for a TraceWriter:
-// schema, views and tables for the recorder's own state are there, and readers may look while it is
-// written (write-ahead log). InvalidArgument when something is there already.
+// schema and views are there, and readers may look while it is written (write-ahead log).
+// InvalidArgument when something is there already.
 Result<Database> createTrace(const std::filesystem::path& path);
 
 // An unfinished trace, to go on writing. A file whose creation was cut short before it had a schema
