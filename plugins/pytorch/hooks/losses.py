@@ -95,8 +95,12 @@ class Reader:
         self.unscaled = (weakref.ref(result), weakref.ref(given)) if result is not given else None
 
 
+READER = None  # the one of this process
+
+
 def install(torch):
-    reader = Reader(torch)
+    global READER
+    reader = READER = Reader(torch)
     amp = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
     scale = amp.scale
 

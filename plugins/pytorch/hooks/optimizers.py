@@ -44,6 +44,7 @@ HERE = Here()
 class Step:
     def __init__(self, guard, optimizer):
         self.guard, self.optimizer = guard, optimizer
+        TRAINING.event()
         self.scope = scope(OPTIMIZER, f"{type(optimizer).__name__}.step")
 
     def __enter__(self):
