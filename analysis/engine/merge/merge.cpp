@@ -1,0 +1,293 @@
+#include "analysis/engine/merge/merge.h"
+
+#include "analysis/engine/merge/copy_plan.h"
+#include "analysis/engine/merge/join_ranks.h"
+#include "analysis/engine/merge/trace_facts.h"
+#include "analysis/store/finaliser.h"
+#include "analysis/store/statement.h"
+#include "analysis/store/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace sonde::engine::merge {
+namespace {
+
+namespace fs = std::filesystem;
+using store::Database;
+using store::Statement;
+
+// `path` as a file: URI for ATTACH, so that no character of it can be taken for an option.
+std::string readOnlyUri(const fs::path& path) {
+  std::string uri = "file:";
+  for (const char character : fs::absolute(path).string()) {
+    const auto byte = static_cast<unsigned char>(character);
+    const bool plain = std::isalnum(byte) != 0 || character == '/' || character == '-' ||
+                       character == '_' || character == '.';
+    uri += plain ? std::string(1, character) : fmt::format("%{:02x}", byte);
+  }
+  return uri + "?mode=ro";
+}
+
+class Merger {
+ public:
+  explicit Merger(Database target) : target_(std::move(target)) {}
+
+  Result<void> add(const TraceFacts& source);
+  // Joins what crosses ranks, counts rows and finalises.
+  Result<MergeSummary> finish(std::size_t inputs);
+
+ private:
+  Result<void> attach(const fs::path& path);
+  Result<void> joinStrings();
+  Result<void> joinHosts();
+  Result<void> joinDevices();
+  Result<void> joinMeta();
+  Result<void> copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs);
+  Result<Offsets> offsetsOf(const CopyPlan& plan) const;
+  Result<MergeSummary> count() const;
+
+  Database target_;
+  std::map<std::string, std::int64_t> epochs_;
+};
+
+Result<void> Merger::attach(const fs::path& path) {
+  auto attached = [&](const std::string& uri) -> Result<void> {
+    SONDE_TRY_ASSIGN(Statement statement, target_.prepare("ATTACH ?1 AS source"));
+    statement.bind(1, std::string_view(uri));
+    SONDE_TRY(statement.run());
+    // A log that cannot be shared (a folder that cannot be written) shows at the first read only.
+    return target_.exec("SELECT count(*) FROM source.meta");
+  };
+  const std::string uri = readOnlyUri(path);
+  if (auto first = attached(uri); first)
+    return {};
+  (void)target_.exec("DETACH source");
+  return attached(uri + "&immutable=1");
+}
+
+Result<void> Merger::joinStrings() {
+  return target_.exec(
+      "CREATE TEMP TABLE map_string(old_id INTEGER PRIMARY KEY, new_id INTEGER NOT NULL);"
+      "INSERT INTO main.string(text) SELECT DISTINCT s.text FROM source.string s"
+      " WHERE NOT EXISTS (SELECT 1 FROM main.string m WHERE m.text = s.text);"
+      "INSERT INTO temp.map_string SELECT s.id, (SELECT id FROM main.string m WHERE m.text = "
+      "s.text)"
+      " FROM source.string s");
+}
+
+// A host without a boot id is a host of its own.
+Result<void> Merger::joinHosts() {
+  return target_.exec(
+      "CREATE TEMP TABLE map_host(old_id INTEGER PRIMARY KEY, new_id INTEGER NOT NULL);"
+      "INSERT INTO temp.map_host SELECT s.id, coalesce((SELECT m.id FROM main.host m WHERE "
+      "m.boot_id = s.boot_id),"
+      " s.id + (SELECT coalesce(max(id), 0) FROM main.host)) FROM source.host s;"
+      "INSERT INTO main.host SELECT h.new_id, s.name, s.boot_id, s.os, s.cpu_model, s.cpu_count, "
+      "s.memory_bytes"
+      " FROM source.host s JOIN temp.map_host h ON h.old_id = s.id"
+      " WHERE NOT EXISTS (SELECT 1 FROM main.host m WHERE m.id = h.new_id)");
+}
+
+// A device that two ranks saw is one: by its uuid, else by kind and number on the same host.
+Result<void> Merger::joinDevices() {
+  SONDE_TRY(target_.exec(
+      "CREATE TEMP TABLE map_device(old_id INTEGER PRIMARY KEY, new_id INTEGER NOT NULL);"
+      "INSERT INTO temp.map_device SELECT s.id, coalesce((SELECT m.id FROM main.device m"
+      " WHERE m.host_id = h.new_id AND CASE WHEN s.uuid IS NOT NULL AND m.uuid IS NOT NULL THEN "
+      "s.uuid = m.uuid"
+      " ELSE s.kind = m.kind AND s.ordinal = m.ordinal END),"
+      " s.id + (SELECT coalesce(max(id), 0) FROM main.device))"
+      " FROM source.device s JOIN temp.map_host h ON h.old_id = s.host_id"));
+  SONDE_TRY_ASSIGN(
+      Statement columns,
+      target_.prepare(
+          "SELECT group_concat('s.' || name, ', ') FROM pragma_table_info('device', 'main')"
+          " WHERE name NOT IN ('id', 'host_id')"));
+  SONDE_TRY(columns.step());
+  const std::string rest(columns.text(0));
+  columns.reset();
+  // `id, host_id` come first in the table, so the others follow in its order.
+  return target_.exec(fmt::format(
+      "INSERT INTO main.device SELECT d.new_id, h.new_id, {} FROM source.device s"
+      " JOIN temp.map_device d ON d.old_id = s.id JOIN temp.map_host h ON h.old_id = s.host_id"
+      " WHERE NOT EXISTS (SELECT 1 FROM main.device m WHERE m.id = d.new_id)",
+      rest));
+}
+
+// The first known value of each key stands; costs of recording add up; what speaks of one recording
+// only, or is made by the finaliser, is left out.
+Result<void> Merger::joinMeta() {
+  return target_.exec(
+      "INSERT INTO main.meta SELECT key, value FROM source.meta"
+      " WHERE key NOT IN ('finished', 'origin_ns', 'epoch_ns', 'session') ON CONFLICT(key)"
+      " DO UPDATE SET value = CASE WHEN meta.key LIKE 'recorder\\_%' ESCAPE '\\'"
+      " THEN CAST(CAST(meta.value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)"
+      " WHEN meta.value = '' THEN excluded.value ELSE meta.value END");
+}
+
+// Scopes that are still open in an unfinished recording have ids already, which their children
+// name.
+Result<void> Merger::copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs) {
+  SONDE_TRY_ASSIGN(
+      const std::int64_t there,
+      target_.queryInteger("SELECT count(*) FROM source.sqlite_schema WHERE name = 'open_scope'"));
+  if (there == 0)
+    return {};
+  const std::int64_t slices = offsets.at("slice");
+  return target_.exec(
+      fmt::format("INSERT OR IGNORE INTO main.slice(id, thread_id, kind, category, name_id, "
+                  "start_ns, dur_ns, parent_id, depth, lane,"
+                  " scope_id, scope_how) SELECT slice_id + {0}, thread_id + {1}, kind, category,"
+                  " (SELECT new_id FROM temp.map_string WHERE old_id = name_id), start_ns + {2}, "
+                  "NULL, parent_id + {0}, depth, lane,"
+                  " scope_id + {0}, scope_how FROM source.open_scope",
+                  slices,
+                  offsets.at("thread"),
+                  shiftNs));
+}
+
+Result<Offsets> Merger::offsetsOf(const CopyPlan& plan) const {
+  Offsets offsets;
+  for (const TablePlan& table : plan)
+    if (table.hasId) {
+      SONDE_TRY_ASSIGN(offsets[table.name],
+                       target_.queryInteger(
+                           fmt::format("SELECT coalesce(max(id), 0) FROM main.{}", table.name)));
+    }
+  return offsets;
+}
+
+Result<void> Merger::add(const TraceFacts& source) {
+  SONDE_TRY_ASSIGN(const std::int64_t shiftNs, shiftOf(source, epochs_));
+  for (const auto& [boot, epoch] : source.epochs)
+    epochs_.try_emplace(boot, epoch + shiftNs);
+  SONDE_TRY(attach(source.path));
+  {
+    SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(target_));
+    SONDE_TRY_ASSIGN(const CopyPlan plan, planCopies(target_));
+    SONDE_TRY_ASSIGN(const Offsets offsets, offsetsOf(plan));
+    SONDE_TRY(joinStrings());
+    SONDE_TRY(joinHosts());
+    SONDE_TRY(joinDevices());
+    SONDE_TRY(joinMeta());
+    for (const TablePlan& table : plan)
+      SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
+    SONDE_TRY(copyOpenScopes(offsets, shiftNs));
+    SONDE_TRY(target_.exec(
+        "DROP TABLE temp.map_string; DROP TABLE temp.map_host; DROP TABLE temp.map_device"));
+    SONDE_TRY(transaction.commit());
+  }
+  return target_.exec("DETACH source");
+}
+
+Result<MergeSummary> Merger::count() const {
+  MergeSummary summary;
+  SONDE_TRY_ASSIGN(const CopyPlan plan, planCopies(target_));
+  for (const TablePlan& table : plan) {
+    SONDE_TRY_ASSIGN(const std::int64_t rows,
+                     target_.queryInteger(fmt::format("SELECT count(*) FROM {}", table.name)));
+    if (rows > 0)
+      summary.events[table.name] = rows;
+  }
+  SONDE_TRY_ASSIGN(Statement losses,
+                   target_.prepare("SELECT reason, sum(count) FROM loss GROUP BY reason"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, losses.step());
+    if (!row)
+      return summary;
+    summary.dropped[std::string(losses.text(0))] = losses.integer(1);
+  }
+}
+
+Result<MergeSummary> Merger::finish(std::size_t inputs) {
+  {
+    SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(target_));
+    SONDE_TRY(matchChannels(target_));
+    SONDE_TRY(joinCommunicators(target_));
+    SONDE_TRY_ASSIGN(Statement set, target_.prepare("INSERT OR REPLACE INTO meta VALUES(?1, ?2)"));
+    for (const auto& [boot, epoch] : epochs_)
+      SONDE_TRY(set.bindAll("epoch_ns:" + boot, std::to_string(epoch)).run());
+    SONDE_TRY(set.bindAll("merged_from", std::to_string(inputs)).run());
+    SONDE_TRY(transaction.commit());
+  }
+  SONDE_TRY_ASSIGN(MergeSummary summary, count());
+  SONDE_TRY(target_.exec("DROP INDEX IF EXISTS merging_string"));
+  SONDE_TRY(store::finalise(std::move(target_)));
+  return summary;
+}
+
+Result<std::vector<TraceFacts>> readInputs(const std::vector<fs::path>& inputs) {
+  std::vector<TraceFacts> facts;
+  for (const fs::path& input : inputs) {
+    SONDE_TRY_ASSIGN(const Database trace, store::openTrace(input));
+    SONDE_TRY_ASSIGN(TraceFacts fact, readFacts(trace));
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+Result<void> checkOutput(const MergeOptions& options) {
+  std::error_code ignored;
+  for (const fs::path& input : options.inputs)
+    if (fs::equivalent(input, options.output, ignored))
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("'{}' is an input, too: give -o another name", options.output.string())};
+  if (!options.overwrite && fs::exists(options.output, ignored))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' exists: give -f to replace it, or -o another name",
+                             options.output.string())};
+  return {};
+}
+
+void removeTrace(const fs::path& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    fs::remove(path.string() + suffix, ignored);
+}
+
+Result<MergeSummary> mergeInto(const fs::path& part, const std::vector<TraceFacts>& facts) {
+  SONDE_TRY_ASSIGN(Database target, store::createTrace(part));
+  SONDE_TRY(target.exec("CREATE INDEX merging_string ON string(text)"));
+  Merger merger(std::move(target));
+  for (const TraceFacts& fact : facts)
+    SONDE_TRY(merger.add(fact));
+  return merger.finish(facts.size());
+}
+
+}  // namespace
+
+Result<MergeSummary> merge(const MergeOptions& options) {
+  if (options.inputs.empty())
+    return Error{ErrorCode::InvalidArgument, "there is nothing to merge: give the traces of a job"};
+  SONDE_TRY(checkOutput(options));
+  SONDE_TRY_ASSIGN(const std::vector<TraceFacts> facts, readInputs(options.inputs));
+  SONDE_TRY(checkOneJob(facts));
+  const fs::path part = options.output.string() + ".part";
+  if (options.overwrite)
+    removeTrace(part);
+  auto summary = mergeInto(part, facts);
+  if (!summary) {
+    // What another merge left there is not ours to delete.
+    if (summary.error().code != ErrorCode::InvalidArgument)
+      removeTrace(part);
+    return summary;
+  }
+  std::error_code problem;
+  fs::rename(part, options.output, problem);
+  if (problem)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot rename '{}' to '{}' ({}): the merged trace is in the former",
+                             part.string(),
+                             options.output.string(),
+                             problem.message())};
+  return summary;
+}
+
+}  // namespace sonde::engine::merge

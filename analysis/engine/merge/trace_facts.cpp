@@ -1,0 +1,169 @@
+#include "analysis/engine/merge/trace_facts.h"
+
+#include "analysis/store/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace sonde::engine::merge {
+namespace {
+
+using store::Statement;
+
+// Clocks of different hosts may be apart by this and the spans of one job still meet.
+constexpr std::int64_t kHostClockToleranceNs = 60'000'000'000;
+
+std::string metaOf(const store::Database& trace, std::string_view key) {
+  auto value = trace.queryText(fmt::format("SELECT value FROM meta WHERE key = '{}'", key));
+  return value ? *value : "";
+}
+
+Result<void> readRanks(const store::Database& trace, TraceFacts& facts) {
+  SONDE_TRY_ASSIGN(Statement ranks,
+                   trace.prepare("SELECT DISTINCT rank FROM process WHERE rank IS NOT NULL"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, ranks.step());
+    if (!row)
+      break;
+    facts.ranks.insert(ranks.integer(0));
+  }
+  SONDE_TRY_ASSIGN(Statement size, trace.prepare("SELECT max(world_size) FROM process"));
+  SONDE_TRY(size.step());
+  facts.worldSize = size.optionalInteger(0);
+  return {};
+}
+
+Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
+  SONDE_TRY_ASSIGN(
+      Statement span,
+      trace.prepare("SELECT min(p.start_ns), max(coalesce(p.end_ns, p.start_ns)) FROM process p"
+                    " JOIN host h ON h.id = p.host_id WHERE h.boot_id IS NOT NULL"));
+  SONDE_TRY(span.step());
+  facts.beginNs = span.optionalInteger(0);
+  facts.endNs = span.optionalInteger(1);
+  // A process that still ran when the recording stopped has no end of its own.
+  SONDE_TRY_ASSIGN(Statement last,
+                   trace.prepare("SELECT max(start_ns + coalesce(dur_ns, 0)) FROM slice"));
+  SONDE_TRY(last.step());
+  if (facts.endNs && !last.isNull(0))
+    facts.endNs = std::max(*facts.endNs, last.integer(0));
+  return {};
+}
+
+// A recording has one epoch for its boot; a merged trace has one for each of its hosts.
+Result<void> readEpochs(const store::Database& trace, TraceFacts& facts) {
+  SONDE_TRY_ASSIGN(
+      Statement hosts,
+      trace.prepare("SELECT h.boot_id, coalesce("
+                    "(SELECT value FROM meta WHERE key = 'epoch_ns:' || h.boot_id),"
+                    "(SELECT value FROM meta WHERE key = 'epoch_ns'),"
+                    "(SELECT realtime_ns - monotonic_ns FROM clock_sync c WHERE c.host_id = h.id"
+                    " ORDER BY monotonic_ns LIMIT 1)) FROM host h"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, hosts.step());
+    if (!row)
+      return {};
+    ++facts.hosts;
+    if (!hosts.isNull(0) && !hosts.isNull(1))
+      facts.epochs[std::string(hosts.text(0))] =
+          std::strtoll(std::string(hosts.text(1)).c_str(), nullptr, 10);
+  }
+}
+
+Error contradiction(const TraceFacts& a,
+                    const TraceFacts& b,
+                    std::string_view what,
+                    std::string_view advice) {
+  return {ErrorCode::Unsupported,
+          fmt::format("'{}' and '{}' {}: {}", a.path.string(), b.path.string(), what, advice)};
+}
+
+Result<void> checkPair(const TraceFacts& a, const TraceFacts& b) {
+  if (!a.job.empty() && !b.job.empty() && a.job != b.job)
+    return contradiction(a,
+                         b,
+                         fmt::format("are of different jobs ({} and {})", a.job, b.job),
+                         "give the traces of one job");
+  if (a.worldSize && b.worldSize && a.worldSize != b.worldSize)
+    return contradiction(
+        a,
+        b,
+        fmt::format("have different world sizes ({} and {})", *a.worldSize, *b.worldSize),
+        "give the traces of one run");
+  for (const std::int64_t rank : a.ranks)
+    if (b.ranks.contains(rank))
+      return contradiction(a, b, fmt::format("both hold rank {}", rank), "give each rank once");
+  return {};
+}
+
+bool shareABoot(const TraceFacts& a, const TraceFacts& b) {
+  return std::any_of(a.epochs.begin(), a.epochs.end(), [&](const auto& boot) {
+    return b.epochs.contains(boot.first);
+  });
+}
+
+// Each trace's span must meet that of the others; a gap between two groups means two runs.
+Result<void> checkSpans(const std::vector<TraceFacts>& traces) {
+  std::vector<const TraceFacts*> known;
+  for (const TraceFacts& trace : traces)
+    if (trace.beginNs && trace.endNs)
+      known.push_back(&trace);
+  std::sort(known.begin(), known.end(), [](const auto* a, const auto* b) {
+    return *a->beginNs < *b->beginNs;
+  });
+  for (std::size_t i = 1; i < known.size(); ++i) {
+    const TraceFacts& last =
+        **std::max_element(known.begin(),
+                           known.begin() + static_cast<std::ptrdiff_t>(i),
+                           [](const auto* a, const auto* b) { return *a->endNs < *b->endNs; });
+    const std::int64_t gap = *known[i]->beginNs - *last.endNs;
+    if (gap > (shareABoot(last, *known[i]) ? 0 : kHostClockToleranceNs))
+      return contradiction(last,
+                           *known[i],
+                           fmt::format("were recorded one after the other, {:.1f} s apart",
+                                       static_cast<double>(gap) / 1e9),
+                           "give the traces of one run");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<TraceFacts> readFacts(const store::Database& trace) {
+  TraceFacts facts;
+  facts.path = trace.path();
+  facts.job = metaOf(trace, "job");
+  SONDE_TRY(readRanks(trace, facts));
+  SONDE_TRY(readSpan(trace, facts));
+  SONDE_TRY(readEpochs(trace, facts));
+  return facts;
+}
+
+Result<void> checkOneJob(const std::vector<TraceFacts>& traces) {
+  for (std::size_t i = 0; i < traces.size(); ++i)
+    for (std::size_t j = i + 1; j < traces.size(); ++j)
+      SONDE_TRY(checkPair(traces[i], traces[j]));
+  return checkSpans(traces);
+}
+
+Result<std::int64_t> shiftOf(const TraceFacts& trace,
+                             const std::map<std::string, std::int64_t>& epochs) {
+  std::set<std::int64_t> shifts;
+  for (const auto& [boot, epoch] : trace.epochs) {
+    const auto used = epochs.find(boot);
+    shifts.insert(used == epochs.end() ? 0 : used->second - epoch);
+  }
+  if (shifts.size() < trace.hosts && !shifts.empty() && trace.hosts > trace.epochs.size())
+    shifts.insert(0);  // a host without a boot id keeps its times
+  if (shifts.size() > 1)
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("'{}' holds several hosts whose clocks would have to move by "
+                             "different amounts: merge the "
+                             "ranks' own traces in one go",
+                             trace.path.string())};
+  return shifts.empty() ? 0 : *shifts.begin();
+}
+
+}  // namespace sonde::engine::merge

@@ -1,0 +1,40 @@
+// What a trace says about the job it belongs to, and whether several traces can belong to one.
+// Plain values and free functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::merge {
+
+struct TraceFacts {
+  std::filesystem::path path;
+  std::string job;  // empty: unknown
+  std::set<std::int64_t> ranks;
+  std::optional<std::int64_t> worldSize;
+  std::map<std::string, std::int64_t>
+      epochs;  // by boot id: realtime − monotonic that its job times contain
+  std::size_t hosts = 0;
+  std::optional<std::int64_t> beginNs;  // of its processes, on wall clocks; none without a boot id
+  std::optional<std::int64_t> endNs;
+};
+
+Result<TraceFacts> readFacts(const store::Database& trace);
+
+// InvalidArgument when two of the traces contradict each other; names both files, and what to do.
+Result<void> checkOneJob(const std::vector<TraceFacts>& traces);
+
+// What to add to the times of `trace` so that they count like those of the traces before it, which
+// used `epochs` for their boots. Unsupported when its hosts would need different amounts.
+Result<std::int64_t> shiftOf(const TraceFacts& trace,
+                             const std::map<std::string, std::int64_t>& epochs);
+
+}  // namespace sonde::engine::merge

@@ -1,0 +1,332 @@
+#include "analysis/engine/merge/merge.h"
+
+#include "analysis/engine/merge/copy_plan.h"
+#include "analysis/store/schema.h"
+#include "analysis/store/statement.h"
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace sonde::engine::merge {
+namespace {
+
+using test::must;
+using test::TemporaryFolder;
+using test::TrainingRun;
+using test::writeTrainingRun;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+class Merge : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const TrainingRun& run) {
+    writeTrainingRun(folder_ / name, run);
+    return folder_ / name;
+  }
+  // The database of what merging gives; the test fails where it does not.
+  store::Database mergeAll(const std::vector<std::string>& inputs) {
+    const std::string output = folder_ / "job.sonde";
+    auto merged = merge({{inputs.begin(), inputs.end()}, output, true});
+    EXPECT_TRUE(merged) << (merged ? "" : merged.error().message);
+    if (merged)
+      summary_ = *merged;
+    return must(store::openTrace(output));
+  }
+  std::string refusal(const std::vector<std::string>& inputs) {
+    const std::string output = folder_ / "refused.sonde";
+    const auto merged = merge({{inputs.begin(), inputs.end()}, output, false});
+    EXPECT_FALSE(merged);
+    EXPECT_FALSE(std::filesystem::exists(output));
+    EXPECT_FALSE(std::filesystem::exists(output + ".part"));
+    if (merged)
+      return "";
+    EXPECT_EQ(merged.error().code, ErrorCode::Unsupported);
+    return merged.error().message;
+  }
+
+  TemporaryFolder folder_;
+  MergeSummary summary_;
+};
+
+std::int64_t number(const store::Database& trace, const std::string& sql) {
+  return must(trace.queryInteger(sql));
+}
+
+TrainingRun rank(std::int64_t number) {
+  TrainingRun run;
+  run.rank = number;
+  return run;
+}
+
+TEST_F(Merge, KeepsEveryRowAndEveryReference) {
+  const std::string a = write("a.sonde", rank(0));
+  const std::string b = write("b.sonde", rank(1));
+  const store::Database job = mergeAll({a, b});
+  const store::Database one = must(store::openTrace(a));
+  for (const char* table : {"process",
+                            "thread",
+                            "slice",
+                            "iteration",
+                            "scalar",
+                            "collective",
+                            "communicator",
+                            "communicator_member",
+                            "channel",
+                            "transfer",
+                            "clock_sync"})
+    EXPECT_EQ(number(job, fmt::format("SELECT count(*) FROM {}", table)),
+              2 * number(one, fmt::format("SELECT count(*) FROM {}", table)))
+        << table;
+  EXPECT_EQ(number(job, "SELECT count(*) FROM pragma_foreign_key_check()"), 0);
+  EXPECT_EQ(must(job.queryText("PRAGMA integrity_check")), "ok");
+  // Names are interned again, once each.
+  EXPECT_EQ(number(job, "SELECT count(*) - count(DISTINCT text) FROM string"), 0);
+  EXPECT_EQ(
+      number(job,
+             "SELECT count(*) FROM slice s JOIN string n ON n.id = s.name_id JOIN thread t ON "
+             "t.id = s.thread_id JOIN process p ON p.id = t.process_id WHERE p.rank = 1 AND "
+             "s.kind = 'backward' AND n.text = 'backward' AND s.parent_id IN (SELECT slice_id "
+             "FROM iteration i WHERE i.process_id = p.id)"),
+      30);
+  EXPECT_THAT(summary_.events, Contains(Pair("iteration", 60)));
+  EXPECT_EQ(must(job.queryText("SELECT value FROM meta WHERE key = 'job'")), "job-1");
+}
+
+TEST_F(Merge, JoinsHostsByBootIdAndRebasesTimesExactly) {
+  TrainingRun second = rank(1);
+  constexpr std::int64_t kStep = 123'456'789;
+  second.epochNs += kStep;
+  second.beginNs += kStep;  // the same monotonic instants, read with a later epoch
+  const store::Database job = mergeAll({write("a.sonde", rank(0)), write("b.sonde", second)});
+  EXPECT_EQ(number(job, "SELECT count(*) FROM host"), 1);
+  EXPECT_EQ(
+      number(job,
+             "SELECT count(*) FROM iteration a JOIN iteration b ON a.number = b.number AND "
+             "a.process_id < b.process_id AND a.start_ns = b.start_ns AND a.dur_ns = b.dur_ns"),
+      30);
+  EXPECT_EQ(
+      number(
+          job,
+          "SELECT count(*) FROM transfer a JOIN transfer b ON a.offset = b.offset AND "
+          "a.channel_id < b.channel_id AND a.direction = b.direction AND a.start_ns = b.start_ns"),
+      120);
+  EXPECT_EQ(number(job, "SELECT count(DISTINCT start_ns) FROM process"), 1);
+  // A raw clock reading stays what it was.
+  EXPECT_EQ(number(job, "SELECT max(realtime_ns) - min(realtime_ns) FROM clock_sync"), kStep);
+}
+
+TEST_F(Merge, MergesMergedTracesOnTheSameEpoch) {
+  TrainingRun second = rank(1);
+  second.worldSize = 3;
+  second.epochNs += 1000;
+  second.beginNs += 1000;
+  TrainingRun first = rank(0);
+  first.worldSize = 3;
+  TrainingRun third = rank(2);
+  third.worldSize = 3;
+  third.epochNs += 77;
+  third.beginNs += 77;
+  const std::string pair = folder_ / "pair.sonde";
+  must(merge({{write("a.sonde", first), write("b.sonde", second)}, pair, false}));
+  const store::Database job = mergeAll({pair, write("c.sonde", third)});
+  EXPECT_EQ(number(job, "SELECT count(DISTINCT start_ns) FROM iteration WHERE number = 7"), 1);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM host"), 1);
+}
+
+TEST_F(Merge, KeepsHostsWithoutABootIdApart) {
+  for (const char* name : {"a.sonde", "b.sonde"}) {
+    test::TraceBuilder trace(folder_ / name);
+    model::Host host;
+    host.name = "imported";
+    model::Process process;
+    process.hostId = trace.add(host);
+    trace.add(process);
+    trace.finish();
+  }
+  const store::Database job = mergeAll({folder_ / "a.sonde", folder_ / "b.sonde"});
+  EXPECT_EQ(number(job, "SELECT count(*) FROM host"), 2);
+  EXPECT_EQ(number(job, "SELECT count(DISTINCT host_id) FROM process"), 2);
+}
+
+TEST_F(Merge, MatchesBothEndsOfEveryConnection) {
+  TrainingRun runs[3];
+  std::vector<std::string> paths;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    runs[i].rank = i;
+    runs[i].worldSize = 3;
+    runs[i].bootId = fmt::format("boot-{}", i);
+    runs[i].hostName = fmt::format("host-{}", i);
+    paths.push_back(write(fmt::format("{}.sonde", i), runs[i]));
+  }
+  const store::Database job = mergeAll(paths);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM host"), 3);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM channel"), 6);
+  EXPECT_EQ(number(job,
+                   "SELECT count(*) FROM channel a JOIN channel b ON a.peer_channel_id = b.id AND "
+                   "b.peer_channel_id = a.id AND a.local = b.remote AND a.remote = b.local"),
+            6);
+  // Every byte that was sent was received, by channel and offset.
+  EXPECT_EQ(number(job,
+                   "SELECT count(*) FROM transfer s JOIN channel c ON c.id = s.channel_id JOIN "
+                   "transfer r ON r.channel_id = c.peer_channel_id AND r.direction = 'receive' AND "
+                   "r.offset = s.offset AND r.bytes = s.bytes WHERE s.direction = 'send'"),
+            number(job, "SELECT count(*) FROM transfer WHERE direction = 'send'"));
+}
+
+TEST_F(Merge, JoinsCommunicatorsAndCollectives) {
+  const store::Database job = mergeAll({write("a.sonde", rank(0)), write("b.sonde", rank(1))});
+  EXPECT_EQ(number(job,
+                   "SELECT count(*) FROM communicator_member m JOIN process p ON p.id = "
+                   "m.process_id WHERE p.rank = m.rank"),
+            4);
+  EXPECT_EQ(
+      number(job,
+             "SELECT count(*) FROM v_collective a JOIN v_collective b ON a.job_key = b.job_key "
+             "AND a.seq = b.seq AND a.rank < b.rank AND a.bytes = b.bytes AND a.op = b.op"),
+      60);
+}
+
+TEST_F(Merge, RefusesContradictionsAndNamesBothFiles) {
+  const std::string a = write("a.sonde", rank(0));
+  EXPECT_THAT(refusal({a, a}), HasSubstr("both hold rank 0"));
+
+  TrainingRun other = rank(1);
+  other.job = "job-2";
+  const std::string b = write("b.sonde", other);
+  const std::string message = refusal({a, b});
+  EXPECT_THAT(message, HasSubstr("different jobs (job-1 and job-2)"));
+  EXPECT_THAT(message, HasSubstr("a.sonde"));
+  EXPECT_THAT(message, HasSubstr("b.sonde"));
+
+  TrainingRun larger = rank(2);
+  larger.worldSize = 4;
+  EXPECT_THAT(refusal({a, write("c.sonde", larger)}), HasSubstr("different world sizes (2 and 4)"));
+
+  TrainingRun later = rank(1);
+  later.beginNs += 60 * 1000 * test::kMs;
+  EXPECT_THAT(refusal({a, write("d.sonde", later)}),
+              HasSubstr("one after the other, 56.9 s apart"));
+}
+
+TEST_F(Merge, TakesAnUnknownJobForTheKnownOne) {
+  TrainingRun unknown = rank(1);
+  unknown.job = "";
+  const store::Database job = mergeAll({write("b.sonde", unknown), write("a.sonde", rank(0))});
+  EXPECT_EQ(must(job.queryText("SELECT value FROM meta WHERE key = 'job'")), "job-1");
+}
+
+TEST_F(Merge, TakesUnfinishedRecordingsAndTheirOpenScopes) {
+  TrainingRun unfinished = rank(1);
+  unfinished.finalised = false;
+  const std::string part = write("b.sonde.part", unfinished);
+  {
+    auto writer = must(store::TraceWriter::open(must(store::reopenTrace(part))));
+    must(writer.begin());
+    model::OpenScope open;
+    open.spool = "s";
+    open.token = 5;
+    open.slice.id = writer.reserveSliceId();
+    open.slice.threadId = model::ThreadId{1};
+    open.slice.category = "annotation";
+    open.slice.nameId = must(writer.intern("still open"));
+    open.slice.startNs = unfinished.beginNs;
+    must(writer.set(open));
+    must(writer.commit());
+  }
+  const store::Database job = mergeAll({write("a.sonde", rank(0)), part});
+  EXPECT_EQ(number(job, "SELECT count(*) FROM iteration"), 60);
+  EXPECT_EQ(number(job,
+                   "SELECT count(*) FROM v_slice WHERE name = 'still open' AND dur_ns IS NULL AND "
+                   "rank = 1"),
+            1);
+}
+
+TEST_F(Merge, ReplacesAnOutputOnlyWhenAsked) {
+  const std::string a = write("a.sonde", rank(0));
+  const std::string output = folder_ / "out.sonde";
+  test::writeText(output, "precious");
+  const auto refused = merge({{a}, output, false});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(test::readText(output), "precious");
+  EXPECT_FALSE(merge({{a}, a, true}));
+  EXPECT_TRUE(merge({{a}, output, true}));
+  EXPECT_EQ(number(must(store::openTrace(output)), "SELECT count(*) FROM iteration"), 30);
+}
+
+TEST_F(Merge, SaysWhatIsWrongWithAnInput) {
+  const auto missing = merge({{folder_ / "none.sonde"}, folder_ / "out.sonde", false});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
+  EXPECT_FALSE(merge({{}, folder_ / "out.sonde", false}));
+}
+
+// Every column of the schema has a role, so that a new table or column cannot be merged wrongly in
+// silence.
+TEST(CopyPlan, KnowsEveryColumnOfTheSchema) {
+  auto database = must(store::Database::inMemory());
+  must(database.exec(store::tablesSql()));
+  auto columns = must(database.prepare(
+      "SELECT t.name, c.name, EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name) k WHERE "
+      "k.\"from\" = "
+      "c.name) FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"));
+  const auto declared = [](const std::vector<std::string_view>& list, std::string_view column) {
+    return std::find(list.begin(), list.end(), column) != list.end();
+  };
+  const std::vector<std::string_view> polymorphic = {"arg.owner_id", "link.from_id", "link.to_id"};
+  int seen = 0;
+  while (must(columns.step())) {
+    const std::string table(columns.text(0));
+    const std::string column(columns.text(1));
+    ++seen;
+    if (column.ends_with("_ns")) {
+      EXPECT_NE(declared(timeColumns(), column), declared(durationColumns(), column))
+          << table << '.' << column << ": is it a time or a duration?";
+    }
+    if (column.ends_with("_id") && columns.integer(2) == 0 && isCopied(table)) {
+      EXPECT_TRUE(declared(foreignIdColumns(), column) ||
+                  declared(polymorphic, table + "." + column))
+          << table << '.' << column << ": whose id is it?";
+    }
+  }
+  EXPECT_GT(seen, 200);
+  const CopyPlan plan = must(planCopies(database));
+  EXPECT_GE(plan.size(), 30U);
+  for (const TablePlan& table : plan)
+    for (const ColumnPlan& column : table.columns) {
+      EXPECT_EQ(column.role == Role::Polymorphic,
+                declared(polymorphic, table.name + "." + column.name));
+      const bool copied = std::any_of(plan.begin(), plan.end(), [&](const TablePlan& other) {
+        return other.name == column.target && other.hasId;
+      });
+      EXPECT_TRUE(column.role != Role::Reference || isMapped(column.target) || copied)
+          << table.name << '.' << column.name;
+    }
+}
+
+// The owners of polymorphic ids are those that the schema admits.
+TEST(CopyPlan, TranslatesEveryOwnerThatTheSchemaAdmits) {
+  auto database = must(store::Database::inMemory());
+  must(database.exec(store::tablesSql()));
+  const std::string check =
+      must(database.queryText("SELECT sql FROM sqlite_schema WHERE name = 'arg'"));
+  const std::string expression = translated({"owner_id", Role::Polymorphic, "owner"}, "arg", {}, 0);
+  std::size_t owners = 0;
+  for (std::size_t at = check.find('\''); at != std::string::npos; at = check.find('\'', at + 1)) {
+    const std::size_t end = check.find('\'', at + 1);
+    EXPECT_THAT(expression, HasSubstr("WHEN " + check.substr(at, end + 1 - at) + " THEN"));
+    ++owners;
+    at = end;
+  }
+  EXPECT_GE(owners, 12U);
+}
+
+}  // namespace
+}  // namespace sonde::engine::merge
