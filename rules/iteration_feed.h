@@ -1,0 +1,47 @@
+// The closed iterations of a trace, as rules see them: by entity, in ascending order. One thread, as its database.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+#include "rules/rule.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::rules {
+
+struct Entity {
+  std::string name;  // "rank 3", "process 4711", "host node-1", "job"
+  std::vector<std::int64_t> processes;
+};
+
+class IterationFeed {
+ public:
+  // Reads what rules may see: iterations that have ended, and the scalars recorded in them.
+  static Result<IterationFeed> read(const store::Database& trace);
+
+  // What a rule of this scope judges, ranks in order; empty when no process has a closed iteration.
+  std::vector<Entity> entities(Scope scope) const;
+
+  // Iterations that at least one process of the entity has closed; the parts of those that did, by process id.
+  std::vector<Step> steps(const Entity& entity) const;
+
+ private:
+  struct Process {
+    std::int64_t id = 0;
+    std::string name;
+    std::string host;
+    std::vector<std::pair<std::int64_t, ProcessStep>> steps;  // by number
+  };
+
+  Result<void> readProcesses(const store::Database& trace);
+  Result<void> readIterations(const store::Database& trace);
+  Result<void> readScalars(const store::Database& trace);
+
+  std::vector<Process> processes_;  // ranks first, in order; only those with closed iterations
+  std::map<std::int64_t, std::size_t> indexOf_;
+};
+
+}  // namespace sonde::rules
