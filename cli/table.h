@@ -21,7 +21,8 @@ enum class Format { Table, Json, Csv };
 // Adds `--format table|json|csv` to a verb.
 void addFormatOption(CLI::App& app, Format& format);
 
-enum class ColumnKind { Text, Integer, Real, DurationNs, Bytes, Fraction };
+// Number: as stored, without separators. Numbers of all kinds stand to the right.
+enum class ColumnKind { Text, Number, Integer, Real, DurationNs, Bytes, Fraction };
 
 struct Column {
   std::string key;    // of the JSON object and the CSV header

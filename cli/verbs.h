@@ -8,6 +8,10 @@
 
 // In the order in which `sonde --help` lists them.
 #define SONDE_VERBS(VERB) \
+  VERB(Merge)             \
+  VERB(Check)             \
+  VERB(Rules)             \
+  VERB(Sql)               \
   VERB(Gui)               \
   VERB(Doctor)
 

@@ -1,0 +1,74 @@
+#include "cli/command.h"
+#include "cli/open_job.h"
+#include "rules/check.h"
+#include "rules/configuration.h"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+
+namespace sonde::cli {
+namespace {
+
+enum class ReportFormat { Text, Json };
+
+class CheckCommand : public Command {
+ public:
+  const char* name() const override { return "check"; }
+  const char* summary() const override { return "judge a run by rules"; }
+  const char* details() const override {
+    return "Without --rules all built-in rules run as warnings; with it, the rules that the file names. `sonde rules`\n"
+           "lists them. With --profile ci only rules that do not depend on the machine's speed run, as errors.\n\n"
+           "Exit status: 1 a rule of severity error fired, else 3 a rule could not be evaluated, else 4 a rule of\n"
+           "severity error saw too little, else 0; 2 for a wrong option or rules file.\n\n"
+           "Examples:\n"
+           "  sonde check out/rank0.sonde out/rank1.sonde\n"
+           "  sonde check job.sonde --rules sonde.toml --format json -o check.json\n\n"
+           "A sonde.toml:\n"
+           "  [rules]\n"
+           "  loss-not-decreasing = \"error\"\n"
+           "  step-outlier = { severity = \"warning\", max_share = 0.1 }\n";
+  }
+  void declare(CLI::App& app) override {
+    static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
+                                                                 {"json", ReportFormat::Json}};
+    app.add_option("--rules", rules_, "which rules run, how severe, with what parameters")->type_name("FILE");
+    app.add_option("--profile", profile_, "ci or performance")->type_name("NAME");
+    app.add_option("--format", format_, "text for a person, json for a program")
+        ->transform(CLI::CheckedTransformer(kFormats).description(""))
+        ->type_name("text|json")
+        ->default_str("text");
+    app.add_option("-o,--output", output_, "write the report to this file")->type_name("FILE");
+    app.add_option("TRACE", traces_, "traces of one job")->required();
+  }
+  int run() override;
+
+ private:
+  std::string rules_, profile_, output_;
+  ReportFormat format_ = ReportFormat::Text;
+  std::vector<std::string> traces_;
+};
+
+int CheckCommand::run() {
+  const auto configuration = rules_.empty() ? rules::defaultConfiguration(profile_)
+                                            : rules::readConfiguration(rules_, profile_);
+  if (!configuration)
+    return fail(name(), configuration.error());
+  auto job = Job::open(traces_);
+  if (!job)
+    return fail(name(), job.error());
+  const auto report = rules::check(job->database(), *configuration);
+  if (!report)
+    return fail(name(), report.error());
+  const std::string text =
+      format_ == ReportFormat::Json ? rules::renderJson(*report) : rules::renderText(*report);
+  if (const auto written = writeOut(output_, text); !written)
+    return fail(name(), written.error());
+  return report->exitStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeCheckCommand() { return std::make_unique<CheckCommand>(); }
+
+}  // namespace sonde::cli

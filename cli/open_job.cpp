@@ -1,0 +1,71 @@
+#include "cli/open_job.h"
+
+#include "analysis/engine/merge/merge.h"
+#include "analysis/store/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<fs::path> temporaryFolder() {
+  std::error_code problem;
+  const fs::path base = fs::temp_directory_path(problem);
+  std::string name = (base / "sonde-XXXXXX").string();
+  if (problem || mkdtemp(name.data()) == nullptr)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot make a folder in {} to merge the traces in ({}): set TMPDIR "
+                             "to one that you can "
+                             "write to",
+                             base.string(),
+                             std::generic_category().message(errno))};
+  return fs::path(name);
+}
+
+void removeAll(const fs::path& folder) {
+  std::error_code ignored;
+  if (!folder.empty())
+    fs::remove_all(folder, ignored);
+}
+
+}  // namespace
+
+Job::Job(store::Database database, fs::path temporary) noexcept
+    : database_(std::move(database)), temporary_(std::move(temporary)) {}
+
+Job::Job(Job&& other) noexcept
+    : database_(std::move(other.database_)),
+      temporary_(std::exchange(other.temporary_, fs::path())) {}
+
+Job::~Job() {
+  removeAll(temporary_);
+}
+
+Result<Job> Job::open(const std::vector<std::string>& traces) {
+  if (traces.size() == 1) {
+    SONDE_TRY_ASSIGN(store::Database database, store::openTrace(traces.front()));
+    return Job(std::move(database), {});
+  }
+  SONDE_TRY_ASSIGN(const fs::path folder, temporaryFolder());
+  const fs::path merged = folder / "job.sonde";
+  const auto summary = engine::merge::merge({{traces.begin(), traces.end()}, merged, false});
+  if (!summary) {
+    removeAll(folder);
+    return summary.error();
+  }
+  auto database = store::openTrace(merged);
+  if (!database) {
+    removeAll(folder);
+    return database.error();
+  }
+  return Job(*std::move(database), folder);
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,34 @@
+// TRACE… of a verb as one database: a single trace as it lies, several merged into a temporary file
+// first. Owned by the verb, on its thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+
+class Job {
+ public:
+  // Errors say which file and what to do.
+  static Result<Job> open(const std::vector<std::string>& traces);
+
+  Job(Job&& other) noexcept;
+  Job& operator=(Job&&) = delete;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  ~Job();  // removes the temporary file
+
+  store::Database& database() noexcept { return database_; }
+
+ private:
+  Job(store::Database database, std::filesystem::path temporary) noexcept;
+
+  store::Database database_;
+  std::filesystem::path temporary_;  // a folder of its own; empty: none
+};
+
+}  // namespace sonde::cli
