@@ -1,0 +1,210 @@
+// Makes the rows of one process image out of the records in its spool file.
+//
+// One for each image, owned by the drainer, on its thread. It keeps what must be known across slots
+// (open scopes, ranges, iterations, which thread is which row) and stores that beside the rows, so
+// that a later recorder goes on where a killed one left off. No record stops it: what makes no
+// sense is counted.
+#pragma once
+
+#include "analysis/ingest/clock_fit.h"
+#include "analysis/ingest/dictionary.h"
+#include "analysis/ingest/row_sink.h"
+#include "analysis/ingest/state_codec.h"
+#include "analysis/ingest/thread_track.h"
+#include "collector/wire/definitions.h"
+#include "collector/wire/spool_format.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::ingest {
+
+// A row of table process with the texts that it refers to.
+struct ProcessRow {
+  model::Process row;
+  std::string command;
+};
+
+using LossTable = std::array<
+    std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::LossReason::Count)>,
+               static_cast<std::size_t>(wire::RecordKind::Count)>,
+    static_cast<std::size_t>(wire::Probe::Count)>;
+
+// How many records of each probe and kind are lost for a reason that the process knows nothing of.
+struct LostRecords {
+  std::string_view reason;
+  std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::RecordKind::Count)>,
+             static_cast<std::size_t>(wire::Probe::Count)>
+      count{};
+
+  void add(std::span<const std::byte> records);
+};
+
+struct ImageCounts {
+  std::uint64_t records = 0;     // that became rows or parts of rows
+  std::uint64_t skipped = 0;     // of kinds that this version does not know, or with a broken size
+  std::uint64_t damaged = 0;     // with values that cannot be
+  std::uint64_t unbalanced = 0;  // ends without a begin
+};
+
+class ImageBuilder {
+ public:
+  // `spool`: name of the file. `process` has everything but its id and must outlive the builder.
+  ImageBuilder(RowSink& sink,
+               TimeBase time,
+               std::string spool,
+               ProcessRow& process,
+               std::uint32_t probeMask);
+
+  // Adds the row of the process. Requires: not restore().
+  void begin();
+  // Takes up what save() left in the trace under this spool; false when there is nothing.
+  Result<bool> restore();
+
+  // A definition as SpoolReader hands it out; then, when all new ones have been, definitionsDone().
+  void define(std::span<const std::byte> definition);
+  void definitionsDone();
+
+  // The thread begins to write to another slot. `claimTicks`: when; `records`: those of the slot.
+  void openSlot(std::uint32_t thread,
+                std::span<const wire::OpenScope> scopes,
+                std::uint64_t claimTicks,
+                std::span<const std::byte> records);
+  void addRecords(std::uint32_t thread, std::span<const std::byte> records);
+
+  // Stores the builder's state in the transaction of its rows.
+  void save();
+  // Closes what is open, with durations only where an end is known, and stores the losses. `state`
+  // and what else is known of the process's end is in the process row.
+  void finish(const LossTable& losses, const LostRecords& lost, std::string_view stopReason);
+
+  const ImageCounts& counts() const noexcept { return counts_; }
+  std::int64_t lastNs() const noexcept { return lastNs_; }
+
+ private:
+  struct Thread {
+    std::uint32_t index = 0;
+    model::Thread row;
+    std::uint32_t name = 0;  // in the dictionary
+    ThreadTrack track;
+    model::Owner lastOwner = model::Owner::Slice;
+    std::int64_t lastId = 0;  // of the record before; 0: it became no row of its own
+    std::int64_t lastNs = 0;  // scopes of a thread never run backwards
+    bool changed = false;
+  };
+  struct OpenRange {
+    std::int64_t token = 0;  // in the table of open scopes; negative
+    std::uint32_t thread = 0;
+    model::Slice slice;
+    bool stored = false;
+  };
+  struct OpenIteration {
+    model::SliceId slice;
+    std::uint32_t thread = 0;
+    std::int64_t number = 0;
+    std::int64_t startNs = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t tokens = 0;
+    double flops = 0;
+  };
+  struct PastIteration {
+    std::int64_t number = 0;
+    std::int64_t startNs = 0;
+    std::int64_t endNs = 0;
+  };
+  using Handler = void (ImageBuilder::*)(Thread&, const std::byte*);
+  static const std::array<Handler, static_cast<std::size_t>(wire::RecordKind::Count)> kHandlers;
+
+  // One for each kind of record.
+  void onScopeBegin(Thread& thread, const std::byte* at);
+  void onScopeEnd(Thread& thread, const std::byte* at);
+  void onCall(Thread& thread, const std::byte* at);
+  void onRangeBegin(Thread& thread, const std::byte* at);
+  void onRangeEnd(Thread& thread, const std::byte* at);
+  void onMark(Thread& thread, const std::byte* at);
+  void onScalar(Thread& thread, const std::byte* at);
+  void onIterationInfo(Thread& thread, const std::byte* at);
+  void onArg(Thread& thread, const std::byte* at);
+  void onCollective(Thread& thread, const std::byte* at);
+  void onTransfer(Thread& thread, const std::byte* at);
+  void onClockSync(Thread& thread, const std::byte* at);
+  void onThreadEnd(Thread& thread, const std::byte* at);
+  void onFork(Thread& thread, const std::byte* at);
+  void onExec(Thread& thread, const std::byte* at);
+
+  void defineThread(const wire::ThreadDefinition& definition);
+  void defineThreadName(const wire::ThreadNameDefinition& definition);
+  void defineChannel(const wire::ChannelDefinition& definition);
+  void defineCommunicator(std::span<const std::byte> bytes);
+
+  Thread* threadOf(std::uint32_t index);
+  std::int64_t advance(Thread& thread, std::uint64_t ticks);
+  model::Slice newSlice(const Thread& thread,
+                        model::SliceKind kind,
+                        wire::Probe probe,
+                        std::uint32_t name,
+                        std::int64_t startNs);
+  void beginScope(Thread& thread,
+                  std::uint32_t token,
+                  model::SliceKind kind,
+                  wire::Probe probe,
+                  std::uint32_t name,
+                  std::int64_t startNs);
+  bool endScope(Thread& thread, std::uint32_t token, std::int64_t endNs);
+  void storeScope(Thread& thread, const TrackScope& scope);
+  model::SliceId addCall(Thread& thread, model::Slice slice, std::int64_t endNs);
+  void addMark(Thread& thread, wire::Probe probe, model::StringId name, std::uint64_t ticks);
+  void endRange(OpenRange range, std::optional<std::int64_t> endNs);
+  void beginIteration(const Thread& thread, const model::Slice& slice);
+  void endIteration(const model::Slice& slice);
+  void numberIteration(std::int64_t slice, std::int64_t number);
+  OpenIteration* iterationOf(const Thread& thread);
+  model::OptionalInt iterationAt(const Thread& thread, std::int64_t ns);
+  void addArg(model::Owner owner, std::int64_t id, model::StringId key, model::ArgValue value);
+  void remember(Thread& thread, model::Owner owner, std::int64_t id);
+
+  void closeThread(Thread& thread);
+  void addLosses(const LossTable& losses, const LostRecords& lost);
+  void addLoss(std::string_view probe,
+               std::string_view kind,
+               std::uint64_t count,
+               std::string_view reason);
+  void addNote(model::Severity severity, std::string_view text);
+
+  void packThreads(StatePacker& out);
+  void unpack(std::string_view blob);
+  void unpackThreads(StateUnpacker& in);
+  Result<void> restoreMaps(std::string& blob);
+  Result<void> restoreOpenScopes();
+
+  RowSink& sink_;
+  TimeBase time_;
+  std::string spool_;
+  ProcessRow& process_;
+  std::uint32_t probeMask_;
+  Dictionary dictionary_;
+  ImageCounts counts_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Thread>> threads_;
+  std::unordered_map<std::uint32_t, model::ChannelId> channels_;
+  std::unordered_map<std::uint32_t, model::CommunicatorId> communicators_;
+  std::vector<std::vector<std::byte>> waiting_;  // definitions that refer to others
+  std::map<std::uint64_t, OpenRange> ranges_;
+  std::map<std::uint64_t, std::int64_t>
+      earlyEnds_;  // of ranges whose begin is in a slot not read yet
+  std::int64_t nextRangeToken_ = -1;
+  std::vector<OpenIteration> iterations_;  // open ones
+  std::vector<PastIteration> pastIterations_;
+  std::int64_t nextIteration_ = 0;
+  std::uint64_t notFollowed_ = 0;
+  std::int64_t lastNs_ = 0;
+};
+
+}  // namespace sonde::ingest

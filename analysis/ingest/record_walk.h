@@ -1,0 +1,69 @@
+// Steps through the records of a slot without trusting any of them. Stateless; any thread.
+#pragma once
+
+#include "collector/wire/records.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace sonde::ingest {
+
+// The smallest size that a record of each kind may have; a later version may append to it.
+inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::RecordKind::Count)>
+    kRecordBytes = {0,
+                    sizeof(wire::ScopeBegin),
+                    sizeof(wire::ScopeEnd),
+                    sizeof(wire::Call),
+                    sizeof(wire::RangeBegin),
+                    sizeof(wire::RangeEnd),
+                    sizeof(wire::Mark),
+                    sizeof(wire::Scalar),
+                    sizeof(wire::IterationInfo),
+                    sizeof(wire::Arg),
+                    sizeof(wire::Collective),
+                    sizeof(wire::Transfer),
+                    sizeof(wire::ClockSync),
+                    sizeof(wire::ThreadEnd),
+                    sizeof(wire::Fork),
+                    sizeof(wire::Exec)};
+
+struct WalkCount {
+  std::uint64_t records = 0;  // visited
+  std::uint64_t skipped =
+      0;  // of unknown kinds or too short; a broken size counts once, for all that is behind it
+};
+
+template <typename Record>
+Record loadRecord(const std::byte* at) noexcept {
+  Record record;
+  std::memcpy(&record, at, sizeof record);
+  return record;
+}
+
+// Calls visit(header, bytes) for each whole record of a known kind; `bytes` holds at least that
+// kind's size.
+template <typename Visit>
+WalkCount walkRecords(std::span<const std::byte> bytes, Visit&& visit) {
+  WalkCount count;
+  while (bytes.size() >= sizeof(wire::RecordHeader)) {
+    const auto header = loadRecord<wire::RecordHeader>(bytes.data());
+    if (header.size < sizeof header || header.size % 8 != 0 || header.size > bytes.size()) {
+      ++count.skipped;
+      return count;
+    }
+    const auto kind = static_cast<std::size_t>(header.kind);
+    if (kind == 0 || kind >= kRecordBytes.size() || header.size < kRecordBytes[kind]) {
+      ++count.skipped;
+    } else {
+      ++count.records;
+      visit(header, bytes.data());
+    }
+    bytes = bytes.subspan(header.size);
+  }
+  return count;
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,40 @@
+#include "analysis/ingest/row_sink.h"
+
+namespace sonde::ingest {
+
+Result<RowSink> RowSink::open(store::TraceWriter& writer) {
+  SONDE_TRY_ASSIGN(
+      store::Statement moveSlice,
+      writer.database().prepare("UPDATE slice SET parent_id = ?2, depth = ?3 WHERE id = ?1"));
+  SONDE_TRY_ASSIGN(
+      store::Statement setState,
+      writer.database().prepare(
+          "INSERT OR REPLACE INTO ingest_state(spool, kind, key, value) VALUES(?1, ?2, ?3, ?4)"));
+  return RowSink(writer, std::move(moveSlice), std::move(setState));
+}
+
+void RowSink::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
+  if (!failed())
+    check(moveSlice_.bindAll(id, parent, depth).run());
+}
+
+void RowSink::setState(std::string_view spool,
+                       std::string_view kind,
+                       std::int64_t key,
+                       std::int64_t value) {
+  if (!failed())
+    check(setState_.bindAll(spool, kind, key, value).run());
+}
+
+void RowSink::setState(std::string_view spool,
+                       std::string_view kind,
+                       std::int64_t key,
+                       std::string_view blob) {
+  if (failed())
+    return;
+  setState_.bindAll(spool, kind, key);
+  setState_.bindBlob(4, blob);
+  check(setState_.run());
+}
+
+}  // namespace sonde::ingest

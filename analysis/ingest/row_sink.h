@@ -1,0 +1,85 @@
+// Where the builders of a drain put their rows. Remembers the first failure and drops what comes
+// after it, so that the code that makes rows need not ask each time: the drainer asks once before
+// it commits, and takes everything back.
+//
+// Owned by one drainer, on one thread. Must go before the TraceWriter does.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/trace_writer.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace sonde::ingest {
+
+class RowSink {
+ public:
+  static Result<RowSink> open(store::TraceWriter& writer);
+
+  template <typename Row>
+  auto add(const Row& row) {
+    return keep(writer_->add(row));
+  }
+  template <typename Row>
+  void update(const Row& row) {
+    check(writer_->update(row));
+  }
+  template <typename Row>
+  void set(const Row& row) {
+    check(writer_->set(row));
+  }
+
+  model::StringId intern(std::string_view text) { return keep(writer_->intern(text)); }
+  model::SliceId reserveSliceId() noexcept { return writer_->reserveSliceId(); }
+  void dropOpenScope(std::string_view spool, model::ThreadId thread, std::int64_t token) {
+    check(writer_->dropOpenScope(spool, thread, token));
+  }
+  // A finished slice turned out to lie in another one.
+  void moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
+  // What a builder needs to go on after the recorder was killed.
+  void setState(std::string_view spool,
+                std::string_view kind,
+                std::int64_t key,
+                std::int64_t value);
+  void setState(std::string_view spool,
+                std::string_view kind,
+                std::int64_t key,
+                std::string_view blob);
+
+  store::TraceWriter& writer() noexcept { return *writer_; }
+  bool failed() const noexcept { return failure_.has_value(); }
+  // Requires: failed().
+  const Error& failure() const noexcept { return *failure_; }
+
+ private:
+  RowSink(store::TraceWriter& writer, store::Statement moveSlice, store::Statement setState)
+      : writer_(&writer), moveSlice_(std::move(moveSlice)), setState_(std::move(setState)) {}
+
+  void fail(Error error) {
+    if (!failure_)
+      failure_ = std::move(error);
+  }
+  void check(Result<void> result) {
+    if (!result)
+      fail(std::move(result).error());
+  }
+  void keep(Result<void> result) { check(std::move(result)); }
+  template <typename Id>
+  Id keep(Result<Id> result) {
+    if (result)
+      return *result;
+    fail(std::move(result).error());
+    return {};
+  }
+
+  store::TraceWriter* writer_;
+  store::Statement moveSlice_;
+  store::Statement setState_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace sonde::ingest

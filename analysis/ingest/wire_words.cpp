@@ -1,0 +1,91 @@
+#include "analysis/ingest/wire_words.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sonde::ingest {
+namespace {
+
+template <std::size_t N>
+std::string_view at(const std::array<std::string_view, N>& words, std::size_t index) noexcept {
+  return index < N ? words[index] : std::string_view("unknown");
+}
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(wire::Probe::Count)> kProbes = {
+    "annotation",
+    "nvtx",
+    "torch",
+    "gloo",
+    "net",
+    "process",
+    "mpi",
+    "nccl",
+    "cuda",
+    "io",
+    "sync",
+    "python",
+    "stack",
+    "tensor",
+    "system"};
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind::Count)> kRecords =
+    {"unknown",
+     "scope begin",
+     "scope end",
+     "call",
+     "range begin",
+     "range end",
+     "mark",
+     "scalar",
+     "iteration info",
+     "arg",
+     "collective",
+     "transfer",
+     "clock sync",
+     "thread end",
+     "fork",
+     "exec"};
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
+    {"spool full", "signal", "depth", "definitions", "unbalanced", "no thread"};
+
+}  // namespace
+
+std::string_view probeWord(wire::Probe probe) noexcept {
+  return at(kProbes, static_cast<std::size_t>(probe));
+}
+
+std::string_view knownProbeWord(std::string_view word) noexcept {
+  const auto* found = std::find(kProbes.begin(), kProbes.end(), word);
+  return found == kProbes.end() ? probeWord(wire::Probe::Count) : *found;
+}
+
+std::string_view recordWord(wire::RecordKind kind) noexcept {
+  return at(kRecords, static_cast<std::size_t>(kind));
+}
+
+std::string_view lossWord(wire::LossReason reason) noexcept {
+  return at(kReasons, static_cast<std::size_t>(reason));
+}
+
+std::optional<model::SliceKind> sliceKind(std::uint8_t number) noexcept {
+  const auto kind = static_cast<model::SliceKind>(number);
+  return model::word(kind).empty() ? std::nullopt : std::optional(kind);
+}
+
+std::optional<model::CollectiveOp> collectiveOp(std::uint8_t number) noexcept {
+  const auto op = static_cast<model::CollectiveOp>(number);
+  return model::word(op).empty() ? std::nullopt : std::optional(op);
+}
+
+std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept {
+  const auto kind = static_cast<model::ChannelKind>(number);
+  return model::word(kind).empty() ? std::nullopt : std::optional(kind);
+}
+
+model::DataType dataType(std::uint8_t number) noexcept {
+  const auto type = static_cast<model::DataType>(number);
+  return model::word(type).empty() ? model::DataType::Unknown : type;
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,27 @@
+// The words that the store holds for the spool format's enumerations. Texts are static; any thread.
+#pragma once
+
+#include "analysis/model/words.h"
+#include "collector/wire/records.h"
+
+#include <optional>
+#include <string_view>
+
+namespace sonde::ingest {
+
+// `slice.category`, `loss.probe`; "unknown" for a number that is none.
+std::string_view probeWord(wire::Probe probe) noexcept;
+// The same word, as a text that lives for ever.
+std::string_view knownProbeWord(std::string_view word) noexcept;
+// `loss.kind`.
+std::string_view recordWord(wire::RecordKind kind) noexcept;
+// `loss.reason`.
+std::string_view lossWord(wire::LossReason reason) noexcept;
+
+// The model's value of the same number; nothing when the number is none.
+std::optional<model::SliceKind> sliceKind(std::uint8_t number) noexcept;
+std::optional<model::CollectiveOp> collectiveOp(std::uint8_t number) noexcept;
+std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept;
+model::DataType dataType(std::uint8_t number) noexcept;
+
+}  // namespace sonde::ingest
