@@ -26,9 +26,8 @@ struct Manifest {
 Result<void> writeManifest(const std::filesystem::path& folder, const Manifest& manifest);
 Result<Manifest> readManifest(const std::filesystem::path& folder);
 
-// Field 22 of /proc/PID/stat; nothing when there is no such process or it is a zombie.
-bool processAlive(std::int32_t pid, std::uint64_t startTime);
-std::uint64_t processStartTime(std::int32_t pid);  // 0: no such process
+// Field 22 of /proc/PID/stat; 0: no such process.
+std::uint64_t processStartTime(std::int32_t pid);
 std::string currentBootId();
 
 }  // namespace sonde::session

@@ -6,6 +6,8 @@
 namespace sonde::ingest {
 namespace {
 
+__extension__ using Wide = __int128;
+
 // No time is further than 73 years from the epoch, so sums of two never overflow, whatever a
 // damaged file says.
 constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
@@ -16,9 +18,9 @@ constexpr std::int64_t kSteepestNsPerTick = 4096;
 constexpr double kReadingErrorNs = 2000;
 constexpr double kSlewLimit = 1e-3;
 
-std::int64_t bounded(__int128 ns) noexcept {
+std::int64_t bounded(Wide ns) noexcept {
   return static_cast<std::int64_t>(
-      std::clamp<__int128>(ns, -static_cast<__int128>(kFarthestNs), kFarthestNs));
+      std::clamp<Wide>(ns, -static_cast<Wide>(kFarthestNs), kFarthestNs));
 }
 
 }  // namespace
@@ -31,9 +33,9 @@ bool ClockFit::follows(Knot knot) const noexcept {
   if (segments_.empty())
     return knot.monotonicNs > -kFarthestNs && knot.monotonicNs < kFarthestNs;
   const Segment& last = segments_.back();
-  const __int128 rise = static_cast<__int128>(knot.monotonicNs) - last.ns;
+  const Wide rise = static_cast<Wide>(knot.monotonicNs) - last.ns;
   return knot.ticks > last.ticks && rise > 0 && knot.monotonicNs < kFarthestNs &&
-         rise < static_cast<__int128>(knot.ticks - last.ticks) * kSteepestNsPerTick;
+         rise < static_cast<Wide>(knot.ticks - last.ticks) * kSteepestNsPerTick;
 }
 
 bool ClockFit::agrees(Knot knot, const std::optional<Knot>& now) const noexcept {
@@ -59,8 +61,8 @@ void ClockFit::append(Knot knot) {
   std::int64_t slope = nominalSlope_;
   if (!segments_.empty()) {
     Segment& last = segments_.back();
-    const __int128 rise = static_cast<__int128>(knot.monotonicNs - last.ns) << kSlopeBits;
-    slope = static_cast<std::int64_t>(rise / static_cast<__int128>(knot.ticks - last.ticks));
+    const Wide rise = static_cast<Wide>(knot.monotonicNs - last.ns) << kSlopeBits;
+    slope = static_cast<std::int64_t>(rise / static_cast<Wide>(knot.ticks - last.ticks));
     last.slope = slope;
   }
   segments_.push_back({knot.ticks, knot.monotonicNs, slope});
@@ -118,20 +120,20 @@ const ClockFit::Segment& ClockFit::segmentOf(std::uint64_t ticks) const noexcept
 }
 
 std::int64_t ClockFit::along(const Segment& segment, std::uint64_t ticks) noexcept {
-  const __int128 run = static_cast<__int128>(ticks) - static_cast<__int128>(segment.ticks);
+  const Wide run = static_cast<Wide>(ticks) - static_cast<Wide>(segment.ticks);
   return bounded(segment.ns + (run * segment.slope >> kSlopeBits));
 }
 
 std::int64_t ClockFit::toNs(std::uint64_t ticks) const noexcept {
   if (segments_.empty())
-    return bounded(static_cast<__int128>(ticks) * nominalSlope_ >> kSlopeBits);
+    return bounded(static_cast<Wide>(ticks) * nominalSlope_ >> kSlopeBits);
   return along(segmentOf(ticks), ticks);
 }
 
 std::int64_t TimeBase::toNs(std::uint64_t ticks) const noexcept {
   const std::int64_t monotonic =
-      fit != nullptr ? fit->toNs(ticks) : bounded(static_cast<__int128>(ticks));
-  return bounded(static_cast<__int128>(monotonic) + epochNs);
+      fit != nullptr ? fit->toNs(ticks) : bounded(static_cast<Wide>(ticks));
+  return bounded(static_cast<Wide>(monotonic) + epochNs);
 }
 
 }  // namespace sonde::ingest

@@ -1,0 +1,14 @@
+// The clocks of this machine, read together. Plain functions; any thread.
+#pragma once
+
+#include "session/drainer.h"
+
+namespace sonde::session {
+
+// The tightest of a few tries: an interruption between two readings would show as an error of the clock fit.
+ClockTriple readHostClock();
+
+// Measures for 20 ms how long a tick is. A processor's rate does not change over a reboot.
+double measureNsPerTick();
+
+}  // namespace sonde::session

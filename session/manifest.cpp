@@ -1,0 +1,98 @@
+#include "session/manifest.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "collector/launcher/process_stat.h"
+
+namespace sonde::session {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kManifestVersion = 1;
+
+std::string textOf(const json& from, const char* key) {
+  const auto found = from.find(key);
+  return found != from.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+template <typename Number>
+Number numberOf(const json& from, const char* key) {
+  const auto found = from.find(key);
+  return found != from.end() && found->is_number_integer() ? found->get<Number>() : Number{};
+}
+
+}  // namespace
+
+Result<void> writeManifest(const std::filesystem::path& folder, const Manifest& manifest) {
+  const json out = {{"version", kManifestVersion},
+                    {"session", manifest.session},
+                    {"output", manifest.output.string()},
+                    {"part", manifest.part.string()},
+                    {"launcher_pid", manifest.launcherPid},
+                    {"launcher_start_time", manifest.launcherStartTime},
+                    {"boot_id", manifest.bootId},
+                    {"job", manifest.job},
+                    {"command", manifest.command}};
+  const std::filesystem::path path = folder / "manifest.json";
+  const std::filesystem::path fresh = folder / "manifest.json.new";
+  {
+    std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+    file << out.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+    file.close();
+    if (!file)
+      return Error{ErrorCode::Io, fmt::format("{}: {}", fresh.string(), std::strerror(errno))};
+  }
+  std::error_code failure;
+  std::filesystem::rename(fresh, path, failure);
+  if (failure)
+    return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), failure.message())};
+  return {};
+}
+
+Result<Manifest> readManifest(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "manifest.json";
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Error{ErrorCode::NotFound, fmt::format("{}: {}", path.string(), std::strerror(errno))};
+  std::ostringstream text;
+  text << file.rdbuf();
+  const json in = json::parse(text.str(), nullptr, false);
+  if (!in.is_object() || numberOf<int>(in, "version") != kManifestVersion ||
+      textOf(in, "output").empty() || textOf(in, "part").empty())
+    return Error{ErrorCode::Corrupt, fmt::format("{}: is damaged or of another version of Sonde",
+                                                 path.string())};
+  Manifest manifest;
+  manifest.session = textOf(in, "session");
+  manifest.output = textOf(in, "output");
+  manifest.part = textOf(in, "part");
+  manifest.launcherPid = numberOf<std::int32_t>(in, "launcher_pid");
+  manifest.launcherStartTime = numberOf<std::uint64_t>(in, "launcher_start_time");
+  manifest.bootId = textOf(in, "boot_id");
+  manifest.job = textOf(in, "job");
+  if (const auto command = in.find("command"); command != in.end() && command->is_array())
+    for (const json& word : *command)
+      if (word.is_string())
+        manifest.command.push_back(word.get<std::string>());
+  return manifest;
+}
+
+std::uint64_t processStartTime(std::int32_t pid) {
+  const auto stat = launcher::readProcessStat(pid);
+  return stat ? stat->startTime : 0;
+}
+
+std::string currentBootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,26 @@
+// The right to drain a session: an open-file-description lock on `lock` in its folder, which the kernel takes back
+// when its holder dies. Owned by the drainer.
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+#include "analysis/base/result.h"
+
+namespace sonde::session {
+
+class SpoolLock {
+ public:
+  // InvalidArgument when somebody else holds it, NotFound when there is no such folder.
+  static Result<SpoolLock> take(const std::filesystem::path& folder);
+  SpoolLock(SpoolLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  SpoolLock& operator=(SpoolLock&&) = delete;
+  ~SpoolLock();
+
+ private:
+  explicit SpoolLock(int fd) noexcept : fd_(fd) {}
+
+  int fd_;
+};
+
+}  // namespace sonde::session
