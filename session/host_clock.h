@@ -5,7 +5,8 @@
 
 namespace sonde::session {
 
-// The tightest of a few tries: an interruption between two readings would show as an error of the clock fit.
+// The tightest of a few tries: an interruption between two readings would show as an error of the
+// clock fit.
 ClockTriple readHostClock();
 
 // Measures for 20 ms how long a tick is. A processor's rate does not change over a reboot.

@@ -1,14 +1,15 @@
 #include "session/manifest.h"
 
+#include "collector/launcher/process_stat.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "collector/launcher/process_stat.h"
+#include <nlohmann/json.hpp>
 
 namespace sonde::session {
 namespace {
@@ -66,8 +67,8 @@ Result<Manifest> readManifest(const std::filesystem::path& folder) {
   const json in = json::parse(text.str(), nullptr, false);
   if (!in.is_object() || numberOf<int>(in, "version") != kManifestVersion ||
       textOf(in, "output").empty() || textOf(in, "part").empty())
-    return Error{ErrorCode::Corrupt, fmt::format("{}: is damaged or of another version of Sonde",
-                                                 path.string())};
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("{}: is damaged or of another version of Sonde", path.string())};
   Manifest manifest;
   manifest.session = textOf(in, "session");
   manifest.output = textOf(in, "output");

@@ -22,8 +22,9 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
   if (::fcntl(fd, F_OFD_SETLK, &whole) == 0)
     return lock;
   if (errno == EAGAIN || errno == EACCES)
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} is being recorded or recovered by another process", folder.string())};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("{} is being recorded or recovered by another process", folder.string())};
   return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
 }
 

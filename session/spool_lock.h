@@ -1,11 +1,11 @@
-// The right to drain a session: an open-file-description lock on `lock` in its folder, which the kernel takes back
-// when its holder dies. Owned by the drainer.
+// The right to drain a session: an open-file-description lock on `lock` in its folder, which the
+// kernel takes back when its holder dies. Owned by the drainer.
 #pragma once
+
+#include "analysis/base/result.h"
 
 #include <filesystem>
 #include <utility>
-
-#include "analysis/base/result.h"
 
 namespace sonde::session {
 

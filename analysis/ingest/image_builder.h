@@ -86,6 +86,8 @@ class ImageBuilder {
   // and what else is known of the process's end is in the process row.
   void finish(const LossTable& losses, const LostRecords& lost, std::string_view stopReason);
 
+  // Something in the file that no record can be made of.
+  void noteDamage() noexcept { ++counts_.damaged; }
   const ImageCounts& counts() const noexcept { return counts_; }
   std::int64_t lastNs() const noexcept { return lastNs_; }
 
@@ -183,6 +185,7 @@ class ImageBuilder {
   void unpack(std::string_view blob);
   void unpackThreads(StateUnpacker& in);
   Result<void> restoreMaps(std::string& blob);
+  Result<void> restoreProcess();
   Result<void> restoreOpenScopes();
 
   RowSink& sink_;

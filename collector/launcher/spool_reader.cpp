@@ -151,16 +151,17 @@ std::uint32_t SpoolReader::usableSlots() {
   return std::min(count, static_cast<std::uint32_t>(mappedBytes_ / kSlotBytes));
 }
 
-// Order matters: a claim sets `committed` to 0 before it sets the new `seq`, so a committed that is
-// read after a seq is never that of an earlier claim.
+// Order matters: `committed` is 0 from the time a slot was given back until its next claim is
+// complete, so a seq that is read after a committed is that of the same claim.
 void SpoolReader::readSlotHeader(SpoolSlot& slot) const noexcept {
   const auto& from = *reinterpret_cast<const wire::SlotHeader*>(slotBase(slot.index));
-  slot.seq = from.seq.load(std::memory_order_acquire);
   slot.committed = from.committed.load(std::memory_order_acquire);
+  slot.seq = from.seq.load(std::memory_order_acquire);
   if (slot.committed == 0)
     return;
   slot.thread = from.thread;
   slot.scopeCount = from.scopeCount;
+  slot.claimTicks = from.claimTicks;
   slot.firstRecord = from.firstRecord;
   slot.damaged = slot.scopeCount > wire::kMaxOpenScopes ||
                  slot.firstRecord < kSlotHeaderBytes + slot.scopeCount * sizeof(wire::OpenScope) ||
@@ -256,6 +257,11 @@ std::string SpoolReader::stopReason() const {
 std::uint64_t SpoolReader::allocatedBytes() const noexcept {
   const std::uint32_t count = header().slotCount.load(std::memory_order_acquire);
   return std::uint64_t{std::min(count, wire::kMaxSlots)} * kSlotBytes;
+}
+
+std::uint32_t SpoolReader::probeMask() const noexcept {
+  const auto& control = *reinterpret_cast<const wire::ControlPage*>(base_ + wire::kControlOffset);
+  return control.probeMask.load(std::memory_order_relaxed);
 }
 
 void SpoolReader::setRecording(bool on) noexcept {

@@ -47,9 +47,10 @@ struct SpoolSlot {
   std::uint32_t thread = 0;
   std::uint32_t scopeCount = 0;
   std::uint32_t firstRecord = 0;  // offset from the slot's start
-  std::uint32_t committed = 0;    // bytes below are readable; 0: nothing yet
-  bool full = false;              // its thread has moved on: `committed` is final
-  bool damaged = false;           // its header makes no sense; nothing in it can be read
+  std::uint64_t claimTicks = 0;
+  std::uint32_t committed = 0;  // bytes below are readable; 0: nothing yet
+  bool full = false;            // its thread has moved on: `committed` is final
+  bool damaged = false;         // its header makes no sense; nothing in it can be read
 };
 
 using LossTable = std::array<
@@ -99,6 +100,8 @@ class SpoolReader {
   // How many definition slots were left unread because their chain of records is broken.
   std::uint32_t damagedDefinitions() const noexcept { return damagedDefinitions_; }
 
+  // Which probes the process was asked to record.
+  std::uint32_t probeMask() const noexcept;
   // Turns recording on or off in the process. Requires: Access::ReadWrite.
   void setRecording(bool on) noexcept;
 

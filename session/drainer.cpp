@@ -1,0 +1,370 @@
+#include "session/drainer.h"
+
+#include "analysis/store/finaliser.h"
+#include "session/host_clock.h"
+#include "session/image_set.h"
+#include "session/output_reserve.h"
+#include "session/spool_lock.h"
+#include "session/trace_recorder.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kOutputFull = "output full";
+
+struct Loss {
+  std::string probe;
+  std::string kind;
+  std::string reason;
+  std::uint64_t count = 0;
+};
+
+std::string ownHostName() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+class Drainer::Impl {
+ public:
+  Impl(DrainerOptions options, SpoolLock lock);
+
+  Result<void> openTrace();
+  DrainProgress drainOnce();
+  Result<DrainTotals> finish(const fs::path& output);
+
+  void noteProcess(ProcessFacts facts);
+  void noteMeta(const std::string& key, const std::string& value) { meta_[key] = value; }
+  void noteLoss(Loss loss) { losses_.push_back(std::move(loss)); }
+  void stopRecording() {
+    if (images_ != nullptr)
+      images_->stopRecording();
+  }
+  const DrainTotals& totals() const { return totals_; }
+
+ private:
+  // What becomes of the records, and which images are closed: those of ended processes, or all.
+  enum class Pass { Store, StoreAndClose, CountAndClose };
+  struct Ending {
+    SpoolImage* image;
+    bool runs;
+  };
+
+  void scan(DrainProgress& progress);
+  std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
+  bool findWork(DrainProgress& progress) const;
+  Result<void> run(Pass pass, DrainProgress& progress);
+  Result<void> storeAll(Pass pass, const std::vector<Ending>& ending, DrainProgress& progress);
+  Result<void> beginImages();
+  void storeNotes();
+  void closeImage(const Ending& ending);
+  void stop(const Error& error);
+  Result<void> closeAll();
+  Result<void> countRows();
+  void forgetStoredNotes();
+  void deleteSession(ImageSet& images);
+
+  DrainerOptions options_;
+  SpoolLock lock_;
+  OutputReserve reserve_;
+  std::unique_ptr<TraceRecorder> recorder_;
+  std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
+  std::vector<ProcessFacts> facts_;
+  std::vector<ProcessFacts> storedFacts_;  // in the transaction that is open
+  bool freshFacts_ = false;                // some of facts_ may be stored now
+  std::map<std::string, std::string> meta_;
+  std::vector<Loss> losses_;
+  DrainTotals totals_;
+  std::string why_;  // not empty: draining has stopped
+};
+
+Drainer::Impl::Impl(DrainerOptions options, SpoolLock lock)
+    : options_(std::move(options)), lock_(std::move(lock)), reserve_(options_.part) {
+  if (!options_.clock)
+    options_.clock = readHostClock;
+  if (options_.hostName.empty())
+    options_.hostName = ownHostName();
+  if (!options_.job.empty())
+    meta_["job"] = options_.job;
+}
+
+// Also when the first attempt to store failed: all that was in memory is made anew from what was
+// committed.
+Result<void> Drainer::Impl::openTrace() {
+  images_.reset();
+  recorder_.reset();
+  SONDE_TRY_ASSIGN(
+      recorder_, TraceRecorder::open(options_.part, options_.folder.filename(), options_.hostName));
+  images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
+  std::move(storedFacts_.begin(), storedFacts_.end(), std::back_inserter(facts_));
+  storedFacts_.clear();
+  freshFacts_ = !facts_.empty();
+  return {};
+}
+
+void Drainer::Impl::noteProcess(ProcessFacts facts) {
+  facts_.push_back(std::move(facts));
+  freshFacts_ = true;
+}
+
+void Drainer::Impl::scan(DrainProgress& progress) {
+  std::vector<ImageSet::Unreadable> unreadable;
+  progress.newImages = images_->scan(recorder_->writer().database(), unreadable);
+  freshFacts_ = freshFacts_ || (!progress.newImages.empty() && !facts_.empty());
+  for (const ImageSet::Unreadable& file : unreadable) {
+    losses_.push_back({"process", "unknown", "damaged", 1});
+    meta_["unreadable " + file.file] = file.why;
+  }
+}
+
+std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
+                                                             DrainProgress& progress) const {
+  std::vector<Ending> ending;
+  for (const auto& image : images_->open()) {
+    const bool over = images_->isOver(*image);
+    progress.liveImages += over ? 0 : 1;
+    if (over || pass != Pass::Store)
+      ending.push_back({image.get(), !over});
+  }
+  return ending;
+}
+
+bool Drainer::Impl::findWork(DrainProgress& progress) const {
+  bool work = freshFacts_ || !meta_.empty() || !losses_.empty();
+  for (const auto& image : images_->open()) {
+    progress.bytes += image->look();
+    work = work || image->hasWork() || !image->begun();
+  }
+  return work;
+}
+
+// One transaction. Whether a process has ended is asked before its records are looked for, so that
+// what it did last is among them; the clocks are read after that, so that no record is younger than
+// the reading.
+Result<void> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
+  scan(progress);
+  const std::vector<Ending> ending = findEnding(pass, progress);
+  const bool work = findWork(progress);
+  if (work || !ending.empty()) {
+    SONDE_TRY(recorder_->writer().begin());
+    SONDE_TRY(storeAll(pass, ending, progress));
+    SONDE_TRY(recorder_->writer().commit());
+    forgetStoredNotes();
+  }
+  totals_.bytes += progress.bytes;
+  for (const auto& image : images_->open()) {
+    image->releaseStored();
+    if (image->finished())
+      totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
+  }
+  images_->sweep();
+  return {};
+}
+
+Result<void> Drainer::Impl::storeAll(Pass pass,
+                                     const std::vector<Ending>& ending,
+                                     DrainProgress& progress) {
+  SONDE_TRY(beginImages());
+  for (const auto& image : images_->open()) {
+    if (pass == Pass::CountAndClose)
+      image->giveUp(kOutputFull);
+    else
+      progress.records += image->store(recorder_->sink());
+  }
+  storeNotes();
+  for (const Ending& end : ending)
+    closeImage(end);
+  if (recorder_->sink().failed())
+    return recorder_->sink().failure();
+  return {};
+}
+
+Result<void> Drainer::Impl::beginImages() {
+  std::vector<std::pair<SpoolImage*, TraceRecorder::Host*>> fresh;
+  for (const auto& image : images_->open()) {
+    SONDE_TRY_ASSIGN(TraceRecorder::Host* const host, recorder_->hostOf(image->identity()));
+    if (image->identity().clock == wire::ClockKind::Tsc) {
+      host->hasTicks = true;
+      image->offerClocks(host->fit);
+    }
+    if (!image->begun())
+      fresh.emplace_back(image.get(), host);
+  }
+  recorder_->settleClocks(options_.clock());
+  for (const auto& [image, host] : fresh) {
+    image->process().row.hostId = host->id;
+    image->process().row.parentId = images_->parentOf(*image);
+    SONDE_TRY(
+        image->begin(recorder_->sink(), TraceRecorder::timeBase(*host, image->identity().clock)));
+  }
+  return {};
+}
+
+void Drainer::Impl::storeNotes() {
+  ingest::RowSink& sink = recorder_->sink();
+  if (std::exchange(freshFacts_, false)) {
+    const auto stored = std::stable_partition(facts_.begin(), facts_.end(), [&](const auto& facts) {
+      return !images_->store(facts, sink);
+    });
+    std::move(stored, facts_.end(), std::back_inserter(storedFacts_));
+    facts_.erase(stored, facts_.end());
+  }
+  for (const auto& [key, value] : meta_)
+    sink.add(model::Meta{key, value});
+  for (const Loss& loss : losses_)
+    sink.add(
+        model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
+}
+
+void Drainer::Impl::forgetStoredNotes() {
+  storedFacts_.clear();
+  meta_.clear();
+  losses_.clear();
+}
+
+void Drainer::Impl::closeImage(const Ending& ending) {
+  SpoolImage& image = *ending.image;
+  model::Process& row = image.process().row;
+  if (images_->replaced(image))
+    row.state = model::ProcessState::Replaced;
+  else if (!ending.runs && row.state == model::ProcessState::Running)
+    row.state =
+        image.reader().finished() ? model::ProcessState::Exited : model::ProcessState::Unknown;
+  image.finish();
+  recorder_->sink().setState(image.name(), "closed", 0, 1);
+}
+
+void Drainer::Impl::stop(const Error& error) {
+  why_ = fmt::format(
+      "the trace cannot grow any more ({}): what the job does from here on is not in it",
+      error.message);
+}
+
+DrainProgress Drainer::Impl::drainOnce() {
+  DrainProgress progress;
+  if (why_.empty()) {
+    const auto done = run(Pass::Store, progress);
+    if (!done)
+      stop(done.error());
+  }
+  progress.stopped = !why_.empty();
+  progress.why = why_;
+  return progress;
+}
+
+// When the trace could not grow, there may be room again by now; else what is left in the spool is
+// counted, and the trace ends where it could not go on.
+Result<void> Drainer::Impl::closeAll() {
+  DrainProgress progress;
+  if (!why_.empty())
+    SONDE_TRY(openTrace());
+  const auto stored = run(Pass::StoreAndClose, progress);
+  if (stored)
+    return {};
+  reserve_.release();
+  SONDE_TRY(openTrace());
+  return run(Pass::CountAndClose, progress);
+}
+
+Result<void> Drainer::Impl::countRows() {
+  const store::Database& trace = recorder_->writer().database();
+  for (const char* table : {"process",
+                            "thread",
+                            "slice",
+                            "collective",
+                            "channel",
+                            "transfer",
+                            "iteration",
+                            "scalar",
+                            "arg"}) {
+    SONDE_TRY_ASSIGN(const std::int64_t rows,
+                     trace.queryInteger(fmt::format("SELECT count(*) FROM {}", table)));
+    totals_.events[table] = static_cast<std::uint64_t>(rows);
+  }
+  SONDE_TRY_ASSIGN(store::Statement losses,
+                   trace.prepare("SELECT reason, sum(count) FROM loss GROUP BY reason"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, losses.step());
+    if (!more)
+      return {};
+    totals_.dropped[std::string(losses.text(0))] = static_cast<std::uint64_t>(losses.integer(1));
+  }
+}
+
+// The manifest goes last: as long as it is there, `sonde recover` knows what the rest belongs to.
+void Drainer::Impl::deleteSession(ImageSet& images) {
+  images.deleteAll();
+  std::error_code ignored;
+  for (const char* name : {"session", "lock", "manifest.json"})
+    fs::remove(options_.folder / name, ignored);
+  fs::remove_all(options_.folder, ignored);
+}
+
+Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
+  SONDE_TRY(closeAll());
+  SONDE_TRY(countRows());
+  const std::unique_ptr<ImageSet> images = std::move(images_);
+  why_ = "it is finished";
+  SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
+  SONDE_TRY(store::finalise(std::move(trace)));
+  std::error_code failure;
+  fs::rename(options_.part, output, failure);
+  if (failure)
+    return Error{ErrorCode::Io,
+                 fmt::format("{} could not be renamed to {}: {}",
+                             options_.part.string(),
+                             output.string(),
+                             failure.message())};
+  if (!options_.keepSpool)
+    deleteSession(*images);
+  return totals_;
+}
+
+Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options) {
+  SONDE_TRY_ASSIGN(SpoolLock lock, SpoolLock::take(options.folder));
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(lock));
+  SONDE_TRY(impl->openTrace());
+  return std::unique_ptr<Drainer>(new Drainer(std::move(impl)));
+}
+
+Drainer::Drainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Drainer::~Drainer() = default;
+
+DrainProgress Drainer::drainOnce() {
+  return impl_->drainOnce();
+}
+void Drainer::noteProcess(ProcessFacts facts) {
+  impl_->noteProcess(std::move(facts));
+}
+void Drainer::noteMeta(const std::string& key, const std::string& value) {
+  impl_->noteMeta(key, value);
+}
+void Drainer::noteLoss(const std::string& probe,
+                       const std::string& kind,
+                       const std::string& reason,
+                       std::uint64_t count) {
+  impl_->noteLoss({probe, kind, reason, count});
+}
+void Drainer::stopRecording() {
+  impl_->stopRecording();
+}
+Result<DrainTotals> Drainer::finish(const fs::path& output) {
+  return impl_->finish(output);
+}
+const DrainTotals& Drainer::totals() const {
+  return impl_->totals();
+}
+
+}  // namespace sonde::session

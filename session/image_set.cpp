@@ -1,0 +1,206 @@
+#include "session/image_set.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+wire::SessionPage* mapPage(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0)
+    return nullptr;
+  struct stat info {};
+  void* address = MAP_FAILED;
+  if (::fstat(fd, &info) == 0 && info.st_size >= static_cast<off_t>(sizeof(wire::SessionPage)))
+    address = ::mmap(nullptr, sizeof(wire::SessionPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  return address == MAP_FAILED ? nullptr : static_cast<wire::SessionPage*>(address);
+}
+
+bool closedBefore(const store::Database& trace, const std::string& spool) {
+  auto rows = trace.prepare("SELECT 1 FROM ingest_state WHERE spool = ?1 AND kind = 'closed'");
+  if (!rows)
+    return false;
+  rows->bindAll(std::string_view(spool));
+  const auto found = rows->step();
+  return found && *found;
+}
+
+template <typename To, typename From>
+void take(To& to, const From& from) {
+  if (from)
+    to = *from;
+}
+
+}  // namespace
+
+ImageSet::ImageSet(fs::path folder, fs::path onlyFile, bool keepSpool)
+    : folder_(std::move(folder)), onlyFile_(std::move(onlyFile)), keepSpool_(keepSpool) {
+  if (!keepSpool_)
+    page_ = mapPage(folder_ / "session");
+}
+
+ImageSet::~ImageSet() {
+  if (page_ != nullptr)
+    ::munmap(page_, sizeof(wire::SessionPage));
+}
+
+std::unique_ptr<ImageSet::Row> ImageSet::makeRow(const launcher::SpoolIdentity& who) {
+  auto row = std::make_unique<Row>();
+  row->pidNamespace = who.pidNamespace;
+  row->image = {who.pid, who.startTime, who.execCount};
+  model::Process& process = row->process.row;
+  process.pid = who.pid;
+  process.pidNamespace = static_cast<std::int64_t>(who.pidNamespace);
+  process.startTime = static_cast<std::int64_t>(who.startTime);
+  process.execCount = who.execCount;
+  process.state = model::ProcessState::Running;
+  return row;
+}
+
+void ImageSet::openFile(const fs::path& path,
+                        const store::Database& trace,
+                        std::vector<ImageId>& fresh,
+                        std::vector<Unreadable>& unreadable) {
+  using launcher::SpoolReader;
+  if (!seen_.insert(path.filename()).second)
+    return;
+  auto reader = SpoolReader::open(
+      path, keepSpool_ ? SpoolReader::Access::ReadOnly : SpoolReader::Access::ReadWrite);
+  if (!reader) {
+    unreadable.push_back({path.filename(), reader.error().message});
+    return;
+  }
+  std::unique_ptr<Row> row = makeRow(reader->identity());
+  auto image = std::make_unique<SpoolImage>(*std::move(reader), row->process);
+  if (closedBefore(trace, image->name())) {
+    closed_.push_back(std::move(image));
+  } else {
+    fresh.push_back(image->id());
+    open_.push_back(std::move(image));
+  }
+  rows_.push_back(std::move(row));
+}
+
+std::vector<ImageId> ImageSet::scan(const store::Database& trace,
+                                    std::vector<Unreadable>& unreadable) {
+  std::error_code failure;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder_, failure))
+    if (entry.path().extension() == ".spool" &&
+        (onlyFile_.empty() || entry.path().filename() == onlyFile_.filename()))
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<ImageId> fresh;
+  for (const fs::path& file : files)
+    openFile(file, trace, fresh, unreadable);
+  std::stable_sort(open_.begin(), open_.end(), [](const auto& a, const auto& b) {
+    return a->identity().startMonotonicNs < b->identity().startMonotonicNs;
+  });
+  return fresh;
+}
+
+bool ImageSet::replaced(const SpoolImage& image) const noexcept {
+  const auto replaces = [&](const auto& other) {
+    return other->sameProcess(image) && other->identity().execCount > image.identity().execCount;
+  };
+  return std::any_of(open_.begin(), open_.end(), replaces) ||
+         std::any_of(closed_.begin(), closed_.end(), replaces);
+}
+
+bool ImageSet::isOver(const SpoolImage& image) const {
+  return replaced(image) || !image.processRuns();
+}
+
+model::ProcessId ImageSet::parentOf(const SpoolImage& image) const {
+  const launcher::SpoolIdentity& who = image.identity();
+  const Row* best = nullptr;
+  for (const auto& row : rows_) {
+    const ImageId& other = row->image;
+    const bool before =
+        other.pid == who.pid && other.startTime == who.startTime && other.execCount < who.execCount;
+    const bool parent =
+        who.execCount == 0 && other.pid == who.parentPid && other.startTime <= who.startTime;
+    if (row->pidNamespace != who.pidNamespace || !row->process.row.id || !(before || parent))
+      continue;
+    if (best == nullptr || std::pair(other.startTime, other.execCount) >
+                               std::pair(best->image.startTime, best->image.execCount))
+      best = row.get();
+  }
+  return best == nullptr ? model::ProcessId{} : best->process.row.id;
+}
+
+bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) {
+    return row->image == facts.image && row->process.row.id;
+  });
+  if (found == rows_.end())
+    return false;
+  ingest::ProcessRow& process = (*found)->process;
+  model::Process& row = process.row;
+  take(row.rank, facts.rank);
+  take(row.localRank, facts.localRank);
+  take(row.worldSize, facts.worldSize);
+  take(row.exitStatus, facts.exitStatus);
+  if (facts.command) {
+    process.command = *facts.command;
+    row.command = process.command;
+  }
+  if (facts.exitStatus) {
+    constexpr int kSignalled = 128;
+    const bool signalled = *facts.exitStatus > kSignalled;
+    row.state = signalled ? model::ProcessState::Signalled : model::ProcessState::Exited;
+    if (signalled)
+      row.exitSignal = *facts.exitStatus - kSignalled;
+  }
+  sink.update(row);
+  for (const auto& [key, value] : facts.arguments)
+    sink.add(model::Arg{model::Owner::Process, row.id.value, sink.intern(key), value});
+  return true;
+}
+
+void ImageSet::deleteFile(SpoolImage& image) {
+  const std::uint64_t bytes = image.reader().allocatedBytes();
+  std::error_code failure;
+  if (fs::remove(image.reader().path(), failure) && page_ != nullptr)
+    page_->allocatedBytes.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+// A process counts its images by the files that are there: all stay until it is dead.
+void ImageSet::sweep() {
+  for (auto& image : open_)
+    if (image->finished())
+      closed_.push_back(std::move(image));
+  std::erase(open_, nullptr);
+  if (keepSpool_)
+    return;
+  std::erase_if(closed_, [&](const auto& image) {
+    if (image->processRuns())
+      return false;
+    deleteFile(*image);
+    return true;
+  });
+}
+
+void ImageSet::deleteAll() {
+  for (const auto* images : {&closed_, &open_})
+    for (const auto& image : *images)
+      deleteFile(*image);
+}
+
+void ImageSet::stopRecording() {
+  for (const auto* images : {&closed_, &open_})
+    for (const auto& image : *images)
+      image->reader().setRecording(false);
+}
+
+}  // namespace sonde::session

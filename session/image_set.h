@@ -1,0 +1,78 @@
+// The spool files of a session while they are drained: finding new ones, telling which processes
+// have ended, what is known about each, and deleting the files that are done with. Owned by the
+// drainer, on its thread.
+#pragma once
+
+#include "analysis/ingest/row_sink.h"
+#include "collector/wire/spool_format.h"
+#include "session/drainer.h"
+#include "session/spool_image.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+class ImageSet {
+ public:
+  // `keepSpool`: files are only read; nothing is given back or deleted.
+  ImageSet(std::filesystem::path folder, std::filesystem::path onlyFile, bool keepSpool);
+  ~ImageSet();
+  ImageSet(const ImageSet&) = delete;
+  ImageSet& operator=(const ImageSet&) = delete;
+
+  struct Unreadable {
+    std::string file;
+    std::string why;
+  };
+  // Opens files that are new. `trace` tells which of them an earlier recorder has closed.
+  std::vector<ImageId> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
+
+  // Those that are not closed, in the order in which they began.
+  const std::vector<std::unique_ptr<SpoolImage>>& open() const noexcept { return open_; }
+
+  bool replaced(const SpoolImage& image) const noexcept;
+  // Its process is dead, or has gone on to another image.
+  bool isOver(const SpoolImage& image) const;
+  // The image of the parent process from which this one came; for a later image of the same process
+  // the one that it replaced.
+  model::ProcessId parentOf(const SpoolImage& image) const;
+
+  // False when the image has not been seen yet.
+  bool store(const ProcessFacts& facts, ingest::RowSink& sink);
+
+  // Takes finished images out of open(); deletes the files of processes that are dead.
+  void sweep();
+  // Deletes all files, also those of processes that still run.
+  void deleteAll();
+  void stopRecording();
+
+ private:
+  // Rows outlive their images: an exit status may come later.
+  struct Row {
+    std::uint64_t pidNamespace = 0;
+    ImageId image;
+    ingest::ProcessRow process;
+  };
+  void openFile(const std::filesystem::path& path,
+                const store::Database& trace,
+                std::vector<ImageId>& fresh,
+                std::vector<Unreadable>& unreadable);
+  std::unique_ptr<Row> makeRow(const launcher::SpoolIdentity& who);
+  void deleteFile(SpoolImage& image);
+
+  std::filesystem::path folder_;
+  std::filesystem::path onlyFile_;
+  bool keepSpool_;
+  wire::SessionPage* page_ = nullptr;
+  std::set<std::string> seen_;
+  std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<std::unique_ptr<SpoolImage>> open_;
+  std::vector<std::unique_ptr<SpoolImage>> closed_;  // whose files are still there
+};
+
+}  // namespace sonde::session

@@ -1,0 +1,164 @@
+#include "session/spool_image.h"
+
+#include "analysis/ingest/record_walk.h"
+#include "collector/launcher/process_stat.h"
+#include "session/manifest.h"
+
+#include <sys/stat.h>
+
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+namespace sonde::session {
+namespace {
+
+using launcher::SpoolSlot;
+
+std::uint64_t pidNamespaceOf(const std::string& pid) {
+  struct stat info {};
+  const std::string path = "/proc/" + pid + "/ns/pid";
+  return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+// Its pid means nothing here, but its start time and namespace do.
+bool runsInNamespace(std::uint64_t pidNamespace, std::uint64_t startTime) {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
+    const std::string name = entry.path().filename();
+    pid_t pid = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (parsed.ec == std::errc() && *parsed.ptr == '\0' && launcher::processAlive(pid, startTime) &&
+        pidNamespaceOf(name) == pidNamespace)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+SpoolImage::SpoolImage(launcher::SpoolReader reader, ingest::ProcessRow& process)
+    : reader_(std::move(reader)), name_(reader_.path().filename()), process_(process) {}
+
+ImageId SpoolImage::id() const noexcept {
+  return {identity().pid, identity().startTime, identity().execCount};
+}
+
+bool SpoolImage::sameProcess(const SpoolImage& other) const noexcept {
+  const launcher::SpoolIdentity& a = identity();
+  const launcher::SpoolIdentity& b = other.identity();
+  return a.pid == b.pid && a.startTime == b.startTime && a.pidNamespace == b.pidNamespace &&
+         a.bootId == b.bootId;
+}
+
+bool SpoolImage::processRuns() const {
+  static const std::string bootId = currentBootId();
+  static const std::uint64_t pidNamespace = pidNamespaceOf("self");
+  const launcher::SpoolIdentity& who = identity();
+  if (who.bootId != bootId)
+    return false;
+  return who.pidNamespace == pidNamespace ? launcher::processAlive(who.pid, who.startTime)
+                                          : runsInNamespace(who.pidNamespace, who.startTime);
+}
+
+Result<void> SpoolImage::begin(ingest::RowSink& sink, ingest::TimeBase time) {
+  if (!process_.row.startNs)
+    process_.row.startNs = time.toNs(identity().startTicks);
+  builder_ =
+      std::make_unique<ingest::ImageBuilder>(sink, time, name_, process_, reader_.probeMask());
+  SONDE_TRY_ASSIGN(const bool resumed, builder_->restore());
+  if (!resumed)
+    builder_->begin();
+  SONDE_TRY_ASSIGN(
+      store::Statement rows,
+      sink.writer().database().prepare("SELECT seq, consumed FROM ingested WHERE spool = ?1"));
+  rows.bindAll(std::string_view(name_));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      return {};
+    consumed_[static_cast<std::uint64_t>(rows.integer(0))] =
+        static_cast<std::uint32_t>(rows.integer(1));
+  }
+}
+
+std::uint32_t SpoolImage::consumedOf(const SpoolSlot& slot) const noexcept {
+  const auto found = consumed_.find(slot.seq);
+  return found == consumed_.end() ? 0 : found->second;
+}
+
+std::uint64_t SpoolImage::look() {
+  std::uint64_t bytes = 0;
+  work_.clear();
+  for (const SpoolSlot& slot : reader_.snapshot()) {
+    const std::uint32_t consumed = consumedOf(slot);
+    if (slot.committed > consumed)
+      bytes += slot.committed - consumed;
+    else if (!slot.full)
+      continue;
+    work_.push_back(slot);
+  }
+  return bytes;
+}
+
+void SpoolImage::offerClocks(ingest::ClockFit& fit) {
+  if (consumed_.empty())
+    fit.offer({identity().startTicks, identity().startMonotonicNs});
+  for (const SpoolSlot& slot : work_) {
+    ingest::walkRecords(reader_.readRecords(slot, consumedOf(slot)),
+                        [&](const wire::RecordHeader& header, const std::byte* at) {
+                          if (header.kind != wire::RecordKind::ClockSync)
+                            return;
+                          const auto sync = ingest::loadRecord<wire::ClockSync>(at);
+                          fit.offer({sync.ticks, sync.monotonicNs});
+                        });
+  }
+}
+
+std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
+  const std::uint64_t before = builder_->counts().records;
+  reader_.newDefinitions(
+      [&](std::span<const std::byte> definition) { builder_->define(definition); });
+  builder_->definitionsDone();
+  for (const SpoolSlot& slot : work_) {
+    const std::uint32_t consumed = consumedOf(slot);
+    if (slot.committed <= consumed)
+      continue;
+    if (slot.damaged) {
+      builder_->noteDamage();
+    } else {
+      const auto records = reader_.readRecords(slot, consumed);
+      if (consumed == 0)
+        builder_->openSlot(slot.thread, reader_.readScopes(slot), slot.claimTicks, records);
+      builder_->addRecords(slot.thread, records);
+    }
+    consumed_[slot.seq] = slot.committed;
+    sink.set(model::Ingested{name_, static_cast<std::int64_t>(slot.seq), slot.committed});
+  }
+  builder_->save();
+  return builder_->counts().records - before;
+}
+
+void SpoolImage::giveUp(std::string_view reason) {
+  lost_.reason = reason;
+  for (const SpoolSlot& slot : work_) {
+    lost_.add(reader_.readRecords(slot, consumedOf(slot)));
+    consumed_[slot.seq] = slot.committed;
+  }
+}
+
+void SpoolImage::finish() {
+  for (std::uint32_t left = reader_.damagedDefinitions(); left > 0; --left)
+    builder_->noteDamage();
+  builder_->finish(reader_.losses(), lost_, reader_.stopReason());
+  finished_ = true;
+}
+
+void SpoolImage::releaseStored() {
+  for (const SpoolSlot& slot : work_)
+    if (slot.full && consumedOf(slot) >= slot.committed)
+      reader_.release(slot);
+  work_.clear();
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,68 @@
+// One spool file while it is drained: its reader, the builder of its rows, and how far each slot
+// has been stored. Owned by the drainer, on its thread.
+#pragma once
+
+#include "analysis/ingest/image_builder.h"
+#include "collector/launcher/spool_reader.h"
+#include "session/drainer.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::session {
+
+class SpoolImage {
+ public:
+  SpoolImage(launcher::SpoolReader reader, ingest::ProcessRow& process);
+
+  const launcher::SpoolIdentity& identity() const noexcept { return reader_.identity(); }
+  launcher::SpoolReader& reader() noexcept { return reader_; }
+  const std::string& name() const noexcept { return name_; }
+  ingest::ProcessRow& process() noexcept { return process_; }
+  ImageId id() const noexcept;
+
+  // Whether the process that wrote the file still runs, as far as this machine can tell.
+  bool processRuns() const;
+  bool sameProcess(const SpoolImage& other) const noexcept;
+
+  // Takes up what an earlier recorder stored of this file, or adds the row of its process.
+  Result<void> begin(ingest::RowSink& sink, ingest::TimeBase time);
+  bool begun() const noexcept { return builder_ != nullptr; }
+
+  // Looks what there is to be stored; returns its bytes. What is committed later waits for the next
+  // call.
+  std::uint64_t look();
+  bool hasWork() const noexcept { return !work_.empty(); }
+  // The clock readings among it.
+  void offerClocks(ingest::ClockFit& fit);
+  // Stores it. Returns the number of records.
+  std::uint64_t store(ingest::RowSink& sink);
+  // Counts it instead, when it cannot be stored any more.
+  void giveUp(std::string_view reason);
+  // After the last store(): closes the image.
+  void finish();
+  bool finished() const noexcept { return finished_; }
+  const ingest::ImageCounts& counts() const noexcept { return builder_->counts(); }
+
+  // What store() has stored is safe now: its slots go back to the process.
+  void releaseStored();
+
+ private:
+  std::uint32_t consumedOf(const launcher::SpoolSlot& slot) const noexcept;
+
+  launcher::SpoolReader reader_;
+  std::string name_;
+  ingest::ProcessRow& process_;
+  std::unique_ptr<ingest::ImageBuilder> builder_;
+  // By seq: how many of the slot's bytes are stored. Grows by one entry for each 64 KiB.
+  std::unordered_map<std::uint64_t, std::uint32_t> consumed_;
+  std::vector<launcher::SpoolSlot> work_;
+  ingest::LostRecords lost_{};
+  bool finished_ = false;
+};
+
+}  // namespace sonde::session

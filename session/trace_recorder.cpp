@@ -1,0 +1,139 @@
+#include "session/trace_recorder.h"
+
+#include "analysis/store/trace_file.h"
+#include "session/host_clock.h"
+#include "session/manifest.h"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace sonde::session {
+namespace {
+
+constexpr std::int64_t kSyncEveryNs = 1'000'000'000;
+
+Result<store::Database> openPart(const std::filesystem::path& part) {
+  std::error_code ignored;
+  return std::filesystem::exists(part, ignored) ? store::reopenTrace(part)
+                                                : store::createTrace(part);
+}
+
+}  // namespace
+
+TraceRecorder::TraceRecorder(store::TraceWriter writer, std::string hostName)
+    : writer_(std::move(writer)), hostName_(std::move(hostName)), bootId_(currentBootId()) {}
+
+Result<std::unique_ptr<TraceRecorder>> TraceRecorder::open(const std::filesystem::path& part,
+                                                           const std::string& session,
+                                                           const std::string& hostName) {
+  SONDE_TRY_ASSIGN(store::Database database, openPart(part));
+  SONDE_TRY_ASSIGN(store::TraceWriter writer, store::TraceWriter::open(std::move(database)));
+  std::unique_ptr<TraceRecorder> recorder(new TraceRecorder(std::move(writer), hostName));
+  SONDE_TRY(recorder->adopt(session));
+  return recorder;
+}
+
+Result<void> TraceRecorder::adopt(const std::string& session) {
+  SONDE_TRY_ASSIGN(ingest::RowSink sink, ingest::RowSink::open(writer_));
+  sink_.emplace(std::move(sink));
+  const auto known = writer_.database().queryText("SELECT value FROM meta WHERE key = 'session'");
+  if (known && *known != session)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{} is being written by another recording ({})",
+                             writer_.database().path().string(),
+                             *known)};
+  if (known)
+    return {};
+  SONDE_TRY(writer_.begin());
+  SONDE_TRY(writer_.add(model::Meta{"session", session}));
+  return writer_.commit();
+}
+
+Result<bool> TraceRecorder::restoreHost(const std::string& bootId, Host& host) {
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   writer_.database().prepare("SELECT kind, key, value FROM ingest_state "
+                                              "WHERE spool = ?1 ORDER BY kind, key"));
+  rows.bindAll(std::string_view(bootId));
+  std::vector<ingest::Knot> knots;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      break;
+    if (rows.text(0) == "host")
+      host.id = rows.id<model::HostId>(2);
+    else if (rows.text(0) == "epoch")
+      host.epochNs = rows.integer(2);
+    else if (rows.text(0) == "knot")
+      knots.push_back({static_cast<std::uint64_t>(rows.integer(1)), rows.integer(2)});
+  }
+  host.fit.restore(knots);
+  return static_cast<bool>(host.id);
+}
+
+void TraceRecorder::addHost(const launcher::SpoolIdentity& identity, Host& host) {
+  model::Host row;
+  row.name = hostName_;
+  row.bootId = identity.bootId;
+  utsname system{};
+  std::string os;
+  if (identity.bootId == bootId_ && ::uname(&system) == 0) {
+    os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+    row.os = os;
+    row.cpuCount = ::get_nprocs_conf();
+    struct sysinfo memory {};
+    if (::sysinfo(&memory) == 0)
+      row.memoryBytes = static_cast<std::int64_t>(memory.totalram) * memory.mem_unit;
+  }
+  host.id = sink_->add(row);
+  host.epochNs = identity.startRealtimeNs - identity.startMonotonicNs;
+  sink_->setState(identity.bootId, "host", 0, host.id.value);
+  sink_->setState(identity.bootId, "epoch", 0, host.epochNs);
+  if (hosts_.size() == 1)
+    sink_->add(model::Meta{"epoch_ns", std::to_string(host.epochNs)});
+}
+
+Result<TraceRecorder::Host*> TraceRecorder::hostOf(const launcher::SpoolIdentity& identity) {
+  const auto [at, added] = hosts_.try_emplace(identity.bootId);
+  Host& host = at->second;
+  if (!added)
+    return &host;
+  SONDE_TRY_ASSIGN(const bool known, restoreHost(identity.bootId, host));
+  if (!known)
+    addHost(identity, host);
+  return &host;
+}
+
+void TraceRecorder::settleClocks(const ClockTriple& now) {
+  for (auto& [bootId, host] : hosts_) {
+    const bool here = bootId == bootId_;
+    if (here && now.monotonicNs - host.lastSyncNs >= kSyncEveryNs) {
+      const auto ticks = static_cast<std::int64_t>(now.ticks);
+      sink_->add(model::ClockSync{host.id, {}, ticks, now.monotonicNs, now.realtimeNs});
+      host.lastSyncNs = now.monotonicNs;
+    }
+    if (!host.hasTicks)
+      continue;
+    const auto added = host.fit.settle(
+        here ? std::optional(ingest::Knot{now.ticks, now.monotonicNs}) : std::nullopt);
+    for (const ingest::Knot& knot : added)
+      sink_->setState(bootId, "knot", static_cast<std::int64_t>(knot.ticks), knot.monotonicNs);
+    if (host.fit.knots() < 2 && !std::exchange(host.rateKnown, true))
+      host.fit.setNominalRate(measureNsPerTick());
+  }
+}
+
+ingest::TimeBase TraceRecorder::timeBase(const Host& host, wire::ClockKind clock) {
+  return {clock == wire::ClockKind::Tsc ? &host.fit : nullptr, host.epochNs};
+}
+
+Result<store::Database> TraceRecorder::release(std::unique_ptr<TraceRecorder> recorder) {
+  recorder->sink_.reset();
+  return store::TraceWriter::release(std::move(recorder->writer_));
+}
+
+}  // namespace sonde::session

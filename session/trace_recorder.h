@@ -1,0 +1,64 @@
+// The trace of one recording while it is written: opened or resumed, with its hosts and their
+// clocks. Owned by the drainer, on its thread.
+#pragma once
+
+#include "analysis/ingest/clock_fit.h"
+#include "analysis/ingest/row_sink.h"
+#include "collector/launcher/spool_reader.h"
+#include "session/drainer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace sonde::session {
+
+class TraceRecorder {
+ public:
+  // Creates `part`, or goes on with it when it is that of `session`.
+  static Result<std::unique_ptr<TraceRecorder>> open(const std::filesystem::path& part,
+                                                     const std::string& session,
+                                                     const std::string& hostName);
+  TraceRecorder(const TraceRecorder&) = delete;
+  TraceRecorder& operator=(const TraceRecorder&) = delete;
+
+  store::TraceWriter& writer() noexcept { return writer_; }
+  ingest::RowSink& sink() noexcept { return *sink_; }
+
+  struct Host {
+    model::HostId id;
+    std::int64_t epochNs = 0;
+    ingest::ClockFit fit;
+    std::int64_t lastSyncNs = 0;  // of the recorder's last row in clock_sync
+    bool hasTicks = false;        // some image's times are not in ns already
+    bool rateKnown = false;
+  };
+  // The host on which the image runs; made known when it is new. Requires: a transaction.
+  Result<Host*> hostOf(const launcher::SpoolIdentity& identity);
+
+  // Closes the clock fits of all hosts up to now. Requires: a transaction.
+  void settleClocks(const ClockTriple& now);
+
+  static ingest::TimeBase timeBase(const Host& host, wire::ClockKind clock);
+
+  // Every row has been added: the database, for the finaliser.
+  static Result<store::Database> release(std::unique_ptr<TraceRecorder> recorder);
+
+ private:
+  TraceRecorder(store::TraceWriter writer, std::string hostName);
+  Result<void> adopt(const std::string& session);
+  Result<bool> restoreHost(const std::string& bootId, Host& host);
+  void addHost(const launcher::SpoolIdentity& identity, Host& host);
+
+  store::TraceWriter writer_;
+  std::optional<ingest::RowSink> sink_;  // goes before writer_
+  std::string hostName_;
+  std::string bootId_;                 // of this machine
+  std::map<std::string, Host> hosts_;  // by boot id
+};
+
+}  // namespace sonde::session
