@@ -1,0 +1,181 @@
+// The exec family. libc's own calls among it never reach an interposed execve, so each is wrapped, and each ends in
+// the one of libc that takes an environment.
+
+#include "collector/core/hooks.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/exec_plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace sonde::preload {
+namespace {
+
+using core::Real;
+
+using ExecveCall = int (*)(const char*, char* const*, char* const*);
+using FexecveCall = int (*)(int, char* const*, char* const*);
+using ExecveatCall = int (*)(int, const char*, char* const*, char* const*, int);
+
+constinit Real<ExecveCall> gExecve{"execve"};
+constinit Real<ExecveCall> gExecvpe{"execvpe"};
+constinit Real<FexecveCall> gFexecve{"fexecve"};
+constinit Real<ExecveatCall> gExecveat{"execveat"};
+
+__attribute__((constructor(102))) void resolve() {
+  gExecve();
+  gExecvpe();
+  gFexecve();
+  gExecveat();
+}
+
+constexpr ExecTarget kUnknownTarget = {};
+
+int runPath(const char* path, char* const* arguments, char* const* environment) {
+  if (!carriesEnvironment() || path == nullptr)
+    return gExecve()(path, arguments, environment);
+  const ExecTarget target = planFor(AT_FDCWD, path, environment);
+  recordExec(path, target);
+  return withEnvironment(environment, target, [&](char** merged) { return gExecve()(path, arguments, merged); });
+}
+
+// In a frame of its own, so that the buffer is gone before the environment is built.
+__attribute__((noinline)) ExecTarget planInPath(const char* file, char* const* environment) noexcept {
+  char path[kMaxPath];
+  const bool plain = strchr(file, '/') != nullptr;
+  if (!plain && !findInPath(file, path, sizeof path))
+    return kUnknownTarget;
+  const ExecTarget target = planFor(AT_FDCWD, plain ? file : path, environment);
+  recordExec(plain ? file : path, target);
+  return target;
+}
+
+int runInPath(const char* file, char* const* arguments, char* const* environment) {
+  if (!carriesEnvironment() || file == nullptr)
+    return gExecvpe()(file, arguments, environment);
+  const ExecTarget target = planInPath(file, environment);
+  return withEnvironment(environment, target, [&](char** merged) { return gExecvpe()(file, arguments, merged); });
+}
+
+int runDescriptor(int fd, char* const* arguments, char* const* environment) {
+  const ExecTarget target = planFor(fd, "", environment);
+  recordExec("(a descriptor)", target);
+  return withEnvironment(environment, target, [&](char** merged) { return gFexecve()(fd, arguments, merged); });
+}
+
+int realExecveat(int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (gExecveat() != nullptr)
+    return gExecveat()(folder, path, arguments, environment, flags);
+  const long result = core::rawSyscall(SYS_execveat,
+                                       folder,
+                                       core::asLong(path),
+                                       core::asLong(arguments),
+                                       core::asLong(environment),
+                                       flags);
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+// How many arguments stand before the null pointer, `first` included.
+int countArguments(const char* first, va_list rest) noexcept {
+  int count = 0;
+  for (const char* word = first; word != nullptr; word = va_arg(rest, const char*))
+    ++count;
+  return count;
+}
+
+// Copies them and the null pointer; afterwards `rest` stands behind it.
+void copyArguments(const char** out, int count, const char* first, va_list& rest) noexcept {
+  out[0] = first;
+  for (int at = 1; at <= count; ++at)
+    out[at] = va_arg(rest, const char*);
+}
+
+}  // namespace
+
+ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept {
+  ExecTarget target = inspectTarget(folder, path, environment);
+  const char* library = preloadedLibrary();
+  if (target.found && target.reason == nullptr && library[0] == '/' &&
+      core::rawSyscall(SYS_faccessat, AT_FDCWD, core::asLong(library), R_OK) != 0) {
+    target.reason = "the library is not visible to it";
+    target.mustStrip = true;
+  }
+  return target;
+}
+
+void recordExec(const char* path, const ExecTarget& target) noexcept {
+  if (!target.found || !core::enabled(wire::Probe::Process))
+    return;
+  const bool silent = core::gForkPage->generation.load(std::memory_order_relaxed) == 0;
+  if (silent && target.reason == nullptr)
+    return;
+  core::emitExec(core::intern(path), target.reason == nullptr ? 0 : core::intern(target.reason));
+}
+
+}  // namespace sonde::preload
+
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+
+// The arguments of a variadic call as an array on the stack, which is where libc puts them as well.
+#define SONDE_GATHER(first, words, rest)                                                                     \
+  va_list rest;                                                                                              \
+  va_start(rest, first);                                                                                     \
+  const int words##Count = countArguments(first, rest);                                                      \
+  va_end(rest);                                                                                              \
+  auto** words = static_cast<const char**>(alloca(static_cast<std::size_t>(words##Count + 1) * sizeof(char*))); \
+  va_start(rest, first);                                                                                     \
+  copyArguments(words, words##Count, first, rest)
+
+SONDE_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
+  return runPath(path, arguments, environment);
+}
+
+SONDE_EXPORT int execv(const char* path, char* const* arguments) {
+  return runPath(path, arguments, environ);
+}
+
+SONDE_EXPORT int execvp(const char* file, char* const* arguments) {
+  return runInPath(file, arguments, environ);
+}
+
+SONDE_EXPORT int execvpe(const char* file, char* const* arguments, char* const* environment) {
+  return runInPath(file, arguments, environment);
+}
+
+SONDE_EXPORT int execl(const char* path, const char* first, ...) {
+  SONDE_GATHER(first, words, rest);
+  va_end(rest);
+  return runPath(path, const_cast<char* const*>(words), environ);
+}
+
+SONDE_EXPORT int execle(const char* path, const char* first, ...) {
+  SONDE_GATHER(first, words, rest);
+  char* const* environment = va_arg(rest, char* const*);
+  va_end(rest);
+  return runPath(path, const_cast<char* const*>(words), environment);
+}
+
+SONDE_EXPORT int execlp(const char* file, const char* first, ...) {
+  SONDE_GATHER(first, words, rest);
+  va_end(rest);
+  return runInPath(file, const_cast<char* const*>(words), environ);
+}
+
+SONDE_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
+  return carriesEnvironment() ? runDescriptor(fd, arguments, environment) : gFexecve()(fd, arguments, environment);
+}
+
+SONDE_EXPORT int
+execveat(int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (!carriesEnvironment() || path == nullptr)
+    return realExecveat(folder, path, arguments, environment, flags);
+  const ExecTarget target = planFor(folder, path, environment);
+  recordExec(path, target);
+  return withEnvironment(environment, target, [&](char** merged) {
+    return realExecveat(folder, path, arguments, merged, flags);
+  });
+}

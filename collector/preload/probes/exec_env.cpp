@@ -1,0 +1,242 @@
+#include "collector/preload/probes/exec_env.h"
+
+#include <string.h>
+
+namespace sonde::preload {
+namespace {
+
+constexpr std::size_t kMaxValue = 4096;
+
+enum class Join {
+  IfMissing,   // the caller's own value stands
+  List,        // put in front of the caller's list
+  Injection,   // takes the place of the caller's value, which moves to gChained
+};
+
+struct Variable {
+  const char* name;
+  Join join;
+  bool (*ours)(const char* item, std::size_t length);  // which item of a list is Sonde's; nullptr: the whole value
+  char value[kMaxValue];                               // empty: not carried
+};
+
+bool endsWith(const char* text, std::size_t length, const char* end) noexcept {
+  const std::size_t size = strlen(end);
+  return length >= size && memcmp(text + length - size, end, size) == 0;
+}
+
+const char* gLibrary = "";
+
+bool isOurLibrary(const char* item, std::size_t length) {
+  return length == strlen(gLibrary) && memcmp(item, gLibrary, length) == 0;
+}
+
+bool isOurPythonFolder(const char* item, std::size_t length) {
+  return endsWith(item, length, "/lib/sonde/python");
+}
+
+constexpr const char* kChained = "SONDE_CHAIN_NVTX";
+
+enum { kPreload = 0, kSession = 1 };
+Variable gVariables[] = {
+    {"LD_PRELOAD", Join::List, isOurLibrary, {}},
+    {"SONDE_SESSION", Join::IfMissing, nullptr, {}},
+    {"SONDE_SOURCES", Join::IfMissing, nullptr, {}},
+    {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, {}},
+    {"NVTX_INJECTION64_PATH", Join::Injection, isOurLibrary, {}},
+    {"PYTHONPATH", Join::List, isOurPythonFolder, {}},
+};
+constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
+
+// The value of an entry "name=value", or nullptr when it is another variable's.
+const char* valueOf(const char* entry, const char* name) noexcept {
+  const std::size_t length = strlen(name);
+  return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
+}
+
+const char* find(char* const* environment, const char* name) noexcept {
+  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    if (const char* value = valueOf(*entry, name); value != nullptr)
+      return value;
+  }
+  return nullptr;
+}
+
+bool separates(char letter) noexcept {
+  return letter == ':' || letter == ' ';
+}
+
+// Calls `visit(item, length)` for each item of a list until it returns true; whether it did.
+template <typename Visit>
+bool anyItem(const char* list, Visit visit) noexcept {
+  while (*list != '\0') {
+    const char* end = list;
+    while (*end != '\0' && !separates(*end))
+      ++end;
+    if (end != list && visit(list, static_cast<std::size_t>(end - list)))
+      return true;
+    list = *end == '\0' ? end : end + 1;
+  }
+  return false;
+}
+
+class Writer {
+ public:
+  explicit Writer(char* at) noexcept : at_(at) {}
+  Writer& text(const char* from, std::size_t length) noexcept {
+    memcpy(at_, from, length);
+    at_ += length;
+    return *this;
+  }
+  Writer& text(const char* from) noexcept { return text(from, strlen(from)); }
+  char* finish() noexcept {
+    *at_++ = '\0';
+    return at_;
+  }
+
+ private:
+  char* at_;
+};
+
+// Whether an existing value needs no change.
+bool suffices(const Variable& variable, const char* existing) noexcept {
+  if (variable.value[0] == '\0')
+    return true;
+  if (existing == nullptr)
+    return false;
+  return variable.join == Join::IfMissing || anyItem(existing, variable.ours);
+}
+
+// "name=" and the list without Sonde's items; nothing is written, and false returned, when nothing remains.
+bool writeWithout(Writer& writer, const Variable& variable, const char* list) noexcept {
+  bool any = false;
+  anyItem(list, [&](const char* item, std::size_t length) {
+    if (variable.ours(item, length))
+      return false;
+    writer.text(any ? ":" : variable.name).text(any ? "" : "=").text(item, length);
+    any = true;
+    return false;
+  });
+  return any;
+}
+
+struct Output {
+  char** next;
+  char* text;
+  bool follow;
+
+  void keep(char* entry) noexcept { *next++ = entry; }
+  void write(const char* name, const char* first, const char* separator, const char* rest) noexcept {
+    *next++ = text;
+    text = Writer(text).text(name).text("=").text(first).text(separator).text(rest).finish();
+  }
+};
+
+void writeMerged(Output& out, const Variable& variable, const char* existing) noexcept {
+  const bool list = variable.join == Join::List && existing != nullptr && existing[0] != '\0';
+  out.write(variable.name, variable.value, list ? ":" : "", list ? existing : "");
+  if (variable.join == Join::Injection && existing != nullptr && existing[0] != '\0')
+    out.write(kChained, existing, "", "");
+}
+
+// One entry of the caller's; `seen` gets the variables that need nothing more.
+void passOn(Output& out, char* entry, bool (&seen)[kVariables]) noexcept {
+  for (std::size_t at = 0; at < kVariables; ++at) {
+    const Variable& variable = gVariables[at];
+    const char* existing = valueOf(entry, variable.name);
+    if (existing == nullptr)
+      continue;
+    if (seen[at])  // given twice: the first one is what programs read, and what environmentBytes() has counted
+      break;
+    seen[at] = true;
+    if (!out.follow && at == kPreload && anyItem(existing, variable.ours)) {
+      Writer writer(out.text);
+      if (writeWithout(writer, variable, existing)) {
+        out.keep(out.text);
+        out.text = writer.finish();
+      }
+    } else if ((!out.follow && at == kPreload) || suffices(variable, existing)) {
+      out.keep(entry);
+    } else {
+      writeMerged(out, variable, existing);
+    }
+    return;
+  }
+  out.keep(entry);
+}
+
+void remember(Variable& variable, const char* value) noexcept {
+  if (value == nullptr || strlen(value) >= kMaxValue)
+    return;
+  if (variable.ours == nullptr) {
+    strcpy(variable.value, value);
+    return;
+  }
+  anyItem(value, [&](const char* item, std::size_t length) {
+    if (!variable.ours(item, length))
+      return false;
+    memcpy(variable.value, item, length);
+    variable.value[length] = '\0';
+    return true;
+  });
+}
+
+}  // namespace
+
+void rememberEnvironment(char* const* environment, const char* library) noexcept {
+  if (find(environment, "SONDE_SESSION") == nullptr)
+    return;
+  gLibrary = library;
+  for (Variable& variable : gVariables)
+    remember(variable, find(environment, variable.name));
+}
+
+bool carriesEnvironment() noexcept {
+  return gVariables[kSession].value[0] != '\0';
+}
+
+const char* preloadedLibrary() noexcept {
+  return gVariables[kPreload].value;
+}
+
+bool isComplete(char* const* environment) noexcept {
+  for (const Variable& variable : gVariables) {
+    if (!suffices(variable, find(environment, variable.name)))
+      return false;
+  }
+  return true;
+}
+
+std::size_t environmentBytes(char* const* environment) noexcept {
+  std::size_t entries = 0;
+  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
+    ++entries;
+  std::size_t bytes = (entries + kVariables + 2) * sizeof(char*);
+  for (const Variable& variable : gVariables) {
+    const char* existing = find(environment, variable.name);
+    const std::size_t length = existing == nullptr ? 0 : strlen(existing);
+    bytes += strlen(variable.name) + strlen(variable.value) + length + 3;
+    if (variable.join == Join::Injection)
+      bytes += strlen(kChained) + length + 2;
+  }
+  return bytes;
+}
+
+char** buildEnvironment(char* const* environment, bool follow, void* room) noexcept {
+  std::size_t entries = 0;
+  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
+    ++entries;
+  auto** made = static_cast<char**>(room);
+  Output out{made, reinterpret_cast<char*>(made + entries + kVariables + 2), follow};
+  bool seen[kVariables] = {};
+  for (std::size_t at = 0; at < entries; ++at)
+    passOn(out, environment[at], seen);
+  for (std::size_t at = 0; at < kVariables; ++at) {
+    if (!seen[at] && gVariables[at].value[0] != '\0' && (follow || at != kPreload))
+      writeMerged(out, gVariables[at], nullptr);
+  }
+  *out.next = nullptr;
+  return made;
+}
+
+}  // namespace sonde::preload

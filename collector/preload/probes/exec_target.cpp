@@ -1,0 +1,267 @@
+#include "collector/preload/probes/exec_target.h"
+
+#include "collector/core/syscalls.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+namespace sonde::preload {
+namespace {
+
+using core::asLong;
+using core::rawSyscall;
+
+constexpr int kMaxScriptDepth = 5;  // as in the kernel
+constexpr int kScriptLine = 256;    // BINPRM_BUF_SIZE
+constexpr unsigned kMaxSegments = 64;
+
+#if defined(__x86_64__)
+constexpr uint16_t kOwnMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr uint16_t kOwnMachine = EM_AARCH64;
+#endif
+
+constexpr ExecTarget kFollow = {true, nullptr, false};
+
+ExecTarget leave(const char* reason, bool mustStrip) noexcept {
+  return {true, reason, mustStrip};
+}
+
+// Reads with bounds, never by mapping: a file that shrinks meanwhile would be a SIGBUS in the host.
+long readAt(long fd, uint64_t offset, void* out, std::size_t size) noexcept {
+  return rawSyscall(SYS_pread64, fd, asLong(out), static_cast<long>(size), static_cast<long>(offset));
+}
+
+template <typename T>
+bool readWhole(long fd, uint64_t offset, T& out) noexcept {
+  return readAt(fd, offset, &out, sizeof out) == static_cast<long>(sizeof out);
+}
+
+bool isSanitizer(const char* library) noexcept {
+  constexpr const char* kNames[] = {"libasan.", "libtsan.", "libmsan.", "liblsan.", "libhwasan.", "libclang_rt.asan",
+                                    "libclang_rt.tsan", "libclang_rt.hwasan"};
+  const char* slash = strrchr(library, '/');
+  const char* name = slash == nullptr ? library : slash + 1;
+  for (const char* sanitizer : kNames) {
+    if (strncmp(name, sanitizer, strlen(sanitizer)) == 0)
+      return true;
+  }
+  return false;
+}
+
+// What is read of the dynamic section of a 64-bit program.
+struct DynamicFacts {
+  uint64_t stringsAddress = 0;
+  uint64_t stringsBytes = 0;
+  uint64_t needed[128];
+  unsigned neededCount = 0;
+};
+
+struct Program {
+  long fd;
+  Elf64_Ehdr header;
+
+  bool segment(unsigned index, Elf64_Phdr& out) const noexcept {
+    return index < header.e_phnum && index < kMaxSegments &&
+           readWhole(fd, header.e_phoff + std::uint64_t{index} * sizeof out, out);
+  }
+};
+
+bool findSegment(const Program& program, uint32_t type, Elf64_Phdr& out) noexcept {
+  for (unsigned index = 0; program.segment(index, out); ++index) {
+    if (out.p_type == type)
+      return true;
+  }
+  return false;
+}
+
+uint64_t fileOffset(const Program& program, uint64_t address) noexcept {
+  Elf64_Phdr segment{};
+  for (unsigned index = 0; program.segment(index, segment); ++index) {
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+      return address - segment.p_vaddr + segment.p_offset;
+  }
+  return 0;
+}
+
+void readDynamic(const Program& program, const Elf64_Phdr& segment, DynamicFacts& facts) noexcept {
+  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz; at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry{};
+    if (!readWhole(program.fd, segment.p_offset + at, entry) || entry.d_tag == DT_NULL)
+      return;
+    if (entry.d_tag == DT_STRTAB)
+      facts.stringsAddress = entry.d_un.d_ptr;
+    else if (entry.d_tag == DT_STRSZ)
+      facts.stringsBytes = entry.d_un.d_val;
+    else if (entry.d_tag == DT_NEEDED && facts.neededCount < sizeof facts.needed / sizeof facts.needed[0])
+      facts.needed[facts.neededCount++] = entry.d_un.d_val;
+  }
+}
+
+// A sanitizer that is linked statically leaves its entry point among the names of the dynamic symbols.
+bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
+  constexpr const char* kNames[] = {"__asan_init", "__tsan_init", "__msan_init", "__lsan_init", "__hwasan_init"};
+  for (const char* name : kNames) {
+    if (memmem(bytes, size, name, strlen(name) + 1) != nullptr)
+      return true;
+  }
+  return false;
+}
+
+bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size) noexcept {
+  constexpr std::size_t kOverlap = 16;
+  char chunk[2048];
+  for (uint64_t at = 0; at < size; at += sizeof chunk - kOverlap) {
+    const long got = readAt(program.fd, offset + at, chunk, size - at < sizeof chunk ? size - at : sizeof chunk);
+    if (got <= 0)
+      return false;
+    if (namesSanitizer(chunk, static_cast<std::size_t>(got)))
+      return true;
+  }
+  return false;
+}
+
+bool hasSanitizer(const Program& program) noexcept {
+  Elf64_Phdr segment{};
+  if (!findSegment(program, PT_DYNAMIC, segment))
+    return false;
+  DynamicFacts facts;
+  readDynamic(program, segment, facts);
+  const uint64_t strings = fileOffset(program, facts.stringsAddress);
+  if (strings == 0)
+    return false;
+  for (unsigned at = 0; at < facts.neededCount; ++at) {
+    char name[64];
+    const long got = readAt(program.fd, strings + facts.needed[at], name, sizeof name - 1);
+    name[got > 0 ? got : 0] = '\0';
+    if (isSanitizer(name))
+      return true;
+  }
+  return stringsNameSanitizer(program, strings, facts.stringsBytes);
+}
+
+const char* reasonOfLoader(const Program& program) noexcept {
+  Elf64_Phdr segment{};
+  if (!findSegment(program, PT_INTERP, segment))
+    return "static";
+  char path[256];
+  const std::size_t size = segment.p_filesz < sizeof path ? segment.p_filesz : sizeof path - 1;
+  const long got = readAt(program.fd, segment.p_offset, path, size);
+  path[got > 0 ? got : 0] = '\0';
+  const char* slash = strrchr(path, '/');
+  const char* name = slash == nullptr ? path : slash + 1;
+  if (strncmp(name, "ld-musl", 7) == 0)
+    return "musl";
+  return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 ? nullptr : "another C library";
+}
+
+bool gainsRights(long fd) noexcept {
+  struct stat info {};
+  if (rawSyscall(SYS_fstat, fd, asLong(&info)) != 0)
+    return false;
+  const bool setGid = (info.st_mode & S_ISGID) != 0 && (info.st_mode & S_IXGRP) != 0;
+  return (info.st_mode & S_ISUID) != 0 || setGid ||
+         rawSyscall(SYS_fgetxattr, fd, asLong("security.capability"), 0, 0) > 0;
+}
+
+bool preloadsSanitizer(char* const* environment) noexcept {
+  constexpr const char* kName = "LD_PRELOAD=";
+  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    if (strncmp(*entry, kName, strlen(kName)) != 0)
+      continue;
+    for (const char* item = *entry + strlen(kName); *item != '\0';) {
+      char library[256];
+      const std::size_t length = strcspn(item, ": ");
+      const std::size_t kept = length < sizeof library ? length : sizeof library - 1;
+      memcpy(library, item, kept);
+      library[kept] = '\0';
+      if (isSanitizer(library))
+        return true;
+      item += length + (item[length] != '\0' ? 1 : 0);
+    }
+  }
+  return false;
+}
+
+ExecTarget inspectElf(long fd, char* const* environment) noexcept {
+  Program program{fd, {}};
+  if (!readWhole(fd, 0, program.header))
+    return {};
+  const unsigned char* ident = program.header.e_ident;
+  if (gainsRights(fd))
+    return leave("setuid", true);
+  if (ident[EI_CLASS] != ELFCLASS64)
+    return leave("32-bit", true);
+  if (ident[EI_DATA] != ELFDATA2LSB || program.header.e_machine != kOwnMachine)
+    return leave("another machine's program", true);
+  if (program.header.e_phentsize != sizeof(Elf64_Phdr))
+    return leave("damaged ELF file", true);
+  if (hasSanitizer(program))
+    return leave("sanitizer", true);
+  if (preloadsSanitizer(environment))
+    return leave("sanitizer in LD_PRELOAD", true);
+  const char* reason = reasonOfLoader(program);
+  // A static program ignores LD_PRELOAD, but hands it on to its children.
+  return reason == nullptr ? kFollow : leave(reason, strcmp(reason, "static") != 0);
+}
+
+// The interpreter that a script's first line names, cut out of the line in place; nullptr when there is none.
+char* interpreterIn(char* line) noexcept {
+  char* at = line + 2;
+  at += strspn(at, " \t");
+  at[strcspn(at, " \t\n")] = '\0';
+  return *at == '\0' ? nullptr : at;
+}
+
+}  // namespace
+
+ExecTarget inspectTarget(int folder, const char* path, char* const* environment) noexcept {
+  char line[kScriptLine + 1];
+  const bool byDescriptor = path[0] == '\0';
+  for (int depth = 0; depth <= kMaxScriptDepth; ++depth) {
+    const long fd = byDescriptor && depth == 0 ? folder : rawSyscall(SYS_openat, folder, asLong(path), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+      return {};
+    const long got = readAt(fd, 0, line, kScriptLine);
+    line[got > 0 ? got : 0] = '\0';
+    const bool script = got >= 2 && line[0] == '#' && line[1] == '!';
+    const bool elf = got >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0;
+    const ExecTarget target = elf ? inspectElf(fd, environment) : ExecTarget{};
+    if (fd != folder)
+      rawSyscall(SYS_close, fd);
+    path = script ? interpreterIn(line) : nullptr;
+    if (path == nullptr)
+      return target;
+    folder = AT_FDCWD;
+  }
+  return {};
+}
+
+bool findInPath(const char* file, char* out, std::size_t size) noexcept {
+  const std::size_t length = strlen(file);
+  const char* path = getenv("PATH");
+  if (path == nullptr)
+    path = "/bin:/usr/bin";
+  for (;;) {
+    const std::size_t folder = strcspn(path, ":");
+    if (length > 0 && folder + length + 2 <= size) {
+      memcpy(out, path, folder);
+      out[folder] = '/';
+      memcpy(out + folder + (folder == 0 ? 0 : 1), file, length + 1);
+      struct stat info {};
+      if (rawSyscall(SYS_faccessat, AT_FDCWD, asLong(out), 1 /* X_OK */) == 0 &&
+          rawSyscall(SYS_newfstatat, AT_FDCWD, asLong(out), asLong(&info), 0) == 0 && S_ISREG(info.st_mode))
+        return true;
+    }
+    if (path[folder] == '\0')
+      return false;
+    path += folder + 1;
+  }
+}
+
+}  // namespace sonde::preload

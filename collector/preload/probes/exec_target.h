@@ -1,0 +1,23 @@
+// What the program that is about to be run says about itself, as far as it decides whether this library can go along
+// into it. Stateless; any thread, also between vfork and exec: no allocation, no errno, a few KiB of stack.
+#pragma once
+
+#include <cstddef>
+
+namespace sonde::preload {
+
+struct ExecTarget {
+  bool found = false;            // false: nothing is known of it; running it fails, or libc knows a way
+  const char* reason = nullptr;  // why Sonde does not follow, for a person; nullptr: it does
+  bool mustStrip = false;        // this library in LD_PRELOAD would break it, or make it complain
+};
+
+// The program behind `path`, which is taken relative to `folder` (AT_FDCWD, or a descriptor), or behind the descriptor
+// `folder` itself when `path` is empty. Of a script its interpreter counts. `environment` is what the program gets:
+// a sanitizer that it preloads must stay the first library.
+ExecTarget inspectTarget(int folder, const char* path, char* const* environment) noexcept;
+
+// Where execvp(3) finds `file` in PATH; false when it does not. `out` has `size` bytes.
+bool findInPath(const char* file, char* out, std::size_t size) noexcept;
+
+}  // namespace sonde::preload

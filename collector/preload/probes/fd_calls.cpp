@@ -1,0 +1,150 @@
+#include "collector/preload/probes/fd_calls.h"
+
+#include "collector/core/emit.h"
+#include "collector/core/syscalls.h"
+#include "collector/preload/probes/net_socket.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+namespace sonde::preload {
+namespace {
+
+using core::rawSyscall;
+
+std::atomic<const FdHandler*> gHandlers[static_cast<int>(FdKind::Count)];
+
+FdKind kindOfPipe(int fd) noexcept {
+  const long flags = rawSyscall(SYS_fcntl, fd, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDWR && (flags & O_PATH) == 0 ? FdKind::Pipe : FdKind::Other;
+}
+
+// Unknown: there is no such descriptor.
+FdKind kindOf(int fd) noexcept {
+  struct stat info {};
+  if (rawSyscall(SYS_fstat, fd, core::asLong(&info)) != 0)
+    return FdKind::Unknown;
+  if (S_ISSOCK(info.st_mode))
+    return kindOfSocket(fd);
+  if (S_ISFIFO(info.st_mode))
+    return kindOfPipe(fd);
+  return S_ISREG(info.st_mode) ? FdKind::File : FdKind::Other;
+}
+
+// What has gone through an inherited endpoint: the kernel knows it of TCP alone.
+void adoptOffsets(int fd, Endpoint& endpoint) noexcept {
+  TcpTotals totals{};
+  const bool known = endpoint.kind == FdKind::Tcp && readTcpTotals(fd, totals);
+  endpoint.ways[static_cast<int>(Way::Send)].offset.store(totals.sent, std::memory_order_relaxed);
+  endpoint.ways[static_cast<int>(Way::Receive)].offset.store(totals.received, std::memory_order_relaxed);
+  for (Direction& way : endpoint.ways)
+    way.inexact.store(known ? 0 : 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void registerFdHandler(FdKind kind, const FdHandler* handler) noexcept {
+  gHandlers[static_cast<int>(kind)].store(handler, std::memory_order_release);
+}
+
+const FdHandler* fdHandler(FdKind kind) noexcept {
+  return gHandlers[static_cast<int>(kind)].load(std::memory_order_acquire);
+}
+
+FdEntry classifyFd(int fd) noexcept {
+  constexpr FdEntry kOther(FdKind::Other, 0, 0);
+  if (core::inVforkChild())
+    return kOther;
+  const FdKind kind = kindOf(fd);
+  if (kind == FdKind::Unknown)
+    return kOther;
+  if (fdHandler(kind) == nullptr) {
+    fd_table::setPlain(fd, FdKind::Other);
+    return kOther;
+  }
+  const FdEntry entry = fd_table::openEndpoint(fd, kind, true);
+  if (Endpoint* endpoint = fd_table::endpointOf(entry); endpoint != nullptr)
+    adoptOffsets(fd, *endpoint);
+  return entry;
+}
+
+FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
+  fd_table::settle();
+  Endpoint* endpoint = fdHandler(entry.kind()) == nullptr ? nullptr : fd_table::endpointOf(entry);
+  if (endpoint == nullptr)
+    return {fd, entry, nullptr, way, 0};
+  beginCrossing(endpoint->ways[static_cast<int>(way)]);
+  return {fd, entry, endpoint, way, core::ticks()};
+}
+
+void endCall(const FdCall& call, ssize_t moved) noexcept {
+  if (call.endpoint == nullptr)
+    return;
+  const std::uint64_t end = core::ticks();
+  // Closed meanwhile, perhaps made anew for another stream: then nothing here is its.
+  if (fd_table::endpointOf(call.entry) != call.endpoint)
+    return;
+  const auto bytes = static_cast<std::uint64_t>(moved > 0 ? moved : 0);
+  const Crossing crossing = endCrossing(call.endpoint->ways[static_cast<int>(call.way)], bytes);
+  if (bytes == 0)
+    return;
+  const FdTransfer transfer{call.fd,
+                            call.entry,
+                            call.endpoint,
+                            call.way,
+                            call.beginTicks,
+                            end,
+                            crossing.offset,
+                            bytes,
+                            crossing.exact};
+  fdHandler(call.entry.kind())->transferred(transfer);
+}
+
+void markInexact(int fd, Way way) noexcept {
+  if (Endpoint* endpoint = fd_table::endpointOf(trackFd(fd)); endpoint != nullptr)
+    endpoint->ways[static_cast<int>(way)].inexact.store(1, std::memory_order_relaxed);
+}
+
+void inspectClosing(int fd) noexcept {
+  const FdEntry entry = fd_table::entryOf(fd);
+  if (!entry.hasEndpoint() || core::inVforkChild())
+    return;
+  const FdHandler* handler = fdHandler(entry.kind());
+  if (handler == nullptr || handler->closing == nullptr || !fd_table::mayBeLastReference(entry))
+    return;
+  if (Endpoint* endpoint = fd_table::endpointOf(entry); endpoint != nullptr)
+    handler->closing(fd, entry, *endpoint);
+}
+
+// A vfork child's descriptors are its own, but the table it would change is its parent's.
+void forgetFd(int fd) noexcept {
+  const FdEntry entry = fd_table::entryOf(fd);
+  if (entry.kind() != FdKind::Unknown && fd_table::started() && !core::inVforkChild())
+    fd_table::setPlain(fd, FdKind::Unknown);
+}
+
+void forgetFds(unsigned first, unsigned last) noexcept {
+  if (fd_table::started() && !core::inVforkChild())
+    fd_table::forgetRange(first, last);
+}
+
+Endpoint* trackNew(int fd, FdKind kind) noexcept {
+  if (fd < 0 || !fd_table::started() || core::inVforkChild())
+    return nullptr;
+  if (fdHandler(kind) == nullptr) {
+    fd_table::setPlain(fd, FdKind::Other);
+    return nullptr;
+  }
+  const FdEntry entry = fd_table::openEndpoint(fd, kind, false);
+  if (!entry.hasEndpoint())
+    core::countLoss(wire::Probe::Net, wire::RecordKind::Transfer, wire::LossReason::Definitions);
+  return fd_table::endpointOf(entry);
+}
+
+void trackCopy(int fd, int copy) noexcept {
+  if (copy >= 0 && fd_table::started() && !core::inVforkChild())
+    fd_table::duplicate(fd, copy);
+}
+
+}  // namespace sonde::preload

@@ -1,0 +1,77 @@
+// What the wrappers in fd_calls_*.cpp share: finding out what a descriptor leads to, and handing what a call moved to
+// the handler of that kind. Any thread; keeps errno.
+//
+// A wrapper asks trackFd(); for a descriptor of no interest that is one look into the table, and the wrapper ends in
+// the forwarded call. Otherwise it brackets the call:
+//
+//   FdCall call = beginCall(entry, Way::Receive);
+//   const ssize_t result = real.read()(fd, buffer, count);
+//   endCall(call, result);
+#pragma once
+
+#include "collector/preload/probes/fd_table.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace sonde::preload {
+
+// A finished call that moved bytes.
+struct FdTransfer {
+  int fd;
+  FdEntry entry;
+  Endpoint* endpoint;
+  Way way;
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;
+  std::uint64_t offset;
+  std::uint64_t bytes;
+  bool exact;
+};
+
+// A kind of descriptor that somebody records. All calls come from the thread that made the wrapped call.
+struct FdHandler {
+  void (*transferred)(const FdTransfer& transfer);
+  // The last descriptor of an endpoint is about to be closed.
+  void (*closing)(int fd, FdEntry entry, Endpoint& endpoint);
+};
+
+// Before start() of the wrappers: `handler` must live for ever. Kinds without one are forwarded untouched.
+void registerFdHandler(FdKind kind, const FdHandler* handler) noexcept;
+const FdHandler* fdHandler(FdKind kind) noexcept;
+
+// Looks at a descriptor that the table does not know: it was there before this image, or came in a way that no wrapper
+// sees.
+FdEntry classifyFd(int fd) noexcept;
+
+inline FdEntry trackFd(int fd) noexcept {
+  const FdEntry entry = fd_table::entryOf(fd);
+  return __builtin_expect(entry.kind() != FdKind::Unknown, 1) ? entry : classifyFd(fd);
+}
+
+struct FdCall {
+  int fd;
+  FdEntry entry;
+  Endpoint* endpoint;  // nullptr: nothing to do afterwards
+  Way way;
+  std::uint64_t beginTicks;
+};
+
+FdCall beginCall(int fd, FdEntry entry, Way way) noexcept;
+// `moved`: bytes, or a failure's -1.
+void endCall(const FdCall& call, ssize_t moved) noexcept;
+
+// Bytes may go `way` through `fd` that no wrapper counts.
+void markInexact(int fd, Way way) noexcept;
+
+// About to close `fd` by whatever call: lets its handler look at it one last time.
+void inspectClosing(int fd) noexcept;
+// `fd` is closed, or another file by now: to be looked at when it is next used.
+void forgetFd(int fd) noexcept;
+void forgetFds(unsigned first, unsigned last) noexcept;
+// `fd` is a new stream, from its first byte on. The endpoint is nullptr when it is not followed.
+Endpoint* trackNew(int fd, FdKind kind) noexcept;
+void trackCopy(int fd, int copy) noexcept;
+
+}  // namespace sonde::preload

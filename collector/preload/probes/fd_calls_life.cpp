@@ -1,0 +1,235 @@
+// The calls that make, copy and end descriptors. A descriptor that is opened by name is only forgotten here: it is
+// looked at when it is first used, if ever.
+
+#include "collector/core/hooks.h"
+#include "collector/core/syscalls.h"
+#include "collector/preload/probes/fd_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+namespace sonde::preload {
+namespace {
+
+using core::Real;
+
+using OpenCall = int (*)(const char*, int, ...);
+using OpenAtCall = int (*)(int, const char*, int, ...);
+using CreatCall = int (*)(const char*, mode_t);
+using FdCall1 = int (*)(int);
+using Dup2Call = int (*)(int, int);
+using Dup3Call = int (*)(int, int, int);
+using FcntlCall = int (*)(int, int, ...);
+using CloseRangeCall = int (*)(unsigned, unsigned, int);
+using CloseFromCall = void (*)(int);
+using FcloseCall = int (*)(FILE*);
+using FdopenCall = FILE* (*)(int, const char*);
+using FreopenCall = FILE* (*)(const char*, const char*, FILE*);
+
+constinit Real<OpenCall> gOpen{"open"};
+constinit Real<OpenCall> gOpen64{"open64"};
+constinit Real<OpenAtCall> gOpenAt{"openat"};
+constinit Real<OpenAtCall> gOpenAt64{"openat64"};
+constinit Real<CreatCall> gCreat{"creat"};
+constinit Real<CreatCall> gCreat64{"creat64"};
+constinit Real<FdCall1> gClose{"close"};
+constinit Real<CloseRangeCall> gCloseRange{"close_range"};
+constinit Real<CloseFromCall> gCloseFrom{"closefrom"};
+constinit Real<FdCall1> gDup{"dup"};
+constinit Real<Dup2Call> gDup2{"dup2"};
+constinit Real<Dup3Call> gDup3{"dup3"};
+constinit Real<FcntlCall> gFcntl{"fcntl"};
+constinit Real<FcntlCall> gFcntl64{"fcntl64"};
+constinit Real<FcloseCall> gFclose{"fclose"};
+constinit Real<FdopenCall> gFdopen{"fdopen"};
+constinit Real<FreopenCall> gFreopen{"freopen"};
+constinit Real<FreopenCall> gFreopen64{"freopen64"};
+
+__attribute__((constructor(102))) void resolve() {
+  gOpen();
+  gOpen64();
+  gOpenAt();
+  gOpenAt64();
+  gCreat();
+  gCreat64();
+  gClose();
+  gCloseRange();
+  gCloseFrom();
+  gDup();
+  gDup2();
+  gDup3();
+  gFcntl();
+  gFcntl64();
+  gFclose();
+  gFdopen();
+  gFreopen();
+  gFreopen64();
+}
+
+constexpr int kCloexecOnly = 4;  // CLOSE_RANGE_CLOEXEC
+
+bool takesMode(int flags) noexcept {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+int opened(int fd) noexcept {
+  if (fd >= 0)
+    forgetFd(fd);
+  return fd;
+}
+
+int duplicated(int fd, int copy) noexcept {
+  trackCopy(fd, copy);
+  return copy;
+}
+
+int control(FcntlCall real, int fd, int command, void* argument) {
+  const int result = real(fd, command, argument);
+  return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
+}
+
+// The descriptor of a stream; -1 when it has none. Keeps errno.
+int descriptorOf(FILE* stream) noexcept {
+  const int before = errno;
+  const int fd = stream == nullptr ? -1 : fileno(stream);
+  errno = before;
+  return fd;
+}
+
+FILE* reopened(FILE* stream) noexcept {
+  if (stream != nullptr)
+    opened(descriptorOf(stream));
+  return stream;
+}
+
+}  // namespace
+}  // namespace sonde::preload
+
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+
+// `mode` is read where the caller may have given it, as libc does.
+#define SONDE_READ_MODE(last)                      \
+  mode_t mode = 0;                                 \
+  if (takesMode(last)) {                           \
+    va_list rest;                                  \
+    va_start(rest, last);                          \
+    mode = va_arg(rest, mode_t);                   \
+    va_end(rest);                                  \
+  }
+
+SONDE_EXPORT int open(const char* path, int flags, ...) {
+  SONDE_READ_MODE(flags)
+  return opened(gOpen()(path, flags, mode));
+}
+
+SONDE_EXPORT int open64(const char* path, int flags, ...) {
+  SONDE_READ_MODE(flags)
+  return opened(gOpen64()(path, flags, mode));
+}
+
+SONDE_EXPORT int openat(int folder, const char* path, int flags, ...) {
+  SONDE_READ_MODE(flags)
+  return opened(gOpenAt()(folder, path, flags, mode));
+}
+
+SONDE_EXPORT int openat64(int folder, const char* path, int flags, ...) {
+  SONDE_READ_MODE(flags)
+  return opened(gOpenAt64()(folder, path, flags, mode));
+}
+
+SONDE_EXPORT int creat(const char* path, mode_t mode) {
+  return opened(gCreat()(path, mode));
+}
+
+SONDE_EXPORT int creat64(const char* path, mode_t mode) {
+  return opened(gCreat64()(path, mode));
+}
+
+// Forgotten before it is closed: afterwards the number may already be another thread's.
+SONDE_EXPORT int close(int fd) {
+  inspectClosing(fd);
+  forgetFd(fd);
+  return gClose()(fd);
+}
+
+SONDE_EXPORT int close_range(unsigned first, unsigned last, int flags) {
+  if ((flags & kCloexecOnly) == 0)
+    forgetFds(first, last);
+  if (gCloseRange() != nullptr)
+    return gCloseRange()(first, last, flags);
+  const long result = sonde::core::rawSyscall(SYS_close_range, first, last, flags);
+  if (result == 0)
+    return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+SONDE_EXPORT void closefrom(int first) {
+  const unsigned from = first < 0 ? 0 : static_cast<unsigned>(first);
+  forgetFds(from, ~0U);
+  if (gCloseFrom() != nullptr)
+    gCloseFrom()(first);
+  else
+    sonde::core::rawSyscall(SYS_close_range, from, ~0U, 0);
+}
+
+SONDE_EXPORT int dup(int fd) {
+  return duplicated(fd, gDup()(fd));
+}
+
+SONDE_EXPORT int dup2(int fd, int copy) {
+  if (fd != copy)
+    inspectClosing(copy);
+  return duplicated(fd, gDup2()(fd, copy));
+}
+
+SONDE_EXPORT int dup3(int fd, int copy, int flags) {
+  if (fd != copy)
+    inspectClosing(copy);
+  return duplicated(fd, gDup3()(fd, copy, flags));
+}
+
+SONDE_EXPORT int fcntl(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* argument = va_arg(rest, void*);
+  va_end(rest);
+  return control(gFcntl(), fd, command, argument);
+}
+
+SONDE_EXPORT int fcntl64(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* argument = va_arg(rest, void*);
+  va_end(rest);
+  return control(gFcntl64() != nullptr ? gFcntl64() : gFcntl(), fd, command, argument);
+}
+
+// libc closes the descriptor by a call of its own that no wrapper sees.
+SONDE_EXPORT int fclose(FILE* stream) {
+  const int fd = descriptorOf(stream);
+  if (fd >= 0)
+    forgetFd(fd);
+  return gFclose()(stream);
+}
+
+// What goes through a FILE goes past the wrappers.
+SONDE_EXPORT FILE* fdopen(int fd, const char* mode) {
+  FILE* stream = gFdopen()(fd, mode);
+  if (stream != nullptr) {
+    markInexact(fd, Way::Send);
+    markInexact(fd, Way::Receive);
+  }
+  return stream;
+}
+
+SONDE_EXPORT FILE* freopen(const char* path, const char* mode, FILE* stream) {
+  return reopened(gFreopen()(path, mode, stream));
+}
+
+SONDE_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* stream) {
+  return reopened(gFreopen64()(path, mode, stream));
+}

@@ -1,0 +1,139 @@
+#include "collector/preload/probes/net.h"
+
+#include "collector/core/emit.h"
+#include "collector/core/syscalls.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/fd_calls.h"
+#include "collector/preload/probes/net_socket.h"
+
+#include <sys/mman.h>
+
+namespace sonde::preload {
+namespace {
+
+using core::rawSyscall;
+using wire::Probe;
+
+// The channel of an endpoint in this process image's own spool. `key` says whose it is: an endpoint's generation and
+// the image's; another one's counts as none.
+struct ChannelCell {
+  std::atomic<std::uint64_t> key;
+  std::atomic<std::uint32_t> id;
+  std::atomic<std::uint32_t> defining;  // generation of the image that is at it
+};
+
+ChannelCell* gChannels;
+
+constexpr int kPatience = 200;  // yields until a thread that was stopped while it defined a channel is given up
+
+std::uint32_t imageGeneration() noexcept {
+  return core::attached() ? core::gForkPage->generation.load(std::memory_order_relaxed) : 0;
+}
+
+std::uint32_t define(const FdTransfer& transfer) noexcept {
+  const ChannelNames names = namesOf(transfer.fd, transfer.entry.kind(), transfer.endpoint->peerInode.load(std::memory_order_relaxed));
+  const bool inherited =
+      transfer.endpoint->inherited || transfer.endpoint->lineage != fd_table::lineage();
+  const wire::ChannelKind kind = transfer.entry.kind() == FdKind::Tcp    ? wire::ChannelKind::Tcp
+                                 : transfer.entry.kind() == FdKind::Unix ? wire::ChannelKind::Unix
+                                                                         : wire::ChannelKind::Pipe;
+  return core::defineChannel(
+      kind, inherited ? wire::ChannelDefinition::kInherited : 0, names.local, names.remote);
+}
+
+// One thread defines a channel; another that needs it meanwhile (the two directions often begin together) waits for
+// it, a moment only, since the first may be a thread that this one's signal handler interrupted.
+std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
+  const std::uint32_t image = imageGeneration();
+  if (image == 0)
+    return 0;
+  ChannelCell& cell = gChannels[transfer.entry.index()];
+  const std::uint64_t key = std::uint64_t{image} << 32 | transfer.entry.generation();
+  for (int tries = 0; tries < kPatience; ++tries) {
+    if (cell.key.load(std::memory_order_acquire) == key)
+      return cell.id.load(std::memory_order_relaxed);
+    std::uint32_t at = cell.defining.load(std::memory_order_relaxed);
+    if (at == image || !cell.defining.compare_exchange_strong(at, image, std::memory_order_acquire)) {
+      rawSyscall(SYS_sched_yield);
+      continue;
+    }
+    if (cell.key.load(std::memory_order_acquire) != key) {
+      cell.id.store(define(transfer), std::memory_order_relaxed);
+      cell.key.store(key, std::memory_order_release);
+    }
+    cell.defining.store(0, std::memory_order_release);
+    return cell.id.load(std::memory_order_relaxed);
+  }
+  return define(transfer);
+}
+
+void transferred(const FdTransfer& transfer) {
+  // A vfork child talks to its parent through a pipe or a socket pair. The bytes have been counted; the record would
+  // be taken for the parent's.
+  if (!core::enabled(Probe::Net) || (transfer.entry.kind() != FdKind::Tcp && core::inVforkChild()))
+    return;
+  wire::Transfer record{};
+  record.header.subject = channelOf(transfer);
+  record.header.detail =
+      static_cast<std::uint8_t>((transfer.way == Way::Receive ? wire::Transfer::kReceive : 0) |
+                                (transfer.exact ? 0 : wire::Transfer::kInexact));
+  record.beginTicks = transfer.beginTicks;
+  record.endTicks = transfer.endTicks;
+  record.offset = transfer.offset;
+  record.bytes = transfer.bytes;
+  if (record.header.subject == 0)
+    core::countLoss(Probe::Net, wire::RecordKind::Transfer, wire::LossReason::Definitions);
+  else
+    core::emitTransfer(record, Probe::Net);
+}
+
+// Bytes went past the wrappers. A transfer of nothing, marked inexact, says so at the place where the count ends.
+void noteBypass(int fd, FdEntry entry, Endpoint& endpoint, Way way) noexcept {
+  Direction& direction = endpoint.ways[static_cast<int>(way)];
+  if (direction.inexact.exchange(1, std::memory_order_relaxed) != 0)
+    return;
+  const std::uint64_t now = core::ticks();
+  transferred({fd, entry, &endpoint, way, now, now, direction.offset.load(std::memory_order_relaxed), 0, false});
+}
+
+bool agrees(std::uint64_t kernel, std::uint64_t counted, bool ended) noexcept {
+  return kernel == counted || (ended && kernel == counted + 1);
+}
+
+void closingTcp(int fd, FdEntry entry, Endpoint& endpoint) {
+  const Direction& sends = endpoint.ways[static_cast<int>(Way::Send)];
+  const Direction& receives = endpoint.ways[static_cast<int>(Way::Receive)];
+  TcpTotals totals{};
+  const bool quiet = sends.running.load(std::memory_order_acquire) == 0 &&
+                     receives.running.load(std::memory_order_acquire) == 0;
+  if (!quiet || !readTcpTotals(fd, totals))
+    return;
+  if (!agrees(totals.sent, sends.offset.load(std::memory_order_relaxed), totals.ended))
+    noteBypass(fd, entry, endpoint, Way::Send);
+  if (!agrees(totals.received, receives.offset.load(std::memory_order_relaxed), totals.ended))
+    noteBypass(fd, entry, endpoint, Way::Receive);
+}
+
+constexpr FdHandler kTcp = {transferred, closingTcp};
+constexpr FdHandler kStream = {transferred, nullptr};
+
+}  // namespace
+
+void startNet() noexcept {
+  constexpr std::size_t kBytes = sizeof(ChannelCell) * fd_table::kEndpoints;
+  const long address = rawSyscall(SYS_mmap,
+                                  0,
+                                  kBytes,
+                                  PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                                  -1,
+                                  0);
+  if (address < 0 && address >= -4095)
+    return;
+  gChannels = reinterpret_cast<ChannelCell*>(address);
+  registerFdHandler(FdKind::Tcp, &kTcp);
+  registerFdHandler(FdKind::Unix, &kStream);
+  registerFdHandler(FdKind::Pipe, &kStream);
+}
+
+}  // namespace sonde::preload

@@ -1,0 +1,34 @@
+// Starts what this folder's `net` and `process` parts need, once, after the core has attached and before the host's own
+// code runs.
+
+#include "collector/core/hooks.h"
+#include "collector/core/spool.h"
+#include "collector/core/symbol_versions.h"
+#include "collector/preload/probes/exec_env.h"
+#include "collector/preload/probes/fd_table.h"
+#include "collector/preload/probes/net.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+SONDE_OLD_SYMBOL(dladdr);
+
+namespace sonde::preload {
+namespace {
+
+bool wants(wire::Probe probe) noexcept {
+  return core::gSpool.session != nullptr && (core::gSpool.session->probeMask >> static_cast<int>(probe) & 1) != 0;
+}
+
+__attribute__((constructor(103))) void start() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&start), &info) != 0 && info.dli_fname != nullptr)
+    rememberEnvironment(environ, info.dli_fname);
+  if (!wants(wire::Probe::Net))
+    return;
+  startNet();
+  fd_table::start();
+}
+
+}  // namespace
+}  // namespace sonde::preload
