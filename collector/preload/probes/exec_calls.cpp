@@ -1,5 +1,5 @@
-// The exec family. libc's own calls among it never reach an interposed execve, so each is wrapped, and each ends in
-// the one of libc that takes an environment.
+// The exec family. libc's own calls among it never reach an interposed execve, so each is wrapped,
+// and each ends in the one of libc that takes an environment.
 
 #include "collector/core/hooks.h"
 #include "collector/core/thread_state.h"
@@ -39,11 +39,13 @@ int runPath(const char* path, char* const* arguments, char* const* environment) 
     return gExecve()(path, arguments, environment);
   const ExecTarget target = planFor(AT_FDCWD, path, environment);
   recordExec(path, target);
-  return withEnvironment(environment, target, [&](char** merged) { return gExecve()(path, arguments, merged); });
+  return withEnvironment(
+      environment, target, [&](char** merged) { return gExecve()(path, arguments, merged); });
 }
 
 // In a frame of its own, so that the buffer is gone before the environment is built.
-__attribute__((noinline)) ExecTarget planInPath(const char* file, char* const* environment) noexcept {
+__attribute__((noinline)) ExecTarget planInPath(const char* file,
+                                                char* const* environment) noexcept {
   char path[kMaxPath];
   const bool plain = strchr(file, '/') != nullptr;
   if (!plain && !findInPath(file, path, sizeof path))
@@ -57,16 +59,19 @@ int runInPath(const char* file, char* const* arguments, char* const* environment
   if (!carriesEnvironment() || file == nullptr)
     return gExecvpe()(file, arguments, environment);
   const ExecTarget target = planInPath(file, environment);
-  return withEnvironment(environment, target, [&](char** merged) { return gExecvpe()(file, arguments, merged); });
+  return withEnvironment(
+      environment, target, [&](char** merged) { return gExecvpe()(file, arguments, merged); });
 }
 
 int runDescriptor(int fd, char* const* arguments, char* const* environment) {
   const ExecTarget target = planFor(fd, "", environment);
   recordExec("(a descriptor)", target);
-  return withEnvironment(environment, target, [&](char** merged) { return gFexecve()(fd, arguments, merged); });
+  return withEnvironment(
+      environment, target, [&](char** merged) { return gFexecve()(fd, arguments, merged); });
 }
 
-int realExecveat(int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
+int realExecveat(
+    int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
   if (gExecveat() != nullptr)
     return gExecveat()(folder, path, arguments, environment, flags);
   const long result = core::rawSyscall(SYS_execveat,
@@ -118,16 +123,18 @@ void recordExec(const char* path, const ExecTarget& target) noexcept {
 
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
+                                 // every namespace
 
 // The arguments of a variadic call as an array on the stack, which is where libc puts them as well.
-#define SONDE_GATHER(first, words, rest)                                                                     \
-  va_list rest;                                                                                              \
-  va_start(rest, first);                                                                                     \
-  const int words##Count = countArguments(first, rest);                                                      \
-  va_end(rest);                                                                                              \
-  auto** words = static_cast<const char**>(alloca(static_cast<std::size_t>(words##Count + 1) * sizeof(char*))); \
-  va_start(rest, first);                                                                                     \
+#define SONDE_GATHER(first, words, rest)                                   \
+  va_list rest;                                                            \
+  va_start(rest, first);                                                   \
+  const int words##Count = countArguments(first, rest);                    \
+  va_end(rest);                                                            \
+  auto** words = static_cast<const char**>(                                \
+      alloca(static_cast<std::size_t>(words##Count + 1) * sizeof(char*))); \
+  va_start(rest, first);                                                   \
   copyArguments(words, words##Count, first, rest)
 
 SONDE_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
@@ -166,12 +173,13 @@ SONDE_EXPORT int execlp(const char* file, const char* first, ...) {
 }
 
 SONDE_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
-  return carriesEnvironment() ? runDescriptor(fd, arguments, environment) : gFexecve()(fd, arguments, environment);
+  return carriesEnvironment() ? runDescriptor(fd, arguments, environment)
+                              : gFexecve()(fd, arguments, environment);
 }
 
-SONDE_EXPORT int
-execveat(int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
-  if (!carriesEnvironment() || path == nullptr)
+SONDE_EXPORT int execveat(
+    int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (!carriesEnvironment())
     return realExecveat(folder, path, arguments, environment, flags);
   const ExecTarget target = planFor(folder, path, environment);
   recordExec(path, target);

@@ -8,16 +8,17 @@ namespace {
 constexpr std::size_t kMaxValue = 4096;
 
 enum class Join {
-  IfMissing,   // the caller's own value stands
-  List,        // put in front of the caller's list
-  Injection,   // takes the place of the caller's value, which moves to gChained
+  IfMissing,  // the caller's own value stands
+  List,       // put in front of the caller's list
+  Injection,  // takes the place of the caller's value, which moves to gChained
 };
 
 struct Variable {
   const char* name;
   Join join;
-  bool (*ours)(const char* item, std::size_t length);  // which item of a list is Sonde's; nullptr: the whole value
-  char value[kMaxValue];                               // empty: not carried
+  bool (*ours)(const char* item,
+               std::size_t length);  // which item of a list is Sonde's; nullptr: the whole value
+  char value[kMaxValue];             // empty: not carried
 };
 
 bool endsWith(const char* text, std::size_t length, const char* end) noexcept {
@@ -107,7 +108,8 @@ bool suffices(const Variable& variable, const char* existing) noexcept {
   return variable.join == Join::IfMissing || anyItem(existing, variable.ours);
 }
 
-// "name=" and the list without Sonde's items; nothing is written, and false returned, when nothing remains.
+// "name=" and the list without Sonde's items; nothing is written, and false returned, when nothing
+// remains.
 bool writeWithout(Writer& writer, const Variable& variable, const char* list) noexcept {
   bool any = false;
   anyItem(list, [&](const char* item, std::size_t length) {
@@ -126,7 +128,10 @@ struct Output {
   bool follow;
 
   void keep(char* entry) noexcept { *next++ = entry; }
-  void write(const char* name, const char* first, const char* separator, const char* rest) noexcept {
+  void write(const char* name,
+             const char* first,
+             const char* separator,
+             const char* rest) noexcept {
     *next++ = text;
     text = Writer(text).text(name).text("=").text(first).text(separator).text(rest).finish();
   }
@@ -146,7 +151,8 @@ void passOn(Output& out, char* entry, bool (&seen)[kVariables]) noexcept {
     const char* existing = valueOf(entry, variable.name);
     if (existing == nullptr)
       continue;
-    if (seen[at])  // given twice: the first one is what programs read, and what environmentBytes() has counted
+    if (seen[at])  // given twice: the first one is what programs read, and what environmentBytes()
+                   // has counted
       break;
     seen[at] = true;
     if (!out.follow && at == kPreload && anyItem(existing, variable.ours)) {

@@ -15,15 +15,17 @@ namespace sonde::preload {
 
 inline constexpr std::size_t kMaxPath = 4096;
 
-// Looks at the program, and says in `target.reason` that this library is not to be seen by it (after a chroot).
+// Looks at the program, and says in `target.reason` that this library is not to be seen by it
+// (after a chroot).
 ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept;
 
-// The record of an exec of this very thread. A forked child that has recorded nothing so far, and is followed, needs
-// no spool for it: its new image has one.
+// The record of an exec of this very thread. A forked child that has recorded nothing so far, and
+// is followed, needs no spool for it: its new image has one.
 void recordExec(const char* path, const ExecTarget& target) noexcept;
 
-// Returns call(environment) with the environment that the new program is to get, in memory that lasts for the call.
-// The stack serves but for huge ones: between vfork and exec the heap is the parent's.
+// Returns call(environment) with the environment that the new program is to get, in memory that
+// lasts for the call. The stack serves but for huge ones: between vfork and exec the heap is the
+// parent's.
 template <typename Call>
 auto withEnvironment(char* const* environment, const ExecTarget& target, Call call) {
   constexpr std::size_t kOnStack = 16 * 1024;
@@ -39,7 +41,8 @@ auto withEnvironment(char* const* environment, const ExecTarget& target, Call ca
                                      0);
   if (room < 0 && room >= -4095)
     return call(const_cast<char**>(environment));
-  const auto result = call(buildEnvironment(environment, !target.mustStrip, reinterpret_cast<void*>(room)));
+  const auto result =
+      call(buildEnvironment(environment, !target.mustStrip, reinterpret_cast<void*>(room)));
   core::rawSyscall(SYS_munmap, room, static_cast<long>(bytes));
   return result;
 }

@@ -54,10 +54,12 @@ void recordSpawn(const char* path, const ExecTarget& target, pid_t child) noexce
 }
 
 int run(SpawnCall real, const Spawn& spawn, const char* path) {
-  const ExecTarget target = path == nullptr ? ExecTarget{} : planFor(AT_FDCWD, path, spawn.environment);
+  const ExecTarget target =
+      path == nullptr ? ExecTarget{} : planFor(AT_FDCWD, path, spawn.environment);
   return withEnvironment(spawn.environment, target, [&](char** merged) {
     pid_t child = 0;
-    const int result = real(&child, spawn.file, spawn.actions, spawn.attributes, spawn.arguments, merged);
+    const int result =
+        real(&child, spawn.file, spawn.actions, spawn.attributes, spawn.arguments, merged);
     if (result == 0) {
       if (spawn.pid != nullptr)
         *spawn.pid = child;
@@ -69,14 +71,15 @@ int run(SpawnCall real, const Spawn& spawn, const char* path) {
 
 int runInPath(const Spawn& spawn) {
   char path[kMaxPath];
-  if (strchr(spawn.file, '/') != nullptr)
+  if (spawn.file == nullptr || strchr(spawn.file, '/') != nullptr)
     return run(gSpawnInPath(), spawn, spawn.file);
   return run(gSpawnInPath(), spawn, findInPath(spawn.file, path, sizeof path) ? path : nullptr);
 }
 
-// For a call of libc's that passes `environ` on by itself, in a program that has cleared it: the complete one stands in
-// its place for the call. When the host changes its environment meanwhile, libc copies what it finds to memory of its
-// own and sets `environ` to that: so the stand-in is put back only when it is still there, and is never freed.
+// For a call of libc's that passes `environ` on by itself, in a program that has cleared it: the
+// complete one stands in its place for the call. When the host changes its environment meanwhile,
+// libc copies what it finds to memory of its own and sets `environ` to that: so the stand-in is put
+// back only when it is still there, and is never freed.
 template <typename Call>
 auto withCompleteEnviron(Call call) {
   char** before = environ;
@@ -101,7 +104,8 @@ auto withCompleteEnviron(Call call) {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
+                                 // every namespace
 
 SONDE_EXPORT int posix_spawn(pid_t* pid,
                              const char* path,
@@ -109,7 +113,7 @@ SONDE_EXPORT int posix_spawn(pid_t* pid,
                              const posix_spawnattr_t* attributes,
                              char* const* arguments,
                              char* const* environment) {
-  if (!carriesEnvironment() || path == nullptr)
+  if (!carriesEnvironment())
     return gSpawn()(pid, path, actions, attributes, arguments, environment);
   return run(gSpawn(), {pid, path, actions, attributes, arguments, environment}, path);
 }
@@ -120,7 +124,7 @@ SONDE_EXPORT int posix_spawnp(pid_t* pid,
                               const posix_spawnattr_t* attributes,
                               char* const* arguments,
                               char* const* environment) {
-  if (!carriesEnvironment() || file == nullptr)
+  if (!carriesEnvironment())
     return gSpawnInPath()(pid, file, actions, attributes, arguments, environment);
   return runInPath({pid, file, actions, attributes, arguments, environment});
 }

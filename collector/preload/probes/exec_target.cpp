@@ -34,7 +34,8 @@ ExecTarget leave(const char* reason, bool mustStrip) noexcept {
 
 // Reads with bounds, never by mapping: a file that shrinks meanwhile would be a SIGBUS in the host.
 long readAt(long fd, uint64_t offset, void* out, std::size_t size) noexcept {
-  return rawSyscall(SYS_pread64, fd, asLong(out), static_cast<long>(size), static_cast<long>(offset));
+  return rawSyscall(
+      SYS_pread64, fd, asLong(out), static_cast<long>(size), static_cast<long>(offset));
 }
 
 template <typename T>
@@ -43,8 +44,14 @@ bool readWhole(long fd, uint64_t offset, T& out) noexcept {
 }
 
 bool isSanitizer(const char* library) noexcept {
-  constexpr const char* kNames[] = {"libasan.", "libtsan.", "libmsan.", "liblsan.", "libhwasan.", "libclang_rt.asan",
-                                    "libclang_rt.tsan", "libclang_rt.hwasan"};
+  constexpr const char* kNames[] = {"libasan.",
+                                    "libtsan.",
+                                    "libmsan.",
+                                    "liblsan.",
+                                    "libhwasan.",
+                                    "libclang_rt.asan",
+                                    "libclang_rt.tsan",
+                                    "libclang_rt.hwasan"};
   const char* slash = strrchr(library, '/');
   const char* name = slash == nullptr ? library : slash + 1;
   for (const char* sanitizer : kNames) {
@@ -68,7 +75,7 @@ struct Program {
 
   bool segment(unsigned index, Elf64_Phdr& out) const noexcept {
     return index < header.e_phnum && index < kMaxSegments &&
-           readWhole(fd, header.e_phoff + std::uint64_t{index} * sizeof out, out);
+           readWhole(fd, header.e_phoff + uint64_t{index} * sizeof out, out);
   }
 };
 
@@ -83,7 +90,8 @@ bool findSegment(const Program& program, uint32_t type, Elf64_Phdr& out) noexcep
 uint64_t fileOffset(const Program& program, uint64_t address) noexcept {
   Elf64_Phdr segment{};
   for (unsigned index = 0; program.segment(index, segment); ++index) {
-    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+        address - segment.p_vaddr < segment.p_filesz)
       return address - segment.p_vaddr + segment.p_offset;
   }
   return 0;
@@ -98,14 +106,17 @@ void readDynamic(const Program& program, const Elf64_Phdr& segment, DynamicFacts
       facts.stringsAddress = entry.d_un.d_ptr;
     else if (entry.d_tag == DT_STRSZ)
       facts.stringsBytes = entry.d_un.d_val;
-    else if (entry.d_tag == DT_NEEDED && facts.neededCount < sizeof facts.needed / sizeof facts.needed[0])
+    else if (entry.d_tag == DT_NEEDED &&
+             facts.neededCount < sizeof facts.needed / sizeof facts.needed[0])
       facts.needed[facts.neededCount++] = entry.d_un.d_val;
   }
 }
 
-// A sanitizer that is linked statically leaves its entry point among the names of the dynamic symbols.
+// A sanitizer that is linked statically leaves its entry point among the names of the dynamic
+// symbols.
 bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
-  constexpr const char* kNames[] = {"__asan_init", "__tsan_init", "__msan_init", "__lsan_init", "__hwasan_init"};
+  constexpr const char* kNames[] = {
+      "__asan_init", "__tsan_init", "__msan_init", "__lsan_init", "__hwasan_init"};
   for (const char* name : kNames) {
     if (memmem(bytes, size, name, strlen(name) + 1) != nullptr)
       return true;
@@ -117,7 +128,8 @@ bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size
   constexpr std::size_t kOverlap = 16;
   char chunk[2048];
   for (uint64_t at = 0; at < size; at += sizeof chunk - kOverlap) {
-    const long got = readAt(program.fd, offset + at, chunk, size - at < sizeof chunk ? size - at : sizeof chunk);
+    const long got =
+        readAt(program.fd, offset + at, chunk, size - at < sizeof chunk ? size - at : sizeof chunk);
     if (got <= 0)
       return false;
     if (namesSanitizer(chunk, static_cast<std::size_t>(got)))
@@ -157,7 +169,8 @@ const char* reasonOfLoader(const Program& program) noexcept {
   const char* name = slash == nullptr ? path : slash + 1;
   if (strncmp(name, "ld-musl", 7) == 0)
     return "musl";
-  return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 ? nullptr : "another C library";
+  return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 ? nullptr
+                                                                             : "another C library";
 }
 
 bool gainsRights(long fd) noexcept {
@@ -210,7 +223,8 @@ ExecTarget inspectElf(long fd, char* const* environment) noexcept {
   return reason == nullptr ? kFollow : leave(reason, strcmp(reason, "static") != 0);
 }
 
-// The interpreter that a script's first line names, cut out of the line in place; nullptr when there is none.
+// The interpreter that a script's first line names, cut out of the line in place; nullptr when
+// there is none.
 char* interpreterIn(char* line) noexcept {
   char* at = line + 2;
   at += strspn(at, " \t");
@@ -222,9 +236,13 @@ char* interpreterIn(char* line) noexcept {
 
 ExecTarget inspectTarget(int folder, const char* path, char* const* environment) noexcept {
   char line[kScriptLine + 1];
+  if (path == nullptr)
+    return {};
   const bool byDescriptor = path[0] == '\0';
   for (int depth = 0; depth <= kMaxScriptDepth; ++depth) {
-    const long fd = byDescriptor && depth == 0 ? folder : rawSyscall(SYS_openat, folder, asLong(path), O_RDONLY | O_CLOEXEC);
+    const long fd = byDescriptor && depth == 0
+                        ? folder
+                        : rawSyscall(SYS_openat, folder, asLong(path), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
       return {};
     const long got = readAt(fd, 0, line, kScriptLine);
@@ -255,7 +273,8 @@ bool findInPath(const char* file, char* out, std::size_t size) noexcept {
       memcpy(out + folder + (folder == 0 ? 0 : 1), file, length + 1);
       struct stat info {};
       if (rawSyscall(SYS_faccessat, AT_FDCWD, asLong(out), 1 /* X_OK */) == 0 &&
-          rawSyscall(SYS_newfstatat, AT_FDCWD, asLong(out), asLong(&info), 0) == 0 && S_ISREG(info.st_mode))
+          rawSyscall(SYS_newfstatat, AT_FDCWD, asLong(out), asLong(&info), 0) == 0 &&
+          S_ISREG(info.st_mode))
         return true;
     }
     if (path[folder] == '\0')

@@ -1,5 +1,6 @@
-// What the program that is about to be run says about itself, as far as it decides whether this library can go along
-// into it. Stateless; any thread, also between vfork and exec: no allocation, no errno, a few KiB of stack.
+// What the program that is about to be run says about itself, as far as it decides whether this
+// library can go along into it. Stateless; any thread, also between vfork and exec: no allocation,
+// no errno, a few KiB of stack.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +8,14 @@
 namespace sonde::preload {
 
 struct ExecTarget {
-  bool found = false;            // false: nothing is known of it; running it fails, or libc knows a way
+  bool found = false;  // false: nothing is known of it; running it fails, or libc knows a way
   const char* reason = nullptr;  // why Sonde does not follow, for a person; nullptr: it does
   bool mustStrip = false;        // this library in LD_PRELOAD would break it, or make it complain
 };
 
-// The program behind `path`, which is taken relative to `folder` (AT_FDCWD, or a descriptor), or behind the descriptor
-// `folder` itself when `path` is empty. Of a script its interpreter counts. `environment` is what the program gets:
-// a sanitizer that it preloads must stay the first library.
+// The program behind `path`, which is taken relative to `folder` (AT_FDCWD, or a descriptor), or
+// behind the descriptor `folder` itself when `path` is empty. Of a script its interpreter counts.
+// `environment` is what the program gets: a sanitizer that it preloads must stay the first library.
 ExecTarget inspectTarget(int folder, const char* path, char* const* environment) noexcept;
 
 // Where execvp(3) finds `file` in PATH; false when it does not. `out` has `size` bytes.

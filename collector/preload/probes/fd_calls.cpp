@@ -17,7 +17,8 @@ std::atomic<const FdHandler*> gHandlers[static_cast<int>(FdKind::Count)];
 
 FdKind kindOfPipe(int fd) noexcept {
   const long flags = rawSyscall(SYS_fcntl, fd, F_GETFL);
-  return flags >= 0 && (flags & O_ACCMODE) != O_RDWR && (flags & O_PATH) == 0 ? FdKind::Pipe : FdKind::Other;
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDWR && (flags & O_PATH) == 0 ? FdKind::Pipe
+                                                                              : FdKind::Other;
 }
 
 // Unknown: there is no such descriptor.
@@ -37,7 +38,8 @@ void adoptOffsets(int fd, Endpoint& endpoint) noexcept {
   TcpTotals totals{};
   const bool known = endpoint.kind == FdKind::Tcp && readTcpTotals(fd, totals);
   endpoint.ways[static_cast<int>(Way::Send)].offset.store(totals.sent, std::memory_order_relaxed);
-  endpoint.ways[static_cast<int>(Way::Receive)].offset.store(totals.received, std::memory_order_relaxed);
+  endpoint.ways[static_cast<int>(Way::Receive)].offset.store(totals.received,
+                                                             std::memory_order_relaxed);
   for (Direction& way : endpoint.ways)
     way.inexact.store(known ? 0 : 1, std::memory_order_relaxed);
 }

@@ -1,8 +1,8 @@
-// What the wrappers in fd_calls_*.cpp share: finding out what a descriptor leads to, and handing what a call moved to
-// the handler of that kind. Any thread; keeps errno.
+// What the wrappers in fd_calls_*.cpp share: finding out what a descriptor leads to, and handing
+// what a call moved to the handler of that kind. Any thread; keeps errno.
 //
-// A wrapper asks trackFd(); for a descriptor of no interest that is one look into the table, and the wrapper ends in
-// the forwarded call. Otherwise it brackets the call:
+// A wrapper asks trackFd(); for a descriptor of no interest that is one look into the table, and
+// the wrapper ends in the forwarded call. Otherwise it brackets the call:
 //
 //   FdCall call = beginCall(entry, Way::Receive);
 //   const ssize_t result = real.read()(fd, buffer, count);
@@ -30,19 +30,21 @@ struct FdTransfer {
   bool exact;
 };
 
-// A kind of descriptor that somebody records. All calls come from the thread that made the wrapped call.
+// A kind of descriptor that somebody records. All calls come from the thread that made the wrapped
+// call.
 struct FdHandler {
   void (*transferred)(const FdTransfer& transfer);
   // The last descriptor of an endpoint is about to be closed.
   void (*closing)(int fd, FdEntry entry, Endpoint& endpoint);
 };
 
-// Before start() of the wrappers: `handler` must live for ever. Kinds without one are forwarded untouched.
+// Before start() of the wrappers: `handler` must live for ever. Kinds without one are forwarded
+// untouched.
 void registerFdHandler(FdKind kind, const FdHandler* handler) noexcept;
 const FdHandler* fdHandler(FdKind kind) noexcept;
 
-// Looks at a descriptor that the table does not know: it was there before this image, or came in a way that no wrapper
-// sees.
+// Looks at a descriptor that the table does not know: it was there before this image, or came in a
+// way that no wrapper sees.
 FdEntry classifyFd(int fd) noexcept;
 
 inline FdEntry trackFd(int fd) noexcept {

@@ -1,5 +1,5 @@
-// The calls that make, copy and end descriptors. A descriptor that is opened by name is only forgotten here: it is
-// looked at when it is first used, if ever.
+// The calls that make, copy and end descriptors. A descriptor that is opened by name is only
+// forgotten here: it is looked at when it is first used, if ever.
 
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
@@ -108,16 +108,17 @@ FILE* reopened(FILE* stream) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
+                                 // every namespace
 
 // `mode` is read where the caller may have given it, as libc does.
-#define SONDE_READ_MODE(last)                      \
-  mode_t mode = 0;                                 \
-  if (takesMode(last)) {                           \
-    va_list rest;                                  \
-    va_start(rest, last);                          \
-    mode = va_arg(rest, mode_t);                   \
-    va_end(rest);                                  \
+#define SONDE_READ_MODE(last)    \
+  mode_t mode = 0;               \
+  if (takesMode(last)) {         \
+    va_list rest;                \
+    va_start(rest, last);        \
+    mode = va_arg(rest, mode_t); \
+    va_end(rest);                \
   }
 
 SONDE_EXPORT int open(const char* path, int flags, ...) {

@@ -1,8 +1,9 @@
 // The calls that move bytes through sockets: recv and send in all their forms.
 //
-// Nothing is counted of a call that leaves the stream as it was: MSG_PEEK, and MSG_ERRQUEUE. MSG_TRUNC throws TCP's
-// bytes away, which the kernel returns and the stream has lost, so they count. An urgent byte (MSG_OOB) is one of the
-// sender's stream and may or may not be one of the receiver's: both directions of such a socket are inexact afterwards.
+// Nothing is counted of a call that leaves the stream as it was: MSG_PEEK, and MSG_ERRQUEUE.
+// MSG_TRUNC throws TCP's bytes away, which the kernel returns and the stream has lost, so they
+// count. An urgent byte (MSG_OOB) is one of the sender's stream and may or may not be one of the
+// receiver's: both directions of such a socket are inexact afterwards.
 
 #include "collector/core/hooks.h"
 #include "collector/preload/probes/fd_calls.h"
@@ -50,10 +51,12 @@ __attribute__((constructor(102))) void resolve() {
   gSendMessages();
 }
 
-// The entry to record a call on `fd` with, or one without endpoint when it is to be forwarded as it is.
+// The entry to record a call on `fd` with, or one without endpoint when it is to be forwarded as it
+// is.
 FdEntry entryFor(int fd, Way way, int flags) noexcept {
   const FdEntry entry = trackFd(fd);
-  if (!entry.hasEndpoint() || __builtin_expect((flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_OOB)) == 0, 1))
+  if (!entry.hasEndpoint() ||
+      __builtin_expect((flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_OOB)) == 0, 1))
     return entry;
   if ((flags & MSG_OOB) == 0)
     return {};
@@ -71,7 +74,8 @@ ssize_t sumOf(const mmsghdr* messages, int count) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
+                                 // every namespace
 
 SONDE_EXPORT ssize_t recv(int fd, void* buffer, size_t count, int flags) {
   const FdEntry entry = entryFor(fd, Way::Receive, flags);
@@ -93,7 +97,8 @@ SONDE_EXPORT ssize_t __recv_chk(int fd, void* buffer, size_t count, size_t room,
   return result;
 }
 
-SONDE_EXPORT ssize_t recvfrom(int fd, void* buffer, size_t count, int flags, sockaddr* from, socklen_t* length) {
+SONDE_EXPORT ssize_t
+recvfrom(int fd, void* buffer, size_t count, int flags, sockaddr* from, socklen_t* length) {
   const FdEntry entry = entryFor(fd, Way::Receive, flags);
   if (!entry.hasEndpoint())
     return gRecvFrom()(fd, buffer, count, flags, from, length);
@@ -144,7 +149,8 @@ SONDE_EXPORT ssize_t send(int fd, const void* buffer, size_t count, int flags) {
   return result;
 }
 
-SONDE_EXPORT ssize_t sendto(int fd, const void* buffer, size_t count, int flags, const sockaddr* to, socklen_t length) {
+SONDE_EXPORT ssize_t
+sendto(int fd, const void* buffer, size_t count, int flags, const sockaddr* to, socklen_t length) {
   const FdEntry entry = entryFor(fd, Way::Send, flags);
   if (!entry.hasEndpoint())
     return gSendTo()(fd, buffer, count, flags, to, length);

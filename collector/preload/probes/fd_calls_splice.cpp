@@ -1,4 +1,5 @@
-// The calls that move bytes between descriptors without the process seeing them: sendfile, splice, tee, vmsplice.
+// The calls that move bytes between descriptors without the process seeing them: sendfile, splice,
+// tee, vmsplice.
 
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
@@ -47,14 +48,16 @@ FdCall beginIfTracked(int fd, Way way) noexcept {
 
 // vmsplice writes to one end of a pipe and reads from the other.
 Way wayOfPipe(int fd) noexcept {
-  const long flags = fd_table::entryOf(fd).kind() == FdKind::Other ? 0 : core::rawSyscall(SYS_fcntl, fd, F_GETFL);
+  const long flags =
+      fd_table::entryOf(fd).kind() == FdKind::Other ? 0 : core::rawSyscall(SYS_fcntl, fd, F_GETFL);
   return (flags & O_ACCMODE) == O_RDONLY ? Way::Receive : Way::Send;
 }
 
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
+                                 // every namespace
 
 SONDE_EXPORT ssize_t sendfile(int out, int in, off_t* offset, size_t count) {
   return sendFile(out, in, offset, count);

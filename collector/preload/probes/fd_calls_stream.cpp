@@ -25,7 +25,8 @@ constinit Real<VectorCall> gWritev{"writev"};
 constinit Real<PlacedVectorCall> gPreadv2{"preadv2"};
 constinit Real<PlacedVectorCall> gPwritev2{"pwritev2"};
 
-// Looked up before the host's own code runs, because a signal handler or a vfork child may be the first to call.
+// Looked up before the host's own code runs, because a signal handler or a vfork child may be the
+// first to call.
 __attribute__((constructor(102))) void resolve() {
   gRead();
   gReadChecked();
@@ -37,7 +38,13 @@ __attribute__((constructor(102))) void resolve() {
 }
 
 // An offset of -1 means the descriptor's own position, and so works on streams.
-ssize_t placed(PlacedVectorCall real, Way way, int fd, const iovec* parts, int count, off_t offset, int flags) {
+ssize_t placed(PlacedVectorCall real,
+               Way way,
+               int fd,
+               const iovec* parts,
+               int count,
+               off_t offset,
+               int flags) {
   const FdEntry entry = offset == -1 ? trackFd(fd) : FdEntry();
   if (!entry.hasEndpoint())
     return real(fd, parts, count, offset, flags);
@@ -50,7 +57,8 @@ ssize_t placed(PlacedVectorCall real, Way way, int fd, const iovec* parts, int c
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside every namespace
+using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
+                                 // every namespace
 
 SONDE_EXPORT ssize_t read(int fd, void* buffer, size_t count) {
   const FdEntry entry = trackFd(fd);

@@ -19,7 +19,8 @@ struct Witness {
 };
 
 struct Pool {
-  std::atomic<std::uint32_t> next;  // where to look for a free endpoint: the one freed longest ago, more or less
+  std::atomic<std::uint32_t>
+      next;  // where to look for a free endpoint: the one freed longest ago, more or less
   Endpoint endpoints[kEndpoints];
 };
 
@@ -52,7 +53,8 @@ bool tracks(int fd) noexcept {
          static_cast<std::uint32_t>(fd) < kPages * kPageFds;
 }
 
-// The cell of `fd`, its page made when there is none yet; nullptr when there is no memory. Requires: tracks(fd).
+// The cell of `fd`, its page made when there is none yet; nullptr when there is no memory.
+// Requires: tracks(fd).
 std::atomic<std::uint64_t>* cellOf(int fd) noexcept {
   const auto number = static_cast<std::uint32_t>(fd);
   std::atomic<Page*>& slot = gDirectory.load(std::memory_order_relaxed)->pages[number / kPageFds];
@@ -88,8 +90,8 @@ FdEntry allocate(FdKind kind, bool inherited) noexcept {
     const std::uint32_t index = gPool->next.fetch_add(1, std::memory_order_relaxed) % kEndpoints;
     Endpoint& endpoint = gPool->endpoints[index];
     std::uint32_t generation = endpoint.generation.load(std::memory_order_relaxed);
-    if (generation % 2 != 0 ||
-        !endpoint.generation.compare_exchange_strong(generation, generation + 1, std::memory_order_acquire))
+    if (generation % 2 != 0 || !endpoint.generation.compare_exchange_strong(
+                                   generation, generation + 1, std::memory_order_acquire))
       continue;
     reset(endpoint, kind, inherited);
     return {kind, index, generation + 1};
@@ -103,12 +105,14 @@ void release(FdEntry entry) noexcept {
       endpoint->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   std::uint32_t generation = entry.generation();
-  endpoint->generation.compare_exchange_strong(generation, generation + 1, std::memory_order_release);
+  endpoint->generation.compare_exchange_strong(
+      generation, generation + 1, std::memory_order_release);
 }
 
 void put(int fd, FdEntry entry) noexcept {
   std::atomic<std::uint64_t>* cell = tracks(fd) ? cellOf(fd) : nullptr;
-  release(cell == nullptr ? entry : FdEntry(cell->exchange(entry.word(), std::memory_order_acq_rel)));
+  release(cell == nullptr ? entry
+                          : FdEntry(cell->exchange(entry.word(), std::memory_order_acq_rel)));
 }
 
 // Calls `visit(cell)` for each cell of [first, last] whose page is there.
@@ -119,7 +123,8 @@ void forEachCell(std::uint32_t first, std::uint32_t last, Visit visit) noexcept 
     return;
   if (last >= kPages * kPageFds)
     last = kPages * kPageFds - 1;
-  for (std::uint32_t number = first / kPageFds; number < kPages && number <= last / kPageFds; ++number) {
+  for (std::uint32_t number = first / kPageFds; number < kPages && number <= last / kPageFds;
+       ++number) {
     Page* page = directory->pages[number].load(std::memory_order_acquire);
     if (page == nullptr)
       continue;
@@ -171,7 +176,8 @@ Endpoint* endpointOf(FdEntry entry) noexcept {
   if (!entry.hasEndpoint() || entry.index() >= kEndpoints)
     return nullptr;
   Endpoint& endpoint = gPool->endpoints[entry.index()];
-  return endpoint.generation.load(std::memory_order_acquire) == entry.generation() ? &endpoint : nullptr;
+  return endpoint.generation.load(std::memory_order_acquire) == entry.generation() ? &endpoint
+                                                                                   : nullptr;
 }
 
 FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept {
@@ -221,7 +227,8 @@ void beforeFork() noexcept {
   settle();
   gForksBegun.fetch_add(1, std::memory_order_relaxed);
   forEachCell(0, kPages * kPageFds - 1, [](std::atomic<std::uint64_t>& cell) {
-    if (Endpoint* endpoint = endpointOf(FdEntry(cell.load(std::memory_order_acquire))); endpoint != nullptr)
+    if (Endpoint* endpoint = endpointOf(FdEntry(cell.load(std::memory_order_acquire)));
+        endpoint != nullptr)
       endpoint->pinned.store(1, std::memory_order_release);
   });
 }
@@ -250,7 +257,8 @@ Crossing endCrossing(Direction& direction, std::uint64_t bytes) noexcept {
     // The last one out clears the mark: by then all that went is in the offset.
     after = (before & ~Direction::kOverlap) <= 1 ? 0 : before - 1;
   } while (!direction.running.compare_exchange_weak(before, after, std::memory_order_acq_rel));
-  const bool exact = (before & Direction::kOverlap) == 0 && direction.inexact.load(std::memory_order_relaxed) == 0;
+  const bool exact =
+      (before & Direction::kOverlap) == 0 && direction.inexact.load(std::memory_order_relaxed) == 0;
   return {offset, exact};
 }
 

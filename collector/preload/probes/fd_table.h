@@ -1,14 +1,16 @@
-// What each file descriptor of the process leads to, for the wrappers in fd_calls*.cpp. Every function may be called
-// from any thread and from signal handlers, takes no lock and keeps errno.
+// What each file descriptor of the process leads to, for the wrappers in fd_calls*.cpp. Every
+// function may be called from any thread and from signal handlers, takes no lock and keeps errno.
 //
-// A descriptor has an entry in a two-level table that is private to the process. What it leads to is an Endpoint: the
-// open file description as far as its bytes are counted, shared by all descriptors that were dup'ed from one another.
-// Endpoints lie in memory that forked children share, because they share the open file description: a byte that a
-// child writes moves the offset that its parent sees. Entries name an endpoint by index and generation, so an entry
-// that outlived its endpoint is recognised.
+// A descriptor has an entry in a two-level table that is private to the process. What it leads to
+// is an Endpoint: the open file description as far as its bytes are counted, shared by all
+// descriptors that were dup'ed from one another. Endpoints lie in memory that forked children
+// share, because they share the open file description: a byte that a child writes moves the offset
+// that its parent sees. Entries name an endpoint by index and generation, so an entry that outlived
+// its endpoint is recognised.
 //
-// Before a wrapped fork every endpoint in use is pinned, that is, never recycled: nobody counts how many processes
-// still have it. A child of raw clone has no pins to rely on; it forgets what it inherited and classifies it anew.
+// Before a wrapped fork every endpoint in use is pinned, that is, never recycled: nobody counts how
+// many processes still have it. A child of raw clone has no pins to rely on; it forgets what it
+// inherited and classifies it anew.
 #pragma once
 
 #include <atomic>
@@ -16,15 +18,24 @@
 
 namespace sonde::preload {
 
-enum class FdKind : std::uint8_t { Unknown = 0, Other = 1, File = 2, Tcp = 3, Unix = 4, Pipe = 5, Count = 6 };
+enum class FdKind : std::uint8_t {
+  Unknown = 0,
+  Other = 1,
+  File = 2,
+  Tcp = 3,
+  Unix = 4,
+  Pipe = 5,
+  Count = 6
+};
 
 enum class Way : std::uint8_t { Send = 0, Receive = 1 };
 
 // One direction of a byte stream.
 struct Direction {
   static constexpr std::uint64_t kOverlap = std::uint64_t{1} << 63;
-  std::atomic<std::uint64_t> offset;   // bytes that went this way so far
-  std::atomic<std::uint64_t> running;  // calls in flight, and kOverlap since two of them were at once
+  std::atomic<std::uint64_t> offset;  // bytes that went this way so far
+  std::atomic<std::uint64_t>
+      running;  // calls in flight, and kOverlap since two of them were at once
   std::atomic<std::uint32_t> inexact;  // 1: bytes went this way that nobody counted
 };
 
@@ -33,8 +44,8 @@ struct Endpoint {
   std::atomic<std::uint32_t> references;  // descriptors of the process that made it
   std::atomic<std::uint32_t> pinned;
   FdKind kind;
-  bool inherited;         // was there before the image that first saw it
-  std::uint16_t lineage;  // how many forks after the image's start it was made
+  bool inherited;                        // was there before the image that first saw it
+  std::uint16_t lineage;                 // how many forks after the image's start it was made
   std::atomic<std::uint64_t> peerInode;  // of a socketpair's other end; 0: unknown
   Direction ways[2];
 };
@@ -45,10 +56,13 @@ class FdEntry {
   constexpr FdEntry() noexcept = default;
   constexpr explicit FdEntry(std::uint64_t word) noexcept : word_(word) {}
   constexpr FdEntry(FdKind kind, std::uint32_t index, std::uint32_t generation) noexcept
-      : word_(static_cast<std::uint64_t>(kind) | std::uint64_t{index} << 8 | std::uint64_t{generation} << 32) {}
+      : word_(static_cast<std::uint64_t>(kind) | std::uint64_t{index} << 8 |
+              std::uint64_t{generation} << 32) {}
   constexpr FdKind kind() const noexcept { return static_cast<FdKind>(word_ & 0xff); }
   constexpr std::uint32_t index() const noexcept { return static_cast<std::uint32_t>(word_) >> 8; }
-  constexpr std::uint32_t generation() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
+  constexpr std::uint32_t generation() const noexcept {
+    return static_cast<std::uint32_t>(word_ >> 32);
+  }
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr bool hasEndpoint() const noexcept { return kind() >= FdKind::File; }
 
@@ -70,9 +84,12 @@ struct Directory {
 };
 extern std::atomic<Directory*> gDirectory;  // nullptr until start()
 
-// Allocates the table. Until then every descriptor reads as Other. False when there is no memory for it.
+// Allocates the table. Until then every descriptor reads as Other. False when there is no memory
+// for it.
 bool start() noexcept;
-inline bool started() noexcept { return gDirectory.load(std::memory_order_relaxed) != nullptr; }
+inline bool started() noexcept {
+  return gDirectory.load(std::memory_order_relaxed) != nullptr;
+}
 
 // What `fd` leads to; Unknown when nobody has looked yet. Two or three loads.
 inline FdEntry entryOf(int fd) noexcept {
@@ -81,13 +98,16 @@ inline FdEntry entryOf(int fd) noexcept {
   if (directory == nullptr || number >= kPages * kPageFds)
     return FdEntry(FdKind::Other, 0, 0);
   const Page* page = directory->pages[number / kPageFds].load(std::memory_order_acquire);
-  return page == nullptr ? FdEntry() : FdEntry(page->entries[number % kPageFds].load(std::memory_order_acquire));
+  return page == nullptr
+             ? FdEntry()
+             : FdEntry(page->entries[number % kPageFds].load(std::memory_order_acquire));
 }
 
 // The endpoint of an entry; nullptr when it has none or outlived it.
 Endpoint* endpointOf(FdEntry entry) noexcept;
 
-// Gives `fd` an endpoint of its own, from offset 0. An entry without endpoint when there is no room.
+// Gives `fd` an endpoint of its own, from offset 0. An entry without endpoint when there is no
+// room.
 FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept;
 
 // `fd` leads to nothing that is followed, or (Unknown) has to be looked at when it is next used.
@@ -120,8 +140,8 @@ struct Crossing {
   bool exact;
 };
 
-// Brackets a call on `direction`. An exception or a cancellation that passes leaves the call in flight for ever, so
-// that what follows on this direction is inexact, which it is.
+// Brackets a call on `direction`. An exception or a cancellation that passes leaves the call in
+// flight for ever, so that what follows on this direction is inexact, which it is.
 void beginCrossing(Direction& direction) noexcept;
 Crossing endCrossing(Direction& direction, std::uint64_t bytes) noexcept;
 

@@ -14,8 +14,8 @@ namespace {
 using core::rawSyscall;
 using wire::Probe;
 
-// The channel of an endpoint in this process image's own spool. `key` says whose it is: an endpoint's generation and
-// the image's; another one's counts as none.
+// The channel of an endpoint in this process image's own spool. `key` says whose it is: an
+// endpoint's generation and the image's; another one's counts as none.
 struct ChannelCell {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint32_t> id;
@@ -24,14 +24,17 @@ struct ChannelCell {
 
 ChannelCell* gChannels;
 
-constexpr int kPatience = 200;  // yields until a thread that was stopped while it defined a channel is given up
+constexpr int kPatience =
+    200;  // yields until a thread that was stopped while it defined a channel is given up
 
 std::uint32_t imageGeneration() noexcept {
   return core::attached() ? core::gForkPage->generation.load(std::memory_order_relaxed) : 0;
 }
 
 std::uint32_t define(const FdTransfer& transfer) noexcept {
-  const ChannelNames names = namesOf(transfer.fd, transfer.entry.kind(), transfer.endpoint->peerInode.load(std::memory_order_relaxed));
+  const ChannelNames names = namesOf(transfer.fd,
+                                     transfer.entry.kind(),
+                                     transfer.endpoint->peerInode.load(std::memory_order_relaxed));
   const bool inherited =
       transfer.endpoint->inherited || transfer.endpoint->lineage != fd_table::lineage();
   const wire::ChannelKind kind = transfer.entry.kind() == FdKind::Tcp    ? wire::ChannelKind::Tcp
@@ -41,8 +44,9 @@ std::uint32_t define(const FdTransfer& transfer) noexcept {
       kind, inherited ? wire::ChannelDefinition::kInherited : 0, names.local, names.remote);
 }
 
-// One thread defines a channel; another that needs it meanwhile (the two directions often begin together) waits for
-// it, a moment only, since the first may be a thread that this one's signal handler interrupted.
+// One thread defines a channel; another that needs it meanwhile (the two directions often begin
+// together) waits for it, a moment only, since the first may be a thread that this one's signal
+// handler interrupted.
 std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
   const std::uint32_t image = imageGeneration();
   if (image == 0)
@@ -53,7 +57,8 @@ std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
     if (cell.key.load(std::memory_order_acquire) == key)
       return cell.id.load(std::memory_order_relaxed);
     std::uint32_t at = cell.defining.load(std::memory_order_relaxed);
-    if (at == image || !cell.defining.compare_exchange_strong(at, image, std::memory_order_acquire)) {
+    if (at == image ||
+        !cell.defining.compare_exchange_strong(at, image, std::memory_order_acquire)) {
       rawSyscall(SYS_sched_yield);
       continue;
     }
@@ -68,8 +73,8 @@ std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
 }
 
 void transferred(const FdTransfer& transfer) {
-  // A vfork child talks to its parent through a pipe or a socket pair. The bytes have been counted; the record would
-  // be taken for the parent's.
+  // A vfork child talks to its parent through a pipe or a socket pair. The bytes have been counted;
+  // the record would be taken for the parent's.
   if (!core::enabled(Probe::Net) || (transfer.entry.kind() != FdKind::Tcp && core::inVforkChild()))
     return;
   wire::Transfer record{};
@@ -87,13 +92,22 @@ void transferred(const FdTransfer& transfer) {
     core::emitTransfer(record, Probe::Net);
 }
 
-// Bytes went past the wrappers. A transfer of nothing, marked inexact, says so at the place where the count ends.
+// Bytes went past the wrappers. A transfer of nothing, marked inexact, says so at the place where
+// the count ends.
 void noteBypass(int fd, FdEntry entry, Endpoint& endpoint, Way way) noexcept {
   Direction& direction = endpoint.ways[static_cast<int>(way)];
   if (direction.inexact.exchange(1, std::memory_order_relaxed) != 0)
     return;
   const std::uint64_t now = core::ticks();
-  transferred({fd, entry, &endpoint, way, now, now, direction.offset.load(std::memory_order_relaxed), 0, false});
+  transferred({fd,
+               entry,
+               &endpoint,
+               way,
+               now,
+               now,
+               direction.offset.load(std::memory_order_relaxed),
+               0,
+               false});
 }
 
 bool agrees(std::uint64_t kernel, std::uint64_t counted, bool ended) noexcept {

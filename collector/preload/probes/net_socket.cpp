@@ -22,7 +22,8 @@ namespace {
 using core::asLong;
 using core::rawSyscall;
 
-constexpr std::uint8_t kTcpEstablished = 1;  // <netinet/tcp.h> has it, and cannot stand beside <linux/tcp.h>
+constexpr std::uint8_t kTcpEstablished =
+    1;  // <netinet/tcp.h> has it, and cannot stand beside <linux/tcp.h>
 
 // Appends to a name; what does not fit is left out whole.
 class Name {
@@ -70,7 +71,8 @@ void nameAddress(const sockaddr_storage& address, char (&out)[64]) noexcept {
   } else if (address.ss_family == AF_INET6) {
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
     const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-    const void* bytes = mapped ? static_cast<const void*>(&v6.sin6_addr.s6_addr[12]) : &v6.sin6_addr;
+    const void* bytes =
+        mapped ? static_cast<const void*>(&v6.sin6_addr.s6_addr[12]) : &v6.sin6_addr;
     inet_ntop(mapped ? AF_INET : AF_INET6, bytes, text, sizeof text);
     name.text(mapped ? "" : "[").text(text).text(mapped ? ":" : "]:").number(ntohs(v6.sin6_port));
   }
@@ -117,11 +119,11 @@ std::uint32_t peerIn(const char* answer, std::size_t size) noexcept {
   return 0;
 }
 
-// Asks the kernel which socket is connected to the UNIX socket with this inode. The answer to a query of one socket is
-// there when the send returns.
+// Asks the kernel which socket is connected to the UNIX socket with this inode. The answer to a
+// query of one socket is there when the send returns.
 std::uint64_t askPeerInode(std::uint64_t inode) noexcept {
-  const long netlink =
-      rawSyscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+  const long netlink = rawSyscall(
+      SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
   if (netlink < 0)
     return 0;
   UnixQuery query{};
@@ -136,7 +138,8 @@ std::uint64_t askPeerInode(std::uint64_t inode) noexcept {
   alignas(8) char answer[512];
   std::uint32_t peer = 0;
   if (rawSyscall(SYS_sendto, netlink, asLong(&query), sizeof query, 0, 0, 0) == sizeof query) {
-    const long got = rawSyscall(SYS_recvfrom, netlink, asLong(answer), sizeof answer, MSG_DONTWAIT, 0, 0);
+    const long got =
+        rawSyscall(SYS_recvfrom, netlink, asLong(answer), sizeof answer, MSG_DONTWAIT, 0, 0);
     peer = got > 0 ? peerIn(answer, static_cast<std::size_t>(got)) : 0;
   }
   rawSyscall(SYS_close, netlink);
@@ -156,8 +159,18 @@ void namePipe(int fd, ChannelNames& names) noexcept {
   struct stat info {};
   rawSyscall(SYS_fstat, fd, asLong(&info));
   const bool writes = (rawSyscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
-  Name(names.local).text("pipe:").number(info.st_dev).text(":").number(info.st_ino).text(writes ? ":w" : ":r");
-  Name(names.remote).text("pipe:").number(info.st_dev).text(":").number(info.st_ino).text(writes ? ":r" : ":w");
+  Name(names.local)
+      .text("pipe:")
+      .number(info.st_dev)
+      .text(":")
+      .number(info.st_ino)
+      .text(writes ? ":w" : ":r");
+  Name(names.remote)
+      .text("pipe:")
+      .number(info.st_dev)
+      .text(":")
+      .number(info.st_ino)
+      .text(writes ? ":r" : ":w");
 }
 
 }  // namespace
@@ -176,7 +189,8 @@ FdKind kindOfSocket(int fd) noexcept {
   int type = 0;
   int protocol = 0;
   constexpr socklen_t kSize = sizeof(int);
-  if (!readOption(fd, SOL_SOCKET, SO_DOMAIN, &domain, kSize) || !readOption(fd, SOL_SOCKET, SO_TYPE, &type, kSize) ||
+  if (!readOption(fd, SOL_SOCKET, SO_DOMAIN, &domain, kSize) ||
+      !readOption(fd, SOL_SOCKET, SO_TYPE, &type, kSize) ||
       !readOption(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, kSize))
     return FdKind::Other;
   return kindOfSocket(domain, type, protocol);
@@ -201,8 +215,10 @@ ChannelNames namesOf(int fd, FdKind kind, std::uint64_t peerInode) noexcept {
 bool readTcpTotals(int fd, TcpTotals& totals) noexcept {
   tcp_info info{};
   socklen_t size = sizeof info;
-  constexpr socklen_t kNeeded = offsetof(tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans;
-  if (rawSyscall(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, asLong(&info), asLong(&size)) != 0 || size < kNeeded)
+  constexpr socklen_t kNeeded =
+      offsetof(tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans;
+  if (rawSyscall(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, asLong(&info), asLong(&size)) != 0 ||
+      size < kNeeded)
     return false;
   int unread = 0;
   if (rawSyscall(SYS_ioctl, fd, SIOCINQ, asLong(&unread)) != 0)

@@ -1,5 +1,6 @@
-// What the kernel says about a socket or a pipe, asked without libc's errno: its kind, the names of its two ends as
-// wire::ChannelDefinition spells them, and TCP's own count of bytes. Stateless; any thread; a few system calls each.
+// What the kernel says about a socket or a pipe, asked without libc's errno: its kind, the names of
+// its two ends as wire::ChannelDefinition spells them, and TCP's own count of bytes. Stateless; any
+// thread; a few system calls each.
 #pragma once
 
 #include "collector/preload/probes/fd_table.h"
@@ -23,8 +24,8 @@ ChannelNames namesOf(int fd, FdKind kind, std::uint64_t peerInode) noexcept;
 // The inode of an open descriptor; 0 when it has none.
 std::uint64_t inodeOf(int fd) noexcept;
 
-// What was written to and read from a TCP socket so far, by whoever has it. The ends of the stream count as a byte in
-// some states: each figure may then be one too high.
+// What was written to and read from a TCP socket so far, by whoever has it. The ends of the stream
+// count as a byte in some states: each figure may then be one too high.
 struct TcpTotals {
   std::uint64_t sent;
   std::uint64_t received;

@@ -1,5 +1,5 @@
-// Starts what this folder's `net` and `process` parts need, once, after the core has attached and before the host's own
-// code runs.
+// Starts what this folder's `net` and `process` parts need, once, after the core has attached and
+// before the host's own code runs.
 
 #include "collector/core/hooks.h"
 #include "collector/core/spool.h"
@@ -17,7 +17,8 @@ namespace sonde::preload {
 namespace {
 
 bool wants(wire::Probe probe) noexcept {
-  return core::gSpool.session != nullptr && (core::gSpool.session->probeMask >> static_cast<int>(probe) & 1) != 0;
+  return core::gSpool.session != nullptr &&
+         (core::gSpool.session->probeMask >> static_cast<int>(probe) & 1) != 0;
 }
 
 __attribute__((constructor(103))) void start() {

@@ -1,5 +1,5 @@
-// The `process` probe's share of fork: the parent notes its child. vfork is not wrapped, and a child of raw clone is
-// noticed by the core and by the table of descriptors when it first records.
+// The `process` probe's share of fork: the parent notes its child. vfork is not wrapped, and a
+// child of raw clone is noticed by the core and by the table of descriptors when it first records.
 
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
