@@ -55,6 +55,12 @@ class Decoder {
     } else if (header.kind == wire::DefinitionKind::ThreadName) {
       const auto record = as<wire::ThreadNameDefinition>(bytes);
       out_.threadNames[record.thread] = strings_[record.name];
+    } else if (header.kind == wire::DefinitionKind::Channel) {
+      const auto record = as<wire::ChannelDefinition>(bytes);
+      channels_[record.id] = {record.kind,
+                              (record.flags & wire::ChannelDefinition::kInherited) != 0,
+                              strings_[record.local],
+                              strings_[record.remote]};
     } else if (header.kind == wire::DefinitionKind::Communicator) {
       const auto record = as<wire::CommunicatorDefinition>(bytes);
       Communicator& entry = communicators_[record.id];
@@ -112,6 +118,13 @@ class Decoder {
         return addArg(as<wire::Arg>(bytes));
       case wire::RecordKind::Collective:
         return addCollective(as<wire::Collective>(bytes));
+      case wire::RecordKind::Transfer:
+        return addTransfer(as<wire::Transfer>(bytes));
+      case wire::RecordKind::Fork:
+        return out_.forks.push_back(static_cast<std::int32_t>(header.subject));
+      case wire::RecordKind::Exec:
+        return out_.execs.push_back(
+            {strings_[header.subject], strings_[as<wire::Exec>(bytes).reason]});
       default:
         return;
     }
@@ -174,6 +187,18 @@ class Decoder {
       (*last_)[key] = value;
   }
 
+  void addTransfer(const wire::Transfer& record) {
+    const std::uint8_t flags = record.header.detail;
+    out_.transfers.push_back({channels_[record.header.subject],
+                              (flags & wire::Transfer::kReceive) != 0,
+                              (flags & wire::Transfer::kInexact) == 0,
+                              record.offset,
+                              record.bytes,
+                              thread_,
+                              record.beginTicks,
+                              record.endTicks});
+  }
+
   void addCollective(const wire::Collective& record) {
     const Communicator& communicator = communicators_[record.header.subject];
     out_.collectives.push_back({static_cast<wire::CollectiveOp>(record.header.detail),
@@ -208,6 +233,7 @@ class Decoder {
   RecordedProcess out_;
   std::map<std::uint32_t, std::string> strings_;
   std::map<std::uint32_t, Communicator> communicators_;
+  std::map<std::uint32_t, RecordedChannel> channels_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> scopes_;  // thread, token
   std::map<std::uint64_t, std::size_t> ranges_;
   std::vector<std::pair<wire::RangeEnd, std::uint32_t>> rangeEnds_;

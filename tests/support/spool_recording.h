@@ -44,12 +44,38 @@ struct RecordedCollective {
   std::uint64_t end = 0;
 };
 
+struct RecordedChannel {
+  wire::ChannelKind kind = wire::ChannelKind::Tcp;
+  bool inherited = false;
+  std::string local;
+  std::string remote;
+};
+
+struct RecordedTransfer {
+  RecordedChannel channel;
+  bool receive = false;
+  bool exact = true;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t thread = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct RecordedExec {
+  std::string path;
+  std::string reason;  // empty: followed
+};
+
 struct RecordedProcess {
   launcher::SpoolIdentity identity;
   std::vector<RecordedSlice>
       slices;  // scopes, calls and ranges in the order in which they were read
   std::vector<RecordedSlice> marks;
   std::vector<RecordedCollective> collectives;
+  std::vector<RecordedTransfer> transfers;
+  std::vector<std::int32_t> forks;
+  std::vector<RecordedExec> execs;
   std::map<std::string, std::string> texts;  // of the process
   std::map<std::uint32_t, std::string> threadNames;
   launcher::LossTable losses{};
