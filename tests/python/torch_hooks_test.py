@@ -221,7 +221,7 @@ class Evaluations(Hooks):
         trace = run("""
             import io
             file = io.BytesIO()
-            torch.save(net, file)
+            torch.save(net.state_dict(), file)
             file.seek(0)
             torch.load(file)
         """)

@@ -44,7 +44,7 @@ HERE = Here()
 class Step:
     def __init__(self, guard, optimizer):
         self.guard, self.optimizer = guard, optimizer
-        TRAINING.event()
+        TRAINING.step_begins()
         self.scope = scope(OPTIMIZER, f"{type(optimizer).__name__}.step")
 
     def __enter__(self):

@@ -102,6 +102,11 @@ class Training:
             self.samples += samples
             self.exhausted = exhausted
 
+    def step_begins(self):
+        """A step, which may have a closure, begins."""
+        if not self.iteration.is_open:
+            self.event()
+
     def step_ended(self, primary):
         """An optimiser has stepped; `primary`: the one that makes iterations."""
         if not primary:
