@@ -37,9 +37,6 @@ constexpr std::string_view kOriginSql =
     "  WHERE m.host_id = times.host_id AND m.from_ns <= ns ORDER BY m.from_ns DESC LIMIT 1), 0)), "
     "0) FROM times";
 
-constexpr std::string_view kDropRecordingSql =
-    "DROP TABLE IF EXISTS open_scope; DROP TABLE IF EXISTS ingest_state;";
-
 Result<void> dropIndexes(Database& trace) {
   std::vector<std::string> names;
   {
@@ -65,7 +62,6 @@ Result<void> complete(Database& trace) {
   SONDE_TRY(inheritScopes(trace));
   SONDE_TRY(buildLodTables(trace));
   SONDE_TRY(trace.exec(kOriginSql));
-  SONDE_TRY(trace.exec(kDropRecordingSql));
   SONDE_TRY(trace.exec("PRAGMA analysis_limit = 1000; ANALYZE;"));
   const std::string finished =
       fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -118,7 +114,8 @@ Result<void> finalise(Database trace) {
   SONDE_TRY(trace.exec("PRAGMA cache_size = -64000"));
   SONDE_TRY_ASSIGN(bool alone, leaveLog(trace));
   SONDE_TRY_ASSIGN(const bool finished, isFinished(trace));
-  SONDE_TRY(finished ? trace.exec(kDropRecordingSql) : complete(trace));
+  if (!finished)
+    SONDE_TRY(complete(trace));
   if (alone)
     return {};
   SONDE_TRY_ASSIGN(alone, leaveLog(trace));

@@ -9,9 +9,9 @@
 namespace sonde::store {
 
 // Turns a recording into a finished trace: scopes are inherited across threads, indexes and the
-// level-of-detail tables built, statistics gathered, the recorder's own tables dropped (not
-// `ingested`), `meta` completed, and the write-ahead log folded into the one file. Takes the only
-// connection to it and closes it. Requires: no transaction is open.
+// level-of-detail tables built, statistics gathered, `meta` completed, and the write-ahead log
+// folded into the one file. Takes the only connection to it and closes it. Requires: no transaction
+// is open.
 //
 // May be killed at any point and called again: the result is the same. On a finished trace it
 // changes nothing. When a reader holds the file in its write-ahead mode, the trace is copied into a

@@ -13,6 +13,5 @@ inline constexpr std::int64_t kSchemaVersion = 1;
 std::string_view tablesSql() noexcept;
 std::string_view viewsSql() noexcept;
 std::string_view indexesSql() noexcept;
-std::string_view recordingSql() noexcept;
 
 }  // namespace sonde::store

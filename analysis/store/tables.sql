@@ -132,8 +132,17 @@ CREATE TABLE loss(probe TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NUL
   process_id INTEGER REFERENCES process);
 CREATE TABLE note(id INTEGER PRIMARY KEY, ts_ns INTEGER, process_id INTEGER REFERENCES process,
   severity TEXT NOT NULL CHECK(severity IN ('info', 'warning', 'error')), source TEXT NOT NULL, text TEXT NOT NULL);
+
+-- The recorder's own place, so that one that was killed goes on and stores everything exactly once; kept when the trace
+-- is finished, because the spool outlives that moment.
 CREATE TABLE ingested(spool TEXT NOT NULL, seq INTEGER NOT NULL, consumed INTEGER NOT NULL,
   PRIMARY KEY(spool, seq)) WITHOUT ROWID;
+CREATE TABLE open_scope(spool TEXT NOT NULL, thread_id INTEGER NOT NULL REFERENCES thread, token INTEGER NOT NULL,
+  slice_id INTEGER NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, name_id INTEGER NOT NULL REFERENCES string,
+  start_ns INTEGER NOT NULL, parent_id INTEGER, depth INTEGER NOT NULL, lane INTEGER NOT NULL, scope_id INTEGER,
+  scope_how TEXT NOT NULL, PRIMARY KEY(spool, thread_id, token)) WITHOUT ROWID;
+CREATE TABLE ingest_state(spool TEXT NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, value,
+  PRIMARY KEY(spool, kind, key)) WITHOUT ROWID;
 
 -- Made from the rest ----------------------------------------------------------------------------------------------
 CREATE TABLE finding(id INTEGER PRIMARY KEY, rule TEXT NOT NULL,

@@ -1,7 +1,6 @@
 #include "analysis/store/trace_writer.h"
 
 #include "analysis/base/utf8.h"
-#include "analysis/store/schema.h"
 #include "analysis/store/table_spec.h"
 
 #include <fmt/format.h>
@@ -165,7 +164,6 @@ Result<void> TraceWriter::State::loadStrings() {
 
 Result<TraceWriter> TraceWriter::open(Database trace) {
   auto state = std::make_unique<State>(std::move(trace));
-  SONDE_TRY(state->database.exec(recordingSql()));
   SONDE_TRY(state->prepareAll());
   SONDE_TRY(state->loadIds());
   SONDE_TRY(state->loadStrings());

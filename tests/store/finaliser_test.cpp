@@ -61,11 +61,6 @@ TEST_F(Finaliser, LeavesOneCompleteFile) {
   ASSERT_GOOD_ASSIGN(const auto origin,
                      trace.queryText("SELECT value FROM meta WHERE key = 'origin_ns'"));
   EXPECT_EQ(origin, "1700000000000000000");
-  ASSERT_GOOD_ASSIGN(
-      const auto own,
-      trace.queryInteger(
-          "SELECT count(*) FROM sqlite_schema WHERE name IN ('open_scope', 'ingest_state')"));
-  EXPECT_EQ(own, 0);
   ASSERT_GOOD_ASSIGN(const auto first, trace.queryInteger("SELECT min(rel_ns) FROM v_slice"));
   EXPECT_EQ(first, 1'000'000);
 }
