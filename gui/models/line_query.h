@@ -1,0 +1,63 @@
+// Reads the blocks of one line of a track in a time range, from the events themselves or from a level of detail.
+//
+// Holds its prepared statements for the many lines of a window. Worker's thread; not after its database.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+#include "gui/models/host_clock.h"
+#include "gui/models/query_worker.h"
+#include "gui/models/trace_data.h"
+
+namespace sonde::gui {
+
+class LineQuery {
+ public:
+  using Visit = std::function<void(const Block&)>;
+
+  LineQuery(const store::Database& trace, const Cancellation& cancellation)
+      : trace_(trace), cancellation_(cancellation) {}
+
+  // Visits the blocks that cross the request's span, by start; its resolution chooses the level, 0: the events
+  // themselves. For transfers, where rows of a lane overlap, the first line of the lane brings those of all.
+  Result<void> read(const TrackInfo& track,
+                    const Line& line,
+                    const HostClock& clock,
+                    const WindowRequest& request,
+                    const Visit& visit);
+
+  // The level for this resolution; empty: the events themselves.
+  [[nodiscard]] static std::optional<int> levelFor(const Line& line, double nsPerPixel);
+
+ private:
+  Result<store::Statement*> statement(std::optional<store::Statement>& kept, const char* sql);
+  template <typename Make>
+  Result<void> forEach(store::Statement& rows, Make make);
+  Result<void> readSlices(const TrackInfo& track,
+                          const Line& line,
+                          const HostClock& clock,
+                          const WindowRequest& request,
+                          const Visit& visit);
+  Result<void> readTransfers(const TrackInfo& track,
+                             const Line& line,
+                             const HostClock& clock,
+                             const WindowRequest& request,
+                             const Visit& visit);
+  Result<void> readLevel(const TrackInfo& track,
+                         const Line& line,
+                         const HostClock& clock,
+                         const WindowRequest& request,
+                         const Visit& visit);
+  [[nodiscard]] static Block summaryOf(const Line& line, const HostClock& clock);
+
+  const store::Database& trace_;
+  const Cancellation& cancellation_;
+  std::optional<store::Statement> slices_;
+  std::optional<store::Statement> transfers_;
+  std::optional<store::Statement> levels_;
+};
+
+}  // namespace sonde::gui

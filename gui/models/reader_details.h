@@ -1,0 +1,17 @@
+// The sections that the details panel shows of one event. Worker's thread.
+#pragma once
+
+#include <vector>
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+#include "gui/models/trace_data.h"
+
+namespace sonde::gui {
+
+// `found` says which event; `skeleton` resolves its track and what 0 is.
+[[nodiscard]] Result<std::vector<DetailsSection>> readDetails(const store::Database& trace,
+                                                              const Skeleton& skeleton,
+                                                              const FoundEvent& found);
+
+}  // namespace sonde::gui

@@ -1,0 +1,153 @@
+// The parts of TraceReader that go through many events: search by name, totals of a span, the overview.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "gui/models/line_query.h"
+#include "gui/models/trace_reader.h"
+
+namespace sonde::gui {
+namespace {
+
+constexpr std::int64_t kRowsAtOnce = 65'536;  // between two looks at the cancellation
+constexpr std::size_t kMaxHits = 1'000'000;
+constexpr std::size_t kOverviewTracks = 400;  // the busiest; more would not be seen in the strip
+
+Error cancelled() {
+  return Error{ErrorCode::Io, "cancelled"};
+}
+
+}  // namespace
+
+Result<void> TraceReader::collectHits(const QString& text, const Cancellation& cancellation) {
+  hits_.clear();
+  hitsOf_.clear();
+  std::vector<bool> wanted;
+  SONDE_TRY_ASSIGN(auto strings, database().prepare("SELECT id, text FROM string"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, strings.step());
+    if (!row)
+      break;
+    const std::string_view name = strings.text(1);
+    const auto id = static_cast<std::size_t>(strings.integer(0));
+    wanted.resize(std::max(wanted.size(), id + 1));
+    wanted[id] = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
+                     .contains(text, Qt::CaseInsensitive);
+  }
+  SONDE_TRY_ASSIGN(auto slices,
+                   database().prepare("SELECT id, name_id, thread_id, start_ns FROM slice "
+                                      "WHERE id > ?1 ORDER BY id LIMIT ?2"));
+  for (std::int64_t last = 0, rows = kRowsAtOnce; rows == kRowsAtOnce;) {
+    if (cancellation.requested())
+      return cancelled();
+    slices.bindAll(last, kRowsAtOnce);
+    for (rows = 0;; ++rows) {
+      SONDE_TRY_ASSIGN(const bool row, slices.step());
+      if (!row)
+        break;
+      last = slices.integer(0);
+      const auto name = static_cast<std::size_t>(slices.integer(1));
+      const int track = trackOf(Owner::Thread, slices.integer(2));
+      if (name < wanted.size() && wanted[name] && track >= 0 && hits_.size() < kMaxHits)
+        hits_.push_back({clockOf(track).toJob(slices.integer(3)), last});
+    }
+  }
+  std::sort(hits_.begin(), hits_.end());
+  hitsOf_ = text;
+  return {};
+}
+
+Result<SearchReply> TraceReader::search(const SearchRequest& request, const Cancellation& cancellation) {
+  if (request.text != hitsOf_)
+    SONDE_TRY(collectHits(request.text, cancellation));
+  SearchReply reply;
+  reply.hits = static_cast<std::int64_t>(hits_.size());
+  reply.capped = hits_.size() == kMaxHits;
+  if (hits_.empty())
+    return reply;
+  const Hit from{request.fromNs, request.fromId};
+  auto next = request.forward ? std::upper_bound(hits_.begin(), hits_.end(), from)
+                              : std::lower_bound(hits_.begin(), hits_.end(), from);
+  if (request.forward)
+    next = next == hits_.end() ? hits_.begin() : next;
+  else
+    next = std::prev(next == hits_.begin() ? hits_.end() : next);
+  reply.position = next - hits_.begin() + 1;
+  SONDE_TRY_ASSIGN(reply.found, found({Owner::Thread, next->id}));
+  return reply;
+}
+
+Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
+                                               const Cancellation& cancellation) {
+  QHash<QPair<std::uint32_t, int>, SpanRow> totals;
+  WindowRequest exact = request;
+  exact.nsPerPixel = 0;
+  LineQuery query(database(), cancellation);
+  for (const int at : request.tracks) {
+    const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(at));
+    for (const Line& line : track.lines) {
+      SONDE_TRY(query.read(track, line, clockOf(at), exact, [&](const Block& block) {
+        SpanRow& row = totals[{block.nameId, static_cast<int>(block.kind)}];
+        row.kind = block.kind;
+        const std::int64_t end =
+            block.durNs == Block::kOpen ? skeleton_.endNs : block.startNs + block.durNs;
+        const std::int64_t inside =
+            std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
+        ++row.count;
+        row.totalNs += std::max<std::int64_t>(inside, 0);
+        row.maxNs = std::max(row.maxNs, end - block.startNs);
+        row.bytes += block.bytes;
+      }));
+      if (cancellation.requested())
+        return cancelled();
+    }
+  }
+  std::vector<SpanRow> rows;
+  for (auto total = totals.begin(); total != totals.end(); ++total) {
+    if (total->kind == Kind::Send || total->kind == Kind::Receive) {
+      total->name = wordOf(total->kind);
+    } else {
+      SONDE_TRY_ASSIGN(total->name, text(total.key().first));
+    }
+    rows.push_back(std::move(*total));
+  }
+  std::sort(rows.begin(), rows.end(), [](const SpanRow& a, const SpanRow& b) {
+    return std::pair(-a.totalNs, a.name) < std::pair(-b.totalNs, b.name);
+  });
+  return rows;
+}
+
+Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellation& cancellation) {
+  std::vector<OverviewRow> rows(skeleton_.processes.size());
+  const std::int64_t begin = skeleton_.beginNs;
+  const std::int64_t span = std::max<std::int64_t>(skeleton_.endNs - begin, 1);
+  std::vector<int> busiest;
+  for (int at = 0; at < static_cast<int>(skeleton_.tracks.size()); ++at)
+    if (skeleton_.tracks[static_cast<std::size_t>(at)].rows > 0)
+      busiest.push_back(at);
+  std::stable_sort(busiest.begin(), busiest.end(), [&](int a, int b) {
+    return skeleton_.tracks[static_cast<std::size_t>(a)].count >
+           skeleton_.tracks[static_cast<std::size_t>(b)].count;
+  });
+  busiest.resize(std::min(busiest.size(), kOverviewTracks));
+  LineQuery query(database(), cancellation);
+  const WindowRequest request{
+      begin, skeleton_.endNs + 1, static_cast<double>(span) / bins, std::move(busiest)};
+  for (const int at : request.tracks) {
+    const TrackInfo& track = skeleton_.tracks[static_cast<std::size_t>(at)];
+    OverviewRow& row = rows[static_cast<std::size_t>(track.process)];
+    row.bins.resize(static_cast<std::size_t>(bins));
+    const auto add = [&](const Block& block) { row.add(block, begin, span, skeleton_.endNs); };
+    for (const Line& line : track.lines) {
+      // An iteration says little of what was done, so the rows below it show through.
+      if (line.depth > 1)
+        continue;
+      SONDE_TRY(query.read(track, line, clockOf(at), request, add));
+      if (cancellation.requested())
+        return cancelled();
+    }
+  }
+  return rows;
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,215 @@
+#include "gui/models/reader_skeleton.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <QFileInfo>
+#include <QHash>
+
+namespace sonde::gui {
+namespace {
+
+QString qtext(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+class SkeletonReader {
+ public:
+  explicit SkeletonReader(const store::Database& trace) : trace_(trace) {}
+
+  Result<ReadSkeleton> read() {
+    SONDE_TRY(readProcesses());
+    SONDE_TRY(readThreads());
+    SONDE_TRY(readChannels());
+    SONDE_TRY(readLines());
+    SONDE_TRY(readIterations());
+    SONDE_TRY(readBounds());
+    orderTracks();
+    return std::move(result_);
+  }
+
+ private:
+  template <typename Visit>
+  Result<void> forEachRow(const char* sql, Visit visit) {
+    SONDE_TRY_ASSIGN(auto rows, trace_.prepare(sql));
+    while (true) {
+      SONDE_TRY_ASSIGN(const bool row, rows.step());
+      if (!row)
+        return {};
+      visit(rows);
+    }
+  }
+
+  Result<void> readProcesses();
+  Result<void> readThreads();
+  Result<void> readChannels();
+  Result<void> readLines();
+  Result<void> readIterations();
+  Result<void> readBounds();
+  void orderTracks();
+  void addTrack(TrackInfo track, std::int64_t processId);
+  void stretch(std::int64_t beginNs, std::int64_t endNs);
+
+  const store::Database& trace_;
+  ReadSkeleton result_;
+  QHash<std::int64_t, int> processes_;
+  QHash<QPair<int, std::int64_t>, std::size_t> tracks_;
+  std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
+};
+
+void SkeletonReader::stretch(std::int64_t beginNs, std::int64_t endNs) {
+  first_ = std::min(first_, beginNs);
+  last_ = std::max(last_, endNs);
+}
+
+Result<void> SkeletonReader::readProcesses() {
+  std::vector<std::int64_t> hosts;
+  SONDE_TRY(forEachRow(
+      "SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id FROM process p "
+      "JOIN host h ON h.id = p.host_id ORDER BY p.rank IS NULL, p.rank, p.start_ns, p.id",
+      [&](const store::Statement& row) {
+        processes_.insert(row.integer(0), static_cast<int>(result_.skeleton.processes.size()));
+        result_.skeleton.processes.push_back({row.integer(0),
+                                              row.integer(1),
+                                              row.optionalInteger(2),
+                                              qtext(row.text(3)),
+                                              qtext(row.text(4)),
+                                              qtext(row.text(5))});
+        hosts.push_back(row.integer(6));
+      }));
+  for (const std::int64_t host : hosts) {
+    SONDE_TRY_ASSIGN(auto clock, HostClock::read(trace_, host));
+    result_.clocks.push_back(std::move(clock));
+  }
+  return {};
+}
+
+void SkeletonReader::addTrack(TrackInfo track, std::int64_t processId) {
+  const auto process = processes_.constFind(processId);
+  if (process == processes_.constEnd())
+    return;
+  track.process = *process;
+  tracks_.insert({static_cast<int>(track.owner), track.id}, result_.skeleton.tracks.size());
+  result_.skeleton.tracks.push_back(std::move(track));
+}
+
+Result<void> SkeletonReader::readThreads() {
+  return forEachRow(
+      "SELECT t.id, t.process_id, t.tid, t.name, t.tid = p.pid FROM thread t "
+      "JOIN process p ON p.id = t.process_id ORDER BY t.tid <> p.pid, t.tid, t.id",
+      [&](const store::Statement& row) {
+        TrackInfo track;
+        track.id = row.integer(0);
+        const QString tid = QString::number(row.integer(2));
+        const QString name = qtext(row.text(3));
+        const bool main = row.integer(4) != 0;
+        track.name = main ? QStringLiteral("main thread") : name.isEmpty() ? "thread " + tid : name;
+        track.detail = name.isEmpty() && !main ? QString() : main && !name.isEmpty() ? name + " " + tid : tid;
+        addTrack(std::move(track), row.integer(1));
+      });
+}
+
+Result<void> SkeletonReader::readChannels() {
+  return forEachRow(
+      "SELECT c.id, c.process_id, c.kind, c.local, c.remote, q.rank, q.pid FROM channel c "
+      "LEFT JOIN channel o ON o.id = c.peer_channel_id LEFT JOIN process q ON q.id = o.process_id "
+      "ORDER BY c.kind, c.id",
+      [&](const store::Statement& row) {
+        TrackInfo track;
+        track.owner = Owner::Channel;
+        track.id = row.integer(0);
+        const QString remote = qtext(row.text(4));
+        const auto pid = row.optionalInteger(6);
+        const auto rank = row.optionalInteger(5);
+        QString peer = remote;
+        if (pid)
+          peer = rank ? QStringLiteral("rank %1 (pid %2)").arg(*rank).arg(*pid)
+                      : QStringLiteral("pid %1").arg(*pid);
+        track.name = qtext(row.text(2)) + QStringLiteral(" ⇄ ") + peer;
+        track.detail = qtext(row.text(3)) + QStringLiteral(" ⇄ ") + remote;
+        addTrack(std::move(track), row.integer(1));
+      });
+}
+
+Result<void> SkeletonReader::readLines() {
+  return forEachRow(
+      "SELECT owner, owner_id, lane, depth, start_ns, end_ns, count, min_level, max_level FROM line "
+      "WHERE owner IN ('thread', 'channel') ORDER BY owner, owner_id, lane, depth",
+      [&](const store::Statement& row) {
+        const Owner owner = row.text(0) == "thread" ? Owner::Thread : Owner::Channel;
+        const auto at = tracks_.constFind({static_cast<int>(owner), row.integer(1)});
+        if (at == tracks_.constEnd())
+          return;
+        TrackInfo& track = result_.skeleton.tracks[*at];
+        Line line;
+        line.lane = static_cast<std::int32_t>(row.integer(2));
+        line.depth = static_cast<std::int32_t>(row.integer(3));
+        line.row = static_cast<std::uint16_t>(track.rows++);
+        line.startNs = row.integer(4);
+        line.endNs = row.integer(5);
+        line.count = row.integer(6);
+        line.minLevel = static_cast<int>(row.optionalInteger(7).value_or(-1));
+        line.maxLevel = static_cast<int>(row.optionalInteger(8).value_or(-1));
+        track.lines.push_back(line);
+        track.count += line.count;
+        result_.skeleton.events += line.count;
+        const HostClock& clock = result_.clocks[static_cast<std::size_t>(track.process)];
+        stretch(clock.toJob(line.startNs), clock.toJob(line.endNs));
+      });
+}
+
+Result<void> SkeletonReader::readIterations() {
+  SONDE_TRY(forEachRow(
+      "SELECT process_id, number, start_ns, dur_ns, slice_id FROM iteration "
+      "ORDER BY process_id, start_ns",
+      [&](const store::Statement& row) {
+        const auto process = processes_.constFind(row.integer(0));
+        if (process == processes_.constEnd())
+          return;
+        const HostClock& clock = result_.clocks[static_cast<std::size_t>(*process)];
+        const std::int64_t start = clock.toJob(row.integer(2));
+        const std::int64_t dur = row.optionalInteger(3).value_or(Block::kOpen);
+        result_.skeleton.iterations.push_back({*process, row.integer(1), start, dur, row.integer(4)});
+        stretch(start, start + std::max<std::int64_t>(dur, 0));
+      }));
+  std::stable_sort(result_.skeleton.iterations.begin(),
+                   result_.skeleton.iterations.end(),
+                   [](const IterationInfo& a, const IterationInfo& b) { return a.process < b.process; });
+  return {};
+}
+
+Result<void> SkeletonReader::readBounds() {
+  Skeleton& skeleton = result_.skeleton;
+  if (first_ > last_)
+    SONDE_TRY(forEachRow("SELECT min(start_ns), max(coalesce(end_ns, start_ns)) FROM process",
+                         [&](const store::Statement& row) {
+                           if (row.columnType(0) != store::ColumnType::Null)
+                             stretch(row.integer(0), row.integer(1));
+                         }));
+  if (first_ > last_)
+    stretch(0, 0);
+  skeleton.beginNs = first_;
+  skeleton.endNs = last_;
+  skeleton.originNs = first_;
+  return forEachRow("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns'",
+                    [&](const store::Statement& row) {
+                      skeleton.originNs = std::min(row.integer(0), skeleton.beginNs);
+                    });
+}
+
+void SkeletonReader::orderTracks() {
+  auto& tracks = result_.skeleton.tracks;
+  std::stable_sort(tracks.begin(), tracks.end(), [](const TrackInfo& a, const TrackInfo& b) {
+    return std::pair(a.process, a.owner) < std::pair(b.process, b.owner);
+  });
+}
+
+}  // namespace
+
+Result<ReadSkeleton> readSkeleton(const store::Database& trace) {
+  return SkeletonReader(trace).read();
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,36 @@
+// Totals by name of a selected span as a sortable table. Main thread.
+#pragma once
+
+#include <vector>
+
+#include <QAbstractTableModel>
+
+#include "gui/models/trace_data.h"
+
+namespace sonde::gui {
+
+class SpanModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { Name, What, Count, Total, Share, Mean, Longest, ColumnCount };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  // `spanNs` is what shares are of.
+  void show(std::vector<SpanRow> rows, std::int64_t spanNs);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+
+ private:
+  [[nodiscard]] QVariant display(const SpanRow& row, int column) const;
+
+  std::vector<SpanRow> rows_;
+  std::int64_t spanNs_ = 1;
+};
+
+}  // namespace sonde::gui

@@ -1,0 +1,107 @@
+// What the timeline shows: the open trace, the blocks of the window, the selected event, search and area totals.
+//
+// Views read it while painting and never wait: whatever is not here yet is asked for from the worker and announced by a
+// signal. Main thread only; owns the QueryWorker.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <QHash>
+#include <QObject>
+#include <QStringList>
+
+#include "gui/models/query_worker.h"
+#include "gui/models/trace_data.h"
+#include "gui/models/track_layout.h"
+#include "gui/models/viewport.h"
+
+namespace sonde::gui {
+
+class TimelineModel : public QObject {
+  Q_OBJECT
+
+ public:
+  enum class State { Empty, Loading, Ready, Failed };
+
+  explicit TimelineModel(QObject* parent = nullptr);
+
+  void open(const QStringList& paths);
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] const QString& error() const { return error_; }
+  [[nodiscard]] const QStringList& paths() const { return paths_; }
+  [[nodiscard]] const Skeleton& skeleton() const { return skeleton_; }
+
+  [[nodiscard]] const TrackLayout& layout() const { return layout_; }
+  void toggle(const LayoutEntry& entry);
+  void foldAll(bool fold);
+  void showEmptyThreads(bool show);
+  void reveal(int track);
+
+  // Says what is on screen; asks the worker when the blocks at hand do not cover it at a fitting resolution.
+  void show(const Viewport& viewport, const std::vector<int>& tracks);
+  // The newest blocks of a track, perhaps of another resolution; nullptr: none yet.
+  [[nodiscard]] const std::vector<Block>* blocks(int track) const;
+  [[nodiscard]] const QHash<std::uint32_t, QString>& names() const { return names_; }
+  // The innermost candidate: the shortest block of the row that covers a time in [fromNs, toNs].
+  [[nodiscard]] const Block* hit(int track, int row, std::int64_t fromNs, std::int64_t toNs) const;
+
+  void askOverview(int bins);
+  [[nodiscard]] const std::vector<OverviewRow>& overview() const { return overview_; }
+
+  void select(const EventRef& event);
+  void clearSelection();
+  [[nodiscard]] const std::optional<EventRef>& selectedRef() const { return selectedRef_; }
+  // Empty while they are read.
+  [[nodiscard]] const std::optional<EventDetails>& details() const { return details_; }
+  // Selects the next (+1) or previous (-1) event of the row.
+  void step(int direction);
+
+  // Selects the next hit; answers with searchFinished.
+  void search(const QString& text, bool forward, std::int64_t fromNs);
+  void clearSearch();
+  [[nodiscard]] const QString& searched() const { return searched_; }
+
+  void sumSpan(std::int64_t beginNs, std::int64_t endNs, const std::vector<int>& tracks);
+  void clearSpan();
+  [[nodiscard]] const std::vector<SpanRow>& span() const { return span_; }
+
+  // Everything that was asked for has been answered.
+  [[nodiscard]] bool settled() const { return worker_.idle(); }
+
+ signals:
+  void opened();
+  void failed(const QString& message);
+  void layoutChanged();
+  void blocksChanged();
+  void overviewChanged();
+  void selectionChanged();
+  // The details are there. `moved`: the event was found by stepping or searching and should be brought into view.
+  void detailsChanged(bool moved);
+  void searchFinished(const sonde::gui::SearchReply& reply);
+  void spanChanged();
+  void settledDown();
+
+ private:
+  [[nodiscard]] bool covers(const Viewport& viewport, const std::vector<int>& tracks) const;
+  void accept(WindowReply reply);
+  void readDetails(const EventRef& event, bool moved);
+  void forget();
+
+  State state_ = State::Empty;
+  QString error_;
+  QStringList paths_;
+  Skeleton skeleton_;
+  TrackLayout layout_;
+  QHash<int, std::vector<Block>> blocks_;
+  QHash<std::uint32_t, QString> names_;
+  WindowRequest asked_;  // the newest request; its tracks are sorted
+  std::vector<OverviewRow> overview_;
+  std::optional<EventRef> selectedRef_;
+  std::optional<EventDetails> details_;
+  QString searched_;
+  std::vector<SpanRow> span_;
+  QueryWorker worker_;  // last: its thread ends before what its replies write to
+};
+
+}  // namespace sonde::gui

@@ -1,0 +1,68 @@
+// Answers the window's questions from one trace. Lives on the worker's thread with its database connection.
+//
+// Painting asks window() and overview(), which read `lod` at the level that fits the pixels, or an index range where
+// that is finer; the skeleton comes from the small tables and `line`. Only a search by name, which a person starts,
+// goes through all slices, in steps. Long answers look at the Cancellation and stop with an error that nobody reads.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <QHash>
+#include <QString>
+#include <QStringList>
+
+#include "analysis/base/result.h"
+#include "gui/models/host_clock.h"
+#include "gui/models/query_worker.h"
+#include "gui/models/trace_data.h"
+#include "gui/models/trace_opening.h"
+
+namespace sonde::gui {
+
+struct SearchRequest {
+  QString text;         // part of a name, without regard to case
+  std::int64_t fromNs = 0;
+  std::int64_t fromId = 0;  // of the slice that fromNs belongs to, 0: none
+  bool forward = true;  // the first hit after (fromNs, fromId), else the last before it; wraps round
+};
+
+class TraceReader {
+ public:
+  // Several paths are ranks of one job.
+  Result<Skeleton> open(const QStringList& paths);
+  Result<WindowReply> window(const WindowRequest& request, const Cancellation& cancellation);
+  // One row of `bins` per process, over the whole trace.
+  Result<std::vector<OverviewRow>> overview(int bins, const Cancellation& cancellation);
+  Result<EventDetails> details(const EventRef& event);
+  // The next (+1) or previous (-1) event on the same row; empty at its end.
+  Result<std::optional<EventRef>> neighbour(const EventRef& event, int direction);
+  Result<SearchReply> search(const SearchRequest& request, const Cancellation& cancellation);
+  // Totals by name of what lies in [beginNs, endNs) on the request's tracks, longest first.
+  Result<std::vector<SpanRow>> span(const WindowRequest& request, const Cancellation& cancellation);
+
+ private:
+  struct Hit {
+    std::int64_t startNs;
+    std::int64_t id;
+    auto operator<=>(const Hit&) const = default;
+  };
+
+  Result<FoundEvent> found(const EventRef& event);
+  Result<void> collectHits(const QString& text, const Cancellation& cancellation);
+  Result<QString> text(std::uint32_t stringId);
+  [[nodiscard]] const HostClock& clockOf(int track) const;
+  [[nodiscard]] int trackOf(Owner owner, std::int64_t id) const;
+  [[nodiscard]] store::Database& database() { return trace_->database; }
+
+  std::optional<OpenedTrace> trace_;
+  Skeleton skeleton_;
+  std::vector<HostClock> clocks_;  // by process
+  QHash<QPair<int, std::int64_t>, int> trackOf_;
+  QHash<std::uint32_t, QString> texts_;
+  QString hitsOf_;  // what hits_ were collected for
+  std::vector<Hit> hits_;
+};
+
+}  // namespace sonde::gui

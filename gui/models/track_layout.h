@@ -1,0 +1,66 @@
+// Where each process, group and track stands on the vertical axis of the timeline, and which of them are folded.
+//
+// A value computed from the skeleton; recomputed when a group is folded. Positions are in pixels of the scrolled
+// content, from 0. Finding the entry under a pixel is a binary search, so ten thousand threads cost no more than ten.
+#pragma once
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gui/models/trace_data.h"
+
+namespace sonde::gui {
+
+struct LayoutEntry {
+  enum class Type { Process, Channels, Track };
+  Type type = Type::Track;
+  int process = 0;
+  int track = -1;  // Type::Track only
+  int y = 0;
+  int height = 0;
+  bool folded = false;  // Type::Process and Type::Channels
+  int hidden = 0;       // Type::Process: threads without events that are not shown
+};
+
+class TrackLayout {
+ public:
+  static constexpr int kHeaderHeight = 24;
+  static constexpr int kGroupHeight = 20;
+  static constexpr int kRowHeight = 18;
+  static constexpr int kTrackPadding = 3;  // above and below a track's rows
+  static constexpr std::size_t kManyChannels = 6;  // a process with more begins with them folded
+
+  // Keeps no reference to `skeleton`. Folds what is many.
+  void reset(const Skeleton& skeleton);
+  void rebuild(const Skeleton& skeleton);
+
+  void toggle(const Skeleton& skeleton, const LayoutEntry& entry);
+  void foldAll(const Skeleton& skeleton, bool fold);
+  void showEmpty(const Skeleton& skeleton, bool show);
+  // Unfolds whatever hides `track`.
+  void reveal(const Skeleton& skeleton, int track);
+
+  [[nodiscard]] const std::vector<LayoutEntry>& entries() const { return entries_; }
+  [[nodiscard]] int height() const { return height_; }
+  [[nodiscard]] bool showsEmpty() const { return showEmpty_; }
+  // Indices [first, second) of the entries that cross [top, bottom).
+  [[nodiscard]] std::pair<std::size_t, std::size_t> between(int top, int bottom) const;
+  // The entry at `y`, nullptr below the last.
+  [[nodiscard]] const LayoutEntry* at(int y) const;
+  // The entry of `track`, nullptr when it is folded away.
+  [[nodiscard]] const LayoutEntry* find(int track) const;
+
+ private:
+  void add(LayoutEntry entry, int height);
+  void addProcess(const Skeleton& skeleton, int process, std::size_t first, std::size_t last);
+  [[nodiscard]] bool shown(const TrackInfo& track, bool quietProcess) const;
+
+  std::vector<LayoutEntry> entries_;
+  std::set<int> foldedProcesses_;
+  std::set<int> foldedChannels_;
+  int height_ = 0;
+  bool showEmpty_ = false;
+};
+
+}  // namespace sonde::gui

@@ -1,0 +1,45 @@
+// Processes and their threads and channels as a tree, for finding a track by name.
+//
+// No node objects: a track's internal id is its process's number plus one, a process's is zero. The skeleton is copied,
+// so the model outlives a trace that is closed. Main thread.
+#pragma once
+
+#include <vector>
+
+#include <QAbstractItemModel>
+
+#include "gui/models/trace_data.h"
+
+namespace sonde::gui {
+
+// "rank 0  ·  python3 train.py  ·  pid 4242".
+[[nodiscard]] QString titleOf(const ProcessInfo& process);
+
+class TrackModel : public QAbstractItemModel {
+  Q_OBJECT
+
+ public:
+  enum Column { Name, Detail, Events, ColumnCount };
+  static constexpr int kTrackRole = Qt::UserRole;  // index in Skeleton::tracks; of a process its first, -1: none
+
+  using QAbstractItemModel::QAbstractItemModel;
+
+  void show(const Skeleton& skeleton);
+
+  [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent) const override;
+  [[nodiscard]] QModelIndex parent(const QModelIndex& child) const override;
+  [[nodiscard]] int rowCount(const QModelIndex& parent) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  [[nodiscard]] QVariant processData(int process, int column, int role) const;
+  [[nodiscard]] QVariant trackData(std::size_t track, int column, int role) const;
+
+  std::vector<ProcessInfo> processes_;
+  std::vector<TrackInfo> tracks_;
+  std::vector<std::size_t> firstTrack_;  // by process, and one past the last
+};
+
+}  // namespace sonde::gui

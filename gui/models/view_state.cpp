@@ -1,0 +1,53 @@
+#include "gui/models/view_state.h"
+
+#include <algorithm>
+
+#include "gui/models/time_format.h"
+
+namespace sonde::gui {
+
+void ViewState::setViewport(const Viewport& viewport) {
+  if (viewport == viewport_)
+    return;
+  viewport_ = viewport;
+  emit changed();
+}
+
+void ViewState::setArea(const std::optional<Span>& area) {
+  if (area == area_)
+    return;
+  area_ = area;
+  emit changed();
+  emit areaChanged();
+}
+
+void ViewState::mark(const Span& span, bool keep) {
+  const auto same =
+      std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.span == span; });
+  if (same != marks_.end()) {
+    if (keep && !same->kept)
+      same->kept = true;
+    else
+      marks_.erase(same);
+    emit changed();
+    return;
+  }
+  std::erase_if(marks_, [](const Mark& mark) { return !mark.kept; });
+  marks_.push_back({span, span.durNs() > 0 ? formatDuration(span.durNs()) : QString(), keep});
+  emit changed();
+}
+
+void ViewState::clearMarks() {
+  marks_.clear();
+  emit changed();
+}
+
+void ViewState::reset(const Viewport& viewport) {
+  viewport_ = viewport;
+  area_.reset();
+  marks_.clear();
+  emit changed();
+  emit areaChanged();
+}
+
+}  // namespace sonde::gui

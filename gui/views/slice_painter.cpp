@@ -1,0 +1,159 @@
+#include "gui/views/slice_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/models/time_format.h"
+#include "gui/models/track_layout.h"
+
+namespace sonde::gui {
+namespace {
+
+constexpr double kRowGap = 1.0;
+constexpr double kTextMargin = 4.0;
+constexpr double kMinTextWidth = 22.0;
+constexpr double kOutside = 8.0;  // rectangles are cut this far outside the window
+
+QString labelOf(const Block& block, const QString& name) {
+  if (block.count > 1)
+    return QStringLiteral("%1 ×%2").arg(name).arg(block.count);
+  if (block.kind == Kind::Send || block.kind == Kind::Receive)
+    return formatBytes(block.bytes);
+  return name;
+}
+
+}  // namespace
+
+SlicePainter::SlicePainter(QPainter& painter, const PaintContext& context)
+    : painter_(painter),
+      context_(context),
+      metrics_(painter.font()),
+      averageChar_(metrics_.averageCharWidth()) {}
+
+QRectF SlicePainter::rectOf(const Block& block, const PaintContext& context, QPointF corner) {
+  const Viewport& viewport = context.viewport;
+  const std::int64_t end =
+      block.durNs == Block::kOpen ? context.traceEndNs : block.startNs + block.durNs;
+  const double last = viewport.width() + kOutside;
+  // Whole pixels: neighbours meet without a blurred seam.
+  const double left = std::floor(std::clamp(viewport.xAt(block.startNs), -kOutside, last));
+  const double right = std::floor(std::clamp(viewport.xAt(end), -kOutside, last));
+  const double width = std::max(right - left, 1.0);
+  return {corner.x() + left,
+          corner.y() + block.row * TrackLayout::kRowHeight,
+          width,
+          TrackLayout::kRowHeight - kRowGap};
+}
+
+void SlicePainter::paint(const std::vector<Block>& blocks,
+                         Owner owner,
+                         const QHash<std::uint32_t, QString>& names,
+                         QPointF corner) {
+  const Viewport& viewport = context_.viewport;
+  selectedRect_ = {};
+  int row = -1;
+  double painted = -1e18;  // right edge of the last block of this row
+  for (const Block& block : blocks) {
+    const std::int64_t end =
+        block.durNs == Block::kOpen ? context_.traceEndNs : block.startNs + block.durNs;
+    if (end < viewport.beginNs() || block.startNs > viewport.endNs())
+      continue;
+    if (block.row != row) {
+      row = block.row;
+      painted = -1e18;
+    }
+    const QRectF rect = rectOf(block, context_, corner);
+    const EventRef ref{owner, block.id};
+    const bool selected = context_.selected == ref;
+    if (rect.right() <= painted && !selected)
+      continue;
+    paintBlock(block, rect, names.value(block.nameId));
+    painted = rect.right();
+    if (selected)
+      selectedRect_ = rect;
+    else if (context_.hovered == ref)
+      paintOutline(rect, context_.theme.highlight, 1);
+  }
+  if (!selectedRect_.isEmpty())
+    paintOutline(selectedRect_, context_.theme.selection, 2);
+}
+
+void SlicePainter::paintBlock(const Block& block, const QRectF& rect, const QString& name) {
+  QColor fill = context_.colorBy == ColorBy::Name && block.bytes == 0
+                    ? context_.theme.fill(name)
+                    : context_.theme.fill(block.kind);
+  if (block.kind == Kind::Receive)
+    fill = fill.lighter(125);
+  if (block.count > 1 && block.durNs > 0) {
+    // What stands for many shows how much of its span they fill.
+    const double busy = static_cast<double>(block.busyNs) / static_cast<double>(block.durNs);
+    fill.setAlphaF(static_cast<float>(0.35 + 0.65 * std::clamp(busy, 0.0, 1.0)));
+  }
+  if (block.kind == Kind::Mark && block.durNs == 0 && block.count == 1) {
+    paintMark(rect, fill);
+    return;
+  }
+  painter_.fillRect(rect, fill);
+  if (rect.width() >= 3.0) {
+    const QRectF edge(rect.left(), rect.top(), 1.0, rect.height());
+    painter_.fillRect(edge, fill.darker(125));
+  }
+  if (block.durNs == Block::kOpen)
+    paintOpenEnd(rect, fill);
+  if (!context_.searched.isEmpty() && name.contains(context_.searched, Qt::CaseInsensitive))
+    paintOutline(rect, context_.theme.mark, 1);
+  if (rect.width() >= kMinTextWidth)
+    paintText(block, rect, fill, name);
+}
+
+void SlicePainter::paintOpenEnd(const QRectF& rect, const QColor& fill) {
+  const double width = std::min(rect.width(), 24.0);
+  const QRectF end(rect.right() - width, rect.top(), width, rect.height());
+  painter_.fillRect(end, QBrush(Theme::textOn(fill), Qt::BDiagPattern));
+}
+
+void SlicePainter::paintMark(const QRectF& rect, const QColor& fill) {
+  const double x = rect.left() + 0.5;
+  const double half = 4.5;
+  const QPointF points[] = {{x, rect.top() + 2},
+                            {x + half, rect.center().y() + 0.5},
+                            {x, rect.bottom() - 1},
+                            {x - half, rect.center().y() + 0.5}};
+  painter_.save();
+  painter_.setRenderHint(QPainter::Antialiasing);
+  painter_.setPen(fill.darker(160));
+  painter_.setBrush(fill);
+  painter_.drawConvexPolygon(points, 4);
+  painter_.restore();
+}
+
+void SlicePainter::paintText(const Block& block,
+                             const QRectF& rect,
+                             const QColor& fill,
+                             const QString& name) {
+  // The text of a slice that begins left of the window starts at the window's edge.
+  const QRectF visible =
+      rect.intersected(QRectF(rect.left() - std::min(rect.left(), 0.0), rect.top(), 1e6, rect.height()));
+  const double room = visible.width() - 2 * kTextMargin;
+  if (room < averageChar_ * 2)
+    return;
+  QString label = labelOf(block, name);
+  if (static_cast<double>(label.size()) * averageChar_ * 0.5 > room ||
+      metrics_.horizontalAdvance(label) > room)
+    label = metrics_.elidedText(label, Qt::ElideRight, room);
+  painter_.setPen(Theme::textOn(fill));
+  painter_.drawText(visible.adjusted(kTextMargin, 0, -kTextMargin, 0),
+                    Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+                    label);
+}
+
+void SlicePainter::paintOutline(const QRectF& rect, const QColor& color, int width) {
+  painter_.save();
+  painter_.setPen(QPen(color, width));
+  painter_.setBrush(Qt::NoBrush);
+  const double inset = width / 2.0;
+  painter_.drawRect(rect.adjusted(inset, inset, -inset, -inset));
+  painter_.restore();
+}
+
+}  // namespace sonde::gui

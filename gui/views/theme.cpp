@@ -1,0 +1,120 @@
+#include "gui/views/theme.h"
+
+#include <algorithm>
+#include <array>
+
+#include <QHash>
+
+namespace sonde::gui {
+namespace {
+
+constexpr QRgb kSlate = 0xff8a9bb3;
+constexpr QRgb kSky = 0xff56b4e9;
+constexpr QRgb kBlue = 0xff0072b2;
+constexpr QRgb kGreen = 0xff009e73;
+constexpr QRgb kOrange = 0xffe69f00;
+constexpr QRgb kVermilion = 0xffd55e00;
+constexpr QRgb kPurple = 0xffcc79a7;
+constexpr QRgb kYellow = 0xffe9d94f;
+constexpr QRgb kTeal = 0xff8fcabf;
+constexpr QRgb kWine = 0xff882255;
+constexpr QRgb kGrey = 0xffb4b4b4;
+constexpr QRgb kLavender = 0xffa79fd8;
+
+struct Group {
+  const char* label;
+  QRgb color;
+  std::vector<Kind> kinds;
+};
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> kGroups = {
+      {"Iteration", kSlate, {Kind::Iteration, Kind::MicroStep}},
+      {"Forward", kSky, {Kind::Forward}},
+      {"Backward", kBlue, {Kind::Backward}},
+      {"Optimizer", kGreen, {Kind::Optimizer}},
+      {"Data loading, I/O", kOrange, {Kind::DataLoad, Kind::Io}},
+      {"Collective", kVermilion, {Kind::Collective}},
+      {"Send, receive", kPurple, {Kind::Send, Kind::Receive}},
+      {"Operation, phase, range", kYellow, {Kind::Operation, Kind::Phase, Kind::Range, Kind::Mark}},
+      {"Module, operator", kTeal, {Kind::Module, Kind::Operator}},
+      {"Evaluation, checkpoint", kWine, {Kind::Evaluation, Kind::Checkpoint}},
+      {"API, Python", kLavender, {Kind::Api, Kind::Python}},
+      {"Wait", kGrey, {Kind::Wait}},
+  };
+  return kGroups;
+}
+
+constexpr std::array<QRgb, 11> kByName = {kSky,   kBlue, kGreen,    kOrange, kVermilion, kPurple,
+                                          kYellow, kTeal, kLavender, kSlate,  kWine};
+
+double luminance(const QColor& color) {
+  return 0.2126 * color.redF() + 0.7152 * color.greenF() + 0.0722 * color.blueF();
+}
+
+QColor mixed(const QColor& a, const QColor& b, double shareOfB) {
+  const auto part = [&](float x, float y) {
+    return static_cast<float>(x * (1.0 - shareOfB) + y * shareOfB);
+  };
+  return QColor::fromRgbF(part(a.redF(), b.redF()), part(a.greenF(), b.greenF()), part(a.blueF(), b.blueF()));
+}
+
+QColor withAlpha(QColor color, int alpha) {
+  color.setAlpha(alpha);
+  return color;
+}
+
+}  // namespace
+
+Theme::Theme(const QPalette& palette)
+    : background(palette.color(QPalette::Base)),
+      panel(palette.color(QPalette::Window)),
+      text(palette.color(QPalette::WindowText)),
+      dark_(luminance(palette.color(QPalette::Window)) < 0.5) {
+  panelStrong = mixed(panel, text, dark_ ? 0.12 : 0.08);
+  dimText = mixed(text, panel, 0.35);
+  grid = mixed(background, text, dark_ ? 0.12 : 0.09);
+  border = mixed(background, text, dark_ ? 0.28 : 0.22);
+  selection = dark_ ? QColor(0xff, 0xff, 0xff) : QColor(0x10, 0x10, 0x18);
+  selectionFill = withAlpha(QColor(0x33, 0x77, 0xdd), dark_ ? 70 : 48);
+  mark = dark_ ? QColor(0xff, 0x8f, 0xa3) : QColor(0xb0, 0x10, 0x40);
+  highlight = withAlpha(selection, 150);
+}
+
+QColor Theme::fill(Kind kind) const {
+  for (const Group& group : groups())
+    if (std::find(group.kinds.begin(), group.kinds.end(), kind) != group.kinds.end())
+      return QColor::fromRgb(group.color);
+  return QColor::fromRgb(kYellow);
+}
+
+QColor Theme::fill(const QString& name) const {
+  return QColor::fromRgb(kByName.at(qHash(name, 0) % kByName.size()));
+}
+
+QColor Theme::textOn(const QColor& fill) {
+  return luminance(fill) > 0.42 ? QColor(0x10, 0x12, 0x16) : QColor(Qt::white);
+}
+
+std::vector<LegendEntry> Theme::legend() {
+  std::vector<LegendEntry> entries;
+  for (const Group& group : groups())
+    entries.push_back({QString::fromUtf8(group.label), QColor::fromRgb(group.color), group.kinds});
+  return entries;
+}
+
+QPalette plainPalette(bool dark) {
+  QPalette palette(dark ? QColor(0x25, 0x28, 0x2d) : QColor(0xf2, 0xf3, 0xf5));
+  palette.setColor(QPalette::Base, dark ? QColor(0x1b, 0x1d, 0x21) : QColor(Qt::white));
+  palette.setColor(QPalette::AlternateBase, dark ? QColor(0x21, 0x24, 0x29) : QColor(0xf7, 0xf8, 0xfa));
+  const QColor ink = dark ? QColor(0xe4, 0xe6, 0xea) : QColor(0x1c, 0x1f, 0x24);
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText})
+    palette.setColor(role, ink);
+  palette.setColor(QPalette::ToolTipBase, dark ? QColor(0x30, 0x34, 0x3b) : QColor(0xff, 0xff, 0xff));
+  palette.setColor(QPalette::Highlight, QColor(0x2f, 0x6f, 0xc4));
+  palette.setColor(QPalette::HighlightedText, Qt::white);
+  palette.setColor(QPalette::PlaceholderText, mixed(ink, palette.color(QPalette::Base), 0.5));
+  return palette;
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,56 @@
+// The colours of the timeline, for a light or a dark desktop.
+//
+// Kinds share eleven colours that stay apart for readers with the common colour-vision deficiencies (after Okabe and
+// Ito, and Tol's "muted" set) and differ in lightness as well as in hue; the legend names them. A value; main thread.
+#pragma once
+
+#include <vector>
+
+#include <QColor>
+#include <QPalette>
+#include <QString>
+
+#include "gui/models/trace_data.h"
+
+namespace sonde::gui {
+
+enum class ColorBy { Kind, Name };
+
+struct LegendEntry {
+  QString label;
+  QColor color;
+  std::vector<Kind> kinds;
+};
+
+class Theme {
+ public:
+  explicit Theme(const QPalette& palette);
+
+  [[nodiscard]] bool dark() const { return dark_; }
+  [[nodiscard]] QColor fill(Kind kind) const;
+  // The same name has the same colour in every trace.
+  [[nodiscard]] QColor fill(const QString& name) const;
+  // Black or white, whichever reads better on `fill`.
+  [[nodiscard]] static QColor textOn(const QColor& fill);
+  [[nodiscard]] static std::vector<LegendEntry> legend();
+
+  QColor background;
+  QColor panel;        // headers of processes, the label column
+  QColor panelStrong;  // process rows
+  QColor text;
+  QColor dimText;
+  QColor grid;
+  QColor border;
+  QColor selection;     // outline of the selected slice, edges of the area
+  QColor selectionFill;  // the area, translucent
+  QColor mark;
+  QColor highlight;  // outline under the mouse
+
+ private:
+  bool dark_;
+};
+
+// A palette for Qt's own widgets; `dark` stands in for the desktop where it has none.
+[[nodiscard]] QPalette plainPalette(bool dark);
+
+}  // namespace sonde::gui
