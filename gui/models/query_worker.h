@@ -34,7 +34,7 @@ class QueryWorker : public QObject {
 
  public:
   // In the order in which waiting jobs run.
-  enum class Slot { Open, Details, Window, Overview, Step, Search, Span, Count };
+  enum class Slot { Open, Details, Scope, Window, Overview, Step, Search, Span, Count };
   using Reply = std::function<void()>;
   using Job = std::function<Reply(TraceReader&, const Cancellation&)>;
 

@@ -188,6 +188,15 @@ void TimelineModel::readDetails(const EventRef& event, bool moved) {
   });
 }
 
+void TimelineModel::askScope(const EventRef& event) {
+  worker_.post(Slot::Scope, [this, event](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
+    auto scope = reader.scopeOf(event);
+    if (!scope)
+      return {};
+    return [this, event, text = *std::move(scope)] { emit scopeRead(event, text); };
+  });
+}
+
 void TimelineModel::clearSelection() {
   worker_.cancel(Slot::Details);
   worker_.cancel(Slot::Step);

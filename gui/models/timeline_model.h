@@ -40,6 +40,8 @@ class TimelineModel : public QObject {
 
   // Says what is on screen; asks the worker when the blocks at hand do not cover it at a fitting resolution.
   void show(const Viewport& viewport, const std::vector<int>& tracks);
+  // The blocks at hand, or asked for, serve this window.
+  [[nodiscard]] bool covers(const Viewport& viewport, const std::vector<int>& tracks) const;
   // The newest blocks of a track, perhaps of another resolution; nullptr: none yet.
   [[nodiscard]] const std::vector<Block>* blocks(int track) const;
   [[nodiscard]] const QHash<std::uint32_t, QString>& names() const { return names_; }
@@ -54,6 +56,8 @@ class TimelineModel : public QObject {
   [[nodiscard]] const std::optional<EventRef>& selectedRef() const { return selectedRef_; }
   // Empty while they are read.
   [[nodiscard]] const std::optional<EventDetails>& details() const { return details_; }
+  // Answers with scopeRead.
+  void askScope(const EventRef& event);
   // Selects the next (+1) or previous (-1) event of the row.
   void step(int direction);
 
@@ -78,12 +82,12 @@ class TimelineModel : public QObject {
   void selectionChanged();
   // The details are there. `moved`: the event was found by stepping or searching and should be brought into view.
   void detailsChanged(bool moved);
+  void scopeRead(const sonde::gui::EventRef& event, const QString& scope);
   void searchFinished(const sonde::gui::SearchReply& reply);
   void spanChanged();
   void settledDown();
 
  private:
-  [[nodiscard]] bool covers(const Viewport& viewport, const std::vector<int>& tracks) const;
   void accept(WindowReply reply);
   void readDetails(const EventRef& event, bool moved);
   void forget();

@@ -124,6 +124,21 @@ Result<EventDetails> TraceReader::details(const EventRef& event) {
   return details;
 }
 
+Result<QString> TraceReader::scopeOf(const EventRef& event) {
+  SONDE_TRY_ASSIGN(
+      auto row,
+      database().prepare(event.owner == Owner::Thread
+                             ? "SELECT n.text || CASE s.scope_how WHEN 'inherited' THEN ', inherited' "
+                               "ELSE '' END FROM slice s JOIN slice o ON o.id = s.scope_id "
+                               "JOIN string n ON n.id = o.name_id WHERE s.id = ?1"
+                             : "SELECT coalesce(nullif(h.name, ''), 'thread') || ' ' || h.tid FROM transfer t "
+                               "JOIN thread h ON h.id = t.thread_id WHERE t.id = ?1"));
+  row.bindAll(event.id);
+  SONDE_TRY_ASSIGN(const bool any, row.step());
+  const std::string_view text = any ? row.text(0) : std::string_view();
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
 Result<std::optional<EventRef>> TraceReader::neighbour(const EventRef& event, int direction) {
   const bool slice = event.owner == Owner::Thread;
   std::string sql = slice ? "SELECT b.id FROM slice a JOIN slice b ON b.thread_id = a.thread_id AND "

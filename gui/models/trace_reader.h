@@ -36,6 +36,8 @@ class TraceReader {
   // One row of `bins` per process, over the whole trace.
   Result<std::vector<OverviewRow>> overview(int bins, const Cancellation& cancellation);
   Result<EventDetails> details(const EventRef& event);
+  // "forward, inherited", of a transfer the thread that made it; empty: none.
+  Result<QString> scopeOf(const EventRef& event);
   // The next (+1) or previous (-1) event on the same row; empty at its end.
   Result<std::optional<EventRef>> neighbour(const EventRef& event, int direction);
   Result<SearchReply> search(const SearchRequest& request, const Cancellation& cancellation);

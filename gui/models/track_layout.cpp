@@ -1,6 +1,7 @@
 #include "gui/models/track_layout.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace sonde::gui {
 namespace {
@@ -22,7 +23,7 @@ std::size_t channelsOf(const Skeleton& skeleton, std::size_t first, std::size_t 
   return static_cast<std::size_t>(
       std::count_if(skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first),
                     skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last),
-                    [](const TrackInfo& track) { return track.owner == Owner::Channel; }));
+                    [](const TrackInfo& track) { return track.owner == Owner::Channel && track.rows > 0; }));
 }
 
 int trackHeight(const TrackInfo& track) {
@@ -43,6 +44,7 @@ void TrackLayout::reset(const Skeleton& skeleton) {
 
 void TrackLayout::rebuild(const Skeleton& skeleton) {
   entries_.clear();
+  quiet_.clear();
   height_ = 0;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
     addProcess(skeleton, process, first, last);
@@ -56,39 +58,39 @@ void TrackLayout::add(LayoutEntry entry, int height) {
   entries_.push_back(entry);
 }
 
-bool TrackLayout::shown(const TrackInfo& track, bool quietProcess) const {
-  return track.rows > 0 || showEmpty_ || quietProcess;
-}
-
 void TrackLayout::addProcess(const Skeleton& skeleton,
                              int process,
                              std::size_t first,
                              std::size_t last) {
-  const auto& tracks = skeleton.tracks;
-  const bool quiet = std::none_of(tracks.begin() + static_cast<std::ptrdiff_t>(first),
-                                  tracks.begin() + static_cast<std::ptrdiff_t>(last),
-                                  [](const TrackInfo& track) { return track.rows > 0; });
-  // A process in which nothing was recorded is one line that says so.
-  const bool folded = foldedProcesses_.contains(process) || (quiet && !showEmpty_);
-  int hidden = 0;
-  for (std::size_t at = first; at < last; ++at)
-    hidden += shown(tracks[at], false) ? 0 : 1;
-  add({LayoutEntry::Type::Process, process, -1, 0, 0, folded, hidden}, kHeaderHeight);
-  if (folded)
+  const auto begin = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last);
+  const auto isShown = [&](const TrackInfo& track) { return shown(track); };
+  const bool quiet = std::none_of(begin, end, isShown);
+  if (quiet)
+    quiet_.insert(process);
+  LayoutEntry header{LayoutEntry::Type::Process, process};
+  header.folded = quiet || foldedProcesses_.contains(process);
+  header.hidden = static_cast<int>(std::count_if(begin, end, std::not_fn(isShown)));
+  add(header, kHeaderHeight);
+  if (header.folded)
     return;
-  bool channels = false;
+  LayoutEntry channels{LayoutEntry::Type::Channels, process};
+  channels.folded = foldedChannels_.contains(process);
+  channels.count = static_cast<int>(std::count_if(begin, end, [&](const TrackInfo& track) {
+    return track.owner == Owner::Channel && shown(track);
+  }));
+  bool inChannels = false;
   for (std::size_t at = first; at < last; ++at) {
-    if (!shown(tracks[at], false))
+    const TrackInfo& track = skeleton.tracks[at];
+    if (!shown(track))
       continue;
-    if (tracks[at].owner == Owner::Channel && !channels) {
-      channels = true;
-      add({LayoutEntry::Type::Channels, process, -1, 0, 0, foldedChannels_.contains(process), 0},
-          kGroupHeight);
+    if (track.owner == Owner::Channel && !inChannels) {
+      inChannels = true;
+      add(channels, kGroupHeight);
     }
-    if (channels && foldedChannels_.contains(process))
+    if (inChannels && channels.folded)
       break;
-    add({LayoutEntry::Type::Track, process, static_cast<int>(at), 0, 0, false, 0},
-        trackHeight(tracks[at]));
+    add({LayoutEntry::Type::Track, process, static_cast<int>(at)}, trackHeight(track));
   }
 }
 

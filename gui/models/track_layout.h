@@ -20,7 +20,8 @@ struct LayoutEntry {
   int y = 0;
   int height = 0;
   bool folded = false;  // Type::Process and Type::Channels
-  int hidden = 0;       // Type::Process: threads without events that are not shown
+  int hidden = 0;       // Type::Process: tracks without events that are not shown
+  int count = 0;        // Type::Channels: how many
 };
 
 class TrackLayout {
@@ -48,17 +49,20 @@ class TrackLayout {
   [[nodiscard]] std::pair<std::size_t, std::size_t> between(int top, int bottom) const;
   // The entry at `y`, nullptr below the last.
   [[nodiscard]] const LayoutEntry* at(int y) const;
+  // Nothing was recorded on any track of the process: it is one line, unless empty tracks are shown.
+  [[nodiscard]] bool quiet(int process) const { return quiet_.contains(process); }
   // The entry of `track`, nullptr when it is folded away.
   [[nodiscard]] const LayoutEntry* find(int track) const;
 
  private:
   void add(LayoutEntry entry, int height);
   void addProcess(const Skeleton& skeleton, int process, std::size_t first, std::size_t last);
-  [[nodiscard]] bool shown(const TrackInfo& track, bool quietProcess) const;
+  [[nodiscard]] bool shown(const TrackInfo& track) const { return track.rows > 0 || showEmpty_; }
 
   std::vector<LayoutEntry> entries_;
   std::set<int> foldedProcesses_;
   std::set<int> foldedChannels_;
+  std::set<int> quiet_;
   int height_ = 0;
   bool showEmpty_ = false;
 };

@@ -1,0 +1,85 @@
+// sonde-gui: shows traces in a window, or writes a picture of them.
+#include <cstdlib>
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QStyleFactory>
+#include <fmt/format.h>
+
+#include "gui/app/main_window.h"
+#include "gui/app/options.h"
+#include "gui/app/screenshot.h"
+#include "gui/views/theme.h"
+
+namespace {
+
+using sonde::gui::MainWindow;
+using sonde::gui::Options;
+
+constexpr int kUsage = 2;
+constexpr int kUnreadable = 3;
+
+bool hasDisplay() {
+  return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+}
+
+// Without a display only a picture can be made. Requires: called before QApplication exists.
+bool choosePlatform(const Options& options) {
+  if (hasDisplay() || qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
+    return true;
+  if (options.screenshot.isEmpty()) {
+    fmt::print(stderr,
+               "sonde-gui: there is no display (DISPLAY and WAYLAND_DISPLAY are not set): "
+               "use --screenshot out.png, or ssh -X\n");
+    return false;
+  }
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  return true;
+}
+
+// The same picture on every machine: Qt's own style, and a palette where the desktop gives none.
+void chooseLook(const Options& options) {
+  const bool picture = !options.screenshot.isEmpty();
+  if (!picture && options.theme == Options::Theme::System)
+    return;
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setPalette(sonde::gui::plainPalette(options.theme == Options::Theme::Dark));
+}
+
+int run(QApplication& application, const Options& options) {
+  if (QFontDatabase::families().isEmpty()) {
+    fmt::print(stderr,
+               "sonde-gui: no fonts are installed, so no text can be drawn: "
+               "install a font package, e.g. apt-get install fonts-dejavu-core\n");
+    return kUnreadable;
+  }
+  chooseLook(options);
+  MainWindow window;
+  window.resize(options.size);
+  window.show();
+  if (!options.traces.isEmpty())
+    window.open(options.traces);
+  if (!options.screenshot.isEmpty())
+    return sonde::gui::takeScreenshot(window, options.screenshot);
+  // A trace that was named and cannot be read ends the program as it would end any verb.
+  QObject::connect(&window.model(), &sonde::gui::TimelineModel::failed, &window, [&](const QString& message) {
+    if (window.model().state() != sonde::gui::TimelineModel::State::Failed || window.everOpened())
+      return;
+    fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
+    QApplication::exit(kUnreadable);
+  });
+  return application.exec();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto parsed = sonde::gui::parseOptions(argc, argv);
+  if (!parsed.run)
+    return parsed.exitCode;
+  if (!choosePlatform(parsed.options))
+    return kUsage;
+  QApplication application(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("sonde-gui"));
+  return run(application, parsed.options);
+}

@@ -1,0 +1,45 @@
+#include "gui/app/screenshot.h"
+
+#include <QApplication>
+#include <QEventLoop>
+#include <QPixmap>
+#include <QTimer>
+#include <fmt/format.h>
+
+#include "gui/app/main_window.h"
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kUnreadable = 3;
+
+// Layout changes of the docks and strips ask for more data: the window is done when a turn of the loop leaves it quiet.
+bool quiet(MainWindow& window) {
+  QApplication::processEvents();
+  return window.model().settled();
+}
+
+}  // namespace
+
+int takeScreenshot(MainWindow& window, const QString& path) {
+  TimelineModel& model = window.model();
+  while (!quiet(window)) {
+    QEventLoop loop;
+    QObject::connect(&model, &TimelineModel::settledDown, &loop, &QEventLoop::quit);
+    if (!model.settled())
+      loop.exec();
+  }
+  if (model.state() == TimelineModel::State::Failed) {
+    fmt::print(stderr, "sonde-gui: {}\n", model.error().toStdString());
+    return kUnreadable;
+  }
+  if (!window.grab().save(path, "PNG")) {
+    fmt::print(stderr,
+               "sonde-gui: cannot write {}: choose a folder that exists and can be written\n",
+               path.toStdString());
+    return kUnreadable;
+  }
+  return 0;
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,13 @@
+// Writes what a window shows as a PNG once everything in it has been read and painted. Main thread.
+#pragma once
+
+#include <QString>
+
+namespace sonde::gui {
+
+class MainWindow;
+
+// Runs the event loop until then. Returns the exit code: 0, or 3 after one line on stderr.
+[[nodiscard]] int takeScreenshot(MainWindow& window, const QString& path);
+
+}  // namespace sonde::gui

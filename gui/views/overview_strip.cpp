@@ -1,0 +1,152 @@
+#include "gui/views/overview_strip.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QWheelEvent>
+
+#include "gui/models/time_format.h"
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kBins = 1024;
+constexpr int kRowHeight = 9;
+constexpr int kMaxRows = 8;
+constexpr int kTop = 4;
+
+}  // namespace
+
+OverviewStrip::OverviewStrip(TimelineModel& model, ViewState& state, QWidget* parent)
+    : QWidget(parent), model_(model), state_(state), theme_(palette()) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setAccessibleName(tr("Overview of the whole trace"));
+  connect(&model_, &TimelineModel::opened, this, [this] { model_.askOverview(kBins); });
+  connect(&model_, &TimelineModel::overviewChanged, this, [this] {
+    updateGeometry();
+    update();
+  });
+  connect(&state_, &ViewState::changed, this, [this] { update(); });
+}
+
+void OverviewStrip::setLabelWidth(int width) {
+  labelWidth_ = width;
+  update();
+}
+
+QSize OverviewStrip::sizeHint() const {
+  const auto& rows = model_.overview();
+  const auto busy = std::count_if(
+      rows.begin(), rows.end(), [](const OverviewRow& row) { return !row.bins.empty(); });
+  const int shown = std::clamp(static_cast<int>(busy), 3, kMaxRows);
+  return {400, 2 * kTop + shown * kRowHeight};
+}
+
+QRect OverviewStrip::timeRect() const {
+  return rect().adjusted(labelWidth_, kTop, -kTop, -kTop);
+}
+
+double OverviewStrip::xAt(std::int64_t ns) const {
+  const Skeleton& skeleton = model_.skeleton();
+  const auto span = static_cast<double>(std::max<std::int64_t>(skeleton.endNs - skeleton.beginNs, 1));
+  const double share = static_cast<double>(ns - skeleton.beginNs) / span;
+  return timeRect().left() + std::clamp(share, 0.0, 1.0) * timeRect().width();
+}
+
+void OverviewStrip::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme_.panel);
+  painter.setPen(theme_.border);
+  painter.drawLine(rect().bottomLeft(), rect().bottomRight());
+  if (model_.state() != TimelineModel::State::Ready)
+    return;
+  const Skeleton& skeleton = model_.skeleton();
+  painter.setPen(theme_.text);
+  painter.drawText(QRect(8, kTop, labelWidth_ - 16, 16),
+                   Qt::AlignVCenter,
+                   tr("whole trace %1").arg(formatDuration(skeleton.endNs - skeleton.beginNs)));
+  painter.setPen(theme_.dimText);
+  painter.drawText(QRect(8, kTop + 15, labelWidth_ - 16, 16),
+                   Qt::AlignVCenter,
+                   tr("%L1 events").arg(skeleton.events));
+  painter.fillRect(timeRect(), theme_.background);
+  paintRows(painter, timeRect());
+  paintWindow(painter, timeRect());
+}
+
+void OverviewStrip::paintRows(QPainter& painter, const QRect& rect) {
+  std::vector<const OverviewRow*> rows;
+  for (const OverviewRow& row : model_.overview())
+    if (!row.bins.empty() && rows.size() < kMaxRows)
+      rows.push_back(&row);
+  if (rows.empty())
+    return;
+  const double height = static_cast<double>(rect.height()) / static_cast<double>(rows.size());
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    const auto& bins = rows[at]->bins;
+    const double width = rect.width() / static_cast<double>(bins.size());
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+      if (bins[bin].busy <= 0)
+        continue;
+      QColor fill = theme_.fill(bins[bin].kind);
+      fill.setAlphaF(std::min(0.25F + 0.75F * bins[bin].busy, 1.0F));
+      const double x = rect.left() + std::floor(static_cast<double>(bin) * width);
+      painter.fillRect(QRectF(x,
+                              rect.top() + static_cast<double>(at) * height,
+                              std::ceil(width),
+                              std::max(height - 1, 1.0)),
+                       fill);
+    }
+  }
+}
+
+void OverviewStrip::paintWindow(QPainter& painter, const QRect& rect) {
+  const double left = std::floor(xAt(state_.viewport().beginNs()));
+  const double right = std::max(std::ceil(xAt(state_.viewport().endNs())), left + 3);
+  QColor veil = theme_.panel;
+  veil.setAlpha(theme_.dark() ? 150 : 165);
+  painter.fillRect(QRectF(rect.left(), rect.top(), left - rect.left(), rect.height()), veil);
+  painter.fillRect(QRectF(right, rect.top(), rect.right() + 1 - right, rect.height()), veil);
+  painter.setPen(QPen(QColor(0x33, 0x77, 0xdd), 1));
+  painter.drawRect(QRectF(left, rect.top() - 1, right - left - 1, rect.height() + 1));
+}
+
+void OverviewStrip::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange)
+    theme_ = Theme(palette());
+  QWidget::changeEvent(event);
+}
+
+void OverviewStrip::moveTo(int x) {
+  if (model_.state() != TimelineModel::State::Ready)
+    return;
+  const Skeleton& skeleton = model_.skeleton();
+  const double share =
+      std::clamp(static_cast<double>(x - timeRect().left()) / std::max(timeRect().width(), 1), 0.0, 1.0);
+  const auto at = skeleton.beginNs + static_cast<std::int64_t>(
+                                         share * static_cast<double>(skeleton.endNs - skeleton.beginNs));
+  Viewport moved = state_.viewport();
+  moved.panNs(at - (moved.beginNs() + moved.spanNs() / 2));
+  state_.setViewport(moved);
+}
+
+void OverviewStrip::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton)
+    moveTo(event->pos().x());
+}
+
+void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
+  if (event->buttons() & Qt::LeftButton)
+    moveTo(event->pos().x());
+}
+
+void OverviewStrip::wheelEvent(QWheelEvent* event) {
+  Viewport zoomed = state_.viewport();
+  zoomed.zoomAt(zoomed.width() / 2.0, std::pow(0.8, event->angleDelta().y() / 120.0));
+  state_.setViewport(zoomed);
+  event->accept();
+}
+
+}  // namespace sonde::gui

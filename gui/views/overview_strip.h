@@ -1,0 +1,43 @@
+// The whole trace in a strip: what each process did when, and where the timeline's window lies.
+//
+// Click or drag moves the window there; the wheel zooms it. Main thread; the model and the state outlive it.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/models/timeline_model.h"
+#include "gui/models/view_state.h"
+#include "gui/views/theme.h"
+
+namespace sonde::gui {
+
+class OverviewStrip : public QWidget {
+  Q_OBJECT
+
+ public:
+  OverviewStrip(TimelineModel& model, ViewState& state, QWidget* parent = nullptr);
+
+  void setLabelWidth(int width);
+  [[nodiscard]] QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+
+ private:
+  [[nodiscard]] QRect timeRect() const;
+  [[nodiscard]] double xAt(std::int64_t ns) const;
+  void moveTo(int x);
+  void paintRows(QPainter& painter, const QRect& rect);
+  void paintWindow(QPainter& painter, const QRect& rect);
+
+  TimelineModel& model_;
+  ViewState& state_;
+  Theme theme_;
+  int labelWidth_ = 0;
+};
+
+}  // namespace sonde::gui

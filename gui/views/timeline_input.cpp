@@ -1,0 +1,351 @@
+// What TimelineView does with keys, wheel and mouse. The keys are Perfetto's.
+#include <algorithm>
+#include <cmath>
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include "gui/models/time_format.h"
+#include "gui/models/track_model.h"
+#include "gui/views/timeline_view.h"
+
+namespace sonde::gui {
+namespace {
+
+constexpr double kKeyZoom = 0.75;   // of the span, for one press
+constexpr double kKeyPan = 0.15;    // of the window
+constexpr double kWheelZoom = 0.8;  // for one notch
+constexpr double kNotch = 120.0;    // QWheelEvent's units
+constexpr int kClickSlack = 4;      // pixels that a click may move
+constexpr int kHitSlack = 2;        // pixels beside a narrow slice that still mean it
+constexpr int kGrip = 4;            // pixels beside the edge of the label column
+constexpr int kMinLabelWidth = 120;
+constexpr int kMaxLabelWidth = 600;
+constexpr int kSliderSteps = 3;     // of the vertical scroll bar, for one notch
+
+QString row(const QString& name, const QString& value) {
+  return QStringLiteral("<tr><td style='padding-right:10px'>%1</td><td>%2</td></tr>")
+      .arg(name, value.toHtmlEscaped());
+}
+
+}  // namespace
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+  const auto other = event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier);
+  const bool shift = (event->modifiers() & Qt::ShiftModifier) != 0;
+  if (other || !handleKey(event->key(), shift))
+    QAbstractScrollArea::keyPressEvent(event);
+}
+
+bool TimelineView::handleKey(int key, bool shift) {
+  const double page = state_.viewport().width() * kKeyPan;
+  const auto pan = [this](double pixels) {
+    Viewport moved = state_.viewport();
+    moved.panPixels(pixels);
+    state_.setViewport(moved);
+  };
+  switch (key) {
+    case Qt::Key_W:
+      return zoom(kKeyZoom), true;
+    case Qt::Key_S:
+      return zoom(1 / kKeyZoom), true;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      return pan(-page), true;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      return pan(page), true;
+    case Qt::Key_F:
+      return focusSelection(), true;
+    case Qt::Key_0:
+    case Qt::Key_Home:
+      return fit(), true;
+    case Qt::Key_M:
+      return markSelection(shift), true;
+    case Qt::Key_R:
+      return areaFromSelection(), true;
+    case Qt::Key_Period:
+      return model_.step(1), true;
+    case Qt::Key_Comma:
+      return model_.step(-1), true;
+    case Qt::Key_Escape:
+      return clearAll(), true;
+    default:
+      return false;
+  }
+}
+
+void TimelineView::zoom(double factor) {
+  Viewport zoomed = state_.viewport();
+  const bool inside = mouse_.x() > labelWidth_ && viewport()->underMouse();
+  zoomed.zoomAt(inside ? mouse_.x() - labelWidth_ : zoomed.width() / 2.0, factor);
+  state_.setViewport(zoomed);
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  const double notches = event->angleDelta().y() / kNotch;
+  const double sideways = event->angleDelta().x() / kNotch;
+  const double x = event->position().x() - labelWidth_;
+  const bool onTime = x >= 0 && event->position().y() < headerHeight();
+  Viewport changed = state_.viewport();
+  if ((event->modifiers() & Qt::ControlModifier) || onTime) {
+    changed.zoomAt(std::max(x, 0.0), std::pow(kWheelZoom, notches));
+    state_.setViewport(changed);
+  } else if ((event->modifiers() & Qt::ShiftModifier) || sideways != 0) {
+    changed.panPixels(-(notches + sideways) * changed.width() * 0.1);
+    state_.setViewport(changed);
+  } else {
+    QScrollBar* bar = verticalScrollBar();
+    bar->setValue(bar->value() - static_cast<int>(notches * bar->singleStep() * kSliderSteps));
+  }
+  updateHover(event->position().toPoint());
+  event->accept();
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  pressedAt_ = event->pos();
+  pressedViewport_ = state_.viewport();
+  pressedScroll_ = verticalScrollBar()->value();
+  if (event->button() == Qt::MiddleButton)
+    drag_ = Drag::Pan;
+  else if (event->button() != Qt::LeftButton)
+    return;
+  else if (std::abs(event->pos().x() - labelWidth_) <= kGrip)
+    drag_ = Drag::LabelWidth;
+  else
+    drag_ = (event->modifiers() & Qt::ShiftModifier) ? Drag::Pan : Drag::Pressed;
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  const QPoint at = event->pos();
+  const QPoint moved = at - pressedAt_;
+  if (drag_ == Drag::Pressed && moved.manhattanLength() > kClickSlack && pressedAt_.x() > labelWidth_)
+    drag_ = Drag::Area;
+  switch (drag_) {
+    case Drag::Area:
+      selectArea(pressedAt_, at);
+      break;
+    case Drag::Pan: {
+      Viewport panned = pressedViewport_;
+      panned.panPixels(-moved.x());
+      state_.setViewport(panned);
+      verticalScrollBar()->setValue(pressedScroll_ - moved.y());
+      break;
+    }
+    case Drag::LabelWidth:
+      labelWidth_ = std::clamp(at.x(), kMinLabelWidth, kMaxLabelWidth);
+      updateWidth();
+      emit labelWidthChanged(labelWidth_);
+      break;
+    default:
+      viewport()->setCursor(std::abs(at.x() - labelWidth_) <= kGrip ? Qt::SplitHCursor : Qt::ArrowCursor);
+  }
+  updateHover(at);
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  const Drag was = std::exchange(drag_, Drag::None);
+  if (was == Drag::Pressed)
+    finishClick(event->pos());
+  else if (was == Drag::Area && state_.area())
+    model_.sumSpan(state_.area()->beginNs, state_.area()->endNs, areaTracks_);
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton)
+    return;
+  if (const auto target = targetAt(event->pos())) {
+    const Block& block = target->block;
+    const std::int64_t end =
+        block.durNs == Block::kOpen ? model_.skeleton().endNs : block.startNs + block.durNs;
+    frame({block.startNs, end});
+  }
+}
+
+void TimelineView::selectArea(const QPoint& from, const QPoint& to) {
+  const auto timeAt = [&](int x) { return state_.viewport().timeAt(std::max(x - labelWidth_, 0)); };
+  const auto [left, right] = std::minmax(from.x(), to.x());
+  int top = std::min(from.y(), to.y()) - contentCorner().y();
+  int bottom = std::max(from.y(), to.y()) - contentCorner().y() + 1;
+  if (from.y() < headerHeight()) {  // begun on the ruler: all tracks
+    top = 0;
+    bottom = model_.layout().height();
+  }
+  areaTracks_.clear();
+  const auto [first, last] = model_.layout().between(top, bottom);
+  for (std::size_t at = first; at < last; ++at)
+    if (model_.layout().entries()[at].track >= 0)
+      areaTracks_.push_back(model_.layout().entries()[at].track);
+  state_.setArea(Span{timeAt(left), timeAt(right)});
+}
+
+void TimelineView::finishClick(const QPoint& at) {
+  if (at.y() >= headerHeight()) {
+    const LayoutEntry* entry = model_.layout().at(at.y() - contentCorner().y());
+    if (entry != nullptr && entry->type != LayoutEntry::Type::Track) {
+      model_.toggle(*entry);
+      return;
+    }
+  }
+  const auto target = targetAt(at);
+  if (!target) {
+    clearAll();
+    return;
+  }
+  const TrackInfo& track = model_.skeleton().tracks.at(static_cast<std::size_t>(target->track));
+  model_.select({track.owner, target->block.id});
+}
+
+void TimelineView::frame(const Span& span) {
+  Viewport framed = state_.viewport();
+  framed.show(span.beginNs, span.endNs, 0.08);
+  state_.setViewport(framed);
+}
+
+std::optional<Span> TimelineView::selectedSpan() const {
+  if (!model_.details())
+    return state_.area();
+  const Block& block = model_.details()->event.block;
+  const std::int64_t end =
+      block.durNs == Block::kOpen ? model_.skeleton().endNs : block.startNs + block.durNs;
+  return Span{block.startNs, end};
+}
+
+void TimelineView::focusSelection() {
+  const std::optional<Span> span = selectedSpan();
+  const Viewport before = state_.viewport();
+  if (span)
+    frame(*span);
+  if (!span || before == state_.viewport())
+    fit();
+}
+
+void TimelineView::markSelection(bool keep) {
+  if (const auto span = selectedSpan()) {
+    state_.mark(*span, keep);
+    return;
+  }
+  const int x = std::clamp(mouse_.x() - labelWidth_, 0, state_.viewport().width());
+  const std::int64_t at = state_.viewport().timeAt(x);
+  state_.mark({at, at}, keep);
+}
+
+void TimelineView::areaFromSelection() {
+  if (!model_.details())
+    return;
+  areaTracks_ = {model_.details()->event.track};
+  const Span span = *selectedSpan();
+  state_.setArea(span);
+  model_.sumSpan(span.beginNs, span.endNs, areaTracks_);
+}
+
+void TimelineView::clearAll() {
+  areaTracks_.clear();
+  state_.setArea({});
+  model_.clearSpan();
+  model_.clearSelection();
+}
+
+std::optional<TimelineView::Target> TimelineView::targetAt(const QPoint& at) const {
+  if (at.x() < labelWidth_ || at.y() < headerHeight())
+    return {};
+  const int y = at.y() - contentCorner().y();
+  const LayoutEntry* entry = model_.layout().at(y);
+  if (entry == nullptr || entry->track < 0)
+    return {};
+  const int row = (y - entry->y - TrackLayout::kTrackPadding) / TrackLayout::kRowHeight;
+  const int x = at.x() - labelWidth_;
+  const Viewport& viewport = state_.viewport();
+  for (const int slack : {0, kHitSlack}) {
+    const Block* block =
+        model_.hit(entry->track, row, viewport.timeAt(x - slack), viewport.timeAt(x + 1 + slack));
+    if (block != nullptr)
+      return Target{entry->track, *block};
+  }
+  return {};
+}
+
+void TimelineView::updateHover(const QPoint& at) {
+  mouse_ = at;
+  const auto target = targetAt(at);
+  const auto keyOf = [](const std::optional<Target>& t) {
+    return t ? std::pair(t->track, t->block.id) : std::pair(-1, std::int64_t{-1});
+  };
+  if (keyOf(target) != keyOf(hover_)) {
+    hoverScope_.clear();
+    QToolTip::hideText();
+    viewport()->update();
+  }
+  hover_ = target;
+  emit hovered(hoverText());
+}
+
+QString TimelineView::hoverText() const {
+  if (mouse_.x() < labelWidth_ || model_.state() != TimelineModel::State::Ready)
+    return {};
+  const Viewport& viewport = state_.viewport();
+  const std::int64_t at = viewport.timeAt(mouse_.x() - labelWidth_) - model_.skeleton().originNs;
+  QString text = formatTime(at, static_cast<std::int64_t>(std::max(viewport.nsPerPixel(), 1.0)));
+  if (!hover_)
+    return text;
+  const Block& block = hover_->block;
+  const bool transfer = block.kind == Kind::Send || block.kind == Kind::Receive;
+  text += "   " + (transfer ? wordOf(block.kind) + " " + formatBytes(block.bytes)
+                            : model_.names().value(block.nameId));
+  if (block.count > 1)
+    return text + tr("   and %1 more here, %2 in all").arg(block.count - 1).arg(formatDuration(block.busyNs));
+  return text + "   " + (block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
+}
+
+QString TimelineView::toolTipText() const {
+  const Block& block = hover_->block;
+  const Skeleton& skeleton = model_.skeleton();
+  const TrackInfo& track = skeleton.tracks.at(static_cast<std::size_t>(hover_->track));
+  const bool transfer = track.owner == Owner::Channel;
+  const QString name = transfer ? wordOf(block.kind) : model_.names().value(block.nameId);
+  QString text = QStringLiteral("<b>%1</b><table>").arg(name.left(400).toHtmlEscaped());
+  if (block.count > 1)
+    text += row(tr("Here"), tr("%1 events, the longest is named").arg(block.count)) +
+            row(tr("In all"), formatDuration(block.busyNs));
+  text += row(tr("Kind"), wordOf(block.kind)) +
+          row(tr("Start"), formatTime(block.startNs - skeleton.originNs, 1));
+  if (block.count == 1)
+    text += row(tr("Duration"),
+                block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
+  if (transfer)
+    text += row(tr("Bytes"), formatBytes(block.bytes));
+  text += row(transfer ? tr("Channel") : tr("Thread"), track.name + " " + track.detail);
+  text += row(tr("Process"), titleOf(skeleton.processes.at(static_cast<std::size_t>(track.process))).left(80));
+  if (!hoverScope_.isEmpty())
+    text += row(transfer ? tr("By") : tr("Scope"), hoverScope_);
+  return text + QStringLiteral("</table>");
+}
+
+void TimelineView::showToolTip() {
+  const QPoint at = viewport()->mapToGlobal(mouse_);
+  if (hover_)
+    QToolTip::showText(at, toolTipText(), viewport());
+}
+
+bool TimelineView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave) {
+    mouse_ = QPoint(-1, -1);
+    hover_.reset();
+    emit hovered({});
+    viewport()->update();
+  }
+  if (event->type() != QEvent::ToolTip)
+    return QAbstractScrollArea::viewportEvent(event);
+  updateHover(static_cast<QHelpEvent*>(event)->pos());
+  showToolTip();
+  if (hover_ && hover_->block.count == 1)
+    model_.askScope(
+        {model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner, hover_->block.id});
+  return true;
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,220 @@
+// How TimelineView looks.
+#include <algorithm>
+
+#include <QPainter>
+#include <QScrollBar>
+
+#include "gui/models/time_format.h"
+#include "gui/models/track_model.h"
+#include "gui/views/axis_painter.h"
+#include "gui/views/timeline_view.h"
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kMargin = 8;
+
+void paintArrow(QPainter& painter, const QRect& rect, bool folded, const QColor& color) {
+  const QPointF c(rect.left() + 12.5, rect.center().y() + 0.5);
+  const QPointF down[] = {{c.x() - 4, c.y() - 2}, {c.x() + 4, c.y() - 2}, {c.x(), c.y() + 3}};
+  const QPointF right[] = {{c.x() - 2, c.y() - 4}, {c.x() + 3, c.y()}, {c.x() - 2, c.y() + 4}};
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawConvexPolygon(folded ? right : down, 3);
+  painter.restore();
+}
+
+QString hiddenText(int hidden) {
+  return hidden == 1 ? QStringLiteral("1 thread without events")
+                     : QStringLiteral("%1 threads and channels without events").arg(hidden);
+}
+
+}  // namespace
+
+void TimelineView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(viewport());
+  painter.fillRect(viewport()->rect(), theme_.background);
+  if (model_.state() != TimelineModel::State::Ready || model_.skeleton().processes.empty()) {
+    paintMessage(painter);
+    return;
+  }
+  paintTracks(painter);
+  paintHeader(painter);
+}
+
+void TimelineView::paintMessage(QPainter& painter) {
+  QString text;
+  switch (model_.state()) {
+    case TimelineModel::State::Loading:
+      text = tr("Reading %1 …").arg(model_.paths().join(QStringLiteral(", ")));
+      break;
+    case TimelineModel::State::Failed:
+      text = model_.error();
+      break;
+    case TimelineModel::State::Ready:
+      text = tr("This trace is empty: nothing was recorded.");
+      break;
+    default:
+      text = tr("Open a trace with Ctrl+O, or drop one here.");
+  }
+  painter.setPen(theme_.dimText);
+  painter.drawText(
+      viewport()->rect().adjusted(40, 0, -40, 0), Qt::AlignCenter | Qt::TextWordWrap, text);
+}
+
+void TimelineView::paintTracks(QPainter& painter) {
+  const QRect content(0, headerHeight(), viewport()->width(), viewport()->height() - headerHeight());
+  const QRect time = content.adjusted(labelWidth_, 0, 0, 0);
+  const AxisContext axis{
+      state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
+  PaintContext context{state_.viewport(),
+                       theme_,
+                       colorBy_,
+                       model_.skeleton().endNs,
+                       model_.selectedRef(),
+                       {},
+                       model_.searched()};
+  if (hover_)
+    context.hovered = EventRef{
+        model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner, hover_->block.id};
+  painter.save();
+  painter.setClipRect(content);
+  paintGrid(painter, time, axis);
+  const auto [first, last] = visibleEntries(0);
+  for (std::size_t at = first; at < last; ++at)
+    paintEntry(painter, model_.layout().entries()[at], context);
+  painter.setPen(theme_.border);
+  painter.drawLine(labelWidth_ - 1, content.top(), labelWidth_ - 1, content.bottom());
+  painter.setClipRect(time);
+  paintArea(painter);
+  painter.restore();
+}
+
+void TimelineView::paintEntry(QPainter& painter, const LayoutEntry& entry, const PaintContext& context) {
+  const QPoint corner = contentCorner();
+  const QRect row(0, corner.y() + entry.y, viewport()->width(), entry.height);
+  if (entry.type == LayoutEntry::Type::Process)
+    return paintProcess(painter, row, entry);
+  if (entry.type == LayoutEntry::Type::Channels)
+    return paintChannels(painter, row, entry);
+  const TrackInfo& track = model_.skeleton().tracks.at(static_cast<std::size_t>(entry.track));
+  painter.setPen(theme_.grid);
+  painter.drawLine(row.left(), row.bottom(), row.right(), row.bottom());
+  paintTrackLabel(painter, QRect(0, row.top(), labelWidth_, row.height()), track);
+  const std::vector<Block>* blocks = model_.blocks(entry.track);
+  if (blocks == nullptr)
+    return;
+  painter.save();
+  painter.setClipRect(QRect(labelWidth_, row.top(), row.width() - labelWidth_, row.height())
+                          .intersected(viewport()->rect().adjusted(0, headerHeight(), 0, 0)));
+  SlicePainter(painter, context)
+      .paint(*blocks, track.owner, model_.names(), {double(labelWidth_), double(row.top() + TrackLayout::kTrackPadding)});
+  painter.restore();
+}
+
+void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
+  painter.fillRect(rect, theme_.panelStrong);
+  painter.setPen(theme_.border);
+  painter.drawLine(rect.bottomLeft(), rect.bottomRight());
+  const bool quiet = model_.layout().quiet(entry.process);
+  if (!quiet)
+    paintArrow(painter, rect, entry.folded, theme_.text);
+  const ProcessInfo& process = model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
+  QString title = titleOf(process);
+  if (quiet)
+    title += QStringLiteral("  ·  nothing recorded");
+  else if (entry.hidden > 0)
+    title += QStringLiteral("  ·  ") + hiddenText(entry.hidden);
+  QFont font = painter.font();
+  font.setBold(process.rank.has_value() && !quiet);
+  painter.save();
+  painter.setFont(font);
+  painter.setPen(quiet ? theme_.dimText : theme_.text);
+  const QRect text = rect.adjusted(24, 0, -kMargin, -1);
+  painter.drawText(
+      text, Qt::AlignVCenter, painter.fontMetrics().elidedText(title, Qt::ElideMiddle, text.width()));
+  painter.restore();
+}
+
+void TimelineView::paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
+  painter.fillRect(rect, theme_.panel);
+  painter.setPen(theme_.grid);
+  painter.drawLine(rect.bottomLeft(), rect.bottomRight());
+  paintArrow(painter, rect.translated(12, 0), entry.folded, theme_.dimText);
+  painter.setPen(theme_.dimText);
+  const QString text = entry.count == 1 ? tr("1 channel") : tr("%1 channels").arg(entry.count);
+  painter.drawText(rect.adjusted(36, 0, -kMargin, -1), Qt::AlignVCenter, text);
+}
+
+void TimelineView::paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track) {
+  painter.fillRect(rect.adjusted(0, 0, -1, -1), theme_.panel);
+  const bool channel = track.owner == Owner::Channel;
+  const QRect first = rect.adjusted(channel ? 36 : 24, TrackLayout::kTrackPadding, -kMargin, 0);
+  const QRect line(first.left(), first.top(), first.width(), TrackLayout::kRowHeight);
+  const QFontMetrics metrics = painter.fontMetrics();
+  painter.setPen(theme_.text);
+  const QString name = metrics.elidedText(track.name, Qt::ElideRight, line.width());
+  painter.drawText(line, Qt::AlignVCenter, name);
+  painter.setPen(theme_.dimText);
+  if (track.rows >= 2) {
+    const QRect second = line.translated(0, TrackLayout::kRowHeight - 2);
+    painter.drawText(
+        second, Qt::AlignVCenter, metrics.elidedText(track.detail, Qt::ElideMiddle, line.width()));
+    return;
+  }
+  const int room = line.width() - metrics.horizontalAdvance(name) - 10;
+  if (metrics.horizontalAdvance(track.detail) <= room)
+    painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, track.detail);
+}
+
+void TimelineView::paintHeader(QPainter& painter) {
+  const Skeleton& skeleton = model_.skeleton();
+  const AxisContext axis{state_.viewport(), theme_, skeleton.originNs, skeleton.endNs};
+  const QRect ruler(labelWidth_, 0, viewport()->width() - labelWidth_, kRulerHeight);
+  painter.fillRect(QRect(0, 0, viewport()->width(), headerHeight()), theme_.panel);
+  paintRuler(painter, ruler, axis);
+  painter.setPen(theme_.dimText);
+  painter.drawText(QRect(kMargin, 0, labelWidth_ - 2 * kMargin, kRulerHeight),
+                   Qt::AlignVCenter,
+                   tr("window %1").arg(formatDuration(state_.viewport().spanNs())));
+  if (!skeleton.iterations.empty()) {
+    const int process = skeleton.iterations.front().process;
+    const auto [first, last] = iterationsOf(skeleton, process);
+    const QRect band(labelWidth_, kRulerHeight, ruler.width(), kBandHeight - 1);
+    const auto& rank = skeleton.processes.at(static_cast<std::size_t>(process)).rank;
+    painter.drawText(QRect(kMargin, kRulerHeight, labelWidth_ - 2 * kMargin, kBandHeight - 1),
+                     Qt::AlignVCenter,
+                     rank ? tr("iterations of rank %1").arg(*rank) : tr("iterations"));
+    painter.save();
+    painter.setClipRect(band);
+    paintIterations(painter, band, axis, first, last);
+    painter.restore();
+  }
+  painter.setPen(theme_.border);
+  painter.drawLine(0, headerHeight() - 1, viewport()->width(), headerHeight() - 1);
+  painter.drawLine(labelWidth_ - 1, 0, labelWidth_ - 1, headerHeight() - 1);
+  painter.save();
+  painter.setClipRect(QRect(labelWidth_, 0, ruler.width(), viewport()->height()));
+  if (state_.area())
+    paintSpan(painter, ruler, axis, *state_.area());
+  paintMarks(painter, ruler, viewport()->height(), axis, state_.marks());
+  painter.restore();
+}
+
+void TimelineView::paintArea(QPainter& painter) {
+  if (!state_.area())
+    return;
+  const AxisContext axis{state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
+  for (const int track : areaTracks_) {
+    const LayoutEntry* entry = model_.layout().find(track);
+    if (entry == nullptr)
+      continue;
+    const QRect rect(labelWidth_, contentCorner().y() + entry->y, state_.viewport().width(), entry->height);
+    if (rect.intersects(viewport()->rect()))
+      paintSpan(painter, rect, axis, *state_.area());
+  }
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,115 @@
+// The timeline: ruler and iterations on top, below them processes with their threads and channels, labels on the left.
+//
+// Paints from TimelineModel and ViewState and never queries; tells the model what is on screen. Keys and wheel follow
+// Perfetto's. Main thread; the model and the state outlive it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <QAbstractScrollArea>
+
+#include "gui/models/timeline_model.h"
+#include "gui/models/view_state.h"
+#include "gui/views/slice_painter.h"
+#include "gui/views/theme.h"
+
+namespace sonde::gui {
+
+class TimelineView : public QAbstractScrollArea {
+  Q_OBJECT
+
+ public:
+  static constexpr int kRulerHeight = 28;
+  static constexpr int kBandHeight = 18;
+
+  TimelineView(TimelineModel& model, ViewState& state, QWidget* parent = nullptr);
+
+  void setColorBy(ColorBy colorBy);
+  [[nodiscard]] ColorBy colorBy() const { return colorBy_; }
+  [[nodiscard]] int labelWidth() const { return labelWidth_; }
+  // Where the viewport's pixel 0 and the content's first row lie in viewport() coordinates.
+  [[nodiscard]] QPoint contentCorner() const;
+  // Where a block of a track is drawn in viewport() coordinates; empty when its track is folded away.
+  [[nodiscard]] QRectF rectOf(int track, const Block& block) const;
+
+  void fit();
+  // The whole trace, or its iterations where it has some.
+  void showStart();
+  // Brings an event into view, unfolding and scrolling as needed; zooms only when it would be a speck.
+  void bringIntoView(const FoundEvent& event);
+  void scrollToTrack(int track);
+
+ signals:
+  // What is under the mouse, for the status line.
+  void hovered(const QString& text);
+  void labelWidthChanged(int width);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+
+ private:
+  enum class Drag { None, Pressed, Area, Pan, LabelWidth };
+  struct Target {
+    int track;
+    Block block;
+  };
+
+  // timeline_view.cpp: geometry and what is asked for
+  [[nodiscard]] int headerHeight() const;
+  [[nodiscard]] std::pair<std::size_t, std::size_t> visibleEntries(int margin) const;
+  void updateScrollBar();
+  void updateWidth();
+  void request();
+  // timeline_paint.cpp
+  void paintTracks(QPainter& painter);
+  void paintEntry(QPainter& painter, const LayoutEntry& entry, const PaintContext& context);
+  void paintProcess(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
+  void paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
+  void paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track);
+  void paintHeader(QPainter& painter);
+  void paintArea(QPainter& painter);
+  void paintMessage(QPainter& painter);
+  // timeline_input.cpp
+  bool handleKey(int key, bool shift);
+  void selectArea(const QPoint& from, const QPoint& to);
+  void finishClick(const QPoint& at);
+  void frame(const Span& span);
+  void focusSelection();
+  void markSelection(bool keep);
+  void areaFromSelection();
+  void clearAll();
+  void zoom(double factor);
+  void updateHover(const QPoint& at);
+  void showToolTip();
+  [[nodiscard]] QString hoverText() const;
+  [[nodiscard]] QString toolTipText() const;
+  [[nodiscard]] std::optional<Target> targetAt(const QPoint& at) const;
+  [[nodiscard]] std::optional<Span> selectedSpan() const;
+
+  TimelineModel& model_;
+  ViewState& state_;
+  Theme theme_;
+  ColorBy colorBy_ = ColorBy::Kind;
+  int labelWidth_ = 236;
+  Drag drag_ = Drag::None;
+  QPoint pressedAt_;
+  QPoint mouse_;
+  Viewport pressedViewport_;
+  int pressedScroll_ = 0;
+  std::vector<int> areaTracks_;
+  std::optional<Target> hover_;
+  QString hoverScope_;
+};
+
+}  // namespace sonde::gui

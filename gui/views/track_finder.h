@@ -1,0 +1,32 @@
+// A small window in which a process, thread or channel is found by a part of its name. Main thread.
+#pragma once
+
+#include <QDialog>
+#include <QLineEdit>
+#include <QSortFilterProxyModel>
+#include <QTreeView>
+
+#include "gui/models/track_model.h"
+
+namespace sonde::gui {
+
+class TrackFinder : public QDialog {
+  Q_OBJECT
+
+ public:
+  TrackFinder(const Skeleton& skeleton, QWidget* parent);
+
+ signals:
+  void chosen(int track);
+
+ private:
+  void filter(const QString& text);
+  void choose();
+
+  TrackModel* model_;
+  QSortFilterProxyModel* matching_;
+  QLineEdit* edit_;
+  QTreeView* tree_;
+};
+
+}  // namespace sonde::gui
