@@ -37,6 +37,12 @@ bool choosePlatform(const Options& options) {
   return true;
 }
 
+// Qt's own remarks about a platform without a screen are no concern of whoever wants a picture.
+void onlyErrors(QtMsgType type, const QMessageLogContext& /*context*/, const QString& message) {
+  if (type == QtCriticalMsg || type == QtFatalMsg)
+    fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
+}
+
 // The same picture on every machine: Qt's own style, and a palette where the desktop gives none.
 void chooseLook(const Options& options) {
   const bool picture = !options.screenshot.isEmpty();
@@ -79,6 +85,8 @@ int main(int argc, char** argv) {
     return parsed.exitCode;
   if (!choosePlatform(parsed.options))
     return kUsage;
+  if (!parsed.options.screenshot.isEmpty())
+    qInstallMessageHandler(onlyErrors);
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("sonde-gui"));
   return run(application, parsed.options);

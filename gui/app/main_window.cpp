@@ -53,6 +53,8 @@ void MainWindow::buildLayout() {
   hoverText_->setObjectName(QStringLiteral("hoverText"));
   hoverText_->setTextFormat(Qt::PlainText);
   hoverText_->setMinimumWidth(1);  // a long name does not widen the window
+  hoverText_->setContentsMargins(8, 0, 0, 0);
+  selectionText_->setContentsMargins(0, 0, 10, 2);
   selectionText_->setObjectName(QStringLiteral("selectionText"));
   statusBar()->addWidget(hoverText_, 1);
   statusBar()->addPermanentWidget(selectionText_);
@@ -120,6 +122,7 @@ void MainWindow::connectModel() {
   connect(&model_, &TimelineModel::opened, this, [this] {
     everOpened_ = true;
     showTitle();
+    showSelectionText();
   });
   connect(&model_, &TimelineModel::failed, this, [this](const QString& message) {
     statusBar()->showMessage(message, 10'000);
@@ -216,7 +219,11 @@ void MainWindow::showSelectionText() {
     parts << tr("selected %1").arg(block.durNs == Block::kOpen ? tr("did not end")
                                                                : formatDuration(block.durNs));
   }
-  selectionText_->setText(parts.isEmpty() ? tr("? for keys") : parts.join(QStringLiteral("   ")));
+  if (model_.skeleton().lost > 0)
+    parts << tr("%L1 records lost").arg(model_.skeleton().lost);
+  if (parts.isEmpty() || !model_.selectedRef())
+    parts << tr("? for keys");
+  selectionText_->setText(parts.join(QStringLiteral("   ·   ")));
 }
 
 void MainWindow::chooseFiles() {

@@ -25,6 +25,8 @@ class SkeletonReader {
     SONDE_TRY(readLines());
     SONDE_TRY(readIterations());
     SONDE_TRY(readBounds());
+    SONDE_TRY(forEachRow("SELECT coalesce(sum(count), 0) FROM loss",
+                         [&](const store::Statement& row) { result_.skeleton.lost = row.integer(0); }));
     orderTracks();
     return std::move(result_);
   }
@@ -67,13 +69,16 @@ void SkeletonReader::stretch(std::int64_t beginNs, std::int64_t endNs) {
 Result<void> SkeletonReader::readProcesses() {
   std::vector<std::int64_t> hosts;
   SONDE_TRY(forEachRow(
-      "SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id FROM process p "
-      "JOIN host h ON h.id = p.host_id ORDER BY p.rank IS NULL, p.rank, p.start_ns, p.id",
+      "SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id, "
+      "CASE WHEN o.rank IS p.rank AND o.pid <> p.pid THEN o.pid END FROM process p "
+      "JOIN host h ON h.id = p.host_id LEFT JOIN process o ON o.id = p.parent_id "
+      "ORDER BY p.rank IS NULL, p.rank, p.start_ns, p.id",
       [&](const store::Statement& row) {
         processes_.insert(row.integer(0), static_cast<int>(result_.skeleton.processes.size()));
         result_.skeleton.processes.push_back({row.integer(0),
                                               row.integer(1),
                                               row.optionalInteger(2),
+                                              row.optionalInteger(7),
                                               qtext(row.text(3)),
                                               qtext(row.text(4)),
                                               qtext(row.text(5))});

@@ -59,6 +59,7 @@ struct ProcessInfo {
   std::int64_t id = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> childOf;  // pid of the parent, when that has the same rank
   QString host;
   QString command;
   QString state;
@@ -102,6 +103,7 @@ struct Skeleton {
   std::int64_t beginNs = 0;  // of the first event
   std::int64_t endNs = 0;
   std::int64_t events = 0;
+  std::int64_t lost = 0;  // records that could not be kept
   bool unfinished = false;  // a recording that was not finished; what is shown is a snapshot of it
   std::vector<ProcessInfo> processes;  // ranks first, in their order
   std::vector<TrackInfo> tracks;       // by process, threads before channels

@@ -20,6 +20,8 @@ QString titleOf(const ProcessInfo& process) {
   QStringList parts;
   if (process.rank)
     parts << QStringLiteral("rank %1").arg(*process.rank);
+  if (process.childOf)
+    parts << QStringLiteral("child of %1").arg(*process.childOf);
   if (!process.command.isEmpty())
     parts << shortCommand(process.command);
   parts << QStringLiteral("pid %1").arg(process.pid);

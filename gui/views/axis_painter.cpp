@@ -31,7 +31,7 @@ QString iterationLabel(const IterationInfo& iteration, double width, const QFont
           ? QStringLiteral("iteration %1  ·  %2").arg(number, formatDuration(iteration.durNs))
           : QStringLiteral("iteration %1").arg(number);
   for (const QString& label : {whole, QStringLiteral("iteration %1").arg(number), number})
-    if (metrics.horizontalAdvance(label) + 8 <= width)
+    if (metrics.horizontalAdvance(label) + (label == number ? 4 : 40) <= width)
       return label;
   return {};
 }

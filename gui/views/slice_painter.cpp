@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kRowGap = 1.0;
 constexpr double kTextMargin = 4.0;
-constexpr double kMinTextWidth = 22.0;
+constexpr double kMinTextWidth = 24.0;
+constexpr double kMinChars = 3.0;  // fewer with an ellipsis say nothing
 constexpr double kOutside = 8.0;  // rectangles are cut this far outside the window
 
 QString labelOf(const Block& block, const QString& name) {
@@ -23,6 +24,16 @@ QString labelOf(const Block& block, const QString& name) {
 }
 
 }  // namespace
+
+QString SlicePainter::elided(const QString& label, double room) const {
+  // Of a short label half is better than an ellipsis.
+  if (room >= averageChar_ * 6)
+    return metrics_.elidedText(label, Qt::ElideRight, room);
+  QString cut = label;
+  while (!cut.isEmpty() && metrics_.horizontalAdvance(cut) > room)
+    cut.chop(1);
+  return cut;
+}
 
 SlicePainter::SlicePainter(QPainter& painter, const PaintContext& context)
     : painter_(painter),
@@ -82,8 +93,6 @@ void SlicePainter::paintBlock(const Block& block, const QRectF& rect, const QStr
   QColor fill = context_.colorBy == ColorBy::Name && block.bytes == 0
                     ? context_.theme.fill(name)
                     : context_.theme.fill(block.kind);
-  if (block.kind == Kind::Receive)
-    fill = fill.lighter(125);
   if (block.count > 1 && block.durNs > 0) {
     // What stands for many shows how much of its span they fill.
     const double busy = static_cast<double>(block.busyNs) / static_cast<double>(block.durNs);
@@ -135,12 +144,12 @@ void SlicePainter::paintText(const Block& block,
   const QRectF visible =
       rect.intersected(QRectF(rect.left() - std::min(rect.left(), 0.0), rect.top(), 1e6, rect.height()));
   const double room = visible.width() - 2 * kTextMargin;
-  if (room < averageChar_ * 2)
+  if (room < averageChar_ * kMinChars)
     return;
   QString label = labelOf(block, name);
   if (static_cast<double>(label.size()) * averageChar_ * 0.5 > room ||
       metrics_.horizontalAdvance(label) > room)
-    label = metrics_.elidedText(label, Qt::ElideRight, room);
+    label = elided(label, room);
   painter_.setPen(Theme::textOn(fill));
   painter_.drawText(visible.adjusted(kTextMargin, 0, -kTextMargin, 0),
                     Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,

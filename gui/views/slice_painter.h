@@ -45,6 +45,7 @@ class SlicePainter {
   void paintOpenEnd(const QRectF& rect, const QColor& fill);
   void paintMark(const QRectF& rect, const QColor& fill);
   void paintText(const Block& block, const QRectF& rect, const QColor& fill, const QString& name);
+  [[nodiscard]] QString elided(const QString& label, double room) const;
   void paintOutline(const QRectF& rect, const QColor& color, int width);
 
   QPainter& painter_;

@@ -82,6 +82,8 @@ Theme::Theme(const QPalette& palette)
 }
 
 QColor Theme::fill(Kind kind) const {
+  if (kind == Kind::Receive)  // the lighter of the pair
+    return mixed(QColor::fromRgb(kPurple), QColor(Qt::white), 0.4);
   for (const Group& group : groups())
     if (std::find(group.kinds.begin(), group.kinds.end(), kind) != group.kinds.end())
       return QColor::fromRgb(group.color);

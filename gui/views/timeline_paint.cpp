@@ -128,7 +128,7 @@ void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const Layo
   else if (entry.hidden > 0)
     title += QStringLiteral("  ·  ") + hiddenText(entry.hidden);
   QFont font = painter.font();
-  font.setBold(process.rank.has_value() && !quiet);
+  font.setBold(process.rank && !process.childOf && !quiet);
   painter.save();
   painter.setFont(font);
   painter.setPen(quiet ? theme_.dimText : theme_.text);

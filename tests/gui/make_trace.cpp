@@ -1,0 +1,52 @@
+// make_trace OUT [slices]: a trace to look at and to measure with. Without a number the two-rank training run of the
+// tests; with one, about that many slices in 8 processes of 8 threads.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/gui/sample_trace.h"
+
+namespace {
+
+using sonde::gui::testing::SampleTrace;
+using sonde::model::SliceKind;
+
+void writeLarge(const char* path, std::int64_t slices) {
+  SampleTrace trace(path);
+  constexpr int kProcesses = 8;
+  constexpr int kThreads = 8;
+  const std::int64_t calls = slices / (kProcesses * kThreads) / 3;
+  std::vector<std::string> names;
+  for (int name = 0; name < 200; ++name)
+    names.push_back("aten::operator_" + std::to_string(name));
+  for (int process = 0; process < kProcesses; ++process) {
+    const auto id = trace.addProcess(1000 + process * 100, process, "python3 train.py");
+    for (int thread = 0; thread < kThreads; ++thread) {
+      const auto tid = trace.addThread(id, 1000 + process * 100 + thread, thread == 0 ? "python3" : "worker");
+      std::int64_t at = 1'000'000'000 + process * 1000;
+      std::uint64_t state = static_cast<std::uint64_t>(process * kThreads + thread + 1);
+      for (std::int64_t call = 0; call < calls; ++call) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const auto length = static_cast<std::int64_t>(2'000 + (state >> 33) % 40'000);
+        const auto& name = names[(state >> 20) % names.size()];
+        const auto outer = trace.addSlice({tid, SliceKind::Module, name, at, length});
+        const auto inner = trace.addSlice({tid, SliceKind::Operator, name, at + 100, length - 500, 1, outer});
+        trace.addSlice({tid, SliceKind::Api, "launch", at + 200, length / 3, 2, inner});
+        at += length + static_cast<std::int64_t>((state >> 40) % 9'000);
+      }
+    }
+  }
+  trace.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2)
+    return 2;
+  if (argc > 2)
+    writeLarge(argv[1], std::atoll(argv[2]));
+  else
+    sonde::gui::testing::writeTraining(argv[1]);
+  return 0;
+}

@@ -1,0 +1,112 @@
+#include "gui/models/track_layout.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde::gui {
+namespace {
+
+using Type = LayoutEntry::Type;
+
+TrackInfo track(Owner owner, int process, int rows) {
+  TrackInfo info;
+  info.owner = owner;
+  info.process = process;
+  info.rows = rows;
+  return info;
+}
+
+Skeleton twoProcesses(int channels) {
+  Skeleton skeleton;
+  skeleton.processes.resize(2);
+  skeleton.tracks = {track(Owner::Thread, 0, 3), track(Owner::Thread, 0, 0)};
+  for (int channel = 0; channel < channels; ++channel)
+    skeleton.tracks.push_back(track(Owner::Channel, 0, 2));
+  skeleton.tracks.push_back(track(Owner::Thread, 1, 0));
+  return skeleton;
+}
+
+std::vector<Type> typesOf(const TrackLayout& layout) {
+  std::vector<Type> types;
+  for (const LayoutEntry& entry : layout.entries())
+    types.push_back(entry.type);
+  return types;
+}
+
+TEST(TrackLayout, HidesThreadsWithoutEventsAndCountsThem) {
+  TrackLayout layout;
+  layout.reset(twoProcesses(0));
+  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Track, Type::Process}));
+  EXPECT_EQ(layout.entries()[0].hidden, 1);
+  EXPECT_FALSE(layout.quiet(0));
+  EXPECT_TRUE(layout.quiet(1));
+}
+
+TEST(TrackLayout, ShowsThemWhenAsked) {
+  TrackLayout layout;
+  const Skeleton skeleton = twoProcesses(0);
+  layout.reset(skeleton);
+  layout.showEmpty(skeleton, true);
+  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Track, Type::Track, Type::Process, Type::Track}));
+}
+
+TEST(TrackLayout, FoldsManyChannelsAndRevealsOne) {
+  TrackLayout layout;
+  const Skeleton skeleton = twoProcesses(20);
+  layout.reset(skeleton);
+  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Track, Type::Channels, Type::Process}));
+  EXPECT_EQ(layout.entries()[2].count, 20);
+  EXPECT_EQ(layout.find(5), nullptr);
+  layout.reveal(skeleton, 5);
+  ASSERT_NE(layout.find(5), nullptr);
+  EXPECT_EQ(layout.find(5)->track, 5);
+}
+
+TEST(TrackLayout, EntriesFollowEachOtherWithoutGaps) {
+  TrackLayout layout;
+  layout.reset(twoProcesses(3));
+  int y = 0;
+  for (const LayoutEntry& entry : layout.entries()) {
+    EXPECT_EQ(entry.y, y);
+    y += entry.height;
+  }
+  EXPECT_EQ(layout.height(), y);
+}
+
+TEST(TrackLayout, FindsTheEntryUnderEveryPixel) {
+  TrackLayout layout;
+  layout.reset(twoProcesses(3));
+  for (int y = 0; y < layout.height(); ++y) {
+    const LayoutEntry* entry = layout.at(y);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_TRUE(entry->y <= y && y < entry->y + entry->height);
+  }
+  EXPECT_EQ(layout.at(-1), nullptr);
+  EXPECT_EQ(layout.at(layout.height()), nullptr);
+}
+
+TEST(TrackLayout, TogglesAProcess) {
+  TrackLayout layout;
+  const Skeleton skeleton = twoProcesses(0);
+  layout.reset(skeleton);
+  layout.toggle(skeleton, LayoutEntry(layout.entries()[0]));
+  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Process}));
+  EXPECT_TRUE(layout.entries()[0].folded);
+  layout.toggle(skeleton, LayoutEntry(layout.entries()[0]));
+  EXPECT_EQ(layout.entries().size(), 3U);
+}
+
+TEST(TrackLayout, TenThousandThreadsAreVisitedOnlyWhereVisible) {
+  Skeleton skeleton;
+  skeleton.processes.resize(1);
+  for (int thread = 0; thread < 10'000; ++thread)
+    skeleton.tracks.push_back(track(Owner::Thread, 0, 1));
+  TrackLayout layout;
+  layout.reset(skeleton);
+  ASSERT_EQ(layout.entries().size(), 10'001U);
+  const auto [first, last] = layout.between(100'000, 101'000);
+  EXPECT_LE(last - first, 50U);
+  EXPECT_GE(last - first, 40U);
+}
+
+}  // namespace
+}  // namespace sonde::gui
