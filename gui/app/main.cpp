@@ -1,15 +1,16 @@
 // sonde-gui: shows traces in a window, or writes a picture of them.
-#include <cstdlib>
-
-#include <QApplication>
-#include <QFontDatabase>
-#include <QStyleFactory>
-#include <fmt/format.h>
-
 #include "gui/app/main_window.h"
 #include "gui/app/options.h"
 #include "gui/app/screenshot.h"
 #include "gui/views/theme.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QStyleFactory>
+
+#include <fmt/format.h>
+
+#include <cstdlib>
 
 namespace {
 
@@ -68,12 +69,14 @@ int run(QApplication& application, const Options& options) {
   if (!options.screenshot.isEmpty())
     return sonde::gui::takeScreenshot(window, options.screenshot);
   // A trace that was named and cannot be read ends the program as it would end any verb.
-  QObject::connect(&window.model(), &sonde::gui::TimelineModel::failed, &window, [&](const QString& message) {
-    if (window.model().state() != sonde::gui::TimelineModel::State::Failed || window.everOpened())
-      return;
-    fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
-    QApplication::exit(kUnreadable);
-  });
+  QObject::connect(
+      &window.model(), &sonde::gui::TimelineModel::failed, &window, [&](const QString& message) {
+        if (window.model().state() != sonde::gui::TimelineModel::State::Failed ||
+            window.everOpened())
+          return;
+        fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
+        QApplication::exit(kUnreadable);
+      });
   return application.exec();
 }
 

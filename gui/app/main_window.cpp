@@ -1,5 +1,13 @@
 #include "gui/app/main_window.h"
 
+#include "gui/models/time_format.h"
+#include "gui/views/help_overlay.h"
+#include "gui/views/legend_bar.h"
+#include "gui/views/overview_strip.h"
+#include "gui/views/search_bar.h"
+#include "gui/views/timeline_view.h"
+#include "gui/views/track_finder.h"
+
 #include <QAction>
 #include <QDockWidget>
 #include <QDragEnterEvent>
@@ -11,14 +19,6 @@
 #include <QTableView>
 #include <QTreeView>
 #include <QVBoxLayout>
-
-#include "gui/models/time_format.h"
-#include "gui/views/help_overlay.h"
-#include "gui/views/legend_bar.h"
-#include "gui/views/overview_strip.h"
-#include "gui/views/search_bar.h"
-#include "gui/views/timeline_view.h"
-#include "gui/views/track_finder.h"
 
 namespace sonde::gui {
 
@@ -137,7 +137,10 @@ void MainWindow::connectModel() {
     showSelectionText();
   });
   connect(&model_, &TimelineModel::spanChanged, this, &MainWindow::showSpan);
-  connect(&model_, &TimelineModel::searchFinished, search_, qOverload<const SearchReply&>(&SearchBar::show));
+  connect(&model_,
+          &TimelineModel::searchFinished,
+          search_,
+          qOverload<const SearchReply&>(&SearchBar::show));
 }
 
 void MainWindow::connectViews() {
@@ -216,8 +219,9 @@ void MainWindow::showSelectionText() {
     parts << tr("span %1").arg(formatDuration(area->durNs()));
   if (const auto& details = model_.details()) {
     const Block& block = details->event.block;
-    parts << tr("selected %1").arg(block.durNs == Block::kOpen ? tr("did not end")
-                                                               : formatDuration(block.durNs));
+    parts << tr("selected %1")
+                 .arg(block.durNs == Block::kOpen ? tr("did not end")
+                                                  : formatDuration(block.durNs));
   }
   if (model_.skeleton().lost > 0)
     parts << tr("%L1 records lost").arg(model_.skeleton().lost);

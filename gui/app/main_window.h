@@ -1,15 +1,15 @@
-// The window of sonde-gui: overview, timeline and legend, with details and totals beside and below. Owns all of them
-// and the models; wires them to each other. Main thread.
+// The window of sonde-gui: overview, timeline and legend, with details and totals beside and below.
+// Owns all of them and the models; wires them to each other. Main thread.
 #pragma once
-
-#include <QLabel>
-#include <QMainWindow>
-#include <QStringList>
 
 #include "gui/models/details_model.h"
 #include "gui/models/span_model.h"
 #include "gui/models/timeline_model.h"
 #include "gui/models/view_state.h"
+
+#include <QLabel>
+#include <QMainWindow>
+#include <QStringList>
 
 class QDockWidget;
 class QTableView;

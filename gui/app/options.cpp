@@ -1,11 +1,13 @@
 #include "gui/app/options.h"
 
+#include <QRegularExpression>
+
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <QRegularExpression>
-#include <fmt/format.h>
 
 namespace sonde::gui {
 namespace {
@@ -46,7 +48,8 @@ Parsed parseOptions(int argc, char** argv) {
   std::string size;
   std::string theme = "system";
   app.add_option("TRACE", traces, "Traces; several are the ranks of one job");
-  app.add_option("--screenshot", screenshot, "Write this PNG and exit; needs no display")->type_name("PNG");
+  app.add_option("--screenshot", screenshot, "Write this PNG and exit; needs no display")
+      ->type_name("PNG");
   app.add_option("--view", view, "What to show: timeline")->type_name("VIEW");
   app.add_option("--size", size, "Of the window, in pixels (default 1440x900)")->type_name("WxH");
   app.add_option("--theme", theme, "system, light or dark")->type_name("THEME");
@@ -67,18 +70,25 @@ Parsed parseOptions(int argc, char** argv) {
   if (options.size.isEmpty())
     return {false,
             complain(fmt::format("--size {} is no size: give WIDTHxHEIGHT in pixels, {} to {} each",
-                                 size, kMinPixels, kMaxPixels)),
+                                 size,
+                                 kMinPixels,
+                                 kMaxPixels)),
             {}};
   if (theme != "system" && theme != "light" && theme != "dark")
-    return {false, complain(fmt::format("there is no theme '{}': use system, light or dark", theme)), {}};
-  options.theme = theme == "dark" ? Options::Theme::Dark
+    return {false,
+            complain(fmt::format("there is no theme '{}': use system, light or dark", theme)),
+            {}};
+  options.theme = theme == "dark"    ? Options::Theme::Dark
                   : theme == "light" ? Options::Theme::Light
                                      : Options::Theme::System;
   options.screenshot = QString::fromStdString(screenshot);
   for (const std::string& trace : traces)
     options.traces << QString::fromStdString(trace);
   if (!screenshot.empty() && traces.empty())
-    return {false, complain("--screenshot needs a trace to show: sonde-gui --screenshot out.png run.sonde"), {}};
+    return {
+        false,
+        complain("--screenshot needs a trace to show: sonde-gui --screenshot out.png run.sonde"),
+        {}};
   return {true, 0, options};
 }
 

@@ -1,19 +1,21 @@
 #include "gui/app/screenshot.h"
 
+#include "gui/app/main_window.h"
+
 #include <QApplication>
 #include <QEventLoop>
 #include <QPixmap>
 #include <QTimer>
-#include <fmt/format.h>
 
-#include "gui/app/main_window.h"
+#include <fmt/format.h>
 
 namespace sonde::gui {
 namespace {
 
 constexpr int kUnreadable = 3;
 
-// Layout changes of the docks and strips ask for more data: the window is done when a turn of the loop leaves it quiet.
+// Layout changes of the docks and strips ask for more data: the window is done when a turn of the
+// loop leaves it quiet.
 bool quiet(MainWindow& window) {
   QApplication::processEvents();
   return window.model().settled();

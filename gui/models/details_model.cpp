@@ -1,8 +1,8 @@
 #include "gui/models/details_model.h"
 
-#include <utility>
-
 #include <QFont>
+
+#include <utility>
 
 namespace sonde::gui {
 
@@ -50,7 +50,8 @@ QVariant DetailsModel::data(const QModelIndex& index, int role) const {
   }
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole)
     return {};
-  const auto& [name, value] = sections_.at(static_cast<std::size_t>(index.internalId()) - 1).rows.at(row);
+  const auto& [name, value] =
+      sections_.at(static_cast<std::size_t>(index.internalId()) - 1).rows.at(row);
   return index.column() == 0 ? name : value;
 }
 

@@ -1,13 +1,14 @@
 // The details of one event as a tree of two columns: sections, and in them a name and a value each.
 //
-// No node objects: a row's internal id is the number of its section plus one, a section's is zero. Main thread.
+// No node objects: a row's internal id is the number of its section plus one, a section's is zero.
+// Main thread.
 #pragma once
 
-#include <vector>
+#include "gui/models/trace_data.h"
 
 #include <QAbstractItemModel>
 
-#include "gui/models/trace_data.h"
+#include <vector>
 
 namespace sonde::gui {
 
@@ -25,7 +26,9 @@ class DetailsModel : public QAbstractItemModel {
   [[nodiscard]] int rowCount(const QModelIndex& parent) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  [[nodiscard]] QVariant headerData(int section,
+                                    Qt::Orientation orientation,
+                                    int role) const override;
 
  private:
   std::vector<DetailsSection> sections_;

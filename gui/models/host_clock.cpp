@@ -8,8 +8,8 @@ namespace sonde::gui {
 namespace {
 
 std::int64_t drifted(std::int64_t distanceNs, std::int64_t driftPpb) {
-  return static_cast<std::int64_t>(
-      std::llround(static_cast<long double>(distanceNs) * static_cast<long double>(driftPpb) * 1e-9L));
+  return static_cast<std::int64_t>(std::llround(static_cast<long double>(distanceNs) *
+                                                static_cast<long double>(driftPpb) * 1e-9L));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// A host's job time on the common clock of a merged job, by the rows of `clock_map`. A plain value; any thread.
+// A host's job time on the common clock of a merged job, by the rows of `clock_map`. A plain value;
+// any thread.
 #pragma once
-
-#include <cstdint>
-#include <vector>
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
+
+#include <cstdint>
+#include <vector>
 
 namespace sonde::gui {
 

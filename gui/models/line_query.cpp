@@ -1,14 +1,15 @@
 #include "gui/models/line_query.h"
 
+#include "analysis/model/words.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "analysis/model/words.h"
 
 namespace sonde::gui {
 namespace {
 
-// The slices of a line do not overlap: what reaches into a window from the left is the last that starts before it.
+// The slices of a line do not overlap: what reaches into a window from the left is the last that
+// starts before it.
 constexpr const char* kSlices =
     "SELECT id, start_ns, dur_ns, name_id, kind FROM slice "
     "WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 AND start_ns < ?5 AND start_ns >= coalesce("
@@ -54,7 +55,8 @@ std::optional<int> LineQuery::levelFor(const Line& line, double nsPerPixel) {
   return line.minLevel + steps * kLevelStep;
 }
 
-Result<store::Statement*> LineQuery::statement(std::optional<store::Statement>& kept, const char* sql) {
+Result<store::Statement*> LineQuery::statement(std::optional<store::Statement>& kept,
+                                               const char* sql) {
   if (!kept) {
     SONDE_TRY_ASSIGN(kept, trace_.prepare(sql));
   }
@@ -91,11 +93,8 @@ Result<void> LineQuery::readSlices(const TrackInfo& track,
                                    const WindowRequest& request,
                                    const Visit& visit) {
   SONDE_TRY_ASSIGN(store::Statement * rows, statement(slices_, kSlices));
-  rows->bindAll(track.id,
-                line.lane,
-                line.depth,
-                clock.toHost(request.beginNs),
-                clock.toHost(request.endNs));
+  rows->bindAll(
+      track.id, line.lane, line.depth, clock.toHost(request.beginNs), clock.toHost(request.endNs));
   return forEach(*rows, [&](const store::Statement& row) {
     Block block = blockOf(row, clock);
     block.row = line.row;
@@ -112,7 +111,8 @@ Result<void> LineQuery::readTransfers(const TrackInfo& track,
                                       const HostClock& clock,
                                       const WindowRequest& request,
                                       const Visit& visit) {
-  // Which depth a transfer has is not stored: the events of a whole lane are read with its first line and packed anew.
+  // Which depth a transfer has is not stored: the events of a whole lane are read with its first
+  // line and packed anew.
   const auto ofLane = [&](const Line& other) { return other.lane == line.lane; };
   const auto depths = std::count_if(track.lines.begin(), track.lines.end(), ofLane);
   const auto& first = *std::find_if(track.lines.begin(), track.lines.end(), ofLane);
@@ -121,7 +121,8 @@ Result<void> LineQuery::readTransfers(const TrackInfo& track,
       visit(summaryOf(line, clock));
     return {};
   }
-  const model::Direction direction = line.lane == 0 ? model::Direction::Send : model::Direction::Receive;
+  const model::Direction direction =
+      line.lane == 0 ? model::Direction::Send : model::Direction::Receive;
   SONDE_TRY_ASSIGN(store::Statement * rows, statement(transfers_, kTransfers));
   rows->bindAll(track.id,
                 model::word(direction),
@@ -135,7 +136,8 @@ Result<void> LineQuery::readTransfers(const TrackInfo& track,
     block.busyNs = block.durNs;
     block.bytes = row.integer(3);
     block.kind = kindOf(model::word(direction));
-    auto free = std::find_if(ends.begin(), ends.end(), [&](std::int64_t end) { return end <= block.startNs; });
+    auto free = std::find_if(
+        ends.begin(), ends.end(), [&](std::int64_t end) { return end <= block.startNs; });
     free = free == ends.end() ? std::prev(free) : free;
     *free = block.startNs + std::max<std::int64_t>(block.durNs, 0);
     block.row = static_cast<std::uint16_t>(line.row + (free - ends.begin()));

@@ -1,16 +1,18 @@
-// Reads the blocks of one line of a track in a time range, from the events themselves or from a level of detail.
+// Reads the blocks of one line of a track in a time range, from the events themselves or from a
+// level of detail.
 //
-// Holds its prepared statements for the many lines of a window. Worker's thread; not after its database.
+// Holds its prepared statements for the many lines of a window. Worker's thread; not after its
+// database.
 #pragma once
-
-#include <functional>
-#include <optional>
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 #include "gui/models/host_clock.h"
 #include "gui/models/query_worker.h"
 #include "gui/models/trace_data.h"
+
+#include <functional>
+#include <optional>
 
 namespace sonde::gui {
 
@@ -21,8 +23,9 @@ class LineQuery {
   LineQuery(const store::Database& trace, const Cancellation& cancellation)
       : trace_(trace), cancellation_(cancellation) {}
 
-  // Visits the blocks that cross the request's span, by start; its resolution chooses the level, 0: the events
-  // themselves. For transfers, where rows of a lane overlap, the first line of the lane brings those of all.
+  // Visits the blocks that cross the request's span, by start; its resolution chooses the level, 0:
+  // the events themselves. For transfers, where rows of a lane overlap, the first line of the lane
+  // brings those of all.
   Result<void> read(const TrackInfo& track,
                     const Line& line,
                     const HostClock& clock,

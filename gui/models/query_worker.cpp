@@ -1,9 +1,9 @@
 #include "gui/models/query_worker.h"
 
+#include "gui/models/trace_reader.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "gui/models/trace_reader.h"
 
 namespace sonde::gui {
 
@@ -53,8 +53,9 @@ void QueryWorker::cancelAll() {
 bool QueryWorker::take(Task& task) {
   std::unique_lock lock(mutex_);
   const auto next = [this] {
-    return std::find_if(
-        waiting_.begin(), waiting_.end(), [](const Task& each) { return static_cast<bool>(each.job); });
+    return std::find_if(waiting_.begin(), waiting_.end(), [](const Task& each) {
+      return static_cast<bool>(each.job);
+    });
   };
   wake_.wait(lock, [&] { return ending_ || next() != waiting_.end(); });
   if (ending_)

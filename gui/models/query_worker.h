@@ -1,9 +1,12 @@
 // The one thread on which the window's database is read, so that painting never waits for a query.
 //
-// Each Slot holds at most one job: a newer one replaces what waits there and cancels what runs there. A job runs on the
-// worker's thread with the reader; the Reply that it returns runs later on the thread that owns the QueryWorker, unless
-// the job was cancelled meanwhile. All members but Cancellation are for the owner's thread.
+// Each Slot holds at most one job: a newer one replaces what waits there and cancels what runs
+// there. A job runs on the worker's thread with the reader; the Reply that it returns runs later on
+// the thread that owns the QueryWorker, unless the job was cancelled meanwhile. All members but
+// Cancellation are for the owner's thread.
 #pragma once
+
+#include <QObject>
 
 #include <array>
 #include <atomic>
@@ -12,8 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-
-#include <QObject>
 
 namespace sonde::gui {
 

@@ -1,8 +1,8 @@
 #include "gui/models/reader_details.h"
 
-#include <utility>
-
 #include "gui/models/time_format.h"
+
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -57,16 +57,17 @@ void DetailsReader::addSummary() {
   if (block.durNs == Block::kOpen) {
     section.rows.emplace_back("Duration", "did not end");
   } else {
-    section.rows.emplace_back("Duration",
-                              formatDuration(block.durNs) + "  (" + formatExactNs(block.durNs) + ")");
+    section.rows.emplace_back(
+        "Duration", formatDuration(block.durNs) + "  (" + formatExactNs(block.durNs) + ")");
     section.rows.emplace_back("End", formatTime(start + block.durNs, 1));
   }
-  section.rows.emplace_back(track.owner == Owner::Thread ? "Thread" : "Channel",
-                            track.detail.isEmpty() ? track.name
-                                                   : track.name + " (" + track.detail + ")");
-  section.rows.emplace_back("Process",
-                            (process.rank ? QStringLiteral("rank %1, ").arg(*process.rank) : QString()) +
-                                QStringLiteral("pid %1").arg(process.pid));
+  section.rows.emplace_back(
+      track.owner == Owner::Thread ? "Thread" : "Channel",
+      track.detail.isEmpty() ? track.name : track.name + " (" + track.detail + ")");
+  section.rows.emplace_back(
+      "Process",
+      (process.rank ? QStringLiteral("rank %1, ").arg(*process.rank) : QString()) +
+          QStringLiteral("pid %1").arg(process.pid));
   section.rows.emplace_back("Host", process.host);
   sections_.push_back(std::move(section));
 }
@@ -138,10 +139,11 @@ Result<void> DetailsReader::readSlice() {
 
 Result<void> DetailsReader::readTransfer() {
   const std::int64_t id = found_.ref.id;
-  SONDE_TRY(addColumns("Transfer",
-                       "SELECT direction, bytes, offset, CASE exact WHEN 1 THEN 'yes' ELSE 'no' END "
-                       "AS offset_exact, step, tag FROM transfer WHERE id = ?1",
-                       id));
+  SONDE_TRY(
+      addColumns("Transfer",
+                 "SELECT direction, bytes, offset, CASE exact WHEN 1 THEN 'yes' ELSE 'no' END "
+                 "AS offset_exact, step, tag FROM transfer WHERE id = ?1",
+                 id));
   SONDE_TRY(addColumns("Other end",
                        "SELECT p.rank, p.pid, o.id AS channel_id FROM transfer t "
                        "JOIN channel c ON c.id = t.channel_id JOIN channel o ON o.id = "
@@ -164,9 +166,10 @@ Result<void> DetailsReader::readTransfer() {
 }
 
 Result<void> DetailsReader::addArguments(const char* owner, std::int64_t id) {
-  SONDE_TRY_ASSIGN(auto rows,
-                   trace_.prepare("SELECT k.text, a.value FROM arg a JOIN string k ON k.id = a.key_id "
-                                  "WHERE a.owner = ?1 AND a.owner_id = ?2"));
+  SONDE_TRY_ASSIGN(
+      auto rows,
+      trace_.prepare("SELECT k.text, a.value FROM arg a JOIN string k ON k.id = a.key_id "
+                     "WHERE a.owner = ?1 AND a.owner_id = ?2"));
   rows.bindAll(owner, id);
   DetailsSection section{QStringLiteral("Arguments"), {}};
   while (true) {
@@ -185,10 +188,11 @@ Result<void> DetailsReader::addParents(std::int64_t id) {
   // The limit ends a chain that a damaged file has closed to a ring.
   SONDE_TRY_ASSIGN(
       auto rows,
-      trace_.prepare("WITH RECURSIVE chain(id, level) AS (SELECT parent_id, 1 FROM slice WHERE id = ?1 "
-                     "UNION ALL SELECT s.parent_id, level + 1 FROM chain JOIN slice s ON s.id = chain.id "
-                     "WHERE level < 256) SELECT n.text, s.kind, s.dur_ns FROM chain "
-                     "JOIN slice s ON s.id = chain.id JOIN string n ON n.id = s.name_id ORDER BY level"));
+      trace_.prepare(
+          "WITH RECURSIVE chain(id, level) AS (SELECT parent_id, 1 FROM slice WHERE id = ?1 "
+          "UNION ALL SELECT s.parent_id, level + 1 FROM chain JOIN slice s ON s.id = chain.id "
+          "WHERE level < 256) SELECT n.text, s.kind, s.dur_ns FROM chain "
+          "JOIN slice s ON s.id = chain.id JOIN string n ON n.id = s.name_id ORDER BY level"));
   rows.bindAll(id);
   DetailsSection section{QStringLiteral("Inside"), {}};
   while (true) {

@@ -1,11 +1,11 @@
 // The sections that the details panel shows of one event. Worker's thread.
 #pragma once
 
-#include <vector>
-
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 #include "gui/models/trace_data.h"
+
+#include <vector>
 
 namespace sonde::gui {
 

@@ -1,10 +1,11 @@
-// The parts of TraceReader that go through many events: search by name, totals of a span, the overview.
+// The parts of TraceReader that go through many events: search by name, totals of a span, the
+// overview.
+#include "gui/models/line_query.h"
+#include "gui/models/trace_reader.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include "gui/models/line_query.h"
-#include "gui/models/trace_reader.h"
 
 namespace sonde::gui {
 namespace {
@@ -57,7 +58,8 @@ Result<void> TraceReader::collectHits(const QString& text, const Cancellation& c
   return {};
 }
 
-Result<SearchReply> TraceReader::search(const SearchRequest& request, const Cancellation& cancellation) {
+Result<SearchReply> TraceReader::search(const SearchRequest& request,
+                                        const Cancellation& cancellation) {
   if (request.text != hitsOf_)
     SONDE_TRY(collectHits(request.text, cancellation));
   SearchReply reply;

@@ -1,11 +1,11 @@
 #include "gui/models/reader_skeleton.h"
 
+#include <QFileInfo>
+#include <QHash>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
-
-#include <QFileInfo>
-#include <QHash>
 
 namespace sonde::gui {
 namespace {
@@ -25,8 +25,9 @@ class SkeletonReader {
     SONDE_TRY(readLines());
     SONDE_TRY(readIterations());
     SONDE_TRY(readBounds());
-    SONDE_TRY(forEachRow("SELECT coalesce(sum(count), 0) FROM loss",
-                         [&](const store::Statement& row) { result_.skeleton.lost = row.integer(0); }));
+    SONDE_TRY(
+        forEachRow("SELECT coalesce(sum(count), 0) FROM loss",
+                   [&](const store::Statement& row) { result_.skeleton.lost = row.integer(0); }));
     orderTracks();
     return std::move(result_);
   }
@@ -111,7 +112,9 @@ Result<void> SkeletonReader::readThreads() {
         const QString name = qtext(row.text(3));
         const bool main = row.integer(4) != 0;
         track.name = main ? QStringLiteral("main thread") : name.isEmpty() ? "thread " + tid : name;
-        track.detail = name.isEmpty() && !main ? QString() : main && !name.isEmpty() ? name + " " + tid : tid;
+        track.detail = name.isEmpty() && !main   ? QString()
+                       : main && !name.isEmpty() ? name + " " + tid
+                                                 : tid;
         addTrack(std::move(track), row.integer(1));
       });
 }
@@ -140,7 +143,8 @@ Result<void> SkeletonReader::readChannels() {
 
 Result<void> SkeletonReader::readLines() {
   return forEachRow(
-      "SELECT owner, owner_id, lane, depth, start_ns, end_ns, count, min_level, max_level FROM line "
+      "SELECT owner, owner_id, lane, depth, start_ns, end_ns, count, min_level, max_level FROM "
+      "line "
       "WHERE owner IN ('thread', 'channel') ORDER BY owner, owner_id, lane, depth",
       [&](const store::Statement& row) {
         const Owner owner = row.text(0) == "thread" ? Owner::Thread : Owner::Channel;
@@ -166,22 +170,24 @@ Result<void> SkeletonReader::readLines() {
 }
 
 Result<void> SkeletonReader::readIterations() {
-  SONDE_TRY(forEachRow(
-      "SELECT process_id, number, start_ns, dur_ns, slice_id FROM iteration "
-      "ORDER BY process_id, start_ns",
-      [&](const store::Statement& row) {
-        const auto process = processes_.constFind(row.integer(0));
-        if (process == processes_.constEnd())
-          return;
-        const HostClock& clock = result_.clocks[static_cast<std::size_t>(*process)];
-        const std::int64_t start = clock.toJob(row.integer(2));
-        const std::int64_t dur = row.optionalInteger(3).value_or(Block::kOpen);
-        result_.skeleton.iterations.push_back({*process, row.integer(1), start, dur, row.integer(4)});
-        stretch(start, start + std::max<std::int64_t>(dur, 0));
-      }));
-  std::stable_sort(result_.skeleton.iterations.begin(),
-                   result_.skeleton.iterations.end(),
-                   [](const IterationInfo& a, const IterationInfo& b) { return a.process < b.process; });
+  SONDE_TRY(
+      forEachRow("SELECT process_id, number, start_ns, dur_ns, slice_id FROM iteration "
+                 "ORDER BY process_id, start_ns",
+                 [&](const store::Statement& row) {
+                   const auto process = processes_.constFind(row.integer(0));
+                   if (process == processes_.constEnd())
+                     return;
+                   const HostClock& clock = result_.clocks[static_cast<std::size_t>(*process)];
+                   const std::int64_t start = clock.toJob(row.integer(2));
+                   const std::int64_t dur = row.optionalInteger(3).value_or(Block::kOpen);
+                   result_.skeleton.iterations.push_back(
+                       {*process, row.integer(1), start, dur, row.integer(4)});
+                   stretch(start, start + std::max<std::int64_t>(dur, 0));
+                 }));
+  std::stable_sort(
+      result_.skeleton.iterations.begin(),
+      result_.skeleton.iterations.end(),
+      [](const IterationInfo& a, const IterationInfo& b) { return a.process < b.process; });
   return {};
 }
 

@@ -1,12 +1,13 @@
-// Reads the skeleton of a trace: processes, tracks with their rows, iterations, bounds. Worker's thread.
+// Reads the skeleton of a trace: processes, tracks with their rows, iterations, bounds. Worker's
+// thread.
 #pragma once
-
-#include <vector>
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 #include "gui/models/host_clock.h"
 #include "gui/models/trace_data.h"
+
+#include <vector>
 
 namespace sonde::gui {
 

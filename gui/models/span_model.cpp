@@ -1,9 +1,9 @@
 #include "gui/models/span_model.h"
 
+#include "gui/models/time_format.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "gui/models/time_format.h"
 
 namespace sonde::gui {
 namespace {
@@ -79,8 +79,13 @@ QVariant SpanModel::data(const QModelIndex& index, int role) const {
 QVariant SpanModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
     return {};
-  const QStringList titles = {
-      tr("Name"), tr("Kind"), tr("Count"), tr("Total"), tr("Of the span"), tr("Mean"), tr("Longest")};
+  const QStringList titles = {tr("Name"),
+                              tr("Kind"),
+                              tr("Count"),
+                              tr("Total"),
+                              tr("Of the span"),
+                              tr("Mean"),
+                              tr("Longest")};
   return titles.value(section);
 }
 

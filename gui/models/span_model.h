@@ -1,11 +1,11 @@
 // Totals by name of a selected span as a sortable table. Main thread.
 #pragma once
 
-#include <vector>
+#include "gui/models/trace_data.h"
 
 #include <QAbstractTableModel>
 
-#include "gui/models/trace_data.h"
+#include <vector>
 
 namespace sonde::gui {
 
@@ -23,7 +23,9 @@ class SpanModel : public QAbstractTableModel {
   [[nodiscard]] int rowCount(const QModelIndex& parent) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  [[nodiscard]] QVariant headerData(int section,
+                                    Qt::Orientation orientation,
+                                    int role) const override;
   void sort(int column, Qt::SortOrder order) override;
 
  private:

@@ -24,8 +24,8 @@ constexpr std::array kUnits = {
 
 const Unit& unitFor(std::int64_t ns) {
   const std::int64_t size = std::llabs(ns);
-  const auto* found = std::find_if(
-      kUnits.begin(), kUnits.end(), [&](const Unit& unit) { return size >= unit.ns; });
+  const auto* found =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& unit) { return size >= unit.ns; });
   return found == kUnits.end() ? kUnits.back() : *found;
 }
 
@@ -59,7 +59,10 @@ QString clock(std::int64_t ns, std::int64_t resolutionNs) {
   const QString padded = rest < 10 * kSecond ? "0" + seconds : seconds;
   if (minutes < 60)
     return QStringLiteral("%1:%2").arg(minutes).arg(padded);
-  return QStringLiteral("%1:%2:%3").arg(minutes / 60).arg(minutes % 60, 2, 10, QChar('0')).arg(padded);
+  return QStringLiteral("%1:%2:%3")
+      .arg(minutes / 60)
+      .arg(minutes % 60, 2, 10, QChar('0'))
+      .arg(padded);
 }
 
 // `largestNs` picks the unit, so that all marks of an axis share one.

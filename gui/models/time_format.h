@@ -1,17 +1,19 @@
-// Times and sizes as people read them: the unit follows the size of the value, digits follow the resolution in use.
+// Times and sizes as people read them: the unit follows the size of the value, digits follow the
+// resolution in use.
 #pragma once
+
+#include <QString>
 
 #include <cstdint>
 #include <vector>
-
-#include <QString>
 
 namespace sonde::gui {
 
 // "0 ns", "512 ns", "1.234 µs", "16.67 ms", "3.2 s", "2 min 05 s": four significant digits.
 [[nodiscard]] QString formatDuration(std::int64_t ns);
 
-// A time since the trace's beginning, with every digit that `resolutionNs` makes meaningful: "1.204 350 s".
+// A time since the trace's beginning, with every digit that `resolutionNs` makes meaningful: "1.204
+// 350 s".
 [[nodiscard]] QString formatTime(std::int64_t ns, std::int64_t resolutionNs);
 
 // All digits, for the details: "1 234 567 ns".
@@ -26,9 +28,13 @@ struct Tick {
   QString label;  // empty: a minor mark
 };
 
-// Marks at 1, 2 or 5 × 10^n ns (and at 1, 2, 5, 10, 15, 30 s and minutes) inside [beginNs, endNs], relative to the
-// trace's origin; labelled marks stand at least `minLabelPx` apart. Requires: endNs > beginNs, width > 0.
-[[nodiscard]] std::vector<Tick> ticks(std::int64_t beginNs, std::int64_t endNs, int width, int minLabelPx);
+// Marks at 1, 2 or 5 × 10^n ns (and at 1, 2, 5, 10, 15, 30 s and minutes) inside [beginNs, endNs],
+// relative to the trace's origin; labelled marks stand at least `minLabelPx` apart. Requires: endNs
+// > beginNs, width > 0.
+[[nodiscard]] std::vector<Tick> ticks(std::int64_t beginNs,
+                                      std::int64_t endNs,
+                                      int width,
+                                      int minLabelPx);
 
 // The distance of labelled marks that `ticks` uses.
 [[nodiscard]] std::int64_t tickStepNs(double nsPerPixel, int minLabelPx);

@@ -1,18 +1,19 @@
 #include "gui/models/timeline_model.h"
 
+#include "gui/models/trace_reader.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
 #include <utility>
-
-#include "gui/models/trace_reader.h"
 
 namespace sonde::gui {
 namespace {
 
 using Slot = QueryWorker::Slot;
 
-constexpr double kResolutionSlack = 1.5;  // how far the pixels may change before blocks are read again
+constexpr double kResolutionSlack =
+    1.5;  // how far the pixels may change before blocks are read again
 
 // An error the window shows once; what was cancelled is never delivered.
 QString messageOf(const Error& error) {
@@ -43,22 +44,23 @@ void TimelineModel::open(const QStringList& paths) {
   forget();
   paths_ = paths;
   state_ = State::Loading;
-  worker_.post(Slot::Open, [this, paths](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
-    auto skeleton = reader.open(paths);
-    if (!skeleton)
-      return [this, message = messageOf(skeleton.error())] {
-        state_ = State::Failed;
-        error_ = message;
-        emit failed(message);
-      };
-    return [this, read = *std::move(skeleton)]() mutable {
-      skeleton_ = std::move(read);
-      layout_.reset(skeleton_);
-      state_ = State::Ready;
-      emit opened();
-      emit layoutChanged();
-    };
-  });
+  worker_.post(Slot::Open,
+               [this, paths](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
+                 auto skeleton = reader.open(paths);
+                 if (!skeleton)
+                   return [this, message = messageOf(skeleton.error())] {
+                     state_ = State::Failed;
+                     error_ = message;
+                     emit failed(message);
+                   };
+                 return [this, read = *std::move(skeleton)]() mutable {
+                   skeleton_ = std::move(read);
+                   layout_.reset(skeleton_);
+                   state_ = State::Ready;
+                   emit opened();
+                   emit layoutChanged();
+                 };
+               });
   emit layoutChanged();
 }
 
@@ -85,7 +87,8 @@ void TimelineModel::reveal(int track) {
 bool TimelineModel::covers(const Viewport& viewport, const std::vector<int>& tracks) const {
   const double pixels = viewport.nsPerPixel();
   return asked_.beginNs <= viewport.beginNs() && asked_.endNs >= viewport.endNs() &&
-         pixels * kResolutionSlack > asked_.nsPerPixel && pixels < asked_.nsPerPixel * kResolutionSlack &&
+         pixels * kResolutionSlack > asked_.nsPerPixel &&
+         pixels < asked_.nsPerPixel * kResolutionSlack &&
          std::all_of(tracks.begin(), tracks.end(), [&](int track) {
            return std::binary_search(asked_.tracks.begin(), asked_.tracks.end(), track);
          });
@@ -101,7 +104,8 @@ void TimelineModel::show(const Viewport& viewport, const std::vector<int>& track
             tracks};
   std::sort(asked_.tracks.begin(), asked_.tracks.end());
   worker_.post(Slot::Window,
-               [this, request = asked_](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
+               [this, request = asked_](TraceReader& reader,
+                                        const Cancellation& cancellation) -> QueryWorker::Reply {
                  auto reply = reader.window(request, cancellation);
                  if (cancellation.requested())
                    return {};
@@ -117,7 +121,8 @@ void TimelineModel::accept(WindowReply reply) {
   // What is far off screen is not kept: memory follows the window, not the way that led to it.
   if (static_cast<std::size_t>(blocks_.size()) > 4 * reply.request.tracks.size() + 64)
     blocks_.removeIf([&](QHash<int, std::vector<Block>>::iterator entry) {
-      return !std::binary_search(reply.request.tracks.begin(), reply.request.tracks.end(), entry.key());
+      return !std::binary_search(
+          reply.request.tracks.begin(), reply.request.tracks.end(), entry.key());
     });
   names_.insert(reply.names);
   emit blocksChanged();
@@ -135,7 +140,8 @@ const Block* TimelineModel::hit(int track, int row, std::int64_t fromNs, std::in
   const auto before = [](const Block& block, const std::pair<int, std::int64_t>& key) {
     return std::pair<int, std::int64_t>(block.row, block.startNs) < key;
   };
-  auto at = std::lower_bound(blocks->begin(), blocks->end(), std::pair<int, std::int64_t>(row, toNs + 1), before);
+  auto at = std::lower_bound(
+      blocks->begin(), blocks->end(), std::pair<int, std::int64_t>(row, toNs + 1), before);
   const Block* best = nullptr;
   // A row does not overlap itself, so only the last few before the time can reach it.
   for (int looks = 0; at != blocks->begin() && looks < 16; ++looks) {
@@ -154,16 +160,17 @@ const Block* TimelineModel::hit(int track, int row, std::int64_t fromNs, std::in
 void TimelineModel::askOverview(int bins) {
   if (state_ != State::Ready)
     return;
-  worker_.post(Slot::Overview,
-               [this, bins](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
-                 auto rows = reader.overview(bins, cancellation);
-                 if (!rows)
-                   return {};
-                 return [this, read = *std::move(rows)]() mutable {
-                   overview_ = std::move(read);
-                   emit overviewChanged();
-                 };
-               });
+  worker_.post(
+      Slot::Overview,
+      [this, bins](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
+        auto rows = reader.overview(bins, cancellation);
+        if (!rows)
+          return {};
+        return [this, read = *std::move(rows)]() mutable {
+          overview_ = std::move(read);
+          emit overviewChanged();
+        };
+      });
 }
 
 void TimelineModel::select(const EventRef& event) {
@@ -176,25 +183,28 @@ void TimelineModel::select(const EventRef& event) {
 }
 
 void TimelineModel::readDetails(const EventRef& event, bool moved) {
-  worker_.post(Slot::Details, [this, event, moved](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
-    auto details = reader.details(event);
-    if (!details)
-      return [this, message = messageOf(details.error())] { emit failed(message); };
-    return [this, moved, read = *std::move(details)]() mutable {
-      names_.insert(read.event.block.nameId, read.event.name);
-      details_ = std::move(read);
-      emit detailsChanged(moved);
-    };
-  });
+  worker_.post(
+      Slot::Details,
+      [this, event, moved](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
+        auto details = reader.details(event);
+        if (!details)
+          return [this, message = messageOf(details.error())] { emit failed(message); };
+        return [this, moved, read = *std::move(details)]() mutable {
+          names_.insert(read.event.block.nameId, read.event.name);
+          details_ = std::move(read);
+          emit detailsChanged(moved);
+        };
+      });
 }
 
 void TimelineModel::askScope(const EventRef& event) {
-  worker_.post(Slot::Scope, [this, event](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
-    auto scope = reader.scopeOf(event);
-    if (!scope)
-      return {};
-    return [this, event, text = *std::move(scope)] { emit scopeRead(event, text); };
-  });
+  worker_.post(Slot::Scope,
+               [this, event](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
+                 auto scope = reader.scopeOf(event);
+                 if (!scope)
+                   return {};
+                 return [this, event, text = *std::move(scope)] { emit scopeRead(event, text); };
+               });
 }
 
 void TimelineModel::clearSelection() {
@@ -210,43 +220,45 @@ void TimelineModel::clearSelection() {
 void TimelineModel::step(int direction) {
   if (!selectedRef_)
     return;
-  worker_.post(
-      Slot::Step,
-      [this, from = *selectedRef_, direction](TraceReader& reader, const Cancellation&) -> QueryWorker::Reply {
-        auto next = reader.neighbour(from, direction);
-        if (!next || !*next)
-          return {};
-        return [this, event = **next] {
-          selectedRef_ = event;
-          details_.reset();
-          emit selectionChanged();
-          readDetails(event, true);
-        };
-      });
+  worker_.post(Slot::Step,
+               [this, from = *selectedRef_, direction](TraceReader& reader,
+                                                       const Cancellation&) -> QueryWorker::Reply {
+                 auto next = reader.neighbour(from, direction);
+                 if (!next || !*next)
+                   return {};
+                 return [this, event = **next] {
+                   selectedRef_ = event;
+                   details_.reset();
+                   emit selectionChanged();
+                   readDetails(event, true);
+                 };
+               });
 }
 
 void TimelineModel::search(const QString& text, bool forward, std::int64_t fromNs) {
   if (state_ != State::Ready || text.isEmpty())
     return;
   searched_ = text;
-  SearchRequest request{text, fromNs, forward ? 0 : std::numeric_limits<std::int64_t>::max(), forward};
+  SearchRequest request{
+      text, fromNs, forward ? 0 : std::numeric_limits<std::int64_t>::max(), forward};
   if (details_ && details_->event.ref.owner == Owner::Thread)
     request = {text, details_->event.block.startNs, details_->event.ref.id, forward};
-  worker_.post(Slot::Search,
-               [this, request](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
-                 auto reply = reader.search(request, cancellation);
-                 if (!reply)
-                   return {};
-                 return [this, read = *std::move(reply)] {
-                   emit searchFinished(read);
-                   if (!read.found)
-                     return;
-                   selectedRef_ = read.found->ref;
-                   details_.reset();
-                   emit selectionChanged();
-                   readDetails(read.found->ref, true);
-                 };
-               });
+  worker_.post(
+      Slot::Search,
+      [this, request](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
+        auto reply = reader.search(request, cancellation);
+        if (!reply)
+          return {};
+        return [this, read = *std::move(reply)] {
+          emit searchFinished(read);
+          if (!read.found)
+            return;
+          selectedRef_ = read.found->ref;
+          details_.reset();
+          emit selectionChanged();
+          readDetails(read.found->ref, true);
+        };
+      });
   emit blocksChanged();
 }
 
@@ -256,20 +268,23 @@ void TimelineModel::clearSearch() {
   emit blocksChanged();
 }
 
-void TimelineModel::sumSpan(std::int64_t beginNs, std::int64_t endNs, const std::vector<int>& tracks) {
+void TimelineModel::sumSpan(std::int64_t beginNs,
+                            std::int64_t endNs,
+                            const std::vector<int>& tracks) {
   if (state_ != State::Ready)
     return;
   const WindowRequest request{beginNs, endNs, 0, tracks};
-  worker_.post(Slot::Span,
-               [this, request](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
-                 auto rows = reader.span(request, cancellation);
-                 if (!rows)
-                   return {};
-                 return [this, read = *std::move(rows)]() mutable {
-                   span_ = std::move(read);
-                   emit spanChanged();
-                 };
-               });
+  worker_.post(
+      Slot::Span,
+      [this, request](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
+        auto rows = reader.span(request, cancellation);
+        if (!rows)
+          return {};
+        return [this, read = *std::move(rows)]() mutable {
+          span_ = std::move(read);
+          emit spanChanged();
+        };
+      });
 }
 
 void TimelineModel::clearSpan() {

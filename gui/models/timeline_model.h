@@ -1,20 +1,21 @@
-// What the timeline shows: the open trace, the blocks of the window, the selected event, search and area totals.
+// What the timeline shows: the open trace, the blocks of the window, the selected event, search and
+// area totals.
 //
-// Views read it while painting and never wait: whatever is not here yet is asked for from the worker and announced by a
-// signal. Main thread only; owns the QueryWorker.
+// Views read it while painting and never wait: whatever is not here yet is asked for from the
+// worker and announced by a signal. Main thread only; owns the QueryWorker.
 #pragma once
-
-#include <optional>
-#include <vector>
-
-#include <QHash>
-#include <QObject>
-#include <QStringList>
 
 #include "gui/models/query_worker.h"
 #include "gui/models/trace_data.h"
 #include "gui/models/track_layout.h"
 #include "gui/models/viewport.h"
+
+#include <QHash>
+#include <QObject>
+#include <QStringList>
+
+#include <optional>
+#include <vector>
 
 namespace sonde::gui {
 
@@ -38,7 +39,8 @@ class TimelineModel : public QObject {
   void showEmptyThreads(bool show);
   void reveal(int track);
 
-  // Says what is on screen; asks the worker when the blocks at hand do not cover it at a fitting resolution.
+  // Says what is on screen; asks the worker when the blocks at hand do not cover it at a fitting
+  // resolution.
   void show(const Viewport& viewport, const std::vector<int>& tracks);
   // The blocks at hand, or asked for, serve this window.
   [[nodiscard]] bool covers(const Viewport& viewport, const std::vector<int>& tracks) const;
@@ -80,7 +82,8 @@ class TimelineModel : public QObject {
   void blocksChanged();
   void overviewChanged();
   void selectionChanged();
-  // The details are there. `moved`: the event was found by stepping or searching and should be brought into view.
+  // The details are there. `moved`: the event was found by stepping or searching and should be
+  // brought into view.
   void detailsChanged(bool moved);
   void scopeRead(const sonde::gui::EventRef& event, const QString& scope);
   void searchFinished(const sonde::gui::SearchReply& reply);

@@ -1,8 +1,8 @@
 #include "gui/models/trace_data.h"
 
-#include <algorithm>
-
 #include "analysis/model/words.h"
+
+#include <algorithm>
 
 namespace sonde::gui {
 
@@ -30,16 +30,19 @@ void OverviewRow::add(const Block& block,
                       std::int64_t traceEndNs) {
   const auto count = static_cast<double>(bins.size());
   const auto at = [&](std::int64_t ns) {
-    return std::clamp(static_cast<double>(ns - beginNs) / static_cast<double>(spanNs) * count, 0.0, count);
+    return std::clamp(
+        static_cast<double>(ns - beginNs) / static_cast<double>(spanNs) * count, 0.0, count);
   };
   const double first = at(block.startNs);
   const double last = at(block.durNs == Block::kOpen ? traceEndNs : block.startNs + block.durNs);
-  const double density =
-      block.count > 1 && block.durNs > 0
-          ? static_cast<double>(block.busyNs) / static_cast<double>(block.durNs)
-          : 1.0;
-  for (auto bin = static_cast<std::size_t>(first); bin < bins.size() && static_cast<double>(bin) < last; ++bin) {
-    const double inside = std::min(last, static_cast<double>(bin + 1)) - std::max(first, static_cast<double>(bin));
+  const double density = block.count > 1 && block.durNs > 0
+                             ? static_cast<double>(block.busyNs) / static_cast<double>(block.durNs)
+                             : 1.0;
+  for (auto bin = static_cast<std::size_t>(first);
+       bin < bins.size() && static_cast<double>(bin) < last;
+       ++bin) {
+    const double inside =
+        std::min(last, static_cast<double>(bin + 1)) - std::max(first, static_cast<double>(bin));
     const auto part = static_cast<float>(inside * density);
     bins[bin].busy += part;
     if (block.kind != Kind::Iteration && part > bins[bin].most) {

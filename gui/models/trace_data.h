@@ -1,14 +1,15 @@
-// What the timeline knows of a trace: its skeleton (read once) and blocks (read per window). Plain values, made by
-// TraceReader on the worker's thread and handed over whole, so nothing here is shared between threads.
+// What the timeline knows of a trace: its skeleton (read once) and blocks (read per window). Plain
+// values, made by TraceReader on the worker's thread and handed over whole, so nothing here is
+// shared between threads.
 #pragma once
+
+#include <QHash>
+#include <QString>
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
-
-#include <QHash>
-#include <QString>
 
 namespace sonde::gui {
 
@@ -41,7 +42,8 @@ enum class Kind : std::uint8_t {
 
 enum class Owner : std::uint8_t { Thread, Channel };
 
-// One thing on a track: a slice or a transfer, or, when `count` > 1, the several that a level of detail stands for.
+// One thing on a track: a slice or a transfer, or, when `count` > 1, the several that a level of
+// detail stands for.
 struct Block {
   static constexpr std::int64_t kOpen = -1;
   std::int64_t id = 0;  // of the slice or transfer; of the longest one when count > 1
@@ -79,11 +81,11 @@ struct Line {
 
 struct TrackInfo {
   Owner owner = Owner::Thread;
-  std::int64_t id = 0;   // of the thread or channel
-  int process = 0;       // index in Skeleton::processes
-  QString name;          // "main", "tcp 127.0.0.1:4242"
-  QString detail;        // "thread 4242", "to 127.0.0.1:5000"
-  int rows = 0;          // 0: nothing happened on it
+  std::int64_t id = 0;  // of the thread or channel
+  int process = 0;      // index in Skeleton::processes
+  QString name;         // "main", "tcp 127.0.0.1:4242"
+  QString detail;       // "thread 4242", "to 127.0.0.1:5000"
+  int rows = 0;         // 0: nothing happened on it
   std::int64_t count = 0;
   std::vector<Line> lines;
 };
@@ -103,10 +105,10 @@ struct Skeleton {
   std::int64_t beginNs = 0;  // of the first event
   std::int64_t endNs = 0;
   std::int64_t events = 0;
-  std::int64_t lost = 0;  // records that could not be kept
+  std::int64_t lost = 0;    // records that could not be kept
   bool unfinished = false;  // a recording that was not finished; what is shown is a snapshot of it
-  std::vector<ProcessInfo> processes;  // ranks first, in their order
-  std::vector<TrackInfo> tracks;       // by process, threads before channels
+  std::vector<ProcessInfo> processes;     // ranks first, in their order
+  std::vector<TrackInfo> tracks;          // by process, threads before channels
   std::vector<IterationInfo> iterations;  // by process, in time
 };
 
@@ -159,7 +161,7 @@ struct EventDetails {
 // The activity of one process over the whole trace, in equal bins.
 struct OverviewRow {
   struct Bin {
-    float busy = 0;  // share of the bin that is covered, up to 1 on each of its threads
+    float busy = 0;           // share of the bin that is covered, up to 1 on each of its threads
     Kind kind = Kind::Range;  // what took the longest part
     float most = 0;
   };

@@ -1,11 +1,11 @@
 #include "gui/models/trace_opening.h"
 
+#include "analysis/store/finaliser.h"
+#include "analysis/store/trace_file.h"
+
 #include <filesystem>
 #include <string>
 #include <utility>
-
-#include "analysis/store/finaliser.h"
-#include "analysis/store/trace_file.h"
 
 namespace sonde::gui {
 namespace {

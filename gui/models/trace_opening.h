@@ -1,22 +1,24 @@
 // Opening what a person named: one trace, the ranks of a job, or a recording that was not finished.
 //
-// The window reads levels of detail and indexes, which only a finished trace has, and one file, not many. So several
-// traces are merged, and an unfinished recording is copied and finished, in a temporary folder that lives as long as the
-// OpenedTrace. The files that were named are never written. Any thread.
+// The window reads levels of detail and indexes, which only a finished trace has, and one file, not
+// many. So several traces are merged, and an unfinished recording is copied and finished, in a
+// temporary folder that lives as long as the OpenedTrace. The files that were named are never
+// written. Any thread.
 #pragma once
-
-#include <memory>
-
-#include <QStringList>
-#include <QTemporaryDir>
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 
+#include <QStringList>
+#include <QTemporaryDir>
+
+#include <memory>
+
 namespace sonde::gui {
 
 struct OpenedTrace {
-  std::unique_ptr<QTemporaryDir> folder;  // holds the file behind `database`; nullptr: it is the named one
+  std::unique_ptr<QTemporaryDir>
+      folder;  // holds the file behind `database`; nullptr: it is the named one
   store::Database database;
   bool unfinished = false;
 };

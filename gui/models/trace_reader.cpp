@@ -1,11 +1,11 @@
 #include "gui/models/trace_reader.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "gui/models/line_query.h"
 #include "gui/models/reader_details.h"
 #include "gui/models/reader_skeleton.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -51,10 +51,12 @@ Result<QString> TraceReader::text(std::uint32_t stringId) {
   query.bindAll(stringId);
   SONDE_TRY_ASSIGN(const bool row, query.step());
   const std::string_view read = row ? query.text(0) : std::string_view("(unnamed)");
-  return *texts_.insert(stringId, QString::fromUtf8(read.data(), static_cast<qsizetype>(read.size())));
+  return *texts_.insert(stringId,
+                        QString::fromUtf8(read.data(), static_cast<qsizetype>(read.size())));
 }
 
-Result<WindowReply> TraceReader::window(const WindowRequest& request, const Cancellation& cancellation) {
+Result<WindowReply> TraceReader::window(const WindowRequest& request,
+                                        const Cancellation& cancellation) {
   WindowReply reply;
   reply.request = request;
   LineQuery query(database(), cancellation);
@@ -69,9 +71,9 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request, const Canc
         return cancelled();
     }
     if (track.owner == Owner::Channel)  // packed rows come mixed
-      std::stable_sort(blocks.blocks.begin(), blocks.blocks.end(), [](const Block& a, const Block& b) {
-        return a.row < b.row;
-      });
+      std::stable_sort(blocks.blocks.begin(),
+                       blocks.blocks.end(),
+                       [](const Block& a, const Block& b) { return a.row < b.row; });
     for (const Block& block : blocks.blocks) {
       if (block.nameId == 0 || reply.names.contains(block.nameId))
         continue;
@@ -85,12 +87,12 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request, const Canc
 
 Result<FoundEvent> TraceReader::found(const EventRef& ref) {
   const bool slice = ref.owner == Owner::Thread;
-  SONDE_TRY_ASSIGN(
-      auto row,
-      database().prepare(slice ? "SELECT thread_id, start_ns, dur_ns, kind, name_id, lane, depth, 0 "
-                                 "FROM slice WHERE id = ?1"
-                               : "SELECT channel_id, start_ns, dur_ns, direction, 0, 0, 0, bytes "
-                                 "FROM transfer WHERE id = ?1"));
+  SONDE_TRY_ASSIGN(auto row,
+                   database().prepare(
+                       slice ? "SELECT thread_id, start_ns, dur_ns, kind, name_id, lane, depth, 0 "
+                               "FROM slice WHERE id = ?1"
+                             : "SELECT channel_id, start_ns, dur_ns, direction, 0, 0, 0, bytes "
+                               "FROM transfer WHERE id = ?1"));
   row.bindAll(ref.id);
   SONDE_TRY_ASSIGN(const bool any, row.step());
   const int track = any ? trackOf(ref.owner, row.integer(0)) : -1;
@@ -127,12 +129,13 @@ Result<EventDetails> TraceReader::details(const EventRef& event) {
 Result<QString> TraceReader::scopeOf(const EventRef& event) {
   SONDE_TRY_ASSIGN(
       auto row,
-      database().prepare(event.owner == Owner::Thread
-                             ? "SELECT n.text || CASE s.scope_how WHEN 'inherited' THEN ', inherited' "
-                               "ELSE '' END FROM slice s JOIN slice o ON o.id = s.scope_id "
-                               "JOIN string n ON n.id = o.name_id WHERE s.id = ?1"
-                             : "SELECT coalesce(nullif(h.name, ''), 'thread') || ' ' || h.tid FROM transfer t "
-                               "JOIN thread h ON h.id = t.thread_id WHERE t.id = ?1"));
+      database().prepare(
+          event.owner == Owner::Thread
+              ? "SELECT n.text || CASE s.scope_how WHEN 'inherited' THEN ', inherited' "
+                "ELSE '' END FROM slice s JOIN slice o ON o.id = s.scope_id "
+                "JOIN string n ON n.id = o.name_id WHERE s.id = ?1"
+              : "SELECT coalesce(nullif(h.name, ''), 'thread') || ' ' || h.tid FROM transfer t "
+                "JOIN thread h ON h.id = t.thread_id WHERE t.id = ?1"));
   row.bindAll(event.id);
   SONDE_TRY_ASSIGN(const bool any, row.step());
   const std::string_view text = any ? row.text(0) : std::string_view();
@@ -141,9 +144,10 @@ Result<QString> TraceReader::scopeOf(const EventRef& event) {
 
 Result<std::optional<EventRef>> TraceReader::neighbour(const EventRef& event, int direction) {
   const bool slice = event.owner == Owner::Thread;
-  std::string sql = slice ? "SELECT b.id FROM slice a JOIN slice b ON b.thread_id = a.thread_id AND "
-                            "b.lane = a.lane AND b.depth = a.depth "
-                          : "SELECT b.id FROM transfer a JOIN transfer b ON b.channel_id = a.channel_id ";
+  std::string sql =
+      slice ? "SELECT b.id FROM slice a JOIN slice b ON b.thread_id = a.thread_id AND "
+              "b.lane = a.lane AND b.depth = a.depth "
+            : "SELECT b.id FROM transfer a JOIN transfer b ON b.channel_id = a.channel_id ";
   sql += direction > 0 ? "AND (b.start_ns, b.id) > (a.start_ns, a.id) WHERE a.id = ?1 "
                          "ORDER BY b.start_ns, b.id LIMIT 1"
                        : "AND (b.start_ns, b.id) < (a.start_ns, a.id) WHERE a.id = ?1 "

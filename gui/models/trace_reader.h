@@ -1,17 +1,11 @@
-// Answers the window's questions from one trace. Lives on the worker's thread with its database connection.
+// Answers the window's questions from one trace. Lives on the worker's thread with its database
+// connection.
 //
-// Painting asks window() and overview(), which read `lod` at the level that fits the pixels, or an index range where
-// that is finer; the skeleton comes from the small tables and `line`. Only a search by name, which a person starts,
-// goes through all slices, in steps. Long answers look at the Cancellation and stop with an error that nobody reads.
+// Painting asks window() and overview(), which read `lod` at the level that fits the pixels, or an
+// index range where that is finer; the skeleton comes from the small tables and `line`. Only a
+// search by name, which a person starts, goes through all slices, in steps. Long answers look at
+// the Cancellation and stop with an error that nobody reads.
 #pragma once
-
-#include <memory>
-#include <optional>
-#include <vector>
-
-#include <QHash>
-#include <QString>
-#include <QStringList>
 
 #include "analysis/base/result.h"
 #include "gui/models/host_clock.h"
@@ -19,13 +13,22 @@
 #include "gui/models/trace_data.h"
 #include "gui/models/trace_opening.h"
 
+#include <QHash>
+#include <QString>
+#include <QStringList>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
 namespace sonde::gui {
 
 struct SearchRequest {
-  QString text;         // part of a name, without regard to case
+  QString text;  // part of a name, without regard to case
   std::int64_t fromNs = 0;
   std::int64_t fromId = 0;  // of the slice that fromNs belongs to, 0: none
-  bool forward = true;  // the first hit after (fromNs, fromId), else the last before it; wraps round
+  bool forward =
+      true;  // the first hit after (fromNs, fromId), else the last before it; wraps round
 };
 
 class TraceReader {

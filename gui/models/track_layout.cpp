@@ -20,10 +20,10 @@ void forEachProcess(const Skeleton& skeleton, Visit visit) {
 }
 
 std::size_t channelsOf(const Skeleton& skeleton, std::size_t first, std::size_t last) {
-  return static_cast<std::size_t>(
-      std::count_if(skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first),
-                    skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last),
-                    [](const TrackInfo& track) { return track.owner == Owner::Channel && track.rows > 0; }));
+  return static_cast<std::size_t>(std::count_if(
+      skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first),
+      skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last),
+      [](const TrackInfo& track) { return track.owner == Owner::Channel && track.rows > 0; }));
 }
 
 int trackHeight(const TrackInfo& track) {
@@ -125,10 +125,12 @@ void TrackLayout::reveal(const Skeleton& skeleton, int track) {
 }
 
 std::pair<std::size_t, std::size_t> TrackLayout::between(int top, int bottom) const {
-  const auto first = std::partition_point(
-      entries_.begin(), entries_.end(), [&](const LayoutEntry& e) { return e.y + e.height <= top; });
-  const auto last =
-      std::partition_point(first, entries_.end(), [&](const LayoutEntry& e) { return e.y < bottom; });
+  const auto first =
+      std::partition_point(entries_.begin(), entries_.end(), [&](const LayoutEntry& e) {
+        return e.y + e.height <= top;
+      });
+  const auto last = std::partition_point(
+      first, entries_.end(), [&](const LayoutEntry& e) { return e.y < bottom; });
   return {static_cast<std::size_t>(first - entries_.begin()),
           static_cast<std::size_t>(last - entries_.begin())};
 }
@@ -139,8 +141,9 @@ const LayoutEntry* TrackLayout::at(int y) const {
 }
 
 const LayoutEntry* TrackLayout::find(int track) const {
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const LayoutEntry& entry) { return entry.track == track; });
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const LayoutEntry& entry) {
+    return entry.track == track;
+  });
   return found == entries_.end() ? nullptr : &*found;
 }
 

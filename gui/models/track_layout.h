@@ -1,14 +1,16 @@
-// Where each process, group and track stands on the vertical axis of the timeline, and which of them are folded.
+// Where each process, group and track stands on the vertical axis of the timeline, and which of
+// them are folded.
 //
-// A value computed from the skeleton; recomputed when a group is folded. Positions are in pixels of the scrolled
-// content, from 0. Finding the entry under a pixel is a binary search, so ten thousand threads cost no more than ten.
+// A value computed from the skeleton; recomputed when a group is folded. Positions are in pixels of
+// the scrolled content, from 0. Finding the entry under a pixel is a binary search, so ten thousand
+// threads cost no more than ten.
 #pragma once
+
+#include "gui/models/trace_data.h"
 
 #include <set>
 #include <utility>
 #include <vector>
-
-#include "gui/models/trace_data.h"
 
 namespace sonde::gui {
 
@@ -29,7 +31,7 @@ class TrackLayout {
   static constexpr int kHeaderHeight = 24;
   static constexpr int kGroupHeight = 20;
   static constexpr int kRowHeight = 18;
-  static constexpr int kTrackPadding = 3;  // above and below a track's rows
+  static constexpr int kTrackPadding = 3;          // above and below a track's rows
   static constexpr std::size_t kManyChannels = 6;  // a process with more begins with them folded
 
   // Keeps no reference to `skeleton`. Folds what is many.
@@ -49,7 +51,8 @@ class TrackLayout {
   [[nodiscard]] std::pair<std::size_t, std::size_t> between(int top, int bottom) const;
   // The entry at `y`, nullptr below the last.
   [[nodiscard]] const LayoutEntry* at(int y) const;
-  // Nothing was recorded on any track of the process: it is one line, unless empty tracks are shown.
+  // Nothing was recorded on any track of the process: it is one line, unless empty tracks are
+  // shown.
   [[nodiscard]] bool quiet(int process) const { return quiet_.contains(process); }
   // The entry of `track`, nullptr when it is folded away.
   [[nodiscard]] const LayoutEntry* find(int track) const;

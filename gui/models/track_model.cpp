@@ -1,8 +1,8 @@
 #include "gui/models/track_model.h"
 
-#include <algorithm>
-
 #include <QFileInfo>
+
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {
@@ -73,7 +73,8 @@ QVariant TrackModel::data(const QModelIndex& index, int role) const {
   if (index.internalId() == 0)
     return processData(index.row(), index.column(), role);
   const auto process = static_cast<std::size_t>(index.internalId()) - 1;
-  return trackData(firstTrack_.at(process) + static_cast<std::size_t>(index.row()), index.column(), role);
+  return trackData(
+      firstTrack_.at(process) + static_cast<std::size_t>(index.row()), index.column(), role);
 }
 
 QVariant TrackModel::processData(int process, int column, int role) const {

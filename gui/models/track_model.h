@@ -1,14 +1,14 @@
 // Processes and their threads and channels as a tree, for finding a track by name.
 //
-// No node objects: a track's internal id is its process's number plus one, a process's is zero. The skeleton is copied,
-// so the model outlives a trace that is closed. Main thread.
+// No node objects: a track's internal id is its process's number plus one, a process's is zero. The
+// skeleton is copied, so the model outlives a trace that is closed. Main thread.
 #pragma once
 
-#include <vector>
+#include "gui/models/trace_data.h"
 
 #include <QAbstractItemModel>
 
-#include "gui/models/trace_data.h"
+#include <vector>
 
 namespace sonde::gui {
 
@@ -20,7 +20,8 @@ class TrackModel : public QAbstractItemModel {
 
  public:
   enum Column { Name, Detail, Events, ColumnCount };
-  static constexpr int kTrackRole = Qt::UserRole;  // index in Skeleton::tracks; of a process its first, -1: none
+  static constexpr int kTrackRole =
+      Qt::UserRole;  // index in Skeleton::tracks; of a process its first, -1: none
 
   using QAbstractItemModel::QAbstractItemModel;
 
@@ -31,7 +32,9 @@ class TrackModel : public QAbstractItemModel {
   [[nodiscard]] int rowCount(const QModelIndex& parent) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  [[nodiscard]] QVariant headerData(int section,
+                                    Qt::Orientation orientation,
+                                    int role) const override;
 
  private:
   [[nodiscard]] QVariant processData(int process, int column, int role) const;

@@ -1,8 +1,8 @@
 #include "gui/models/view_state.h"
 
-#include <algorithm>
-
 #include "gui/models/time_format.h"
+
+#include <algorithm>
 
 namespace sonde::gui {
 
@@ -22,8 +22,8 @@ void ViewState::setArea(const std::optional<Span>& area) {
 }
 
 void ViewState::mark(const Span& span, bool keep) {
-  const auto same =
-      std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.span == span; });
+  const auto same = std::find_if(
+      marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.span == span; });
   if (same != marks_.end()) {
     if (keep && !same->kept)
       same->kept = true;

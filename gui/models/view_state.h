@@ -1,14 +1,15 @@
-// What the timeline and the overview show together: the window on time, the selected area, the marks. Main thread.
+// What the timeline and the overview show together: the window on time, the selected area, the
+// marks. Main thread.
 #pragma once
 
-#include <optional>
-#include <utility>
-#include <vector>
+#include "gui/models/viewport.h"
 
 #include <QObject>
 #include <QString>
 
-#include "gui/models/viewport.h"
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace sonde::gui {
 

@@ -6,7 +6,8 @@
 namespace sonde::gui {
 namespace {
 
-// How much of the window may be empty beside the trace, so that its first slice does not stick to the edge.
+// How much of the window may be empty beside the trace, so that its first slice does not stick to
+// the edge.
 constexpr std::int64_t kMarginParts = 50;
 
 std::int64_t rounded(long double value) {

@@ -1,8 +1,9 @@
 // Which part of the trace's time lies under which pixels of the timeline.
 //
-// Times are int64 nanoseconds and stay so: a pixel is computed from the distance to the window's left edge, never from
-// an absolute time, so that a trace days after its clock's zero is as sharp as one at zero, and panning there and back
-// ends where it began. A plain value; copy it to the thread that needs it.
+// Times are int64 nanoseconds and stay so: a pixel is computed from the distance to the window's
+// left edge, never from an absolute time, so that a trace days after its clock's zero is as sharp
+// as one at zero, and panning there and back ends where it began. A plain value; copy it to the
+// thread that needs it.
 #pragma once
 
 #include <cstdint>

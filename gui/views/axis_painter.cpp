@@ -1,9 +1,9 @@
 #include "gui/views/axis_painter.h"
 
+#include "gui/models/time_format.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "gui/models/time_format.h"
 
 namespace sonde::gui {
 namespace {
@@ -49,7 +49,9 @@ void paintRuler(QPainter& painter, const QRect& rect, const AxisContext& context
     if (!major)
       continue;
     painter.setPen(theme.text);
-    painter.drawText(QRect(x + 4, rect.top(), 200, rect.height() - 6), Qt::AlignVCenter | Qt::AlignLeft, tick.label);
+    painter.drawText(QRect(x + 4, rect.top(), 200, rect.height() - 6),
+                     Qt::AlignVCenter | Qt::AlignLeft,
+                     tick.label);
   }
   painter.setPen(theme.border);
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
@@ -72,10 +74,12 @@ void paintIterations(QPainter& painter,
                      const IterationInfo* last) {
   const Viewport& viewport = context.viewport;
   const auto endOf = [&](const IterationInfo& iteration) {
-    return iteration.durNs == Block::kOpen ? context.traceEndNs : iteration.startNs + iteration.durNs;
+    return iteration.durNs == Block::kOpen ? context.traceEndNs
+                                           : iteration.startNs + iteration.durNs;
   };
-  first = std::partition_point(
-      first, last, [&](const IterationInfo& iteration) { return endOf(iteration) < viewport.beginNs(); });
+  first = std::partition_point(first, last, [&](const IterationInfo& iteration) {
+    return endOf(iteration) < viewport.beginNs();
+  });
   const QColor base = context.theme.fill(Kind::Iteration);
   double painted = -1e9;
   for (const auto* at = first; at != last && at->startNs <= viewport.endNs(); ++at) {
@@ -94,7 +98,8 @@ void paintIterations(QPainter& painter,
       continue;
     const QRectF visible = band.intersected(QRectF(rect));
     painter.setPen(context.theme.text);
-    painter.drawText(visible, Qt::AlignCenter, iterationLabel(*at, visible.width(), painter.fontMetrics()));
+    painter.drawText(
+        visible, Qt::AlignCenter, iterationLabel(*at, visible.width(), painter.fontMetrics()));
   }
 }
 
@@ -119,23 +124,26 @@ void paintMarks(QPainter& painter,
     painter.drawLine(QPointF(x, ruler.top()), QPointF(x, bottom));
     if (right > x)
       painter.drawLine(QPointF(right, ruler.top()), QPointF(right, bottom));
-    const QPointF flag[] = {{x, static_cast<double>(ruler.top())},
-                            {x + 8, ruler.top() + 4.0},
-                            {x, ruler.top() + 8.0}};
+    const QPointF flag[] = {
+        {x, static_cast<double>(ruler.top())}, {x + 8, ruler.top() + 4.0}, {x, ruler.top() + 8.0}};
     painter.setBrush(context.theme.mark);
     painter.drawConvexPolygon(flag, 3);
-    if (mark.label.isEmpty() || right - x < painter.fontMetrics().horizontalAdvance(mark.label) + 16)
+    if (mark.label.isEmpty() ||
+        right - x < painter.fontMetrics().horizontalAdvance(mark.label) + 16)
       continue;
     const QRectF label(x + 8, ruler.top(), right - x - 16, 14);
     painter.drawText(label, Qt::AlignCenter, mark.label);
   }
 }
 
-std::pair<const IterationInfo*, const IterationInfo*> iterationsOf(const Skeleton& skeleton, int process) {
+std::pair<const IterationInfo*, const IterationInfo*> iterationsOf(const Skeleton& skeleton,
+                                                                   int process) {
   const IterationInfo* begin = skeleton.iterations.data();
   const IterationInfo* end = begin + skeleton.iterations.size();
-  const auto* first = std::partition_point(begin, end, [&](const IterationInfo& i) { return i.process < process; });
-  const auto* last = std::partition_point(first, end, [&](const IterationInfo& i) { return i.process <= process; });
+  const auto* first =
+      std::partition_point(begin, end, [&](const IterationInfo& i) { return i.process < process; });
+  const auto* last = std::partition_point(
+      first, end, [&](const IterationInfo& i) { return i.process <= process; });
   return {first, last};
 }
 

@@ -1,16 +1,16 @@
-// Paints what belongs to the time axis: the ruler, the grid below it, bands of iterations, marks. Free functions; main
-// thread. `left` is the x of the viewport's pixel 0.
+// Paints what belongs to the time axis: the ruler, the grid below it, bands of iterations, marks.
+// Free functions; main thread. `left` is the x of the viewport's pixel 0.
 #pragma once
-
-#include <vector>
-
-#include <QPainter>
-#include <QRect>
 
 #include "gui/models/trace_data.h"
 #include "gui/models/view_state.h"
 #include "gui/models/viewport.h"
 #include "gui/views/theme.h"
+
+#include <QPainter>
+#include <QRect>
+
+#include <vector>
 
 namespace sonde::gui {
 
@@ -42,6 +42,7 @@ void paintMarks(QPainter& painter,
                 const std::vector<Mark>& marks);
 
 // The iterations of `process`; the skeleton keeps them together.
-[[nodiscard]] std::pair<const IterationInfo*, const IterationInfo*> iterationsOf(const Skeleton& skeleton, int process);
+[[nodiscard]] std::pair<const IterationInfo*, const IterationInfo*> iterationsOf(
+    const Skeleton& skeleton, int process);
 
 }  // namespace sonde::gui

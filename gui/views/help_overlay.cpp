@@ -1,12 +1,12 @@
 #include "gui/views/help_overlay.h"
 
-#include <algorithm>
-#include <array>
+#include "gui/views/theme.h"
 
 #include <QEvent>
 #include <QPainter>
 
-#include "gui/views/theme.h"
+#include <algorithm>
+#include <array>
 
 namespace sonde::gui {
 namespace {
@@ -88,7 +88,9 @@ void HelpOverlay::paintEvent(QPaintEvent* /*event*/) {
     painter.save();
     painter.setFont(bold);
     painter.setPen(theme.text);
-    painter.drawText(QRect(box.left() + 24, y, kKeysWidth, kLine), Qt::AlignVCenter, QString::fromUtf8(help.keys));
+    painter.drawText(QRect(box.left() + 24, y, kKeysWidth, kLine),
+                     Qt::AlignVCenter,
+                     QString::fromUtf8(help.keys));
     painter.restore();
     painter.setPen(theme.text);
     painter.drawText(QRect(box.left() + 24 + kKeysWidth, y, box.width() - kKeysWidth - 40, kLine),

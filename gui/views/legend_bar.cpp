@@ -1,10 +1,10 @@
 #include "gui/views/legend_bar.h"
 
-#include <algorithm>
+#include "gui/views/theme.h"
 
 #include <QPainter>
 
-#include "gui/views/theme.h"
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {

@@ -1,13 +1,13 @@
 #include "gui/views/overview_strip.h"
 
-#include <algorithm>
-#include <cmath>
+#include "gui/models/time_format.h"
 
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWheelEvent>
 
-#include "gui/models/time_format.h"
+#include <algorithm>
+#include <cmath>
 
 namespace sonde::gui {
 namespace {
@@ -50,7 +50,8 @@ QRect OverviewStrip::timeRect() const {
 
 double OverviewStrip::xAt(std::int64_t ns) const {
   const Skeleton& skeleton = model_.skeleton();
-  const auto span = static_cast<double>(std::max<std::int64_t>(skeleton.endNs - skeleton.beginNs, 1));
+  const auto span =
+      static_cast<double>(std::max<std::int64_t>(skeleton.endNs - skeleton.beginNs, 1));
   const double share = static_cast<double>(ns - skeleton.beginNs) / span;
   return timeRect().left() + std::clamp(share, 0.0, 1.0) * timeRect().width();
 }
@@ -123,10 +124,11 @@ void OverviewStrip::moveTo(int x) {
   if (model_.state() != TimelineModel::State::Ready)
     return;
   const Skeleton& skeleton = model_.skeleton();
-  const double share =
-      std::clamp(static_cast<double>(x - timeRect().left()) / std::max(timeRect().width(), 1), 0.0, 1.0);
-  const auto at = skeleton.beginNs + static_cast<std::int64_t>(
-                                         share * static_cast<double>(skeleton.endNs - skeleton.beginNs));
+  const double share = std::clamp(
+      static_cast<double>(x - timeRect().left()) / std::max(timeRect().width(), 1), 0.0, 1.0);
+  const auto at =
+      skeleton.beginNs +
+      static_cast<std::int64_t>(share * static_cast<double>(skeleton.endNs - skeleton.beginNs));
   Viewport moved = state_.viewport();
   moved.panNs(at - (moved.beginNs() + moved.spanNs() / 2));
   state_.setViewport(moved);

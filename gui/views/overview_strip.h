@@ -1,13 +1,14 @@
 // The whole trace in a strip: what each process did when, and where the timeline's window lies.
 //
-// Click or drag moves the window there; the wheel zooms it. Main thread; the model and the state outlive it.
+// Click or drag moves the window there; the wheel zooms it. Main thread; the model and the state
+// outlive it.
 #pragma once
-
-#include <QWidget>
 
 #include "gui/models/timeline_model.h"
 #include "gui/models/view_state.h"
 #include "gui/views/theme.h"
+
+#include <QWidget>
 
 namespace sonde::gui {
 

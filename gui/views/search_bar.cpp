@@ -32,7 +32,8 @@ void SearchBar::show(const SearchReply& reply) {
   if (reply.hits == 0)
     answer_->setText(tr("no slice has this in its name"));
   else
-    answer_->setText(tr("%L1 of %L2%3").arg(reply.position).arg(reply.hits).arg(reply.capped ? "+" : ""));
+    answer_->setText(
+        tr("%L1 of %L2%3").arg(reply.position).arg(reply.hits).arg(reply.capped ? "+" : ""));
 }
 
 bool SearchBar::eventFilter(QObject* watched, QEvent* event) {

@@ -1,12 +1,12 @@
-// The line in which a name is typed that the timeline shall find. Enter: next, Shift+Enter: previous, Esc: away.
-// Main thread.
+// The line in which a name is typed that the timeline shall find. Enter: next, Shift+Enter:
+// previous, Esc: away. Main thread.
 #pragma once
+
+#include "gui/models/trace_data.h"
 
 #include <QLabel>
 #include <QLineEdit>
 #include <QWidget>
-
-#include "gui/models/trace_data.h"
 
 namespace sonde::gui {
 

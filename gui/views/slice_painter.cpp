@@ -1,10 +1,10 @@
 #include "gui/views/slice_painter.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gui/models/time_format.h"
 #include "gui/models/track_layout.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace sonde::gui {
 namespace {
@@ -13,7 +13,7 @@ constexpr double kRowGap = 1.0;
 constexpr double kTextMargin = 4.0;
 constexpr double kMinTextWidth = 24.0;
 constexpr double kMinChars = 3.0;  // fewer with an ellipsis say nothing
-constexpr double kOutside = 8.0;  // rectangles are cut this far outside the window
+constexpr double kOutside = 8.0;   // rectangles are cut this far outside the window
 
 QString labelOf(const Block& block, const QString& name) {
   if (block.count > 1)
@@ -141,8 +141,8 @@ void SlicePainter::paintText(const Block& block,
                              const QColor& fill,
                              const QString& name) {
   // The text of a slice that begins left of the window starts at the window's edge.
-  const QRectF visible =
-      rect.intersected(QRectF(rect.left() - std::min(rect.left(), 0.0), rect.top(), 1e6, rect.height()));
+  const QRectF visible = rect.intersected(
+      QRectF(rect.left() - std::min(rect.left(), 0.0), rect.top(), 1e6, rect.height()));
   const double room = visible.width() - 2 * kTextMargin;
   if (room < averageChar_ * kMinChars)
     return;

@@ -1,19 +1,20 @@
 // Paints the blocks of one track. Main thread; knows nothing of databases.
 //
-// What is narrower than a pixel still shows: the first such block of a pixel column paints it, later ones of the column
-// are passed over, so a frame costs about the window's pixels and not the number of slices.
+// What is narrower than a pixel still shows: the first such block of a pixel column paints it,
+// later ones of the column are passed over, so a frame costs about the window's pixels and not the
+// number of slices.
 #pragma once
 
-#include <optional>
-#include <vector>
+#include "gui/models/trace_data.h"
+#include "gui/models/viewport.h"
+#include "gui/views/theme.h"
 
 #include <QFontMetricsF>
 #include <QHash>
 #include <QPainter>
 
-#include "gui/models/trace_data.h"
-#include "gui/models/viewport.h"
-#include "gui/views/theme.h"
+#include <optional>
+#include <vector>
 
 namespace sonde::gui {
 
@@ -38,7 +39,9 @@ class SlicePainter {
              QPointF corner);
 
   // Where `block` is drawn; at least one pixel wide. An open block reaches to the end of the trace.
-  [[nodiscard]] static QRectF rectOf(const Block& block, const PaintContext& context, QPointF corner);
+  [[nodiscard]] static QRectF rectOf(const Block& block,
+                                     const PaintContext& context,
+                                     QPointF corner);
 
  private:
   void paintBlock(const Block& block, const QRectF& rect, const QString& name);

@@ -1,9 +1,9 @@
 #include "gui/views/theme.h"
 
+#include <QHash>
+
 #include <algorithm>
 #include <array>
-
-#include <QHash>
 
 namespace sonde::gui {
 namespace {
@@ -45,8 +45,8 @@ const std::vector<Group>& groups() {
   return kGroups;
 }
 
-constexpr std::array<QRgb, 11> kByName = {kSky,   kBlue, kGreen,    kOrange, kVermilion, kPurple,
-                                          kYellow, kTeal, kLavender, kSlate,  kWine};
+constexpr std::array<QRgb, 11> kByName = {
+    kSky, kBlue, kGreen, kOrange, kVermilion, kPurple, kYellow, kTeal, kLavender, kSlate, kWine};
 
 double luminance(const QColor& color) {
   return 0.2126 * color.redF() + 0.7152 * color.greenF() + 0.0722 * color.blueF();
@@ -56,7 +56,8 @@ QColor mixed(const QColor& a, const QColor& b, double shareOfB) {
   const auto part = [&](float x, float y) {
     return static_cast<float>(x * (1.0 - shareOfB) + y * shareOfB);
   };
-  return QColor::fromRgbF(part(a.redF(), b.redF()), part(a.greenF(), b.greenF()), part(a.blueF(), b.blueF()));
+  return QColor::fromRgbF(
+      part(a.redF(), b.redF()), part(a.greenF(), b.greenF()), part(a.blueF(), b.blueF()));
 }
 
 QColor withAlpha(QColor color, int alpha) {
@@ -108,11 +109,14 @@ std::vector<LegendEntry> Theme::legend() {
 QPalette plainPalette(bool dark) {
   QPalette palette(dark ? QColor(0x25, 0x28, 0x2d) : QColor(0xf2, 0xf3, 0xf5));
   palette.setColor(QPalette::Base, dark ? QColor(0x1b, 0x1d, 0x21) : QColor(Qt::white));
-  palette.setColor(QPalette::AlternateBase, dark ? QColor(0x21, 0x24, 0x29) : QColor(0xf7, 0xf8, 0xfa));
+  palette.setColor(QPalette::AlternateBase,
+                   dark ? QColor(0x21, 0x24, 0x29) : QColor(0xf7, 0xf8, 0xfa));
   const QColor ink = dark ? QColor(0xe4, 0xe6, 0xea) : QColor(0x1c, 0x1f, 0x24);
-  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText})
+  for (const auto role :
+       {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText})
     palette.setColor(role, ink);
-  palette.setColor(QPalette::ToolTipBase, dark ? QColor(0x30, 0x34, 0x3b) : QColor(0xff, 0xff, 0xff));
+  palette.setColor(QPalette::ToolTipBase,
+                   dark ? QColor(0x30, 0x34, 0x3b) : QColor(0xff, 0xff, 0xff));
   palette.setColor(QPalette::Highlight, QColor(0x2f, 0x6f, 0xc4));
   palette.setColor(QPalette::HighlightedText, Qt::white);
   palette.setColor(QPalette::PlaceholderText, mixed(ink, palette.color(QPalette::Base), 0.5));

@@ -1,16 +1,17 @@
 // The colours of the timeline, for a light or a dark desktop.
 //
-// Kinds share eleven colours that stay apart for readers with the common colour-vision deficiencies (after Okabe and
-// Ito, and Tol's "muted" set) and differ in lightness as well as in hue; the legend names them. A value; main thread.
+// Kinds share eleven colours that stay apart for readers with the common colour-vision deficiencies
+// (after Okabe and Ito, and Tol's "muted" set) and differ in lightness as well as in hue; the
+// legend names them. A value; main thread.
 #pragma once
 
-#include <vector>
+#include "gui/models/trace_data.h"
 
 #include <QColor>
 #include <QPalette>
 #include <QString>
 
-#include "gui/models/trace_data.h"
+#include <vector>
 
 namespace sonde::gui {
 
@@ -41,7 +42,7 @@ class Theme {
   QColor dimText;
   QColor grid;
   QColor border;
-  QColor selection;     // outline of the selected slice, edges of the area
+  QColor selection;      // outline of the selected slice, edges of the area
   QColor selectionFill;  // the area, translucent
   QColor mark;
   QColor highlight;  // outline under the mouse

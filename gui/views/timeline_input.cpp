@@ -1,6 +1,7 @@
 // What TimelineView does with keys, wheel and mouse. The keys are Perfetto's.
-#include <algorithm>
-#include <cmath>
+#include "gui/models/time_format.h"
+#include "gui/models/track_model.h"
+#include "gui/views/timeline_view.h"
 
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -9,9 +10,8 @@
 #include <QToolTip>
 #include <QWheelEvent>
 
-#include "gui/models/time_format.h"
-#include "gui/models/track_model.h"
-#include "gui/views/timeline_view.h"
+#include <algorithm>
+#include <cmath>
 
 namespace sonde::gui {
 namespace {
@@ -25,7 +25,7 @@ constexpr int kHitSlack = 2;        // pixels beside a narrow slice that still m
 constexpr int kGrip = 4;            // pixels beside the edge of the label column
 constexpr int kMinLabelWidth = 120;
 constexpr int kMaxLabelWidth = 600;
-constexpr int kSliderSteps = 3;     // of the vertical scroll bar, for one notch
+constexpr int kSliderSteps = 3;  // of the vertical scroll bar, for one notch
 
 QString row(const QString& name, const QString& value) {
   return QStringLiteral("<tr><td style='padding-right:10px'>%1</td><td>%2</td></tr>")
@@ -35,7 +35,8 @@ QString row(const QString& name, const QString& value) {
 }  // namespace
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
-  const auto other = event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier);
+  const auto other =
+      event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier);
   const bool shift = (event->modifiers() & Qt::ShiftModifier) != 0;
   if (other || !handleKey(event->key(), shift))
     QAbstractScrollArea::keyPressEvent(event);
@@ -123,7 +124,8 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   const QPoint at = event->pos();
   const QPoint moved = at - pressedAt_;
-  if (drag_ == Drag::Pressed && moved.manhattanLength() > kClickSlack && pressedAt_.x() > labelWidth_)
+  if (drag_ == Drag::Pressed && moved.manhattanLength() > kClickSlack &&
+      pressedAt_.x() > labelWidth_)
     drag_ = Drag::Area;
   switch (drag_) {
     case Drag::Area:
@@ -142,7 +144,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       emit labelWidthChanged(labelWidth_);
       break;
     default:
-      viewport()->setCursor(std::abs(at.x() - labelWidth_) <= kGrip ? Qt::SplitHCursor : Qt::ArrowCursor);
+      viewport()->setCursor(std::abs(at.x() - labelWidth_) <= kGrip ? Qt::SplitHCursor
+                                                                    : Qt::ArrowCursor);
   }
   updateHover(at);
 }
@@ -297,8 +300,11 @@ QString TimelineView::hoverText() const {
   text += "   " + (transfer ? wordOf(block.kind) + " " + formatBytes(block.bytes)
                             : model_.names().value(block.nameId));
   if (block.count > 1)
-    return text + tr("   and %1 more here, %2 in all").arg(block.count - 1).arg(formatDuration(block.busyNs));
-  return text + "   " + (block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
+    return text + tr("   and %1 more here, %2 in all")
+                      .arg(block.count - 1)
+                      .arg(formatDuration(block.busyNs));
+  return text + "   " +
+         (block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
 }
 
 QString TimelineView::toolTipText() const {
@@ -319,7 +325,8 @@ QString TimelineView::toolTipText() const {
   if (transfer)
     text += row(tr("Bytes"), formatBytes(block.bytes));
   text += row(transfer ? tr("Channel") : tr("Thread"), track.name + " " + track.detail);
-  text += row(tr("Process"), titleOf(skeleton.processes.at(static_cast<std::size_t>(track.process))).left(80));
+  text += row(tr("Process"),
+              titleOf(skeleton.processes.at(static_cast<std::size_t>(track.process))).left(80));
   if (!hoverScope_.isEmpty())
     text += row(transfer ? tr("By") : tr("Scope"), hoverScope_);
   return text + QStringLiteral("</table>");
@@ -343,8 +350,8 @@ bool TimelineView::viewportEvent(QEvent* event) {
   updateHover(static_cast<QHelpEvent*>(event)->pos());
   showToolTip();
   if (hover_ && hover_->block.count == 1)
-    model_.askScope(
-        {model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner, hover_->block.id});
+    model_.askScope({model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner,
+                     hover_->block.id});
   return true;
 }
 

@@ -1,13 +1,13 @@
 // How TimelineView looks.
-#include <algorithm>
-
-#include <QPainter>
-#include <QScrollBar>
-
 #include "gui/models/time_format.h"
 #include "gui/models/track_model.h"
 #include "gui/views/axis_painter.h"
 #include "gui/views/timeline_view.h"
+
+#include <QPainter>
+#include <QScrollBar>
+
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {
@@ -65,7 +65,8 @@ void TimelineView::paintMessage(QPainter& painter) {
 }
 
 void TimelineView::paintTracks(QPainter& painter) {
-  const QRect content(0, headerHeight(), viewport()->width(), viewport()->height() - headerHeight());
+  const QRect content(
+      0, headerHeight(), viewport()->width(), viewport()->height() - headerHeight());
   const QRect time = content.adjusted(labelWidth_, 0, 0, 0);
   const AxisContext axis{
       state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
@@ -77,8 +78,9 @@ void TimelineView::paintTracks(QPainter& painter) {
                        {},
                        model_.searched()};
   if (hover_)
-    context.hovered = EventRef{
-        model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner, hover_->block.id};
+    context.hovered =
+        EventRef{model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner,
+                 hover_->block.id};
   painter.save();
   painter.setClipRect(content);
   paintGrid(painter, time, axis);
@@ -92,7 +94,9 @@ void TimelineView::paintTracks(QPainter& painter) {
   painter.restore();
 }
 
-void TimelineView::paintEntry(QPainter& painter, const LayoutEntry& entry, const PaintContext& context) {
+void TimelineView::paintEntry(QPainter& painter,
+                              const LayoutEntry& entry,
+                              const PaintContext& context) {
   const QPoint corner = contentCorner();
   const QRect row(0, corner.y() + entry.y, viewport()->width(), entry.height);
   if (entry.type == LayoutEntry::Type::Process)
@@ -110,7 +114,10 @@ void TimelineView::paintEntry(QPainter& painter, const LayoutEntry& entry, const
   painter.setClipRect(QRect(labelWidth_, row.top(), row.width() - labelWidth_, row.height())
                           .intersected(viewport()->rect().adjusted(0, headerHeight(), 0, 0)));
   SlicePainter(painter, context)
-      .paint(*blocks, track.owner, model_.names(), {double(labelWidth_), double(row.top() + TrackLayout::kTrackPadding)});
+      .paint(*blocks,
+             track.owner,
+             model_.names(),
+             {double(labelWidth_), double(row.top() + TrackLayout::kTrackPadding)});
   painter.restore();
 }
 
@@ -121,7 +128,8 @@ void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const Layo
   const bool quiet = model_.layout().quiet(entry.process);
   if (!quiet)
     paintArrow(painter, rect, entry.folded, theme_.text);
-  const ProcessInfo& process = model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
+  const ProcessInfo& process =
+      model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
   QString title = titleOf(process);
   if (quiet)
     title += QStringLiteral("  ·  nothing recorded");
@@ -133,8 +141,9 @@ void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const Layo
   painter.setFont(font);
   painter.setPen(quiet ? theme_.dimText : theme_.text);
   const QRect text = rect.adjusted(24, 0, -kMargin, -1);
-  painter.drawText(
-      text, Qt::AlignVCenter, painter.fontMetrics().elidedText(title, Qt::ElideMiddle, text.width()));
+  painter.drawText(text,
+                   Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title, Qt::ElideMiddle, text.width()));
   painter.restore();
 }
 
@@ -206,12 +215,14 @@ void TimelineView::paintHeader(QPainter& painter) {
 void TimelineView::paintArea(QPainter& painter) {
   if (!state_.area())
     return;
-  const AxisContext axis{state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
+  const AxisContext axis{
+      state_.viewport(), theme_, model_.skeleton().originNs, model_.skeleton().endNs};
   for (const int track : areaTracks_) {
     const LayoutEntry* entry = model_.layout().find(track);
     if (entry == nullptr)
       continue;
-    const QRect rect(labelWidth_, contentCorner().y() + entry->y, state_.viewport().width(), entry->height);
+    const QRect rect(
+        labelWidth_, contentCorner().y() + entry->y, state_.viewport().width(), entry->height);
     if (rect.intersects(viewport()->rect()))
       paintSpan(painter, rect, axis, *state_.area());
   }

@@ -1,15 +1,16 @@
 #include "gui/views/timeline_view.h"
 
-#include <algorithm>
-
 #include <QEvent>
 #include <QResizeEvent>
 #include <QScrollBar>
 
+#include <algorithm>
+
 namespace sonde::gui {
 namespace {
 
-constexpr double kSpeck = 4.0;  // pixels; an event narrower than this is zoomed to when it is jumped to
+constexpr double kSpeck =
+    4.0;  // pixels; an event narrower than this is zoomed to when it is jumped to
 
 }  // namespace
 
@@ -33,12 +34,15 @@ TimelineView::TimelineView(TimelineModel& model, ViewState& state, QWidget* pare
     viewport()->update();
   });
   connect(&model_, &TimelineModel::selectionChanged, viewport(), [this] { viewport()->update(); });
-  connect(&model_, &TimelineModel::scopeRead, this, [this](const EventRef& event, const QString& scope) {
-    if (!hover_ || hover_->block.id != event.id)
-      return;
-    hoverScope_ = scope;
-    showToolTip();
-  });
+  connect(&model_,
+          &TimelineModel::scopeRead,
+          this,
+          [this](const EventRef& event, const QString& scope) {
+            if (!hover_ || hover_->block.id != event.id)
+              return;
+            hoverScope_ = scope;
+            showToolTip();
+          });
   connect(&state_, &ViewState::changed, this, [this] {
     request();
     viewport()->update();

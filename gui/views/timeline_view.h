@@ -1,18 +1,19 @@
-// The timeline: ruler and iterations on top, below them processes with their threads and channels, labels on the left.
+// The timeline: ruler and iterations on top, below them processes with their threads and channels,
+// labels on the left.
 //
-// Paints from TimelineModel and ViewState and never queries; tells the model what is on screen. Keys and wheel follow
-// Perfetto's. Main thread; the model and the state outlive it.
+// Paints from TimelineModel and ViewState and never queries; tells the model what is on screen.
+// Keys and wheel follow Perfetto's. Main thread; the model and the state outlive it.
 #pragma once
-
-#include <optional>
-#include <vector>
-
-#include <QAbstractScrollArea>
 
 #include "gui/models/timeline_model.h"
 #include "gui/models/view_state.h"
 #include "gui/views/slice_painter.h"
 #include "gui/views/theme.h"
+
+#include <QAbstractScrollArea>
+
+#include <optional>
+#include <vector>
 
 namespace sonde::gui {
 
@@ -30,13 +31,15 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] int labelWidth() const { return labelWidth_; }
   // Where the viewport's pixel 0 and the content's first row lie in viewport() coordinates.
   [[nodiscard]] QPoint contentCorner() const;
-  // Where a block of a track is drawn in viewport() coordinates; empty when its track is folded away.
+  // Where a block of a track is drawn in viewport() coordinates; empty when its track is folded
+  // away.
   [[nodiscard]] QRectF rectOf(int track, const Block& block) const;
 
   void fit();
   // The whole trace, or its iterations where it has some.
   void showStart();
-  // Brings an event into view, unfolding and scrolling as needed; zooms only when it would be a speck.
+  // Brings an event into view, unfolding and scrolling as needed; zooms only when it would be a
+  // speck.
   void bringIntoView(const FoundEvent& event);
   void scrollToTrack(int track);
 

@@ -1,12 +1,12 @@
 // A small window in which a process, thread or channel is found by a part of its name. Main thread.
 #pragma once
 
+#include "gui/models/track_model.h"
+
 #include <QDialog>
 #include <QLineEdit>
 #include <QSortFilterProxyModel>
 #include <QTreeView>
-
-#include "gui/models/track_model.h"
 
 namespace sonde::gui {
 

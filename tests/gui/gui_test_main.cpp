@@ -1,5 +1,6 @@
 // main() of the window's tests: a QApplication without a screen around GoogleTest.
 #include <QApplication>
+
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {

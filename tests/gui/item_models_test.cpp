@@ -1,10 +1,11 @@
-#include <QAbstractItemModelTester>
-#include <QSignalSpy>
-#include <gtest/gtest.h>
-
 #include "gui/models/details_model.h"
 #include "gui/models/span_model.h"
 #include "gui/models/track_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+
+#include <gtest/gtest.h>
 
 namespace sonde::gui {
 namespace {
@@ -76,7 +77,8 @@ TEST(TrackModel, PutsTracksUnderTheirProcess) {
 }
 
 TEST(TrackModel, NamesAProcessByRankProgramAndPid) {
-  EXPECT_EQ(titleOf(skeleton().processes[0]).toStdString(), "rank 3  ·  python3 train.py  ·  pid 42");
+  EXPECT_EQ(titleOf(skeleton().processes[0]).toStdString(),
+            "rank 3  ·  python3 train.py  ·  pid 42");
 }
 
 std::vector<SpanRow> spanRows() {

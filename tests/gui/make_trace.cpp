@@ -1,10 +1,10 @@
-// make_trace OUT [slices]: a trace to look at and to measure with. Without a number the two-rank training run of the
-// tests; with one, about that many slices in 8 processes of 8 threads.
+// make_trace OUT [slices]: a trace to look at and to measure with. Without a number the two-rank
+// training run of the tests; with one, about that many slices in 8 processes of 8 threads.
+#include "tests/gui/sample_trace.h"
+
 #include <cstdlib>
 #include <string>
 #include <vector>
-
-#include "tests/gui/sample_trace.h"
 
 namespace {
 
@@ -22,7 +22,8 @@ void writeLarge(const char* path, std::int64_t slices) {
   for (int process = 0; process < kProcesses; ++process) {
     const auto id = trace.addProcess(1000 + process * 100, process, "python3 train.py");
     for (int thread = 0; thread < kThreads; ++thread) {
-      const auto tid = trace.addThread(id, 1000 + process * 100 + thread, thread == 0 ? "python3" : "worker");
+      const auto tid =
+          trace.addThread(id, 1000 + process * 100 + thread, thread == 0 ? "python3" : "worker");
       std::int64_t at = 1'000'000'000 + process * 1000;
       std::uint64_t state = static_cast<std::uint64_t>(process * kThreads + thread + 1);
       for (std::int64_t call = 0; call < calls; ++call) {
@@ -30,7 +31,8 @@ void writeLarge(const char* path, std::int64_t slices) {
         const auto length = static_cast<std::int64_t>(2'000 + (state >> 33) % 40'000);
         const auto& name = names[(state >> 20) % names.size()];
         const auto outer = trace.addSlice({tid, SliceKind::Module, name, at, length});
-        const auto inner = trace.addSlice({tid, SliceKind::Operator, name, at + 100, length - 500, 1, outer});
+        const auto inner =
+            trace.addSlice({tid, SliceKind::Operator, name, at + 100, length - 500, 1, outer});
         trace.addSlice({tid, SliceKind::Api, "launch", at + 200, length / 3, 2, inner});
         at += length + static_cast<std::int64_t>((state >> 40) % 9'000);
       }

@@ -1,13 +1,13 @@
 #include "tests/gui/sample_trace.h"
 
+#include "analysis/store/finaliser.h"
+#include "analysis/store/trace_file.h"
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
-
-#include "analysis/store/finaliser.h"
-#include "analysis/store/trace_file.h"
 
 namespace sonde::gui::testing {
 namespace {
@@ -59,7 +59,9 @@ model::ProcessId SampleTrace::addProcess(std::int64_t pid,
   return must(writer_.add(process));
 }
 
-model::ThreadId SampleTrace::addThread(model::ProcessId process, std::int64_t tid, std::string_view name) {
+model::ThreadId SampleTrace::addThread(model::ProcessId process,
+                                       std::int64_t tid,
+                                       std::string_view name) {
   model::Thread thread;
   thread.processId = process;
   thread.tid = tid;
@@ -137,7 +139,9 @@ namespace {
 class Rank {
  public:
   Rank(SampleTrace& trace, std::int64_t rank, std::int64_t shift)
-      : trace_(trace), process_(trace.addProcess(4200 + rank * 10, rank, "python3 train.py --epochs 3 --batch-size 64")) {
+      : trace_(trace),
+        process_(trace.addProcess(
+            4200 + rank * 10, rank, "python3 train.py --epochs 3 --batch-size 64")) {
     main_ = trace.addThread(process_, 4200 + rank * 10, "python3");
     autograd_ = trace.addThread(process_, 4203 + rank * 10, "pt_autograd_0");
     gloo_ = trace.addThread(process_, 4205 + rank * 10, "gloo_0");
@@ -149,10 +153,12 @@ class Rank {
     at_ = 1'100 * kMs + shift;
     for (int worker = 0; worker < 2; ++worker) {
       const std::int64_t pid = 4300 + rank * 10 + worker;
-      const auto loader = trace.addProcess(pid, rank, "python3 train.py --epochs 3 --batch-size 64");
-      loaders_.at(static_cast<std::size_t>(worker)) = trace.addThread(loader, pid, "pt_data_worker");
-      pipes_.at(static_cast<std::size_t>(worker)) =
-          trace.addChannel(loader, "pipe:13:" + std::to_string(pid) + ":w", "pipe:13:" + std::to_string(pid) + ":r");
+      const auto loader =
+          trace.addProcess(pid, rank, "python3 train.py --epochs 3 --batch-size 64");
+      loaders_.at(static_cast<std::size_t>(worker)) =
+          trace.addThread(loader, pid, "pt_data_worker");
+      pipes_.at(static_cast<std::size_t>(worker)) = trace.addChannel(
+          loader, "pipe:13:" + std::to_string(pid) + ":w", "pipe:13:" + std::to_string(pid) + ":r");
     }
   }
 
@@ -163,25 +169,32 @@ class Rank {
     const auto iteration = open(Kind::Iteration, "iteration", 0, start, length, {});
     open(Kind::DataLoad, "DataLoader.next", 1, start + kMs / 4, 3 * kMs, iteration);
     forward(start + 4 * kMs, iteration);
-    const auto backward = open(Kind::Backward, "backward", 1, start + 14 * kMs, 15 * kMs, iteration);
+    const auto backward =
+        open(Kind::Backward, "backward", 1, start + 14 * kMs, 15 * kMs, iteration);
     backwardOnAutograd(start + 14 * kMs, backward);
     open(Kind::Optimizer, "SGD.step", 1, start + 30 * kMs, 4 * kMs, iteration);
     open(Kind::Operation, "log metrics", 1, start + 35 * kMs, 1 * kMs, iteration);
     trace_.addIteration(process_, number, start, length);
     const auto worker = static_cast<std::size_t>(number % 2);
-    trace_.addSlice({loaders_[worker], Kind::DataLoad, "ImageDataset.__getitem__", start + kMs, 12 * kMs});
+    trace_.addSlice(
+        {loaders_[worker], Kind::DataLoad, "ImageDataset.__getitem__", start + kMs, 12 * kMs});
     trace_.addTransfer(pipes_[worker], model::Direction::Send, start + 13 * kMs, kMs / 5, 4096);
     at_ += length + kMs / 2;
   }
 
  private:
-  model::SliceId open(model::SliceKind kind, std::string_view name, int depth, std::int64_t start, std::int64_t length,
+  model::SliceId open(model::SliceKind kind,
+                      std::string_view name,
+                      int depth,
+                      std::int64_t start,
+                      std::int64_t length,
                       model::SliceId parent) {
     return trace_.addSlice({main_, kind, name, start, length, depth, parent, 0, parent});
   }
 
   void forward(std::int64_t start, model::SliceId iteration) {
-    const auto whole = open(model::SliceKind::Forward, "DistributedDataParallel.forward", 1, start, 9 * kMs, iteration);
+    const auto whole = open(
+        model::SliceKind::Forward, "DistributedDataParallel.forward", 1, start, 9 * kMs, iteration);
     std::int64_t at = start + kMs / 5;
     for (const char* name : {"conv1", "layer1", "layer2", "layer3", "fc"}) {
       const auto module = open(model::SliceKind::Module, name, 2, at, 3 * kMs / 2, whole);
@@ -193,11 +206,25 @@ class Rank {
   void backwardOnAutograd(std::int64_t start, model::SliceId backward) {
     for (int bucket = 0; bucket < 3; ++bucket) {
       const std::int64_t at = start + kMs + bucket * 4 * kMs;
-      trace_.addSlice({autograd_, model::SliceKind::Operator, "ConvolutionBackward0", at, 7 * kMs / 2, 0, {}, 0, backward});
-      trace_.addSlice({gloo_, model::SliceKind::Collective, "gloo:allreduce", at + 3 * kMs, 3 * kMs});
+      trace_.addSlice({autograd_,
+                       model::SliceKind::Operator,
+                       "ConvolutionBackward0",
+                       at,
+                       7 * kMs / 2,
+                       0,
+                       {},
+                       0,
+                       backward});
+      trace_.addSlice(
+          {gloo_, model::SliceKind::Collective, "gloo:allreduce", at + 3 * kMs, 3 * kMs});
       for (int chunk = 0; chunk < 4; ++chunk) {
-        trace_.addTransfer(tcp_, model::Direction::Send, at + 3 * kMs + chunk * kMs / 2, kMs / 4, 256 * 1024);
-        trace_.addTransfer(tcp_, model::Direction::Receive, at + 3 * kMs + chunk * kMs / 2 + kMs / 5, kMs / 3, 256 * 1024);
+        trace_.addTransfer(
+            tcp_, model::Direction::Send, at + 3 * kMs + chunk * kMs / 2, kMs / 4, 256 * 1024);
+        trace_.addTransfer(tcp_,
+                           model::Direction::Receive,
+                           at + 3 * kMs + chunk * kMs / 2 + kMs / 5,
+                           kMs / 3,
+                           256 * 1024);
       }
     }
   }

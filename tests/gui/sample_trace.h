@@ -1,13 +1,13 @@
 // Traces for tests of the window, written through the store as the recorder writes them.
 #pragma once
 
+#include "analysis/store/trace_writer.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "analysis/store/trace_writer.h"
 
 namespace sonde::gui::testing {
 
@@ -17,7 +17,9 @@ class SampleTrace {
   explicit SampleTrace(const std::filesystem::path& path);
 
   model::HostId addHost(std::string_view name);
-  model::ProcessId addProcess(std::int64_t pid, std::optional<std::int64_t> rank, std::string_view command);
+  model::ProcessId addProcess(std::int64_t pid,
+                              std::optional<std::int64_t> rank,
+                              std::string_view command);
   model::ThreadId addThread(model::ProcessId process, std::int64_t tid, std::string_view name);
   struct SliceSpec {
     model::ThreadId thread{};
@@ -31,11 +33,19 @@ class SampleTrace {
     model::SliceId scope{};
   };
   model::SliceId addSlice(const SliceSpec& spec);
-  void addIteration(model::ProcessId process, std::int64_t number, std::int64_t startNs, std::int64_t durNs);
-  model::ChannelId addChannel(model::ProcessId process, std::string_view local, std::string_view remote,
+  void addIteration(model::ProcessId process,
+                    std::int64_t number,
+                    std::int64_t startNs,
+                    std::int64_t durNs);
+  model::ChannelId addChannel(model::ProcessId process,
+                              std::string_view local,
+                              std::string_view remote,
                               model::ChannelId peer = {});
-  model::TransferId addTransfer(model::ChannelId channel, model::Direction direction, std::int64_t startNs,
-                                std::int64_t durNs, std::int64_t bytes);
+  model::TransferId addTransfer(model::ChannelId channel,
+                                model::Direction direction,
+                                std::int64_t startNs,
+                                std::int64_t durNs,
+                                std::int64_t bytes);
   store::TraceWriter& writer() { return writer_; }
 
   // Finishes the trace; nothing may be added afterwards.
@@ -49,8 +59,9 @@ class SampleTrace {
   std::int64_t offset_ = 0;
 };
 
-// Two ranks of a small training run: iterations with loading, forward, backward, all-reduces and an optimizer step,
-// worker processes with pipes, TCP between the ranks. Origin 1 s; iterations of about 40 ms.
+// Two ranks of a small training run: iterations with loading, forward, backward, all-reduces and an
+// optimizer step, worker processes with pipes, TCP between the ranks. Origin 1 s; iterations of
+// about 40 ms.
 void writeTraining(const std::filesystem::path& path, int iterations = 24);
 
 }  // namespace sonde::gui::testing

@@ -46,14 +46,16 @@ TEST(TrackLayout, ShowsThemWhenAsked) {
   const Skeleton skeleton = twoProcesses(0);
   layout.reset(skeleton);
   layout.showEmpty(skeleton, true);
-  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Track, Type::Track, Type::Process, Type::Track}));
+  EXPECT_EQ(typesOf(layout),
+            (std::vector{Type::Process, Type::Track, Type::Track, Type::Process, Type::Track}));
 }
 
 TEST(TrackLayout, FoldsManyChannelsAndRevealsOne) {
   TrackLayout layout;
   const Skeleton skeleton = twoProcesses(20);
   layout.reset(skeleton);
-  EXPECT_EQ(typesOf(layout), (std::vector{Type::Process, Type::Track, Type::Channels, Type::Process}));
+  EXPECT_EQ(typesOf(layout),
+            (std::vector{Type::Process, Type::Track, Type::Channels, Type::Process}));
   EXPECT_EQ(layout.entries()[2].count, 20);
   EXPECT_EQ(layout.find(5), nullptr);
   layout.reveal(skeleton, 5);
