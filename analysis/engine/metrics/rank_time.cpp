@@ -1,0 +1,148 @@
+#include "analysis/engine/metrics/rank_time.h"
+
+#include "analysis/store/statement.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace sonde::engine::metrics {
+namespace {
+
+using store::Statement;
+
+constexpr std::string_view kActivitySql =
+    "SELECT s.thread_id, s.kind, s.start_ns, s.start_ns + s.dur_ns FROM thread t"
+    " JOIN slice s ON s.thread_id = t.id WHERE t.process_id = ?1 AND s.dur_ns IS NOT NULL AND "
+    "s.kind IN"
+    " ('forward', 'backward', 'optimizer', 'evaluation', 'module', 'operator',"
+    " 'data_load', 'collective', 'io', 'wait')";
+
+bool interrupts(std::string_view kind) {
+  return kind == "data_load" || kind == "collective" || kind == "io" || kind == "wait";
+}
+
+Result<std::map<std::int64_t, ThreadActivity>> readActivity(const store::Database& trace,
+                                                            std::int64_t process) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kActivitySql));
+  rows.bind(1, process);
+  std::map<std::int64_t, ThreadActivity> threads;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return threads;
+    ThreadActivity& thread = threads[rows.integer(0)];
+    const Interval time{rows.integer(2), rows.integer(3)};
+    (interrupts(rows.text(1)) ? thread.interruptions : thread.computing).push_back(time);
+    if (rows.text(1) == "backward")
+      thread.backwards.push_back(time);
+  }
+}
+
+// By start; not normalised, because each collective's own start matters.
+Result<Intervals> readCollectives(const store::Database& trace, std::int64_t process) {
+  SONDE_TRY_ASSIGN(
+      Statement rows,
+      trace.prepare("SELECT start_ns, start_ns + dur_ns FROM collective"
+                    " WHERE process_id = ?1 AND dur_ns IS NOT NULL ORDER BY start_ns"));
+  rows.bind(1, process);
+  Intervals collectives;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return collectives;
+    collectives.push_back({rows.integer(0), rows.integer(1)});
+  }
+}
+
+}  // namespace
+
+Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives) {
+  Intervals interruptions = thread.interruptions;
+  for (const Interval& backward : thread.backwards) {
+    const auto before = [](const Interval& collective, std::int64_t at) {
+      return collective.begin < at;
+    };
+    const auto first =
+        std::lower_bound(collectives.begin(), collectives.end(), backward.begin, before);
+    const auto end = std::lower_bound(first, collectives.end(), backward.end, before);
+    if (first == end)
+      continue;
+    const auto latest = std::max_element(
+        first, end, [](const Interval& a, const Interval& b) { return a.end < b.end; });
+    interruptions.push_back({std::prev(end)->begin, std::min(backward.end, latest->end)});
+  }
+  return subtract(normalise(thread.computing), normalise(std::move(interruptions)));
+}
+
+Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank) {
+  SONDE_TRY_ASSIGN(const auto threads, readActivity(trace, rank.processId));
+  SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, rank.processId));
+  const Intervals window = normalise({rank.window});
+  Intervals computing;
+  for (const auto& [id, thread] : threads)
+    computing = unite(computing, computeOf(thread, collectives));
+  computing = intersect(computing, window);
+  const Intervals communicating = intersect(normalise(collectives), window);
+  RankTime time;
+  time.windowNs = totalLength(window);
+  time.computeNs = totalLength(computing);
+  time.commNs = totalLength(communicating);
+  time.hiddenNs = totalLength(intersect(communicating, computing));
+  time.exposedNs = time.commNs - time.hiddenNs;
+  time.idleNs = time.windowNs - totalLength(unite(computing, communicating));
+  time.collectives =
+      std::count_if(collectives.begin(), collectives.end(), [&](const Interval& collective) {
+        return collective.begin < rank.window.end && collective.end > rank.window.begin;
+      });
+  return time;
+}
+
+Result<IterationParts> partsOf(const store::Database& trace,
+                               const RankProcess& rank,
+                               const IterationTime& iteration) {
+  SONDE_TRY_ASSIGN(
+      Statement rows,
+      trace.prepare("SELECT s.kind, s.start_ns, s.start_ns + s.dur_ns FROM thread t JOIN slice s "
+                    "ON s.thread_id = t.id"
+                    " WHERE t.process_id = ?1 AND (?2 = 0 OR t.id = ?2) AND s.dur_ns IS NOT NULL"
+                    " AND s.start_ns < ?4 AND s.start_ns + s.dur_ns > ?3"
+                    " AND s.kind IN ('data_load', 'forward', 'backward', 'optimizer')"
+                    " ORDER BY s.depth DESC, s.lane DESC"));
+  const std::int64_t end = iteration.startNs + iteration.durNs;
+  rows.bindAll(rank.processId, iteration.threadId, iteration.startNs, end);
+  IterationParts parts;
+  parts.number = iteration.number;
+  parts.durNs = iteration.durNs;
+  const std::map<std::string_view, std::int64_t*> byKind = {{"data_load", &parts.dataLoadNs},
+                                                            {"forward", &parts.forwardNs},
+                                                            {"backward", &parts.backwardNs},
+                                                            {"optimizer", &parts.optimizerNs}};
+  Intervals taken;  // by what is further inside
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      break;
+    const Intervals slice =
+        normalise({{std::max(rows.integer(1), iteration.startNs), std::min(rows.integer(2), end)}});
+    *byKind.at(rows.text(0)) += totalLength(subtract(slice, taken));
+    taken = unite(taken, slice);
+  }
+  parts.otherNs = parts.durNs - totalLength(taken);
+  return parts;
+}
+
+std::optional<IterationTime> medianIteration(const RankProcess& rank) {
+  if (rank.iterations.empty())
+    return std::nullopt;
+  std::vector<IterationTime> sorted = rank.iterations;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::nth_element(
+      sorted.begin(), middle, sorted.end(), [](const IterationTime& a, const IterationTime& b) {
+        return std::pair(a.durNs, a.number) < std::pair(b.durNs, b.number);
+      });
+  return *middle;
+}
+
+}  // namespace sonde::engine::metrics

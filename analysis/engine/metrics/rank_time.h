@@ -1,0 +1,65 @@
+// What a rank did with its time: computing, communicating, both, neither; and the parts of an
+// iteration. Plain values; reading uses the database's thread.
+//
+// Compute, on a process without a device, is the union over its threads of forward, backward,
+// optimizer, evaluation, module and operator slices, less what the same thread spent in data
+// loading, collectives, I/O and waits. A backward whose gradients are reduced while it runs ends by
+// waiting for the last reduction; no probe sees that wait, so from where the last collective inside
+// a backward begins until the collectives of that backward have ended, or it has, the thread counts
+// as waiting. Communication is the union of the rank's collectives. Hidden communication is what
+// happens while the rank computes; the rest is exposed.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/metrics/ranks.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+struct RankTime {
+  std::int64_t windowNs = 0;
+  std::int64_t computeNs = 0;
+  std::int64_t copyNs = 0;  // of a device
+  std::int64_t commNs = 0;
+  std::int64_t hiddenNs = 0;  // hidden + exposed = comm
+  std::int64_t exposedNs = 0;
+  std::int64_t idleNs = 0;  // of the window, neither computing nor communicating
+  std::int64_t collectives = 0;
+};
+
+// Within the rank's window.
+Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank);
+
+// The parts sum to durNs: each instant belongs to the innermost of them on the iteration's own
+// thread.
+struct IterationParts {
+  std::int64_t number = 0;
+  std::int64_t durNs = 0;
+  std::int64_t dataLoadNs = 0;
+  std::int64_t forwardNs = 0;
+  std::int64_t backwardNs = 0;
+  std::int64_t optimizerNs = 0;
+  std::int64_t otherNs = 0;
+};
+
+Result<IterationParts> partsOf(const store::Database& trace,
+                               const RankProcess& rank,
+                               const IterationTime& iteration);
+
+// The iteration whose duration is the median; nothing without iterations.
+std::optional<IterationTime> medianIteration(const RankProcess& rank);
+
+// The arithmetic of timeOf, on the slices of one thread.
+struct ThreadActivity {
+  Intervals computing;      // in any order, overlapping
+  Intervals interruptions;  // data loading, collectives, I/O and waits of the same thread
+  Intervals backwards;
+};
+Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives);
+
+}  // namespace sonde::engine::metrics

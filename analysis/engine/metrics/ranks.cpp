@@ -1,0 +1,123 @@
+#include "analysis/engine/metrics/ranks.h"
+
+#include "analysis/engine/metrics/statistics.h"
+#include "analysis/store/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sonde::engine::metrics {
+namespace {
+
+using store::Statement;
+
+// An iteration that the end of the program cut off has the argument complete = 0.
+constexpr std::string_view kIterationSql =
+    "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id FROM iteration i"
+    " LEFT JOIN slice s ON s.id = i.slice_id WHERE i.process_id = ?1 AND i.dur_ns IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = 'slice'"
+    " AND a.owner_id = i.slice_id AND k.text = 'complete' AND a.value = 0)"
+    " ORDER BY i.number, i.start_ns";
+
+// What marks a process as one that trains, the surest first.
+constexpr std::array<std::string_view, 3> kSubjects = {
+    "EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = p.id)",
+    "EXISTS (SELECT 1 FROM collective c WHERE c.process_id = p.id) OR EXISTS (SELECT 1 FROM thread "
+    "t"
+    " JOIN slice s ON s.thread_id = t.id WHERE t.process_id = p.id AND s.kind IN ('phase', "
+    "'operation',"
+    " 'micro_step', 'forward', 'backward', 'optimizer', 'evaluation'))",
+    "p.id = (SELECT id FROM process ORDER BY start_ns, id LIMIT 1)"};
+
+Result<std::vector<RankProcess>> readSubjects(const store::Database& trace,
+                                              std::string_view condition) {
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare(fmt::format("SELECT p.id, p.rank, p.pid FROM process p WHERE {}"
+                                             " ORDER BY p.rank IS NULL, p.rank, p.id",
+                                             condition)));
+  std::vector<RankProcess> ranks;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return ranks;
+    RankProcess rank;
+    rank.processId = rows.integer(0);
+    rank.rank = rows.optionalInteger(1);
+    rank.name =
+        rank.rank ? fmt::format("rank {}", *rank.rank) : fmt::format("process {}", rows.integer(2));
+    // A program that execs has several images of one rank.
+    if (!ranks.empty() && rank.rank && ranks.back().rank == rank.rank)
+      rank.name += fmt::format(", process {}", rows.integer(2));
+    ranks.push_back(std::move(rank));
+  }
+}
+
+Result<void> readIterations(const store::Database& trace, RankProcess& rank) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kIterationSql));
+  rows.bind(1, rank.processId);
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return {};
+    rank.iterations.push_back({rows.integer(0), rows.integer(1), rows.integer(2), rows.integer(3)});
+  }
+}
+
+Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
+  if (!rank.iterations.empty()) {
+    rank.window = {rank.iterations.front().startNs, 0};
+    for (const IterationTime& iteration : rank.iterations) {
+      rank.window.begin = std::min(rank.window.begin, iteration.startNs);
+      rank.window.end = std::max(rank.window.end, iteration.startNs + iteration.durNs);
+    }
+    return {};
+  }
+  SONDE_TRY_ASSIGN(
+      Statement span,
+      trace.prepare("SELECT min(s.start_ns), max(s.start_ns + coalesce(s.dur_ns, 0))"
+                    " FROM thread t JOIN slice s ON s.thread_id = t.id WHERE t.process_id = ?1"));
+  span.bind(1, rank.processId);
+  SONDE_TRY(span.step());
+  rank.window = {span.integer(0), span.integer(1)};
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<RankProcess>> readRanks(const store::Database& trace) {
+  std::vector<RankProcess> ranks;
+  for (const std::string_view condition : kSubjects) {
+    SONDE_TRY_ASSIGN(ranks, readSubjects(trace, condition));
+    if (!ranks.empty())
+      break;
+  }
+  if (ranks.size() == 1 && !ranks.front().rank) {
+    ranks.front().rank = 0;
+    ranks.front().name = "rank 0";
+  }
+  for (RankProcess& rank : ranks) {
+    SONDE_TRY(readIterations(trace, rank));
+    SONDE_TRY(readWindow(trace, rank));
+  }
+  return ranks;
+}
+
+IterationStatistics statisticsOf(const std::vector<IterationTime>& iterations) {
+  if (iterations.empty())
+    return {};
+  std::vector<std::int64_t> sorted;
+  sorted.reserve(iterations.size());
+  for (const IterationTime& iteration : iterations)
+    sorted.push_back(iteration.durNs);
+  std::sort(sorted.begin(), sorted.end());
+  return {static_cast<std::int64_t>(sorted.size()),
+          percentile(sorted, 0.5),
+          percentile(sorted, 0.95),
+          sorted.front(),
+          sorted.back()};
+}
+
+}  // namespace sonde::engine::metrics

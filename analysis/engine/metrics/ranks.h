@@ -1,0 +1,49 @@
+// The processes that a report is about: those that train, in the order of their ranks. Helpers that
+// a rank started (data-loading workers, compilers) are not among them. Plain values; reading uses
+// the database's thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/metrics/intervals.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+struct IterationTime {
+  std::int64_t number = 0;
+  std::int64_t startNs = 0;
+  std::int64_t durNs = 0;
+  std::int64_t threadId = 0;  // 0: unknown
+};
+
+struct RankProcess {
+  std::int64_t processId = 0;
+  std::optional<std::int64_t> rank;
+  std::string name;   // "rank 3", or "process 4711"
+  Interval window{};  // its complete iterations; without any, all its slices
+  std::vector<IterationTime>
+      iterations;  // that ended, and not by the end of the program; by number
+};
+
+// The processes with iterations; if none has any, those with a training operation or a collective;
+// if none has, the one that was started first. A single process without a rank is rank 0. Empty
+// only for a trace without processes.
+Result<std::vector<RankProcess>> readRanks(const store::Database& trace);
+
+struct IterationStatistics {
+  std::int64_t count = 0;
+  std::int64_t medianNs = 0;
+  std::int64_t p95Ns = 0;
+  std::int64_t minNs = 0;
+  std::int64_t maxNs = 0;
+};
+
+// Nearest ranks, so each is the duration of one of them. All 0 without iterations.
+IterationStatistics statisticsOf(const std::vector<IterationTime>& iterations);
+
+}  // namespace sonde::engine::metrics

@@ -1,0 +1,52 @@
+// What a trace says about the run as a whole: which job, when, on how many hosts, what its losses
+// did, what recording cost and what it missed. Plain values; reading uses the database's thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/metrics/ranks.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+struct LostRecords {
+  std::string probe;
+  std::string kind;
+  std::string reason;
+  std::int64_t count = 0;
+};
+
+struct ScalarTrend {
+  std::string rank;
+  std::string name;
+  std::int64_t count = 0;
+  std::optional<double> first;  // none: not a number
+  std::optional<double> last;
+};
+
+struct RunFacts {
+  std::string job;
+  std::string command;
+  std::int64_t originNs = 0;  // the first instant of the trace
+  std::int64_t wallNs = 0;    // from there to the last
+  std::int64_t hosts = 0;
+  std::int64_t processes = 0;
+  std::int64_t slices = 0;
+  std::int64_t events = 0;  // rows of all kinds of event
+  std::vector<LostRecords> lost;
+  std::optional<double> recorderCpuSeconds;
+  std::optional<std::int64_t> recorderBytes;  // of records read from the spool
+  bool finished = true;                       // false: a recording that was not completed
+};
+
+Result<RunFacts> readFacts(const store::Database& trace, const std::vector<RankProcess>& ranks);
+
+// First and last value of every scalar of the ranks.
+Result<std::vector<ScalarTrend>> scalarTrends(const store::Database& trace,
+                                              const std::vector<RankProcess>& ranks);
+
+}  // namespace sonde::engine::metrics

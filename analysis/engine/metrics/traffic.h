@@ -1,0 +1,42 @@
+// What went over channels, and whether every byte that one end sent reached the other. Plain
+// values; reading uses the database's thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/metrics/ranks.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+struct PeerTraffic {
+  std::string rank;  // name of the process of whose side this is
+  std::string kind;  // tcp, unix, pipe …
+  std::string peer;  // "rank 1", "process 4711", or the address when it was not recorded
+  std::int64_t sentBytes = 0;
+  std::int64_t receivedBytes = 0;
+  std::int64_t transfers = 0;
+  std::int64_t channels = 0;
+};
+
+// Of the ranks' own channels that moved bytes, most bytes first.
+Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
+                                           const std::vector<RankProcess>& ranks);
+
+// Over all channels whose both ends were recorded.
+struct Conservation {
+  std::int64_t pairs = 0;
+  std::int64_t exactPairs = 0;  // every transfer of both ends knows its offset
+  std::int64_t agreeingPairs =
+      0;  // of those: each way the same offsets were sent and received, each byte once
+  std::int64_t sentBytes = 0;     // over exact pairs
+  std::int64_t missingBytes = 0;  // sent, but not received
+  std::int64_t unsentBytes = 0;   // received, but not sent
+};
+
+Result<Conservation> conservationOf(const store::Database& trace);
+
+}  // namespace sonde::engine::metrics
