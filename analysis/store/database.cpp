@@ -55,6 +55,11 @@ Result<sqlite3*> openHandle(const std::string& name, int flags) {
   return handle;
 }
 
+// Where in the text an error is; SQLite cannot always tell.
+std::string placeText(int offset) {
+  return offset < 0 ? "" : fmt::format(" at character {}", offset + 1);
+}
+
 // Whether SQL text holds nothing to run: it is blank or a comment.
 bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
   sqlite3_stmt* statement = nullptr;
@@ -118,7 +123,10 @@ Result<Statement> Database::prepare(std::string_view sql) const {
                                       &statement,
                                       &tail);
   if (code != SQLITE_OK)
-    return Error{errorCodeOf(code), fmt::format("'{}': {}", sql, sqlite3_errmsg(handle_))};
+    return Error{
+        errorCodeOf(code),
+        fmt::format(
+            "'{}': {}{}", sql, sqlite3_errmsg(handle_), placeText(sqlite3_error_offset(handle_)))};
   Statement prepared(statement);
   if (statement == nullptr)
     return Error{ErrorCode::InvalidArgument, "there is no SQL statement to run"};

@@ -1,0 +1,109 @@
+#include "cli/command.h"
+#include "cli/open_job.h"
+#include "cli/report_text.h"
+#include "cli/table.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+
+namespace metrics = engine::metrics;
+
+Result<JobReport> readReport(const store::Database& trace) {
+  JobReport report;
+  SONDE_TRY_ASSIGN(std::vector<metrics::RankProcess> ranks, metrics::readRanks(trace));
+  SONDE_TRY_ASSIGN(report.facts, metrics::readFacts(trace, ranks));
+  SONDE_TRY_ASSIGN(report.traffic, metrics::trafficOf(trace, ranks));
+  SONDE_TRY_ASSIGN(report.conservation, metrics::conservationOf(trace));
+  SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));
+  for (metrics::RankProcess& process : ranks) {
+    RankReport rank;
+    rank.process = std::move(process);
+    rank.iterations = metrics::statisticsOf(rank.process.iterations);
+    if (const auto median = metrics::medianIteration(rank.process)) {
+      SONDE_TRY_ASSIGN(rank.parts, metrics::partsOf(trace, rank.process, *median));
+    }
+    SONDE_TRY_ASSIGN(rank.time, metrics::timeOf(trace, rank.process));
+    SONDE_TRY_ASSIGN(rank.operations, metrics::operationsOf(trace, rank.process));
+    report.ranks.push_back(std::move(rank));
+  }
+  return report;
+}
+
+namespace {
+
+class ReportCommand : public Command {
+ public:
+  const char* name() const override { return "report"; }
+  const char* summary() const override { return "where the time went, on one screen"; }
+  const char* details() const override {
+    return "Iterations and their parts, computing and communicating, operations, data moved, "
+           "losses, what was dropped\n"
+           "and what recording cost. Hidden communication happens while the rank computes, exposed "
+           "does not. CSV is the\n"
+           "table of operations.\n\n"
+           "Examples:\n"
+           "  sonde report out/rank0.sonde out/rank1.sonde\n"
+           "  sonde report job.sonde --format json\n";
+  }
+  void declare(CLI::App& app) override {
+    addFormatOption(app, format_);
+    app.add_flag("--full", full_, "every rank, operation, module and channel");
+    app.add_option("TRACE", traces_, "traces of one job")->required();
+  }
+  int run() override;
+
+ private:
+  Format format_ = Format::Table;
+  bool full_ = false;
+  std::vector<std::string> traces_;
+};
+
+Table operationTable(const JobReport& report) {
+  Table table{{{"rank", "rank", ColumnKind::Number},
+               {"kind", "kind"},
+               {"name", "name"},
+               {"count", "count", ColumnKind::Integer},
+               {"ns", "time", ColumnKind::DurationNs},
+               {"p50_ns", "p50", ColumnKind::DurationNs},
+               {"p95_ns", "p95", ColumnKind::DurationNs},
+               {"share", "share", ColumnKind::Fraction}},
+              {}};
+  for (const RankReport& rank : report.ranks)
+    for (const metrics::OperationTime& operation : rank.operations)
+      table.rows.push_back({rank.process.rank ? Cell(*rank.process.rank) : Cell(),
+                            operation.kind,
+                            operation.name,
+                            operation.count,
+                            operation.ns,
+                            operation.p50Ns,
+                            operation.p95Ns,
+                            operation.share});
+  return table;
+}
+
+int ReportCommand::run() {
+  auto job = Job::open(traces_);
+  if (!job)
+    return fail(name(), job.error());
+  const auto report = readReport(job->database());
+  if (!report)
+    return fail(name(), report.error());
+  if (format_ == Format::Json)
+    printOut(dumpJson(reportJson(*report)));
+  else
+    printOut(format_ == Format::Csv ? renderCsv(operationTable(*report))
+                                    : renderReport(*report, full_));
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeReportCommand() {
+  return std::make_unique<ReportCommand>();
+}
+
+}  // namespace sonde::cli

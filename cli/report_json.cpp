@@ -1,0 +1,117 @@
+#include "cli/report_text.h"
+
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+namespace metrics = engine::metrics;
+using nlohmann::json;
+
+template <typename T>
+json orNull(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json rankJson(const RankReport& rank) {
+  const metrics::RankTime& time = rank.time;
+  json parts = nullptr;
+  if (rank.parts)
+    parts = {{"number", rank.parts->number},
+             {"ns", rank.parts->durNs},
+             {"data_load_ns", rank.parts->dataLoadNs},
+             {"forward_ns", rank.parts->forwardNs},
+             {"backward_ns", rank.parts->backwardNs},
+             {"optimizer_ns", rank.parts->optimizerNs},
+             {"other_ns", rank.parts->otherNs}};
+  return {
+      {"rank", orNull(rank.process.rank)},
+      {"device", "cpu"},
+      {"window_ns", time.windowNs},
+      {"compute_ns", time.computeNs},
+      {"copy_ns", time.copyNs},
+      {"comm_ns", time.commNs},
+      {"exposed_comm_ns", time.exposedNs},
+      {"idle_ns", time.idleNs},
+      {"comm_overlap",
+       time.commNs > 0 ? json(static_cast<double>(time.hiddenNs) / static_cast<double>(time.commNs))
+                       : json(nullptr)},
+      {"collectives", time.collectives},
+      {"iteration",
+       {{"count", rank.iterations.count},
+        {"median_ns", rank.iterations.medianNs},
+        {"p95_ns", rank.iterations.p95Ns},
+        {"min_ns", rank.iterations.minNs},
+        {"max_ns", rank.iterations.maxNs}}},
+      {"median_iteration", std::move(parts)}};
+}
+
+json trafficJson(const JobReport& report) {
+  json rows = json::array();
+  for (const metrics::PeerTraffic& row : report.traffic)
+    rows.push_back({{"rank", row.rank},
+                    {"peer", row.peer},
+                    {"kind", row.kind},
+                    {"sent_bytes", row.sentBytes},
+                    {"received_bytes", row.receivedBytes},
+                    {"transfers", row.transfers}});
+  return rows;
+}
+
+}  // namespace
+
+json reportJson(const JobReport& report) {
+  json document = {{"schema", 1},
+                   {"origin_ns", std::to_string(report.facts.originNs)},
+                   {"job", report.facts.job},
+                   {"command", report.facts.command},
+                   {"wall_ns", report.facts.wallNs},
+                   {"ranks", json::array()},
+                   {"iterations", json::array()},
+                   {"operations", json::array()},
+                   {"traffic", trafficJson(report)},
+                   {"scalars", json::array()},
+                   {"dropped", json::object()}};
+  for (const RankReport& rank : report.ranks) {
+    document["ranks"].push_back(rankJson(rank));
+    for (const metrics::IterationTime& iteration : rank.process.iterations)
+      document["iterations"].push_back({{"rank", orNull(rank.process.rank)},
+                                        {"number", iteration.number},
+                                        {"start_ns", iteration.startNs - report.facts.originNs},
+                                        {"ns", iteration.durNs}});
+    for (const metrics::OperationTime& operation : rank.operations)
+      document["operations"].push_back({{"rank", orNull(rank.process.rank)},
+                                        {"kind", operation.kind},
+                                        {"name", operation.name},
+                                        {"count", operation.count},
+                                        {"ns", operation.ns},
+                                        {"p50_ns", operation.p50Ns},
+                                        {"p95_ns", operation.p95Ns},
+                                        {"share", operation.share}});
+  }
+  for (const metrics::ScalarTrend& trend : report.scalars)
+    document["scalars"].push_back({{"rank", trend.rank},
+                                   {"name", trend.name},
+                                   {"count", trend.count},
+                                   {"first", orNull(trend.first)},
+                                   {"last", orNull(trend.last)}});
+  std::map<std::string, std::int64_t> dropped;
+  for (const metrics::LostRecords& lost : report.facts.lost)
+    dropped[lost.reason] += lost.count;
+  document["dropped"] = std::move(dropped);
+  document["recorder"] = {{"cpu_s", orNull(report.facts.recorderCpuSeconds)},
+                          {"bytes", orNull(report.facts.recorderBytes)},
+                          {"events", report.facts.events}};
+  const metrics::Conservation& sum = report.conservation;
+  document["conservation"] = {{"pairs", sum.pairs},
+                              {"exact_pairs", sum.exactPairs},
+                              {"agreeing_pairs", sum.agreeingPairs},
+                              {"sent_bytes", sum.sentBytes},
+                              {"missing_bytes", sum.missingBytes},
+                              {"unsent_bytes", sum.unsentBytes}};
+  return document;
+}
+
+}  // namespace sonde::cli

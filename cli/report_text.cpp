@@ -1,0 +1,356 @@
+#include "cli/report_text.h"
+
+#include "cli/table.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace sonde::cli {
+namespace {
+
+namespace metrics = engine::metrics;
+
+constexpr int kWidth = 100;
+constexpr std::size_t kLines = 40;
+constexpr std::size_t kRankRows = 6;  // of each table about ranks
+constexpr std::size_t kTrafficRows = 4;
+constexpr std::size_t kScalarRows = 3;
+constexpr std::size_t kRankColumns = 4;  // of the table of operations
+
+using Lines = std::vector<std::string>;
+
+void append(Lines& lines, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(cutTo(std::string(text.substr(0, end)), kWidth));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void appendTable(Lines& lines, Table table, std::size_t limit) {
+  const std::size_t hidden = table.rows.size() > limit ? table.rows.size() - limit : 0;
+  table.rows.resize(table.rows.size() - hidden);
+  append(lines, renderText(table, 2, kWidth));
+  if (hidden > 0)
+    append(lines, fmt::format("  … {} more: --full", hidden));
+}
+
+std::string dateText(std::int64_t ns) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC",
+                     fmt::gmtime(static_cast<std::time_t>(ns / 1'000'000'000)));
+}
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", humanCount(count), count == 1 ? one : many);
+}
+
+Lines headLines(const JobReport& report) {
+  const metrics::RunFacts& facts = report.facts;
+  Lines lines;
+  append(lines, facts.command.empty() ? std::string("(command unknown)") : facts.command);
+  append(lines,
+         fmt::format("{}{}, {}, {} · {} · {}{}",
+                     facts.job.empty() ? "" : fmt::format("job {} · ", facts.job),
+                     counted(static_cast<std::int64_t>(report.ranks.size()), "rank", "ranks"),
+                     counted(facts.processes, "process", "processes"),
+                     counted(facts.hosts, "host", "hosts"),
+                     dateText(facts.originNs),
+                     humanDuration(facts.wallNs),
+                     facts.finished ? "" : " · unfinished recording"));
+  return lines;
+}
+
+Cell duration(std::int64_t ns) {
+  return ns;
+}
+
+Lines iterationLines(const JobReport& report, std::size_t limit) {
+  Table table{{{"rank", "iterations of"},
+               {"count", "count", ColumnKind::Integer},
+               {"median", "median", ColumnKind::DurationNs},
+               {"p95", "p95", ColumnKind::DurationNs},
+               {"min", "min", ColumnKind::DurationNs},
+               {"max", "max", ColumnKind::DurationNs},
+               {"data_load", "| data", ColumnKind::DurationNs},
+               {"forward", "forward", ColumnKind::DurationNs},
+               {"backward", "backward", ColumnKind::DurationNs},
+               {"optimizer", "optimizer", ColumnKind::DurationNs},
+               {"other", "other", ColumnKind::DurationNs}},
+              {}};
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.parts)
+      continue;
+    const metrics::IterationStatistics& all = rank.iterations;
+    const metrics::IterationParts& parts = *rank.parts;
+    table.rows.push_back({rank.process.name,
+                          all.count,
+                          duration(all.medianNs),
+                          duration(all.p95Ns),
+                          duration(all.minNs),
+                          duration(all.maxNs),
+                          duration(parts.dataLoadNs),
+                          duration(parts.forwardNs),
+                          duration(parts.backwardNs),
+                          duration(parts.optimizerNs),
+                          duration(parts.otherNs)});
+  }
+  Lines lines = {""};
+  if (table.rows.empty()) {
+    append(lines, "No iterations: mark them with sonde.iteration(), or record the torch source.");
+    return lines;
+  }
+  append(lines, "Iterations, and the parts of the median one");
+  appendTable(lines, std::move(table), limit);
+  return lines;
+}
+
+Lines timeLines(const JobReport& report, std::size_t limit) {
+  Table table{{{"rank", "time of"},
+               {"window", "window", ColumnKind::DurationNs},
+               {"compute", "compute", ColumnKind::DurationNs},
+               {"idle", "idle", ColumnKind::DurationNs},
+               {"collectives", "| collectives", ColumnKind::Integer},
+               {"comm", "time", ColumnKind::DurationNs},
+               {"hidden", "hidden", ColumnKind::DurationNs},
+               {"exposed", "exposed", ColumnKind::DurationNs},
+               {"share", "of window", ColumnKind::Fraction}},
+              {}};
+  for (const RankReport& rank : report.ranks) {
+    const metrics::RankTime& time = rank.time;
+    const Cell share =
+        time.windowNs > 0
+            ? Cell(static_cast<double>(time.exposedNs) / static_cast<double>(time.windowNs))
+            : Cell();
+    table.rows.push_back({rank.process.name,
+                          duration(time.windowNs),
+                          duration(time.computeNs),
+                          duration(time.idleNs),
+                          time.collectives,
+                          duration(time.commNs),
+                          duration(time.hiddenNs),
+                          duration(time.exposedNs),
+                          share});
+  }
+  Lines lines = {"", "Computing and communicating"};
+  appendTable(lines, std::move(table), limit);
+  return lines;
+}
+
+// One operation over all ranks.
+struct OperationRow {
+  std::int64_t count = 0;
+  std::int64_t p50Ns = 0;  // the greatest of the ranks'
+  std::int64_t p95Ns = 0;
+  std::int64_t totalNs = 0;
+  std::map<std::size_t, std::int64_t> byRank;
+};
+
+bool isDetail(std::string_view kind) {
+  return kind == "module" || kind == "operator" || kind == "api" || kind == "python";
+}
+
+using OperationRows = std::vector<std::pair<std::pair<std::string, std::string>, OperationRow>>;
+
+OperationRows gatherOperations(const JobReport& report, bool full) {
+  std::map<std::pair<std::string, std::string>, OperationRow> rows;
+  for (std::size_t i = 0; i < report.ranks.size(); ++i)
+    for (const metrics::OperationTime& operation : report.ranks[i].operations) {
+      if (!full && isDetail(operation.kind))
+        continue;
+      OperationRow& row = rows[{operation.kind, operation.name}];
+      row.count += operation.count;
+      row.p50Ns = std::max(row.p50Ns, operation.p50Ns);
+      row.p95Ns = std::max(row.p95Ns, operation.p95Ns);
+      row.totalNs += operation.ns;
+      row.byRank[i] += operation.ns;
+    }
+  OperationRows sorted(rows.begin(), rows.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second.totalNs > b.second.totalNs;
+  });
+  return sorted;
+}
+
+std::string operationName(const std::string& kind, const std::string& name) {
+  return cutTo(kind == name ? name : fmt::format("{} {}", kind, name), 36);
+}
+
+Lines operationLines(const JobReport& report, bool full, std::size_t limit) {
+  Table table{{{"name", "operation"},
+               {"count", "count", ColumnKind::Integer},
+               {"p50", "p50", ColumnKind::DurationNs},
+               {"p95", "p95", ColumnKind::DurationNs},
+               {"share", "share", ColumnKind::Fraction}},
+              {}};
+  const bool each = report.ranks.size() <= kRankColumns;
+  std::int64_t windows = 0;
+  for (const RankReport& rank : report.ranks)
+    windows += rank.time.windowNs;
+  if (each)
+    for (const RankReport& rank : report.ranks)
+      table.columns.push_back({rank.process.name, rank.process.name, ColumnKind::DurationNs});
+  else
+    for (const char* title : {"least", "most"})
+      table.columns.push_back({title, title, ColumnKind::DurationNs});
+  for (const auto& [key, row] : gatherOperations(report, full)) {
+    std::vector<Cell> cells = {
+        operationName(key.first, key.second),
+        row.count,
+        duration(row.p50Ns),
+        duration(row.p95Ns),
+        windows > 0 ? Cell(static_cast<double>(row.totalNs) / static_cast<double>(windows))
+                    : Cell()};
+    std::vector<std::int64_t> totals(report.ranks.size(), 0);
+    for (const auto& [rank, ns] : row.byRank)
+      totals[rank] = ns;
+    if (each)
+      cells.insert(cells.end(), totals.begin(), totals.end());
+    else
+      for (const std::int64_t ns : {*std::min_element(totals.begin(), totals.end()),
+                                    *std::max_element(totals.begin(), totals.end())})
+        cells.emplace_back(ns);
+    table.rows.push_back(std::move(cells));
+  }
+  Lines lines = {"", "Operations, in the windows above"};
+  if (table.rows.empty())
+    return {};
+  appendTable(lines, std::move(table), limit);
+  return lines;
+}
+
+std::string conservationText(const metrics::Conservation& sum) {
+  if (sum.pairs == 0)
+    return "No connection has both ends in these traces.";
+  if (sum.missingBytes == 0 && sum.unsentBytes == 0 && sum.agreeingPairs == sum.exactPairs)
+    return fmt::format("{} recorded at both ends: {} sent and received, byte for byte{}",
+                       counted(sum.pairs, "connection", "connections"),
+                       humanBytes(sum.sentBytes),
+                       sum.exactPairs < sum.pairs
+                           ? fmt::format(" ({} inexact, not compared)", sum.pairs - sum.exactPairs)
+                           : "");
+  return fmt::format(
+      "{} of {} connections disagree: {} sent but not received, {} received but not sent",
+      sum.exactPairs - sum.agreeingPairs,
+      sum.exactPairs,
+      humanBytes(sum.missingBytes),
+      humanBytes(sum.unsentBytes));
+}
+
+Lines trafficLines(const JobReport& report, std::size_t limit) {
+  if (report.traffic.empty())
+    return {};
+  Table table{{{"rank", "data of"},
+               {"peer", "with"},
+               {"kind", "over"},
+               {"sent", "sent", ColumnKind::Bytes},
+               {"received", "received", ColumnKind::Bytes},
+               {"transfers", "transfers", ColumnKind::Integer}},
+              {}};
+  for (const metrics::PeerTraffic& traffic : report.traffic)
+    table.rows.push_back({traffic.rank,
+                          cutTo(traffic.peer, 30),
+                          traffic.kind,
+                          traffic.sentBytes,
+                          traffic.receivedBytes,
+                          traffic.transfers});
+  Lines lines = {"", "Data moved"};
+  appendTable(lines, std::move(table), limit);
+  append(lines, "  " + conservationText(report.conservation));
+  return lines;
+}
+
+std::string valueText(const std::optional<double>& value) {
+  return value ? fmt::format("{:.5g}", *value) : "NaN";
+}
+
+Lines scalarLines(const JobReport& report, std::size_t limit) {
+  std::map<std::string, std::vector<const metrics::ScalarTrend*>> byName;
+  for (const metrics::ScalarTrend& trend : report.scalars)
+    byName[trend.name].push_back(&trend);
+  Lines lines;
+  for (const auto& [name, trends] : byName) {
+    std::string line = fmt::format("{:<10} {}: ", lines.empty() ? "Values" : "", name);
+    for (std::size_t i = 0; i < trends.size(); ++i)
+      line += fmt::format("{}{} {} → {}",
+                          i == 0 ? "" : ", ",
+                          trends[i]->rank,
+                          valueText(trends[i]->first),
+                          valueText(trends[i]->last));
+    append(lines, line);
+  }
+  const std::size_t hidden = lines.size() > limit ? lines.size() - limit : 0;
+  lines.resize(lines.size() - hidden);
+  if (hidden > 0)
+    append(lines, fmt::format("           … {} more: --full", hidden));
+  return lines;
+}
+
+Lines footLines(const JobReport& report, bool full) {
+  const metrics::RunFacts& facts = report.facts;
+  Lines lines;
+  std::int64_t lost = 0;
+  std::map<std::string, std::int64_t> reasons;
+  for (const metrics::LostRecords& each : facts.lost) {
+    lost += each.count;
+    reasons[each.reason] += each.count;
+  }
+  std::string dropped = lost == 0 ? "nothing" : counted(lost, "record", "records");
+  for (const auto& [reason, count] : reasons)
+    dropped += fmt::format(" · {}: {}", reason, humanCount(count));
+  append(lines, "Dropped    " + dropped);
+  if (full)
+    for (const metrics::LostRecords& each : facts.lost)
+      append(lines,
+             fmt::format("           {} {} ({}): {}",
+                         each.probe,
+                         each.kind,
+                         each.reason,
+                         humanCount(each.count)));
+  const double wallSeconds = static_cast<double>(facts.wallNs) / 1e9;
+  std::string cost = "unknown";
+  if (facts.recorderCpuSeconds)
+    cost = fmt::format("{:.2f} s of CPU{}",
+                       *facts.recorderCpuSeconds,
+                       wallSeconds > 0
+                           ? fmt::format(" ({} of one core)",
+                                         humanFraction(*facts.recorderCpuSeconds / wallSeconds))
+                           : "");
+  if (facts.recorderBytes)
+    cost += fmt::format(", {} of records", humanBytes(*facts.recorderBytes));
+  append(lines, fmt::format("Recording  {}, {} events", cost, humanCount(facts.events)));
+  return lines;
+}
+
+}  // namespace
+
+std::string renderReport(const JobReport& report, bool full) {
+  constexpr std::size_t kAll = 1'000'000;
+  const Lines head = headLines(report);
+  const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
+  const Lines time = timeLines(report, full ? kAll : kRankRows);
+  const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
+  Lines tail = scalarLines(report, full ? kAll : kScalarRows);
+  const Lines foot = footLines(report, full);
+  tail.insert(tail.end(), foot.begin(), foot.end());
+  tail.insert(tail.begin(), "");
+  // The operations take what the rest leaves; their own frame is four lines.
+  const std::size_t rest =
+      head.size() + iterations.size() + time.size() + traffic.size() + tail.size() + 4;
+  const Lines operations = operationLines(
+      report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
+  std::string text;
+  for (const Lines* part :
+       {&head, &iterations, &time, &operations, &traffic, static_cast<const Lines*>(&tail)})
+    for (const std::string& line : *part)
+      text += line + "\n";
+  return text;
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,45 @@
+// The report of a job: what is in it, and how it looks to a person and as JSON. Plain values and
+// pure functions; reading uses the database's thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/metrics/operations.h"
+#include "analysis/engine/metrics/rank_time.h"
+#include "analysis/engine/metrics/ranks.h"
+#include "analysis/engine/metrics/run_facts.h"
+#include "analysis/engine/metrics/traffic.h"
+#include "analysis/store/database.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sonde::cli {
+
+struct RankReport {
+  engine::metrics::RankProcess process;
+  engine::metrics::IterationStatistics iterations;
+  std::optional<engine::metrics::IterationParts> parts;  // of the median iteration
+  engine::metrics::RankTime time;
+  std::vector<engine::metrics::OperationTime> operations;
+};
+
+struct JobReport {
+  engine::metrics::RunFacts facts;
+  std::vector<RankReport> ranks;
+  std::vector<engine::metrics::PeerTraffic> traffic;
+  engine::metrics::Conservation conservation;
+  std::vector<engine::metrics::ScalarTrend> scalars;
+};
+
+Result<JobReport> readReport(const store::Database& trace);
+
+// At most 40 lines of 100 characters, unless `full`.
+std::string renderReport(const JobReport& report, bool full);
+
+// The document that DESIGN calls `report`.
+nlohmann::json reportJson(const JobReport& report);
+
+}  // namespace sonde::cli
