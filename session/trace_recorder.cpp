@@ -111,10 +111,10 @@ Result<TraceRecorder::Host*> TraceRecorder::hostOf(const launcher::SpoolIdentity
 void TraceRecorder::settleClocks(const ClockTriple& now) {
   for (auto& [bootId, host] : hosts_) {
     const bool here = bootId == bootId_;
-    if (here && now.monotonicNs - host.lastSyncNs >= kSyncEveryNs) {
+    if (here && now.monotonicNs >= host.nextSyncNs) {
       const auto ticks = static_cast<std::int64_t>(now.ticks);
       sink_->add(model::ClockSync{host.id, {}, ticks, now.monotonicNs, now.realtimeNs});
-      host.lastSyncNs = now.monotonicNs;
+      host.nextSyncNs = now.monotonicNs + kSyncEveryNs;
     }
     if (!host.hasTicks)
       continue;

@@ -33,7 +33,7 @@ class TraceRecorder {
     model::HostId id;
     std::int64_t epochNs = 0;
     ingest::ClockFit fit;
-    std::int64_t lastSyncNs = 0;  // of the recorder's last row in clock_sync
+    std::int64_t nextSyncNs = 0;  // when the recorder's next row in clock_sync is due
     bool hasTicks = false;        // some image's times are not in ns already
     bool rateKnown = false;
   };

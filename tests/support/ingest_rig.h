@@ -1,0 +1,36 @@
+// A spool file, made by hand, turned into a trace: for tests of what records become. One thread.
+#pragma once
+
+#include "analysis/ingest/image_builder.h"
+#include "collector/launcher/spool_reader.h"
+#include "tests/support/run_program.h"
+#include "tests/support/spool_builder.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sonde::test {
+
+class IngestRig {
+ public:
+  explicit IngestRig(std::int64_t epochNs = 0);
+
+  // Stores all that the spool holds and closes the image.
+  void ingest(SpoolBuilder& spool);
+  void ingest(launcher::SpoolReader& reader);
+  // Columns of each row, joined by "|"; NULL is "-".
+  std::vector<std::string> rows(const std::string& sql);
+  const ingest::ImageCounts& counts() const { return counts_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::int64_t epochNs_;
+  std::unique_ptr<store::TraceWriter> writer_;
+  std::unique_ptr<ingest::RowSink> sink_;
+  ingest::ImageCounts counts_;
+};
+
+std::vector<std::string> readRows(const store::Database& trace, const std::string& sql);
+
+}  // namespace sonde::test

@@ -1,0 +1,89 @@
+// Writes spool files byte by byte as the format header describes them, without Sonde's library: for
+// tests of what reads them, also of files that no library would write. One thread.
+#pragma once
+
+#include "collector/wire/definitions.h"
+#include "collector/wire/spool_format.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::test {
+
+class SpoolBuilder {
+ public:
+  // The process with `pid` is not alive unless the test names a real one. Ticks are ns of
+  // CLOCK_MONOTONIC unless `clock` says TSC.
+  explicit SpoolBuilder(std::int32_t pid = 1 << 22,
+                        wire::ClockKind clock = wire::ClockKind::Monotonic);
+
+  wire::FileHeader& header();
+  wire::LossCounters& losses();
+  wire::SlotHeader& slot(std::uint32_t index);
+  std::atomic<wire::SlotState>& state(std::uint32_t index);
+  std::vector<std::byte>& bytes() noexcept { return bytes_; }
+
+  std::uint32_t string(std::string_view text);
+  void thread(std::uint32_t index, std::int32_t tid, std::uint64_t startTicks = 1);
+  void threadName(std::uint32_t index, std::string_view name);
+  std::uint32_t channel(wire::ChannelKind kind, std::string_view local, std::string_view remote);
+  std::uint32_t communicator(std::string_view key,
+                             std::vector<std::int32_t> ranks,
+                             std::int32_t position);
+
+  // Begins another slot for the thread; returns its index. The one before is Full.
+  std::uint32_t openSlot(std::uint32_t thread, const std::vector<wire::OpenScope>& scopes = {});
+  void closeSlot(std::uint32_t thread);  // Full
+  // Appends a record to the thread's slot, opening one when there is none or it is full.
+  template <typename Record>
+  void add(std::uint32_t thread, wire::RecordKind kind, Record record) {
+    record.header.size = sizeof record;
+    record.header.kind = kind;
+    append(thread, {reinterpret_cast<const std::byte*>(&record), sizeof record});
+  }
+  void append(std::uint32_t thread, std::span<const std::byte> record);
+
+  std::uint32_t begin(std::uint32_t thread,
+                      wire::SliceKind kind,
+                      std::string_view name,
+                      std::uint64_t ticks);
+  void end(std::uint32_t thread, std::uint32_t token, std::uint64_t ticks);
+  void call(std::uint32_t thread,
+            wire::SliceKind kind,
+            std::string_view name,
+            std::uint64_t beginTicks,
+            std::uint64_t endTicks);
+  void argInt(std::uint32_t thread, std::uint32_t token, std::string_view key, std::int64_t value);
+  void clockSync(std::uint32_t thread, std::uint64_t ticks, std::int64_t monotonicNs);
+
+  // The name that the library would give the file.
+  std::string fileName();
+  std::filesystem::path write(const std::filesystem::path& folder);
+  // The same over a file that was written before, which a reader may have mapped.
+  void rewrite(const std::filesystem::path& folder);
+
+ private:
+  struct ThreadSlot {
+    std::uint32_t thread;
+    std::uint32_t slot;  // 0: none
+  };
+  std::uint32_t claim(wire::SlotState as);
+  void define(wire::DefinitionKind kind, std::vector<std::byte> definition);
+  std::uint32_t& slotOf(std::uint32_t thread);
+
+  std::vector<std::byte> bytes_;
+  std::vector<ThreadSlot> slots_;
+  std::vector<std::string> strings_;
+  std::uint32_t definitionSlot_ = 0;
+  std::uint32_t nextToken_ = 1;
+  std::uint32_t nextChannel_ = 1;
+  std::uint32_t nextCommunicator_ = 1;
+};
+
+}  // namespace sonde::test
