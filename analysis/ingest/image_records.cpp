@@ -295,9 +295,30 @@ void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
     return;
   }
   addArg(owner, id, key, value);
-  if (owner == model::Owner::Slice && std::holds_alternative<std::int64_t>(value) &&
-      dictionary_.text(record.header.subject) == "number")
+  if (owner != model::Owner::Slice || !std::holds_alternative<std::int64_t>(value))
+    return;
+  if (dictionary_.text(record.header.subject) == "number")
     numberIteration(id, std::get<std::int64_t>(value));
+  else if (dictionary_.text(record.header.subject) == "complete" &&
+           std::get<std::int64_t>(value) == 0)
+    dropIteration(thread.track.find(record.token));
+}
+
+// The torch probe opens an iteration as soon as the one before has ended. When no step came,
+// because the program ended or an evaluation began, the stretch is a range and no iteration.
+void ImageBuilder::dropIteration(TrackScope* scope) {
+  if (scope == nullptr || scope->slice.kind != model::SliceKind::Iteration)
+    return;
+  const auto open =
+      std::find_if(iterations_.begin(), iterations_.end(), [&](const OpenIteration& iteration) {
+        return iteration.slice == scope->slice.id;
+      });
+  if (open == iterations_.end())
+    return;
+  nextIteration_ = open->number;
+  iterations_.erase(open);
+  scope->slice.kind = model::SliceKind::Range;
+  scope->changed = true;
 }
 
 void ImageBuilder::numberIteration(std::int64_t slice, std::int64_t number) {
