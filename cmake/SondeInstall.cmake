@@ -1,5 +1,20 @@
-# What `cmake --install` puts where: bin/, lib/sonde/, include/sonde/ and the CMake package of <sonde/sonde.h>.
+# What `cmake --install` puts where. The install has the shape of the build tree: bin/ and lib/sonde/, from which `sonde`
+# finds its libraries as ../lib/sonde; besides that the C header and its CMake package.
 include(CMakePackageConfigHelpers)
-install(TARGETS sonde_api EXPORT SondeTargets)
-install(FILES "${PROJECT_SOURCE_DIR}/plugins/api/sonde.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde")
-install(EXPORT SondeTargets NAMESPACE Sonde:: DESTINATION lib/sonde/cmake)
+
+install(TARGETS sonde RUNTIME DESTINATION bin)
+if(TARGET sonde-gui)
+  install(TARGETS sonde-gui RUNTIME DESTINATION bin)
+endif()
+install(DIRECTORY "${SONDE_LIB_DIR}/" DESTINATION lib/sonde USE_SOURCE_PERMISSIONS
+        PATTERN "__pycache__" EXCLUDE)
+
+install(FILES "${PROJECT_SOURCE_DIR}/plugins/api/sonde.h" DESTINATION include/sonde)
+install(TARGETS sonde_api EXPORT SondeTargets INCLUDES DESTINATION include)
+install(EXPORT SondeTargets NAMESPACE Sonde:: DESTINATION lib/cmake/Sonde)
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SondeConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/SondeConfig.cmake" INSTALL_DESTINATION lib/cmake/Sonde)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/SondeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/SondeConfig.cmake" "${PROJECT_BINARY_DIR}/SondeConfigVersion.cmake"
+        DESTINATION lib/cmake/Sonde)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/sonde)
