@@ -66,6 +66,14 @@ std::uint8_t detailOf(wire::SliceKind kind) noexcept {
   return static_cast<std::uint8_t>(kind);
 }
 
+// The slow ends of the hot paths are kept out of line, so that those save no registers for them.
+[[gnu::cold, gnu::noinline]] void loseScope(ThreadState* state, Probe probe) noexcept {
+  const bool deep = state->scopeCount == wire::kMaxOpenScopes;
+  ++state->lostScopes[static_cast<int>(probe)];
+  leave(state);
+  countLoss(probe, RecordKind::ScopeBegin, deep ? LossReason::Depth : LossReason::SpoolFull);
+}
+
 void keepClocksFresh(std::uint64_t now) noexcept {
   std::uint64_t due = gNextClockTicks.load(std::memory_order_relaxed);
   if (__builtin_expect(now < due, 1))
@@ -161,12 +169,10 @@ std::uint32_t beginScope(wire::SliceKind kind,
   ThreadState* state = enter(probe, RecordKind::ScopeBegin);
   if (state == nullptr)
     return 0;
-  const bool deep = state->scopeCount == wire::kMaxOpenScopes;
-  const std::uint32_t token = deep ? 0 : beginAt(state, kind, name, probe, group);
+  const std::uint32_t token =
+      state->scopeCount < wire::kMaxOpenScopes ? beginAt(state, kind, name, probe, group) : 0;
   if (__builtin_expect(token == 0, 0)) {
-    ++state->lostScopes[static_cast<int>(probe)];
-    leave(state);
-    countLoss(probe, RecordKind::ScopeBegin, deep ? LossReason::Depth : LossReason::SpoolFull);
+    loseScope(state, probe);
     return 0;
   }
   const std::uint64_t now = state->scopes[state->scopeCount - 1].beginTicks;
@@ -190,7 +196,7 @@ void endScope(std::uint32_t token) noexcept {
     endAt(state, position - 1, now);
   const bool mistake = !found && token >> 24 == (state->generation & 0xff);
   leave(state);
-  if (mistake)
+  if (__builtin_expect(mistake, 0))
     countLoss(Probe::Annotation, RecordKind::ScopeEnd, LossReason::Unbalanced);
 }
 
@@ -310,7 +316,7 @@ void emitTransfer(wire::Transfer record, Probe probe) noexcept {
   emit(record, RecordKind::Transfer, probe);
 }
 
-void recordClocks() noexcept {
+[[gnu::cold, gnu::noinline]] void recordClocks() noexcept {
   const ClockReading now = readClocks();
   wire::ClockSync record{header(0), now.ticks, now.monotonicNs, now.realtimeNs};
   emit(record, RecordKind::ClockSync, Probe::Process);
@@ -419,7 +425,9 @@ bool inVforkChild() noexcept {
          gForkPage->generation.load(std::memory_order_relaxed) != 0;
 }
 
-void countLoss(Probe probe, RecordKind kind, LossReason reason) noexcept {
+[[gnu::cold, gnu::noinline]] void countLoss(Probe probe,
+                                            RecordKind kind,
+                                            LossReason reason) noexcept {
   if (gForkPage->generation.load(std::memory_order_relaxed) == 0)
     return;
   gSpool.loss->count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)]

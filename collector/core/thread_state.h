@@ -52,10 +52,12 @@ inline bool attached() noexcept {
 
 // The slow way in: registers the thread, or attaches a forked child first. nullptr when neither can
 // be done.
-ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept;
+[[gnu::cold]] ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept;
 // Counts the loss, unless the guard turns out to have been left behind by a longjmp; then takes it
 // over.
-ThreadState* enterBusy(ThreadState* state, wire::Probe probe, wire::RecordKind kind) noexcept;
+[[gnu::cold]] ThreadState* enterBusy(ThreadState* state,
+                                     wire::Probe probe,
+                                     wire::RecordKind kind) noexcept;
 
 // Takes the guard of the calling thread. nullptr: drop the record (it has been counted).
 inline ThreadState* enter(wire::Probe probe, wire::RecordKind kind) noexcept {
@@ -82,7 +84,7 @@ ThreadState* findThread(std::int32_t tid) noexcept;
 
 // Hands the current slot over and begins another. False when there is none to be had. Requires: the
 // guard.
-bool nextSlot(ThreadState* state) noexcept;
+[[gnu::cold]] bool nextSlot(ThreadState* state) noexcept;
 
 // Before anything is recorded: the pool of states, the fork page and the key whose destructor sees
 // threads end.
