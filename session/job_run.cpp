@@ -3,6 +3,7 @@
 #include "collector/launcher/child.h"
 #include "collector/launcher/command_path.h"
 #include "collector/launcher/follow_check.h"
+#include "collector/launcher/group_witness.h"
 #include "collector/launcher/reaper.h"
 #include "collector/launcher/signal_relay.h"
 #include "collector/launcher/supervisor.h"
@@ -65,6 +66,8 @@ class JobRun {
     auto relay = launcher::SignalRelay::install();
     if (!relay)
       return refuse(relay.error().message);
+    if (auto witness = launcher::GroupWitness::start())
+      witness_.emplace(*std::move(witness));
     auto child = launcher::Child::fork({program_, options_.command}, *relay);
     if (!child)
       return refuse(child.error().message);
@@ -184,6 +187,7 @@ class JobRun {
       return cannotExecute(error);
     launcher::SupervisorOptions supervision;
     supervision.mainChild = child.pid();
+    supervision.witness = witness_ ? &*witness_ : nullptr;
     if (!options_.subreaper && recording_)
       supervision.othersAlive = [this] { return recording_->othersAlive(); };
     const launcher::SupervisorCallbacks callbacks{[this](const launcher::ReapedChild& reaped) {
@@ -229,6 +233,7 @@ class JobRun {
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;
+  std::optional<launcher::GroupWitness> witness_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "collector/launcher/supervisor.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -58,7 +59,11 @@ class Supervision {
   }
 
   void handle(const signalfd_siginfo& signal) {
-    switch (actionFor(signal)) {
+    const SignalAction action = actionFor(signal);
+    const auto number = static_cast<int>(signal.ssi_signo);
+    const bool toGroup = action != SignalAction::Reap && options_.witness != nullptr &&
+                         options_.witness->got(number);
+    switch (action) {
       case SignalAction::Reap:
         reap();
         break;
@@ -66,7 +71,7 @@ class Supervision {
         relay_.suspendSelf();
         break;
       case SignalAction::Forward:
-        relayToJob(signal);
+        relayToJob(signal, toGroup && jobInGroup());
         break;
       case SignalAction::Ignore:
         interrupted_ = interrupted_ || (mainEnded() && endsWaiting(signal));
@@ -79,9 +84,13 @@ class Supervision {
     return number == SIGINT || number == SIGTERM || number == SIGQUIT || number == SIGHUP;
   }
 
-  void relayToJob(const signalfd_siginfo& signal) {
+  // A job that has left the recorder's process group was not reached by what was sent to that.
+  bool jobInGroup() const { return getpgid(options_.mainChild) == getpgrp(); }
+
+  void relayToJob(const signalfd_siginfo& signal, bool jobHasIt) {
     if (!mainEnded()) {
-      SignalRelay::forward(signal, options_.mainChild);
+      if (!jobHasIt)
+        SignalRelay::forward(signal, options_.mainChild);
       if (signal.ssi_signo == SIGTSTP)
         relay_.suspendSelf();
       return;

@@ -2,6 +2,7 @@
 // is over. Runs on the main thread, which does nothing else meanwhile.
 #pragma once
 
+#include "collector/launcher/group_witness.h"
 #include "collector/launcher/reaper.h"
 #include "collector/launcher/signal_relay.h"
 
@@ -15,6 +16,9 @@ namespace sonde::launcher {
 struct SupervisorOptions {
   pid_t mainChild = 0;
   std::chrono::milliseconds grace{5000};  // for what the main process leaves behind
+  // Says which signals the whole process group got; without one every signal counts as sent to the
+  // recorder alone.
+  GroupWitness* witness = nullptr;
   // Without a subreaper nobody tells when the rest has ended; then this is asked. May be empty.
   std::function<bool()> othersAlive;
 };

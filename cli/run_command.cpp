@@ -1,0 +1,98 @@
+#include "cli/command.h"
+#include "session/job_run.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+class RunCommand : public Command {
+ public:
+  const char* name() const override { return "run"; }
+  const char* summary() const override { return "record a command and all that it starts"; }
+  const char* details() const override {
+    return "Runs COMMAND as it is, with Sonde's library in its processes, and writes one trace. "
+           "The "
+           "exit status is the command's; 125 means that Sonde could not begin and did not start "
+           "it, "
+           "126 that the command may not be run, 127 that it does not exist.\n\n"
+           "OUT may hold %h (host), %p (pid), %r (rank), %q{NAME} (a variable) and %%. A folder "
+           "gets "
+           "rank<N>.sonde or <program>-<pid>.sonde. Secrets by name (TOKEN, PASSWORD, KEY, …) are "
+           "not "
+           "stored; --redact takes shell patterns of further names and words.\n\n"
+           "Examples:\n"
+           "  sonde run -- python3 train.py --epochs 2\n"
+           "  sonde run -o out/ -- python3 -m torch.distributed.run --nproc-per-node 2 train.py\n"
+           "  mpirun -np 4 sonde run -o 'run/rank%r.sonde' -- ./train\n";
+  }
+  void declare(CLI::App& app) override;
+  int run() override;
+  int usageExit() const override { return session::kExitCannotBegin; }
+
+ private:
+  // What stands behind the options, without the `--`; empty after an error, which it has told.
+  std::vector<std::string> command() const;
+
+  CLI::App* app_ = nullptr;
+  session::RunOptions options_;
+  std::string sources_;
+  bool noSubreaper_ = false;
+};
+
+void RunCommand::declare(CLI::App& app) {
+  app_ = &app;
+  app.prefix_command();
+  app.usage("Usage: sonde run [OPTIONS] -- COMMAND...");
+  app.add_option("-o,--output", options_.output, "where the trace goes")->type_name("OUT");
+  app.add_flag("-f,--force", options_.force, "replace a trace that exists");
+  app.add_option("--sources", sources_, "which probes record: a,b these alone, -c not that one")
+      ->type_name("LIST");
+  app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
+      ->type_name("DIR");
+  app.add_option("--spool-limit", options_.spoolLimitBytes, "most that it may take: 256MiB")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("BYTES");
+  app.add_option("--max-size", options_.maxTraceBytes, "of the trace: 4GiB, or 10 % of the disk")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("BYTES");
+  app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
+      ->type_name("PATTERN");
+  app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");
+  app.add_option("--summary", options_.summaryFile, "write what was recorded as JSON")
+      ->type_name("FILE");
+}
+
+std::vector<std::string> RunCommand::command() const {
+  std::vector<std::string> words = app_->remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().starts_with('-')) {
+    complain(name(), words.front() + " is no option of run: see `sonde run --help`");
+    return {};
+  }
+  if (words.empty())
+    complain(name(), "no command given: write it after --, as in `sonde run -- python3 train.py`");
+  return words;
+}
+
+int RunCommand::run() {
+  options_.command = command();
+  if (options_.command.empty())
+    return usageExit();
+  if (app_->count("--sources") > 0)
+    options_.sources = sources_;
+  options_.subreaper = !noSubreaper_;
+  const auto say = [this](const std::string& message) { complain(name(), message); };
+  session::exitAs(session::runJob(options_, say));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeRunCommand() {
+  return std::make_unique<RunCommand>();
+}
+
+}  // namespace sonde::cli

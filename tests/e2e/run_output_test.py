@@ -1,0 +1,86 @@
+"""What `sonde run` leaves: the job's own output untouched, a trace by the right name, nothing else."""
+import hashlib
+import os
+import socket
+import unittest
+
+from run_support import RunTest
+
+NOISE = "import os, sys; os.write(1, bytes(range(256)) * 4096); sys.stderr.write('own words\\n')"
+
+
+class Output(RunTest):
+    def test_stdout_is_the_jobs_byte_for_byte(self):
+        result = self.run_sonde("python3", "-c", NOISE, text=False)
+        self.assertEqual(hashlib.sha256(result.stdout).hexdigest(),
+                         hashlib.sha256(bytes(range(256)) * 4096).hexdigest())
+        self.assertTrue(result.stderr.startswith(b"own words\n"))
+
+    def test_stdin_is_the_jobs(self):
+        self.assertEqual(self.run_sonde("cat", input="through\n").stdout, "through\n")
+
+    def test_the_last_line_names_the_trace_and_the_next_command(self):
+        result = self.run_sonde("true")
+        self.assertEqual(result.stderr.splitlines()[-1],
+                         "sonde run: wrote out.sonde: next: sonde report out.sonde")
+        self.assert_nothing_left()
+
+    def test_the_name_without_o(self):
+        self.run_sonde("sh", "-c", "echo $$ > pid", output=False)
+        pid = (self.folder / "pid").read_text().strip()
+        self.assertTrue((self.folder / f"sh-{pid}.sonde").exists(), list(self.folder.iterdir()))
+
+    def test_the_name_by_a_pattern(self):
+        pattern = "deep/er/%h-%p-%r-%q{KIND}-%%.sonde"
+        self.run_sonde("sh", "-c", "echo $$ > pid", options=("-o", pattern), output=False,
+                       env={"RANK": "3", "WORLD_SIZE": "4", "KIND": "k"})
+        pid = (self.folder / "pid").read_text().strip()
+        self.assertTrue((self.folder / f"deep/er/{socket.gethostname()}-{pid}-3-k-%.sonde").exists())
+
+    def test_a_folder_gets_one_trace_a_rank(self):
+        for rank in "01":
+            result = self.run_sonde("true", options=("-o", "run/"), output=False,
+                                    env={"RANK": rank, "WORLD_SIZE": "2"})
+        self.assertEqual(sorted(os.listdir(self.folder / "run")), ["rank0.sonde", "rank1.sonde"])
+        self.assertIn("sonde merge", result.stderr.splitlines()[-1])
+
+    def test_force_replaces_a_trace(self):
+        self.output.write_text("old")
+        self.assertEqual(self.run_sonde("true", options=("-f",)).returncode, 0)
+        self.assertTrue(self.output.read_bytes().startswith(b"SQLite format 3"))
+
+    def test_the_summary_file(self):
+        self.run_sonde("sh", "-c", "kill -15 $$", options=("--summary", "s.json"))
+        summary = self.summary(self.folder / "s.json")
+        self.assertEqual(summary["path"], str(self.output))
+        self.assertEqual(summary["exit_status"], -15)
+        self.assertGreater(summary["seconds"], 0)
+        self.assertGreater(summary["recorder"]["cpu_s"], 0)
+        self.assertIn("events", summary)
+        self.assertIn("dropped", summary)
+
+    def test_the_main_process_is_in_the_trace(self):
+        self.run_sonde("sh", "-c", "exit 5", "--api-key", "abc", env={"RANK": "1", "WORLD_SIZE": "2"})
+        rows = self.rows("SELECT command, rank, world_size, exit_status FROM process WHERE parent_id IS NULL")
+        self.assertEqual(rows, [("sh -c exit 5 --api-key [redacted]", 1, 2, 5)])
+
+    def test_what_recording_cost_is_in_the_trace(self):
+        self.run_sonde("true")
+        meta = dict(self.rows("SELECT key, value FROM meta"))
+        for key in ("recorder_cpu_ns", "recorder_rss_bytes"):
+            self.assertGreater(int(meta[key]), 0)
+        self.assertIn("recorder_bytes", meta)
+
+    def test_secrets_are_stored_nowhere(self):
+        self.run_sonde("sh", "-c", "sleep 0; true", "--token", "s3cr3t-1", options=("--redact", "my-*"),
+                       env={"NCCL_TOKEN": "s3cr3t-2", "TORCH_X": "my-s3cr3t-3"})
+        self.assertNotIn(b"s3cr3t", self.output.read_bytes())
+
+    def test_descriptors_of_the_recorder_do_not_reach_the_job(self):
+        result = self.run_sonde("sh", "-c", "ls -l /proc/self/fd", close_fds=True)
+        for name in ("signalfd", "inotify", "eventfd", ".part", "lock", "manifest"):
+            self.assertNotIn(name, result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,95 @@
+"""How `sonde run` ends: as the command ended, or with 125, 126, 127 before it has begun."""
+import os
+import signal
+import subprocess
+import unittest
+
+from run_support import RunTest
+
+
+class Status(RunTest):
+    def one_line(self, result):
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertTrue(lines[0].startswith("sonde run: "), lines[0])
+        self.assertEqual(result.stdout, "")
+        return lines[0]
+
+    def refused(self, result, status=125):
+        """Not begun: nothing was made, and the command has not run."""
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+        self.assert_nothing_left()
+        return self.one_line(result)
+
+    def test_the_status_of_the_command(self):
+        for status in (0, 3, 126, 127, 255):
+            result = self.run_sonde("sh", "-c", f"exit {status}", options=("-f",))
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertTrue(self.output.exists())
+        self.assert_nothing_left()
+
+    def test_a_signal_that_ended_the_command_ends_the_recorder(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGPIPE):
+            result = self.run_sonde("sh", "-c", f"kill -{int(number)} $$", options=("-f",))
+            self.assertEqual(result.returncode, -number, result.stderr)
+            self.assertTrue(self.output.exists(), "the trace is finished all the same")
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith("core")], [])
+
+    def test_a_command_that_does_not_exist(self):
+        line = self.refused(self.run_sonde("no-such-command-anywhere"), 127)
+        self.assertEqual(line, "sonde run: no-such-command-anywhere: command not found")
+        self.refused(self.run_sonde("./nothing"), 127)
+
+    def test_a_file_that_may_not_be_run(self):
+        (self.folder / "data").write_text("text")
+        self.assertIn("chmod +x", self.refused(self.run_sonde("./data"), 126))
+        self.refused(self.run_sonde("/"), 126)
+
+    def test_a_file_that_the_kernel_refuses(self):
+        broken = self.folder / "broken"
+        broken.write_bytes(b"\x7fELF" + b"\0" * 60)
+        broken.chmod(0o755)
+        self.refused(self.run_sonde("./broken"), 126)
+
+    def test_an_interpreter_that_does_not_exist(self):
+        script = self.folder / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        self.refused(self.run_sonde("./script"), 127)
+
+    def test_wrong_usage(self):
+        touch = ("sh", "-c", "touch ran")
+        self.assertIn("no option of run", self.refused(self.run_sonde(*touch, options=("--nonsense",))))
+        self.assertIn("'gpu' is no source", self.refused(self.run_sonde(*touch, options=("--sources", "gpu"))))
+        self.refused(self.run_sonde(*touch, options=("--spool-limit", "much")))
+        self.assertIn("no command given", self.refused(self.run_sonde()))
+
+    def test_an_output_that_exists(self):
+        self.output.write_text("precious")
+        self.assertIn("-f to replace it", self.refused(self.run_sonde("sh", "-c", "touch ran")))
+        self.assertEqual(self.output.read_text(), "precious")
+
+    def test_an_output_that_cannot_be_created(self):
+        (self.folder / "file").write_text("")
+        for place in ("file/t.sonde", "/proc/t.sonde", "/dev/null/t.sonde"):
+            result = self.run_sonde("sh", "-c", "touch ran", options=("-o", place), output=False)
+            self.assertIn("give another place with -o", self.refused(result))
+
+    def test_a_place_without_a_spool_refuses_the_recording_not_the_job(self):
+        everywhere = {"SONDE_SPOOL": "/proc", "TMPDIR": "/sys"}
+        # In a mount namespace in which the other places are no good either.
+        inside = "mount -t proc proc /tmp && mount -t proc proc /var/tmp && exec \"$@\""
+        wrapped = ["unshare", "--mount", "sh", "-c", inside, "sh",
+                   *self.arguments("sh", "-c", "echo job; exit 4")]
+        result = subprocess.run(wrapped, cwd="/", env={**self.environment, **everywhere},
+                                capture_output=True, text=True)
+        if os.geteuid() != 0:
+            self.assertNotEqual(result.returncode, 4)
+            return
+        self.assertEqual((result.returncode, result.stdout), (4, "job\n"), result.stderr)
+        self.assertIn("sonde run: not recording: ", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
