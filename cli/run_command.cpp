@@ -45,7 +45,6 @@ class RunCommand : public Command {
 void RunCommand::declare(CLI::App& app) {
   app_ = &app;
   app.prefix_command();
-  app.usage("Usage: sonde run [OPTIONS] -- COMMAND...");
   app.add_option("-o,--output", options_.output, "where the trace goes")->type_name("OUT");
   app.add_flag("-f,--force", options_.force, "replace a trace that exists");
   app.add_option("--sources", sources_, "which probes record: a,b these alone, -c not that one")

@@ -8,6 +8,7 @@
 
 // In the order in which `sonde --help` lists them.
 #define SONDE_VERBS(VERB) \
+  VERB(Run)               \
   VERB(Report)            \
   VERB(Merge)             \
   VERB(Check)             \

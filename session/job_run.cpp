@@ -181,10 +181,10 @@ class JobRun {
         say_(adopted.error().message);
     }
     const auto environment = chooseEnvironment();
-    if (recording_)
-      recording_->start(child.pid());
     if (const int error = child.release(environment); error != 0)
       return cannotExecute(error);
+    if (recording_)
+      recording_->start(child.pid());
     launcher::SupervisorOptions supervision;
     supervision.mainChild = child.pid();
     supervision.witness = witness_ ? &*witness_ : nullptr;

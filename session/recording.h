@@ -53,7 +53,7 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // Begins to drain. `mainPid` is the job's main process.
+  // Begins to drain. `mainPid` is the job's main process, not yet waited for.
   void start(pid_t mainPid);
 
   // The main process could not be followed into; stored as a loss.
@@ -68,7 +68,7 @@ class Recording {
   // With `restRunning` the processes that still run stop recording and stay marked so.
   Result<RecordingSummary> finish(bool restRunning);
 
-  // Gives up before the job has begun: nothing stays behind.
+  // Gives up before start(): nothing stays behind.
   void discard();
 
  private:

@@ -47,6 +47,8 @@ constexpr FileSystem kFileSystems[] = {
     {0x19830326, "beegfs", false},
     {0x65735546, "fuse", false},
     {V9FS_MAGIC, "9p", false},
+    {PROC_SUPER_MAGIC, "proc", false},
+    {SYSFS_MAGIC, "sysfs", false},
 };
 
 std::optional<std::uint64_t> readNumber(const fs::path& path) {

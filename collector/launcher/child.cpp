@@ -63,6 +63,17 @@ bool receiveEnvironment(int gate, std::vector<std::string>& environment) {
   return true;
 }
 
+// A program of another machine is no script, though execve says ENOEXEC of both.
+bool isElf(const std::string& path) {
+  char magic[4] = {};
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool elf = file >= 0 && readFully(file, magic, sizeof magic) &&
+                   std::memcmp(magic, "\177ELF", sizeof magic) == 0;
+  if (file >= 0)
+    close(file);
+  return elf;
+}
+
 // The forked child. The recorder has one thread, so that all of the library may be used here.
 [[noreturn]] void runChild(const Program& program, const SignalRelay& relay, int gate, int report) {
   std::vector<std::string> environment;
@@ -73,7 +84,8 @@ bool receiveEnvironment(int gate, std::vector<std::string>& environment) {
   auto environmentPointers = pointersTo(environment);
   execve(program.path.c_str(), pointersTo(arguments).data(), environmentPointers.data());
   int error = errno;
-  if (error == ENOEXEC) {  // a script without `#!`, which execvp(3) and every shell give to sh
+  if (error == ENOEXEC &&
+      !isElf(program.path)) {  // a script without `#!`, which execvp(3) and every shell give to sh
     arguments.insert(arguments.begin(), "/bin/sh");
     arguments[1] = program.path;
     execve("/bin/sh", pointersTo(arguments).data(), environmentPointers.data());

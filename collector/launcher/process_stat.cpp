@@ -1,11 +1,12 @@
 #include "collector/launcher/process_stat.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <climits>
-#include <fstream>
-#include <iterator>
+#include <cstdlib>
 #include <sstream>
 
 namespace sonde::launcher {
@@ -14,11 +15,21 @@ namespace {
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
+// By read(2): a stream's buffer throws when the process goes between open and read.
 Result<std::string> readProcFile(pid_t pid, const char* name) {
-  std::ifstream file(fmt::format("/proc/{}/{}", pid, name), std::ios::binary);
-  if (!file)
-    return Error{ErrorCode::NotFound, fmt::format("process {} has gone", pid)};
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  const Error gone{ErrorCode::NotFound, fmt::format("process {} has gone", pid)};
+  const int file = open(fmt::format("/proc/{}/{}", pid, name).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return gone;
+  std::string text;
+  std::array<char, 4096> buffer{};
+  ssize_t got = 0;
+  while ((got = read(file, buffer.data(), buffer.size())) > 0)
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  close(file);
+  if (got < 0)
+    return gone;
+  return text;
 }
 
 std::vector<std::string> splitAtZeros(const std::string& text) {

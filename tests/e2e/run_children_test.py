@@ -4,13 +4,13 @@ import signal
 import time
 import unittest
 
-from run_support import RunTest, alive, kill_quietly, wait_until
+from run_support import RunTest, alive, kill_quietly, parent_of, wait_until
 
 
 class Children(RunTest):
     def test_waits_for_what_the_command_leaves_behind(self):
         late = self.folder / "late"
-        result = self.run_sonde("sh", "-c", f"(sleep 0.3; echo done > {late}; exit 6) & exit 2")
+        result = self.run_sonde("sh", "-c", f"sh -c 'sleep 0.3; echo done > {late}; exit 6' & exit 2")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(late.read_text(), "done\n")
         statuses = [row[0] for row in self.rows("SELECT exit_status FROM process ORDER BY id")]
@@ -30,7 +30,8 @@ class Children(RunTest):
             self.assertGreaterEqual(time.monotonic() - began, 5, "it had its 5 s")
             self.assertTrue(alive(pid))
             self.assertIn("still run", result.stderr)
-            self.assertEqual(self.rows(f"SELECT exit_status FROM process WHERE pid = {pid}"), [(None,)])
+            images = self.rows(f"SELECT exit_status, state FROM process WHERE pid = {pid} ORDER BY exec_count")
+            self.assertEqual(images[-1], (None, "running"))
             self.assert_nothing_left()
         finally:
             kill_quietly(pid)
@@ -41,8 +42,7 @@ class Children(RunTest):
         sonde = self.start_sonde("sh", "-c", script)
         wait_until(lambda: pid_file.exists() and pid_file.read_text().endswith("\n"), "the daemon runs")
         pid = int(pid_file.read_text())
-        parent = lambda: int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
-        wait_until(lambda: parent() == sonde.pid, "the recorder has adopted it")
+        wait_until(lambda: parent_of(pid) == sonde.pid, "the recorder has adopted it")
         sonde.send_signal(signal.SIGTERM)
         self.assertEqual(sonde.wait(60), 3, sonde.stderr.read())
         self.assertTrue(alive(pid))

@@ -1,6 +1,5 @@
 """A disk that fills, a limit that is reached: the job goes on, the trace keeps what it has, the summary says so."""
 import resource
-import subprocess
 import unittest
 
 from run_support import RunTest
@@ -10,9 +9,7 @@ from run_support import RunTest
 class FullDisk(RunTest):
     def in_a_small_tmpfs(self, size, *command, at):
         """Runs the command with a tmpfs of this size at a folder, in a mount namespace of its own."""
-        inside = f"mount -t tmpfs -o size={size} tmpfs {at} && exec \"$@\""
-        return subprocess.run(["unshare", "--mount", "sh", "-c", inside, "sh", *map(str, command)],
-                              cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        return self.in_namespace(f'mount -t tmpfs -o size={size} tmpfs {at} && exec "$@"', *command)
 
     def test_a_spool_too_small_for_anything(self):
         for size in ("64k", "1m", "2m"):

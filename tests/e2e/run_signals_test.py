@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from run_support import SONDE, RunTest, alive, wait_until
+from run_support import SONDE, RunTest, alive, parent_of, state_of, wait_until
 
 # Counts what it gets, until SIGUSR2.
 COUNTER = """
@@ -123,7 +123,7 @@ class Signals(RunTest):
         sonde = self.start_sonde(*self.counter(), start_new_session=True)
         job = self.started()
         os.killpg(sonde.pid, signal.SIGSTOP)
-        wait_until(lambda: open(f"/proc/{job}/stat").read().rpartition(")")[2].split()[0] == "T", "it stops")
+        wait_until(lambda: state_of(job) == "T", "it stops")
         os.killpg(sonde.pid, signal.SIGCONT)
         sonde.send_signal(signal.SIGUSR2)
         self.assertEqual(sonde.wait(60), 0)
@@ -138,12 +138,11 @@ class Signals(RunTest):
         command = " ".join(map(str, self.arguments(*self.counter())))
         os.write(terminal, command.encode() + b"\n")
         job = self.started()
-        recorder = int(open(f"/proc/{job}/stat").read().rpartition(")")[2].split()[1])
-        state = lambda p: open(f"/proc/{p}/stat").read().rpartition(")")[2].split()[0]
+        recorder = parent_of(job)
         os.write(terminal, b"\x1a")
-        wait_until(lambda: state(job) == "T" and state(recorder) == "T", "both have stopped")
+        wait_until(lambda: state_of(job) == "T" and state_of(recorder) == "T", "both have stopped")
         os.write(terminal, b"fg\n")
-        wait_until(lambda: state(job) != "T" and state(recorder) != "T", "both go on")
+        wait_until(lambda: state_of(job) != "T" and state_of(recorder) != "T", "both go on")
         os.kill(job, signal.SIGUSR2)
         wait_until(lambda: self.output.exists(), "the trace is finished")
         os.write(terminal, b"exit 9\n")

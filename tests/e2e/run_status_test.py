@@ -1,18 +1,15 @@
 """How `sonde run` ends: as the command ended, or with 125, 126, 127 before it has begun."""
-import os
 import signal
-import subprocess
 import unittest
 
-from run_support import RunTest
+from run_support import TARGETS, RunTest
 
 
 class Status(RunTest):
-    def one_line(self, result):
-        lines = result.stderr.splitlines()
-        self.assertEqual(len(lines), 1, result.stderr)
+    def one_line_of(self, text):
+        lines = text.splitlines()
+        self.assertEqual(len(lines), 1, text)
         self.assertTrue(lines[0].startswith("sonde run: "), lines[0])
-        self.assertEqual(result.stdout, "")
         return lines[0]
 
     def refused(self, result, status=125):
@@ -20,7 +17,8 @@ class Status(RunTest):
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertFalse((self.folder / "ran").exists())
         self.assert_nothing_left()
-        return self.one_line(result)
+        self.assertEqual(result.stdout, "")
+        return self.one_line_of(result.stderr)
 
     def test_the_status_of_the_command(self):
         for status in (0, 3, 126, 127, 255):
@@ -77,18 +75,15 @@ class Status(RunTest):
             self.assertIn("give another place with -o", self.refused(result))
 
     def test_a_place_without_a_spool_refuses_the_recording_not_the_job(self):
-        everywhere = {"SONDE_SPOOL": "/proc", "TMPDIR": "/sys"}
-        # In a mount namespace in which the other places are no good either.
-        inside = "mount -t proc proc /tmp && mount -t proc proc /var/tmp && exec \"$@\""
-        wrapped = ["unshare", "--mount", "sh", "-c", inside, "sh",
-                   *self.arguments("sh", "-c", "echo job; exit 4")]
-        result = subprocess.run(wrapped, cwd="/", env={**self.environment, **everywhere},
-                                capture_output=True, text=True)
-        if os.geteuid() != 0:
-            self.assertNotEqual(result.returncode, 4)
-            return
+        # In a mount namespace in which the places that are tried of themselves are no good either.
+        inside = 'mount --bind /proc /tmp && mount --bind /proc /var/tmp && exec "$@"'
+        result = self.in_namespace(inside, *self.arguments("sh", "-c", "echo job; exit 4", output=False),
+                                   SONDE_SPOOL="/proc", TMPDIR="/sys", cwd=TARGETS)
         self.assertEqual((result.returncode, result.stdout), (4, "job\n"), result.stderr)
-        self.assertIn("sonde run: not recording: ", result.stderr)
+        line = self.one_line_of(result.stderr)
+        self.assertTrue(line.startswith("sonde run: not recording: /proc: proc"), line)
+        self.assertIn("--spool", line)
+        self.assertEqual(list(TARGETS.glob("*.sonde*")), [])
 
 
 if __name__ == "__main__":

@@ -26,12 +26,24 @@ def wait_until(condition, what):
         time.sleep(0.01)
 
 
-def alive(pid):
+def stat_of(pid):
+    """The fields of /proc/PID/stat behind the name: state, parent, …; "X" when there is no such process."""
     try:
-        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in "ZX"
+        return ["X", "0"]
+
+
+def state_of(pid):
+    return stat_of(pid)[0]
+
+
+def parent_of(pid):
+    return int(stat_of(pid)[1])
+
+
+def alive(pid):
+    return state_of(pid) not in "ZX"
 
 
 class RunTest(unittest.TestCase):
@@ -60,6 +72,13 @@ class RunTest(unittest.TestCase):
         popen.setdefault("stderr", subprocess.PIPE)
         return subprocess.Popen(self.arguments(*command, options=options, output=output), cwd=self.folder,
                                 env=self.environment, text=True, **popen)
+
+    def in_namespace(self, preparation, *command, cwd=None, **environment):
+        """Runs a command in a mount namespace of its own, after `preparation` (shell, ending in exec "$@")."""
+        enter = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
+        return subprocess.run([*enter, "sh", "-c", preparation, "sh", *map(str, command)],
+                              cwd=cwd or self.folder, env={**self.environment, **environment},
+                              capture_output=True, text=True, timeout=PATIENCE)
 
     def rows(self, query, path=None):
         with sqlite3.connect(f"file:{path or self.output}?mode=ro", uri=True) as database:
