@@ -74,6 +74,12 @@ FdEntry classifyFd(int fd) noexcept {
 FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
   fd_table::settle();
   Endpoint* endpoint = fdHandler(entry.kind()) == nullptr ? nullptr : fd_table::endpointOf(entry);
+  // The process that shared it has given it up, and this one has not: it is only the count that is
+  // lost.
+  if (endpoint == nullptr && fd_table::entryOf(fd).word() == entry.word()) {
+    entry = classifyFd(fd);
+    endpoint = fd_table::endpointOf(entry);
+  }
   if (endpoint == nullptr)
     return {fd, entry, nullptr, way, 0};
   beginCrossing(endpoint->ways[static_cast<int>(way)]);

@@ -29,7 +29,6 @@ constexpr std::uint64_t kUnknownWord = 0;
 
 Witness* gWitness;
 Pool* gPool;
-std::atomic<std::uint32_t> gForksBegun{0};  // > 0 in a child: it comes from a wrapped fork
 std::atomic<std::uint16_t> gLineage{0};
 
 void* map(std::size_t bytes, int kind) noexcept {
@@ -135,10 +134,11 @@ void forEachCell(std::uint32_t first, std::uint32_t last, Visit visit) noexcept 
   }
 }
 
-void forgetInherited() noexcept {
+void pinAll() noexcept {
   forEachCell(0, kPages * kPageFds - 1, [](std::atomic<std::uint64_t>& cell) {
-    if (FdEntry(cell.load(std::memory_order_relaxed)).hasEndpoint())
-      cell.store(kUnknownWord, std::memory_order_relaxed);
+    const FdEntry entry(cell.load(std::memory_order_acquire));
+    if (Endpoint* endpoint = endpointOf(entry); endpoint != nullptr)
+      endpoint->pinned.store(1, std::memory_order_release);
   });
 }
 
@@ -167,8 +167,7 @@ void settle() noexcept {
       __builtin_expect(gWitness->here.load(std::memory_order_relaxed) != 0, 1))
     return;
   gLineage.fetch_add(1, std::memory_order_relaxed);
-  if (gForksBegun.exchange(0, std::memory_order_relaxed) == 0)
-    forgetInherited();
+  pinAll();
   gWitness->here.store(1, std::memory_order_relaxed);
 }
 
@@ -225,16 +224,7 @@ bool mayBeLastReference(FdEntry entry) noexcept {
 
 void beforeFork() noexcept {
   settle();
-  gForksBegun.fetch_add(1, std::memory_order_relaxed);
-  forEachCell(0, kPages * kPageFds - 1, [](std::atomic<std::uint64_t>& cell) {
-    if (Endpoint* endpoint = endpointOf(FdEntry(cell.load(std::memory_order_acquire)));
-        endpoint != nullptr)
-      endpoint->pinned.store(1, std::memory_order_release);
-  });
-}
-
-void afterForkInParent() noexcept {
-  gForksBegun.fetch_sub(1, std::memory_order_relaxed);
+  pinAll();
 }
 
 std::uint16_t lineage() noexcept {

@@ -8,9 +8,9 @@
 // that its parent sees. Entries name an endpoint by index and generation, so an entry that outlived
 // its endpoint is recognised.
 //
-// Before a wrapped fork every endpoint in use is pinned, that is, never recycled: nobody counts how
-// many processes still have it. A child of raw clone has no pins to rely on; it forgets what it
-// inherited and classifies it anew.
+// At a fork every endpoint in use is pinned, that is, never recycled: nobody counts how many
+// processes still have it. fork() pins before; a child of raw clone does so itself as soon as it
+// gets here, and what its parent has given up by then it sees as unknown.
 #pragma once
 
 #include <atomic>
@@ -122,9 +122,8 @@ void forgetRange(unsigned first, unsigned last) noexcept;
 // False when another descriptor certainly leads to the same endpoint; of pinned ones nobody knows.
 bool mayBeLastReference(FdEntry entry) noexcept;
 
-// Around a wrapped fork: in the parent before, in the parent after; the child finds out by itself.
+// In the parent, before a fork.
 void beforeFork() noexcept;
-void afterForkInParent() noexcept;
 
 // Notices that this process is a new child. Every function above but entryOf() calls it first.
 void settle() noexcept;

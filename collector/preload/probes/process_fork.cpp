@@ -24,16 +24,11 @@ __attribute__((constructor(102))) void resolve() {
 }
 
 pid_t forkWith(ForkCall real) {
-  const bool tracked = fd_table::started() && !core::inVforkChild();
-  if (tracked)
+  if (fd_table::started() && !core::inVforkChild())
     fd_table::beforeFork();
   const pid_t child = real();
-  if (child == 0) {
+  if (child == 0)
     fd_table::settle();
-    return 0;
-  }
-  if (tracked)
-    fd_table::afterForkInParent();
   if (child > 0 && core::enabled(wire::Probe::Process))
     core::emitFork(child);
   return child;

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Holds libsonde_preload.so to what a library in somebody else's process may be.
+
+It exports exactly the symbols of exports.map, needs libc, libdl and libpthread alone, leaves no C++ runtime symbol
+undefined and asks for no symbol version above GLIBC_2.28. Run by ctest: check_library.py LIBRARY EXPORTS_MAP
+"""
+import re
+import subprocess
+import sys
+
+ALLOWED_NEEDED = {"libc.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6"}
+REQUIRED_NEEDED = {"libc.so.6", "libdl.so.2", "libpthread.so.0"}
+OPTIONAL = re.compile(r"_ZN4gloo")  # absent from a build without libgloo's headers
+RUNTIME = re.compile(r"__cxa_|_Unwind_|__gxx_personality|_ZS|_ZNS|_ZNKS|_Znw|_Zna|_Zdl|_Zda|__cxa_guard")
+NEWEST = (2, 28)
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def listed(path):
+    text = re.sub(r"#.*", "", open(path, encoding="utf-8").read())
+    return set(re.findall(r"(\w+);", text.split("global:")[1].split("local:")[0]))
+
+
+def complaints(library, exports_map):
+    wanted = listed(exports_map)
+    defined = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+    for name in sorted(defined - wanted):
+        yield f"exports {name}, which exports.map does not list"
+    for name in sorted(wanted - defined):
+        if not OPTIONAL.match(name):
+            yield f"does not export {name}, which exports.map lists"
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-dW", library)))
+    for name in sorted(needed - ALLOWED_NEEDED):
+        yield f"needs {name}"
+    for name in sorted(REQUIRED_NEEDED - needed):
+        yield f"does not need {name}: on glibc before 2.34 its symbols would be missing"
+    for line in output("nm", "-D", "--undefined-only", "--with-symbol-versions", library).splitlines():
+        name = line.split()[-1]
+        if RUNTIME.match(name):
+            yield f"leaves {name} undefined"
+        version = re.search(r"@+GLIBC_(\d+)\.(\d+)", name)
+        if version and tuple(map(int, version.groups())) > NEWEST:
+            yield f"asks for {name}, newer than GLIBC_{NEWEST[0]}.{NEWEST[1]}"
+
+
+def main():
+    found = list(complaints(sys.argv[1], sys.argv[2]))
+    print("\n".join(f"{sys.argv[1]}: {text}" for text in found) or "the library keeps to its contract")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+// What a new program's environment is made of, and what its file says about being followed.
+#include "collector/preload/probes/exec_env.h"
+
+#include "collector/preload/probes/exec_target.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace sonde::preload {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+constexpr const char* kLibrary = "/opt/lib/sonde/libsonde_preload.so";
+constexpr const char* kPython = "/opt/lib/sonde/python";
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words)
+    list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+class ExecEnvironment : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    static std::vector<std::string> own = {
+        "HOME=/root",
+        std::string("LD_PRELOAD=") + kLibrary + ":/usr/lib/other.so",
+        "SONDE_SESSION=/tmp/s",
+        "SONDE_SOURCES=net,nvtx",
+        std::string("NVTX_INJECTION64_PATH=") + kLibrary,
+        std::string("PYTHONPATH=") + kPython + ":/home/me"};
+    std::vector<char*> environment = pointers(own);
+    rememberEnvironment(environment.data(), kLibrary);
+  }
+
+  // Also holds environmentBytes() to its word: the room ends in bytes that must stay as they are.
+  static std::vector<std::string> build(std::vector<std::string> caller, bool follow = true) {
+    std::vector<char*> environment = pointers(caller);
+    const std::size_t bytes = environmentBytes(environment.data());
+    std::vector<std::max_align_t> room(bytes / sizeof(std::max_align_t) + 3);
+    auto* raw = reinterpret_cast<char*>(room.data());
+    std::fill(raw + bytes, raw + bytes + 16, '\x5a');
+    std::vector<std::string> made;
+    for (char** entry = buildEnvironment(environment.data(), follow, raw); *entry != nullptr;
+         ++entry)
+      made.emplace_back(*entry);
+    EXPECT_TRUE(std::all_of(raw + bytes, raw + bytes + 16, [](char c) { return c == '\x5a'; }));
+    return made;
+  }
+};
+
+TEST_F(ExecEnvironment, AnEmptyOneGetsAllThatTheRecorderGave) {
+  EXPECT_THAT(build({}),
+              UnorderedElementsAre(std::string("LD_PRELOAD=") + kLibrary,
+                                   "SONDE_SESSION=/tmp/s",
+                                   "SONDE_SOURCES=net,nvtx",
+                                   std::string("NVTX_INJECTION64_PATH=") + kLibrary,
+                                   std::string("PYTHONPATH=") + kPython));
+}
+
+TEST_F(ExecEnvironment, ACompleteOneStaysAsItIs) {
+  const std::vector<std::string> complete = {"A=1",
+                                             std::string("LD_PRELOAD=/x.so ") + kLibrary,
+                                             "SONDE_SESSION=/tmp/another",
+                                             "SONDE_SOURCES=nvtx",
+                                             std::string("PYTHONPATH=/a:") + kPython,
+                                             std::string("NVTX_INJECTION64_PATH=") + kLibrary};
+  std::vector<std::string> copy = complete;
+  EXPECT_TRUE(isComplete(pointers(copy).data()));
+  EXPECT_EQ(build(complete), complete);
+}
+
+TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so",
+                     "PYTHONPATH=/a:/b",
+                     "NVTX_INJECTION64_PATH=/tool.so",
+                     "SONDE_SESSION=/o",
+                     "SONDE_SOURCES="}),
+              ElementsAre(std::string("LD_PRELOAD=") + kLibrary + ":/x.so",
+                          std::string("PYTHONPATH=") + kPython + ":/a:/b",
+                          std::string("NVTX_INJECTION64_PATH=") + kLibrary,
+                          "SONDE_CHAIN_NVTX=/tool.so",
+                          "SONDE_SESSION=/o",
+                          "SONDE_SOURCES="));
+}
+
+TEST_F(ExecEnvironment, IsTakenOutOfWhatWouldNotBearIt) {
+  EXPECT_THAT(build({std::string("LD_PRELOAD=") + kLibrary}, false),
+              ::testing::Not(::testing::Contains(::testing::StartsWith("LD_PRELOAD"))));
+  EXPECT_THAT(build({std::string("LD_PRELOAD=/x.so:") + kLibrary + " /y.so"}, false),
+              ::testing::Contains("LD_PRELOAD=/x.so:/y.so"));
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, false), ::testing::Contains("LD_PRELOAD=/x.so"));
+}
+
+TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
+  const std::string tall(5000, 'p');
+  EXPECT_EQ(build({"LD_PRELOAD=/x",
+                   "LD_PRELOAD=/" + tall,
+                   "PYTHONPATH=",
+                   "PYTHONPATH=/" + tall,
+                   "odd",
+                   "=",
+                   ""})
+                .size(),
+            10U);
+}
+
+TEST(ExecTarget, AFileThatIsNotThereIsNotFound) {
+  EXPECT_FALSE(inspectTarget(AT_FDCWD, "/does/not/exist", nullptr).found);
+  EXPECT_FALSE(inspectTarget(AT_FDCWD, nullptr, nullptr).found);
+  EXPECT_FALSE(inspectTarget(AT_FDCWD, "/etc/passwd", nullptr).found);
+}
+
+TEST(ExecTarget, AnOrdinaryProgramIsFollowedUnlessASanitizerIsPreloaded) {
+  const ExecTarget shell = inspectTarget(AT_FDCWD, "/bin/sh", nullptr);
+  EXPECT_TRUE(shell.found);
+  EXPECT_EQ(shell.reason, nullptr);
+  std::vector<std::string> words = {"LD_PRELOAD=/a.so:/usr/lib/libasan.so.8 /b.so"};
+  const ExecTarget sanitized = inspectTarget(AT_FDCWD, "/bin/sh", pointers(words).data());
+  EXPECT_STREQ(sanitized.reason, "sanitizer in LD_PRELOAD");
+  EXPECT_TRUE(sanitized.mustStrip);
+}
+
+TEST(ExecTarget, PathIsSearchedAsExecvpDoes) {
+  char path[4096];
+  ASSERT_TRUE(findInPath("sh", path, sizeof path));
+  EXPECT_TRUE(std::string(path).ends_with("/sh"));
+  EXPECT_FALSE(findInPath("no-such-program-anywhere", path, sizeof path));
+  EXPECT_FALSE(findInPath("", path, sizeof path));
+}
+
+}  // namespace
+}  // namespace sonde::preload

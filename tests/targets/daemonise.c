@@ -1,0 +1,34 @@
+/* Becomes a daemon through libc's daemon(), closes every descriptor, and leaves a word in the file
+ * it was given. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int count, char** words) {
+  if (count != 2)
+    return 2;
+  int ready[2];
+  if (pipe(ready) != 0)
+    return 1;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (daemon(1, 1) != 0)
+      _exit(1);
+    const int keep = fcntl(ready[1], F_DUPFD_CLOEXEC, 100);
+    for (int fd = 0; fd < 64; ++fd)
+      close(fd);
+    const int file = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int good = file == 0 && write(file, "daemon", 6) == 6 && close(file) == 0;
+    _exit(write(keep, good ? "+" : "-", 1) == 1 ? 0 : 1);
+  }
+  waitpid(child, NULL, 0);
+  close(ready[1]);
+  char sign = '?';
+  if (read(ready[0], &sign, 1) != 1)
+    return 1;
+  printf("%c\n", sign);
+  return 0;
+}
