@@ -171,5 +171,32 @@ TEST(GlooProbe, SwitchesItselfOffForALibraryItDoesNotKnow) {
   }
 }
 
+TEST(GlooProbe, SaysWhenGlooIsInsideLibtorch) {
+  SpoolRecording recording;
+  const std::vector<std::string> words = {SONDE_TARGETS "/load_library",
+                                          SONDE_TARGETS "/libtorch_cpu.so"};
+  ASSERT_EQ(recording.run(words, {"WORLD_SIZE=2"}).status, 0);
+  ASSERT_EQ(recording.run(words, {"WORLD_SIZE=1"}).status,
+            0);  // not a distributed job: nothing to say
+  std::vector<std::string> said;
+  for (const RecordedProcess& process : recording.read()) {
+    if (const auto text = process.texts.find("gloo"); text != process.texts.end())
+      said.push_back(text->second);
+  }
+  EXPECT_THAT(said, ElementsAre(HasSubstr("not available: Gloo is inside libtorch")));
+}
+
+TEST(GlooProbe, ForwardsToAGlooThatAnotherLibraryHolds) {
+  SpoolRecording recording;
+  const Finished finished =
+      recording.run({SONDE_TARGETS "/load_library", SONDE_TARGETS "/libgloo_inside.so"});
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.out, "inside\n");
+  const std::vector<RecordedProcess> processes = recording.read();
+  ASSERT_EQ(processes.size(), 1u);
+  EXPECT_TRUE(processes[0].collectives.empty());
+  EXPECT_THAT(processes[0].texts.at("gloo"), HasSubstr("not recorded: "));
+}
+
 }  // namespace
 }  // namespace sonde::test

@@ -4,6 +4,7 @@
 #include "collector/core/symbol_versions.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 
 #include <cstddef>
@@ -19,6 +20,7 @@ constexpr std::size_t kMaxBuildId = 32;
 
 enum class Layout : int { Unasked, Known, Unknown };
 std::atomic<Layout> gLayout{Layout::Unasked};
+std::atomic<bool> gCalled{false};  // whether a wrapper has ever run
 
 struct BuildId {
   unsigned char bytes[kMaxBuildId];
@@ -115,25 +117,54 @@ bool sayUnlessKnown(void* function) noexcept {
   return false;
 }
 
-// The first object after Sonde that defines `name`, however it was loaded.
-struct Definition {
-  const char* name;
-  void* address;
+// The path of the n-th loaded object. Objects are opened outside dl_iterate_phdr, which holds a
+// lock that another thread's dlopen waits for while it holds the one that dlopen needs.
+struct Loaded {
+  int countdown;
+  char path[4096];
+  bool found;
 };
 
-int findDefinition(dl_phdr_info* object, std::size_t, void* data) noexcept {
-  auto& wanted = *static_cast<Definition*>(data);
-  if (object->dlpi_name == nullptr || object->dlpi_name[0] == '\0' ||
-      holds(*object, reinterpret_cast<std::uintptr_t>(&findDefinition)))
+int nthObject(dl_phdr_info* object, std::size_t, void* data) noexcept {
+  auto& wanted = *static_cast<Loaded*>(data);
+  if (wanted.countdown-- > 0)
     return 0;
-  void* handle = dlopen(object->dlpi_name, RTLD_NOLOAD | RTLD_LAZY);
-  void* found = handle == nullptr ? nullptr : dlsym(handle, wanted.name);
-  if (found != nullptr && holds(*object, reinterpret_cast<std::uintptr_t>(found)))
-    wanted.address = found;
-  return wanted.address != nullptr ? 1 : 0;
+  wanted.found = true;
+  wanted.path[0] = '\0';
+  const char* path = object->dlpi_name == nullptr ? "" : object->dlpi_name;
+  const bool own = holds(*object, reinterpret_cast<std::uintptr_t>(&nthObject));
+  if (!own && std::strlen(path) < sizeof wanted.path)
+    std::strcpy(wanted.path, path);
+  return 1;
 }
 
-bool gCalled;
+// The definition in any object but this library, however it was loaded: a PyTorch that holds and
+// exports Gloo itself.
+void* definitionAnywhere(const char* name) noexcept {
+  Loaded object{};
+  for (int at = 0;; ++at) {
+    object.countdown = at;
+    object.found = false;
+    dl_iterate_phdr(nthObject, &object);
+    if (!object.found)
+      return nullptr;
+    void* handle = object.path[0] == '\0' ? nullptr : dlopen(object.path, RTLD_NOLOAD | RTLD_LAZY);
+    if (handle == nullptr)
+      continue;
+    if (void* address = dlsym(handle, name); address != nullptr)
+      return address;
+    dlclose(handle);
+  }
+}
+
+void* lookUp(const char* name) noexcept {
+  // Stays open: what was found in it must stay valid.
+  if (void* library = dlopen(kSoname, RTLD_NOLOAD | RTLD_LAZY); library != nullptr) {
+    if (void* found = dlsym(library, name); found != nullptr)
+      return found;
+  }
+  return definitionAnywhere(name);
+}
 
 int isLibtorch(dl_phdr_info* object, std::size_t, void* data) noexcept {
   if (object->dlpi_name != nullptr && std::strstr(object->dlpi_name, "/libtorch_cpu.so") != nullptr)
@@ -144,8 +175,8 @@ int isLibtorch(dl_phdr_info* object, std::size_t, void* data) noexcept {
 // A distributed run whose PyTorch brings Gloo inside libtorch, as PyPI's does, never comes by here.
 __attribute__((destructor)) void explainAbsence() noexcept {
   const char* worldSize = std::getenv("WORLD_SIZE");
-  if (gCalled || !core::enabled(wire::Probe::Gloo) || worldSize == nullptr ||
-      std::atoi(worldSize) < 2)
+  if (gCalled.load(std::memory_order_relaxed) || !core::enabled(wire::Probe::Gloo) ||
+      worldSize == nullptr || std::atoi(worldSize) < 2)
     return;
   bool libtorch = false;
   dl_iterate_phdr(isLibtorch, &libtorch);
@@ -158,15 +189,11 @@ __attribute__((destructor)) void explainAbsence() noexcept {
 }  // namespace
 
 void* realSymbol(const char* name) noexcept {
-  gCalled = true;
-  // Stays open: what was found in it must stay valid.
-  if (void* library = dlopen(kSoname, RTLD_NOLOAD | RTLD_LAZY); library != nullptr) {
-    if (void* found = dlsym(library, name); found != nullptr)
-      return found;
-  }
-  Definition wanted{name, nullptr};
-  dl_iterate_phdr(findDefinition, &wanted);
-  return wanted.address;
+  gCalled.store(true, std::memory_order_relaxed);
+  const int error = errno;
+  void* found = lookUp(name);
+  errno = error;
+  return found;
 }
 
 bool layoutKnown(void* function) noexcept {
