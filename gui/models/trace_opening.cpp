@@ -1,5 +1,6 @@
 #include "gui/models/trace_opening.h"
 
+#include "analysis/engine/merge/merge.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 
@@ -48,11 +49,22 @@ Result<OpenedTrace> openOne(const QString& path) {
   return OpenedTrace{nullptr, std::move(database), false};
 }
 
+Result<OpenedTrace> openJob(const QStringList& paths) {
+  SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
+  engine::merge::MergeOptions options;
+  for (const QString& path : paths)
+    options.inputs.push_back(nativePath(path));
+  options.output = nativePath(folder->filePath("job.sonde"));
+  SONDE_TRY(engine::merge::merge(options));
+  SONDE_TRY_ASSIGN(auto database, store::openTrace(options.output));
+  return OpenedTrace{std::move(folder), std::move(database), false};
+}
+
 }  // namespace
 
 Result<OpenedTrace> openForViewing(const QStringList& paths) {
   if (paths.size() > 1)
-    return Error{ErrorCode::Unsupported, "merge is not linked yet"};
+    return openJob(paths);
   return openOne(paths.front());
 }
 

@@ -171,7 +171,7 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void TimelineView::selectArea(const QPoint& from, const QPoint& to) {
   const auto timeAt = [&](int x) { return state_.viewport().timeAt(std::max(x - labelWidth_, 0)); };
-  const auto [left, right] = std::minmax(from.x(), to.x());
+  const auto [left, right] = std::minmax({from.x(), to.x()});
   int top = std::min(from.y(), to.y()) - contentCorner().y();
   int bottom = std::max(from.y(), to.y()) - contentCorner().y() + 1;
   if (from.y() < headerHeight()) {  // begun on the ruler: all tracks

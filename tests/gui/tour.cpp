@@ -1,0 +1,81 @@
+// tour TRACE DIR: drives the window through its states and writes a picture of each, to be looked
+// at. On the display it is given, or on none with QT_QPA_PLATFORM=offscreen.
+#include "gui/app/main_window.h"
+#include "gui/views/timeline_view.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QLineEdit>
+#include <QTest>
+#include <QToolTip>
+
+namespace {
+
+class Tour {
+ public:
+  Tour(sonde::gui::MainWindow& window, const QString& folder) : window_(window), folder_(folder) {}
+
+  void settle() {
+    (void)QTest::qWaitFor(
+        [&] {
+          QApplication::processEvents();
+          return window_.model().settled();
+        },
+        60'000);
+  }
+  void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    QTest::keyClick(&window_.timeline(), key, modifiers);
+    settle();
+  }
+  void picture(const char* name) {
+    settle();
+    window_.grab().save(folder_.filePath(QString::fromLatin1(name)));
+  }
+  void drag(const QPoint& from, const QPoint& to) {
+    QWidget* target = window_.timeline().viewport();
+    QTest::mousePress(target, Qt::LeftButton, Qt::NoModifier, from);
+    QTest::mouseMove(target, (from + to) / 2);
+    QTest::mouseMove(target, to);
+    QTest::mouseRelease(target, Qt::LeftButton, Qt::NoModifier, to);
+    settle();
+  }
+  void search(const QString& text) {
+    key(Qt::Key_Slash);
+    auto* edit = window_.findChild<QLineEdit*>(QStringLiteral("search"));
+    QTest::keyClicks(edit, text);
+    QTest::keyClick(edit, Qt::Key_Return);
+    settle();
+  }
+
+ private:
+  sonde::gui::MainWindow& window_;
+  QDir folder_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  if (argc < 3)
+    return 2;
+  sonde::gui::MainWindow window;
+  window.resize(1440, 860);
+  window.show();
+  Tour tour(window, QString::fromLocal8Bit(argv[2]));
+  window.open({QString::fromLocal8Bit(argv[1])});
+  tour.picture("1-start.png");
+  tour.search(QStringLiteral("backward"));
+  tour.key(Qt::Key_F);
+  for (int step = 0; step < 3; ++step)
+    tour.key(Qt::Key_S);
+  tour.key(Qt::Key_M);
+  tour.picture("2-slice.png");
+  tour.key(Qt::Key_Escape);
+  tour.drag({500, 60}, {900, 300});
+  tour.picture("3-span.png");
+  tour.key(Qt::Key_C);
+  tour.picture("4-by-name.png");
+  tour.key(Qt::Key_Question, Qt::ShiftModifier);
+  tour.picture("5-help.png");
+  return 0;
+}

@@ -1,0 +1,338 @@
+#include "gui/models/trace_reader.h"
+
+#include "gui/models/line_query.h"
+#include "tests/gui/sample_trace.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace sonde::gui {
+namespace {
+
+using model::SliceKind;
+using testing::SampleTrace;
+
+class TraceReaderTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file(const char* name) const {
+    return folder_.filePath(name).toStdString();
+  }
+
+  const Skeleton& open(const std::string& path) {
+    auto read = reader_.open({QString::fromStdString(path)});
+    EXPECT_TRUE(read) << (read ? "" : read.error().message);
+    if (read)
+      skeleton_ = *read;
+    return skeleton_;
+  }
+
+  // The blocks of track 0.
+  std::vector<Block> blocks(std::int64_t begin, std::int64_t end, double nsPerPixel) {
+    const auto reply = reader_.window({begin, end, nsPerPixel, {0}}, never_);
+    EXPECT_TRUE(reply);
+    return reply ? reply->tracks.at(0).blocks : std::vector<Block>();
+  }
+
+  QTemporaryDir folder_;
+  Cancellation never_;
+  TraceReader reader_;
+  Skeleton skeleton_;
+};
+
+TEST_F(TraceReaderTest, ReadsProcessesByRankWithTheirTracks) {
+  testing::writeTraining(file("a.sonde"), 3);
+  const Skeleton& skeleton = open(file("a.sonde"));
+  ASSERT_EQ(skeleton.processes.size(), 6U);
+  EXPECT_EQ(skeleton.processes[0].rank, 0);
+  EXPECT_EQ(skeleton.processes[3].rank, 1);
+  EXPECT_EQ(skeleton.tracks[0].name, "main thread");
+  EXPECT_EQ(skeleton.tracks[0].rows, 4);
+  EXPECT_EQ(skeleton.iterations.size(), 6U);
+  EXPECT_EQ(skeleton.originNs, 1'000'000'000);
+  EXPECT_FALSE(skeleton.unfinished);
+}
+
+TEST_F(TraceReaderTest, WindowHoldsWhatReachesIntoItAndNothingElse) {
+  SampleTrace trace(file("a.sonde"));
+  const auto process = trace.addProcess(1, {}, "p");
+  const auto thread = trace.addThread(process, 1, "main");
+  for (int at = 0; at < 10; ++at)
+    trace.addSlice({thread, SliceKind::Operation, "op", 1000 + at * 100, 80});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto inside = blocks(1250, 1410, 1);
+  ASSERT_EQ(inside.size(), 3U);
+  EXPECT_EQ(inside.front().startNs, 1200);
+  EXPECT_EQ(inside.back().startNs, 1400);
+}
+
+TEST_F(TraceReaderTest, AnAncestorThatBeganLongBeforeTheWindowIsThere) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  const auto outer = trace.addSlice({thread, SliceKind::Phase, "all", 0, 1'000'000});
+  for (int at = 0; at < 100; ++at)
+    trace.addSlice({thread, SliceKind::Operation, "op", at * 10'000, 5'000, 1, outer});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto inside = blocks(900'000, 901'000, 1);
+  ASSERT_EQ(inside.size(), 2U);
+  EXPECT_EQ(inside[0].id, outer.value);
+  EXPECT_EQ(inside[1].row, 1);
+}
+
+TEST_F(TraceReaderTest, SlicesThatDidNotEndAreOpen) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  trace.addSlice({thread, SliceKind::Forward, "dies", 1'100'000'000, {}});
+  trace.finish();
+  const Skeleton& skeleton = open(file("a.sonde"));
+  const auto read = blocks(skeleton.beginNs, skeleton.endNs + 1, 1);
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].durNs, Block::kOpen);
+  EXPECT_EQ(skeleton.endNs, 3'000'000'000);  // the process's end
+}
+
+TEST_F(TraceReaderTest, FarAwayReadsLevelsOfDetailThatAccountForEveryEvent) {
+  constexpr int kCalls = 50'000;
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  for (int at = 0; at < kCalls; ++at)
+    trace.addSlice({thread, SliceKind::Operation, "op", at * 1'000, 600});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto far = blocks(0, kCalls * 1'000, kCalls * 1'000 / 1000.0);
+  EXPECT_LT(far.size(), 4'000U);
+  std::int64_t events = 0;
+  std::int64_t busy = 0;
+  for (const Block& block : far) {
+    events += block.count;
+    busy += block.busyNs;
+  }
+  EXPECT_EQ(events, kCalls);
+  EXPECT_EQ(busy, kCalls * 600);
+  const auto near = blocks(100'000, 200'000, 50);
+  EXPECT_EQ(near.size(), 100U);
+}
+
+TEST_F(TraceReaderTest, LevelsFitThePixels) {
+  const auto levelOr = [](const Line& of, double nsPerPixel) {
+    return LineQuery::levelFor(of, nsPerPixel).value_or(-1);
+  };
+  Line line;
+  EXPECT_EQ(levelOr(line, 1e9), -1);
+  line.minLevel = 10;
+  line.maxLevel = 20;
+  EXPECT_EQ(levelOr(line, 100), -1);
+  EXPECT_EQ(levelOr(line, 1024), 10);
+  EXPECT_EQ(levelOr(line, 4096), 12);
+  EXPECT_EQ(levelOr(line, 1e12), 20);
+}
+
+TEST_F(TraceReaderTest, TransfersOfBothDirectionsHaveRowsAndBytes) {
+  SampleTrace trace(file("a.sonde"));
+  const auto channel = trace.addChannel(trace.addProcess(1, {}, "p"), "tcp a", "tcp b");
+  trace.addTransfer(channel, model::Direction::Send, 100, 50, 4096);
+  trace.addTransfer(channel, model::Direction::Receive, 120, 50, 17);
+  trace.addTransfer(channel, model::Direction::Send, 130, 50, 1);  // overlaps the first
+  trace.finish();
+  open(file("a.sonde"));
+  const auto read = blocks(0, 1000, 1);
+  ASSERT_EQ(read.size(), 3U);
+  EXPECT_EQ(read[0].kind, Kind::Send);
+  EXPECT_EQ(read[0].bytes, 4096);
+  EXPECT_EQ(read[0].row, 0);
+  EXPECT_EQ(read[1].row, 1);
+  EXPECT_EQ(read[2].kind, Kind::Receive);
+  EXPECT_EQ(read[2].row, 2);
+}
+
+TEST_F(TraceReaderTest, ClocksOfHostsAreApplied) {
+  SampleTrace trace(file("a.sonde"));
+  const auto process = trace.addProcess(1, {}, "p");
+  const auto thread = trace.addThread(process, 1, "main");
+  const auto slice = trace.addSlice({thread, SliceKind::Operation, "op", 2'000'000'000, 80});
+  model::ClockMap map;
+  map.hostId = model::HostId{1};
+  map.offsetNs = 500;
+  map.driftPpb = 1'000'000'000 / 1'000'000;  // 1 ppm: 2 µs after 2 s
+  ASSERT_TRUE(trace.writer().add(map));
+  trace.finish();
+  open(file("a.sonde"));
+  const auto read = blocks(2'000'002'400, 2'000'002'600, 1);
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].id, slice.value);
+  EXPECT_EQ(read[0].startNs, 2'000'002'500);
+}
+
+TEST_F(TraceReaderTest, DetailsHoldColumnsArgumentsAndTheParents) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, 7, "p"), 1, "main");
+  const auto outer = trace.addSlice({thread, SliceKind::Iteration, "iteration", 0, 1000});
+  const auto inner =
+      trace.addSlice({thread, SliceKind::Forward, "forward", 10, 100, 1, outer, 0, outer});
+  const auto key = trace.writer().intern("batch");
+  ASSERT_TRUE(
+      trace.writer().add(model::Arg{model::Owner::Slice, inner.value, *key, std::int64_t{64}}));
+  trace.finish();
+  open(file("a.sonde"));
+  const auto details = reader_.details({Owner::Thread, inner.value});
+  ASSERT_TRUE(details);
+  EXPECT_EQ(details->event.name, "forward");
+  EXPECT_EQ(details->event.block.row, 1);
+  std::map<std::string, std::map<std::string, std::string>> found;
+  for (const DetailsSection& section : details->sections)
+    for (const auto& [name, value] : section.rows)
+      found[section.title.toStdString()][name.toStdString()] = value.toStdString();
+  EXPECT_EQ(found["Arguments"]["batch"], "64");
+  EXPECT_EQ(found["Event"]["Process"], "rank 7, pid 1");
+  EXPECT_TRUE(found["Inside"].contains("iteration"));
+  EXPECT_EQ(found["Scope"]["how"], "own");
+  EXPECT_EQ(found["Columns"]["depth"], "1");
+  const auto scope = reader_.scopeOf({Owner::Thread, inner.value});
+  ASSERT_TRUE(scope);
+  EXPECT_EQ(*scope, "iteration");
+}
+
+TEST_F(TraceReaderTest, StepsAlongARowAlsoOverSlicesOfNoLength) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  const auto first = trace.addSlice({thread, SliceKind::Mark, "a", 100, 0});
+  const auto second = trace.addSlice({thread, SliceKind::Mark, "b", 100, 0});
+  const auto third = trace.addSlice({thread, SliceKind::Mark, "c", 200, 0});
+  trace.addSlice({thread, SliceKind::Operation, "below", 150, 10, 1});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto step = [&](model::SliceId from, int direction) -> std::int64_t {
+    const auto next = reader_.neighbour({Owner::Thread, from.value}, direction);
+    EXPECT_TRUE(next);
+    return *next ? (*next)->id : -1;
+  };
+  EXPECT_EQ(step(first, 1), second.value);
+  EXPECT_EQ(step(second, 1), third.value);
+  EXPECT_EQ(step(third, 1), -1);
+  EXPECT_EQ(step(third, -1), second.value);
+  EXPECT_EQ(step(second, -1), first.value);
+}
+
+TEST_F(TraceReaderTest, SearchGoesThroughAllHitsInTimeAndRoundAgain) {
+  SampleTrace trace(file("a.sonde"));
+  const auto process = trace.addProcess(1, {}, "p");
+  const auto a = trace.addThread(process, 1, "a");
+  const auto b = trace.addThread(process, 2, "b");
+  const auto late = trace.addSlice({a, SliceKind::Operation, "My Loss", 300, 10});
+  trace.addSlice({a, SliceKind::Operation, "other", 350, 10});
+  const auto early = trace.addSlice({b, SliceKind::Operation, "loss.backward", 100, 10});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto search = [&](std::int64_t from, std::int64_t id, bool forward) {
+    const auto reply = reader_.search({"LOSS", from, id, forward}, never_);
+    EXPECT_TRUE(reply && reply->found);
+    EXPECT_EQ(reply->hits, 2);
+    return reply->found->ref.id;
+  };
+  EXPECT_EQ(search(0, 0, true), early.value);
+  EXPECT_EQ(search(100, early.value, true), late.value);
+  EXPECT_EQ(search(300, late.value, true), early.value);
+  EXPECT_EQ(search(300, late.value, false), early.value);
+  EXPECT_EQ(search(100, early.value, false), late.value);
+  const auto nothing = reader_.search({"no such", 0, 0, true}, never_);
+  ASSERT_TRUE(nothing);
+  EXPECT_FALSE(nothing->found);
+}
+
+TEST_F(TraceReaderTest, SpanTotalsAreClippedToTheSpan) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  trace.addSlice({thread, SliceKind::Forward, "forward", 0, 100});
+  trace.addSlice({thread, SliceKind::Forward, "forward", 200, 100});
+  trace.addSlice({thread, SliceKind::Backward, "backward", 300, 100});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto rows = reader_.span({50, 310, 0, {0}}, never_);
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ((*rows)[0].name, "forward");
+  EXPECT_EQ((*rows)[0].count, 2);
+  EXPECT_EQ((*rows)[0].totalNs, 150);
+  EXPECT_EQ((*rows)[1].totalNs, 10);
+}
+
+TEST_F(TraceReaderTest, OverviewSaysWhatTookTheTime) {
+  SampleTrace trace(file("a.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  trace.addSlice({thread, SliceKind::Forward, "forward", 0, 500'000});
+  trace.addSlice({thread, SliceKind::Backward, "backward", 750'000, 250'000});
+  trace.finish();
+  open(file("a.sonde"));
+  const auto rows = reader_.overview(4, never_);
+  ASSERT_TRUE(rows);
+  const auto& bins = rows->at(0).bins;
+  ASSERT_EQ(bins.size(), 4U);
+  EXPECT_EQ(bins[0].kind, Kind::Forward);
+  EXPECT_FLOAT_EQ(bins[0].busy, 1.0F);
+  EXPECT_FLOAT_EQ(bins[2].busy, 0.0F);
+  EXPECT_EQ(bins[3].kind, Kind::Backward);
+}
+
+TEST_F(TraceReaderTest, AnUnfinishedRecordingIsShownAndLeftAlone) {
+  const std::string path = file("a.sonde.part");
+  SampleTrace trace(path);
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  trace.addSlice({thread, SliceKind::Operation, "op", 100, 80});
+  trace.abandon();
+  EXPECT_TRUE(open(path).unfinished);
+  EXPECT_EQ(blocks(0, 1000, 1).size(), 1U);
+  trace.addSlice({thread, SliceKind::Operation, "op", 200, 80});  // the recorder goes on
+}
+
+TEST_F(TraceReaderTest, SeveralTracesAreShownAsOneJob) {
+  for (const int rank : {1, 0}) {
+    SampleTrace trace(file(rank == 0 ? "rank0.sonde" : "rank1.sonde"));
+    const auto thread =
+        trace.addThread(trace.addProcess(100 + rank, rank, "train"), 100 + rank, "main");
+    trace.addSlice({thread, SliceKind::Forward, "forward", 1'000, 80});
+    trace.finish();
+  }
+  const auto read =
+      reader_.open({folder_.filePath("rank1.sonde"), folder_.filePath("rank0.sonde")});
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->processes.size(), 2U);
+  EXPECT_EQ(read->processes[0].rank, 0);
+  EXPECT_EQ(read->processes[1].rank, 1);
+  EXPECT_EQ(read->events, 2);
+  EXPECT_FALSE(reader_.open({folder_.filePath("rank0.sonde"), folder_.filePath("rank0.sonde")}));
+}
+
+TEST_F(TraceReaderTest, CancelledAnswersStop) {
+  testing::writeTraining(file("a.sonde"), 3);
+  open(file("a.sonde"));
+  Cancellation now;
+  now.request();
+  EXPECT_FALSE(reader_.window({0, 1'000'000'000'000, 1e6, {0, 1, 2}}, now));
+  EXPECT_FALSE(reader_.search({"forward", 0, 0, true}, now));
+  EXPECT_FALSE(reader_.overview(100, now));
+}
+
+TEST_F(TraceReaderTest, WhatIsNoTraceIsAnError) {
+  QFile file(folder_.filePath("notes.txt"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("no trace");
+  file.close();
+  EXPECT_FALSE(reader_.open({file.fileName()}));
+  EXPECT_FALSE(reader_.open({folder_.filePath("missing.sonde")}));
+}
+
+TEST_F(TraceReaderTest, AnEmptyTraceHasNoTracksAndABoundedWindow) {
+  SampleTrace trace(file("a.sonde"));
+  trace.finish();
+  const Skeleton& skeleton = open(file("a.sonde"));
+  EXPECT_TRUE(skeleton.tracks.empty());
+  EXPECT_LE(skeleton.beginNs, skeleton.endNs);
+}
+
+}  // namespace
+}  // namespace sonde::gui
