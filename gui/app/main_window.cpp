@@ -99,21 +99,24 @@ void MainWindow::buildDocks() {
 
 void MainWindow::buildActions() {
   // One-letter keys belong to the timeline: in the search line they are letters.
-  const auto add = [this](QWidget* owner, const QString& text, const QKeySequence& key, auto slot) {
+  const auto add = [this](QWidget* owner, const QString& text, const QList<QKeySequence>& keys, auto slot) {
     auto* action = new QAction(text, owner);
-    action->setShortcut(key);
+    action->setShortcuts(keys);
     action->setShortcutContext(owner == this ? Qt::WindowShortcut : Qt::WidgetWithChildrenShortcut);
     connect(action, &QAction::triggered, this, slot);
     owner->addAction(action);
   };
-  add(this, tr("Open traces"), QKeySequence::Open, [this] { chooseFiles(); });
-  add(this, tr("Find a track"), QKeySequence(Qt::CTRL | Qt::Key_P), [this] { findTrack(); });
-  add(this, tr("Quit"), QKeySequence::Quit, [this] { close(); });
-  add(timeline_, tr("Search"), QKeySequence(Qt::Key_Slash), [this] { search_->activate(); });
-  add(timeline_, tr("Keys"), QKeySequence(Qt::Key_Question), [this] { help_->show(); });
-  add(timeline_, tr("Details"), QKeySequence(Qt::Key_Q), [this] { toggleDetails(); });
-  add(timeline_, tr("Colours"), QKeySequence(Qt::Key_C), [this] { toggleColors(); });
-  add(timeline_, tr("Threads without events"), QKeySequence(Qt::Key_E), [this] {
+  add(this, tr("Open traces"), {QKeySequence::Open}, [this] { chooseFiles(); });
+  add(this, tr("Find a track"), {Qt::CTRL | Qt::Key_P}, [this] { findTrack(); });
+  add(this, tr("Quit"), {QKeySequence::Quit}, [this] { close(); });
+  add(timeline_, tr("Search"), {Qt::Key_Slash}, [this] { search_->activate(); });
+  // Some platforms report the shift that a "?" takes, some do not.
+  add(timeline_, tr("Keys"), {Qt::Key_Question, Qt::SHIFT | Qt::Key_Question}, [this] {
+    help_->show();
+  });
+  add(timeline_, tr("Details"), {Qt::Key_Q}, [this] { toggleDetails(); });
+  add(timeline_, tr("Colours"), {Qt::Key_C}, [this] { toggleColors(); });
+  add(timeline_, tr("Threads without events"), {Qt::Key_E}, [this] {
     model_.showEmptyThreads(!model_.layout().showsEmpty());
   });
 }

@@ -132,7 +132,10 @@ void paintMarks(QPainter& painter,
         right - x < painter.fontMetrics().horizontalAdvance(mark.label) + 16)
       continue;
     const QRectF label(x + 8, ruler.top(), right - x - 16, 14);
-    painter.drawText(label, Qt::AlignCenter, mark.label);
+    const int text = painter.fontMetrics().horizontalAdvance(mark.label) + 12;
+    const QRectF plate(label.center().x() - text / 2.0, ruler.top(), text, ruler.height() - 9);
+    painter.fillRect(plate, context.theme.panel);
+    painter.drawText(plate, Qt::AlignCenter, mark.label);
   }
 }
 

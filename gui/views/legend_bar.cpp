@@ -1,27 +1,44 @@
 #include "gui/views/legend_bar.h"
 
-#include "gui/views/theme.h"
-
 #include <QPainter>
+#include <QResizeEvent>
 
-#include <algorithm>
+#include "gui/views/theme.h"
 
 namespace sonde::gui {
 namespace {
 
 constexpr int kMargin = 8;
 constexpr int kSwatch = 12;
-constexpr int kGap = 16;
+constexpr int kTextGap = 5;
+constexpr int kEntryGap = 16;
 
 }  // namespace
 
 LegendBar::LegendBar(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setAccessibleName(tr("Legend"));
+  setFixedHeight(lineHeight());
 }
 
-QSize LegendBar::sizeHint() const {
-  return {400, fontMetrics().height() + 8};
+std::vector<QPoint> LegendBar::places(int width) const {
+  std::vector<QPoint> result;
+  QPoint at(kMargin, 1);
+  for (const LegendEntry& entry : Theme::legend()) {
+    const int cell = kSwatch + kTextGap + fontMetrics().horizontalAdvance(entry.label) + kEntryGap;
+    if (at.x() > kMargin && at.x() + cell - kEntryGap > width)
+      at = {kMargin, at.y() + lineHeight()};
+    result.push_back(at);
+    at.rx() += cell;
+  }
+  result.emplace_back(kMargin, at.y() + lineHeight());
+  return result;
+}
+
+void LegendBar::resizeEvent(QResizeEvent* event) {
+  const int height = places(event->size().width()).back().y();
+  if (height != this->height())
+    setFixedHeight(height);
 }
 
 void LegendBar::paintEvent(QPaintEvent* /*event*/) {
@@ -30,25 +47,15 @@ void LegendBar::paintEvent(QPaintEvent* /*event*/) {
   painter.fillRect(rect(), theme.panel);
   painter.setPen(theme.border);
   painter.drawLine(rect().topLeft(), rect().topRight());
-  int wanted = 2 * kMargin;
-  for (const LegendEntry& entry : Theme::legend())
-    wanted += kSwatch + 5 + painter.fontMetrics().horizontalAdvance(entry.label) + kGap;
-  // Too narrow: texts are cut evenly rather than some left out.
-  const double share = std::min(1.0, static_cast<double>(width()) / std::max(wanted, 1));
-  double x = kMargin;
-  for (const LegendEntry& entry : Theme::legend()) {
-    const double text = painter.fontMetrics().horizontalAdvance(entry.label) + 1.0;
-    const double cell = (kSwatch + 5 + text + kGap) * share;
-    const QRectF swatch(x, (height() - kSwatch) / 2.0 + 1, kSwatch, kSwatch - 1);
-    painter.fillRect(swatch, entry.color);
+  const std::vector<QPoint> at = places(width());
+  const std::vector<LegendEntry> entries = Theme::legend();
+  for (std::size_t entry = 0; entry < entries.size(); ++entry) {
+    const QRect line(at[entry], QSize(width(), lineHeight()));
+    const int top = line.top() + (line.height() - kSwatch) / 2;
+    painter.fillRect(line.left(), top, kSwatch, kSwatch, entries[entry].color);
     painter.setPen(theme.dimText);
-    const QRectF label(x + kSwatch + 5, 1, std::max(cell - kSwatch - 9, 0.0), height());
-    painter.drawText(label,
-                     Qt::AlignVCenter,
-                     share < 1.0 ? painter.fontMetrics().elidedText(
-                                       entry.label, Qt::ElideRight, static_cast<int>(label.width()))
-                                 : entry.label);
-    x += cell;
+    painter.drawText(
+        line.adjusted(kSwatch + kTextGap, 0, 0, 0), Qt::AlignVCenter, entries[entry].label);
   }
 }
 

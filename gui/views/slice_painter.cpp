@@ -62,6 +62,7 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
                          QPointF corner) {
   const Viewport& viewport = context_.viewport;
   selectedRect_ = {};
+  window_ = QRectF(corner.x(), 0, viewport.width(), 1e6);
   int row = -1;
   double painted = -1e18;  // right edge of the last block of this row
   for (const Block& block : blocks) {
@@ -140,9 +141,8 @@ void SlicePainter::paintText(const Block& block,
                              const QRectF& rect,
                              const QColor& fill,
                              const QString& name) {
-  // The text of a slice that begins left of the window starts at the window's edge.
-  const QRectF visible = rect.intersected(
-      QRectF(rect.left() - std::min(rect.left(), 0.0), rect.top(), 1e6, rect.height()));
+  // The text of a slice that reaches out of the window stands inside it.
+  const QRectF visible = rect.intersected(window_);
   const double room = visible.width() - 2 * kTextMargin;
   if (room < averageChar_ * kMinChars)
     return;

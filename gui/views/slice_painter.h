@@ -56,6 +56,7 @@ class SlicePainter {
   QFontMetricsF metrics_;
   double averageChar_;
   QRectF selectedRect_;
+  QRectF window_;  // the columns of the viewport
 };
 
 }  // namespace sonde::gui
