@@ -99,13 +99,15 @@ void MainWindow::buildDocks() {
 
 void MainWindow::buildActions() {
   // One-letter keys belong to the timeline: in the search line they are letters.
-  const auto add = [this](QWidget* owner, const QString& text, const QList<QKeySequence>& keys, auto slot) {
-    auto* action = new QAction(text, owner);
-    action->setShortcuts(keys);
-    action->setShortcutContext(owner == this ? Qt::WindowShortcut : Qt::WidgetWithChildrenShortcut);
-    connect(action, &QAction::triggered, this, slot);
-    owner->addAction(action);
-  };
+  const auto add =
+      [this](QWidget* owner, const QString& text, const QList<QKeySequence>& keys, auto slot) {
+        auto* action = new QAction(text, owner);
+        action->setShortcuts(keys);
+        action->setShortcutContext(owner == this ? Qt::WindowShortcut
+                                                 : Qt::WidgetWithChildrenShortcut);
+        connect(action, &QAction::triggered, this, slot);
+        owner->addAction(action);
+      };
   add(this, tr("Open traces"), {QKeySequence::Open}, [this] { chooseFiles(); });
   add(this, tr("Find a track"), {Qt::CTRL | Qt::Key_P}, [this] { findTrack(); });
   add(this, tr("Quit"), {QKeySequence::Quit}, [this] { close(); });

@@ -44,6 +44,7 @@ constexpr int kBoxWidth = 640;
 
 HelpOverlay::HelpOverlay(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
+  setObjectName(QStringLiteral("help"));
   setAccessibleName(tr("Keys"));
   parent->installEventFilter(this);
   hide();

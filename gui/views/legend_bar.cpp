@@ -1,9 +1,9 @@
 #include "gui/views/legend_bar.h"
 
+#include "gui/views/theme.h"
+
 #include <QPainter>
 #include <QResizeEvent>
-
-#include "gui/views/theme.h"
 
 namespace sonde::gui {
 namespace {

@@ -1,10 +1,10 @@
 // Which colour stands for which kinds, in one line or as many as the width asks for. Main thread.
 #pragma once
 
-#include <vector>
-
 #include <QPoint>
 #include <QWidget>
+
+#include <vector>
 
 namespace sonde::gui {
 
@@ -17,7 +17,8 @@ class LegendBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Where each entry stands when lines are `width` long; the last point is where the next line would begin.
+  // Where each entry stands when lines are `width` long; the last point is where the next line
+  // would begin.
   [[nodiscard]] std::vector<QPoint> places(int width) const;
   [[nodiscard]] int lineHeight() const { return fontMetrics().height() + 6; }
 };

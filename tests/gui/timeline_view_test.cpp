@@ -243,6 +243,15 @@ TEST_F(TimelineViewTest, SlashSearchesByName) {
   EXPECT_TRUE(window_.model().searched().isEmpty());
 }
 
+TEST_F(TimelineViewTest, QuestionMarkShowsTheKeysUntilTheNextKey) {
+  openTraining();
+  auto* help = window_.findChild<QWidget*>("help");
+  key(Qt::Key_Question, Qt::ShiftModifier);
+  ASSERT_TRUE(help->isVisible());
+  QTest::keyClick(help, Qt::Key_A);
+  EXPECT_FALSE(help->isVisible());
+}
+
 TEST_F(TimelineViewTest, AClickOnAProcessFoldsIt) {
   openTraining();
   const std::size_t before = window_.model().layout().entries().size();

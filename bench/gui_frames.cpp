@@ -1,0 +1,127 @@
+// gui_frames TRACE [WIDTH HEIGHT]: how long the window takes until it shows a trace, and for each
+// frame while a person zooms from the whole trace to microseconds and back and pans. Prints medians
+// and worst cases; no display is needed.
+#include "gui/app/main_window.h"
+#include "gui/views/timeline_view.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+using sonde::gui::MainWindow;
+using sonde::gui::TimelineModel;
+using sonde::gui::Viewport;
+
+struct Samples {
+  std::vector<double> ms;
+
+  void print(const char* what) {
+    std::sort(ms.begin(), ms.end());
+    std::printf("%-34s median %7.2f ms   95 %% %7.2f ms   worst %7.2f ms   n %zu\n",
+                what,
+                ms[ms.size() / 2],
+                ms[ms.size() * 95 / 100],
+                ms.back(),
+                ms.size());
+  }
+};
+
+void settle(MainWindow& window) {
+  QApplication::processEvents();
+  while (!window.model().settled()) {
+    QEventLoop loop;
+    QObject::connect(&window.model(), &TimelineModel::settledDown, &loop, &QEventLoop::quit);
+    if (!window.model().settled())
+      loop.exec();
+    QApplication::processEvents();
+  }
+}
+
+class Session {
+ public:
+  explicit Session(MainWindow& window) : window_(window) {}
+
+  // Moves the window, paints at once with what is there, then waits for the blocks of the new
+  // window and paints these.
+  void frame(const Viewport& viewport) {
+    QElapsedTimer timer;
+    timer.start();
+    window_.state().setViewport(viewport);
+    window_.timeline().viewport()->repaint();
+    stale_.ms.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    settle(window_);
+    full_.ms.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    timer.restart();
+    window_.timeline().viewport()->repaint();
+    paint_.ms.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  }
+
+  void zoomAndPan() {
+    window_.timeline().fit();
+    settle(window_);
+    for (const double factor : {0.8, 1.25})
+      for (int step = 0; step < 50; ++step) {
+        Viewport viewport = window_.state().viewport();
+        viewport.zoomAt(viewport.width() * 0.4, factor);
+        frame(viewport);
+      }
+    for (int level = 0; level < 4; ++level) {
+      Viewport viewport = window_.state().viewport();
+      viewport.zoomAt(viewport.width() / 2.0, 0.1);
+      frame(viewport);
+      for (int step = 0; step < 25; ++step) {
+        viewport.panPixels(viewport.width() * 0.15);
+        frame(viewport);
+      }
+    }
+  }
+
+  void print() {
+    stale_.print("input to frame");
+    full_.print("input to frame with all its data");
+    paint_.print("painting alone");
+  }
+
+ private:
+  MainWindow& window_;
+  Samples stale_;
+  Samples full_;
+  Samples paint_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: gui_frames TRACE [WIDTH HEIGHT]\n");
+    return 2;
+  }
+  if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  QElapsedTimer timer;
+  timer.start();
+  const QApplication application(argc, argv);
+  MainWindow window;
+  window.resize(argc > 3 ? std::atoi(argv[2]) : 1920, argc > 3 ? std::atoi(argv[3]) : 1080);
+  window.show();
+  window.open({QString::fromLocal8Bit(argv[1])});
+  settle(window);
+  window.grab();
+  std::printf("%-34s %7.1f ms\n",
+              "start to first picture",
+              static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  if (window.model().state() != TimelineModel::State::Ready)
+    return 3;
+  Session session(window);
+  session.zoomAndPan();
+  session.print();
+  return 0;
+}
