@@ -11,6 +11,7 @@
   VERB(Run)               \
   VERB(Report)            \
   VERB(Merge)             \
+  VERB(Recover)           \
   VERB(Check)             \
   VERB(Rules)             \
   VERB(Sql)               \

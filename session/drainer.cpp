@@ -1,6 +1,6 @@
 #include "session/drainer.h"
 
-#include "analysis/store/finaliser.h"
+#include "session/completion.h"
 #include "session/host_clock.h"
 #include "session/image_set.h"
 #include "session/output_reserve.h"
@@ -39,7 +39,7 @@ std::string ownHostName() {
 
 class Drainer::Impl {
  public:
-  Impl(DrainerOptions options, SpoolLock lock);
+  Impl(DrainerOptions options, std::optional<SpoolLock> lock);
 
   Result<void> openTrace();
   DrainProgress drainOnce();
@@ -72,12 +72,12 @@ class Drainer::Impl {
   void closeImage(const Ending& ending);
   void stop(const Error& error);
   Result<void> closeAll();
+  Result<void> closeImages();
   Result<void> countRows();
   void forgetStoredNotes();
-  void deleteSession(ImageSet& images);
 
   DrainerOptions options_;
-  SpoolLock lock_;
+  std::optional<SpoolLock> lock_;
   OutputReserve reserve_;
   std::unique_ptr<TraceRecorder> recorder_;
   std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
@@ -90,7 +90,7 @@ class Drainer::Impl {
   std::string why_;  // not empty: draining has stopped
 };
 
-Drainer::Impl::Impl(DrainerOptions options, SpoolLock lock)
+Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
     : options_(std::move(options)), lock_(std::move(lock)), reserve_(options_.part) {
   if (!options_.clock)
     options_.clock = readHostClock;
@@ -264,9 +264,15 @@ DrainProgress Drainer::Impl::drainOnce() {
   return progress;
 }
 
+// The mark says that the finaliser is all that is left to do, wherever it is interrupted.
+Result<void> Drainer::Impl::closeAll() {
+  meta_["drained"] = "1";
+  return closeImages();
+}
+
 // When the trace could not grow, there may be room again by now; else what is left in the spool is
 // counted, and the trace ends where it could not go on.
-Result<void> Drainer::Impl::closeAll() {
+Result<void> Drainer::Impl::closeImages() {
   DrainProgress progress;
   if (!why_.empty())
     SONDE_TRY(openTrace());
@@ -303,37 +309,24 @@ Result<void> Drainer::Impl::countRows() {
   }
 }
 
-// The manifest goes last: as long as it is there, `sonde recover` knows what the rest belongs to.
-void Drainer::Impl::deleteSession(ImageSet& images) {
-  images.deleteAll();
-  std::error_code ignored;
-  for (const char* name : {"session", "lock", "manifest.json"})
-    fs::remove(options_.folder / name, ignored);
-  fs::remove_all(options_.folder, ignored);
-}
-
 Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
   SONDE_TRY(closeAll());
   SONDE_TRY(countRows());
-  const std::unique_ptr<ImageSet> images = std::move(images_);
+  images_.reset();
   why_ = "it is finished";
   SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
-  SONDE_TRY(store::finalise(std::move(trace)));
-  std::error_code failure;
-  fs::rename(options_.part, output, failure);
-  if (failure)
-    return Error{ErrorCode::Io,
-                 fmt::format("{} could not be renamed to {}: {}",
-                             options_.part.string(),
-                             output.string(),
-                             failure.message())};
+  SONDE_TRY(completeTrace(std::move(trace), options_.part, output));
   if (!options_.keepSpool)
-    deleteSession(*images);
+    deleteSession(options_.folder);
   return totals_;
 }
 
 Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options) {
-  SONDE_TRY_ASSIGN(SpoolLock lock, SpoolLock::take(options.folder));
+  std::optional<SpoolLock> lock;
+  if (options.lock) {
+    SONDE_TRY_ASSIGN(SpoolLock taken, SpoolLock::take(options.folder));
+    lock.emplace(std::move(taken));
+  }
   auto impl = std::make_unique<Impl>(std::move(options), std::move(lock));
   SONDE_TRY(impl->openTrace());
   return std::unique_ptr<Drainer>(new Drainer(std::move(impl)));

@@ -56,6 +56,8 @@ struct DrainerOptions {
   std::string hostName;          // empty: gethostname()
   // Copies everything without giving slots back or deleting files (`sonde recover -o`).
   bool keepSpool = false;
+  // Whether to take the session's lock; not for a spool file outside of any session.
+  bool lock = true;
   // Only this file of the folder; empty: all.
   std::filesystem::path onlyFile;
   // Where triples come from; by default the clocks of this machine. One is taken at every drain

@@ -191,12 +191,6 @@ void ImageSet::sweep() {
   });
 }
 
-void ImageSet::deleteAll() {
-  for (const auto* images : {&closed_, &open_})
-    for (const auto& image : *images)
-      deleteFile(*image);
-}
-
 void ImageSet::stopRecording() {
   for (const auto* images : {&closed_, &open_})
     for (const auto& image : *images)

@@ -47,8 +47,6 @@ class ImageSet {
 
   // Takes finished images out of open(); deletes the files of processes that are dead.
   void sweep();
-  // Deletes all files, also those of processes that still run.
-  void deleteAll();
   void stopRecording();
 
  private:

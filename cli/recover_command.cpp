@@ -1,0 +1,119 @@
+#include "cli/command.h"
+#include "session/recover.h"
+#include "session/spool_place.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> gStop{false};
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+class RecoverCommand : public Command {
+ public:
+  const char* name() const override { return "recover"; }
+  const char* summary() const override { return "finish the trace of a recording that was killed"; }
+  const char* details() const override {
+    return "SPOOL is the folder of a session, or one of the spool files in it. Without it all "
+           "sessions of this user whose recorder is dead are finished, in $SONDE_SPOOL, $TMPDIR, "
+           "/tmp and /var/tmp.\n\n"
+           "The unfinished trace that the session was writing is completed and gets its name. With "
+           "-o the whole trace is written to OUT instead, and the session stays as it is. Running "
+           "it twice changes nothing. Processes of the job that still run are recorded until they "
+           "end; Ctrl-C ends their recording.\n\n"
+           "Examples:\n"
+           "  sonde recover\n"
+           "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("spool", spool_, "session folder or spool file")->type_name("SPOOL");
+    app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
+  }
+  int run() override;
+
+ private:
+  int recoverOne(const fs::path& spool, bool follow);
+  int recoverAll();
+
+  std::string spool_;
+  std::string output_;
+};
+
+int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
+  session::RecoverOptions options;
+  std::error_code failure;
+  if (!output_.empty())
+    options.output = fs::absolute(output_, failure);
+  options.follow = follow;
+  options.stop = &gStop;
+  options.say = [this](const std::string& line) { complain(name(), line); };
+  const auto recovered = session::recoverSession(spool, options);
+  if (!recovered)
+    return fail(name(), recovered.error());
+  if (recovered->trace.empty()) {
+    printOut(fmt::format(
+        "{}: left alone, {}: name it to go on recording\n", spool.string(), recovered->why));
+    return kExitOk;
+  }
+  const std::string trace = recovered->trace.string();
+  if (recovered->wasFinished) {
+    printOut(fmt::format("{} was complete\n", trace));
+    return kExitOk;
+  }
+  const session::DrainTotals& totals = recovered->totals;
+  std::uint64_t lost = 0;
+  for (const auto& [reason, count] : totals.dropped)
+    lost += count;
+  printOut(fmt::format("{}: {} processes, {} slices, {} lost records\nnext: sonde report {}\n",
+                       trace,
+                       totals.events.at("process"),
+                       totals.events.at("slice"),
+                       lost,
+                       trace));
+  return kExitOk;
+}
+
+int RecoverCommand::recoverAll() {
+  const session::SpoolRequest request{.place = "", .variable = variable};
+  const auto sessions = session::abandonedSessions(session::spoolPlaces(request));
+  if (sessions.empty())
+    printOut("nothing to recover\n");
+  int status = kExitOk;
+  for (const fs::path& folder : sessions)
+    status = std::max(status, recoverOne(folder, false));
+  return status;
+}
+
+int RecoverCommand::run() {
+  std::signal(SIGINT, [](int) { gStop.store(true); });
+  if (!spool_.empty())
+    return recoverOne(spool_, true);
+  if (output_.empty())
+    return recoverAll();
+  complain(name(), "-o needs the session that is to be written: sonde recover SPOOL -o OUT");
+  return kExitUsage;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeRecoverCommand() {
+  return std::make_unique<RecoverCommand>();
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,45 @@
+// Finishing recordings whose recorder has died: the `.part` that the session's manifest names, with
+// what is left in the spool. May be killed and run again at any point; nothing is stored twice.
+// Called by one thread at a time.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "session/drainer.h"
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+struct RecoverOptions {
+  // Instead of finishing the `.part`, writes the whole trace here, with what the `.part` holds, and
+  // leaves the session as it is.
+  std::filesystem::path output;
+  // Processes that still run are drained until they end, or until `stop`; else the session is left
+  // alone.
+  bool follow = true;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const std::string&)> say = [](const std::string&) {
+  };  // what takes time, one line each
+};
+
+struct Recovered {
+  std::filesystem::path trace;  // empty: the session was left alone
+  std::string why;              // then
+  bool wasFinished = false;     // all that was left to do was to clean up
+  DrainTotals totals;           // of the rows, when not wasFinished
+};
+
+// `spool`: a session folder or one of its spool files. With a file and an output only that file's
+// records are added. InvalidArgument when its recorder lives, or the output exists; NotFound when
+// it is no session.
+Result<Recovered> recoverSession(const std::filesystem::path& spool, const RecoverOptions& options);
+
+// Session folders of this user in `places` whose recorder is dead.
+std::vector<std::filesystem::path> abandonedSessions(
+    const std::vector<std::filesystem::path>& places);
+
+}  // namespace sonde::session
