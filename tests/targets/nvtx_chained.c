@@ -1,5 +1,5 @@
 /* Uses what tests/targets/nvtx_tool.c listens to, and some that it does not. */
-#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <stdio.h>
 
 int main(void) {
@@ -24,5 +24,6 @@ int main(void) {
   event.message.ascii = "in wide";
   nvtxDomainRangePushEx(wide, &event);
   nvtxDomainRangePop(wide);
+  printf("enabled %d\n", nvtxDomainIsEnabled(domain));
   return 0;
 }

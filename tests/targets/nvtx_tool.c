@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define NVTX_NO_IMPL
-#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 
 static int depth;
 static nvtxRangeId_t lastRange = 100;
@@ -64,5 +64,18 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   *table[NVTX_CBID_CORE2_DomainRegisterStringA] = (NvtxFunctionPointer)onString;
   *table[NVTX_CBID_CORE2_DomainRangePushEx] = (NvtxFunctionPointer)onDomainPush;
   fprintf(stderr, "tool: here\n");
+  return 1;
+}
+
+static uint8_t onIsEnabled(nvtxDomainHandle_t domain) {
+  (void)domain;
+  return 7;
+}
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    nvtxExtModuleInfo_t* module) {
+  if (getenv("NVTX_TOOL_REFUSES") != NULL || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID)
+    return 0;
+  module->segments[0].functionSlots[NVTX3EXT_CBID_nvtxDomainIsEnabled] = (intptr_t)onIsEnabled;
   return 1;
 }

@@ -7,17 +7,18 @@
 #include "collector/preload/probes/nvtx_tables.h"
 
 #include <dlfcn.h>
+#include <nvtx3/nvToolsExtPayload.h>
 
 #include <cstdlib>
 
 SONDE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t getExportTable);
+SONDE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module);
 
 namespace sonde::preload::nvtx {
 
 std::atomic<NvtxFunctionPointer> gChained[kMaxModule][kMaxFunction];
 namespace {
 
-constexpr char kInitialize[] = "InitializeInjectionNvtx2";
 std::atomic<bool> gChainActive{false};
 
 using Slots = NvtxFunctionPointer[kMaxFunction];
@@ -72,17 +73,15 @@ void restore(const Table& table, const PatchList& list, const Slots& before) noe
   }
 }
 
-// The tool that NVTX_INJECTION64_PATH named before the recorder put Sonde there.
-NvtxInitializeInjectionNvtxFunc_t otherTool() noexcept {
+// The function `name` of the tool that NVTX_INJECTION64_PATH named before the recorder put Sonde
+// there; nullptr when there was none, or when it was Sonde already.
+void* otherTools(const char* name, void* own) noexcept {
   const char* path = std::getenv("SONDE_CHAIN_NVTX");
   if (path == nullptr || *path == '\0')
     return nullptr;
   void* library = dlopen(path, RTLD_LAZY);
-  if (library == nullptr)
-    return nullptr;
-  const auto function =
-      reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(dlsym(library, kInitialize));
-  return function == &InitializeInjectionNvtx2 ? nullptr : function;
+  void* function = library == nullptr ? nullptr : dlsym(library, name);
+  return function == own ? nullptr : function;
 }
 
 bool initialize(NvtxGetExportTableFunc_t getExportTable) noexcept {
@@ -99,7 +98,8 @@ bool initialize(NvtxGetExportTableFunc_t getExportTable) noexcept {
     tables[at] = tableOf(callbacks, lists[at].module);
     readSlots(tables[at], lists[at], before[at]);
   }
-  const NvtxInitializeInjectionNvtxFunc_t other = otherTool();
+  const auto other = reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(
+      otherTools("InitializeInjectionNvtx2", reinterpret_cast<void*>(&InitializeInjectionNvtx2)));
   const bool otherRuns = other != nullptr && other(getExportTable) != 0;
   if (otherRuns)
     gChainActive.store(true, std::memory_order_relaxed);
@@ -123,4 +123,16 @@ bool chainActive() noexcept {
 
 SONDE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t getExportTable) {
   return sonde::preload::nvtx::initialize(getExportTable) ? 1 : 0;
+}
+
+// Called for each extension of NVTX (payload schemas, counters, memory) that a program uses. Sonde
+// records none of them, the other tool may. The answer is always yes: after a no, NVTX would tell
+// the program that all its domains are disabled.
+SONDE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+  const auto other = reinterpret_cast<NvtxExtInitializeInjectionFunc_t>(
+      sonde::preload::nvtx::otherTools("InitializeInjectionNvtxExtension",
+                                       reinterpret_cast<void*>(&InitializeInjectionNvtxExtension)));
+  if (other != nullptr)
+    other(module);
+  return 1;
 }
