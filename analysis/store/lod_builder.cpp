@@ -6,7 +6,7 @@
 namespace sonde::store {
 namespace {
 
-constexpr int kWindowBits = 10;  // 1024 widths
+constexpr int kWindowBits = 8;  // 256 widths
 constexpr std::int64_t kWidthsOfCoarsest = 256;
 
 LodRow rowOf(const LineEvent& event, int level) {

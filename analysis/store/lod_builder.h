@@ -43,7 +43,7 @@ inline constexpr int kFirstLevel =
     10;  // 1 µs: calls that recording can tell apart are hardly denser
 inline constexpr int kLevelStep = 2;
 inline constexpr int kLevelCount = 20;  // up to 2^48 ns, three days
-// Events in 1024 widths that a reader is expected to take one by one.
+// Events in 256 widths that a reader is expected to take one by one.
 inline constexpr std::int64_t kMaxEventsPerWindow = 4096;
 
 constexpr int levelAt(int index) noexcept {
@@ -64,7 +64,7 @@ class LineSurvey {
   std::int64_t startNs() const noexcept { return startNs_; }
   std::int64_t endNs() const noexcept { return endNs_; }
   // From the coarsest level below which the events themselves can be read, kMaxEventsPerWindow at
-  // most in any 1024 aligned widths, to the first that shows the whole line in 256 widths. None:
+  // most in any 256 aligned widths, to the first that shows the whole line in 256 widths. None:
   // the events themselves always do.
   std::optional<LevelRange> levels() const noexcept;
 

@@ -58,10 +58,24 @@ fs::path logOf(const fs::path& path) {
   return path.string() + "-wal";
 }
 
+bool isFilled(const fs::path& path) {
+  std::error_code failure;
+  const auto bytes = fs::file_size(path, failure);
+  return !failure && bytes > 0;
+}
+
 bool hasLog(const fs::path& path) {
-  std::error_code ignored;
-  const auto bytes = fs::file_size(logOf(path), ignored);
-  return !ignored && bytes > 0;
+  return isFilled(logOf(path));
+}
+
+// The finaliser's rollback journal: it runs, or was killed and its changes are to be taken back.
+bool hasJournal(const fs::path& path) {
+  return isFilled(path.string() + "-journal");
+}
+
+// Whether the file's header speaks for itself: nothing beside the file changes what it means.
+bool standsAlone(const fs::path& path) {
+  return !hasLog(path) && !hasJournal(path);
 }
 
 Result<Header> readHeader(const fs::path& path) {
@@ -150,6 +164,11 @@ Result<Database> openReadOnly(const fs::path& path) {
   if (auto probe = trace.queryInteger("PRAGMA schema_version");
       probe || probe.error().code != ErrorCode::Io)
     return trace;
+  if (hasJournal(path))
+    return Error{ErrorCode::Io,
+                 fmt::format("'{}' was being finished when its recorder was killed: run 'sonde "
+                             "recover' to complete it",
+                             path.string())};
   if (hasLog(path))
     return Error{ErrorCode::Io,
                  fmt::format("'{}' is an unfinished recording in a folder that cannot be written: "
@@ -224,7 +243,7 @@ Result<Database> reopenTrace(const fs::path& path) {
   if (!fs::is_regular_file(path, ignored))
     return Error{ErrorCode::NotFound,
                  fmt::format("'{}' is no file: check the name", path.string())};
-  if (fs::file_size(path, ignored) > 0 && !hasLog(path)) {
+  if (fs::file_size(path, ignored) > 0 && standsAlone(path)) {
     SONDE_TRY_ASSIGN(const Header header, readHeader(path));
     if (header.word(kUserVersionAt) != 0)  // 0: created, but killed before it had a schema
       SONDE_TRY(checkHeader(path, header));
@@ -243,7 +262,7 @@ Result<Database> reopenTrace(const fs::path& path) {
 
 Result<Database> openTrace(const fs::path& path) {
   SONDE_TRY_ASSIGN(const Header header, readHeader(path));
-  if (!hasLog(path))  // with one, the main file alone does not tell
+  if (standsAlone(path))
     SONDE_TRY(checkHeader(path, header));
   auto trace = openReadOnly(path);
   if (!trace)

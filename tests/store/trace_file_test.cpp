@@ -199,6 +199,35 @@ TEST_F(TraceFile, DoesNotGoOnWritingIntoAnotherDatabase) {
   ASSERT_FALSE(reopenTrace(file("none.part")));
 }
 
+// A database and its rollback journal as they are when a writer is killed in the middle of a
+// commit.
+void copyAsIfKilled(const fs::path& from, const fs::path& to) {
+  ASSERT_GOOD_ASSIGN(Database writer, Database::open(from, Access::ReadWrite));
+  ASSERT_GOOD(writer.exec(
+      "PRAGMA cache_size = 5; BEGIN; UPDATE slice SET name_id = 77; DELETE FROM transfer;"
+      "CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+      "WHERE i < 20000) SELECT i, hex(zeroblob(50)) FROM n"));
+  fs::copy_file(from, to);
+  fs::copy_file(from.string() + "-journal", to.string() + "-journal");
+}
+
+TEST_F(TraceFile, SaysThatItsFinisherWasKilledAndGoesOn) {
+  const fs::path path = finished("whole.sonde");
+  copyAsIfKilled(path, file("killed.part"));
+  fs::resize_file(file("killed.part"),
+                  fs::file_size(file("killed.part")) - 8192);  // not all was written yet
+  expectError(openTrace(file("killed.part")), ErrorCode::Io, "run 'sonde recover'");
+  {
+    ASSERT_GOOD_ASSIGN(Database trace, reopenTrace(file("killed.part")));
+    ASSERT_GOOD_ASSIGN(const auto renamed,
+                       trace.queryInteger("SELECT count(*) FROM slice WHERE name_id = 77"));
+    EXPECT_EQ(renamed, 0);
+  }
+  ASSERT_GOOD_ASSIGN(Database trace, openTrace(file("killed.part")));
+  ASSERT_GOOD_ASSIGN(const auto verdict, trace.queryText("PRAGMA integrity_check"));
+  EXPECT_EQ(verdict, "ok");
+}
+
 TEST_F(TraceFile, OddNamesAreNames) {
   const fs::path path = finished("50% of?mode=ro#all.sonde");
   EXPECT_TRUE(fs::exists(path));
