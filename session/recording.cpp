@@ -1,7 +1,6 @@
 #include "session/recording.h"
 
 #include "collector/launcher/process_stat.h"
-#include "session/job_identity.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 
@@ -22,8 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kNice = 19;
-constexpr int kDrainEveryMs = 100;
-constexpr int kIdleEveryMs = 500;  // when the last drain found nothing
+constexpr std::chrono::milliseconds kDrainPause{100};
+constexpr std::chrono::milliseconds kIdlePause{500};  // when the last drain found nothing
 
 std::int64_t nowNs(clockid_t clock) {
   timespec time{};
@@ -76,22 +75,19 @@ Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr
     : options_(std::move(options)),
       page_(std::move(page)),
       drainer_(std::move(drainer)),
-      watch_(std::make_unique<FolderWatch>(options_.folder)),
       beganNs_(nowNs(CLOCK_MONOTONIC)),
       jobKnown_(!options_.job.empty()) {}
 
 Recording::~Recording() {
-  if (worker_.joinable()) {
-    watch_->stop();
-    worker_.join();
-  }
+  stopWorker();
 }
 
 void Recording::start(pid_t mainPid) {
   // Known without /proc, so that it is stored even when the process ends at once.
-  const auto stat = launcher::readProcessStat(mainPid);
-  if (stat)
-    describe(ImageId{mainPid, stat->startTime, 0}, options_.command, options_.environment);
+  if (const auto stat = launcher::readProcessStat(mainPid))
+    storeCaptured(describeImage(
+        {mainPid, stat->startTime, 0}, options_.command, options_.environment, options_.redactor));
+  capture_ = std::make_unique<ProcessCapture>(options_.folder, options_.redactor);
   worker_ = std::thread([this] { work(); });
 }
 
@@ -108,75 +104,74 @@ void Recording::noteReaped(const launcher::ReapedChild& child) {
 
 void Recording::work() {
   setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
-  int waitMs = 0;
-  while (!watch_->stopped()) {
-    for (const ImageId& image : watch_->wait(waitMs))
-      capture(image);
+  std::chrono::milliseconds pause{0};
+  while (waitForNext(pause)) {
     const std::uint64_t before = drainer_->totals().bytes;
     drain();
-    waitMs = drainer_->totals().bytes == before ? kIdleEveryMs : kDrainEveryMs;
+    pause = drainer_->totals().bytes == before ? kIdlePause : kDrainPause;
   }
+}
+
+// False when the recording ends.
+bool Recording::waitForNext(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return !wake_.wait_for(lock, time, [this] { return ending_; });
+}
+
+void Recording::stopWorker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (worker_.joinable())
+    worker_.join();
 }
 
 void Recording::drain() {
   const DrainProgress progress = drainer_->drainOnce();
-  for (const ImageId& image : progress.newImages)
-    capture(image);
+  for (CapturedImage& captured : capture_->take())
+    storeCaptured(std::move(captured));
+  for (const ImageId& image : progress.newImages) {
+    auto& newest = newestImage_[{image.pid, image.startTime}];
+    newest = std::max(newest, image.execCount);
+    if (!described_.contains(image)) {  // the watch has missed it
+      if (auto captured = captureImage(image, options_.redactor))
+        storeCaptured(*std::move(captured));
+    }
+  }
   liveImages_.store(progress.liveImages);
   storeReaped();
-  if (progress.stopped && !std::exchange(trimmed_, true)) {
-    notes_.push_back(progress.why);
-    page_.stopRecording();
-    drainer_->stopRecording();
-  }
+  if (progress.stopped)
+    stopJobRecording(progress.why);
   holdToMaxSize();
+}
+
+void Recording::storeCaptured(CapturedImage captured) {
+  if (!described_.insert(captured.facts.image).second)
+    return;
+  drainer_->noteProcess(std::move(captured.facts));
+  if (!jobKnown_ && !captured.job.empty()) {
+    jobKnown_ = true;
+    drainer_->noteMeta("job", captured.job);
+  }
+}
+
+void Recording::stopJobRecording(std::string why) {
+  if (std::exchange(stopped_, true))
+    return;
+  page_.stopRecording();
+  drainer_->stopRecording();
+  notes_.push_back(std::move(why));
 }
 
 void Recording::holdToMaxSize() {
   const fs::path part = partPath(options_.output);
   const std::uint64_t size = sizeOf(part) + sizeOf(part.string() + "-wal");
-  if (trimmed_ || options_.maxTraceBytes == 0 || size < options_.maxTraceBytes)
-    return;
-  trimmed_ = true;
-  page_.stopRecording();
-  drainer_->stopRecording();
-  notes_.push_back(
-      fmt::format("the trace reached --max-size ({} MiB): the rest of the run is not in it",
-                  options_.maxTraceBytes >> 20));
-}
-
-void Recording::capture(const ImageId& image) {
-  const ProcessKey key{image.pid, image.startTime};
-  const auto known = lastImage_.find(key);
-  if (known != lastImage_.end() && known->second >= image.execCount)
-    return;
-  lastImage_[key] = image.execCount;
-  // The pid is that of the process's own namespace: make sure that ours means the same process.
-  const auto stat = launcher::readProcessStat(image.pid);
-  if (!stat || stat->startTime != image.startTime)
-    return;
-  const auto argv = launcher::readCommandLine(image.pid);
-  if (!argv.empty())
-    describe(image, argv, launcher::readEnvironment(image.pid));
-}
-
-void Recording::describe(const ImageId& image,
-                         const std::vector<std::string>& argv,
-                         const std::vector<std::string>& environment) {
-  const JobIdentity identity = jobIdentity(environment);
-  ProcessFacts facts;
-  facts.image = image;
-  facts.rank = identity.rank;
-  facts.localRank = identity.localRank;
-  facts.worldSize = identity.worldSize;
-  facts.command = options_.redactor.commandLine(argv);
-  for (const auto& [name, value] : options_.redactor.environment(environment))
-    facts.arguments["env." + name] = value;
-  drainer_->noteProcess(std::move(facts));
-  if (!jobKnown_ && !identity.job.empty()) {
-    jobKnown_ = true;
-    drainer_->noteMeta("job", identity.job);
-  }
+  if (options_.maxTraceBytes > 0 && size >= options_.maxTraceBytes)
+    stopJobRecording(
+        fmt::format("the trace reached --max-size ({} MiB): the rest of the run is not in it",
+                    options_.maxTraceBytes >> 20));
 }
 
 void Recording::storeReaped() {
@@ -187,35 +182,28 @@ void Recording::storeReaped() {
   }
   for (const launcher::ReapedChild& child : reaped) {
     // A drain has passed since it ended, so that its last image has been seen.
-    const auto known = lastImage_.find({child.pid, child.startTime});
+    const auto known = newestImage_.find({child.pid, child.startTime});
     ProcessFacts facts;
-    facts.image = {child.pid, child.startTime, known == lastImage_.end() ? 0 : known->second};
+    facts.image = {child.pid, child.startTime, known == newestImage_.end() ? 0 : known->second};
     facts.exitStatus = shellStatus(child.waitStatus);
     drainer_->noteProcess(std::move(facts));
-    if (known != lastImage_.end())
-      lastImage_.erase(known);
+    if (known != newestImage_.end())
+      newestImage_.erase(known);
   }
 }
 
 Result<RecordingSummary> Recording::finish(bool restRunning) {
-  watch_->stop();
-  if (worker_.joinable())
-    worker_.join();
-  if (restRunning) {
-    page_.stopRecording();
-    drainer_->stopRecording();
-    notes_.emplace_back("processes of the job still run: they are not recorded any more");
-  }
+  stopWorker();
+  if (restRunning)
+    stopJobRecording("processes of the job still run: they are not recorded any more");
   drain();
-  RecordingSummary summary;
+  capture_.reset();
   drainer_->noteMeta("recorder_cpu_ns", std::to_string(nowNs(CLOCK_PROCESS_CPUTIME_ID)));
   drainer_->noteMeta("recorder_rss_bytes", std::to_string(largestResidentBytes()));
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
+  RecordingSummary summary;
   SONDE_TRY_ASSIGN(summary.totals, drainer_->finish(options_.output));
-  drainer_.reset();
-  std::error_code ignored;  // what stays behind is empty and in a folder for temporary files
-  fs::remove_all(options_.folder, ignored);
-  fs::remove(options_.folder.parent_path(), ignored);
+  removeFolder();
   summary.output = options_.output;
   summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
   summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
@@ -227,9 +215,15 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
 void Recording::discard() {
   drainer_.reset();
   std::error_code ignored;
-  const fs::path part = partPath(options_.output);
   for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-    fs::remove(part.string() + suffix, ignored);
+    fs::remove(partPath(options_.output).string() + suffix, ignored);
+  removeFolder();
+}
+
+// What cannot be removed is empty and in a folder for temporary files.
+void Recording::removeFolder() {
+  drainer_.reset();
+  std::error_code ignored;
   fs::remove_all(options_.folder, ignored);
   fs::remove(options_.folder.parent_path(), ignored);
 }

@@ -6,19 +6,21 @@
 #include "analysis/base/result.h"
 #include "collector/launcher/reaper.h"
 #include "session/drainer.h"
-#include "session/folder_watch.h"
+#include "session/process_capture.h"
 #include "session/redaction.h"
 #include "session/session_page.h"
 
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,28 +80,33 @@ class Recording {
     friend auto operator<=>(const ProcessKey&, const ProcessKey&) = default;
   };
 
-  explicit Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer);
+  Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer);
   void work();
+  bool waitForNext(std::chrono::milliseconds time);
+  void stopWorker();
   void drain();
-  void capture(const ImageId& image);
-  void describe(const ImageId& image,
-                const std::vector<std::string>& argv,
-                const std::vector<std::string>& environment);
+  void storeCaptured(CapturedImage captured);
   void storeReaped();
+  void stopJobRecording(std::string why);
   void holdToMaxSize();
+  void removeFolder();
 
   RecordingOptions options_;
   SessionPage page_;
   std::unique_ptr<Drainer> drainer_;  // the worker's while it runs
-  std::unique_ptr<FolderWatch> watch_;
+  std::unique_ptr<ProcessCapture> capture_;
   std::int64_t beganNs_ = 0;
-  std::map<ProcessKey, std::uint32_t>
-      lastImage_;  // exec count of the newest image seen; the worker's
+  // Of each process the newest image seen, by exec count, and whether its /proc was read; the
+  // worker's.
+  std::map<ProcessKey, std::uint32_t> newestImage_;
+  std::set<ImageId> described_;
   bool jobKnown_ = false;
-  bool trimmed_ = false;  // --max-size was reached
+  bool stopped_ = false;  // the job's processes were told to stop recording
   std::vector<std::string> notes_;
   std::atomic<std::uint32_t> liveImages_{0};
   std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ending_ = false;                        // guarded by mutex_
   std::vector<launcher::ReapedChild> reaped_;  // guarded by mutex_
   std::thread worker_;
 };

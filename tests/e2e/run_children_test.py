@@ -60,14 +60,14 @@ class Children(RunTest):
         sonde.stderr.close()
 
     def test_a_process_tree_is_in_the_trace(self):
-        self.run_sonde("sh", "-c", "sh -c 'python3 -c pass; true'; true")
+        self.run_sonde("sh", "-c", "sh -c 'python3 -c \"import time; time.sleep(0.2)\"; true'; true")
         commands = [row[0] or "" for row in self.rows("SELECT command FROM process")]
-        self.assertTrue(any(command.startswith("python3 -c pass") for command in commands), commands)
+        self.assertTrue(any("import time; time.sleep(0.2)" in command and "python3" in command for command in commands), commands)
 
     def test_an_empty_environment_does_not_lose_a_child(self):
-        self.run_sonde("sh", "-c", "env -i /bin/sh -c 'exit 0'; true")
+        self.run_sonde("sh", "-c", "env -i /bin/sh -c 'sleep 0.2; exit 0'; true")
         commands = [row[0] or "" for row in self.rows("SELECT command FROM process")]
-        self.assertTrue(any(command.startswith("/bin/sh -c exit 0") for command in commands), commands)
+        self.assertTrue(any(command.startswith("/bin/sh -c sleep 0.2; exit 0") for command in commands), commands)
 
     def test_the_recorders_priority_is_not_the_jobs(self):
         self.assertEqual(self.run_sonde("nice").stdout, "0\n")
