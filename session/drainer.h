@@ -45,6 +45,8 @@ struct ProcessFacts {
   std::optional<int> worldSize;
   std::optional<std::string> command;  // redacted
   std::optional<int> exitStatus;       // as a shell shows it: 128 + signal when killed
+  std::optional<int> exitSignal;       // when a signal ended it
+  std::optional<std::int64_t> endMonotonicNs;
   std::map<std::string, std::string>
       arguments;  // stored as args of the process: environment, host facts
 };

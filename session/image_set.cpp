@@ -58,6 +58,7 @@ std::unique_ptr<ImageSet::Row> ImageSet::makeRow(const launcher::SpoolIdentity& 
   auto row = std::make_unique<Row>();
   row->pidNamespace = who.pidNamespace;
   row->image = {who.pid, who.startTime, who.execCount};
+  row->startMonotonicNs = who.startMonotonicNs;
   model::Process& process = row->process.row;
   process.pid = who.pid;
   process.pidNamespace = static_cast<std::int64_t>(who.pidNamespace);
@@ -155,13 +156,12 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
     process.command = *facts.command;
     row.command = process.command;
   }
-  if (facts.exitStatus) {
-    constexpr int kSignalled = 128;
-    const bool signalled = *facts.exitStatus > kSignalled;
-    row.state = signalled ? model::ProcessState::Signalled : model::ProcessState::Exited;
-    if (signalled)
-      row.exitSignal = *facts.exitStatus - kSignalled;
-  }
+  if (facts.exitStatus)
+    row.state = facts.exitSignal ? model::ProcessState::Signalled : model::ProcessState::Exited;
+  if (facts.exitSignal)
+    row.exitSignal = *facts.exitSignal;
+  if (facts.endMonotonicNs && row.startNs)
+    row.endNs = *row.startNs + (*facts.endMonotonicNs - (*found)->startMonotonicNs);
   sink.update(row);
   for (const auto& [key, value] : facts.arguments)
     sink.add(model::Arg{model::Owner::Process, row.id.value, sink.intern(key), value});

@@ -54,6 +54,7 @@ class ImageSet {
   struct Row {
     std::uint64_t pidNamespace = 0;
     ImageId image;
+    std::int64_t startMonotonicNs = 0;
     ingest::ProcessRow process;
   };
   void openFile(const std::filesystem::path& path,

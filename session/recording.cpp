@@ -186,6 +186,9 @@ void Recording::storeReaped() {
     ProcessFacts facts;
     facts.image = {child.pid, child.startTime, known == newestImage_.end() ? 0 : known->second};
     facts.exitStatus = shellStatus(child.waitStatus);
+    if (WIFSIGNALED(child.waitStatus))
+      facts.exitSignal = WTERMSIG(child.waitStatus);
+    facts.endMonotonicNs = child.monotonicNs;
     drainer_->noteProcess(std::move(facts));
     if (known != newestImage_.end())
       newestImage_.erase(known);

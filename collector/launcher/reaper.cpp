@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace sonde::launcher {
 
@@ -47,6 +48,9 @@ ReapResult reapEnded() {
       child.startTime = stat->startTime;
     rusage usage{};
     if (wait4(child.pid, &child.waitStatus, WNOHANG, &usage) == child.pid) {
+      timespec now{};
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      child.monotonicNs = static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
       child.cpuNs = toNs(usage.ru_utime) + toNs(usage.ru_stime);
       result.reaped.push_back(child);
     }

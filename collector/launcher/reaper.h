@@ -13,9 +13,10 @@ namespace sonde::launcher {
 
 struct ReapedChild {
   pid_t pid = 0;
-  std::uint64_t startTime = 0;  // as in ProcessStat
-  int waitStatus = 0;           // of wait(2)
-  std::uint64_t cpuNs = 0;      // used by it and the children that it waited for
+  std::uint64_t startTime = 0;   // as in ProcessStat
+  int waitStatus = 0;            // of wait(2)
+  std::int64_t monotonicNs = 0;  // when it was collected
+  std::uint64_t cpuNs = 0;       // used by it and the children that it waited for
 };
 
 // From now on the orphans of the job become children of this process instead of init's.

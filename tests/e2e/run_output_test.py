@@ -64,6 +64,13 @@ class Output(RunTest):
         rows = self.rows("SELECT command, rank, world_size, exit_status FROM process WHERE parent_id IS NULL")
         self.assertEqual(rows, [("sh -c exit 5 --api-key [redacted]", 1, 2, 5)])
 
+    def test_how_the_main_process_ended_is_in_the_trace(self):
+        query = "SELECT exit_status, exit_signal, state, end_ns - start_ns >= 200000000 FROM process WHERE parent_id IS NULL"
+        self.run_sonde("sh", "-c", "sleep 0.2; exit 255")
+        self.assertEqual(self.rows(query), [(255, None, "exited", 1)])
+        self.run_sonde("sh", "-c", "sleep 0.2; kill -15 $$", options=("-f",))
+        self.assertEqual(self.rows(query), [(143, 15, "signalled", 1)])
+
     def test_what_recording_cost_is_in_the_trace(self):
         self.run_sonde("true")
         meta = dict(self.rows("SELECT key, value FROM meta"))

@@ -229,11 +229,14 @@ TEST_F(DrainerTest, KnowsImagesThatWereReplacedAndTheirChildren) {
   ProcessFacts facts;
   facts.image = {1 << 22, processStartTime(::getpid()) + 1, 0};
   facts.exitStatus = 137;
+  facts.exitSignal = 9;
+  facts.endMonotonicNs = 5000;
   drainer->noteProcess(facts);
   finish(std::move(drainer));
   EXPECT_THAT(
-      rows("SELECT id, parent_id, exec_count, state, exit_signal FROM process ORDER BY start_ns"),
-      ElementsAre("1|-|0|replaced|-", "2|1|1|running|-", "3|2|0|signalled|9"));
+      rows("SELECT id, parent_id, exec_count, state, exit_signal, end_ns - start_ns FROM process "
+           "ORDER BY start_ns"),
+      ElementsAre("1|-|0|replaced|-|0", "2|1|1|running|-|-", "3|2|0|signalled|9|2000"));
 }
 
 TEST_F(DrainerTest, ConvertsTicksByTheReadingsOfTheFileAndItsOwn) {
