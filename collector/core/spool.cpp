@@ -141,6 +141,9 @@ void fillHeader(Spool& spool,
   memcpy(header.bootId, who.bootId, sizeof header.bootId);
   header.testOffsetNs = gClock.testOffsetNs;
   header.testDriftPpb = gClock.testDriftPpb;
+  // Kept here because a short process may be gone before the recorder can read its /proc.
+  header.commandBytes =
+      static_cast<std::uint32_t>(readCommand(header.command, sizeof header.command));
   const ClockReading now = readClocks();
   header.startTicks = now.ticks;
   header.startMonotonicNs = now.monotonicNs;

@@ -93,6 +93,11 @@ ImageIdentity readIdentity() noexcept {
   return who;
 }
 
+std::size_t readCommand(char* out, std::size_t size) noexcept {
+  const long got = readFile("/proc/self/cmdline", out, size);
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
 bool spoolPath(char* out,
                std::size_t size,
                const char* folder,

@@ -15,6 +15,9 @@ struct ImageIdentity {
 };
 ImageIdentity readIdentity() noexcept;
 
+// The process's arguments, each zero-terminated, cut to `size`; how many bytes.
+std::size_t readCommand(char* out, std::size_t size) noexcept;
+
 // "<folder>/<boot id, 8 characters>-<pid namespace>-<pid>-<start time>-<execCount>.spool" plus
 // `suffix`; false when it does not fit.
 bool spoolPath(char* out,

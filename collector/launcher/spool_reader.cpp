@@ -108,6 +108,11 @@ Result<void> SpoolReader::readIdentity() {
   identity_.execCount = from.execCount;
   identity_.clock = from.clock;
   identity_.bootId.assign(from.bootId, ::strnlen(from.bootId, sizeof from.bootId));
+  const std::uint32_t commandBytes = std::min(from.commandBytes, wire::kMaxCommandBytes);
+  for (const char *at = from.command, *end = at + commandBytes; at < end;) {
+    identity_.command.emplace_back(at, ::strnlen(at, static_cast<std::size_t>(end - at)));
+    at += identity_.command.back().size() + 1;
+  }
   identity_.testOffsetNs = from.testOffsetNs;
   identity_.testDriftPpb = from.testDriftPpb;
   identity_.startTicks = from.startTicks;

@@ -32,6 +32,7 @@ struct SpoolIdentity {
   std::uint32_t execCount = 0;
   wire::ClockKind clock = wire::ClockKind::Monotonic;
   std::string bootId;
+  std::vector<std::string> command;  // the arguments, not redacted, cut when they are long
   std::int64_t testOffsetNs = 0;
   std::int64_t testDriftPpb = 0;
   std::uint64_t startTicks = 0;

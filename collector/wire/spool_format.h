@@ -51,6 +51,8 @@ inline constexpr std::uint32_t kChunkBytes = kSlotBytes * kSlotsPerChunk;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
 
+inline constexpr std::uint32_t kMaxCommandBytes = 2048;
+
 enum class SlotState : std::uint32_t {
   Unallocated = 0,
   Free = 1,
@@ -85,6 +87,9 @@ struct FileHeader {
   std::atomic<std::uint32_t> finished;   // 1: the library's own exit ran
   std::atomic<std::uint64_t> nextSeq;    // of the next claim; > 0
   std::atomic<std::uint64_t> definitionsTail;  // file offset of the next definition record
+  std::uint32_t commandBytes;                  // of `command`
+  char command[kMaxCommandBytes];  // the arguments, each zero-terminated, cut at the end; not
+                                   // redacted
   char exitReason[64];  // why recording stopped before the process did; empty: it did not
 };
 

@@ -305,6 +305,13 @@ TEST(Attach, LeavesNothingBehindWhenTheLimitIsZero) {
   EXPECT_THAT(folder.files(), IsEmpty());
 }
 
+TEST(Attach, KeepsTheCommand) {
+  const auto dumps = record([] {});
+  const auto arguments = testing::internal::GetArgvs();
+  ASSERT_FALSE(dumps.at(0).identity.command.empty());
+  EXPECT_EQ(dumps[0].identity.command[0], arguments[0]);
+}
+
 TEST(Attach, ShiftsEveryClockUnderTest) {
   const test::SpoolFolder folder(kRoom);
   EXPECT_TRUE(inChild([&] { EXPECT_TRUE(attach(folder.path().c_str(), "3600000000000,0")); }));
