@@ -1,0 +1,234 @@
+#include "analysis/engine/trim/trim.h"
+
+#include "analysis/store/database.h"
+#include "analysis/store/finaliser.h"
+#include "analysis/store/statement.h"
+#include "analysis/store/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::trim {
+namespace {
+
+namespace fs = std::filesystem;
+using store::Database;
+using store::Statement;
+
+// The span that each process keeps.
+constexpr std::string_view kWindowSql =
+    "CREATE TEMP TABLE span AS SELECT process_id, min(start_ns) AS b, max(start_ns + "
+    "coalesce(dur_ns, 0)) AS e"
+    " FROM iteration WHERE number BETWEEN {0} AND {1} GROUP BY process_id;"
+    "CREATE TEMP TABLE keeping(process_id INTEGER PRIMARY KEY, b INTEGER NOT NULL, e INTEGER NOT "
+    "NULL);"
+    "INSERT INTO temp.keeping SELECT p.id, coalesce(s.b, (SELECT min(b) FROM temp.span)),"
+    " coalesce(s.e, (SELECT max(e) FROM temp.span)) FROM process p LEFT JOIN temp.span s ON "
+    "s.process_id = p.id;";
+
+// A table whose rows go when they lie outside: how to reach the process, and the columns of the
+// interval.
+struct Timed {
+  std::string_view table;
+  std::string_view process;  // an expression over x, a row of the table
+  std::string_view start;
+  std::string_view end;
+};
+constexpr std::string_view kOfThread = "(SELECT process_id FROM thread WHERE id = x.thread_id)";
+constexpr std::string_view kOfStream = "(SELECT process_id FROM stream WHERE id = x.stream_id)";
+constexpr std::string_view kOfChannel = "(SELECT process_id FROM channel WHERE id = x.channel_id)";
+constexpr std::string_view kOfCounter = "(SELECT process_id FROM counter WHERE id = x.counter_id)";
+constexpr std::string_view kOfWakee =
+    "(SELECT process_id FROM thread WHERE id = x.wakee_thread_id)";
+// What is still open at its end never ends.
+constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, 4000000000000000000)";
+constexpr Timed kTimed[] = {
+    {"kernel", kOfStream, "x.start_ns", kDuration},
+    {"copy", kOfStream, "x.start_ns", kDuration},
+    {"sync", kOfStream, "x.start_ns", kDuration},
+    {"collective", "x.process_id", "x.start_ns", kDuration},
+    {"transfer", kOfChannel, "x.start_ns", kDuration},
+    {"handoff", kOfWakee, "x.block_ns", "x.wake_ns"},
+    {"scalar", "x.process_id", "x.ts_ns", "x.ts_ns"},
+    {"tensor", "x.process_id", "x.ts_ns", "x.ts_ns"},
+    {"sample", kOfCounter, "x.ts_ns", "x.ts_ns"},
+    {"stack_sample", kOfThread, "x.ts_ns", "x.ts_ns"},
+    {"allocation", "x.process_id", "x.alloc_ns", "coalesce(x.free_ns, 4000000000000000000)"},
+    {"note", "x.process_id", "x.ts_ns", "x.ts_ns"},
+};
+
+// Whether row x meets its process' span; an instant belongs to it when it lies in it. Rows of no
+// process and notes without a time stay.
+std::string outside(const Timed& timed) {
+  return fmt::format(
+      "EXISTS (SELECT 1 FROM temp.keeping k WHERE k.process_id = {0} AND ({1} >= k.e OR ({2} <= "
+      "k.b AND"
+      " {1} < k.b)))",
+      timed.process,
+      timed.start,
+      timed.end);
+}
+
+Result<void> dropTimed(Database& trace, const TrimOptions& options) {
+  for (const Timed& timed : kTimed)
+    SONDE_TRY(trace.exec(fmt::format("DELETE FROM {} AS x WHERE {}", timed.table, outside(timed))));
+  return trace.exec(fmt::format(
+      "DELETE FROM iteration WHERE number NOT BETWEEN {} AND {}", options.first, options.last));
+}
+
+// Slices that overlap, and those that anything kept refers to, with all that are around them.
+Result<void> dropSlices(Database& trace) {
+  return trace.exec(
+      fmt::format("CREATE TEMP TABLE kept AS WITH RECURSIVE wanted(id) AS ("
+                  "SELECT x.id FROM slice x WHERE NOT {}"
+                  " UNION SELECT slice_id FROM iteration UNION SELECT slice_id FROM collective"
+                  " UNION SELECT launch_slice_id FROM kernel UNION SELECT scope_id FROM kernel"
+                  " UNION SELECT launch_slice_id FROM copy UNION SELECT scope_id FROM copy"
+                  " UNION SELECT scope_id FROM allocation), closed(id) AS ("
+                  "SELECT id FROM wanted WHERE id IS NOT NULL"
+                  " UNION SELECT s.parent_id FROM closed c JOIN slice s ON s.id = c.id WHERE "
+                  "s.parent_id IS NOT NULL"
+                  " UNION SELECT s.scope_id FROM closed c JOIN slice s ON s.id = c.id WHERE "
+                  "s.scope_id IS NOT NULL)"
+                  " SELECT id FROM closed;"
+                  "CREATE UNIQUE INDEX temp.kept_by_id ON kept(id);"
+                  "DELETE FROM slice WHERE id NOT IN (SELECT id FROM temp.kept)",
+                  outside({"slice", kOfThread, "x.start_ns", kDuration})));
+}
+
+// A reference to what is gone becomes NULL where the schema allows it; otherwise its row goes, too.
+Result<void> closeReferences(Database& trace) {
+  std::vector<std::string> repairs;
+  {
+    SONDE_TRY_ASSIGN(
+        Statement keys,
+        trace.prepare(
+            "SELECT t.name, k.\"from\", k.\"table\", c.\"notnull\" OR c.pk FROM sqlite_schema t"
+            " JOIN pragma_foreign_key_list(t.name) k JOIN pragma_table_info(t.name) c"
+            " ON c.name = k.\"from\" WHERE t.type = 'table'"));
+    while (true) {
+      SONDE_TRY_ASSIGN(const bool row, keys.step());
+      if (!row)
+        break;
+      const std::string gone =
+          fmt::format("\"{0}\" IS NOT NULL AND \"{0}\" NOT IN (SELECT id FROM {1})",
+                      keys.text(1),
+                      keys.text(2));
+      repairs.push_back(
+          keys.integer(3) != 0
+              ? fmt::format("DELETE FROM {} WHERE {}", keys.text(0), gone)
+              : fmt::format(
+                    "UPDATE {} SET \"{}\" = NULL WHERE {}", keys.text(0), keys.text(1), gone));
+    }
+  }
+  for (const char* owner :
+       {"slice", "kernel", "copy", "sync", "collective", "transfer", "iteration"}) {
+    repairs.push_back(fmt::format(
+        "DELETE FROM arg WHERE owner = '{0}' AND owner_id NOT IN (SELECT id FROM {0})", owner));
+    for (const char* end : {"from", "to"})
+      repairs.push_back(fmt::format(
+          "DELETE FROM link WHERE {1}_owner = '{0}' AND {1}_id NOT IN (SELECT id FROM {0})",
+          owner,
+          end));
+  }
+  for (const std::string& repair : repairs)
+    SONDE_TRY(trace.exec(repair));
+  return {};
+}
+
+Result<void> checkRange(const Database& trace, const TrimOptions& options) {
+  SONDE_TRY_ASSIGN(
+      Statement range,
+      trace.prepare("SELECT min(number), max(number), coalesce(sum(number BETWEEN ?1 AND ?2), 0)"
+                    " FROM iteration"));
+  range.bindAll(options.first, options.last);
+  SONDE_TRY(range.step());
+  if (range.integer(2) > 0)
+    return {};
+  if (range.isNull(0))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' has no iterations to cut by: record them with sonde.iteration() "
+                             "or the torch source",
+                             options.input.string())};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("'{}' has iterations {}-{}, none of {}-{}: give a range within",
+                           options.input.string(),
+                           range.integer(0),
+                           range.integer(1),
+                           options.first,
+                           options.last)};
+}
+
+Result<void> cut(Database trace, const TrimOptions& options) {
+  {
+    SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
+    SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kWindowSql), options.first, options.last)));
+    SONDE_TRY(dropTimed(trace, options));
+    SONDE_TRY(dropSlices(trace));
+    SONDE_TRY(closeReferences(trace));
+    SONDE_TRY(
+        trace.exec(fmt::format("DELETE FROM finding; DELETE FROM line; DELETE FROM lod;"
+                               "DELETE FROM meta WHERE key IN ('finished', 'origin_ns');"
+                               "INSERT OR REPLACE INTO meta VALUES ('trimmed', 'iterations {}-{}')",
+                               options.first,
+                               options.last)));
+    SONDE_TRY(transaction.commit());
+  }
+  SONDE_TRY(
+      trace.exec("DROP TABLE temp.kept; DROP TABLE temp.keeping; DROP TABLE temp.span; VACUUM"));
+  return store::finalise(std::move(trace));
+}
+
+void removeTrace(const fs::path& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    fs::remove(path.string() + suffix, ignored);
+}
+
+Result<void> copyAndCut(const fs::path& part, const TrimOptions& options) {
+  {
+    SONDE_TRY_ASSIGN(const Database source, store::openTrace(options.input));
+    SONDE_TRY(checkRange(source, options));
+    SONDE_TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?1"));
+    copy.bind(1, std::string_view(part.string()));
+    SONDE_TRY(copy.run());
+  }
+  SONDE_TRY_ASSIGN(Database trace, Database::open(part, store::Access::ReadWrite));
+  return cut(std::move(trace), options);
+}
+
+}  // namespace
+
+Result<void> trim(const TrimOptions& options) {
+  std::error_code problem;
+  if (fs::equivalent(options.input, options.output, problem))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is the input: give -o another name", options.output.string())};
+  if (!options.overwrite && fs::exists(options.output, problem))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' exists: give -f to replace it, or -o another name",
+                             options.output.string())};
+  const fs::path part = options.output.string() + ".part";
+  if (fs::exists(part, problem) && !options.overwrite)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is in the way: remove it, or give -f", part.string())};
+  removeTrace(part);
+  if (auto done = copyAndCut(part, options); !done) {
+    removeTrace(part);
+    return done;
+  }
+  fs::rename(part, options.output, problem);
+  if (problem)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot rename '{}' to '{}' ({}): the trimmed trace is in the former",
+                             part.string(),
+                             options.output.string(),
+                             problem.message())};
+  return {};
+}
+
+}  // namespace sonde::engine::trim

@@ -1,0 +1,227 @@
+#include "analysis/engine/metrics/rank_time.h"
+
+#include "analysis/engine/metrics/operations.h"
+#include "analysis/engine/metrics/traffic.h"
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bitset>
+#include <random>
+
+namespace sonde::engine::metrics {
+namespace {
+
+using test::kMs;
+using test::must;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+TEST(ComputeOf, TakesOutTheWaitForTheLastReductionOfABackward) {
+  ThreadActivity thread;
+  thread.computing = {{10, 40}, {40, 80}, {92, 98}};
+  thread.backwards = {{40, 80}};
+  EXPECT_THAT(computeOf(thread, {{60, 70}, {72, 90}}),
+              ElementsAre(Interval{10, 72}, Interval{92, 98}));
+  // When the reductions end before the backward does, it computes again.
+  EXPECT_THAT(computeOf(thread, {{50, 66}, {60, 63}}),
+              ElementsAre(Interval{10, 60}, Interval{66, 80}, Interval{92, 98}));
+  EXPECT_THAT(computeOf(thread, {{80, 90}}), ElementsAre(Interval{10, 80}, Interval{92, 98}));
+  EXPECT_THAT(computeOf(thread, {}), ElementsAre(Interval{10, 80}, Interval{92, 98}));
+}
+
+// Instant by instant: computing, not interrupted, and not in a backward behind the start of its
+// last collective while any of its collectives is still to end.
+TEST(ComputeOf, AgreesWithAnOracleThatLooksAtEveryInstant) {
+  std::mt19937 random(11);
+  const auto intervals = [&](int most, int length) {
+    Intervals result(
+        std::uniform_int_distribution<std::size_t>(0, static_cast<std::size_t>(most))(random));
+    for (Interval& interval : result) {
+      interval.begin = std::uniform_int_distribution<int>(0, 60)(random);
+      interval.end = interval.begin + std::uniform_int_distribution<int>(1, length)(random);
+    }
+    return result;
+  };
+  const auto holds = [](const Intervals& all, std::int64_t at) {
+    return std::any_of(
+        all.begin(), all.end(), [&](const Interval& i) { return i.begin <= at && at < i.end; });
+  };
+  for (int round = 0; round < 5000; ++round) {
+    ThreadActivity thread{intervals(5, 20), intervals(3, 8), intervals(2, 25)};
+    thread.computing.insert(
+        thread.computing.end(), thread.backwards.begin(), thread.backwards.end());
+    Intervals collectives = intervals(5, 12);
+    std::sort(
+        collectives.begin(), collectives.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+    const Intervals result = computeOf(thread, collectives);
+    for (std::int64_t at = 0; at < 100; ++at) {
+      bool waiting = false;
+      for (const Interval& backward : thread.backwards) {
+        std::int64_t last = -1;
+        std::int64_t end = -1;
+        for (const Interval& collective : collectives)
+          if (collective.begin >= backward.begin && collective.begin < backward.end) {
+            last = std::max(last, collective.begin);
+            end = std::max(end, collective.end);
+          }
+        waiting = waiting || (last >= 0 && at >= last && at < end && at < backward.end);
+      }
+      const bool expected =
+          holds(thread.computing, at) && !holds(thread.interruptions, at) && !waiting;
+      ASSERT_EQ(holds(result, at), expected) << "round " << round << " at " << at;
+    }
+  }
+}
+
+class RankMetrics : public ::testing::Test {
+ protected:
+  store::Database open() {
+    trace_->finish();
+    return must(store::openTrace(folder_ / "t.sonde"));
+  }
+  model::ThreadId process(std::optional<std::int64_t> rank, std::int64_t pid) {
+    if (!host_)
+      host_ = trace_->add(model::Host{{}, "h", {}, {}, {}, {}, {}});
+    model::Process row;
+    row.hostId = host_;
+    row.rank = rank;
+    row.pid = pid;
+    model::Thread thread;
+    thread.processId = process_ = trace_->add(row);
+    thread.tid = pid;
+    return trace_->add(thread);
+  }
+  model::SliceId iteration(model::ThreadId thread,
+                           std::int64_t number,
+                           std::int64_t begin,
+                           std::int64_t end) {
+    const auto slice =
+        trace_->slice(thread, model::SliceKind::Iteration, "iteration", {begin, end});
+    model::Iteration row;
+    row.processId = process_;
+    row.number = number;
+    row.startNs = begin;
+    row.durNs = end - begin;
+    row.sliceId = slice;
+    trace_->add(row);
+    return slice;
+  }
+
+  test::TemporaryFolder folder_;
+  std::optional<test::TraceBuilder> trace_{std::in_place, folder_ / "t.sonde"};
+  model::HostId host_;
+  model::ProcessId process_;
+};
+
+TEST_F(RankMetrics, PartsOfAnIterationSumToItAlsoWhenTheyNest) {
+  const auto main = process(0, 1);
+  const auto step = iteration(main, 0, 100, 200);
+  trace_->slice(main, model::SliceKind::DataLoad, "data", {90, 110}, step);  // began before
+  const auto backward =
+      trace_->slice(main, model::SliceKind::Backward, "backward", {120, 180}, step);
+  trace_->slice(main, model::SliceKind::Forward, "recomputed", {130, 150}, backward);
+  trace_->slice(main, model::SliceKind::Optimizer, "step", {150, 160}, backward);
+  const auto trace = open();
+  const auto ranks = must(readRanks(trace));
+  ASSERT_THAT(ranks, SizeIs(1));
+  const IterationParts parts = must(partsOf(trace, ranks[0], ranks[0].iterations.at(0)));
+  EXPECT_EQ(parts.dataLoadNs, 10);
+  EXPECT_EQ(parts.forwardNs, 20);
+  EXPECT_EQ(parts.optimizerNs, 10);
+  EXPECT_EQ(parts.backwardNs, 30);
+  EXPECT_EQ(parts.otherNs, 30);
+  EXPECT_EQ(
+      parts.dataLoadNs + parts.forwardNs + parts.backwardNs + parts.optimizerNs + parts.otherNs,
+      parts.durNs);
+}
+
+TEST_F(RankMetrics, HelpersAreNoRanksAndCutIterationsDoNotCount) {
+  const auto main = process(0, 1);
+  iteration(main, 0, 0, 100);
+  const auto last = iteration(main, 1, 100, 900);
+  trace_->add(
+      model::Arg{model::Owner::Slice, last.value, trace_->name("complete"), std::int64_t{0}});
+  const auto worker = process(0, 2);  // a loader's worker has the environment of its rank
+  trace_->slice(worker, model::SliceKind::Operation, "collate", {0, 50});
+  const auto trace = open();
+  const auto ranks = must(readRanks(trace));
+  ASSERT_THAT(ranks, SizeIs(1));
+  EXPECT_EQ(ranks[0].name, "rank 0");
+  EXPECT_THAT(ranks[0].iterations, SizeIs(1));
+  EXPECT_EQ(ranks[0].window, (Interval{0, 100}));
+}
+
+TEST_F(RankMetrics, AProcessWithoutRankOrIterationsIsRank0OverItsSlices) {
+  const auto main = process({}, 77);
+  trace_->slice(main, model::SliceKind::Operation, "solve", {1000, 3000});
+  const auto trace = open();
+  const auto ranks = must(readRanks(trace));
+  ASSERT_THAT(ranks, SizeIs(1));
+  EXPECT_EQ(ranks[0].rank, 0);
+  EXPECT_EQ(ranks[0].window, (Interval{1000, 3000}));
+  EXPECT_FALSE(medianIteration(ranks[0]));
+}
+
+TEST_F(RankMetrics, AnOperationInsideItselfCountsOnce) {
+  const auto main = process(0, 1);
+  const auto step = iteration(main, 0, 0, 100);
+  const auto outer = trace_->slice(main, model::SliceKind::Operation, "solve", {10, 50}, step);
+  trace_->slice(main, model::SliceKind::Operation, "solve", {20, 30}, outer);
+  const auto trace = open();
+  const auto operations = must(operationsOf(trace, must(readRanks(trace)).at(0)));
+  ASSERT_THAT(operations, SizeIs(1));
+  EXPECT_EQ(operations[0].count, 2);
+  EXPECT_EQ(operations[0].ns, 40);
+  EXPECT_DOUBLE_EQ(operations[0].share, 0.4);
+  EXPECT_EQ(operations[0].p50Ns, 10);
+  EXPECT_EQ(operations[0].p95Ns, 40);
+}
+
+TEST_F(RankMetrics, ConservationFindsBytesThatNeverArrived) {
+  process(0, 1);
+  const auto channel = [&](const char* local, const char* remote) {
+    model::Channel row;
+    row.processId = process_;
+    row.local = local;
+    row.remote = remote;
+    return trace_->add(row);
+  };
+  const auto a = channel("1:1", "2:2");
+  const auto b = channel("2:2", "1:1");
+  const auto move = [&](model::ChannelId id,
+                        model::Direction direction,
+                        std::int64_t offset,
+                        std::int64_t bytes) {
+    model::Transfer row;
+    row.channelId = id;
+    row.direction = direction;
+    row.offset = offset;
+    row.bytes = bytes;
+    trace_->add(row);
+  };
+  move(a, model::Direction::Send, 0, 100);
+  move(a, model::Direction::Send, 100, 50);
+  move(b, model::Direction::Receive, 0, 30);  // short reads
+  move(b, model::Direction::Receive, 30, 110);
+  move(b, model::Direction::Send, 0, 5);
+  move(a, model::Direction::Receive, 0, 5);
+  must(trace_->writer().commit());
+  must(trace_->writer().begin());
+  must(trace_->writer().database().exec("UPDATE channel SET peer_channel_id = 3 - id"));
+  const auto trace = open();
+  const Conservation sum = must(conservationOf(trace));
+  EXPECT_EQ(sum.pairs, 1);
+  EXPECT_EQ(sum.exactPairs, 1);
+  EXPECT_EQ(sum.agreeingPairs, 0);
+  EXPECT_EQ(sum.sentBytes, 155);
+  EXPECT_EQ(sum.missingBytes, 10);
+  EXPECT_EQ(sum.unsentBytes, 0);
+}
+
+}  // namespace
+}  // namespace sonde::engine::metrics

@@ -1,0 +1,150 @@
+#include "analysis/engine/trim/trim.h"
+
+#include "analysis/engine/merge/merge.h"
+#include "analysis/store/statement.h"
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace sonde::engine::trim {
+namespace {
+
+using test::kMs;
+using test::must;
+using ::testing::HasSubstr;
+
+class Trim : public ::testing::Test {
+ protected:
+  Trim() : input_(folder_ / "in.sonde"), output_(folder_ / "out.sonde") {}
+
+  std::int64_t number(const std::string& sql) {
+    return must(must(store::openTrace(output_)).queryInteger(sql));
+  }
+
+  test::TemporaryFolder folder_;
+  std::string input_;
+  std::string output_;
+};
+
+TEST_F(Trim, KeepsWhatOverlapsTheIterations) {
+  test::writeTrainingRun(input_, {});
+  must(trim({input_, output_, 10, 12, false}));
+  EXPECT_EQ(number("SELECT min(number) * 100 + max(number) FROM iteration"), 1012);
+  EXPECT_EQ(number("SELECT count(*) FROM slice WHERE kind = 'iteration'"), 3);
+  EXPECT_EQ(number("SELECT count(*) FROM slice"), 3 * 7);
+  EXPECT_EQ(number("SELECT count(*) FROM collective"), 6);
+  EXPECT_EQ(number("SELECT count(*) FROM transfer"), 12);
+  EXPECT_EQ(number("SELECT count(*) FROM scalar"), 3);
+  EXPECT_EQ(number("SELECT count(*) FROM pragma_foreign_key_check()"), 0);
+  EXPECT_EQ(must(must(store::openTrace(output_)).queryText("PRAGMA integrity_check")), "ok");
+  EXPECT_EQ(number("SELECT count(*) FROM meta WHERE key = 'finished'"), 1);
+  EXPECT_GT(number("SELECT count(*) FROM line"), 0);
+  EXPECT_LT(std::filesystem::file_size(output_), std::filesystem::file_size(input_));
+}
+
+TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {
+  test::TraceBuilder trace(input_);
+  model::Host host;
+  host.name = "h";
+  model::Process process;
+  process.hostId = trace.add(host);
+  process.rank = 0;
+  const auto rank = trace.add(process);
+  model::Thread thread;
+  thread.processId = rank;
+  const auto main = trace.add(thread);
+  const auto other = trace.add(thread);
+  // A phase around everything, three iterations of 10 ms in it.
+  const auto phase = trace.slice(main, model::SliceKind::Phase, "train", {0, 40 * kMs});
+  for (int i = 0; i < 3; ++i) {
+    model::Iteration iteration;
+    iteration.processId = rank;
+    iteration.number = i;
+    iteration.startNs = i * 10 * kMs;
+    iteration.durNs = 10 * kMs;
+    iteration.sliceId = trace.slice(
+        main, model::SliceKind::Iteration, "iteration", {i * 10 * kMs, (i + 1) * 10 * kMs}, phase);
+    trace.add(iteration);
+    trace.add(model::Arg{
+        model::Owner::Slice, iteration.sliceId.value, trace.name("number"), std::int64_t{i}});
+  }
+  // An inherited scope that ended before the slice that has it: kept, though it lies outside.
+  const auto scope =
+      trace.slice(main, model::SliceKind::Backward, "backward", {2 * kMs, 4 * kMs}, phase);
+  model::Slice late;
+  late.threadId = other;
+  late.kind = model::SliceKind::Api;
+  late.category = "torch";
+  late.nameId = trace.name("late");
+  late.startNs = 3 * kMs;
+  late.durNs = 12 * kMs;
+  late.scopeId = scope;
+  late.scopeHow = model::ScopeHow::Inherited;
+  const auto lateId = trace.add(late);
+  const auto gone =
+      trace.slice(main, model::SliceKind::Forward, "forward", {1 * kMs, 2 * kMs}, phase);
+  trace.add(
+      model::Link{"fwdbwd", model::Owner::Slice, gone.value, model::Owner::Slice, lateId.value});
+  model::Collective collective;
+  collective.processId = rank;
+  collective.startNs = 1 * kMs;
+  collective.durNs = kMs;
+  const auto cut = trace.add(collective);
+  model::Channel channel;
+  channel.processId = rank;
+  model::Transfer transfer;
+  transfer.channelId = trace.add(channel);
+  transfer.startNs = 11 * kMs;
+  transfer.durNs = kMs;
+  transfer.collectiveId = cut;
+  trace.add(transfer);
+  trace.finish();
+
+  must(trim({input_, output_, 1, 1, false}));
+  EXPECT_EQ(number("SELECT count(*) FROM iteration"), 1);
+  EXPECT_EQ(
+      number(
+          "SELECT count(*) FROM v_slice WHERE name IN ('train', 'iteration', 'backward', 'late')"),
+      4);
+  EXPECT_EQ(number("SELECT count(*) FROM v_slice WHERE name = 'forward'"), 0);
+  EXPECT_EQ(number("SELECT count(*) FROM arg"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM link"), 0);
+  EXPECT_EQ(number("SELECT count(*) FROM collective"), 0);
+  EXPECT_EQ(number("SELECT count(*) FROM transfer WHERE collective_id IS NULL"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM pragma_foreign_key_check()"), 0);
+}
+
+TEST_F(Trim, CutsAMergedJobByEachRanksOwnSpan) {
+  test::TrainingRun second;
+  second.rank = 1;
+  second.beginNs += 30 * kMs;  // the same numbers, a little later
+  test::writeTrainingRun(folder_ / "a.sonde", {});
+  test::writeTrainingRun(folder_ / "b.sonde", second);
+  must(merge::merge({{folder_ / "a.sonde", folder_ / "b.sonde"}, input_, false}));
+  must(trim({input_, output_, 5, 5, false}));
+  EXPECT_EQ(number("SELECT count(*) FROM slice"), 2 * 7);
+  EXPECT_EQ(number("SELECT count(*) FROM channel WHERE peer_channel_id IS NOT NULL"), 2);
+}
+
+TEST_F(Trim, SaysWhichIterationsThereAre) {
+  test::writeTrainingRun(input_, {});
+  const auto refused = trim({input_, output_, 40, 50, false});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(refused.error().message, HasSubstr("has iterations 0-29, none of 40-50"));
+  EXPECT_FALSE(std::filesystem::exists(output_ + ".part"));
+  test::writeText(output_, "precious");
+  EXPECT_FALSE(trim({input_, output_, 1, 2, false}));
+  EXPECT_EQ(test::readText(output_), "precious");
+  EXPECT_FALSE(trim({input_, input_, 1, 2, true}));
+  EXPECT_TRUE(trim({input_, output_, 1, 2, true}));
+}
+
+}  // namespace
+}  // namespace sonde::engine::trim
