@@ -19,14 +19,15 @@ Outcome withoutIterations() {
   Outcome outcome;
   outcome.verdict = Verdict::Insufficient;
   outcome.message =
-      "no iteration was recorded: mark them with sonde.iteration(), or record the torch source with an optimiser";
+      "no iteration was recorded: mark them with sonde.iteration(), or record the torch source "
+      "with an optimiser";
   return outcome;
 }
 
 // Often one rank alone records a scalar; then the others have nothing to judge.
 void skipWhatOthersRecord(std::vector<CheckResult>& results) {
-  const auto recorder =
-      std::find_if(results.begin(), results.end(), [](const auto& each) { return !each.outcome.inputMissing; });
+  const auto recorder = std::find_if(
+      results.begin(), results.end(), [](const auto& each) { return !each.outcome.inputMissing; });
   if (recorder == results.end())
     return;
   for (CheckResult& result : results)
@@ -65,7 +66,8 @@ Verdict CheckReport::verdict() const {
 int CheckReport::exitStatus() const {
   const auto holds = [&](Verdict verdict, bool onlyErrors) {
     return std::any_of(results.begin(), results.end(), [&](const CheckResult& result) {
-      return result.outcome.verdict == verdict && (!onlyErrors || result.severity == Severity::Error);
+      return result.outcome.verdict == verdict &&
+             (!onlyErrors || result.severity == Severity::Error);
     });
   };
   if (holds(Verdict::Fired, true))

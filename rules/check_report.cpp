@@ -1,11 +1,12 @@
 #include "rules/check.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+
+#include <nlohmann/json.hpp>
 
 namespace sonde::rules {
 namespace {
@@ -75,7 +76,8 @@ std::string renderJson(const CheckReport& report) {
   json results = json::array();
   for (const CheckResult& result : report.results)
     results.push_back(jsonOf(result));
-  const json document = {{"schema", 1}, {"verdict", wordOf(report.verdict())}, {"results", std::move(results)}};
+  const json document = {
+      {"schema", 1}, {"verdict", wordOf(report.verdict())}, {"results", std::move(results)}};
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -10,34 +10,48 @@
 #include <utility>
 
 namespace sonde::rules {
+namespace {
 
 using store::Statement;
 
+// Iterations that have ended as such: one that the end of the program cut off has the argument
+// complete = 0.
+constexpr std::string_view kClosed =
+    "i.dur_ns IS NOT NULL AND NOT EXISTS (SELECT 1 FROM arg a JOIN string k ON k.id = a.key_id"
+    " WHERE a.owner = 'slice' AND a.owner_id = i.slice_id AND k.text = 'complete' AND a.value = 0)";
+
+}  // namespace
+
 Result<void> IterationFeed::readProcesses(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(Statement rows,
-                   trace.prepare("SELECT p.id, p.rank, p.pid, h.name,"
-                                 " count(*) OVER (PARTITION BY p.rank) > 1 FROM process p JOIN host h"
-                                 " ON h.id = p.host_id WHERE EXISTS (SELECT 1 FROM iteration i"
-                                 " WHERE i.process_id = p.id AND i.dur_ns IS NOT NULL)"
-                                 " ORDER BY p.rank IS NULL, p.rank, p.id"));
+  SONDE_TRY_ASSIGN(
+      Statement rows,
+      trace.prepare(
+          fmt::format("SELECT p.id, p.rank, p.pid, h.name, count(*) OVER (PARTITION BY p.rank) > 1,"
+                      " count(*) OVER () FROM process p JOIN host h ON h.id = p.host_id"
+                      " WHERE EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = p.id AND {})"
+                      " ORDER BY p.rank IS NULL, p.rank, p.id",
+                      kClosed)));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       return {};
-    const bool ranked = !rows.isNull(1);
+    const bool ranked = !rows.isNull(1) || rows.integer(5) == 1;  // alone, it is rank 0
     const bool shared = rows.integer(4) != 0;
     std::string name = ranked ? fmt::format("rank {}", rows.integer(1)) : "";
     if (!ranked || shared)
       name += fmt::format("{}process {}", ranked ? ", " : "", rows.integer(2));
     indexOf_[rows.integer(0)] = processes_.size();
-    processes_.push_back({rows.integer(0), std::move(name), "host " + std::string(rows.text(3)), {}});
+    processes_.push_back(
+        {rows.integer(0), std::move(name), "host " + std::string(rows.text(3)), {}});
   }
 }
 
 Result<void> IterationFeed::readIterations(const store::Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows,
-                   trace.prepare("SELECT process_id, number, start_ns, dur_ns FROM iteration"
-                                 " WHERE dur_ns IS NOT NULL ORDER BY process_id, number, start_ns"));
+                   trace.prepare(fmt::format("SELECT i.process_id, i.number, i.start_ns, i.dur_ns"
+                                             " FROM iteration i WHERE {}"
+                                             " ORDER BY i.process_id, i.number, i.start_ns",
+                                             kClosed)));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
@@ -84,9 +98,12 @@ Result<IterationFeed> IterationFeed::read(const store::Database& trace) {
 std::vector<Entity> IterationFeed::entities(Scope scope) const {
   std::vector<Entity> entities;
   for (const Process& process : processes_) {
-    const std::string name = scope == Scope::Process ? process.name : scope == Scope::Host ? process.host : "job";
-    const auto same = std::find_if(
-        entities.begin(), entities.end(), [&](const Entity& entity) { return entity.name == name; });
+    const std::string name = scope == Scope::Process ? process.name
+                             : scope == Scope::Host  ? process.host
+                                                     : "job";
+    const auto same = std::find_if(entities.begin(), entities.end(), [&](const Entity& entity) {
+      return entity.name == name;
+    });
     if (scope == Scope::Process || same == entities.end())
       entities.push_back({name, {process.id}});
     else
