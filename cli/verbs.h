@@ -15,6 +15,7 @@
   VERB(Check)             \
   VERB(Rules)             \
   VERB(Sql)               \
+  VERB(Trim)              \
   VERB(Gui)               \
   VERB(Doctor)
 

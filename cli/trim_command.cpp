@@ -1,0 +1,99 @@
+#include "analysis/engine/trim/trim.h"
+#include "cli/command.h"
+#include "cli/table.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+class TrimCommand : public Command {
+ public:
+  const char* name() const override { return "trim"; }
+  const char* summary() const override { return "cut some iterations out of a trace"; }
+  const char* details() const override {
+    return "Writes a smaller trace with what overlaps the iterations A to B (both included), for "
+           "sharing or a closer\n"
+           "look. It can be used like any other trace.\n\n"
+           "Example:\n"
+           "  sonde trim job.sonde -o small.sonde --iterations 10-12\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("-o,--output", options_.output, "the trace to write")
+        ->required()
+        ->type_name("OUT");
+    app.add_option("--iterations", range_, "which iterations to keep, by number")
+        ->required()
+        ->type_name("A-B");
+    app.add_flag("-f,--force", options_.overwrite, "replace the output when it exists");
+    app.add_option("TRACE", options_.input, "a trace")->required();
+  }
+  int run() override;
+
+ private:
+  engine::trim::TrimOptions options_;
+  std::string range_;
+};
+
+std::optional<std::int64_t> numberOf(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0)
+    return std::nullopt;
+  return number;
+}
+
+// "7-9", or "7" alone.
+std::optional<std::pair<std::int64_t, std::int64_t>> rangeOf(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = numberOf(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : numberOf(text.substr(dash + 1));
+  if (!first || !last || *last < *first)
+    return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+std::string sizeOf(const std::filesystem::path& path) {
+  std::error_code problem;
+  const auto bytes = std::filesystem::file_size(path, problem);
+  return problem ? "?" : humanBytes(static_cast<std::int64_t>(bytes));
+}
+
+int TrimCommand::run() {
+  const auto range = rangeOf(range_);
+  if (!range) {
+    complain(
+        name(),
+        fmt::format("'{}' is no range of iterations: give one like --iterations 10-12", range_));
+    return kExitUsage;
+  }
+  std::tie(options_.first, options_.last) = *range;
+  if (const auto trimmed = engine::trim::trim(options_); !trimmed)
+    return fail(name(), trimmed.error());
+  printOut(fmt::format("{} ({}) holds iterations {}-{} of {} ({})\nnext: sonde report {}\n",
+                       options_.output.string(),
+                       sizeOf(options_.output),
+                       options_.first,
+                       options_.last,
+                       options_.input.string(),
+                       sizeOf(options_.input),
+                       options_.output.string()));
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeTrimCommand() {
+  return std::make_unique<TrimCommand>();
+}
+
+}  // namespace sonde::cli
