@@ -1,5 +1,6 @@
 #include "session/completion.h"
 
+#include "analysis/engine/merge/join_ranks.h"
 #include "analysis/store/finaliser.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,20 @@ namespace sonde::session {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Which endpoints are one connection, and which process is which member, shows once all are there.
+Result<void> joinEnds(store::Database& trace) {
+  SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
+  SONDE_TRY(engine::merge::matchChannels(trace));
+  SONDE_TRY(engine::merge::joinCommunicators(trace));
+  return transaction.commit();
+}
+
+}  // namespace
+
 Result<void> completeTrace(store::Database trace, const fs::path& part, const fs::path& output) {
+  SONDE_TRY(joinEnds(trace));
   SONDE_TRY(store::finalise(std::move(trace)));
   std::error_code failure;
   fs::rename(part, output, failure);
