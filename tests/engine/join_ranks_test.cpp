@@ -1,0 +1,177 @@
+#include "analysis/engine/merge/join_ranks.h"
+
+#include "analysis/store/statement.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace sonde::engine::merge {
+namespace {
+
+using test::must;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+class JoinRanks : public ::testing::Test {
+ protected:
+  JoinRanks() {
+    for (model::HostId& host : hosts_) {
+      model::Host row;
+      row.name = "h";
+      host = trace_->add(row);
+    }
+  }
+
+  model::ProcessId process(std::size_t host, std::optional<std::int64_t> rank = {}) {
+    model::Process row;
+    row.hostId = hosts_[host];
+    row.rank = rank;
+    row.startNs = 0;
+    row.endNs = 1000;
+    return trace_->add(row);
+  }
+  std::int64_t channel(model::ProcessId process,
+                       model::ChannelKind kind,
+                       const char* local,
+                       const char* remote,
+                       std::int64_t openNs = 0) {
+    model::Channel row;
+    row.processId = process;
+    row.kind = kind;
+    row.local = local;
+    row.remote = remote;
+    row.openNs = openNs;
+    return trace_->add(row).value;
+  }
+  void move(std::int64_t channel,
+            model::Direction direction,
+            std::int64_t bytes,
+            std::int64_t atNs) {
+    model::Transfer row;
+    row.channelId = model::ChannelId{channel};
+    row.direction = direction;
+    row.bytes = bytes;
+    row.startNs = atNs;
+    row.durNs = 1;
+    trace_->add(row);
+  }
+  // channel id → peer id, of those that have one.
+  std::map<std::int64_t, std::int64_t> matched() {
+    auto database = must(store::TraceWriter::release(std::move(trace_->writer())));
+    must(matchChannels(database));
+    must(matchChannels(database));  // may be run again
+    std::map<std::int64_t, std::int64_t> peers;
+    auto rows = must(database.prepare(
+        "SELECT id, peer_channel_id FROM channel WHERE peer_channel_id IS NOT NULL"));
+    while (must(rows.step()))
+      peers[rows.integer(0)] = rows.integer(1);
+    return peers;
+  }
+
+  static constexpr auto kSend = model::Direction::Send;
+  static constexpr auto kReceive = model::Direction::Receive;
+
+  test::TemporaryFolder folder_;
+  std::optional<test::TraceBuilder> trace_{std::in_place, folder_ / "t.sonde"};
+  model::HostId hosts_[2];
+};
+
+TEST_F(JoinRanks, PairsExchangedAddressesAcrossHosts) {
+  const auto a = channel(process(0), model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.2:2");
+  const auto b =
+      channel(process(1), model::ChannelKind::Tcp, "10.0.0.2:2", "10.0.0.1:1", 999'999'999'999);
+  channel(process(1), model::ChannelKind::Tcp, "10.0.0.2:3", "10.0.0.1:1");
+  EXPECT_THAT(matched(), ElementsAre(Pair(a, b), Pair(b, a)));
+}
+
+TEST_F(JoinRanks, LoopbackPipesAndUnixStreamsStayOnTheirHost) {
+  channel(process(0), model::ChannelKind::Tcp, "127.0.0.1:1", "127.0.0.1:2");
+  channel(process(1), model::ChannelKind::Tcp, "127.0.0.1:2", "127.0.0.1:1");
+  channel(process(0), model::ChannelKind::Unix, "unix:5", "unix:6");
+  channel(process(1), model::ChannelKind::Unix, "unix:6", "unix:5");
+  const auto v6 = channel(process(0), model::ChannelKind::Tcp, "[::1]:1", "[::1]:2");
+  channel(process(1), model::ChannelKind::Tcp, "[::1]:2", "[::1]:1");
+  const auto peer = channel(process(0), model::ChannelKind::Tcp, "[::1]:2", "[::1]:1");
+  EXPECT_THAT(matched(), ElementsAre(Pair(v6, peer), Pair(peer, v6)));
+}
+
+TEST_F(JoinRanks, AddressesUsedAgainPairByTime) {
+  const auto client = process(0);
+  const auto server = process(0);
+  std::int64_t ends[2][2];
+  for (std::int64_t round : {1, 0}) {  // written in another order than they happened
+    ends[round][0] =
+        channel(client, model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.1:2", round * 500);
+    ends[round][1] =
+        channel(server, model::ChannelKind::Tcp, "10.0.0.1:2", "10.0.0.1:1", round * 500 + 1);
+    move(ends[round][0], kSend, 10, round * 500 + 100);
+    move(ends[round][1], kReceive, 10, round * 500 + 101);
+  }
+  auto peers = matched();
+  EXPECT_EQ(peers.size(), 4U);
+  for (int round : {0, 1}) {
+    EXPECT_EQ(peers[ends[round][0]], ends[round][1]);
+    EXPECT_EQ(peers[ends[round][1]], ends[round][0]);
+  }
+}
+
+// A pipe to a worker: parent and child both hold both ends after fork, the child writes and the
+// parent reads.
+TEST_F(JoinRanks, APipeThatSeveralHoldPairsTheEndsThatMoveBytes) {
+  const auto parent = process(0);
+  const auto child = process(0);
+  const auto parentReads = channel(parent, model::ChannelKind::Pipe, "pipe:9:7:r", "pipe:9:7:w");
+  channel(parent, model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
+  channel(child, model::ChannelKind::Pipe, "pipe:9:7:r", "pipe:9:7:w");
+  const auto childWrites = channel(child, model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
+  move(childWrites, kSend, 100, 50);
+  move(parentReads, kReceive, 100, 60);
+  auto peers = matched();
+  EXPECT_EQ(peers[parentReads], childWrites);
+  EXPECT_EQ(peers[childWrites], parentReads);
+}
+
+TEST_F(JoinRanks, SeveralWritersOfAPipePointAtItsReader) {
+  const auto reads = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:r", "pipe:9:7:w");
+  const auto first = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
+  const auto second = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
+  move(first, kSend, 10, 1);
+  move(second, kSend, 90, 2);
+  move(reads, kReceive, 100, 3);
+  EXPECT_THAT(matched(), ElementsAre(Pair(reads, second), Pair(first, reads), Pair(second, reads)));
+}
+
+TEST_F(JoinRanks, CommunicatorsMadeAgainJoinByOrdinal) {
+  std::int64_t made[2][2];
+  for (std::int64_t rank : {0, 1}) {
+    const auto owner = process(0, rank);
+    for (int ordinal : {0, 1}) {
+      model::Communicator row;
+      row.processId = owner;
+      row.jobKey = "world";
+      row.size = 2;
+      if (rank == 0)
+        row.position = 0;  // rank 1's probe did not learn its place
+      const auto id = trace_->add(row);
+      made[rank][ordinal] = id.value;
+      for (std::int64_t member : {0, 1})
+        trace_->add(model::CommunicatorMember{id, member, member, {}});
+    }
+  }
+  auto database = must(store::TraceWriter::release(std::move(trace_->writer())));
+  must(joinCommunicators(database));
+  EXPECT_EQ(must(database.queryInteger(
+                "SELECT count(*) FROM communicator_member m JOIN process p ON p.id = m.process_id"
+                " WHERE p.rank = m.rank")),
+            8);
+  EXPECT_NE(made[0][0], made[0][1]);
+}
+
+}  // namespace
+}  // namespace sonde::engine::merge
