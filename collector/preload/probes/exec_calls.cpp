@@ -126,16 +126,17 @@ void recordExec(const char* path, const ExecTarget& target) noexcept {
 using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
                                  // every namespace
 
-// The arguments of a variadic call as an array on the stack, which is where libc puts them as well.
-#define SONDE_GATHER(first, words, rest)                                   \
-  va_list rest;                                                            \
-  va_start(rest, first);                                                   \
-  const int words##Count = countArguments(first, rest);                    \
-  va_end(rest);                                                            \
-  auto** words = static_cast<const char**>(                                \
-      alloca(static_cast<std::size_t>(words##Count + 1) * sizeof(char*))); \
-  va_start(rest, first);                                                   \
-  copyArguments(words, words##Count, first, rest)
+// The arguments of a variadic call as the array `words` on the stack, which is where libc puts them
+// as well; `rest` stands behind them.
+#define SONDE_GATHER_WORDS(first)                                                                 \
+  va_list rest;                                                                                   \
+  va_start(rest, first);                                                                          \
+  const int wordCount = countArguments(first, rest);                                              \
+  va_end(rest);                                                                                   \
+  auto** words =                                                                                  \
+      static_cast<const char**>(alloca(static_cast<std::size_t>(wordCount + 1) * sizeof(char*))); \
+  va_start(rest, first);                                                                          \
+  copyArguments(words, wordCount, first, rest)
 
 SONDE_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
   return runPath(path, arguments, environment);
@@ -154,20 +155,20 @@ SONDE_EXPORT int execvpe(const char* file, char* const* arguments, char* const* 
 }
 
 SONDE_EXPORT int execl(const char* path, const char* first, ...) {
-  SONDE_GATHER(first, words, rest);
+  SONDE_GATHER_WORDS(first);
   va_end(rest);
   return runPath(path, const_cast<char* const*>(words), environ);
 }
 
 SONDE_EXPORT int execle(const char* path, const char* first, ...) {
-  SONDE_GATHER(first, words, rest);
+  SONDE_GATHER_WORDS(first);
   char* const* environment = va_arg(rest, char* const*);
   va_end(rest);
   return runPath(path, const_cast<char* const*>(words), environment);
 }
 
 SONDE_EXPORT int execlp(const char* file, const char* first, ...) {
-  SONDE_GATHER(first, words, rest);
+  SONDE_GATHER_WORDS(first);
   va_end(rest);
   return runInPath(file, const_cast<char* const*>(words), environ);
 }

@@ -38,7 +38,8 @@ bool isOurPythonFolder(const char* item, std::size_t length) {
 
 constexpr const char* kChained = "SONDE_CHAIN_NVTX";
 
-enum { kPreload = 0, kSession = 1 };
+constexpr std::size_t kPreload = 0;
+constexpr std::size_t kSession = 1;
 Variable gVariables[] = {
     {"LD_PRELOAD", Join::List, isOurLibrary, {}},
     {"SONDE_SESSION", Join::IfMissing, nullptr, {}},
@@ -144,38 +145,49 @@ void writeMerged(Output& out, const Variable& variable, const char* existing) no
     out.write(kChained, existing, "", "");
 }
 
-// One entry of the caller's; `seen` gets the variables that need nothing more.
-void passOn(Output& out, char* entry, bool (&seen)[kVariables]) noexcept {
-  for (std::size_t at = 0; at < kVariables; ++at) {
-    const Variable& variable = gVariables[at];
-    const char* existing = valueOf(entry, variable.name);
-    if (existing == nullptr)
-      continue;
-    if (seen[at])  // given twice: the first one is what programs read, and what environmentBytes()
-                   // has counted
-      break;
-    seen[at] = true;
-    if (!out.follow && at == kPreload && anyItem(existing, variable.ours)) {
-      Writer writer(out.text);
-      if (writeWithout(writer, variable, existing)) {
-        out.keep(out.text);
-        out.text = writer.finish();
-      }
-    } else if ((!out.follow && at == kPreload) || suffices(variable, existing)) {
-      out.keep(entry);
-    } else {
-      writeMerged(out, variable, existing);
-    }
+void passOnWithoutLibrary(Output& out, char* entry, const char* list) noexcept {
+  if (!anyItem(list, gVariables[kPreload].ours)) {
+    out.keep(entry);
     return;
   }
-  out.keep(entry);
+  Writer writer(out.text);
+  if (writeWithout(writer, gVariables[kPreload], list)) {
+    out.keep(out.text);
+    out.text = writer.finish();
+  }
+}
+
+// Which of the variables an entry is; kVariables: none.
+std::size_t whichVariable(const char* entry) noexcept {
+  std::size_t at = 0;
+  while (at < kVariables && valueOf(entry, gVariables[at].name) == nullptr)
+    ++at;
+  return at;
+}
+
+// One entry of the caller's; `seen` gets the variables that need nothing more. Of a variable that
+// is given twice programs read the first, which is what environmentBytes() has counted.
+void passOn(Output& out, char* entry, bool (&seen)[kVariables]) noexcept {
+  const std::size_t at = whichVariable(entry);
+  if (at == kVariables || seen[at]) {
+    out.keep(entry);
+    return;
+  }
+  seen[at] = true;
+  const char* existing = valueOf(entry, gVariables[at].name);
+  if (!out.follow && at == kPreload)
+    passOnWithoutLibrary(out, entry, existing);
+  else if (suffices(gVariables[at], existing))
+    out.keep(entry);
+  else
+    writeMerged(out, gVariables[at], existing);
 }
 
 void remember(Variable& variable, const char* value) noexcept {
   if (value == nullptr || strlen(value) >= kMaxValue)
     return;
   if (variable.ours == nullptr) {
-    strcpy(variable.value, value);
+    memcpy(variable.value, value, strlen(value) + 1);
     return;
   }
   anyItem(value, [&](const char* item, std::size_t length) {

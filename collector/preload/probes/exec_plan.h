@@ -28,7 +28,7 @@ void recordExec(const char* path, const ExecTarget& target) noexcept;
 // parent's.
 template <typename Call>
 auto withEnvironment(char* const* environment, const ExecTarget& target, Call call) {
-  constexpr std::size_t kOnStack = 16 * 1024;
+  constexpr std::size_t kOnStack = 16384;
   const std::size_t bytes = environmentBytes(environment);
   if (bytes <= kOnStack)
     return call(buildEnvironment(environment, !target.mustStrip, alloca(bytes)));

@@ -96,7 +96,7 @@ inline FdEntry entryOf(int fd) noexcept {
   const Directory* directory = gDirectory.load(std::memory_order_acquire);
   const auto number = static_cast<std::uint32_t>(fd);
   if (directory == nullptr || number >= kPages * kPageFds)
-    return FdEntry(FdKind::Other, 0, 0);
+    return {FdKind::Other, 0, 0};
   const Page* page = directory->pages[number / kPageFds].load(std::memory_order_acquire);
   return page == nullptr
              ? FdEntry()
