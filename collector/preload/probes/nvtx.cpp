@@ -1,6 +1,7 @@
 // InitializeInjectionNvtx2: what NVTX's loader calls in the library that NVTX_INJECTION64_PATH
 // names, once for every binary that embeds NVTX, before that binary's first NVTX call returns.
 #include "collector/core/hooks.h"
+#include "collector/core/spool.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/nvtx_events.h"
@@ -84,6 +85,13 @@ void* otherTools(const char* name, void* own) noexcept {
   return function == own ? nullptr : function;
 }
 
+// Whether NVTX is among the sources of this recording. When it is not, NVTX's functions stay the
+// no-ops that they are without a tool.
+bool isSource() noexcept {
+  return core::attached() &&
+         (core::gSpool.session->probeMask >> static_cast<int>(wire::Probe::Nvtx) & 1) != 0;
+}
+
 bool initialize(NvtxGetExportTableFunc_t getExportTable) noexcept {
   const auto* callbacks =
       static_cast<const NvtxExportTableCallbacks*>(getExportTable(NVTX_ETID_CALLBACKS));
@@ -103,7 +111,7 @@ bool initialize(NvtxGetExportTableFunc_t getExportTable) noexcept {
   const bool otherRuns = other != nullptr && other(getExportTable) != 0;
   if (otherRuns)
     gChainActive.store(true, std::memory_order_relaxed);
-  const bool own = core::attached();
+  const bool own = isSource();
   for (int at = 0; at < kLists; ++at) {
     if (other != nullptr && !otherRuns)
       restore(tables[at], lists[at], before[at]);
