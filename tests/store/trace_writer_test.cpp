@@ -211,6 +211,30 @@ TEST_F(Writer, WhatWasNotCommittedIsGoneAndIdsOfOpenScopesAreNotGivenAgain) {
   EXPECT_GT(writer.reserveSliceId(), open);
 }
 
+TEST_F(Writer, AFullDiskTakesBackTheTransactionAndNoMore) {
+  TraceWriter writer = created("a.part");
+  ASSERT_GOOD(writeSample(writer, 1));
+  ASSERT_GOOD_ASSIGN(const auto pages, writer.database().queryInteger("PRAGMA page_count"));
+  ASSERT_GOOD(writer.database().exec("PRAGMA max_page_count = " + std::to_string(pages + 4)));
+  ASSERT_GOOD(writer.begin());
+  Result<model::StringId> interned = model::StringId{};
+  for (int i = 0; interned && i < 100'000; ++i)
+    interned = writer.intern("text " + std::to_string(i) + std::string(200, '.'));
+  ASSERT_FALSE(interned);
+  EXPECT_EQ(interned.error().code, ErrorCode::Io);
+  ASSERT_GOOD(writer.rollback());
+  ASSERT_GOOD(writer.database().exec("PRAGMA max_page_count = 1000000"));
+  ASSERT_GOOD(writer.begin());
+  ASSERT_GOOD_ASSIGN(const auto first, writer.intern("text 0" + std::string(200, '.')));
+  ASSERT_GOOD(writer.commit());
+  ASSERT_GOOD_ASSIGN(const auto last, writer.database().queryInteger("SELECT max(id) FROM string"));
+  EXPECT_EQ(first.value, last);
+  ASSERT_GOOD_ASSIGN(
+      const auto texts,
+      writer.database().queryInteger("SELECT count(*) FROM string WHERE text LIKE 'text %'"));
+  EXPECT_EQ(texts, 1);
+}
+
 TEST_F(Writer, UpdatesARow) {
   TraceWriter writer = created("a.part");
   ASSERT_GOOD(writeSample(writer, 1));

@@ -1,0 +1,231 @@
+// TraceWriter::add for each table. Columns in the order of table_spec.h.
+#include "analysis/store/trace_writer.h"
+#include "analysis/store/writer_state.h"
+
+namespace sonde::store {
+
+Result<void> TraceWriter::add(const model::Meta& row) {
+  return state_->insert(Table::Meta, row.key, row.value);
+}
+
+Result<model::HostId> TraceWriter::add(const model::Host& row) {
+  return state_->insertWithId(Table::Host,
+                              row.id,
+                              row.name,
+                              row.bootId,
+                              row.os,
+                              row.cpuModel,
+                              row.cpuCount,
+                              row.memoryBytes);
+}
+
+Result<model::ProcessId> TraceWriter::add(const model::Process& row) {
+  return state_->insertWithId(Table::Process,
+                              row.id,
+                              row.hostId,
+                              row.pid,
+                              row.parentId,
+                              row.rank,
+                              row.localRank,
+                              row.worldSize,
+                              row.command,
+                              row.startNs,
+                              row.endNs,
+                              row.exitStatus,
+                              row.exitSignal,
+                              wordOf(row.state),
+                              row.pidNamespace,
+                              row.startTime,
+                              row.execCount,
+                              row.cpuNs);
+}
+
+Result<model::ThreadId> TraceWriter::add(const model::Thread& row) {
+  return state_->insertWithId(
+      Table::Thread, row.id, row.processId, row.tid, row.name, row.startNs, row.endNs);
+}
+
+Result<model::DeviceId> TraceWriter::add(const model::Device& row) {
+  return state_->insertWithId(Table::Device,
+                              row.id,
+                              row.hostId,
+                              row.kind,
+                              row.ordinal,
+                              row.name,
+                              row.uuid,
+                              row.memoryBytes);
+}
+
+Result<model::StreamId> TraceWriter::add(const model::Stream& row) {
+  return state_->insertWithId(
+      Table::Stream, row.id, row.processId, row.deviceId, row.number, row.name, row.priority);
+}
+
+Result<void> TraceWriter::add(const model::ClockSync& row) {
+  return state_->insert(
+      Table::ClockSync, row.hostId, row.processId, row.ticks, row.monotonicNs, row.realtimeNs);
+}
+
+Result<void> TraceWriter::add(const model::ClockMap& row) {
+  return state_->insert(
+      Table::ClockMap, row.hostId, row.fromNs, row.offsetNs, row.driftPpb, row.errorNs);
+}
+
+Result<void> TraceWriter::add(const model::Mapping& row) {
+  return state_->insert(Table::Mapping,
+                        row.processId,
+                        row.start,
+                        row.end,
+                        row.fileOffset,
+                        row.pathId,
+                        row.buildId,
+                        row.fromNs);
+}
+
+Result<model::SliceId> TraceWriter::add(const model::Slice& row) {
+  return state_->insertWithId(Table::Slice,
+                              row.id,
+                              row.threadId,
+                              wordOf(row.kind),
+                              Word{row.category},
+                              row.nameId,
+                              row.startNs,
+                              row.durNs,
+                              row.parentId,
+                              row.depth,
+                              row.lane,
+                              row.scopeId,
+                              wordOf(row.scopeHow),
+                              row.correlationId,
+                              row.stackId);
+}
+
+Result<void> TraceWriter::add(const model::Arg& row) {
+  return state_->insert(Table::Arg, wordOf(row.owner), row.ownerId, row.keyId, row.value);
+}
+
+Result<void> TraceWriter::add(const model::Link& row) {
+  return state_->insert(
+      Table::Link, row.kind, wordOf(row.fromOwner), row.fromId, wordOf(row.toOwner), row.toId);
+}
+
+Result<model::CommunicatorId> TraceWriter::add(const model::Communicator& row) {
+  return state_->insertWithId(
+      Table::Communicator, row.id, row.processId, row.jobKey, row.size, row.position, row.backend);
+}
+
+Result<void> TraceWriter::add(const model::CommunicatorMember& row) {
+  return state_->insert(
+      Table::CommunicatorMember, row.communicatorId, row.position, row.rank, row.processId);
+}
+
+Result<model::CollectiveId> TraceWriter::add(const model::Collective& row) {
+  return state_->insertWithId(Table::Collective,
+                              row.id,
+                              row.processId,
+                              row.communicatorId,
+                              row.seq,
+                              wordOf(row.op),
+                              row.algorithm,
+                              row.protocol,
+                              optionalWord(row.dtype),
+                              row.bytes,
+                              row.sendBytes,
+                              row.recvBytes,
+                              row.root,
+                              row.peer,
+                              row.sliceId,
+                              row.kernelId,
+                              row.startNs,
+                              row.durNs,
+                              row.waitNs,
+                              row.transferNs);
+}
+
+Result<model::ChannelId> TraceWriter::add(const model::Channel& row) {
+  return state_->insertWithId(Table::Channel,
+                              row.id,
+                              row.processId,
+                              wordOf(row.kind),
+                              row.local,
+                              row.remote,
+                              row.peerChannelId,
+                              row.inherited,
+                              row.openNs);
+}
+
+Result<model::TransferId> TraceWriter::add(const model::Transfer& row) {
+  return state_->insertWithId(Table::Transfer,
+                              row.id,
+                              row.channelId,
+                              row.threadId,
+                              wordOf(row.direction),
+                              row.offset,
+                              row.bytes,
+                              row.exact,
+                              row.startNs,
+                              row.durNs,
+                              row.collectiveId,
+                              row.step,
+                              row.tag);
+}
+
+Result<model::IterationId> TraceWriter::add(const model::Iteration& row) {
+  return state_->insertWithId(Table::Iteration,
+                              row.id,
+                              row.processId,
+                              row.number,
+                              row.startNs,
+                              row.durNs,
+                              row.probeMask,
+                              row.samples,
+                              row.tokens,
+                              row.flops,
+                              row.sliceId);
+}
+
+Result<void> TraceWriter::add(const model::Scalar& row) {
+  return state_->insert(
+      Table::Scalar, row.processId, row.iteration, row.nameId, row.value, row.tsNs);
+}
+
+Result<model::CounterId> TraceWriter::add(const model::Counter& row) {
+  return state_->insertWithId(
+      Table::Counter, row.id, row.hostId, row.processId, row.deviceId, row.nameId, row.unit);
+}
+
+Result<void> TraceWriter::add(const model::Sample& row) {
+  return state_->insert(Table::Sample, row.counterId, row.tsNs, row.value);
+}
+
+Result<void> TraceWriter::add(const model::Overhead& row) {
+  return state_->insert(Table::Overhead,
+                        row.probe,
+                        row.api,
+                        row.meanNs,
+                        row.errorNs,
+                        row.n,
+                        row.method,
+                        row.processId);
+}
+
+Result<void> TraceWriter::add(const model::ProbeCall& row) {
+  return state_->insert(Table::ProbeCall,
+                        row.threadId,
+                        row.iterationId,
+                        row.probe,
+                        row.api,
+                        row.recorded,
+                        row.unrecorded);
+}
+
+Result<void> TraceWriter::add(const model::Loss& row) {
+  return state_->insert(Table::Loss, row.probe, row.kind, row.count, row.reason, row.processId);
+}
+
+Result<model::NoteId> TraceWriter::add(const model::Note& row) {
+  return state_->insertWithId(
+      Table::Note, row.id, row.tsNs, row.processId, wordOf(row.severity), row.source, row.text);
+}
+
+}  // namespace sonde::store

@@ -1,0 +1,60 @@
+#include "analysis/store/writer_state.h"
+
+namespace sonde::store {
+namespace {
+
+std::string insertSql(Table table, std::string_view verb) {
+  const TableSpec& spec = specOf(table);
+  std::string parameters = "?";
+  for (auto left = std::count(spec.columns.begin(), spec.columns.end(), ','); left > 0; --left)
+    parameters += ", ?";
+  return fmt::format("{} INTO {}({}) VALUES ({})", verb, spec.name, spec.columns, parameters);
+}
+
+}  // namespace
+
+Result<void> TraceWriter::State::prepareAll() {
+  for (std::size_t i = 0; i < kTables.size(); ++i) {
+    const auto table = static_cast<Table>(i);
+    const bool keyed = table == Table::Meta || table == Table::Ingested ||
+                       table == Table::OpenScope || table == Table::ClockMap ||
+                       table == Table::CommunicatorMember;
+    SONDE_TRY_ASSIGN(Statement insert,
+                     database.prepare(insertSql(table, keyed ? "INSERT OR REPLACE" : "INSERT")));
+    inserts.push_back(std::move(insert));
+  }
+  SONDE_TRY_ASSIGN(
+      dropOpenScope,
+      database.prepare("DELETE FROM open_scope WHERE spool = ? AND thread_id = ? AND token = ?"));
+  SONDE_TRY_ASSIGN(unfinish, database.prepare("DELETE FROM meta WHERE key = 'finished'"));
+  return {};
+}
+
+Result<void> TraceWriter::State::loadIds() {
+  for (std::size_t i = 0; i < kTables.size(); ++i) {
+    if (!kTables[i].hasId())
+      continue;
+    SONDE_TRY_ASSIGN(
+        const std::int64_t last,
+        database.queryInteger(fmt::format("SELECT coalesce(max(id), 0) FROM {}", kTables[i].name)));
+    nextIds[i] = std::max(nextIds[i], last + 1);
+  }
+  SONDE_TRY_ASSIGN(const std::int64_t open,
+                   database.queryInteger("SELECT coalesce(max(slice_id), 0) FROM open_scope"));
+  auto& nextSlice = nextIds[static_cast<std::size_t>(Table::Slice)];
+  nextSlice = std::max(nextSlice, open + 1);
+  return {};
+}
+
+Result<void> TraceWriter::State::loadStrings() {
+  SONDE_TRY_ASSIGN(Statement all, database.prepare("SELECT id, text FROM string ORDER BY id"));
+  strings.clear();
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool row, all.step());
+    if (!row)
+      return {};
+    strings.emplace(all.text(1), all.integer(0));
+  }
+}
+
+}  // namespace sonde::store

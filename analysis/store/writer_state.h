@@ -1,0 +1,117 @@
+// What a TraceWriter keeps: its connection, statements, strings and next ids. Within
+// analysis/store; one thread.
+#pragma once
+
+#include "analysis/base/utf8.h"
+#include "analysis/store/table_spec.h"
+#include "analysis/store/trace_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sonde::store {
+
+struct TextHash {
+  using is_transparent = void;  // find() takes views without making a string
+  std::size_t operator()(std::string_view text) const noexcept {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+using StringIds = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
+using Ids = std::array<std::int64_t, static_cast<std::size_t>(Table::Count)>;
+
+// A text of ours: known to be proper text, and alive until the row is stored.
+struct Word {
+  std::string_view text;
+};
+
+template <typename Enum>
+Word wordOf(Enum value) noexcept {
+  return Word{model::word(value)};
+}
+
+inline std::optional<Word> optionalWord(model::DataType type) noexcept {
+  return type == model::DataType::Unknown ? std::nullopt : std::optional(wordOf(type));
+}
+
+inline void put(Statement& statement, int parameter, Word word) noexcept {
+  statement.bindStaticText(parameter, word.text);
+}
+
+// The row's texts outlive the step that stores it.
+inline void put(Statement& statement, int parameter, std::string_view text) {
+  if (isText(text))
+    statement.bindStaticText(parameter, text);
+  else
+    statement.bindText(parameter, toText(text));
+}
+
+template <typename T>
+void put(Statement& statement, int parameter, const T& value) {
+  statement.bind(parameter, value);
+}
+
+template <typename T>
+void put(Statement& statement, int parameter, const std::optional<T>& value) {
+  value ? put(statement, parameter, *value) : statement.bindNull(parameter);
+}
+
+inline void put(Statement& statement, int parameter, const model::ArgValue& value) {
+  std::visit([&](const auto& held) { put(statement, parameter, held); }, value);
+}
+
+struct TraceWriter::State {
+  explicit State(Database trace) noexcept : database(std::move(trace)) {}
+
+  Result<void> prepareAll();
+  Result<void> loadIds();
+  Result<void> loadStrings();
+
+  template <typename... Values>
+  Result<void> insert(Table table, const Values&... values) {
+    Statement& statement = inserts[static_cast<std::size_t>(table)];
+    int parameter = 0;
+    (put(statement, ++parameter, values), ...);
+    auto stepped = statement.step();
+    if (!stepped)
+      return std::move(stepped).error();
+    return {};
+  }
+
+  // Adds a row with an id: `given`, or the next of the table.
+  template <typename Id, typename... Values>
+  Result<Id> insertWithId(Table table, Id given, const Values&... values) {
+    std::int64_t& next = nextIds[static_cast<std::size_t>(table)];
+    const Id id = given ? given : Id{next};
+    SONDE_TRY(insert(table, id, values...));
+    next = std::max(next, id.value + 1);
+    return id;
+  }
+
+  Result<void> remove(Table table, std::int64_t id) {
+    SONDE_TRY_ASSIGN(
+        Statement statement,
+        database.prepare(fmt::format("DELETE FROM {} WHERE id = ?", specOf(table).name)));
+    return statement.bindAll(id).run();
+  }
+
+  Database database;
+  StringIds strings;
+  Ids nextIds{};
+  Ids idsAtBegin{};
+  std::vector<Statement> inserts;  // by Table
+  std::optional<Statement> dropOpenScope;
+  std::optional<Statement> unfinish;
+};
+
+}  // namespace sonde::store
