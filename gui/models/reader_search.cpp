@@ -124,9 +124,16 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
   const std::int64_t begin = skeleton_.beginNs;
   const std::int64_t span = std::max<std::int64_t>(skeleton_.endNs - begin, 1);
   std::vector<int> busiest;
-  for (int at = 0; at < static_cast<int>(skeleton_.tracks.size()); ++at)
-    if (skeleton_.tracks[static_cast<std::size_t>(at)].rows > 0)
+  const bool slices =
+      std::any_of(skeleton_.tracks.begin(), skeleton_.tracks.end(), [](const TrackInfo& track) {
+        return track.owner == Owner::Thread && track.rows > 0;
+      });
+  // Channels only where there is nothing else: what threads did says more.
+  for (int at = 0; at < static_cast<int>(skeleton_.tracks.size()); ++at) {
+    const TrackInfo& track = skeleton_.tracks[static_cast<std::size_t>(at)];
+    if (track.rows > 0 && (track.owner == Owner::Thread || !slices))
       busiest.push_back(at);
+  }
   std::stable_sort(busiest.begin(), busiest.end(), [&](int a, int b) {
     return skeleton_.tracks[static_cast<std::size_t>(a)].count >
            skeleton_.tracks[static_cast<std::size_t>(b)].count;

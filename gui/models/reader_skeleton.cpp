@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace sonde::gui {
@@ -135,6 +136,7 @@ Result<void> SkeletonReader::readChannels() {
         if (pid)
           peer = rank ? QStringLiteral("rank %1 (pid %2)").arg(*rank).arg(*pid)
                       : QStringLiteral("pid %1").arg(*pid);
+        track.network = row.text(2) != "unix" && row.text(2) != "pipe";
         track.name = qtext(row.text(2)) + QStringLiteral(" ⇄ ") + peer;
         track.detail = qtext(row.text(3)) + QStringLiteral(" ⇄ ") + remote;
         addTrack(std::move(track), row.integer(1));
@@ -213,7 +215,11 @@ Result<void> SkeletonReader::readBounds() {
 void SkeletonReader::orderTracks() {
   auto& tracks = result_.skeleton.tracks;
   std::stable_sort(tracks.begin(), tracks.end(), [](const TrackInfo& a, const TrackInfo& b) {
-    return std::pair(a.process, a.owner) < std::pair(b.process, b.owner);
+    const auto place = [](const TrackInfo& track) {
+      const bool channel = track.owner == Owner::Channel;
+      return std::tuple(track.process, track.owner, !track.network, channel ? -track.count : 0);
+    };
+    return place(a) < place(b);
   });
 }
 

@@ -81,11 +81,12 @@ struct Line {
 
 struct TrackInfo {
   Owner owner = Owner::Thread;
-  std::int64_t id = 0;  // of the thread or channel
-  int process = 0;      // index in Skeleton::processes
-  QString name;         // "main", "tcp 127.0.0.1:4242"
-  QString detail;       // "thread 4242", "to 127.0.0.1:5000"
-  int rows = 0;         // 0: nothing happened on it
+  std::int64_t id = 0;   // of the thread or channel
+  int process = 0;       // index in Skeleton::processes
+  QString name;          // "main", "tcp 127.0.0.1:4242"
+  QString detail;        // "thread 4242", "to 127.0.0.1:5000"
+  bool network = false;  // a channel between processes that may be on different hosts
+  int rows = 0;          // 0: nothing happened on it
   std::int64_t count = 0;
   std::vector<Line> lines;
 };

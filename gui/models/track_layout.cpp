@@ -19,11 +19,20 @@ void forEachProcess(const Skeleton& skeleton, Visit visit) {
   }
 }
 
-std::size_t channelsOf(const Skeleton& skeleton, std::size_t first, std::size_t last) {
-  return static_cast<std::size_t>(std::count_if(
-      skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first),
-      skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last),
-      [](const TrackInfo& track) { return track.owner == Owner::Channel && track.rows > 0; }));
+template <typename Matches>
+std::size_t count(const Skeleton& skeleton, std::size_t first, std::size_t last, Matches matches) {
+  return static_cast<std::size_t>(
+      std::count_if(skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first),
+                    skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last),
+                    matches));
+}
+
+bool busyThread(const TrackInfo& track) {
+  return track.owner == Owner::Thread && track.rows > 0;
+}
+
+bool busyChannel(const TrackInfo& track) {
+  return track.owner == Owner::Channel && track.rows > 0;
 }
 
 int trackHeight(const TrackInfo& track) {
@@ -35,9 +44,13 @@ int trackHeight(const TrackInfo& track) {
 void TrackLayout::reset(const Skeleton& skeleton) {
   foldedProcesses_.clear();
   foldedChannels_.clear();
+  const bool slices = count(skeleton, 0, skeleton.tracks.size(), busyThread) > 0;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
-    if (channelsOf(skeleton, first, last) > kManyChannels)
+    const std::size_t channels = count(skeleton, first, last, busyChannel);
+    if (channels > kManyChannels)
       foldedChannels_.insert(process);
+    if (slices && channels > 0 && count(skeleton, first, last, busyThread) == 0)
+      foldedProcesses_.insert(process);
   });
   rebuild(skeleton);
 }
@@ -74,17 +87,22 @@ void TrackLayout::addProcess(const Skeleton& skeleton,
   add(header, kHeaderHeight);
   if (header.folded)
     return;
+  // What goes over the network stands beside the threads, unless it is much.
+  const auto network = std::count_if(
+      begin, end, [&](const TrackInfo& track) { return track.network && shown(track); });
+  const bool apart = network <= static_cast<std::ptrdiff_t>(kManyChannels);
+  const auto grouped = [&](const TrackInfo& track) {
+    return track.owner == Owner::Channel && shown(track) && !(track.network && apart);
+  };
   LayoutEntry channels{LayoutEntry::Type::Channels, process};
   channels.folded = foldedChannels_.contains(process);
-  channels.count = static_cast<int>(std::count_if(begin, end, [&](const TrackInfo& track) {
-    return track.owner == Owner::Channel && shown(track);
-  }));
+  channels.count = static_cast<int>(std::count_if(begin, end, grouped));
   bool inChannels = false;
   for (std::size_t at = first; at < last; ++at) {
     const TrackInfo& track = skeleton.tracks[at];
     if (!shown(track))
       continue;
-    if (track.owner == Owner::Channel && !inChannels) {
+    if (grouped(track) && !inChannels) {
       inChannels = true;
       add(channels, kGroupHeight);
     }

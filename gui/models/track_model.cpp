@@ -7,11 +7,13 @@
 namespace sonde::gui {
 namespace {
 
-// The program without its folder, and its arguments.
+// Paths without their folders.
 QString shortCommand(const QString& command) {
-  const qsizetype space = command.indexOf(' ');
-  const QString program = space < 0 ? command : command.left(space);
-  return QFileInfo(program).fileName() + (space < 0 ? QString() : command.mid(space));
+  QStringList words = command.split(QLatin1Char(' '));
+  for (QString& word : words)
+    if (word.startsWith(QLatin1Char('/')))
+      word = QFileInfo(word).fileName();
+  return words.join(QLatin1Char(' '));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ QSize OverviewStrip::sizeHint() const {
   const auto& rows = model_.overview();
   const auto busy = std::count_if(
       rows.begin(), rows.end(), [](const OverviewRow& row) { return !row.bins.empty(); });
-  const int shown = std::clamp(static_cast<int>(busy), 3, kMaxRows);
+  const int shown = std::clamp(static_cast<int>(busy), 4, kMaxRows);
   return {400, 2 * kTop + shown * kRowHeight};
 }
 

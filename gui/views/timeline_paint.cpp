@@ -130,21 +130,24 @@ void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const Layo
     paintArrow(painter, rect, entry.folded, theme_.text);
   const ProcessInfo& process =
       model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
-  QString title = titleOf(process);
+  QString remark;
   if (quiet)
-    title += QStringLiteral("  ·  nothing recorded");
-  else if (entry.hidden > 0)
-    title += QStringLiteral("  ·  ") + hiddenText(entry.hidden);
+    remark = tr("nothing recorded");
+  else if (entry.hidden > 0 && !process.childOf)
+    remark = hiddenText(entry.hidden);
+  painter.save();
   QFont font = painter.font();
   font.setBold(process.rank && !process.childOf && !quiet);
-  painter.save();
   painter.setFont(font);
   painter.setPen(quiet ? theme_.dimText : theme_.text);
   const QRect text = rect.adjusted(24, 0, -kMargin, -1);
-  painter.drawText(text,
-                   Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title, Qt::ElideMiddle, text.width()));
+  const QFontMetrics metrics = painter.fontMetrics();
+  const QString title = metrics.elidedText(titleOf(process), Qt::ElideMiddle, text.width());
+  painter.drawText(text, Qt::AlignVCenter, title);
   painter.restore();
+  painter.setPen(theme_.dimText);
+  painter.drawText(
+      text.adjusted(metrics.horizontalAdvance(title) + 16, 0, 0, 0), Qt::AlignVCenter, remark);
 }
 
 void TimelineView::paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
@@ -153,14 +156,16 @@ void TimelineView::paintChannels(QPainter& painter, const QRect& rect, const Lay
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
   paintArrow(painter, rect.translated(12, 0), entry.folded, theme_.dimText);
   painter.setPen(theme_.dimText);
-  const QString text = entry.count == 1 ? tr("1 channel") : tr("%1 channels").arg(entry.count);
+  const QString text =
+      entry.count == 1 ? tr("1 more channel") : tr("%1 more channels").arg(entry.count);
   painter.drawText(rect.adjusted(36, 0, -kMargin, -1), Qt::AlignVCenter, text);
 }
 
 void TimelineView::paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track) {
   painter.fillRect(rect.adjusted(0, 0, -1, -1), theme_.panel);
   const bool channel = track.owner == Owner::Channel;
-  const QRect first = rect.adjusted(channel ? 36 : 24, TrackLayout::kTrackPadding, -kMargin, 0);
+  const QRect first =
+      rect.adjusted(channel && !track.network ? 36 : 24, TrackLayout::kTrackPadding, -kMargin, 0);
   const QRect line(first.left(), first.top(), first.width(), TrackLayout::kRowHeight);
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.text);

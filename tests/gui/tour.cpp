@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
   sonde::gui::MainWindow window;
   window.resize(1440, 860);
   window.show();
+  window.activateWindow();
+  (void)QTest::qWaitForWindowActive(&window);
   Tour tour(window, QString::fromLocal8Bit(argv[2]));
   window.open({QString::fromLocal8Bit(argv[1])});
   tour.picture("1-start.png");

@@ -63,6 +63,28 @@ TEST(TrackLayout, FoldsManyChannelsAndRevealsOne) {
   EXPECT_EQ(layout.find(5)->track, 5);
 }
 
+TEST(TrackLayout, NetworkChannelsStandBesideTheThreads) {
+  Skeleton skeleton = twoProcesses(20);
+  skeleton.tracks[2].network = true;
+  TrackLayout layout;
+  layout.reset(skeleton);
+  EXPECT_EQ(typesOf(layout),
+            (std::vector{Type::Process, Type::Track, Type::Track, Type::Channels, Type::Process}));
+  EXPECT_EQ(layout.entries()[2].track, 2);
+  EXPECT_EQ(layout.entries()[3].count, 19);
+}
+
+TEST(TrackLayout, ProcessesThatOnlyPassBytesOnBeginFolded) {
+  Skeleton skeleton = twoProcesses(0);
+  skeleton.tracks.push_back(track(Owner::Channel, 1, 1));
+  TrackLayout layout;
+  layout.reset(skeleton);
+  EXPECT_TRUE(layout.entries().back().folded);
+  EXPECT_FALSE(layout.quiet(1));
+  layout.reveal(skeleton, 3);
+  EXPECT_NE(layout.find(3), nullptr);
+}
+
 TEST(TrackLayout, EntriesFollowEachOtherWithoutGaps) {
   TrackLayout layout;
   layout.reset(twoProcesses(3));
