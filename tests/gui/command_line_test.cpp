@@ -1,0 +1,95 @@
+// sonde-gui as a program: exit codes, messages, and pictures where there is no display.
+#include "tests/gui/sample_trace.h"
+
+#include <QFile>
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+
+#include <gtest/gtest.h>
+
+namespace sonde::gui {
+namespace {
+
+struct Outcome {
+  int exitCode;
+  QString out;
+  QString err;
+};
+
+Outcome run(const QStringList& arguments) {
+  QProcess process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    environment.remove(QString::fromLatin1(name));
+  process.setProcessEnvironment(environment);
+  process.start(QStringLiteral(SONDE_GUI_PROGRAM), arguments);
+  EXPECT_TRUE(process.waitForFinished(50'000));
+  return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+          QString::fromUtf8(process.readAllStandardOutput()),
+          QString::fromUtf8(process.readAllStandardError())};
+}
+
+// One line that begins with the program's name.
+void expectOneLine(const Outcome& outcome) {
+  EXPECT_TRUE(outcome.err.startsWith("sonde-gui: ")) << outcome.err.toStdString();
+  EXPECT_EQ(outcome.err.count('\n'), 1) << outcome.err.toStdString();
+}
+
+TEST(SondeGui, WritesAPictureWithoutADisplayAndSaysNothing) {
+  const QTemporaryDir folder;
+  const QString trace = folder.filePath("train.sonde");
+  const QString picture = folder.filePath("out.png");
+  testing::writeTraining(trace.toStdString(), 4);
+  const Outcome outcome =
+      run({"--screenshot", picture, "--view", "timeline", "--size", "900x500", trace});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
+  EXPECT_EQ(outcome.err.toStdString(), "");
+  EXPECT_EQ(QImage(picture).size(), QSize(900, 500));
+}
+
+TEST(SondeGui, AFileThatIsNoTraceIs3) {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath("notes.txt"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("not a trace at all");
+  file.close();
+  for (const QString& trace : {file.fileName(), folder.filePath("missing.sonde")}) {
+    const Outcome outcome = run({"--screenshot", folder.filePath("out.png"), trace});
+    EXPECT_EQ(outcome.exitCode, 3);
+    expectOneLine(outcome);
+    EXPECT_FALSE(QFile::exists(folder.filePath("out.png")));
+  }
+}
+
+TEST(SondeGui, UsageErrorsAre2) {
+  for (const QStringList& arguments :
+       {QStringList{"--view", "nonsense", "a.sonde"},
+        QStringList{"--size", "big", "--screenshot", "o.png", "a.sonde"},
+        QStringList{"--no-such-option"},
+        QStringList{"--screenshot", "o.png"},
+        QStringList{"a.sonde"}}) {  // no display
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exitCode, 2) << arguments.join(' ').toStdString();
+    expectOneLine(outcome);
+  }
+}
+
+TEST(SondeGui, HelpHasAnExample) {
+  const Outcome outcome = run({"--help"});
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_TRUE(outcome.out.contains("Example"));
+  EXPECT_TRUE(outcome.out.contains("--screenshot"));
+}
+
+TEST(SondeGui, APictureThatCannotBeWrittenIsSaid) {
+  const QTemporaryDir folder;
+  const QString trace = folder.filePath("train.sonde");
+  testing::writeTraining(trace.toStdString(), 2);
+  const Outcome outcome = run({"--screenshot", "/nonexistent/out.png", trace});
+  EXPECT_EQ(outcome.exitCode, 3);
+  expectOneLine(outcome);
+}
+
+}  // namespace
+}  // namespace sonde::gui
