@@ -72,16 +72,16 @@ Cell duration(std::int64_t ns) {
 }
 
 Lines iterationLines(const JobReport& report, std::size_t limit) {
-  Table table{{{"rank", "iterations of"},
+  Table table{{{"rank", "rank"},
                {"count", "count", ColumnKind::Integer},
                {"median", "median", ColumnKind::DurationNs},
                {"p95", "p95", ColumnKind::DurationNs},
                {"min", "min", ColumnKind::DurationNs},
                {"max", "max", ColumnKind::DurationNs},
-               {"data_load", "| data", ColumnKind::DurationNs},
+               {"data_load", "data", ColumnKind::DurationNs},
                {"forward", "forward", ColumnKind::DurationNs},
                {"backward", "backward", ColumnKind::DurationNs},
-               {"optimizer", "optimizer", ColumnKind::DurationNs},
+               {"optimizer", "optim", ColumnKind::DurationNs},
                {"other", "other", ColumnKind::DurationNs}},
               {}};
   for (const RankReport& rank : report.ranks) {
@@ -106,21 +106,23 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
     append(lines, "No iterations: mark them with sonde.iteration(), or record the torch source.");
     return lines;
   }
-  append(lines, "Iterations, and the parts of the median one");
+  append(
+      lines,
+      "Iterations, and the median one in parts: data loading, forward, backward, optimizer, other");
   appendTable(lines, std::move(table), limit);
   return lines;
 }
 
 Lines timeLines(const JobReport& report, std::size_t limit) {
-  Table table{{{"rank", "time of"},
+  Table table{{{"rank", "rank"},
                {"window", "window", ColumnKind::DurationNs},
                {"compute", "compute", ColumnKind::DurationNs},
                {"idle", "idle", ColumnKind::DurationNs},
-               {"collectives", "| collectives", ColumnKind::Integer},
+               {"collectives", "collectives", ColumnKind::Integer},
                {"comm", "time", ColumnKind::DurationNs},
                {"hidden", "hidden", ColumnKind::DurationNs},
                {"exposed", "exposed", ColumnKind::DurationNs},
-               {"share", "of window", ColumnKind::Fraction}},
+               {"share", "exposed of window", ColumnKind::Fraction}},
               {}};
   for (const RankReport& rank : report.ranks) {
     const metrics::RankTime& time = rank.time;
@@ -138,7 +140,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
                           duration(time.exposedNs),
                           share});
   }
-  Lines lines = {"", "Computing and communicating"};
+  Lines lines = {"", "Computing and communicating, hidden behind computing or exposed"};
   appendTable(lines, std::move(table), limit);
   return lines;
 }
@@ -179,7 +181,7 @@ OperationRows gatherOperations(const JobReport& report, bool full) {
 }
 
 std::string operationName(const std::string& kind, const std::string& name) {
-  return cutTo(kind == name ? name : fmt::format("{} {}", kind, name), 36);
+  return cutTo(kind == name ? name : fmt::format("{} {}", kind, name), 34);
 }
 
 Lines operationLines(const JobReport& report, bool full, std::size_t limit) {
@@ -246,7 +248,7 @@ std::string conservationText(const metrics::Conservation& sum) {
 Lines trafficLines(const JobReport& report, std::size_t limit) {
   if (report.traffic.empty())
     return {};
-  Table table{{{"rank", "data of"},
+  Table table{{{"rank", "rank"},
                {"peer", "with"},
                {"kind", "over"},
                {"sent", "sent", ColumnKind::Bytes},

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
+
 namespace sonde::cli {
 namespace {
 
@@ -53,6 +55,25 @@ TEST(Dispatch, ListsEveryVerb) {
   EXPECT_EQ(finished.status, 0);
   for (const auto& command : allCommands())
     EXPECT_THAT(finished.out, HasSubstr(std::string("  ") + command->name())) << command->name();
+}
+
+// The pages of the verbs that read traces; those of recording are held by their own tests.
+TEST(Dispatch, VerbsHaveAPageThatNamesEveryOption) {
+  for (const char* verb : {"report", "merge", "check", "rules", "sql", "trim", "gui"}) {
+    const std::string page =
+        test::readText(std::string(SONDE_SOURCE_DIR "/docs/cli/") + verb + ".md");
+    EXPECT_THAT(page, StartsWith(std::string("# sonde ") + verb + " ")) << verb;
+    const std::string help = runProgram({kSonde, verb, "--help"}).out;
+    for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
+      std::size_t end = at + 2;
+      while (end < help.size() && (std::islower(help[end]) != 0 || help[end] == '-'))
+        ++end;
+      const std::string option = help.substr(at, end - at);
+      if (option == "--help" || option == "--output" || option == "--force" || option == "--")
+        continue;
+      EXPECT_THAT(page, HasSubstr(option)) << verb;
+    }
+  }
 }
 
 TEST(Dispatch, EveryVerbHasAnExampleInItsHelp) {
