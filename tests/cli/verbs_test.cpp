@@ -272,6 +272,25 @@ TEST_F(Verbs, CheckNamesTheLineOfAWrongRulesFile) {
                 ":2:1: there is no rule 'step-outlyer': did you mean 'step-outlier'?\n");
 }
 
+TEST_F(Verbs, TrimCutsAndRefusesWhatIsNoRange) {
+  const std::string trace = write(0);
+  const std::string small = folder_ / "small.sonde";
+  const Finished trimmed = sonde({"trim", trace, "-o", small, "--iterations", "4-6"});
+  EXPECT_EQ(trimmed.status, 0) << trimmed.err;
+  EXPECT_THAT(trimmed.out, HasSubstr("holds iterations 4-6 of " + trace));
+  const json rows =
+      jsonOf(sonde({"sql", small, "SELECT number FROM iteration", "--format", "json"}));
+  EXPECT_EQ(rows["rows"].dump(), "[[4],[5],[6]]");
+  EXPECT_EQ(sonde({"report", small}).status, 0);
+  for (const char* range : {"6-4", "x", "1-", "-3", "1-2-3", ""}) {
+    const Finished refused =
+        sonde({"trim", trace, "-o", folder_ / "other.sonde", "--iterations", range});
+    EXPECT_EQ(refused.status, 2) << range;
+    EXPECT_THAT(refused.err, StartsWith("sonde trim: ")) << range;
+  }
+  EXPECT_EQ(sonde({"trim", trace, "-o", folder_ / "other.sonde", "--iterations", "70"}).status, 2);
+}
+
 TEST_F(Verbs, RulesExplainsThem) {
   EXPECT_EQ(sonde({"rules"}).status, 0);
   expectGolden("rules.txt", sonde({"rules"}).out);

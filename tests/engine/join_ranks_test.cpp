@@ -113,6 +113,9 @@ TEST_F(JoinRanks, AddressesUsedAgainPairByTime) {
     move(ends[round][0], kSend, 10, round * 500 + 100);
     move(ends[round][1], kReceive, 10, round * 500 + 101);
   }
+  // A third use whose other end was not recorded has none.
+  const auto alone = channel(client, model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.1:2", 5000);
+  move(alone, kSend, 10, 5100);
   auto peers = matched();
   EXPECT_EQ(peers.size(), 4U);
   for (int round : {0, 1}) {
@@ -141,10 +144,10 @@ TEST_F(JoinRanks, SeveralWritersOfAPipePointAtItsReader) {
   const auto reads = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:r", "pipe:9:7:w");
   const auto first = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
   const auto second = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r");
-  move(first, kSend, 10, 1);
-  move(second, kSend, 90, 2);
+  move(first, kSend, 90, 1);
+  move(second, kSend, 10, 2);  // was there for longer, but moved less
   move(reads, kReceive, 100, 3);
-  EXPECT_THAT(matched(), ElementsAre(Pair(reads, second), Pair(first, reads), Pair(second, reads)));
+  EXPECT_THAT(matched(), ElementsAre(Pair(reads, first), Pair(first, reads), Pair(second, reads)));
 }
 
 TEST_F(JoinRanks, CommunicatorsMadeAgainJoinByOrdinal) {
