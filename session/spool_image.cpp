@@ -35,6 +35,10 @@ bool runsInNamespace(std::uint64_t pidNamespace, std::uint64_t startTime) {
   return false;
 }
 
+bool isBlank(const SpoolSlot& slot) {
+  return !slot.damaged && slot.committed == slot.firstRecord;
+}
+
 }  // namespace
 
 SpoolImage::SpoolImage(launcher::SpoolReader reader, ingest::ProcessRow& process)
@@ -92,6 +96,9 @@ std::uint64_t SpoolImage::look() {
   work_.clear();
   for (const SpoolSlot& slot : reader_.snapshot()) {
     const std::uint32_t consumed = consumedOf(slot);
+    // Not before its first record: that may be the end of a scope which the prefix does not list.
+    if (isBlank(slot) && !slot.full)
+      continue;
     if (slot.committed > consumed)
       bytes += slot.committed - consumed;
     else if (!slot.full)
@@ -126,8 +133,10 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
       continue;
     if (slot.damaged) {
       builder_->noteDamage();
-    } else {
+    } else if (!isBlank(slot)) {
       const auto records = reader_.readRecords(slot, consumed);
+      if (records.empty())
+        builder_->noteDamage();
       if (consumed == 0)
         builder_->openSlot(slot.thread, reader_.readScopes(slot), slot.claimTicks, records);
       builder_->addRecords(slot.thread, records);

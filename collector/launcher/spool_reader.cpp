@@ -213,7 +213,11 @@ std::span<const std::byte> SpoolReader::readRecords(const SpoolSlot& slot, std::
     return {};
   buffer_.resize(kSlotBytes);
   const std::size_t bytes = slot.committed - from;
-  std::memcpy(buffer_.data(), slotBase(slot.index) + from, bytes);
+  // Not through the mapping: its pages would count as the recorder's memory, and a disk's error
+  // would be a SIGBUS.
+  const auto offset = static_cast<off_t>(std::size_t{slot.index} * kSlotBytes + from);
+  if (::pread(fd_, buffer_.data(), bytes, offset) != static_cast<ssize_t>(bytes))
+    return {};
   return {buffer_.data(), bytes};
 }
 

@@ -103,6 +103,21 @@ TEST_F(DrainerTest, ReadsASlotAsItGrows) {
   EXPECT_THAT(rows("SELECT state FROM process"), ElementsAre("running"));
 }
 
+TEST_F(DrainerTest, WaitsForTheFirstRecordOfASlot) {
+  SpoolBuilder spool(::getpid());
+  spool.header().startTime = processStartTime(::getpid());
+  const auto token = spool.begin(0, SliceKind::Operation, "a", 1000);
+  spool.slot(spool.openSlot(0)).claimTicks = 5000;  // for the end of the scope, which comes next
+  spool.write(session());
+  auto drainer = open();
+  drainer->drainOnce();
+  spool.end(0, token, 1300);
+  spool.rewrite(session());
+  const DrainTotals totals = finish(std::move(drainer));
+  EXPECT_THAT(rows(kNamed), ElementsAre("a|1000|300|0"));
+  EXPECT_THAT(totals.dropped, IsEmpty());
+}
+
 TEST_F(DrainerTest, GoesOnAfterItsRecorderDied) {
   SpoolBuilder spool(::getpid());
   spool.header().startTime = processStartTime(::getpid());
