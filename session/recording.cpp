@@ -201,6 +201,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
     stopJobRecording("processes of the job still run: they are not recorded any more");
   drain();
   capture_.reset();
+  noteRefused();
   drainer_->noteMeta("recorder_cpu_ns", std::to_string(nowNs(CLOCK_PROCESS_CPUTIME_ID)));
   drainer_->noteMeta("recorder_rss_bytes", std::to_string(largestResidentBytes()));
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
@@ -213,6 +214,17 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   summary.recorderBytes = largestResidentBytes();
   summary.notes = notes_;
   return summary;
+}
+
+void Recording::noteRefused() {
+  const std::uint32_t refused = page_.refusedImages();
+  if (refused == 0)
+    return;
+  drainer_->noteLoss("process", "image", "spool full", refused);
+  notes_.push_back(
+      fmt::format("{} processes are not in the trace, because the spool had no room for them: "
+                  "raise --spool-limit",
+                  refused));
 }
 
 void Recording::discard() {

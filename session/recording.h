@@ -89,6 +89,7 @@ class Recording {
   void storeReaped();
   void stopJobRecording(std::string why);
   void holdToMaxSize();
+  void noteRefused();
   void removeFolder();
 
   RecordingOptions options_;

@@ -55,4 +55,8 @@ void SessionPage::stopRecording() {
   page_->recording.store(0);
 }
 
+std::uint32_t SessionPage::refusedImages() const {
+  return page_->refusedImages.load();
+}
+
 }  // namespace sonde::session

@@ -25,6 +25,9 @@ class SessionPage {
   // New process images do not record any more.
   void stopRecording();
 
+  // Process images for which the spool had no room at all.
+  std::uint32_t refusedImages() const;
+
  private:
   explicit SessionPage(wire::SessionPage* page) : page_(page) {}
 

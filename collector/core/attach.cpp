@@ -24,6 +24,7 @@ bool open(bool forked) noexcept {
   const std::size_t parentBytes = gSpool.mappedBytes;
   if (!createSpool(gSpool, gFolder, forked)) {
     gSpool.control = &gSilent;
+    gSpool.session->refusedImages.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   if (forked) {

@@ -146,6 +146,7 @@ struct SessionPage {
   std::atomic<std::uint64_t> allocatedBytes;  // sum of the files' allocated bytes; a file's are
                                               // given back when it is deleted
   std::atomic<std::uint32_t> recording;       // 0: new process images do not record either
+  std::atomic<std::uint32_t> refusedImages;   // for which there was no room for a file at all
 };
 
 }  // namespace sonde::wire

@@ -1,12 +1,37 @@
 """A disk that fills, a limit that is reached: the job goes on, the trace keeps what it has, the summary says so."""
 import resource
+import sys
 import unittest
 
 from run_support import RunTest
 
 
 
+# Opens and closes this many operations.
+ANNOTATES = """
+import sys, time, sonde
+count = int(sys.argv[1])
+for number in range(count):
+    if number % 50_000 == 0:
+        time.sleep(0.15)  # a drain comes by
+    with sonde.operation("step"):
+        pass
+print("did", count)
+"""
+
+
 class FullDisk(RunTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "annotates.py").write_text(ANNOTATES)
+
+    def annotates(self, count):
+        return (sys.executable, self.folder / "annotates.py", count)
+
+    def stored(self, path):
+        """Operations that are in the trace, and how many of them have an end."""
+        return self.rows("SELECT count(*), count(dur_ns) FROM slice WHERE kind = 'operation'", path)[0]
+
     def in_a_small_tmpfs(self, size, *command, at):
         """Runs the command with a tmpfs of this size at a folder, in a mount namespace of its own."""
         return self.in_namespace(f'mount -t tmpfs -o size={size} tmpfs {at} && exec "$@"', *command)
@@ -26,6 +51,45 @@ class FullDisk(RunTest):
                                    output=False), at=place)
         self.assertEqual((result.returncode, result.stdout), (3, "done\n"), result.stderr)
         self.assertRegex(result.stderr, "sonde run: ")
+
+    def test_a_spool_limit_is_counted_exactly(self):
+        count = 400_000
+        result = self.run_sonde(*self.annotates(count), options=("--spool-limit", "2MiB", "--sources", "annotation"))
+        self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
+        lost = dict(self.rows("SELECT kind, count FROM loss WHERE reason = 'spool full'"))
+        begun, _ = self.stored(self.output)
+        self.assertIn("records were dropped", result.stderr)
+        self.assertGreater(sum(lost.values()), 0, "the limit was not reached")
+        self.assertEqual(begun + lost["scope begin"], count, lost)
+
+    def test_processes_without_a_spool_file_are_counted(self):
+        """A limit below one process's first piece: nothing is recorded, and the trace says how much is not."""
+        result = self.run_sonde("sh", "-c", "/bin/true; echo done", options=("--spool-limit", "4096"))
+        self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
+        self.assertIn("2 processes are not in the trace", result.stderr)
+        self.assertEqual(self.rows("SELECT probe, kind, reason, count FROM loss"),
+                         [("process", "image", "spool full", 2)])
+
+    def test_an_output_disk_that_fills_while_recording(self):
+        place = self.folder / "small"
+        place.mkdir()
+        count = 400_000
+        result = self.in_namespace(
+            f'mount -t tmpfs -o size=4m tmpfs {place} && "$@"; status=$?; cp {place}/* {self.folder}; exit $status',
+            *self.arguments(*self.annotates(count), options=("-o", place / "t.sonde"), output=False))
+        self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
+        traces = list(self.folder.glob("t.sonde*"))
+        self.assertTrue(traces, result.stderr)
+        self.assertRegex(result.stderr, "sonde run: .*(disk|space|full)")
+
+    def test_a_limit_on_the_trace(self):
+        count = 400_000
+        result = self.run_sonde(*self.annotates(count), options=("--max-size", "1MiB"))
+        self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
+        self.assertIn("the trace reached --max-size (1 MiB)", result.stderr)
+        begun, _ = self.stored(self.output)
+        self.assertGreater(begun, 0)
+        self.assertLess(begun, count)
 
     def test_a_limit_on_file_sizes(self):
         """SIGXFSZ is the recorder's to ignore and must not reach a job that writes no large file."""
