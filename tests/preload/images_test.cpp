@@ -101,6 +101,11 @@ TEST_F(Images, ADaemonIsFollowed) {
   EXPECT_GE(processes_.size(), 2U);
 }
 
+TEST_F(Images, ACrashHandlerOnASmallStackRunsItsProgram) {
+  run({target("exec_on_signal_stack")});
+  EXPECT_THAT(processes_, SizeIs(2));
+}
+
 TEST_F(Images, RunpathOfTheCallerStillCounts) {
   run({target("dlopen_runpath")});
 }

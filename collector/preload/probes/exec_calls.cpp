@@ -2,6 +2,7 @@
 // and each ends in the one of libc that takes an environment.
 
 #include "collector/core/hooks.h"
+#include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/exec_plan.h"
 
@@ -43,16 +44,16 @@ int runPath(const char* path, char* const* arguments, char* const* environment) 
       environment, target, [&](char** merged) { return gExecve()(path, arguments, merged); });
 }
 
-// In a frame of its own, so that the buffer is gone before the environment is built.
-__attribute__((noinline)) ExecTarget planInPath(const char* file,
-                                                char* const* environment) noexcept {
-  char path[kMaxPath];
-  const bool plain = strchr(file, '/') != nullptr;
-  if (!plain && !findInPath(file, path, sizeof path))
-    return kUnknownTarget;
-  const ExecTarget target = planFor(AT_FDCWD, plain ? file : path, environment);
-  recordExec(plain ? file : path, target);
-  return target;
+ExecTarget planInPath(const char* file, char* const* environment) noexcept {
+  return withScratch(kMaxPath, [&](void* room) {
+    auto* found = static_cast<char*>(room);
+    const bool plain = strchr(file, '/') != nullptr;
+    if (!plain && (found == nullptr || !findInPath(file, found, kMaxPath)))
+      return kUnknownTarget;
+    const ExecTarget target = planFor(AT_FDCWD, plain ? file : found, environment);
+    recordExec(plain ? file : found, target);
+    return target;
+  });
 }
 
 int runInPath(const char* file, char* const* arguments, char* const* environment) {

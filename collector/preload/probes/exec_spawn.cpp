@@ -1,12 +1,14 @@
 // posix_spawn, posix_spawnp, system and popen: a child with a program of its own in one call.
 
 #include "collector/core/hooks.h"
+#include "collector/core/syscalls.h"
 #include "collector/preload/probes/exec_plan.h"
 
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace sonde::preload {
@@ -70,10 +72,13 @@ int run(SpawnCall real, const Spawn& spawn, const char* path) {
 }
 
 int runInPath(const Spawn& spawn) {
-  char path[kMaxPath];
   if (spawn.file == nullptr || strchr(spawn.file, '/') != nullptr)
     return run(gSpawnInPath(), spawn, spawn.file);
-  return run(gSpawnInPath(), spawn, findInPath(spawn.file, path, sizeof path) ? path : nullptr);
+  return withScratch(kMaxPath, [&](void* room) {
+    auto* found = static_cast<char*>(room);
+    const bool known = found != nullptr && findInPath(spawn.file, found, kMaxPath);
+    return run(gSpawnInPath(), spawn, known ? found : nullptr);
+  });
 }
 
 // For a call of libc's that passes `environ` on by itself, in a program that has cleared it: the

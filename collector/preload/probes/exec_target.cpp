@@ -1,8 +1,10 @@
 #include "collector/preload/probes/exec_target.h"
 
 #include "collector/core/syscalls.h"
+#include "collector/preload/probes/exec_scratch.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -69,8 +71,16 @@ struct DynamicFacts {
   unsigned neededCount = 0;
 };
 
+// What is too large for any stack that an exec may be called on.
+struct Scratch {
+  char line[kScriptLine + 1];
+  char chunk[2048];
+  DynamicFacts facts;
+};
+
 struct Program {
   long fd;
+  Scratch& scratch;
   Elf64_Ehdr header;
 
   bool segment(unsigned index, Elf64_Phdr& out) const noexcept {
@@ -126,7 +136,7 @@ bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
 
 bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size) noexcept {
   constexpr std::size_t kOverlap = 16;
-  char chunk[2048];
+  char(&chunk)[sizeof program.scratch.chunk] = program.scratch.chunk;
   for (uint64_t at = 0; at < size; at += sizeof chunk - kOverlap) {
     const long got =
         readAt(program.fd, offset + at, chunk, size - at < sizeof chunk ? size - at : sizeof chunk);
@@ -142,7 +152,8 @@ bool hasSanitizer(const Program& program) noexcept {
   Elf64_Phdr segment{};
   if (!findSegment(program, PT_DYNAMIC, segment))
     return false;
-  DynamicFacts facts;
+  DynamicFacts& facts = program.scratch.facts;
+  facts = {};
   readDynamic(program, segment, facts);
   const uint64_t strings = fileOffset(program, facts.stringsAddress);
   if (strings == 0)
@@ -201,8 +212,8 @@ bool preloadsSanitizer(char* const* environment) noexcept {
   return false;
 }
 
-ExecTarget inspectElf(long fd, char* const* environment) noexcept {
-  Program program{fd, {}};
+ExecTarget inspectElf(long fd, char* const* environment, Scratch& scratch) noexcept {
+  Program program{fd, scratch, {}};
   if (!readWhole(fd, 0, program.header))
     return {};
   const unsigned char* ident = program.header.e_ident;
@@ -232,25 +243,33 @@ char* interpreterIn(char* line) noexcept {
   return *at == '\0' ? nullptr : at;
 }
 
-}  // namespace
+// Of a program that may be run but not read nothing is known, also not whether it would bear the
+// library.
+ExecTarget unreadable(int folder, const char* path, long error) noexcept {
+  const bool runs =
+      error == -EACCES && rawSyscall(SYS_faccessat, folder, asLong(path), 1 /* X_OK */) == 0;
+  return runs ? leave("not readable", true) : ExecTarget{};
+}
 
-ExecTarget inspectTarget(int folder, const char* path, char* const* environment) noexcept {
-  char line[kScriptLine + 1];
-  if (path == nullptr)
-    return {};
+ExecTarget inspectWith(Scratch& scratch,
+                       int folder,
+                       const char* path,
+                       char* const* environment) noexcept {
   const bool byDescriptor = path[0] == '\0';
   for (int depth = 0; depth <= kMaxScriptDepth; ++depth) {
-    const long fd = byDescriptor && depth == 0
-                        ? folder
-                        : rawSyscall(SYS_openat, folder, asLong(path), O_RDONLY | O_CLOEXEC);
+    const bool given = byDescriptor && depth == 0;
+    const long fd =
+        given ? folder
+              : rawSyscall(SYS_openat, folder, asLong(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-      return {};
+      return unreadable(folder, path, fd);
+    char* line = scratch.line;
     const long got = readAt(fd, 0, line, kScriptLine);
     line[got > 0 ? got : 0] = '\0';
     const bool script = got >= 2 && line[0] == '#' && line[1] == '!';
     const bool elf = got >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0;
-    const ExecTarget target = elf ? inspectElf(fd, environment) : ExecTarget{};
-    if (fd != folder)
+    const ExecTarget target = elf ? inspectElf(fd, environment, scratch) : ExecTarget{};
+    if (!given)
       rawSyscall(SYS_close, fd);
     path = script ? interpreterIn(line) : nullptr;
     if (path == nullptr)
@@ -258,6 +277,16 @@ ExecTarget inspectTarget(int folder, const char* path, char* const* environment)
     folder = AT_FDCWD;
   }
   return {};
+}
+
+}  // namespace
+
+ExecTarget inspectTarget(int folder, const char* path, char* const* environment) noexcept {
+  return withScratch(sizeof(Scratch), [&](void* room) {
+    return room == nullptr || path == nullptr
+               ? ExecTarget{}
+               : inspectWith(*static_cast<Scratch*>(room), folder, path, environment);
+  });
 }
 
 bool findInPath(const char* file, char* out, std::size_t size) noexcept {

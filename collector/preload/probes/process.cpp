@@ -1,6 +1,7 @@
 // Starts what this folder's `net` and `process` parts need, once, after the core has attached and
 // before the host's own code runs.
 
+#include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/spool.h"
 #include "collector/core/symbol_versions.h"
@@ -28,7 +29,8 @@ __attribute__((constructor(103))) void start() {
   if (!wants(wire::Probe::Net))
     return;
   startNet();
-  fd_table::start();
+  if (!fd_table::start())
+    core::countLoss(wire::Probe::Net, wire::RecordKind::Transfer, wire::LossReason::Definitions);
 }
 
 }  // namespace
