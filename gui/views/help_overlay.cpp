@@ -31,6 +31,7 @@ constexpr std::array kHelp = {
     Help{"/", "search by name; Enter next, Shift + Enter previous"},
     Help{"Ctrl + P", "find a process, thread or channel"},
     Help{"C", "colour by kind, by name"},
+    Help{"E", "threads without events on, off"},
     Help{"Q", "details on, off"},
     Help{"Ctrl + O", "open traces"},
     Help{"Esc", "clear the selection"},

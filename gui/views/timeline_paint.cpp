@@ -84,11 +84,12 @@ void TimelineView::paintTracks(QPainter& painter) {
   painter.save();
   painter.setClipRect(content);
   paintGrid(painter, time, axis);
+  // Before the rows: titles of processes run across it.
+  painter.setPen(theme_.border);
+  painter.drawLine(labelWidth_ - 1, content.top(), labelWidth_ - 1, content.bottom());
   const auto [first, last] = visibleEntries(0);
   for (std::size_t at = first; at < last; ++at)
     paintEntry(painter, model_.layout().entries()[at], context);
-  painter.setPen(theme_.border);
-  painter.drawLine(labelWidth_ - 1, content.top(), labelWidth_ - 1, content.bottom());
   painter.setClipRect(time);
   paintArea(painter);
   painter.restore();
