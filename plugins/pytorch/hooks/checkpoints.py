@@ -1,4 +1,7 @@
-"""torch.save and torch.load, the outermost of a thread."""
+"""torch.save and torch.load, the outermost of a thread.
+
+Pickling a tensor or a module calls both for each storage; that is no checkpoint and not recorded.
+"""
 import functools
 import threading
 
@@ -13,8 +16,10 @@ HERE = Here()
 
 
 class Checkpoint:
+    """Nothing inside is a checkpoint of its own. `name` None: nor is this."""
+
     def __init__(self, name):
-        self.scope = scope(CHECKPOINT, name)
+        self.scope = NOTHING if name is None else scope(CHECKPOINT, name)
 
     def __enter__(self):
         HERE.busy = True
@@ -27,19 +32,26 @@ class Checkpoint:
 
 
 def install(torch, guard):
+    storages = tuple(kind for kind in (getattr(torch.storage, name, None) for name in (
+        "TypedStorage", "_TypedStorage", "UntypedStorage", "_UntypedStorage", "_StorageBase")) if kind)
     for name in ("save", "load"):
         function = getattr(torch.serialization, name)
-        wrapped = wrap(function, f"torch.{name}", guard)
+        wrapped = wrap(function, f"torch.{name}", storages, guard)
         setattr(torch.serialization, name, wrapped)
         if getattr(torch, name, None) is function:
             setattr(torch, name, wrapped)
+    torch.storage._load_from_bytes = wrap(torch.storage._load_from_bytes, None, (), guard)
 
 
-def wrap(function, shown, guard):
+def wrap(function, shown, storages, guard):
+    def around(arguments):
+        if HERE.busy:
+            return NOTHING
+        return Checkpoint(None if arguments and isinstance(arguments[0], storages) else shown)
+
     @functools.wraps(function)
     def called(*args, **kwargs):
-        around = NOTHING if HERE.busy else guard.run(Checkpoint, shown) or NOTHING
-        with around:
+        with guard.run(around, args) or NOTHING:
             return function(*args, **kwargs)
 
     return called
