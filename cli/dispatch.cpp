@@ -25,6 +25,7 @@ std::string overview(const std::vector<std::unique_ptr<Command>>& commands) {
 
 int unknownVerb(const std::string& word, const std::vector<std::unique_ptr<Command>>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const auto& command : commands)
     names.emplace_back(command->name());
   const std::string nearest = nearestWord(word, names);

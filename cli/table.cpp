@@ -173,7 +173,7 @@ std::string dumpJson(const json& value) {
 
 std::string humanDuration(std::int64_t nanoseconds) {
   const double magnitude = std::abs(static_cast<double>(nanoseconds));
-  const double value = static_cast<double>(nanoseconds);
+  const auto value = static_cast<double>(nanoseconds);
   if (magnitude < 1e3)
     return fmt::format("{} ns", nanoseconds);
   if (magnitude < 999.5e3)
@@ -189,7 +189,7 @@ std::string humanDuration(std::int64_t nanoseconds) {
 
 std::string humanBytes(std::int64_t bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   if (std::abs(value) < 1024)
     return fmt::format("{} B", bytes);
   std::size_t unit = 0;

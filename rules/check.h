@@ -23,8 +23,8 @@ struct CheckReport {
 
   // The gravest of all verdicts: fired, error, insufficient, pass, skipped.
   Verdict verdict() const;
-  // 1 when a rule of severity error fired, else 3 when one of any severity could not be evaluated, else 4 when one of
-  // severity error is insufficient, else 0.
+  // 1 when a rule of severity error fired, else 3 when one of any severity could not be evaluated,
+  // else 4 when one of severity error is insufficient, else 0.
   int exitStatus() const;
 };
 

@@ -55,6 +55,8 @@ class Reader {
   Result<Configuration> read(const toml::table& file) const;
 
  private:
+  Result<const toml::table*> rulesTable(const toml::table& file) const;
+  Result<ConfiguredRule> readRule(const toml::key& key, const toml::node& setting) const;
   Result<const RuleInfo*> ruleOf(const toml::key& key) const;
   Result<Severity> severityAt(const toml::node& node) const;
   Result<void> readTable(ConfiguredRule& rule, const toml::table& table) const;
@@ -86,9 +88,7 @@ Result<Severity> Reader::severityAt(const toml::node& node) const {
   const auto severity = text == nullptr ? std::nullopt : severityOf(text->get());
   if (!severity)
     return at(
-        path_,
-        node.source(),
-        fmt::format("a severity is expected: use \"off\", \"info\", \"warning\" or \"error\""));
+        path_, node.source(), R"(a severity is expected: use "off", "info", "warning" or "error")");
   return *severity;
 }
 
@@ -116,7 +116,7 @@ Result<void> Reader::readTable(ConfiguredRule& rule, const toml::table& table) c
   return {};
 }
 
-Result<Configuration> Reader::read(const toml::table& file) const {
+Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
   for (const auto& [key, node] : file)
     if (key.str() != "rules")
       return at(path_,
@@ -127,18 +127,27 @@ Result<Configuration> Reader::read(const toml::table& file) const {
     return at(path_,
               toml::source_position{1, 1},
               "there is no table [rules]: name the rules that are to run in one");
-  const auto* rules = node->as_table();
-  if (rules == nullptr)
+  if (!node->is_table())
     return at(path_, node->source(), "'rules' must be a table: write [rules]");
+  return node->as_table();
+}
+
+Result<ConfiguredRule> Reader::readRule(const toml::key& key, const toml::node& setting) const {
+  SONDE_TRY_ASSIGN(const RuleInfo* info, ruleOf(key));
+  ConfiguredRule rule{info, fallback_, Parameters(info->parameters)};
+  if (const auto* table = setting.as_table()) {
+    SONDE_TRY(readTable(rule, *table));
+  } else {
+    SONDE_TRY_ASSIGN(rule.severity, severityAt(setting));
+  }
+  return rule;
+}
+
+Result<Configuration> Reader::read(const toml::table& file) const {
+  SONDE_TRY_ASSIGN(const toml::table* rules, rulesTable(file));
   Configuration configuration;
   for (const auto& [key, setting] : *rules) {
-    SONDE_TRY_ASSIGN(const RuleInfo* info, ruleOf(key));
-    ConfiguredRule rule{info, fallback_, Parameters(info->parameters)};
-    if (const auto* table = setting.as_table()) {
-      SONDE_TRY(readTable(rule, *table));
-    } else {
-      SONDE_TRY_ASSIGN(rule.severity, severityAt(setting));
-    }
+    SONDE_TRY_ASSIGN(ConfiguredRule rule, readRule(key, setting));
     if (rule.severity != Severity::Off)
       configuration.push_back(std::move(rule));
   }

@@ -1,4 +1,5 @@
-// The closed iterations of a trace, as rules see them: by entity, in ascending order. One thread, as its database.
+// The closed iterations of a trace, as rules see them: by entity, in ascending order. One thread,
+// as its database.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -25,7 +26,8 @@ class IterationFeed {
   // What a rule of this scope judges, ranks in order; empty when no process has a closed iteration.
   std::vector<Entity> entities(Scope scope) const;
 
-  // Iterations that at least one process of the entity has closed; the parts of those that did, by process id.
+  // Iterations that at least one process of the entity has closed; the parts of those that did, by
+  // process id.
   std::vector<Step> steps(const Entity& entity) const;
 
  private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace sonde::rules {
 namespace {
@@ -47,7 +48,7 @@ std::string textOf(const ParameterValue& value) {
   return fmt::format("{:g}", std::get<double>(value));
 }
 
-Parameters::Parameters(const std::vector<ParameterSpec>& specs) : specs_(specs) {
+Parameters::Parameters(std::vector<ParameterSpec> specs) : specs_(std::move(specs)) {
   for (const ParameterSpec& spec : specs_)
     values_[spec.name] = spec.fallback;
 }

@@ -30,7 +30,7 @@ std::string textOf(const ParameterValue& value);
 
 class Parameters {
  public:
-  explicit Parameters(const std::vector<ParameterSpec>& specs);
+  explicit Parameters(std::vector<ParameterSpec> specs);
 
   // Refuses a name that was not declared, a value of another type (a whole number will do for a
   // real one) and one out of bounds. The message has no "what to do" but a suggestion.

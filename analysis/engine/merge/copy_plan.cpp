@@ -158,7 +158,7 @@ std::string translated(const ColumnPlan& column,
                        const std::string& table,
                        const Offsets& offsets,
                        std::int64_t shiftNs) {
-  const std::string name = inQuotes(column.name);
+  std::string name = inQuotes(column.name);
   switch (column.role) {
     case Role::Plain:
       return name;

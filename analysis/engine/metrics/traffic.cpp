@@ -97,6 +97,7 @@ Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
     sum.channels += rows.integer(8);
   }
   std::vector<PeerTraffic> traffic;
+  traffic.reserve(sums.size());
   for (auto& [key, sum] : sums)
     traffic.push_back(std::move(sum));
   std::stable_sort(traffic.begin(), traffic.end(), [](const PeerTraffic& a, const PeerTraffic& b) {

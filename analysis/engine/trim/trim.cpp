@@ -114,10 +114,8 @@ Result<void> closeReferences(Database& trace) {
       SONDE_TRY_ASSIGN(const bool row, keys.step());
       if (!row)
         break;
-      const std::string gone =
-          fmt::format("\"{0}\" IS NOT NULL AND \"{0}\" NOT IN (SELECT id FROM {1})",
-                      keys.text(1),
-                      keys.text(2));
+      const std::string gone = fmt::format(
+          R"("{0}" IS NOT NULL AND "{0}" NOT IN (SELECT id FROM {1}))", keys.text(1), keys.text(2));
       repairs.push_back(
           keys.integer(3) != 0
               ? fmt::format("DELETE FROM {} WHERE {}", keys.text(0), gone)
