@@ -1,6 +1,9 @@
-/* A recording library for tests: exports sonde_api and appends a line per call to the file $SONDE_TEST_LOG:
- * pid, tid, verb and its arguments, separated by tabs; names are resolved. $SONDE_TEST_OFF: enabled() says no. */
+/* A recording library for tests: exports sonde_api and appends a line per call to the file
+ * $SONDE_TEST_LOG: pid, tid, verb and its arguments, separated by tabs; names are resolved.
+ * $SONDE_TEST_OFF: enabled() says no. */
 #define _GNU_SOURCE
+#include "plugins/api/sonde.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -8,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "plugins/api/sonde.h"
 
 enum { kNames = 4096, kLine = 1024 };
 
@@ -39,7 +40,9 @@ __attribute__((format(printf, 2, 3))) static void line(const char* verb, const c
   close(file);
 }
 
-static const char* name(uint32_t id) { return id < nameCount && id > 0 ? names[id] : ""; }
+static const char* name(uint32_t id) {
+  return id < nameCount && id > 0 ? names[id] : "";
+}
 
 static uint32_t intern(const char* text, size_t length) {
   uint32_t id;
@@ -70,14 +73,20 @@ static void end(uint32_t token) {
     line("end", "%u", token);
 }
 
-static void mark(uint32_t id, uint32_t probe) { line("mark", "%s\t%u", name(id), probe); }
-static void scalar(uint32_t id, double value) { line("scalar", "%s\t%.17g", name(id), value); }
+static void mark(uint32_t id, uint32_t probe) {
+  line("mark", "%s\t%u", name(id), probe);
+}
+static void scalar(uint32_t id, double value) {
+  line("scalar", "%s\t%.17g", name(id), value);
+}
 
 static void info(uint64_t samples, uint64_t tokens, double flops) {
   line("info", "%llu\t%llu\t%.17g", (unsigned long long)samples, (unsigned long long)tokens, flops);
 }
 
-static void metadata(uint32_t token, uint32_t key, uint32_t text) { line("metadata", "%u\t%s\t%s", token, name(key), name(text)); }
+static void metadata(uint32_t token, uint32_t key, uint32_t text) {
+  line("metadata", "%u\t%s\t%s", token, name(key), name(text));
+}
 
 static void argument(uint32_t token, uint32_t key, int64_t value) {
   if (token != 0)
@@ -93,8 +102,18 @@ static void hint(const char* key, const int32_t* ranks, int32_t count) {
   line("hint", "%s\t%s", key == NULL ? "" : key, list);
 }
 
-static const sonde_api_table table = {SONDE_API_VERSION, sizeof(sonde_api_table), intern,   begin,   end,  mark, scalar,
-                                      info,              metadata,                argument, enabled, hint};
+static const sonde_api_table table = {SONDE_API_VERSION,
+                                      sizeof(sonde_api_table),
+                                      intern,
+                                      begin,
+                                      end,
+                                      mark,
+                                      scalar,
+                                      info,
+                                      metadata,
+                                      argument,
+                                      enabled,
+                                      hint};
 
 __attribute__((visibility("default"))) const sonde_api_table* sonde_api(uint32_t version) {
   return version == SONDE_API_VERSION ? &table : NULL;

@@ -1,9 +1,10 @@
-/* Openings and closings. The recording library wants a scope to end on its own thread and knows nothing of Python:
- * a generator may be resumed, or closed by the garbage collector, on another thread, and a forked child runs the
+/* Openings and closings. The recording library wants a scope to end on its own thread and knows
+ * nothing of Python: a generator may be resumed, or closed by the garbage collector, on another
+ * thread, and a forked child runs the
  * `__exit__` of scopes that its parent opened. */
-#include <pthread.h>
-
 #include "plugins/python/extension/extension.h"
+
+#include <pthread.h>
 
 enum { kDeferred = 64 };
 
@@ -12,7 +13,8 @@ static uint32_t generation = 1;
 static uint32_t threads;
 static _Thread_local uint32_t thisThread;
 
-/* Ends that wait for the thread that began. When the table is full the scope stays open until the thread ends. */
+/* Ends that wait for the thread that began. When the table is full the scope stays open until the
+ * thread ends. */
 static struct {
   uint32_t thread;
   uint32_t token;
@@ -85,4 +87,6 @@ static void forked(void) {
   regionsForget();
 }
 
-int entrySetUp(void) { return pthread_atfork(NULL, NULL, forked) == 0 ? 0 : -1; }
+int entrySetUp(void) {
+  return pthread_atfork(NULL, NULL, forked) == 0 ? 0 : -1;
+}

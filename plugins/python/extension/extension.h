@@ -1,16 +1,17 @@
-/* What the parts of the Python extension `_sonde` share: opening and closing scopes on behalf of Python code, names as
- * ids, and regions. Everything here runs with the GIL held; `sondeApi` is NULL when no recording library is in the
- * process, and then nothing but argument checks happens. */
+/* What the parts of the Python extension `_sonde` share: opening and closing scopes on behalf of
+ * Python code, names as ids, and regions. Everything here runs with the GIL held; `sondeApi` is
+ * NULL when no recording library is in the process, and then nothing but argument checks happens.
+ */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
+#include "plugins/api/sonde.h"
+
 #include <Python.h>
 #include <stdbool.h>
 
-#include "plugins/api/sonde.h"
-
-/* Has had this value and calling convention since 3.7 and is in the stable ABI from 3.10 on; the headers hide it from
- * a limited API of 3.9. */
+/* Has had this value and calling convention since 3.7 and is in the stable ABI from 3.10 on; the
+ * headers hide it from a limited API of 3.9. */
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
@@ -36,14 +37,15 @@ typedef struct EntryName {
   uint32_t probe;
 } EntryName;
 
-/* entry.c: open and close on the calling thread. An entry that another thread opened is closed by that thread at its
- * next opening or closing; one from before a fork is forgotten. */
+/* entry.c: open and close on the calling thread. An entry that another thread opened is closed by
+ * that thread at its next opening or closing; one from before a fork is forgotten. */
 void entryBegin(Entry* entry, EntryName what);
 void entryEnd(const Entry* entry);
 bool entryIsMine(const Entry* entry); /* opened by this thread of this process */
 int entrySetUp(void);                 /* 0, or -1 when fork could not be watched */
 
-/* region.c: see the type's documentation. The hooks are called by entry.c around every opening and closing. */
+/* region.c: see the type's documentation. The hooks are called by entry.c around every opening and
+ * closing. */
 enum { kRegions = 4 };
 typedef struct Waiting { /* regions that want to hear when the scope has ended */
   PyObject* regions[kRegions];
@@ -60,10 +62,11 @@ PyObject* regionType(void);
 PyObject* scopeType(void);
 /* A new scope object; with no recording library the one that does nothing. `number` may be NULL. */
 PyObject* scopeNew(uint32_t kind, PyObject* text, uint32_t probe, const int64_t* number);
-/* Called with (kind, True or False) around every annotated iteration and evaluation; NULL: nobody. */
+/* Called with (kind, True or False) around every annotated iteration and evaluation; NULL: nobody.
+ */
 extern PyObject* scopeWatcher;
 int scopeSetUp(void);
 
-/* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over `arguments`. Whether
- * it returned something true. */
+/* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over
+ * `arguments`. Whether it returned something true. */
 bool callQuietly(PyObject* function, PyObject* arguments);

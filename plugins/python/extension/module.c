@@ -91,7 +91,10 @@ static PyObject* iteration(PyObject* module, PyObject* arguments, PyObject* keyw
   name = PyUnicode_InternFromString("iteration");
   if (name == NULL)
     return NULL;
-  result = scopeNew(SONDE_ITERATION, name, SONDE_PROBE_ANNOTATION, number == NULL || number == Py_None ? NULL : &value);
+  result = scopeNew(SONDE_ITERATION,
+                    name,
+                    SONDE_PROBE_ANNOTATION,
+                    number == NULL || number == Py_None ? NULL : &value);
   Py_DECREF(name);
   return result;
 }
@@ -162,7 +165,8 @@ static PyObject* iterationInfo(PyObject* module, PyObject* arguments, PyObject* 
   unsigned long long tokens = 0;
   double flops = 0;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|KKd:iteration_info", names, &samples, &tokens, &flops))
+  if (!PyArg_ParseTupleAndKeywords(
+          arguments, keywords, "|KKd:iteration_info", names, &samples, &tokens, &flops))
     return NULL;
   infoGiven = 1;
   if (sondeApi != NULL)
@@ -170,7 +174,8 @@ static PyObject* iterationInfo(PyObject* module, PyObject* arguments, PyObject* 
   Py_RETURN_NONE;
 }
 
-/* ---- for the hooks --------------------------------------------------------------------------------------------- */
+/* ---- for the hooks
+ * --------------------------------------------------------------------------------------------- */
 
 static PyObject* torchScope(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   (void)module;
@@ -178,7 +183,8 @@ static PyObject* torchScope(PyObject* module, PyObject* const* arguments, Py_ssi
     PyErr_SetString(PyExc_TypeError, "torch_scope(kind, name)");
     return NULL;
   }
-  return scopeNew((uint32_t)PyLong_AsUnsignedLongMask(arguments[0]), arguments[1], SONDE_PROBE_TORCH, NULL);
+  return scopeNew(
+      (uint32_t)PyLong_AsUnsignedLongMask(arguments[0]), arguments[1], SONDE_PROBE_TORCH, NULL);
 }
 
 static PyObject* torchEnabled(PyObject* module, PyObject* unused) {
@@ -244,18 +250,38 @@ static PyObject* watch(PyObject* module, PyObject* watcher) {
 }
 
 static PyMethodDef functions[] = {
-    {"operation", operation, METH_O, "operation(name)\n--\n\nAn algorithmic operation: `with operation('rollout'):`."},
-    {"phase", phase, METH_O, "phase(name)\n--\n\nA phase of the program: warm-up, training, evaluation."},
-    {"iteration", (PyCFunction)(void (*)(void))iteration, METH_VARARGS | METH_KEYWORDS,
-     "iteration(number=None)\n--\n\nOne iteration; takes the place of the ones that Sonde finds by itself."},
-    {"evaluation", (PyCFunction)(void (*)(void))evaluation, METH_VARARGS | METH_KEYWORDS,
+    {"operation",
+     operation,
+     METH_O,
+     "operation(name)\n--\n\nAn algorithmic operation: `with operation('rollout'):`."},
+    {"phase",
+     phase,
+     METH_O,
+     "phase(name)\n--\n\nA phase of the program: warm-up, training, evaluation."},
+    {"iteration",
+     (PyCFunction)(void (*)(void))iteration,
+     METH_VARARGS | METH_KEYWORDS,
+     "iteration(number=None)\n--\n\nOne iteration; takes the place of the ones that Sonde finds by "
+     "itself."},
+    {"evaluation",
+     (PyCFunction)(void (*)(void))evaluation,
+     METH_VARARGS | METH_KEYWORDS,
      "evaluation(name='evaluation')\n--\n\nAn evaluation; no iteration is open inside."},
-    {"scalar", scalar, METH_VARARGS, "scalar(name, value)\n--\n\nA value of the current iteration."},
+    {"scalar",
+     scalar,
+     METH_VARARGS,
+     "scalar(name, value)\n--\n\nA value of the current iteration."},
     {"mark", mark, METH_O, "mark(name)\n--\n\nAn instant worth a flag in the timeline."},
-    {"metadata", (PyCFunction)(void (*)(void))metadata, METH_VARARGS | METH_KEYWORDS,
-     "metadata(key, value) or metadata(key=value, ...): facts about the run, shown in every report."},
-    {"iteration_info", (PyCFunction)(void (*)(void))iterationInfo, METH_VARARGS | METH_KEYWORDS,
-     "iteration_info(samples=0, tokens=0, flops=0.0)\n--\n\nHow much work the current iteration does."},
+    {"metadata",
+     (PyCFunction)(void (*)(void))metadata,
+     METH_VARARGS | METH_KEYWORDS,
+     "metadata(key, value) or metadata(key=value, ...): facts about the run, shown in every "
+     "report."},
+    {"iteration_info",
+     (PyCFunction)(void (*)(void))iterationInfo,
+     METH_VARARGS | METH_KEYWORDS,
+     "iteration_info(samples=0, tokens=0, flops=0.0)\n--\n\nHow much work the current iteration "
+     "does."},
     {"torch_scope", (PyCFunction)(void (*)(void))torchScope, METH_FASTCALL, NULL},
     {"torch_enabled", torchEnabled, METH_NOARGS, NULL},
     {"torch_scalar", torchScalar, METH_VARARGS, NULL},
@@ -265,9 +291,15 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_sonde", "Annotations for Sonde; see the package sonde.", -1, functions,
-    NULL,                  NULL,     NULL,                                            NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "_sonde",
+                                        "Annotations for Sonde; see the package sonde.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
 PyMODINIT_FUNC PyInit__sonde(void) {
   PyObject* module;
@@ -281,7 +313,8 @@ PyMODINIT_FUNC PyInit__sonde(void) {
     return NULL;
   Py_INCREF(scopeType());
   Py_INCREF(regionType());
-  if (PyModule_AddObject(module, "Scope", scopeType()) != 0 || PyModule_AddObject(module, "Region", regionType()) != 0 ||
+  if (PyModule_AddObject(module, "Scope", scopeType()) != 0 ||
+      PyModule_AddObject(module, "Region", regionType()) != 0 ||
       PyModule_AddIntConstant(module, "recording", sondeApi != NULL) != 0) {
     Py_DECREF(module);
     return NULL;

@@ -1,15 +1,14 @@
-/* Regions: scopes that the PyTorch hooks open and close at moments of their own (an iteration lasts from one optimiser
- * step to the next), while the program's annotations open and close around them. So that no slice crosses its parent,
- * a region knows how many scopes of its thread were opened inside it, and says to its listener
- *   "enclosing"  a scope that was open before the region is about to end: end the region now;
- *   "ended"      that scope has ended; told when the listener returned True at "enclosing";
- *   "settled"    the last scope inside has ended and somebody had asked, with settled(), for this moment.
- * At most kRegions are open at a time. */
+/* Regions: scopes that the PyTorch hooks open and close at moments of their own (an iteration lasts
+ * from one optimiser step to the next), while the program's annotations open and close around them.
+ * So that no slice crosses its parent, a region knows how many scopes of its thread were opened
+ * inside it, and says to its listener "enclosing"  a scope that was open before the region is about
+ * to end: end the region now; "ended"      that scope has ended; told when the listener returned
+ * True at "enclosing"; "settled"    the last scope inside has ended and somebody had asked, with
+ * settled(), for this moment. At most kRegions are open at a time. */
 #include "plugins/python/extension/extension.h"
 
 typedef struct Region {
-  PyObject_HEAD
-  EntryName what;
+  PyObject_HEAD EntryName what;
   PyObject* listener;
   bool open;
   bool asked;
@@ -23,7 +22,9 @@ static PyObject* type;
 static uint32_t numberKey;
 static uint32_t completeKey;
 
-static bool isOpen(const Region* region) { return region->open && entryIsMine(&region->entry); }
+static bool isOpen(const Region* region) {
+  return region->open && entryIsMine(&region->entry);
+}
 
 void regionsBegan(const Entry* entry) {
   int i;
@@ -180,9 +181,18 @@ static void release(PyObject* self) {
 }
 
 static PyMethodDef methods[] = {
-    {"begin", begin, METH_VARARGS, "Open on this thread; an argument is its number. False: it is open already."},
-    {"end", end, METH_VARARGS, "Close; with False it is marked as one that did not come to its end."},
-    {"settled", settled, METH_NOARGS, "Whether no scope is open inside; if some are, the listener is told later."},
+    {"begin",
+     begin,
+     METH_VARARGS,
+     "Open on this thread; an argument is its number. False: it is open already."},
+    {"end",
+     end,
+     METH_VARARGS,
+     "Close; with False it is marked as one that did not come to its end."},
+    {"settled",
+     settled,
+     METH_NOARGS,
+     "Whether no scope is open inside; if some are, the listener is told later."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -192,8 +202,11 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, (void*)regionNew}, {Py_tp_dealloc, (void*)release},  {Py_tp_methods, methods},
-    {Py_tp_getset, properties},    {0, NULL},
+    {Py_tp_new, (void*)regionNew},
+    {Py_tp_dealloc, (void*)release},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0, NULL},
 };
 
 static PyType_Spec spec = {"sonde._sonde.Region", sizeof(Region), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -1,17 +1,16 @@
-/* The context manager behind sonde.operation and its siblings. It is entered millions of times, so objects come from a
- * free list and carry the name's id; `__exit__` takes its three arguments as an array. One object may be entered again
- * while it is open and from several threads. */
+/* The context manager behind sonde.operation and its siblings. It is entered millions of times, so
+ * objects come from a free list and carry the name's id; `__exit__` takes its three arguments as an
+ * array. One object may be entered again while it is open and from several threads. */
 #include "plugins/python/extension/extension.h"
 
 enum { kFreeScopes = 32 };
 
 typedef struct Scope {
-  PyObject_HEAD
-  EntryName what;
+  PyObject_HEAD EntryName what;
   bool hasNumber;
   int64_t number;
   PyObject* text;
-  int open;  /* openings; `top` is the latest */
+  int open; /* openings; `top` is the latest */
   Entry top;
 } Scope;
 
@@ -85,7 +84,8 @@ static PyObject* enter(PyObject* self, PyObject* unused) {
   return self;
 }
 
-/* Takes the latest opening of this thread off the object, or the latest of all when this thread has none. */
+/* Takes the latest opening of this thread off the object, or the latest of all when this thread has
+ * none. */
 static Entry takeEntry(Scope* scope) {
   Entry taken = scope->top;
   Entry** link = &scope->top.below;
@@ -134,7 +134,8 @@ static PyObject* exitScope(PyObject* self, PyObject* const* arguments, Py_ssize_
 static PyObject* again(PyObject* self, PyObject* unused) {
   const Scope* scope = (const Scope*)self;
   (void)unused;
-  return scopeNew(scope->what.kind, scope->text, scope->what.probe, scope->hasNumber ? &scope->number : NULL);
+  return scopeNew(
+      scope->what.kind, scope->text, scope->what.probe, scope->hasNumber ? &scope->number : NULL);
 }
 
 static PyObject* decorate(PyObject* self, PyObject* arguments, PyObject* keywords) {
@@ -148,7 +149,8 @@ static PyObject* decorate(PyObject* self, PyObject* arguments, PyObject* keyword
   module = PyImport_ImportModule("sonde._decorator");
   make = PyObject_GetAttrString(self, "again");
   if (module != NULL && make != NULL)
-    result = PyObject_CallMethod(module, "decorate", "OOO", make, function, sondeApi == NULL ? Py_False : Py_True);
+    result = PyObject_CallMethod(
+        module, "decorate", "OOO", make, function, sondeApi == NULL ? Py_False : Py_True);
   Py_XDECREF(module);
   Py_XDECREF(make);
   return result;
@@ -182,17 +184,21 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, (void*)refuse}, /* Py_TPFLAGS_DISALLOW_INSTANTIATION is younger than the limited API of 3.9 */
+    {Py_tp_new,
+     (void*)refuse}, /* Py_TPFLAGS_DISALLOW_INSTANTIATION is younger than the limited API of 3.9 */
     {Py_tp_dealloc, (void*)release},
     {Py_tp_methods, methods},
     {Py_tp_call, (void*)decorate},
-    {Py_tp_doc, (void*)"A scope of the running thread: enter it with `with`, or decorate a function."},
+    {Py_tp_doc,
+     (void*)"A scope of the running thread: enter it with `with`, or decorate a function."},
     {0, NULL},
 };
 
 static PyType_Spec spec = {"sonde._sonde.Scope", sizeof(Scope), 0, Py_TPFLAGS_DEFAULT, slots};
 
-PyObject* scopeType(void) { return (PyObject*)type; }
+PyObject* scopeType(void) {
+  return (PyObject*)type;
+}
 
 int scopeSetUp(void) {
   Scope* nothing;
