@@ -1,5 +1,6 @@
 #include "session/job_run.h"
 
+#include "analysis/store/trace_file.h"
 #include "collector/launcher/child.h"
 #include "collector/launcher/command_path.h"
 #include "collector/launcher/follow_check.h"
@@ -7,6 +8,8 @@
 #include "collector/launcher/reaper.h"
 #include "collector/launcher/signal_relay.h"
 #include "collector/launcher/supervisor.h"
+#include "rules/check.h"
+#include "rules/configuration.h"
 #include "session/closing.h"
 #include "session/environment.h"
 #include "session/job_identity.h"
@@ -24,6 +27,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -49,6 +53,12 @@ std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   const auto space = fs::space(output.parent_path(), failure);
   return failure ? kLargestTrace
                  : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
+}
+
+Result<rules::CheckReport> checkTrace(const fs::path& path,
+                                      const rules::Configuration& configuration) {
+  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+  return rules::check(trace, configuration);
 }
 
 // One run, step by step. What can go wrong before the job starts ends it with 125, 126 or 127.
@@ -107,7 +117,19 @@ class JobRun {
     }
     installation_ = *std::move(installation);
     probeMask_ = *mask;
-    return 0;
+    return readRules() ? 0 : kExitCannotBegin;
+  }
+
+  bool readRules() {
+    if (options_.rulesFile.empty())
+      return true;
+    auto configuration = rules::readConfiguration(options_.rulesFile, "");
+    if (!configuration) {
+      say_(configuration.error().message);
+      return false;
+    }
+    rules_ = *std::move(configuration);
+    return true;
   }
 
   Result<void> claim(pid_t pid) {
@@ -213,6 +235,8 @@ class JobRun {
       say_(summary.error().message);
       return;
     }
+    if (rules_)
+      judge(summary->output);
     for (const std::string& line : summaryLines(*summary, identity_.worldSize))
       say_(line);
     if (options_.summaryFile.empty())
@@ -220,6 +244,21 @@ class JobRun {
     const int status = launcher::exitStatusOf(outcome.waitStatus);
     if (auto written = writeSummary(options_.summaryFile, *summary, status); !written)
       say_(written.error().message);
+  }
+
+  // Says what the rules say. The job's exit status stays its own.
+  void judge(const fs::path& trace) {
+    const auto report = checkTrace(trace, *rules_);
+    if (!report) {
+      say_(report.error().message);
+      return;
+    }
+    std::istringstream lines(rules::renderText(*report));
+    std::string line;
+    while (std::getline(lines, line)) {
+      if (!line.empty())
+        say_(line);
+    }
   }
 
   const RunOptions& options_;
@@ -233,6 +272,7 @@ class JobRun {
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;
+  std::optional<rules::Configuration> rules_;
   std::optional<launcher::GroupWitness> witness_;
 };
 

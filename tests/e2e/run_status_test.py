@@ -63,6 +63,17 @@ class Status(RunTest):
         self.refused(self.run_sonde(*touch, options=("--spool-limit", "much")))
         self.assertIn("no command given", self.refused(self.run_sonde()))
 
+    def test_a_rules_file_with_a_mistake(self):
+        (self.folder / "sonde.toml").write_text("[rules]\nno-such-rule = 'error'\n")
+        self.assertIn("no-such-rule", self.refused(self.run_sonde("sh", "-c", "touch ran", options=("--rules", "sonde.toml"))))
+        self.refused(self.run_sonde("sh", "-c", "touch ran", options=("--rules", "missing.toml")))
+
+    def test_rules_judge_the_finished_trace_and_leave_the_status_alone(self):
+        (self.folder / "sonde.toml").write_text("[rules]\nstep-outlier = 'error'\n")
+        result = self.run_sonde("sh", "-c", "exit 3", options=("--rules", "sonde.toml"))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("step-outlier", result.stderr)
+
     def test_an_output_that_exists(self):
         self.output.write_text("precious")
         self.assertIn("-f to replace it", self.refused(self.run_sonde("sh", "-c", "touch ran")))
