@@ -62,17 +62,20 @@ class Drainer::Impl {
     bool runs;
   };
 
+  std::uint64_t room() const;
+  Result<void> checkRoom(std::uint64_t bytes) const;
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
-  bool findWork(DrainProgress& progress) const;
-  Result<void> run(Pass pass, DrainProgress& progress);
+  bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
+  // False: there is more to be done by another call.
+  Result<bool> run(Pass pass, DrainProgress& progress);
+  Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
   Result<void> storeAll(Pass pass, const std::vector<Ending>& ending, DrainProgress& progress);
   Result<void> beginImages();
   void storeNotes();
   void closeImage(const Ending& ending);
   void stop(const Error& error);
   Result<void> closeAll();
-  Result<void> closeImages();
   Result<void> countRows();
   void forgetStoredNotes();
 
@@ -119,10 +122,37 @@ void Drainer::Impl::noteProcess(ProcessFacts facts) {
   freshFacts_ = true;
 }
 
+std::uint64_t Drainer::Impl::room() const {
+  std::error_code failure;
+  const fs::space_info space = fs::space(options_.part, failure);
+  return failure ? UINT64_MAX : space.available;
+}
+
+// A trace that cannot be finished is of no use, so this stops while there is room for that: what is
+// in the write-ahead log is written once more, into the trace, and finishing that takes about half
+// as much again. `bytes` of the spool, to be stored next, become twice as many.
+Result<void> Drainer::Impl::checkRoom(std::uint64_t bytes) const {
+  constexpr std::uint64_t kSpare = 1 << 20;
+  std::error_code failure;
+  const auto sizeOf = [&](const char* suffix) -> std::uint64_t {
+    const auto size = fs::file_size(options_.part.string() + suffix, failure);
+    return failure ? 0 : size;
+  };
+  const std::uint64_t log = sizeOf("-wal");
+  const std::uint64_t needed = log + (sizeOf("") + log) / 2 + 6 * bytes + kSpare;
+  const std::uint64_t left = room();
+  if (left >= needed)
+    return {};
+  return Error{
+      ErrorCode::Io,
+      fmt::format("its disk has {} KiB left and finishing it takes {}", left >> 10, needed >> 10)};
+}
+
 void Drainer::Impl::scan(DrainProgress& progress) {
   std::vector<ImageSet::Unreadable> unreadable;
-  progress.newImages = images_->scan(recorder_->writer().database(), unreadable);
-  freshFacts_ = freshFacts_ || (!progress.newImages.empty() && !facts_.empty());
+  const auto fresh = images_->scan(recorder_->writer().database(), unreadable);
+  progress.newImages.insert(progress.newImages.end(), fresh.begin(), fresh.end());
+  freshFacts_ = freshFacts_ || (!fresh.empty() && !facts_.empty());
   for (const ImageSet::Unreadable& file : unreadable) {
     losses_.push_back({"process", "unknown", "damaged", 1});
     meta_["unreadable " + file.file] = file.why;
@@ -132,6 +162,7 @@ void Drainer::Impl::scan(DrainProgress& progress) {
 std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
                                                              DrainProgress& progress) const {
   std::vector<Ending> ending;
+  progress.liveImages = 0;
   for (const auto& image : images_->open()) {
     const bool over = images_->isOver(*image);
     progress.liveImages += over ? 0 : 1;
@@ -141,35 +172,53 @@ std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
   return ending;
 }
 
-bool Drainer::Impl::findWork(DrainProgress& progress) const {
+bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const {
+  // Slots go back when the transaction has committed: the larger it is, the longer a full spool
+  // stays full, and the more room it takes at once.
+  const std::uint64_t most = std::clamp<std::uint64_t>(
+      room() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
   bool work = freshFacts_ || !meta_.empty() || !losses_.empty();
   for (const auto& image : images_->open()) {
-    progress.bytes += image->look();
+    bytes += image->look(most);
     work = work || image->hasWork() || !image->begun();
   }
-  return work;
+  std::erase_if(ending, [](const Ending& end) { return end.image->hasMore(); });
+  return work || !ending.empty();
 }
 
 // One transaction. Whether a process has ended is asked before its records are looked for, so that
 // what it did last is among them; the clocks are read after that, so that no record is younger than
 // the reading.
-Result<void> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
+Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   scan(progress);
-  const std::vector<Ending> ending = findEnding(pass, progress);
-  const bool work = findWork(progress);
-  if (work || !ending.empty()) {
+  std::vector<Ending> ending = findEnding(pass, progress);
+  std::uint64_t bytes = 0;
+  const bool work = findWork(ending, bytes);
+  if (pass != Pass::CountAndClose)
+    SONDE_TRY(checkRoom(bytes));
+  if (work || pass != Pass::Store) {
     SONDE_TRY(recorder_->writer().begin());
     SONDE_TRY(storeAll(pass, ending, progress));
     SONDE_TRY(recorder_->writer().commit());
     forgetStoredNotes();
   }
-  totals_.bytes += progress.bytes;
+  progress.bytes += bytes;
+  totals_.bytes += bytes;
+  bool more = false;
   for (const auto& image : images_->open()) {
+    more = more || image->hasMore();
     image->releaseStored();
     if (image->finished())
       totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
   }
   images_->sweep();
+  return !more;
+}
+
+Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
+  for (bool done = false; !done;) {
+    SONDE_TRY_ASSIGN(done, run(pass, progress));
+  }
   return {};
 }
 
@@ -186,6 +235,9 @@ Result<void> Drainer::Impl::storeAll(Pass pass,
   storeNotes();
   for (const Ending& end : ending)
     closeImage(end);
+  // From here on the finaliser is all that is left to do, wherever it is interrupted.
+  if (pass != Pass::Store && ending.size() == images_->open().size())
+    recorder_->sink().add(model::Meta{"drained", "1"});
   if (recorder_->sink().failed())
     return recorder_->sink().failure();
   return {};
@@ -248,14 +300,20 @@ void Drainer::Impl::closeImage(const Ending& ending) {
 
 void Drainer::Impl::stop(const Error& error) {
   why_ = fmt::format(
-      "the trace cannot grow any more ({}): what the job does from here on is not in it",
+      "the trace cannot grow any more ({}): what came after is lost and counted, unless there is "
+      "room again when the "
+      "job ends",
       error.message);
 }
 
 DrainProgress Drainer::Impl::drainOnce() {
+  // A job that writes faster than this stores must not keep the caller from its other work.
+  constexpr int kMostPasses = 64;
   DrainProgress progress;
-  if (why_.empty()) {
+  bool more = true;
+  for (int pass = 0; pass < kMostPasses && more && why_.empty(); ++pass) {
     const auto done = run(Pass::Store, progress);
+    more = done && !*done;
     if (!done)
       stop(done.error());
   }
@@ -264,24 +322,18 @@ DrainProgress Drainer::Impl::drainOnce() {
   return progress;
 }
 
-// The mark says that the finaliser is all that is left to do, wherever it is interrupted.
-Result<void> Drainer::Impl::closeAll() {
-  meta_["drained"] = "1";
-  return closeImages();
-}
-
 // When the trace could not grow, there may be room again by now; else what is left in the spool is
 // counted, and the trace ends where it could not go on.
-Result<void> Drainer::Impl::closeImages() {
+Result<void> Drainer::Impl::closeAll() {
   DrainProgress progress;
   if (!why_.empty())
     SONDE_TRY(openTrace());
-  const auto stored = run(Pass::StoreAndClose, progress);
+  const auto stored = runToTheEnd(Pass::StoreAndClose, progress);
   if (stored)
     return {};
   reserve_.release();
   SONDE_TRY(openTrace());
-  return run(Pass::CountAndClose, progress);
+  return runToTheEnd(Pass::CountAndClose, progress);
 }
 
 Result<void> Drainer::Impl::countRows() {

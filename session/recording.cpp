@@ -142,8 +142,9 @@ void Recording::drain() {
   }
   liveImages_.store(progress.liveImages);
   storeReaped();
-  if (progress.stopped)
-    stopJobRecording(progress.why);
+  // The job goes on recording: its spool holds some of it, and counts the rest.
+  if (progress.stopped && !std::exchange(full_, true))
+    notes_.push_back(progress.why);
   holdToMaxSize();
 }
 

@@ -102,6 +102,7 @@ class Recording {
   std::map<ProcessKey, std::uint32_t> newestImage_;
   std::set<ImageId> described_;
   bool jobKnown_ = false;
+  bool full_ = false;     // the trace cannot grow any more
   bool stopped_ = false;  // the job's processes were told to stop recording
   std::vector<std::string> notes_;
   std::atomic<std::uint32_t> liveImages_{0};

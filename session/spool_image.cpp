@@ -91,10 +91,14 @@ std::uint32_t SpoolImage::consumedOf(const SpoolSlot& slot) const noexcept {
   return found == consumed_.end() ? 0 : found->second;
 }
 
-std::uint64_t SpoolImage::look() {
+std::uint64_t SpoolImage::look(std::uint64_t most) {
   std::uint64_t bytes = 0;
   work_.clear();
+  more_ = false;
   for (const SpoolSlot& slot : reader_.snapshot()) {
+    more_ = bytes >= most;
+    if (more_)
+      break;
     const std::uint32_t consumed = consumedOf(slot);
     // Not before its first record: that may be the end of a scope which the prefix does not list.
     if (isBlank(slot) && !slot.full)

@@ -33,9 +33,11 @@ class SpoolImage {
   Result<void> begin(ingest::RowSink& sink, ingest::TimeBase time);
   bool begun() const noexcept { return builder_ != nullptr; }
 
-  // Looks what there is to be stored; returns its bytes. What is committed later waits for the next
-  // call.
-  std::uint64_t look();
+  // Looks what there is to be stored, at most `most` bytes or a slot more; returns its bytes. What
+  // is committed later waits for the next call.
+  std::uint64_t look(std::uint64_t most);
+  // Whether the last look() left something for the next one.
+  bool hasMore() const noexcept { return more_; }
   bool hasWork() const noexcept { return !work_.empty(); }
   // The clock readings among it.
   void offerClocks(ingest::ClockFit& fit);
@@ -61,6 +63,7 @@ class SpoolImage {
   // By seq: how many of the slot's bytes are stored. Grows by one entry for each 64 KiB.
   std::unordered_map<std::uint64_t, std::uint32_t> consumed_;
   std::vector<launcher::SpoolSlot> work_;
+  bool more_ = false;
   ingest::LostRecords lost_{};
   bool finished_ = false;
 };

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -304,6 +304,54 @@ TEST_F(DrainerTest, RefusesThePartOfAnotherSession) {
   options.folder = folder_.path() / "2-def";
   options.part = part();
   EXPECT_FALSE(Drainer::open(options));
+}
+
+// A limit on the size of files stands in for a full disk: SQLite is told the same.
+class FileLimit {
+ public:
+  FileLimit() {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  void set(rlim_t bytes) const {
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  void lift() const { set(before_.rlim_cur); }
+
+ private:
+  rlimit before_{};
+};
+
+constexpr std::uint64_t kManyCalls = 400'000;  // 12 MiB of spool, 25 MiB of trace
+
+SpoolBuilder longSpool() {
+  SpoolBuilder spool;
+  for (std::uint64_t at = 0; at < kManyCalls; ++at)
+    spool.call(0, SliceKind::Api, "a", 1000 + 10 * at, 1005 + 10 * at);
+  return spool;
+}
+
+TEST_F(DrainerTest, FullDiskStopsItUntilThereIsRoomAgain) {
+  longSpool().write(session());
+  auto drainer = open();
+  const FileLimit limit;
+  limit.set(12 << 20);
+  const DrainProgress progress = drainer->drainOnce();
+  EXPECT_TRUE(progress.stopped);
+  EXPECT_FALSE(progress.why.empty());
+  EXPECT_TRUE(drainer->drainOnce().stopped);
+  limit.lift();
+  const DrainTotals totals = finish(std::move(drainer));
+  EXPECT_THAT(totals.dropped, IsEmpty());
+  EXPECT_THAT(rows("SELECT count(*), count(DISTINCT start_ns) FROM slice"),
+              ElementsAre("400000|400000"));
 }
 
 TEST_F(DrainerTest, LeavesTheSpoolAloneWhenAsked) {
