@@ -223,5 +223,43 @@ TEST_F(RankMetrics, ConservationFindsBytesThatNeverArrived) {
   EXPECT_EQ(sum.unsentBytes, 0);
 }
 
+TEST_F(RankMetrics, ConservationTakesTheWritersOfAPipeTogether) {
+  process(0, 1);
+  const auto channel = [&](const char* local, const char* remote) {
+    model::Channel row;
+    row.processId = process_;
+    row.kind = model::ChannelKind::Pipe;
+    row.local = local;
+    row.remote = remote;
+    return trace_->add(row);
+  };
+  const auto first = channel("pipe:15:7:w", "pipe:15:7:r");
+  const auto second = channel("pipe:15:7:w", "pipe:15:7:r");
+  const auto reader = channel("pipe:15:7:r", "pipe:15:7:w");
+  const auto move = [&](model::ChannelId id,
+                        model::Direction direction,
+                        std::int64_t offset,
+                        std::int64_t bytes) {
+    model::Transfer row;
+    row.channelId = id;
+    row.direction = direction;
+    row.offset = offset;
+    row.bytes = bytes;
+    trace_->add(row);
+  };
+  move(first, model::Direction::Send, 0, 10);
+  move(second, model::Direction::Send, 10, 20);
+  move(reader, model::Direction::Receive, 0, 30);
+  must(trace_->writer().commit());
+  must(trace_->writer().begin());
+  must(trace_->writer().database().exec(
+      "UPDATE channel SET peer_channel_id = CASE id WHEN 3 THEN 1 ELSE 3 END"));
+  const auto trace = open();
+  const Conservation sum = must(conservationOf(trace));
+  EXPECT_EQ(sum.pairs, 1);
+  EXPECT_EQ(sum.agreeingPairs, 1);
+  EXPECT_EQ(sum.sentBytes, 30);
+}
+
 }  // namespace
 }  // namespace sonde::engine::metrics

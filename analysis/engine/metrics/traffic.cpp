@@ -33,12 +33,22 @@ struct End {
   bool exact = true;
 };
 
+// A pipe or a UNIX socket may be held by several processes, each with a channel row of its own: the
+// end of such a stream is all of them, and has the id of the first. A TCP connection's addresses
+// may be used again, so its rows stay apart.
+constexpr char kEnds[] =
+    "WITH stream_end AS (SELECT c.id, c.peer_channel_id, CASE WHEN c.kind IN ('pipe', 'unix')"
+    " THEN MIN(c.id) OVER (PARTITION BY p.host_id, c.kind, c.local, c.remote) ELSE c.id END AS "
+    "end_id"
+    " FROM channel c JOIN process p ON p.id = c.process_id) ";
+
 Result<std::map<std::int64_t, End>> readEnds(const store::Database& trace) {
   SONDE_TRY_ASSIGN(
       Statement rows,
       trace.prepare(
-          "SELECT x.channel_id, x.direction = 'send', x.offset, x.bytes, x.exact FROM transfer x"
-          " JOIN channel c ON c.id = x.channel_id WHERE c.peer_channel_id IS NOT NULL"));
+          std::string(kEnds) +
+          "SELECT e.end_id, x.direction = 'send', x.offset, x.bytes, x.exact FROM transfer x"
+          " JOIN stream_end e ON e.id = x.channel_id"));
   std::map<std::int64_t, End> ends;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
@@ -110,8 +120,9 @@ Result<Conservation> conservationOf(const store::Database& trace) {
   SONDE_TRY_ASSIGN(auto ends, readEnds(trace));
   SONDE_TRY_ASSIGN(
       Statement pairs,
-      trace.prepare("SELECT a.id, b.id FROM channel a JOIN channel b ON b.id = a.peer_channel_id"
-                    " WHERE b.peer_channel_id = a.id AND a.id < b.id"));
+      trace.prepare(std::string(kEnds) +
+                    "SELECT DISTINCT MIN(a.end_id, b.end_id), MAX(a.end_id, b.end_id)"
+                    " FROM stream_end a JOIN stream_end b ON b.id = a.peer_channel_id"));
   Conservation sum;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, pairs.step());
