@@ -16,6 +16,8 @@ demo=("${torch[@]}" fonts-dejavu-core)
 test=("${torch[@]}" libgtest-dev libgmock-dev libbenchmark-dev sqlite3 fonts-dejavu-core procps strace
       python3-setuptools python3-wheel)
 lint=(clang-format clang-tidy)
+# The tests of 32-bit programs.
+[[ $(dpkg --print-architecture) == amd64 ]] && test+=(gcc-multilib)
 
 case "${1:-all}" in
   all) wanted=("${build[@]}" "${test[@]}" "${demo[@]}") ;;

@@ -67,11 +67,17 @@ struct DrainerOptions {
   std::function<ClockTriple()> clock;
 };
 
+// An image whose spool file has appeared.
+struct NewImage {
+  ImageId id;
+  std::vector<std::string> command;  // as the image read it itself; not redacted
+};
+
 struct DrainProgress {
-  std::uint64_t records = 0;       // stored by this call
-  std::uint64_t bytes = 0;         // of the spool, read by this call
-  std::vector<ImageId> newImages;  // seen for the first time: now is the time to read their /proc
-  std::uint32_t liveImages = 0;    // images whose process still runs
+  std::uint64_t records = 0;        // stored by this call
+  std::uint64_t bytes = 0;          // of the spool, read by this call
+  std::vector<NewImage> newImages;  // now is the time to read their /proc
+  std::uint32_t liveImages = 0;     // images whose process still runs
   // The trace cannot grow any more (disk full, quota): draining has ended for good, the job is not
   // touched.
   bool stopped = false;

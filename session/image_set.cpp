@@ -70,7 +70,7 @@ std::unique_ptr<ImageSet::Row> ImageSet::makeRow(const launcher::SpoolIdentity& 
 
 void ImageSet::openFile(const fs::path& path,
                         const store::Database& trace,
-                        std::vector<ImageId>& fresh,
+                        std::vector<NewImage>& fresh,
                         std::vector<Unreadable>& unreadable) {
   using launcher::SpoolReader;
   if (!seen_.insert(path.filename()).second)
@@ -86,14 +86,14 @@ void ImageSet::openFile(const fs::path& path,
   if (closedBefore(trace, image->name())) {
     closed_.push_back(std::move(image));
   } else {
-    fresh.push_back(image->id());
+    fresh.push_back({image->id(), image->identity().command});
     open_.push_back(std::move(image));
   }
   rows_.push_back(std::move(row));
 }
 
-std::vector<ImageId> ImageSet::scan(const store::Database& trace,
-                                    std::vector<Unreadable>& unreadable) {
+std::vector<NewImage> ImageSet::scan(const store::Database& trace,
+                                     std::vector<Unreadable>& unreadable) {
   std::error_code failure;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder_, failure))
@@ -101,7 +101,7 @@ std::vector<ImageId> ImageSet::scan(const store::Database& trace,
         (onlyFile_.empty() || entry.path().filename() == onlyFile_.filename()))
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  std::vector<ImageId> fresh;
+  std::vector<NewImage> fresh;
   for (const fs::path& file : files)
     openFile(file, trace, fresh, unreadable);
   std::stable_sort(open_.begin(), open_.end(), [](const auto& a, const auto& b) {

@@ -30,7 +30,7 @@ class ImageSet {
     std::string why;
   };
   // Opens files that are new. `trace` tells which of them an earlier recorder has closed.
-  std::vector<ImageId> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
+  std::vector<NewImage> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
 
   // Those that are not closed, in the order in which they began.
   const std::vector<std::unique_ptr<SpoolImage>>& open() const noexcept { return open_; }
@@ -59,7 +59,7 @@ class ImageSet {
   };
   void openFile(const std::filesystem::path& path,
                 const store::Database& trace,
-                std::vector<ImageId>& fresh,
+                std::vector<NewImage>& fresh,
                 std::vector<Unreadable>& unreadable);
   std::unique_ptr<Row> makeRow(const launcher::SpoolIdentity& who);
   void deleteFile(SpoolImage& image);

@@ -132,12 +132,18 @@ void Recording::drain() {
   const DrainProgress progress = drainer_->drainOnce();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
-  for (const ImageId& image : progress.newImages) {
+  for (const auto& [image, command] : progress.newImages) {
     auto& newest = newestImage_[{image.pid, image.startTime}];
     newest = std::max(newest, image.execCount);
     if (!described_.contains(image)) {  // the watch has missed it
-      if (auto captured = captureImage(image, options_.redactor))
+      if (auto captured = captureImage(image, options_.redactor)) {
         storeCaptured(*std::move(captured));
+      } else if (!command.empty()) {  // so has /proc: the process is gone
+        ProcessFacts facts;
+        facts.image = image;
+        facts.command = options_.redactor.commandLine(command);
+        drainer_->noteProcess(std::move(facts));
+      }
     }
   }
   liveImages_.store(progress.liveImages);
