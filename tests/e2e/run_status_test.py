@@ -87,9 +87,12 @@ class Status(RunTest):
 
     def test_a_place_without_a_spool_refuses_the_recording_not_the_job(self):
         # In a mount namespace in which the places that are tried of themselves are no good either.
-        inside = 'mount --bind /proc /tmp && mount --bind /proc /var/tmp && exec "$@"'
-        result = self.in_namespace(inside, *self.arguments("sh", "-c", "echo job; exit 4", output=False),
-                                   SONDE_SPOOL="/proc", TMPDIR="/sys", cwd=TARGETS)
+        # The build may lie in one of them, so it is reached through another path.
+        build = TARGETS.parent.parent
+        inside = (f"mount --bind '{build}' /mnt && mount --bind /proc /tmp && mount --bind /proc /var/tmp &&"
+                  ' cd /mnt/tests/targets && exec "$@"')
+        _, *arguments = self.arguments("sh", "-c", "echo job; exit 4", output=False)
+        result = self.in_namespace(inside, "/mnt/bin/sonde", *arguments, SONDE_SPOOL="/proc", TMPDIR="/sys")
         self.assertEqual((result.returncode, result.stdout), (4, "job\n"), result.stderr)
         line = self.one_line_of(result.stderr)
         self.assertTrue(line.startswith("sonde run: not recording: /proc: proc"), line)

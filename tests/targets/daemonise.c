@@ -21,14 +21,16 @@ int main(int count, char** words) {
     for (int fd = 0; fd < 64; ++fd)
       close(fd);
     const int file = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int good = file == 0 && write(file, "daemon", 6) == 6 && close(file) == 0;
+    /* Recorded before the parent hears of it by the second byte. */
+    const int heard = write(keep, ".", 1) == 1;
+    const int good = heard && file == 0 && write(file, "daemon", 6) == 6 && close(file) == 0;
     _exit(write(keep, good ? "+" : "-", 1) == 1 ? 0 : 1);
   }
   waitpid(child, NULL, 0);
   close(ready[1]);
   char sign = '?';
-  if (read(ready[0], &sign, 1) != 1)
-    return 1;
+  while (read(ready[0], &sign, 1) == 1 && sign == '.')
+    ;
   printf("%c\n", sign);
   return 0;
 }
