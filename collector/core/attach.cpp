@@ -20,17 +20,12 @@ wire::ControlPage gSilent;
 
 // Requires: gFolder, the session page, a chosen clock.
 bool open(bool forked) noexcept {
-  const char* parentBase = gSpool.base;
-  const std::size_t parentBytes = gSpool.mappedBytes;
   if (!createSpool(gSpool, gFolder, forked)) {
     gSpool.control = &gSilent;
     gSpool.session->refusedImages.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  if (forked) {
-    inheritStrings(gSpool, parentBase);
-    rawSyscall(SYS_munmap, asLong(parentBase), static_cast<long>(parentBytes));
-  }
+  adoptStrings(gSpool);
   // Last: from here on other threads and signal handlers write.
   gForkPage->generation.store(gGeneration.fetch_add(1, std::memory_order_relaxed) + 1,
                               std::memory_order_release);

@@ -23,6 +23,11 @@ using Entry = std::atomic<std::uint64_t>;
 Entry* gStrings;
 std::atomic<std::uint32_t> gNextString{1};
 
+// The mapping that the table's offsets are of: this process's, or in a child that could not attach
+// still its parent's.
+const char* gTextBase;
+std::size_t gTextBytes;
+
 std::atomic<std::uint32_t>& claimOf(DefinitionHeader* definition) noexcept {
   return reinterpret_cast<std::atomic<std::uint32_t>&>(definition->claim);
 }
@@ -54,7 +59,7 @@ const wire::StringDefinition* stringAt(const char* base, std::uint64_t entry) no
 }
 
 bool holds(std::uint64_t entry, const char* text, std::size_t length) noexcept {
-  const wire::StringDefinition* string = stringAt(gSpool.base, entry);
+  const wire::StringDefinition* string = stringAt(gTextBase, entry);
   return string->length == length && memcmp(string + 1, text, length) == 0;
 }
 
@@ -142,16 +147,23 @@ bool prepareStrings() noexcept {
   return true;
 }
 
-void inheritStrings(Spool& spool, const char* parentBase) noexcept {
+void adoptStrings(Spool& spool) noexcept {
+  const char* oldBase = gTextBase;
+  const std::size_t oldBytes = gTextBytes;
+  gTextBase = spool.base;
+  gTextBytes = spool.mappedBytes;
+  if (oldBase == nullptr)
+    return;
   for (std::uint32_t at = 0; at < kTableSize; ++at) {
     const std::uint64_t entry = gStrings[at].load(std::memory_order_relaxed);
     if (entry == 0)
       continue;
-    const wire::StringDefinition* string = stringAt(parentBase, entry);
+    const wire::StringDefinition* string = stringAt(oldBase, entry);
     const auto* text = reinterpret_cast<const char*>(string + 1);
     gStrings[at].store(defineString(spool, string->id, text, string->length),
                        std::memory_order_relaxed);
   }
+  rawSyscall(SYS_munmap, asLong(oldBase), static_cast<long>(oldBytes));
 }
 
 std::uint32_t intern(const char* text, std::size_t length) noexcept {

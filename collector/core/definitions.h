@@ -22,8 +22,8 @@ void commitDefinition(wire::DefinitionHeader* definition) noexcept;
 // Once, before anything is interned: maps the table of strings.
 bool prepareStrings() noexcept;
 
-// In a child: writes every string that the parent had into the child's own file under the id it
-// has. `parentBase`: the parent's mapping.
-void inheritStrings(Spool& spool, const char* parentBase) noexcept;
+// The table's texts are in `spool` from now on. In a child: writes every string that the parent had
+// into the child's own file under the id it has, and unmaps the parent's.
+void adoptStrings(Spool& spool) noexcept;
 
 }  // namespace sonde::core

@@ -66,10 +66,24 @@ std::uint8_t detailOf(wire::SliceKind kind) noexcept {
   return static_cast<std::uint8_t>(kind);
 }
 
+// Of NVTX, whose pops name no scope, also what is not recorded takes its place on the stack, so
+// that its pop ends nothing else. Past the stack's end the places are only counted.
+void holdPlace(ThreadState* state, Probe probe, std::uint8_t group) noexcept {
+  if (probe != Probe::Nvtx)
+    return;
+  if (state->scopeCount == wire::kMaxOpenScopes)
+    ++state->deepScopes;
+  else
+    state->scopes[state->scopeCount++] = {
+        0, 0, kUnrecorded, wire::SliceKind::Range, probe, {group}};
+}
+
 // The slow ends of the hot paths are kept out of line, so that those save no registers for them.
-[[gnu::cold, gnu::noinline]] void loseScope(ThreadState* state, Probe probe) noexcept {
+[[gnu::cold, gnu::noinline]] void loseScope(ThreadState* state,
+                                            Probe probe,
+                                            std::uint8_t group) noexcept {
   const bool deep = state->scopeCount == wire::kMaxOpenScopes;
-  ++state->lostScopes[static_cast<int>(probe)];
+  holdPlace(state, probe, group);
   leave(state);
   countLoss(probe, RecordKind::ScopeBegin, deep ? LossReason::Depth : LossReason::SpoolFull);
 }
@@ -98,6 +112,8 @@ void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexce
   --state->scopeCount;
   for (std::uint32_t at = position; at < state->scopeCount; ++at)
     state->scopes[at] = state->scopes[at + 1];
+  if (token == kUnrecorded)
+    return;
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
     countLoss(probe, RecordKind::ScopeEnd, LossReason::SpoolFull);
@@ -172,7 +188,7 @@ std::uint32_t beginScope(wire::SliceKind kind,
   const std::uint32_t token =
       state->scopeCount < wire::kMaxOpenScopes ? beginAt(state, kind, name, probe, group) : 0;
   if (__builtin_expect(token == 0, 0)) {
-    loseScope(state, probe);
+    loseScope(state, probe, group);
     return 0;
   }
   const std::uint64_t now = state->scopes[state->scopeCount - 1].beginTicks;
@@ -205,10 +221,9 @@ bool endInnermost(Probe probe, std::uint8_t group) noexcept {
   ThreadState* state = enter(probe, RecordKind::ScopeEnd);
   if (state == nullptr)
     return false;
-  std::uint32_t& lost = state->lostScopes[static_cast<int>(probe)];
-  bool found = lost > 0;
+  bool found = state->deepScopes > 0;
   if (found) {
-    --lost;
+    --state->deepScopes;
   } else {
     std::uint32_t position = state->scopeCount;
     while (position > 0 && (state->scopes[position - 1].probe != probe ||
@@ -222,11 +237,12 @@ bool endInnermost(Probe probe, std::uint8_t group) noexcept {
   return found;
 }
 
-void skipScope(Probe probe) noexcept {
-  ThreadState* state = tState;
-  if (state != nullptr &&
-      state->generation == gForkPage->generation.load(std::memory_order_relaxed))
-    ++state->lostScopes[static_cast<int>(probe)];
+void skipScope(Probe probe, std::uint8_t group) noexcept {
+  ThreadState* state = enter(probe, RecordKind::ScopeBegin);
+  if (state == nullptr)
+    return;
+  holdPlace(state, probe, group);
+  leave(state);
 }
 
 std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {

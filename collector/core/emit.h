@@ -41,7 +41,7 @@ void endScope(std::uint32_t token) noexcept;
 bool endInnermost(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
 // Instead of beginScope while the probe is off: the endInnermost that belongs to it closes nothing.
-void skipScope(wire::Probe probe) noexcept;
+void skipScope(wire::Probe probe, std::uint8_t group = 0) noexcept;
 
 // How many scopes of `probe` and `group` are open on the calling thread.
 std::uint32_t openScopes(wire::Probe probe, std::uint8_t group = 0) noexcept;

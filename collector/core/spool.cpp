@@ -22,6 +22,7 @@ using wire::SlotState;
 
 wire::ControlPage gNoControl;  // all zero: nothing records
 
+constexpr std::uint32_t kMaxChunks = wire::kMaxSlots / kSlotsPerChunk;
 constexpr std::uint64_t kRetryNs = 10'000'000;
 constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 
@@ -70,17 +71,30 @@ std::uint32_t openChunk(Spool& spool, std::uint32_t chunk, SlotState first) noex
   for (std::uint32_t slot = begin; slot < (chunk + 1) * kSlotsPerChunk; ++slot)
     spool.slots->state[slot].store(slot == begin ? first : SlotState::Free,
                                    std::memory_order_release);
+  spool.header->chunkCount.fetch_add(1, std::memory_order_relaxed);
   raiseTo(spool.header->slotCount, (chunk + 1) * kSlotsPerChunk);
   return begin;
 }
 
+// The first chunk that no thread has or tries to get; kMaxChunks: none. A chunk that could not be
+// had is tried again.
+std::uint32_t takeChunk(Spool& spool) noexcept {
+  const std::uint32_t count = spool.header->maxSlots / kSlotsPerChunk;
+  for (std::uint32_t chunk = 0; chunk < count; ++chunk) {
+    if (!spool.chunkTaken[chunk].load(std::memory_order_relaxed) &&
+        !spool.chunkTaken[chunk].exchange(true, std::memory_order_acquire))
+      return chunk;
+  }
+  return kMaxChunks;
+}
+
 // A slot of a new chunk; 0 when there is none to be had.
 std::uint32_t extend(Spool& spool, SlotState as) noexcept {
-  const std::uint64_t now = static_cast<std::uint64_t>(monotonicNs());
-  if (now < spool.retryTicks.load(std::memory_order_relaxed))
+  const auto now = static_cast<std::uint64_t>(monotonicNs());
+  if (now < spool.retryNs.load(std::memory_order_relaxed))
     return 0;
-  std::uint32_t chunk = spool.nextChunk.fetch_add(1, std::memory_order_relaxed);
-  if ((chunk + 1) * kSlotsPerChunk <= spool.header->maxSlots) {
+  const std::uint32_t chunk = takeChunk(spool);
+  if (chunk != kMaxChunks) {
     // Opened anew each time: a descriptor kept would be the host's to close or to dup over.
     const long fd =
         rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -89,10 +103,9 @@ std::uint32_t extend(Spool& spool, SlotState as) noexcept {
       rawSyscall(SYS_close, fd);
     if (allocated)
       return openChunk(spool, chunk, as);
+    spool.chunkTaken[chunk].store(false, std::memory_order_release);
   }
-  std::uint32_t expected = chunk + 1;
-  spool.nextChunk.compare_exchange_strong(expected, chunk, std::memory_order_relaxed);
-  spool.retryTicks.store(now + kRetryNs, std::memory_order_relaxed);
+  spool.retryNs.store(now + kRetryNs, std::memory_order_relaxed);
   return 0;
 }
 
@@ -107,10 +120,19 @@ std::uint32_t takeFree(Spool& spool, SlotState as) noexcept {
   return 0;
 }
 
-// Maps as much of the future file as the address space allows; the limit says at most how much is
-// ever needed.
+// At most a sixteenth of a limited address space (ulimit -v): the rest is the host's.
+std::size_t fairShare(std::size_t wanted) noexcept {
+  rlimit limit{};
+  if (rawSyscall(SYS_prlimit64, 0, RLIMIT_AS, 0, asLong(&limit)) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY)
+    return wanted;
+  const std::size_t share = limit.rlim_cur / 16;
+  return wanted < share ? wanted : share;
+}
+
+// Maps the file as it may become.
 bool mapFile(Spool& spool, long fd, std::size_t wanted) noexcept {
-  for (std::size_t bytes = wanted; bytes >= kChunkBytes; bytes /= 2) {
+  for (std::size_t bytes = fairShare(wanted); bytes >= kChunkBytes; bytes /= 2) {
     const std::size_t whole = bytes / kChunkBytes * kChunkBytes;
     const long address = rawSyscall(
         SYS_mmap, 0, static_cast<long>(whole), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -206,6 +228,7 @@ wire::SessionPage* mapSession(const char* folder) noexcept {
 }
 
 bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
+  spool.base = nullptr;  // in a child the parent's, which the strings still need
   const ImageIdentity who = readIdentity();
   std::uint32_t execCount = 0;
   // A file stays until its process is dead, so counting the ones that are there counts the images
@@ -237,8 +260,10 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   }
   adopt(spool);
   fillHeader(spool, who, execCount, forked);
-  spool.nextChunk.store(1, std::memory_order_relaxed);
-  spool.retryTicks.store(0, std::memory_order_relaxed);
+  for (std::atomic<bool>& taken : spool.chunkTaken)
+    taken.store(false, std::memory_order_relaxed);
+  spool.chunkTaken[0].store(true, std::memory_order_relaxed);
+  spool.retryNs.store(0, std::memory_order_relaxed);
   openChunk(spool, 0, SlotState::Free);
   auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
   control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);

@@ -21,8 +21,8 @@ struct Spool {
   wire::LossCounters* loss = nullptr;
   wire::SlotTable* slots = nullptr;
   wire::SessionPage* session = nullptr;
-  std::atomic<std::uint32_t> nextChunk{0};
-  std::atomic<std::uint64_t> retryTicks{0};  // no new chunk is tried for before this time
+  std::atomic<bool> chunkTaken[wire::kMaxSlots / wire::kSlotsPerChunk] = {};
+  std::atomic<std::uint64_t> retryNs{0};  // no new chunk is tried for before this time
   char path[512] = {};
 };
 extern Spool gSpool;

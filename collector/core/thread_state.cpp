@@ -7,6 +7,7 @@
 #include "collector/core/syscalls.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,7 +16,6 @@ namespace sonde::core {
 namespace {
 
 constexpr std::uint32_t kMaxThreads = 4096;  // alive at once
-constexpr std::uint64_t kStuckNs = 1'000'000'000;
 
 ForkPage gUnattached;
 ThreadState* gPool;
@@ -67,11 +67,9 @@ ThreadState* registerThread() noexcept {
   state->generation = gForkPage->generation.load(std::memory_order_relaxed);
   state->cursor = state->end = nullptr;
   state->slot = nullptr;
-  state->scopeCount = state->writes = state->stuckWrites = 0;
+  state->scopeCount = state->deepScopes = 0;
   state->nextToken = 1;
   state->givenName.store(0, std::memory_order_relaxed);
-  state->stuckTicks = 0;
-  memset(state->lostScopes, 0, sizeof state->lostScopes);
   if (!defineThread(state)) {
     giveBackState(state);
     return nullptr;
@@ -108,6 +106,19 @@ void threadEnds(void* pointer) noexcept {
   giveBackState(state);
 }
 
+// Whether the write that holds the guard was left by a longjmp out of a signal handler: its stack
+// frame is gone. A handler that interrupts it runs below it, with the kernel's frame of more than
+// kSignalFrame bytes in between; only on a stack of its own its address says nothing.
+bool guardWasLeft(const ThreadState* state, const char* frame) noexcept {
+  constexpr std::uintptr_t kSignalFrame = 512;
+  stack_t alternate{};
+  if (rawSyscall(SYS_sigaltstack, 0, asLong(&alternate)) != 0 ||
+      (alternate.ss_flags & SS_ONSTACK) != 0)
+    return false;
+  return reinterpret_cast<std::uintptr_t>(frame) + kSignalFrame >
+         reinterpret_cast<std::uintptr_t>(state->guardFrame);
+}
+
 }  // namespace
 
 ForkPage* gForkPage = &gUnattached;
@@ -131,15 +142,13 @@ ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept {
   return enter(probe, kind);
 }
 
-ThreadState* enterBusy(ThreadState* state, wire::Probe probe, wire::RecordKind kind) noexcept {
-  const auto now = static_cast<std::uint64_t>(monotonicNs());
-  if (state->stuckTicks == 0 || state->stuckWrites != state->writes) {
-    state->stuckWrites = state->writes;
-    state->stuckTicks = now;
-  } else if (now - state->stuckTicks > kStuckNs) {
-    // A handler left the interrupted write by longjmp. What it had not committed is overwritten.
-    state->stuckTicks = 0;
-    return state;
+ThreadState* enterBusy(ThreadState* state,
+                       const char* frame,
+                       wire::Probe probe,
+                       wire::RecordKind kind) noexcept {
+  if (guardWasLeft(state, frame)) {
+    state->guardFrame = frame;
+    return state;  // what the write had not committed is overwritten
   }
   countLoss(probe, kind, wire::LossReason::Signal);
   return nullptr;
@@ -165,11 +174,15 @@ bool nextSlot(ThreadState* state) noexcept {
   if (slot == nullptr)
     return false;
   char* base = reinterpret_cast<char*>(slot);
-  const std::size_t scopeBytes = sizeof(wire::OpenScope) * state->scopeCount;
   slot->thread = state->thread;
-  slot->scopeCount = state->scopeCount;
-  slot->firstRecord = static_cast<std::uint32_t>(sizeof *slot + scopeBytes);
-  memcpy(base + sizeof *slot, state->scopes, scopeBytes);
+  auto* scopes = reinterpret_cast<wire::OpenScope*>(slot + 1);
+  slot->scopeCount = 0;
+  for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
+    if (state->scopes[at].token != kUnrecorded)
+      scopes[slot->scopeCount++] = state->scopes[at];
+  }
+  slot->firstRecord =
+      static_cast<std::uint32_t>(reinterpret_cast<char*>(scopes + slot->scopeCount) - base);
   state->cursor = base + slot->firstRecord;
   state->end = base + wire::kSlotBytes;
   state->slot = slot;

@@ -14,6 +14,9 @@
 
 namespace sonde::core {
 
+// The token of a place on the stack whose scope was not recorded.
+inline constexpr std::uint32_t kUnrecorded = 0;
+
 struct ThreadState {
   std::uint32_t generation;
   std::atomic<std::uint32_t> busy;
@@ -25,11 +28,8 @@ struct ThreadState {
   std::atomic<std::uint32_t> givenName;  // by the program, through a probe; 0: none
   std::uint32_t nextToken;
   std::uint32_t scopeCount;
-  std::uint32_t writes;  // finished ones; with the next two: has a guard been left behind?
-  std::uint32_t stuckWrites;
-  std::uint64_t stuckTicks;
-  std::uint32_t
-      lostScopes[static_cast<int>(wire::Probe::Count)];  // begun, not recorded, not yet popped
+  const char* guardFrame;    // a place in the stack frame that took the guard last
+  std::uint32_t deepScopes;  // of NVTX, begun past kMaxOpenScopes and not yet popped
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 
@@ -56,18 +56,21 @@ inline bool attached() noexcept {
 // Counts the loss, unless the guard turns out to have been left behind by a longjmp; then takes it
 // over.
 [[gnu::cold]] ThreadState* enterBusy(ThreadState* state,
+                                     const char* frame,
                                      wire::Probe probe,
                                      wire::RecordKind kind) noexcept;
 
 // Takes the guard of the calling thread. nullptr: drop the record (it has been counted).
 inline ThreadState* enter(wire::Probe probe, wire::RecordKind kind) noexcept {
+  const char here = 0;
   ThreadState* state = tState;
   if (__builtin_expect(state == nullptr || state->generation != gForkPage->generation.load(
                                                                     std::memory_order_relaxed),
                        0))
     return enterSlowly(probe, kind);
   if (__builtin_expect(state->busy.load(std::memory_order_relaxed) != 0, 0))
-    return enterBusy(state, probe, kind);
+    return enterBusy(state, &here, probe, kind);
+  state->guardFrame = &here;
   state->busy.store(1, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   return state;
@@ -75,7 +78,6 @@ inline ThreadState* enter(wire::Probe probe, wire::RecordKind kind) noexcept {
 
 inline void leave(ThreadState* state) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  ++state->writes;
   state->busy.store(0, std::memory_order_relaxed);
 }
 

@@ -264,8 +264,9 @@ std::string SpoolReader::stopReason() const {
 }
 
 std::uint64_t SpoolReader::allocatedBytes() const noexcept {
-  const std::uint32_t count = header().slotCount.load(std::memory_order_acquire);
-  return std::uint64_t{std::min(count, wire::kMaxSlots)} * kSlotBytes;
+  constexpr std::uint32_t kMaxChunks = wire::kMaxSlots / wire::kSlotsPerChunk;
+  const std::uint32_t chunks = header().chunkCount.load(std::memory_order_acquire);
+  return std::uint64_t{std::min(chunks, kMaxChunks)} * wire::kChunkBytes;
 }
 
 std::uint32_t SpoolReader::probeMask() const noexcept {

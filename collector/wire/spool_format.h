@@ -80,12 +80,13 @@ struct FileHeader {
   std::uint64_t startTicks;
   std::int64_t startMonotonicNs;
   std::int64_t startRealtimeNs;
-  std::uint64_t startCpuNs;              // CPU time of the process when the library was loaded
-  std::uint32_t maxSlots;                // by --spool-limit, at most kMaxSlots
-  std::uint32_t forked;                  // 1: made by fork without exec
-  std::atomic<std::uint32_t> slotCount;  // slots allocated so far, slot 0 included
-  std::atomic<std::uint32_t> finished;   // 1: the library's own exit ran
-  std::atomic<std::uint64_t> nextSeq;    // of the next claim; > 0
+  std::uint64_t startCpuNs;               // CPU time of the process when the library was loaded
+  std::uint32_t maxSlots;                 // by --spool-limit, at most kMaxSlots
+  std::uint32_t forked;                   // 1: made by fork without exec
+  std::atomic<std::uint32_t> slotCount;   // slots up to the last that was ever allocated
+  std::atomic<std::uint32_t> chunkCount;  // chunks allocated; fewer when one could not be had
+  std::atomic<std::uint32_t> finished;    // 1: the library's own exit ran
+  std::atomic<std::uint64_t> nextSeq;     // of the next claim; > 0
   std::atomic<std::uint64_t> definitionsTail;  // file offset of the next definition record
   std::uint32_t commandBytes;                  // of `command`
   char command[kMaxCommandBytes];  // the arguments, each zero-terminated, cut at the end; not

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -153,6 +154,77 @@ TEST(Emit, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
   EXPECT_EQ(dumps[1].lost(wire::LossReason::Unbalanced), 0U);
 }
 
+TEST(Emit, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {
+  const test::SpoolFolder folder(1 << 20);  // for one image
+  EXPECT_TRUE(inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    begin("a text to inherit");
+    if (::fork() == 0) {
+      EXPECT_EQ(begin("no room"), 0U);
+      folder.setLimit(kRoom);
+      if (::fork() == 0) {
+        EXPECT_NE(begin("room again"), 0U);
+        ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+      }
+      int status = 0;
+      ::wait(&status);
+      ::_exit(::testing::Test::HasFailure() || status != 0 ? 1 : 0);
+    }
+    int status = 0;
+    ::wait(&status);
+    EXPECT_EQ(status, 0);
+  }));
+  EXPECT_EQ(folder.files().size(), 2U);
+}
+
+TEST(Emit, RecordsAgainWhenThereIsRoomAgain) {
+  const test::SpoolFolder folder(kRoom);
+  EXPECT_TRUE(inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    folder.setLimit(1 << 20);  // as when other processes of the run have the rest
+    const std::uint32_t name = intern("value");
+    std::vector<std::thread> threads;
+    const auto starve = [&] {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+      while (std::chrono::steady_clock::now() < until)
+        emitScalar(name, 1);
+    };
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back(starve);
+    for (std::thread& thread : threads)
+      thread.join();
+    folder.setLimit(kRoom);
+    ::usleep(20'000);
+    for (std::uint32_t mark = 0; mark < 2 * wire::kSlotBytes / sizeof(wire::Mark); ++mark)
+      emitMark(intern("room again"), Probe::Annotation);
+  }));
+  const auto reader =
+      launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadOnly);
+  EXPECT_EQ(reader->allocatedBytes(), 2U << 20);
+  EXPECT_EQ(dumpSpool(folder.files()[0]).story().back(), "mark room again");
+}
+
+TEST(Emit, APopOfALostPushEndsNothingElse) {
+  const auto dumps = record([] {
+    beginScope(SliceKind::Operation, intern("kept"), Probe::Nvtx, 1);
+    skipScope(Probe::Nvtx, 1);
+    beginScope(SliceKind::Operation, intern("inner"), Probe::Nvtx, 1);
+    beginScope(SliceKind::Operation, intern("other domain"), Probe::Nvtx, 2);
+    EXPECT_TRUE(endInnermost(Probe::Nvtx, 2));
+    EXPECT_TRUE(endInnermost(Probe::Nvtx, 1));
+    EXPECT_TRUE(endInnermost(Probe::Nvtx, 1));
+    EXPECT_TRUE(endInnermost(Probe::Nvtx, 1));
+    EXPECT_FALSE(endInnermost(Probe::Nvtx, 1));
+  });
+  EXPECT_THAT(dumps.at(0).story(),
+              ElementsAre("begin kept",
+                          "begin inner",
+                          "begin other domain",
+                          "end other domain",
+                          "end inner",
+                          "end kept"));
+}
+
 TEST(Emit, NoticesAChildOfRawClone) {
   const auto dumps = record([] {
     begin("parent");
@@ -216,21 +288,22 @@ TEST(Emit, RecordsAgainAfterALongjmpOutOfAWrite) {
     ::sigaction(SIGALRM, &action, nullptr);
     const std::uint32_t name = intern("value");
     const itimerval soon{{0, 0}, {0, 1000}};
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 20; ++round) {
       if (sigsetjmp(gEscape, 1) == 0) {
         ::setitimer(ITIMER_REAL, &soon, nullptr);
         for (;;)
           emitScalar(name, round);
       }
     }
-    for (int tries = 0; tries < 30; ++tries) {
+    for (int tries = 0; tries < 3; ++tries) {
       emitMark(intern("recovered"), Probe::Annotation);
-      ::usleep(100'000);
     }
   });
   const auto story = dumps.at(0).story();
   ASSERT_FALSE(story.empty());
-  EXPECT_EQ(story.back(), "mark recovered");
+  EXPECT_EQ(story.back(), "mark recovered")
+      << "lost to signals: " << dumps[0].lost(wire::LossReason::Signal)
+      << ", to room: " << dumps[0].lost(wire::LossReason::SpoolFull) << " of " << story.size();
 }
 
 TEST(Emit, KeepsErrno) {

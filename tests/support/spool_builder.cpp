@@ -50,6 +50,7 @@ SpoolBuilder::SpoolBuilder(std::int32_t pid, wire::ClockKind clock) : bytes_(wir
   to.maxSlots = wire::kMaxSlots;
   to.nextSeq.store(1);
   to.slotCount.store(wire::kSlotsPerChunk);
+  to.chunkCount.store(1);
   for (std::uint32_t index = 1; index < wire::kSlotsPerChunk; ++index)
     state(index).store(SlotState::Free);
 }
@@ -77,6 +78,7 @@ std::uint32_t SpoolBuilder::claim(SlotState as) {
   if (index == header().slotCount.load()) {
     bytes_.resize(bytes_.size() + wire::kChunkBytes);
     header().slotCount.fetch_add(wire::kSlotsPerChunk);
+    header().chunkCount.fetch_add(1);
     for (std::uint32_t more = index; more < header().slotCount.load(); ++more)
       state(more).store(SlotState::Free);
   }

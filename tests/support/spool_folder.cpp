@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <new>
 #include <string>
@@ -26,6 +27,12 @@ SpoolFolder::SpoolFolder(std::uint64_t limitBytes, const std::filesystem::path& 
 SpoolFolder::~SpoolFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+void SpoolFolder::setLimit(std::uint64_t bytes) const {
+  std::fstream session(path_ / "session", std::ios::binary | std::ios::in | std::ios::out);
+  session.seekp(offsetof(wire::SessionPage, limitBytes));
+  session.write(reinterpret_cast<const char*>(&bytes), sizeof bytes);
 }
 
 std::vector<std::filesystem::path> SpoolFolder::files() const {

@@ -19,6 +19,9 @@ class SpoolFolder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
 
+  // Changes what the session page allows, for whoever has it mapped.
+  void setLimit(std::uint64_t bytes) const;
+
   // The spool files in it, by name.
   std::vector<std::filesystem::path> files() const;
 

@@ -50,7 +50,7 @@ template <typename Event, NvtxCallbackIdCore kId>
 int onPush(const Event* event) {
   const auto next = other<PushFunction<Event>>(kId);
   const int level = next != nullptr ? next(event) : NVTX_NO_PUSH_POP_TRACKING;
-  const int own = recording() ? push(0, nameOf(event), attributesOf(event)) : skipPush();
+  const int own = recording() ? push(0, nameOf(event), attributesOf(event)) : skipPush(0);
   return next != nullptr ? level : own;
 }
 

@@ -39,7 +39,8 @@ void onEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
 int onPush(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   const auto next = other<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx);
   const int level = next != nullptr ? next(forOther(domain), event) : NVTX_NO_PUSH_POP_TRACKING;
-  const int own = recording() ? push(domainOf(domain), nameOf(event), event) : skipPush();
+  const int own =
+      recording() ? push(domainOf(domain), nameOf(event), event) : skipPush(domainOf(domain));
   return next != nullptr ? level : own;
 }
 

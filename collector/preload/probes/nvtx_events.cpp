@@ -40,8 +40,8 @@ int push(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noex
   return level;
 }
 
-int skipPush() noexcept {
-  core::skipScope(Probe::Nvtx);
+int skipPush(Domain domain) noexcept {
+  core::skipScope(Probe::Nvtx, domain);
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -85,7 +85,7 @@ void beginWait(Name name) noexcept {
   if (recording())
     core::beginScope(SliceKind::Wait, name.id, Probe::Nvtx, kWaitGroup);
   else
-    core::skipScope(Probe::Nvtx);
+    core::skipScope(Probe::Nvtx, kWaitGroup);
 }
 
 void endWait() noexcept {

@@ -11,7 +11,7 @@ namespace sonde::preload::nvtx {
 // NVTX_NO_PUSH_POP_TRACKING.
 int push(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noexcept;
 // Instead of push() while the probe is off, so that the pop that belongs to it closes nothing else.
-int skipPush() noexcept;
+int skipPush(Domain domain) noexcept;
 // Closes the domain's innermost scope on this thread; its level, or NVTX_NO_PUSH_POP_TRACKING when
 // there is none.
 int pop(Domain domain) noexcept;
