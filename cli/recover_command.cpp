@@ -36,7 +36,8 @@ class RecoverCommand : public Command {
            "The unfinished trace that the session was writing is completed and gets its name. With "
            "-o the whole trace is written to OUT instead, and the session stays as it is. Running "
            "it twice changes nothing. Processes of the job that still run are recorded until they "
-           "end; Ctrl-C ends their recording.\n\n"
+           "end; Ctrl-C ends their recording. A trace of another "
+           "run that has the name by now stays, unless -f is given.\n\n"
            "Examples:\n"
            "  sonde recover\n"
            "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
@@ -44,6 +45,8 @@ class RecoverCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("spool", spool_, "session folder or spool file")->type_name("SPOOL");
     app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
+    app.add_flag(
+        "-f,--force", force_, "replace a file of that name, also the trace of another run");
   }
   int run() override;
 
@@ -53,6 +56,7 @@ class RecoverCommand : public Command {
 
   std::string spool_;
   std::string output_;
+  bool force_ = false;
 };
 
 int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
@@ -60,6 +64,7 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
   std::error_code failure;
   if (!output_.empty())
     options.output = fs::absolute(output_, failure);
+  options.replace = force_;
   options.follow = follow;
   options.stop = &gStop;
   options.say = [this](const std::string& line) { complain(name(), line); };

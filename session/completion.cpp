@@ -2,9 +2,14 @@
 
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/store/finaliser.h"
+#include "analysis/store/trace_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -23,20 +28,62 @@ Result<void> joinEnds(store::Database& trace) {
   return transaction.commit();
 }
 
+Result<std::string> sessionOf(const store::Database& trace) {
+  return trace.queryText("SELECT value FROM meta WHERE key = 'session'");
+}
+
+Error taken(const fs::path& part, const fs::path& output) {
+  return {
+      ErrorCode::Io,
+      fmt::format("{0} exists and is not the trace of this recording, which stays in {1}: write "
+                  "it elsewhere with sonde recover SPOOL -o OTHER, or give recover -f to replace "
+                  "{0}",
+                  output.string(),
+                  part.string())};
+}
+
+// The last check is the kernel's, so that what was made in between is not lost either. Not every
+// file system has it.
+Result<void> rename(const fs::path& part, const fs::path& output, bool replace) {
+  const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
+  if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, output.c_str(), flags) == 0)
+    return {};
+  if (errno == EEXIST)
+    return taken(part, output);
+  if ((errno == EINVAL || errno == ENOSYS) && ::rename(part.c_str(), output.c_str()) == 0)
+    return {};
+  return Error{ErrorCode::Io,
+               fmt::format("{} could not be renamed to {}: {}",
+                           part.string(),
+                           output.string(),
+                           std::strerror(errno))};
+}
+
 }  // namespace
 
-Result<void> completeTrace(store::Database trace, const fs::path& part, const fs::path& output) {
+bool isTraceOf(const fs::path& path, const std::string& session) {
+  std::error_code failure;
+  if (!fs::exists(path, failure))
+    return false;
+  const auto trace = store::openTrace(path);
+  if (!trace)
+    return false;
+  const auto found = sessionOf(*trace);
+  return found && *found == session;
+}
+
+Result<void> completeTrace(store::Database trace,
+                           const fs::path& part,
+                           const fs::path& output,
+                           bool replace) {
+  std::error_code failure;
+  const auto session = sessionOf(trace);
+  const bool own = session && isTraceOf(output, *session);
+  if (!replace && !own && fs::exists(output, failure))
+    return taken(part, output);
   SONDE_TRY(joinEnds(trace));
   SONDE_TRY(store::finalise(std::move(trace)));
-  std::error_code failure;
-  fs::rename(part, output, failure);
-  if (failure)
-    return Error{ErrorCode::Io,
-                 fmt::format("{} could not be renamed to {}: {}",
-                             part.string(),
-                             output.string(),
-                             failure.message())};
-  return {};
+  return rename(part, output, replace || own);
 }
 
 void deleteSession(const fs::path& folder) {
@@ -47,7 +94,7 @@ void deleteSession(const fs::path& folder) {
       spools.push_back(entry.path());
   for (const fs::path& spool : spools)
     fs::remove(spool, ignored);
-  for (const char* name : {"session", "lock", "manifest.json"})
+  for (const char* name : {"session", "manifest.json", "lock"})
     fs::remove(folder / name, ignored);
   fs::remove(folder, ignored);
   fs::remove(folder.parent_path(), ignored);  // fails, as it should, while there are other sessions

@@ -6,17 +6,24 @@
 #include "analysis/store/database.h"
 
 #include <filesystem>
+#include <string>
 
 namespace sonde::session {
 
 // Finalises a trace whose rows are complete and gives it its name. `trace`: the only connection to
-// `part`.
+// `part`. A file of that name that is not this session's trace is replaced only with `replace`;
+// else the error says so and the part stays as it is.
 Result<void> completeTrace(store::Database trace,
                            const std::filesystem::path& part,
-                           const std::filesystem::path& output);
+                           const std::filesystem::path& output,
+                           bool replace);
 
-// Removes what is left of a session. The manifest goes last: as long as it is there, `sonde
-// recover` knows what the rest belongs to.
+// Whether there is a trace of this session; not so for a `.part` that was not written to yet.
+bool isTraceOf(const std::filesystem::path& path, const std::string& session);
+
+// Removes what is left of a session, whose lock is held. The manifest stays until the spool is
+// gone: `sonde recover` then knows what the rest belongs to. The lock goes last: whoever makes it
+// anew finds no manifest.
 void deleteSession(const std::filesystem::path& folder);
 
 }  // namespace sonde::session

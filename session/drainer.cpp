@@ -4,7 +4,6 @@
 #include "session/host_clock.h"
 #include "session/image_set.h"
 #include "session/output_reserve.h"
-#include "session/spool_lock.h"
 #include "session/trace_recorder.h"
 
 #include <fmt/format.h>
@@ -367,7 +366,7 @@ Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
   images_.reset();
   why_ = "it is finished";
   SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
-  SONDE_TRY(completeTrace(std::move(trace), options_.part, output));
+  SONDE_TRY(completeTrace(std::move(trace), options_.part, output, options_.replace));
   if (!options_.keepSpool)
     deleteSession(options_.folder);
   return totals_;
@@ -379,6 +378,11 @@ Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options) {
     SONDE_TRY_ASSIGN(SpoolLock taken, SpoolLock::take(options.folder));
     lock.emplace(std::move(taken));
   }
+  return open(std::move(options), std::move(lock));
+}
+
+Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options,
+                                               std::optional<SpoolLock> lock) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(lock));
   SONDE_TRY(impl->openTrace());
   return std::unique_ptr<Drainer>(new Drainer(std::move(impl)));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "session/spool_lock.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -60,6 +61,8 @@ struct DrainerOptions {
   bool keepSpool = false;
   // Whether to take the session's lock; not for a spool file outside of any session.
   bool lock = true;
+  // finish() may replace a file that is not this session's trace.
+  bool replace = false;
   // Only this file of the folder; empty: all.
   std::filesystem::path onlyFile;
   // Where triples come from; by default the clocks of this machine. One is taken at every drain
@@ -96,6 +99,9 @@ class Drainer {
   // Fails when the folder is not a session's, when another process drains it
   // (ErrorCode::InvalidArgument), or when the part cannot be created or is not this session's.
   static Result<std::unique_ptr<Drainer>> open(DrainerOptions options);
+  // With the lock of the folder in hand.
+  static Result<std::unique_ptr<Drainer>> open(DrainerOptions options,
+                                               std::optional<SpoolLock> lock);
   ~Drainer();
   Drainer(const Drainer&) = delete;
   Drainer& operator=(const Drainer&) = delete;

@@ -15,6 +15,7 @@
 #include "session/job_identity.h"
 #include "session/output_name.h"
 #include "session/recording.h"
+#include "session/recover.h"
 #include "session/run_summary.h"
 #include "session/sources.h"
 
@@ -132,6 +133,12 @@ class JobRun {
     return true;
   }
 
+  SpoolRequest spoolRequest() const {
+    return {options_.spool,
+            [this](const std::string& name) { return variable(name); },
+            options_.spoolLimitBytes};
+  }
+
   Result<void> claim(pid_t pid) {
     OutputRequest request{options_.output,
                           options_.command.front(),
@@ -140,15 +147,14 @@ class JobRun {
                           identity_.rank,
                           [this](const std::string& name) { return variable(name); }};
     SONDE_TRY_ASSIGN(output_, outputPath(request));
+    if (options_.force)
+      SONDE_TRY(dropSessionOf(partPath(output_), spoolPlaces(spoolRequest())));
     return claimOutput(output_, options_.force);
   }
 
   // Tries one place after the other; without any the job runs unrecorded.
   void openRecording() {
-    const SpoolRequest request{options_.spool,
-                               [this](const std::string& name) { return variable(name); },
-                               options_.spoolLimitBytes};
-    for (const PlaceCheck& check : checkPlaces(request)) {
+    for (const PlaceCheck& check : checkPlaces(spoolRequest())) {
       std::string why = check.why;
       if (check.usable) {
         if (auto opened = openAt(check))
@@ -166,6 +172,7 @@ class JobRun {
     RecordingOptions recording;
     recording.folder = folder;
     recording.output = output_;
+    recording.replace = options_.force;
     recording.probeMask = probeMask_;
     // The recorders of the ranks on one host share what a host may use.
     recording.spoolLimitBytes =

@@ -106,9 +106,10 @@ Result<void> claimOutput(const fs::path& output, bool force) {
         fmt::format("{} exists: give another name with -o, or -f to replace it", output.string()));
   if (!force && fs::exists(part, failure))
     return invalid(fmt::format(
-        "{} is an unfinished recording: finish it with sonde recover, or give -f to replace it",
+        "{} is an unfinished recording: finish it with sonde recover, or give -f to drop it",
         part.string()));
-  fs::remove(part, failure);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    fs::remove(part.string() + suffix, failure);
   const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0)
     return Error{ErrorCode::Io,

@@ -30,6 +30,7 @@ namespace sonde::session {
 struct RecordingOptions {
   std::filesystem::path folder;  // of makeSessionFolder
   std::filesystem::path output;
+  bool replace = false;  // a file of that name
   std::uint32_t probeMask = 0;
   std::uint64_t spoolLimitBytes = 0;
   std::uint64_t maxTraceBytes = 0;

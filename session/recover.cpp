@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_file.h"
 #include "collector/launcher/process_stat.h"
+#include "collector/launcher/spool_reader.h"
 #include "session/completion.h"
 #include "session/manifest.h"
 #include "session/spool_lock.h"
@@ -47,14 +48,6 @@ Result<TraceState> stateOf(const fs::path& path) {
 bool isThere(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
-}
-
-// Also false for a `.part` that was made, but not yet written to.
-bool isTraceOf(const fs::path& path, const std::string& session) {
-  if (!isThere(path))
-    return false;
-  const auto state = stateOf(path);
-  return state && state->session == session;
 }
 
 // The recorder's log goes along: what it committed last may be nowhere else.
@@ -116,14 +109,40 @@ Error stillRecorded(const Session& session) {
                       who)};
 }
 
-Result<std::unique_ptr<Drainer>> openDrainer(const Session& session, DrainerOptions options) {
+// Whether the name of its unfinished trace was taken by another recording since.
+bool ofAnother(const Session& session) {
+  const auto state = stateOf(session.manifest->part);
+  return state && !state->session.empty() && state->session != session.folder.filename();
+}
+
+Error nameTaken(const Session& session) {
+  const Manifest& manifest = *session.manifest;
+  const bool unfinished = ofAnother(session);
+  return {ErrorCode::Io,
+          fmt::format("{} is {} another recording: write this one elsewhere with sonde recover {} "
+                      "-o OTHER{}",
+                      (unfinished ? manifest.part : manifest.output).string(),
+                      unfinished ? "being written by" : "of",
+                      session.folder.string(),
+                      unfinished ? "" : ", or give -f to replace it")};
+}
+
+// What is decided about a session holds as long as its lock is held.
+Result<SpoolLock> lockSession(Session& session) {
+  auto lock = SpoolLock::take(session.folder);
+  if (!lock)
+    return lock.error().code == ErrorCode::InvalidArgument ? stillRecorded(session) : lock.error();
+  SONDE_TRY_ASSIGN(session.manifest, readManifest(session.folder));
+  return lock;
+}
+
+Result<std::unique_ptr<Drainer>> openDrainer(const Session& session,
+                                             DrainerOptions options,
+                                             std::optional<SpoolLock> lock) {
   options.folder = session.folder;
   if (session.manifest)
     options.job = session.manifest->job;
-  auto drainer = Drainer::open(std::move(options));
-  if (!drainer && drainer.error().code == ErrorCode::InvalidArgument)
-    return stillRecorded(session);
-  return drainer;
+  return Drainer::open(std::move(options), std::move(lock));
 }
 
 // Drains until nothing runs any more. False when something does and it is not to be waited for.
@@ -148,11 +167,12 @@ bool drainToTheEnd(Drainer& drainer, const RecoverOptions& options) {
   }
 }
 
-Result<Recovered> writeWhole(const Session& session, const RecoverOptions& options) {
+Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
   const fs::path part = options.output.string() + ".part";
-  if (isThere(options.output))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} exists: name another file", options.output.string())};
+  if (isThere(options.output) && !options.replace)
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("{} exists: name another file, or -f to replace it", options.output.string())};
   if (isThere(part) && !isTraceOf(part, session.folder.filename()))
     return Error{
         ErrorCode::InvalidArgument,
@@ -162,55 +182,57 @@ Result<Recovered> writeWhole(const Session& session, const RecoverOptions& optio
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("the recording is finished: its trace is {}",
                              session.manifest->output.string())};
+  std::optional<SpoolLock> lock;
   if (session.manifest) {
-    // Held while the copy is made; the drainer takes it again.
-    const auto lock = SpoolLock::take(session.folder);
-    if (!lock && lock.error().code == ErrorCode::InvalidArgument)
-      return stillRecorded(session);
-    SONDE_TRY(copyPart(session.manifest->part, part));
+    SONDE_TRY_ASSIGN(SpoolLock held, lockSession(session));
+    lock.emplace(std::move(held));
+    if (!ofAnother(session))
+      SONDE_TRY(copyPart(session.manifest->part, part));
   }
   DrainerOptions drain;
   drain.part = part;
   drain.keepSpool = true;
-  drain.lock = session.manifest.has_value();
   drain.onlyFile = session.onlyFile;
-  SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain)));
+  drain.replace = options.replace;
+  SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
   Recovered recovered;
   recovered.trace = options.output;
   SONDE_TRY_ASSIGN(recovered.totals, drainer->finish(options.output));
   return recovered;
 }
 
-// The recorder died after its last record was stored.
-Result<Recovered> completeOnly(const Session& session) {
-  const auto lock = SpoolLock::take(session.folder);
-  if (!lock)
-    return lock.error().code == ErrorCode::InvalidArgument ? stillRecorded(session) : lock.error();
+// The recorder died after its last record was stored. Requires: the lock is held.
+Result<Recovered> completeOnly(const Session& session, const RecoverOptions& options) {
   Recovered recovered;
   recovered.trace = session.manifest->output;
   recovered.wasFinished = true;
   const fs::path& part = session.manifest->part;
   if (isThere(part)) {
     SONDE_TRY_ASSIGN(store::Database trace, store::reopenTrace(part));
-    SONDE_TRY(completeTrace(std::move(trace), part, session.manifest->output));
+    SONDE_TRY(completeTrace(std::move(trace), part, session.manifest->output, options.replace));
   }
   deleteSession(session.folder);
   return recovered;
 }
 
-Result<Recovered> finishPart(const Session& session, const RecoverOptions& options) {
+Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
+  SONDE_TRY_ASSIGN(SpoolLock lock, lockSession(session));
   const Manifest& manifest = *session.manifest;
   const std::string name = session.folder.filename();
-  if (!isThere(manifest.part) && isTraceOf(manifest.output, name))
-    return completeOnly(session);
+  const bool outputIsOwn = isTraceOf(manifest.output, name);
+  if (!isThere(manifest.part) && outputIsOwn)
+    return completeOnly(session, options);
+  if (ofAnother(session) || (isThere(manifest.output) && !outputIsOwn && !options.replace))
+    return nameTaken(session);
   if (isTraceOf(manifest.part, name)) {
     SONDE_TRY_ASSIGN(const TraceState state, stateOf(manifest.part));
     if (state.finished || state.drained)
-      return completeOnly(session);
+      return completeOnly(session, options);
   }
   DrainerOptions drain;
   drain.part = manifest.part;
-  SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain)));
+  drain.replace = options.replace;
+  SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
   Recovered recovered;
   if (!drainToTheEnd(*drainer, options)) {
     recovered.why = "its processes still run";
@@ -219,6 +241,31 @@ Result<Recovered> finishPart(const Session& session, const RecoverOptions& optio
   recovered.trace = manifest.output;
   SONDE_TRY_ASSIGN(recovered.totals, drainer->finish(manifest.output));
   return recovered;
+}
+
+// Of this user, each once.
+std::vector<fs::path> sessionFolders(const std::vector<fs::path>& places) {
+  std::vector<fs::path> found;
+  for (const fs::path& place : places) {
+    std::error_code failure;
+    const fs::path mine = place / fmt::format("sonde-{}", ::geteuid());
+    for (const auto& entry : fs::directory_iterator(mine, failure))
+      if (entry.is_directory(failure))
+        found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+// In the pages of the processes that still run.
+void stopRecording(const fs::path& folder) {
+  using launcher::SpoolReader;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure))
+    if (entry.path().extension() == ".spool")
+      if (auto reader = SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite))
+        reader->setRecording(false);
 }
 
 bool launcherLives(const fs::path& folder) {
@@ -243,7 +290,7 @@ bool holdsSpool(const fs::path& folder) {
 }  // namespace
 
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
-  SONDE_TRY_ASSIGN(const Session session, findSession(spool));
+  SONDE_TRY_ASSIGN(Session session, findSession(spool));
   const bool toTheSame = session.manifest && options.output == session.manifest->output;
   if (!options.output.empty() && !toTheSame)
     return writeWhole(session, options);
@@ -255,22 +302,35 @@ Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& op
   return finishPart(session, options);
 }
 
+Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& places) {
+  for (const fs::path& folder : sessionFolders(places)) {
+    const auto manifest = readManifest(folder);
+    if (!manifest || manifest->part != part)
+      continue;
+    if (launcherLives(folder))
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{} is being recorded by process {}: give another name with -o",
+                               manifest->output.string(),
+                               manifest->launcherPid)};
+    if (!isTraceOf(part, manifest->session))
+      continue;  // what it wrote is gone already; what is in its spool may still be wanted
+    SONDE_TRY_ASSIGN(const SpoolLock lock, SpoolLock::take(folder));
+    stopRecording(folder);
+    deleteSession(folder);
+  }
+  return {};
+}
+
 std::vector<fs::path> abandonedSessions(const std::vector<fs::path>& places) {
   std::vector<fs::path> found;
-  for (const fs::path& place : places) {
-    std::error_code failure;
-    const fs::path mine = place / fmt::format("sonde-{}", ::geteuid());
-    for (const auto& entry : fs::directory_iterator(mine, failure)) {
-      if (!entry.is_directory(failure) || launcherLives(entry.path()))
-        continue;
-      if (isThere(entry.path() / "manifest.json") || holdsSpool(entry.path()))
-        found.push_back(entry.path());
-      else
-        deleteSession(entry.path());
-    }
+  for (const fs::path& folder : sessionFolders(places)) {
+    if (launcherLives(folder))
+      continue;
+    if (isThere(folder / "manifest.json") || holdsSpool(folder))
+      found.push_back(folder);
+    else
+      deleteSession(folder);
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

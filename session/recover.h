@@ -18,6 +18,8 @@ struct RecoverOptions {
   // Instead of finishing the `.part`, writes the whole trace here, with what the `.part` holds, and
   // leaves the session as it is.
   std::filesystem::path output;
+  // Whether the trace may take the place of a file that is not this session's.
+  bool replace = false;
   // Processes that still run are drained until they end, or until `stop`; else the session is left
   // alone.
   bool follow = true;
@@ -34,9 +36,15 @@ struct Recovered {
 };
 
 // `spool`: a session folder or one of its spool files. With a file and an output only that file's
-// records are added. InvalidArgument when its recorder lives, or the output exists; NotFound when
-// it is no session.
+// records are added. InvalidArgument when its recorder lives, or the output exists; Io when the
+// trace of another recording has the name meanwhile; NotFound when it is no session.
 Result<Recovered> recoverSession(const std::filesystem::path& spool, const RecoverOptions& options);
+
+// Before another recording writes `part` anew: drops the session in `places` that was writing it
+// and whose recorder is dead; its processes that still run stop recording. InvalidArgument when its
+// recorder lives, or somebody is recovering it.
+Result<void> dropSessionOf(const std::filesystem::path& part,
+                           const std::vector<std::filesystem::path>& places);
 
 // Session folders of this user in `places` whose recorder is dead.
 std::vector<std::filesystem::path> abandonedSessions(

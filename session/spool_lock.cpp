@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,8 +20,14 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (::fcntl(fd, F_OFD_SETLK, &whole) == 0)
-    return lock;
+  if (::fcntl(fd, F_OFD_SETLK, &whole) == 0) {
+    // Its last holder may have removed it with the session, after it was opened here.
+    struct stat status {};
+    if (::fstat(fd, &status) == 0 && status.st_nlink > 0)
+      return lock;
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{} was just finished by another process", folder.string())};
+  }
   if (errno == EAGAIN || errno == EACCES)
     return Error{
         ErrorCode::InvalidArgument,

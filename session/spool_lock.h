@@ -11,7 +11,8 @@ namespace sonde::session {
 
 class SpoolLock {
  public:
-  // InvalidArgument when somebody else holds it, NotFound when there is no such folder.
+  // InvalidArgument when somebody else holds it, NotFound when there is no such
+  // folder, or none any more.
   static Result<SpoolLock> take(const std::filesystem::path& folder);
   SpoolLock(SpoolLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   SpoolLock& operator=(SpoolLock&&) = delete;

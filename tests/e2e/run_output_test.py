@@ -1,10 +1,12 @@
 """What `sonde run` leaves: the job's own output untouched, a trace by the right name, nothing else."""
 import hashlib
 import os
+import pathlib
 import socket
+import subprocess
 import unittest
 
-from run_support import RunTest
+from run_support import SONDE, RunTest, kill_quietly, wait_until
 
 NOISE = "import os, sys; os.write(1, bytes(range(256)) * 4096); sys.stderr.write('own words\\n')"
 
@@ -48,6 +50,48 @@ class Output(RunTest):
         self.output.write_text("old")
         self.assertEqual(self.run_sonde("true", options=("-f",)).returncode, 0)
         self.assertTrue(self.output.read_bytes().startswith(b"SQLite format 3"))
+
+    def killed_recording(self):
+        """Leaves the session of a recorder that was killed, and its unfinished trace; returns the session's folder."""
+        recorder = self.start_sonde("sleep", "60")
+        part = self.folder / "out.sonde.part"
+        sessions = lambda: list(self.spool.glob("sonde-*/*/manifest.json"))
+        wait_until(lambda: part.exists() and part.stat().st_size > 0 and sessions(), "it records")
+        children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
+        job = [int(pid) for pid in children.read_text().split()]
+        recorder.kill()
+        for pid in job:
+            kill_quietly(pid)
+        recorder.communicate()
+        return sessions()[0].parent
+
+    def recover(self, *arguments):
+        return subprocess.run([SONDE, "recover", *map(str, arguments)], env=self.environment, cwd=self.folder,
+                              capture_output=True, text=True, timeout=60)
+
+    def test_force_drops_the_session_of_the_unfinished_trace(self):
+        session = self.killed_recording()
+        self.assertIn("sonde recover", self.run_sonde("true").stderr)
+        self.assertEqual(self.run_sonde("true", options=("-f",)).returncode, 0)
+        trace = self.output.read_bytes()
+        self.assertFalse(session.exists())
+        self.recover()
+        self.assertEqual(self.output.read_bytes(), trace)
+        self.assert_nothing_left()
+
+    def test_recover_keeps_the_trace_of_another_run(self):
+        session = self.killed_recording()
+        (self.folder / "out.sonde.part").unlink()  # by hand
+        self.assertEqual(self.run_sonde("true").returncode, 0)
+        trace = self.output.read_bytes()
+        result = self.recover()
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("-o OTHER", result.stderr)
+        self.assertEqual(self.output.read_bytes(), trace)
+        self.assertEqual(self.recover(session, "-o", "other.sonde").returncode, 0)
+        self.assertEqual(self.recover(session, "-f").returncode, 0)
+        self.assertNotEqual(self.output.read_bytes(), trace)
+        self.assert_nothing_left()
 
     def test_the_summary_file(self):
         self.run_sonde("sh", "-c", "kill -15 $$", options=("--summary", "s.json"))
