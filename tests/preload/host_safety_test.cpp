@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +21,46 @@ std::string target(const std::string& name) {
   return SONDE_TARGETS "/" + name;
 }
 
+// What must be in the trace, as words. `channels` and `transfers` count over all processes; a
+// program whose own libc calls decide about them leaves them out.
+struct Expected {
+  int status = 0;
+  int processes = 1;
+  std::string marks{};
+  std::optional<std::string> channels = "";
+  std::optional<std::string> transfers = "";
+  std::string losses{};
+};
+
 struct Case {
   std::string name;
   std::vector<std::string> words;
+  Expected expected;
 };
 void PrintTo(const Case& test, std::ostream* out) {
   *out << test.name;
 }
 
-class UnderRun : public ::testing::TestWithParam<Case> {
+constexpr const char* kMarks =
+    "SELECT group_concat(word, ', ') FROM (SELECT n.text || ' ' || count(*) AS word FROM slice s"
+    " JOIN string n ON n.id = s.name_id WHERE s.kind = 'mark' AND s.category = 'process'"
+    " GROUP BY n.text ORDER BY n.text)";
+constexpr const char* kChannels =
+    "SELECT group_concat(word, ', ') FROM (SELECT kind || ' ' || count(*) AS word FROM channel"
+    " GROUP BY kind ORDER BY kind)";
+constexpr const char* kTransfers =
+    "SELECT group_concat(word, ', ') FROM (SELECT c.kind || ' ' || t.direction || ' ' ||"
+    " sum(t.bytes) AS word FROM transfer t JOIN channel c ON c.id = t.channel_id"
+    " GROUP BY c.kind, t.direction ORDER BY c.kind, t.direction)";
+constexpr const char* kLosses =
+    "SELECT group_concat(probe || ' ' || kind || ' ' || reason || ' ' || count, ', ') FROM loss";
+// The program's last image: what became of the pid that was started first.
+constexpr const char* kExitStatus =
+    "SELECT exit_status FROM process WHERE pid = (SELECT pid FROM process ORDER BY start_ns LIMIT "
+    "1)"
+    " ORDER BY start_ns DESC LIMIT 1";
+
+class RunTrace : public ::testing::Test {
  protected:
   Finished record(const std::vector<std::string>& words) {
     std::vector<std::string> command = {
@@ -35,66 +69,172 @@ class UnderRun : public ::testing::TestWithParam<Case> {
     return runProgram(command);
   }
 
-  std::int64_t count(const std::string& sql) {
+  // The first column of the first row; empty when it is NULL.
+  std::string text(const std::string& sql) {
     auto trace = store::openTrace(folder_ / "trace.sonde");
-    if (!trace)
+    if (!trace) {
       ADD_FAILURE() << trace.error().message;
+      return "no trace";
+    }
     auto rows = trace->prepare(sql);
-    if (!rows || !*rows->step())
+    if (!rows || !*rows->step()) {
       ADD_FAILURE() << sql;
-    return rows->integer(0);
+      return "no row";
+    }
+    return std::string(rows->text(0));
+  }
+
+  std::int64_t count(const std::string& sql) {
+    const std::string number = text(sql);
+    return number.empty() ? 0 : std::atoll(number.c_str());
   }
 
   TemporaryFolder folder_;
 };
 
+class UnderRun : public RunTrace, public ::testing::WithParamInterface<Case> {};
+
 TEST_P(UnderRun, LeavesTheProgramAsItIs) {
   const Finished plain = runProgram(GetParam().words);
   const Finished recorded = record(GetParam().words);
+  EXPECT_EQ(plain.status, GetParam().expected.status) << plain.out << plain.err;
   EXPECT_EQ(recorded.status, plain.status);
   EXPECT_EQ(recorded.out, plain.out);
-  EXPECT_GE(count("SELECT count(*) FROM process"),
-            0);  // a trace that can be read, whatever was followed
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> cases;
-  for (const char* name : {"fork_then_exec",
-                           "vfork_exec",
-                           "posix_spawn_empty_env",
-                           "popen_system",
-                           "raw_clone_write",
-                           "dlopen_runpath",
-                           "exception_through_wrapper",
-                           "signals_in_emit",
-                           "tcp_bypass",
-                           "inherited_stream",
-                           "no_channels",
-                           "hello_static",
-                           "hello_asan",
-                           "hello_tsan",
-                           "socket_random"})
-    cases.push_back({name, {target(name)}});
-  cases.push_back({"daemonise", {target("daemonise"), "/dev/null"}});
-  cases.push_back({"bash", {"bash", "-c", "ls / | sort | head -3; (exit 5)"}});
-  cases.push_back(
+TEST_P(UnderRun, RecordsWhatTheProgramDid) {
+  const Expected& expected = GetParam().expected;
+  record(GetParam().words);
+  EXPECT_EQ(count("SELECT count(*) FROM process"), expected.processes);
+  EXPECT_EQ(count("SELECT count(*) FROM process WHERE end_ns IS NULL OR end_ns < start_ns"), 0);
+  EXPECT_EQ(text(kMarks), expected.marks);
+  if (expected.channels) {
+    EXPECT_EQ(text(kChannels), *expected.channels);
+  }
+  if (expected.transfers) {
+    EXPECT_EQ(text(kTransfers), *expected.transfers);
+  }
+  EXPECT_EQ(text(kLosses), expected.losses);
+  if (expected.processes > 0) {
+    EXPECT_EQ(text(kExitStatus), std::to_string(expected.status));
+    EXPECT_THAT(text("SELECT command FROM process ORDER BY start_ns LIMIT 1"),
+                ::testing::StartsWith(GetParam().words[0]));
+  }
+}
+
+// Programs of this repository.
+std::vector<Case> targets() {
+  const Expected alone;
+  const Expected leftAlone{.processes = 0, .losses = "process exec not followed 1"};
+  return {
+      {"fork_then_exec", {target("fork_then_exec")}, {.processes = 9, .marks = "fork 8"}},
+      {"vfork_exec",
+       {target("vfork_exec")},
+       {.processes = 2,
+        .marks = "exec 1",
+        .channels = "pipe 3",
+        .transfers = "pipe receive 20, pipe send 10"}},
+      {"posix_spawn_empty_env",
+       {target("posix_spawn_empty_env")},
+       {.processes = 5, .marks = "fork 4"}},
+      {"popen_system",
+       {target("popen_system")},
+       {.processes = 5, .channels = "pipe 2", .transfers = "pipe send 12"}},
+      {"raw_clone_write",
+       {target("raw_clone_write")},
+       {.processes = 3,
+        .marks = "fork 1",
+        .channels = "pipe 8",
+        .transfers = "pipe receive 31, pipe send 31"}},
+      {"daemonise",
+       {target("daemonise"), "/dev/null"},
+       {.processes = 2,
+        .marks = "fork 1",
+        .channels = "pipe 2",
+        .transfers = "pipe receive 2, pipe send 2"}},
+      {"tcp_bypass",
+       {target("tcp_bypass")},
+       {.channels = "tcp 4", .transfers = "tcp receive 145, tcp send 15"}},
+      {"inherited_stream",
+       {target("inherited_stream")},
+       {.processes = 2,
+        .marks = "fork 1",
+        .channels = "tcp 3",
+        .transfers = "tcp receive 150, tcp send 150"}},
+      {"dlopen_runpath", {target("dlopen_runpath")}, alone},
+      {"exception_through_wrapper", {target("exception_through_wrapper")}, alone},
+      {"no_channels", {target("no_channels")}, alone},
+      {"hello_static", {target("hello_static")}, leftAlone},
+      {"hello_asan", {target("hello_asan")}, leftAlone},
+      {"hello_tsan", {target("hello_tsan")}, leftAlone},
+#ifdef SONDE_HELLO_32BIT
+      {"hello_32bit", {target("hello_32bit")}, leftAlone},
+#endif
+  };
+}
+
+// Programs of others. What passes through stdio inside of libc is not seen, so pipes are left out.
+std::vector<Case> programs() {
+  return {
+      {"bash",
+       {"bash", "-c", "printf '3\n1\n2\n' | sort | head -2; (exit 5)"},
+       {.status = 5,
+        .processes = 3,
+        .marks = "fork 4",
+        .channels = std::nullopt,
+        .transfers = std::nullopt}},
       {"python3",
-       {"python3", "-c", "import os\nprint(os.popen('echo deep').read())\nos._exit(7)"}});
-  cases.push_back({"git", {"git", "--no-pager", "-C", SONDE_SOURCE, "log", "-1", "--format=%H"}});
-  cases.push_back({"env_i", {"env", "-i", "/bin/sh", "-c", "echo bare; kill -TERM $$"}});
-  return cases;
+       {"/usr/bin/python3", "-c", "import os\nprint(os.popen('echo deep').read())\nos._exit(7)"},
+       {.status = 7,
+        .processes = 2,
+        .marks = "exec 1",
+        .channels = std::nullopt,
+        .transfers = "pipe receive 5, pipe send 5"}},
+      {"git", {"git", "--no-pager", "-C", SONDE_SOURCE, "log", "-1", "--format=%H"}, {}},
+      {"env_i",
+       {"env", "-i", "/bin/sh", "-c", "echo bare; kill -TERM $$"},
+       {.status = 128 + SIGTERM, .processes = 2, .marks = "exec 1"}},
+  };
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, UnderRun, ::testing::ValuesIn(cases()), [](const auto& test) {
-  return test.param.name;
-});
+const auto kNameOfCase = [](const auto& test) { return test.param.name; };
+INSTANTIATE_TEST_SUITE_P(Targets, UnderRun, ::testing::ValuesIn(targets()), kNameOfCase);
+INSTANTIATE_TEST_SUITE_P(Programs, UnderRun, ::testing::ValuesIn(programs()), kNameOfCase);
 
-using RunTrace = UnderRun;
+// The handler's writes that interrupt a record are the only ones that are missing, one byte each.
+TEST_F(RunTrace, LosesNoByteUncountedInSignalHandlers) {
+  const Finished plain = runProgram({target("signals_in_emit")});
+  const Finished recorded = record({target("signals_in_emit")});
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(recorded.out, plain.out);
+  EXPECT_EQ(text(kChannels), "pipe 600, unix 2");
+  const std::string bytes =
+      "SELECT sum(bytes) FROM transfer t JOIN channel c ON c.id = t.channel_id WHERE c.kind = ";
+  EXPECT_EQ(count(bytes + "'pipe' AND direction = 'send'"), 300);
+  EXPECT_EQ(count(bytes + "'pipe' AND direction = 'receive'"), 300);
+  const std::int64_t received = count(bytes + "'unix' AND direction = 'receive'");
+  EXPECT_GT(received, 30'000);
+  EXPECT_EQ(count(bytes + "'unix' AND direction = 'send'") +
+                count("SELECT sum(count) FROM loss WHERE probe = 'net' AND kind = 'transfer'"
+                      " AND reason = 'signal'"),
+            received);
+  EXPECT_EQ(count("SELECT count(*) FROM loss WHERE reason <> 'signal'"), 0);
+}
 
 // Over all processes together: at each end of each stream, what was sent and what was received tile
 // the same bytes.
-TEST_P(RunTrace, HasEveryByteAtBothEnds) {
-  EXPECT_EQ(record(GetParam().words).status, 0);
+TEST_F(RunTrace, HasEveryByteAtBothEnds) {
+  const Finished plain = runProgram({target("socket_random"), "5"});
+  const Finished recorded = record({target("socket_random"), "5"});
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(recorded.out, plain.out);
+  EXPECT_EQ(text(kExitStatus), "0");
+  EXPECT_EQ(text(kLosses), "");
+  EXPECT_EQ(text(kTransfers),
+            "pipe receive 300000, pipe send 300000, tcp receive 300000, tcp send 300000,"
+            " unix receive 600000, unix send 600000");
+  EXPECT_EQ(count("SELECT count(*) FROM process") - 1,
+            count("SELECT count(*) FROM slice WHERE kind = 'mark' AND category = 'process'"));
   EXPECT_EQ(count("SELECT count(*) FROM transfer WHERE exact = 0"), 0);
   EXPECT_EQ(count("SELECT sum(bytes) FROM transfer WHERE direction = 'send'"), 1'200'000);
   EXPECT_EQ(
@@ -105,11 +245,6 @@ TEST_P(RunTrace, HasEveryByteAtBothEnds) {
             " SELECT count(*) FROM ends WHERE reach = 300000 AND bytes = 300000"),
       8);
 }
-
-INSTANTIATE_TEST_SUITE_P(Traffic,
-                         RunTrace,
-                         ::testing::Values(Case{"seed_5", {target("socket_random"), "5"}}),
-                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace sonde::test
