@@ -312,8 +312,12 @@ Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& pl
                    fmt::format("{} is being recorded by process {}: give another name with -o",
                                manifest->output.string(),
                                manifest->launcherPid)};
-    if (!isTraceOf(part, manifest->session))
-      continue;  // what it wrote is gone already; what is in its spool may still be wanted
+    // What it wrote may be gone already; what is in its spool may still be wanted. A part that
+    // names no session yet is that of the manifest: its recorder was killed before the first
+    // commit.
+    const auto state = stateOf(part);
+    if (!isThere(part) || (state && !state->session.empty() && state->session != manifest->session))
+      continue;
     SONDE_TRY_ASSIGN(const SpoolLock lock, SpoolLock::take(folder));
     stopRecording(folder);
     deleteSession(folder);

@@ -268,6 +268,17 @@ TEST_F(RecoverTest, DropsTheSessionWhoseRecorderIsDead) {
   EXPECT_FALSE(fs::exists(session()));
 }
 
+TEST_F(RecoverTest, DropsTheSessionOfAPartThatWasNotWrittenYet) {
+  std::ofstream(part()).close();
+  EXPECT_TRUE(dropSessionOf(part(), {place()}));
+  EXPECT_FALSE(fs::exists(session()));
+}
+
+TEST_F(RecoverTest, KeepsASessionWhosePartIsGone) {
+  EXPECT_TRUE(dropSessionOf(part(), {place()}));
+  EXPECT_TRUE(fs::exists(session()));
+}
+
 TEST_F(RecoverTest, TakesNoLockThatItsHolderHasRemoved) {
   // Between opening and locking it; how often that happens is up to the machine.
   std::atomic<bool> done{false};
