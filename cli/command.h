@@ -35,6 +35,8 @@ class Command {
   // What `sonde VERB --help` says below the options: paragraphs, and at least one example line that
   // begins "  sonde ".
   virtual const char* details() const = 0;
+  // What stands behind the options in the usage line when it is no positional of its own.
+  virtual const char* operands() const { return ""; }
   // Options and positionals, bound to members. Called once, before run().
   virtual void declare(CLI::App& app) = 0;
   virtual int run() = 0;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -35,11 +37,28 @@ int unknownVerb(const std::string& word, const std::vector<std::unique_ptr<Comma
   return kExitUsage;
 }
 
+// CLI11's own, with the verb's operands in the usage line.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string operands) : operands_(std::move(operands)) {}
+  std::string make_usage(const CLI::App* app,  // NOLINT(readability-identifier-naming): CLI11's
+                         std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (!operands_.empty())
+      usage.insert(usage.find_last_not_of('\n') + 1, " " + operands_);
+    return usage;
+  }
+
+ private:
+  std::string operands_;
+};
+
 void prepare(CLI::App& app, Command& command) {
   app.name(fmt::format("sonde {}", command.name()));
   app.description(fmt::format("sonde {} — {}", command.name(), command.summary()));
   app.footer(fmt::format("\n{}", command.details()));
   app.set_help_flag("-h,--help", "show this help");
+  app.formatter(std::make_shared<HelpFormatter>(command.operands()));
   app.get_formatter()->column_width(34);
   command.declare(app);
 }

@@ -24,11 +24,11 @@ class GuiCommand : public Command {
            "  sonde gui job.sonde --screenshot timeline.png --size 1920x1080\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--view", view_, "timeline, breakdown, flame, graph, ranks, findings or whatif");
+    app.add_option("--view", view_, "what to show: timeline")->type_name("VIEW");
     app.add_option("--screenshot", screenshot_, "write this PNG and leave; needs no display")
         ->type_name("PNG");
-    app.add_option("--size", size_, "of the window, as WIDTHxHEIGHT");
-    app.add_option("TRACE", traces_, "traces of one job")->required();
+    app.add_option("--size", size_, "of the window, as 1920x1080")->type_name("WxH");
+    app.add_option("TRACE", traces_, "traces of one job")->required()->type_name("");
   }
   int run() override;
 

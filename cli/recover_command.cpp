@@ -43,7 +43,7 @@ class RecoverCommand : public Command {
            "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("spool", spool_, "session folder or spool file")->type_name("SPOOL");
+    app.add_option("SPOOL", spool_, "session folder or spool file")->type_name("");
     app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
     app.add_flag(
         "-f,--force", force_, "replace a file of that name, also the trace of another run");

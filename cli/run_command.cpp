@@ -14,20 +14,18 @@ class RunCommand : public Command {
   const char* summary() const override { return "record a command and all that it starts"; }
   const char* details() const override {
     return "Runs COMMAND as it is, with Sonde's library in its processes, and writes one trace. "
-           "The "
-           "exit status is the command's; 125 means that Sonde could not begin and did not start "
-           "it, "
-           "126 that the command may not be run, 127 that it does not exist.\n\n"
+           "The exit status is the command's; 125 means that Sonde could not begin and did not "
+           "start it, 126 that the command may not be run, 127 that it does not exist.\n\n"
            "OUT may hold %h (host), %p (pid), %r (rank), %q{NAME} (a variable) and %%. A folder "
-           "gets "
-           "rank<N>.sonde or <program>-<pid>.sonde. Secrets by name (TOKEN, PASSWORD, KEY, …) are "
-           "not "
-           "stored; --redact takes shell patterns of further names and words.\n\n"
+           "gets rank<N>.sonde or <program>-<pid>.sonde. SIZE is a number of bytes, or one with "
+           "kB, MB, GB, KiB, MiB, GiB. Secrets by name (TOKEN, PASSWORD, KEY, …) are not stored; "
+           "--redact takes shell patterns of further names and words.\n\n"
            "Examples:\n"
            "  sonde run -- python3 train.py --epochs 2\n"
-           "  sonde run -o out/ -- python3 -m torch.distributed.run --nproc-per-node 2 train.py\n"
+           "  RANK=0 WORLD_SIZE=2 sonde run -o out/ -- python3 train.py\n"
            "  mpirun -np 4 sonde run -o 'run/rank%r.sonde' -- ./train\n";
   }
+  const char* operands() const override { return "-- COMMAND [ARGUMENT]..."; }
   void declare(CLI::App& app) override;
   int run() override;
   int usageExit() const override { return session::kExitCannotBegin; }
@@ -53,12 +51,18 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
       ->type_name("DIR");
-  app.add_option("--spool-limit", options_.spoolLimitBytes, "most that it may take: 256MiB")
-      ->transform(CLI::AsSizeValue(true))
-      ->type_name("BYTES");
-  app.add_option("--max-size", options_.maxTraceBytes, "of the trace: 4GiB, or 10 % of the disk")
-      ->transform(CLI::AsSizeValue(true))
-      ->type_name("BYTES");
+  // An empty description: CLI11 would put its own behind the name of the type.
+  const CLI::Validator size = CLI::AsSizeValue(true).description("");
+  app.add_option("--spool-limit",
+                 options_.spoolLimitBytes,
+                 "most that may be on its way at a time, on this host (256MiB)")
+      ->transform(size)
+      ->type_name("SIZE");
+  app.add_option("--max-size",
+                 options_.maxTraceBytes,
+                 "of the trace (the lesser of 4GiB and a tenth of the free disk)")
+      ->transform(size)
+      ->type_name("SIZE");
   app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
       ->type_name("PATTERN");
   app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");

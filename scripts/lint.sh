@@ -5,5 +5,5 @@ cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files '*.h' '*.cpp' '*.c' ':!third_party')
 clang-format --dry-run --Werror "${files[@]}"
 mapfile -t sources < <(git ls-files 'analysis/*.cpp' 'collector/*.cpp' 'rules/*.cpp' 'session/*.cpp' 'cli/*.cpp' \
-                                    'gui/*.cpp')
+                                    'gui/*.cpp' 'plugins/*.cpp' 'plugins/*.c')
 printf '%s\0' "${sources[@]}" | xargs -0 -P "$(nproc)" -n 4 clang-tidy --quiet -p build/dev

@@ -29,8 +29,7 @@ constexpr std::size_t kUserVersionAt = 60;
 constexpr std::size_t kApplicationIdAt = 68;
 constexpr std::size_t kVersionValidForAt = 92;
 
-// Rows are read by ranges and written in order; see "Ingest" in docs/performance.md.
-// ones cost 15 %.
+// Rows are written in order and read by ranges; see "Ingest" in docs/performance.md.
 constexpr int kPageBytes = 8192;
 
 struct Header {

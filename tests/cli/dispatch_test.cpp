@@ -13,6 +13,7 @@ namespace {
 
 using test::runProgram;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::string kSonde = SONDE_PROGRAM;
@@ -57,11 +58,10 @@ TEST(Dispatch, ListsEveryVerb) {
     EXPECT_THAT(finished.out, HasSubstr(std::string("  ") + command->name())) << command->name();
 }
 
-// The pages of the verbs that read traces; those of recording are held by their own tests.
 TEST(Dispatch, VerbsHaveAPageThatNamesEveryOption) {
-  for (const char* verb : {"report", "merge", "check", "rules", "sql", "trim", "gui"}) {
-    const std::string page =
-        test::readText(std::string(SONDE_SOURCE_DIR "/docs/cli/") + verb + ".md");
+  for (const auto& command : allCommands()) {
+    const std::string verb = command->name();
+    const std::string page = test::readText(SONDE_SOURCE_DIR "/docs/cli/" + verb + ".md");
     EXPECT_THAT(page, StartsWith(std::string("# sonde ") + verb + " ")) << verb;
     const std::string help = runProgram({kSonde, verb, "--help"}).out;
     for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
@@ -74,6 +74,19 @@ TEST(Dispatch, VerbsHaveAPageThatNamesEveryOption) {
       EXPECT_THAT(page, HasSubstr(option)) << verb;
     }
   }
+}
+
+TEST(Dispatch, HelpOfRunShowsWhereTheCommandStandsAndPlainTypes) {
+  const std::string help = runProgram({kSonde, "run", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("\nUsage: sonde run [OPTIONS] -- COMMAND [ARGUMENT]...\n"));
+  EXPECT_THAT(help, HasSubstr("--spool-limit SIZE "));
+  EXPECT_THAT(help, Not(HasSubstr("SIZE [")));
+}
+
+TEST(Dispatch, HelpOfGuiOffersTheViewsThatThereAre) {
+  const auto finished = runProgram({kSonde, "gui", "--help"});
+  EXPECT_THAT(finished.out, HasSubstr("--view VIEW"));
+  EXPECT_THAT(finished.out, Not(HasSubstr("breakdown")));
 }
 
 TEST(Dispatch, EveryVerbHasAnExampleInItsHelp) {
