@@ -3,9 +3,9 @@
 #include "rules/check.h"
 #include "rules/configuration.h"
 
-#include <CLI/CLI.hpp>
-
 #include <map>
+
+#include <CLI/CLI.hpp>
 
 namespace sonde::cli {
 namespace {
@@ -17,9 +17,12 @@ class CheckCommand : public Command {
   const char* name() const override { return "check"; }
   const char* summary() const override { return "judge a run by rules"; }
   const char* details() const override {
-    return "Without --rules all built-in rules run as warnings; with it, the rules that the file names. `sonde rules`\n"
-           "lists them. With --profile ci only rules that do not depend on the machine's speed run, as errors.\n\n"
-           "Exit status: 1 a rule of severity error fired, else 3 a rule could not be evaluated, else 4 a rule of\n"
+    return "Without --rules all built-in rules run as warnings; with it, the rules that the file "
+           "names. `sonde rules`\n"
+           "lists them. With --profile ci only rules that do not depend on the machine's speed "
+           "run, as errors.\n\n"
+           "Exit status: 1 a rule of severity error fired, else 3 a rule could not be evaluated, "
+           "else 4 a rule of\n"
            "severity error saw too little, else 0; 2 for a wrong option or rules file.\n\n"
            "Examples:\n"
            "  sonde check out/rank0.sonde out/rank1.sonde\n"
@@ -32,7 +35,8 @@ class CheckCommand : public Command {
   void declare(CLI::App& app) override {
     static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
                                                                  {"json", ReportFormat::Json}};
-    app.add_option("--rules", rules_, "which rules run, how severe, with what parameters")->type_name("FILE");
+    app.add_option("--rules", rules_, "which rules run, how severe, with what parameters")
+        ->type_name("FILE");
     app.add_option("--profile", profile_, "ci or performance")->type_name("NAME");
     app.add_option("--format", format_, "text for a person, json for a program")
         ->transform(CLI::CheckedTransformer(kFormats).description(""))
@@ -69,6 +73,8 @@ int CheckCommand::run() {
 
 }  // namespace
 
-std::unique_ptr<Command> makeCheckCommand() { return std::make_unique<CheckCommand>(); }
+std::unique_ptr<Command> makeCheckCommand() {
+  return std::make_unique<CheckCommand>();
+}
 
 }  // namespace sonde::cli

@@ -3,8 +3,9 @@
 #include "cli/table.h"
 #include "rules/rule.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace sonde::cli {
@@ -15,7 +16,8 @@ class RulesCommand : public Command {
   const char* name() const override { return "rules"; }
   const char* summary() const override { return "list the rules, or explain one"; }
   const char* details() const override {
-    return "Without a name: every rule. With one: when exactly it fires, and its parameters with their defaults.\n\n"
+    return "Without a name: every rule. With one: when exactly it fires, and its parameters with "
+           "their defaults.\n\n"
            "Examples:\n"
            "  sonde rules\n"
            "  sonde rules step-outlier\n"
@@ -35,7 +37,10 @@ class RulesCommand : public Command {
 };
 
 Table tableOf(const std::vector<const rules::RuleInfo*>& infos) {
-  Table table{{{"name", "rule"}, {"profile", "profile"}, {"alias", "SageMaker Debugger"}, {"summary", "fires when"}},
+  Table table{{{"name", "rule"},
+               {"profile", "profile"},
+               {"alias", "SageMaker Debugger"},
+               {"summary", "fires when"}},
               {}};
   for (const rules::RuleInfo* info : infos)
     table.rows.push_back({info->name, info->profile, info->alias, info->summary});
@@ -44,7 +49,8 @@ Table tableOf(const std::vector<const rules::RuleInfo*>& infos) {
 
 nlohmann::json parameterJson(const rules::ParameterSpec& parameter) {
   nlohmann::json json = {{"type", rules::typeWordOf(parameter.fallback)}, {"help", parameter.help}};
-  json["default"] = std::visit([](const auto& value) { return nlohmann::json(value); }, parameter.fallback);
+  json["default"] =
+      std::visit([](const auto& value) { return nlohmann::json(value); }, parameter.fallback);
   return json;
 }
 
@@ -84,7 +90,8 @@ int RulesCommand::unknownRule() const {
   complain(name(),
            fmt::format("there is no rule '{}': {}",
                        rule_,
-                       nearest.empty() ? "`sonde rules` lists them" : fmt::format("did you mean '{}'?", nearest)));
+                       nearest.empty() ? "`sonde rules` lists them"
+                                       : fmt::format("did you mean '{}'?", nearest)));
   return kExitUsage;
 }
 
@@ -108,6 +115,8 @@ int RulesCommand::run() {
 
 }  // namespace
 
-std::unique_ptr<Command> makeRulesCommand() { return std::make_unique<RulesCommand>(); }
+std::unique_ptr<Command> makeRulesCommand() {
+  return std::make_unique<RulesCommand>();
+}
 
 }  // namespace sonde::cli

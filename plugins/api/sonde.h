@@ -77,9 +77,10 @@ typedef struct sonde_api_table {
 
 enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };
 
-/* The table of the recording library in this process, or NULL. Looked for once per object that includes this. */
+/* The table of the recording library in this process, or NULL. Looked for once per object that
+ * includes this. */
 static inline const sonde_api_table* sonde_table(void) {
-  static sonde_api_table none; /* stands for "looked, and there is none" */
+  static sonde_api_table none;         /* stands for "looked, and there is none" */
   static const sonde_api_table* found; /* NULL: not looked yet */
   const sonde_api_table* table = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
   if (__builtin_expect(table == NULL, 0)) {
@@ -87,7 +88,8 @@ static inline const sonde_api_table* sonde_table(void) {
     void* symbol = dlsym(RTLD_DEFAULT, "sonde_api");
     if (symbol != NULL) {
       sonde_api_function function;
-      memcpy(&function, &symbol, sizeof function); /* ISO C has no cast from object to function pointer */
+      /* ISO C has no cast from object to function pointer. */
+      memcpy(&function, &symbol, sizeof function);
       table = function(SONDE_API_VERSION);
     }
     if (table == NULL)

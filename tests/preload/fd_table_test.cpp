@@ -20,9 +20,7 @@ namespace {
 
 class FdTable : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    ASSERT_TRUE(fd_table::started() || fd_table::start());
-  }
+  static void SetUpTestSuite() { ASSERT_TRUE(fd_table::started() || fd_table::start()); }
   void TearDown() override { fd_table::forgetRange(0, ~0U); }
 };
 

@@ -1,9 +1,11 @@
-/* Annotates as fast as it can, and after each annotation has returned says so in a page that outlives it.
+/* Annotates as fast as it can, and after each annotation has returned says so in a page that
+ * outlives it.
  *
  *   annotation_counter FILE SECONDS THREADS
  *
- * FILE holds one uint64_t for each thread, and behind MAX_THREADS of them the pid. Each thread opens and closes operations named by its number whose argument
- * `n` counts up, with marks in between, so that a reader can tell what is missing and what is there twice. */
+ * FILE holds one uint64_t for each thread, and behind MAX_THREADS of them the pid. Each thread
+ * opens and closes operations named by its number whose argument `n` counts up, with marks in
+ * between, so that a reader can tell what is missing and what is there twice. */
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>
@@ -42,7 +44,8 @@ static void* annotate(void* argument) {
     sonde_end(scope);
     __atomic_store_n(&counters[thread], n + 1, __ATOMIC_RELEASE);
     if (n % 64 == 63)
-      usleep(500); /* fast enough to change slots all the time, slow enough to be read back in a test */
+      usleep(500); /* fast enough to change slots all the time, slow enough to be read back in a
+                      test */
   }
   return NULL;
 }
