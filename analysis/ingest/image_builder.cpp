@@ -11,9 +11,6 @@
 namespace sonde::ingest {
 namespace {
 
-// A damaged file may name any number of threads.
-constexpr std::size_t kMaxThreads = 1 << 16;
-
 // Loads a definition that is at least as long as its kind needs.
 template <typename Definition>
 std::optional<Definition> loadDefinition(std::span<const std::byte> bytes) {
@@ -69,17 +66,17 @@ void ImageBuilder::begin() {
   sink_.setState(spool_, "process", 0, process_.row.id.value);
 }
 
-ImageBuilder::Thread* ImageBuilder::threadOf(std::uint32_t index) {
+// A thread that has ended may come back: its slots are not read in the order of their records.
+ImageBuilder::Thread& ImageBuilder::threadOf(std::uint32_t index) {
   const auto found = threads_.find(index);
   if (found != threads_.end())
-    return found->second.get();
-  if (threads_.size() >= kMaxThreads)
-    return nullptr;
+    return *found->second;
+  if (const std::string blob = sink_.state(spool_, "thread", index); !blob.empty())
+    return *(threads_[index] = unpackThread(blob));
   // Only in a damaged file have records come before the definition of their thread.
   wire::ThreadDefinition unknown{};
   unknown.thread = index;
-  defineThread(unknown);
-  return threads_[index].get();
+  return addThread(unknown);
 }
 
 void ImageBuilder::define(std::span<const std::byte> bytes) {
@@ -134,8 +131,12 @@ void ImageBuilder::definitionsDone() {
 }
 
 void ImageBuilder::defineThread(const wire::ThreadDefinition& definition) {
-  if (threads_.contains(definition.thread) || threads_.size() >= kMaxThreads)
-    return;
+  if (!threads_.contains(definition.thread) &&
+      sink_.state(spool_, "thread", definition.thread).empty())
+    addThread(definition);
+}
+
+ImageBuilder::Thread& ImageBuilder::addThread(const wire::ThreadDefinition& definition) {
   auto thread = std::make_unique<Thread>();
   thread->index = definition.thread;
   thread->row.processId = process_.row.id;
@@ -143,15 +144,13 @@ void ImageBuilder::defineThread(const wire::ThreadDefinition& definition) {
   if (definition.startTicks != 0)
     thread->row.startNs = time_.toNs(definition.startTicks);
   thread->row.id = sink_.add(thread->row);
-  threads_.emplace(definition.thread, std::move(thread));
+  return *(threads_[definition.thread] = std::move(thread));
 }
 
 void ImageBuilder::defineThreadName(const wire::ThreadNameDefinition& definition) {
-  Thread* thread = threadOf(definition.thread);
-  if (thread == nullptr)
-    return;
-  thread->name = definition.name;
-  thread->changed = true;
+  Thread& thread = threadOf(definition.thread);
+  thread.changed = thread.changed || thread.name != definition.name;
+  thread.name = definition.name;
 }
 
 void ImageBuilder::defineChannel(const wire::ChannelDefinition& definition) {
@@ -216,9 +215,8 @@ void ImageBuilder::openSlot(std::uint32_t index,
                             std::span<const wire::OpenScope> scopes,
                             std::uint64_t claimTicks,
                             std::span<const std::byte> records) {
-  Thread* thread = threadOf(index);
-  if (thread == nullptr)
-    return;
+  Thread& thread = threadOf(index);
+  thread.changed = true;
   std::uint32_t endsNext = 0;
   if (records.size() >= sizeof(wire::ScopeEnd)) {
     const auto first = loadRecord<wire::ScopeEnd>(records.data());
@@ -232,20 +230,20 @@ void ImageBuilder::openSlot(std::uint32_t index,
            });
   };
   std::vector<std::uint32_t> over;
-  for (const TrackScope& scope : thread->track.open())
+  for (const TrackScope& scope : thread.track.open())
     if (!isOpen(scope.token))
       over.push_back(scope.token);
   if (!over.empty()) {
-    const std::int64_t endNs = advance(*thread, claimTicks);
+    const std::int64_t endNs = advance(thread, claimTicks);
     for (auto token = over.rbegin(); token != over.rend(); ++token)
-      endScope(*thread, *token, endNs);
+      endScope(thread, *token, endNs);
   }
   for (const wire::OpenScope& scope : scopes) {
     const auto kind = sliceKind(static_cast<std::uint8_t>(scope.kind));
-    if (!kind || thread->track.find(scope.token) != nullptr)
+    if (!kind || thread.track.find(scope.token) != nullptr)
       continue;
-    const std::int64_t startNs = advance(*thread, scope.beginTicks);
-    beginScope(*thread, scope.token, *kind, scope.probe, scope.name, startNs);
+    const std::int64_t startNs = advance(thread, scope.beginTicks);
+    beginScope(thread, scope.token, *kind, scope.probe, scope.name, startNs);
   }
 }
 

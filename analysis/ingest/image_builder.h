@@ -100,7 +100,7 @@ class ImageBuilder {
     model::Owner lastOwner = model::Owner::Slice;
     std::int64_t lastId = 0;  // of the record before; 0: it became no row of its own
     std::int64_t lastNs = 0;  // scopes of a thread never run backwards
-    bool changed = false;
+    bool changed = true;      // since it was saved
   };
   struct OpenRange {
     std::int64_t token = 0;  // in the table of open scopes; negative
@@ -147,7 +147,8 @@ class ImageBuilder {
   void defineChannel(const wire::ChannelDefinition& definition);
   void defineCommunicator(std::span<const std::byte> bytes);
 
-  Thread* threadOf(std::uint32_t index);
+  Thread& threadOf(std::uint32_t index);
+  Thread& addThread(const wire::ThreadDefinition& definition);
   std::int64_t advance(Thread& thread, std::uint64_t ticks);
   model::Slice newSlice(const Thread& thread,
                         model::SliceKind kind,
@@ -182,9 +183,10 @@ class ImageBuilder {
                std::string_view reason);
   void addNote(model::Severity severity, std::string_view text);
 
-  void packThreads(StatePacker& out);
+  void saveThread(Thread& thread);
+  std::unique_ptr<Thread> unpackThread(std::string_view blob) const;
+  void dropEndedThreads();
   void unpack(std::string_view blob);
-  void unpackThreads(StateUnpacker& in);
   Result<void> restoreMaps(std::string& blob);
   Result<void> restoreProcess();
   Result<void> restoreOpenScopes();
@@ -196,6 +198,8 @@ class ImageBuilder {
   std::uint32_t probeMask_;
   Dictionary dictionary_;
   ImageCounts counts_;
+  // Those that may still write, and those that did since the last save(); of the others the trace
+  // has the state.
   std::unordered_map<std::uint32_t, std::unique_ptr<Thread>> threads_;
   std::unordered_map<std::uint32_t, model::ChannelId> channels_;
   std::unordered_map<std::uint32_t, model::CommunicatorId> communicators_;

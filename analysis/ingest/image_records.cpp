@@ -42,15 +42,11 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onExec};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
-  Thread* thread = threadOf(index);
-  if (thread == nullptr) {
-    ++counts_.skipped;
-    return;
-  }
-  thread->changed = true;
+  Thread& thread = threadOf(index);
+  thread.changed = true;
   const WalkCount count =
       walkRecords(records, [&](const wire::RecordHeader& header, const std::byte* at) {
-        (this->*kHandlers[static_cast<std::size_t>(header.kind)])(*thread, at);
+        (this->*kHandlers[static_cast<std::size_t>(header.kind)])(thread, at);
       });
   counts_.records += count.records;
   counts_.skipped += count.skipped;
@@ -210,8 +206,11 @@ void ImageBuilder::endRange(OpenRange range, std::optional<std::int64_t> endNs) 
   sink_.add(range.slice);
   if (range.stored)
     sink_.dropOpenScope(spool_, range.slice.threadId, range.token);
-  if (Thread* thread = threadOf(range.thread); thread != nullptr && endNs)
-    thread->track.freeLane(range.slice.lane, std::max(*endNs, range.slice.startNs));
+  if (!endNs)
+    return;
+  Thread& thread = threadOf(range.thread);
+  thread.track.freeLane(range.slice.lane, std::max(*endNs, range.slice.startNs));
+  thread.changed = true;
 }
 
 void ImageBuilder::onRangeEnd(Thread& thread, const std::byte* at) {

@@ -45,20 +45,10 @@ model::Slice readOpenSlice(const store::Statement& row, std::string_view categor
 }  // namespace
 
 void ImageBuilder::save() {
-  for (auto& [index, thread] : threads_) {
-    if (!thread->changed)
-      continue;
-    thread->changed = false;
-    for (TrackScope& scope : thread->track.open()) {
-      if (scope.changed)
-        sink_.set(model::OpenScope{spool_, scope.token, scope.slice});
-      scope.changed = false;
-      scope.stored = true;
-    }
-    if (thread->name != 0)
-      thread->row.name = dictionary_.text(thread->name);
-    sink_.update(thread->row);
-  }
+  for (auto& [index, thread] : threads_)
+    if (thread->changed)
+      saveThread(*thread);
+  dropEndedThreads();
   for (auto& [id, range] : ranges_) {
     if (!range.stored)
       sink_.set(model::OpenScope{spool_, range.token, range.slice});
@@ -83,50 +73,65 @@ void ImageBuilder::save() {
     out.put(id);
     out.put(endNs);
   }
-  packThreads(out);
   sink_.setState(spool_, "builder", 0, std::string_view(out.bytes()));
 }
 
-void ImageBuilder::packThreads(StatePacker& out) {
-  out.put<std::uint64_t>(threads_.size());
-  for (const auto& [index, thread] : threads_) {
-    PackedThread packed{};
-    packed.index = index;
-    packed.name = thread->name;
-    packed.row = thread->row.id.value;
-    packed.tid = thread->row.tid;
-    packed.startNs = thread->row.startNs.value_or(0);
-    packed.hasStart = thread->row.startNs.has_value();
-    packed.endNs = thread->row.endNs.value_or(0);
-    packed.hasEnd = thread->row.endNs.has_value();
-    packed.lastId = thread->lastId;
-    packed.lastNs = thread->lastNs;
-    packed.lastOwner = thread->lastOwner;
-    out.put(packed);
-    out.putAll(thread->track.lanes());
+void ImageBuilder::saveThread(Thread& thread) {
+  for (TrackScope& scope : thread.track.open()) {
+    if (scope.changed)
+      sink_.set(model::OpenScope{spool_, scope.token, scope.slice});
+    scope.changed = false;
+    scope.stored = true;
   }
+  if (thread.name != 0)
+    thread.row.name = dictionary_.text(thread.name);
+  sink_.update(thread.row);
+  PackedThread packed{};
+  packed.index = thread.index;
+  packed.name = thread.name;
+  packed.row = thread.row.id.value;
+  packed.tid = thread.row.tid;
+  packed.startNs = thread.row.startNs.value_or(0);
+  packed.hasStart = thread.row.startNs.has_value();
+  packed.endNs = thread.row.endNs.value_or(0);
+  packed.hasEnd = thread.row.endNs.has_value();
+  packed.lastId = thread.lastId;
+  packed.lastNs = thread.lastNs;
+  packed.lastOwner = thread.lastOwner;
+  StatePacker out;
+  out.put(packed);
+  out.putAll(thread.track.lanes());
+  sink_.setState(spool_, "thread", thread.index, std::string_view(out.bytes()));
+  thread.changed = false;
 }
 
-void ImageBuilder::unpackThreads(StateUnpacker& in) {
-  const auto count = in.get<std::uint64_t>();
-  for (std::uint64_t at = 0; at < count && in.ok(); ++at) {
-    const auto packed = in.get<PackedThread>();
-    auto thread = std::make_unique<Thread>();
-    thread->index = packed.index;
-    thread->name = packed.name;
-    thread->row.id = {packed.row};
-    thread->row.processId = process_.row.id;
-    thread->row.tid = packed.tid;
-    if (packed.hasStart)
-      thread->row.startNs = packed.startNs;
-    if (packed.hasEnd)
-      thread->row.endNs = packed.endNs;
-    thread->lastId = packed.lastId;
-    thread->lastNs = packed.lastNs;
-    thread->lastOwner = packed.lastOwner;
-    thread->track.lanes() = in.getAll<std::int64_t>();
-    threads_[packed.index] = std::move(thread);
-  }
+std::unique_ptr<ImageBuilder::Thread> ImageBuilder::unpackThread(std::string_view blob) const {
+  StateUnpacker in(blob);
+  const auto packed = in.get<PackedThread>();
+  auto thread = std::make_unique<Thread>();
+  thread->index = packed.index;
+  thread->name = packed.name;
+  thread->row.id = {packed.row};
+  thread->row.processId = process_.row.id;
+  thread->row.tid = packed.tid;
+  if (packed.hasStart)
+    thread->row.startNs = packed.startNs;
+  if (packed.hasEnd)
+    thread->row.endNs = packed.endNs;
+  thread->lastId = packed.lastId;
+  thread->lastNs = packed.lastNs;
+  thread->lastOwner = packed.lastOwner;
+  thread->track.lanes() = in.getAll<std::int64_t>();
+  thread->changed = false;
+  return thread;
+}
+
+// A process may start and end any number of threads.
+void ImageBuilder::dropEndedThreads() {
+  std::erase_if(threads_, [](const auto& entry) {
+    const Thread& thread = *entry.second;
+    return thread.row.endNs && thread.track.open().empty() && !thread.changed;
+  });
 }
 
 void ImageBuilder::unpack(std::string_view blob) {
@@ -152,13 +157,13 @@ void ImageBuilder::unpack(std::string_view blob) {
     const auto id = in.get<std::uint64_t>();
     earlyEnds_[id] = in.get<std::int64_t>();
   }
-  unpackThreads(in);
 }
 
 Result<void> ImageBuilder::restoreMaps(std::string& blob) {
   SONDE_TRY_ASSIGN(store::Statement states,
                    sink_.writer().database().prepare(
-                       "SELECT kind, key, value FROM ingest_state WHERE spool = ?1"));
+                       "SELECT kind, key, value FROM ingest_state WHERE spool = ?1 "
+                       "ORDER BY kind"));  // the process before its threads
   states.bindAll(std::string_view(spool_));
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, states.step());
@@ -174,6 +179,8 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       process_.row.id = states.id<model::ProcessId>(2);
     else if (kind == "builder")
       blob = states.text(2);
+    else if (kind == "thread")
+      threads_[key] = unpackThread(states.text(2));
   }
 }
 
@@ -184,6 +191,9 @@ Result<void> ImageBuilder::restoreOpenScopes() {
                        "parent_id, depth, lane, scope_id FROM open_scope WHERE spool = ?1 "
                        "ORDER BY slice_id"));
   rows.bindAll(std::string_view(spool_));
+  std::unordered_map<std::int64_t, Thread*> byRow;
+  for (auto& [index, thread] : threads_)
+    byRow.emplace(thread->row.id.value, thread.get());
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
@@ -193,9 +203,9 @@ Result<void> ImageBuilder::restoreOpenScopes() {
     for (auto& [id, range] : ranges_)
       if (range.token == token)
         range.slice = slice;
-    for (auto& [index, thread] : threads_)
-      if (token > 0 && thread->row.id == slice.threadId)
-        thread->track.push({static_cast<std::uint32_t>(token), slice, true, false});
+    const auto thread = byRow.find(slice.threadId.value);
+    if (token > 0 && thread != byRow.end())
+      thread->second->track.push({static_cast<std::uint32_t>(token), slice, true, false});
   }
 }
 
@@ -233,6 +243,7 @@ Result<bool> ImageBuilder::restore() {
   SONDE_TRY(restoreProcess());
   unpack(blob);
   SONDE_TRY(restoreOpenScopes());
+  dropEndedThreads();
   return true;
 }
 

@@ -10,7 +10,11 @@ Result<RowSink> RowSink::open(store::TraceWriter& writer) {
       store::Statement setState,
       writer.database().prepare(
           "INSERT OR REPLACE INTO ingest_state(spool, kind, key, value) VALUES(?1, ?2, ?3, ?4)"));
-  return RowSink(writer, std::move(moveSlice), std::move(setState));
+  SONDE_TRY_ASSIGN(
+      store::Statement getState,
+      writer.database().prepare(
+          "SELECT value FROM ingest_state WHERE spool = ?1 AND kind = ?2 AND key = ?3"));
+  return RowSink(writer, std::move(moveSlice), std::move(setState), std::move(getState));
 }
 
 void RowSink::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
@@ -35,6 +39,19 @@ void RowSink::setState(std::string_view spool,
   setState_.bindAll(spool, kind, key);
   setState_.bindBlob(4, blob);
   check(setState_.run());
+}
+
+std::string RowSink::state(std::string_view spool, std::string_view kind, std::int64_t key) {
+  std::string blob;
+  if (failed())
+    return blob;
+  const Result<bool> found = getState_.bindAll(spool, kind, key).step();
+  if (!found)
+    fail(found.error());
+  else if (*found)
+    blob = getState_.text(0);
+  getState_.reset();
+  return blob;
 }
 
 }  // namespace sonde::ingest

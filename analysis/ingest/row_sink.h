@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +50,8 @@ class RowSink {
                 std::string_view kind,
                 std::int64_t key,
                 std::string_view blob);
+  // What setState() left as a blob; empty when it did not.
+  std::string state(std::string_view spool, std::string_view kind, std::int64_t key);
 
   store::TraceWriter& writer() noexcept { return *writer_; }
   bool failed() const noexcept { return failure_.has_value(); }
@@ -56,8 +59,14 @@ class RowSink {
   const Error& failure() const noexcept { return *failure_; }
 
  private:
-  RowSink(store::TraceWriter& writer, store::Statement moveSlice, store::Statement setState)
-      : writer_(&writer), moveSlice_(std::move(moveSlice)), setState_(std::move(setState)) {}
+  RowSink(store::TraceWriter& writer,
+          store::Statement moveSlice,
+          store::Statement setState,
+          store::Statement getState)
+      : writer_(&writer),
+        moveSlice_(std::move(moveSlice)),
+        setState_(std::move(setState)),
+        getState_(std::move(getState)) {}
 
   void fail(Error error) {
     if (!failure_)
@@ -79,6 +88,7 @@ class RowSink {
   store::TraceWriter* writer_;
   store::Statement moveSlice_;
   store::Statement setState_;
+  store::Statement getState_;
   std::optional<Error> failure_;
 };
 
