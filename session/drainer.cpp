@@ -206,7 +206,9 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   bool more = false;
   for (const auto& image : images_->open()) {
     more = more || image->hasMore();
-    image->releaseStored();
+    // What is only counted is stored as a loss when its image closes: until then it stays.
+    if (pass != Pass::CountAndClose || image->finished())
+      image->releaseStored();
     if (image->finished())
       totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
   }

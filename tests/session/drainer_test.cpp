@@ -354,6 +354,53 @@ TEST_F(DrainerTest, FullDiskStopsItUntilThereIsRoomAgain) {
               ElementsAre("400000|400000"));
 }
 
+TEST_F(DrainerTest, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {
+  longSpool().write(session());
+  const FileLimit limit;
+  const fs::path killed = folder_.path() / "killed";
+  bool ending = false;
+  int passes = 0;
+  DrainerOptions options;
+  options.folder = session();
+  options.part = part();
+  options.clock = [&] {
+    if (!ending)
+      return ClockTriple{};
+    limit.lift();  // what the last transaction finds is what a kill there would leave
+    fs::remove_all(killed);
+    fs::create_directories(killed);
+    fs::copy(session(), killed / session().filename(), fs::copy_options::recursive);
+    for (const char* suffix : {"", "-wal"})
+      if (fs::exists(part().string() + suffix))
+        fs::copy_file(part().string() + suffix, killed / ("out.sonde.part" + std::string(suffix)));
+    if (++passes == 1)
+      limit.set(64 << 10);  // the attempt to store fails; then there is room to count
+    return ClockTriple{};
+  };
+  auto drainer = Drainer::open(options);
+  ASSERT_TRUE(drainer);
+  limit.set(12 << 20);
+  ASSERT_TRUE((*drainer)->drainOnce().stopped);
+  ending = true;
+  const auto counted = (*drainer)->finish(output());
+  limit.lift();
+  ASSERT_TRUE(counted) << counted.error().message;
+  ASSERT_THAT(counted->dropped, testing::Contains(testing::Key("output full")));
+  ASSERT_GT(passes, 2);
+  ASSERT_TRUE(fs::exists(killed));
+  DrainerOptions again;
+  again.folder = killed / session().filename();
+  again.part = killed / "out.sonde.part";
+  auto recoverer = Drainer::open(again);
+  ASSERT_TRUE(recoverer) << recoverer.error().message;
+  const auto totals = (*recoverer)->finish(killed / "out.sonde");
+  ASSERT_TRUE(totals) << totals.error().message;
+  std::uint64_t found = totals->events.at("slice");
+  for (const auto& [reason, count] : totals->dropped)
+    found += count;
+  EXPECT_EQ(found, kManyCalls);
+}
+
 TEST_F(DrainerTest, LeavesTheSpoolAloneWhenAsked) {
   SpoolBuilder spool;
   spool.call(0, SliceKind::Api, "a", 1000, 1100);
