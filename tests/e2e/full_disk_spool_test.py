@@ -1,0 +1,130 @@
+"""The file system of the spool fills half-way, a quota or a memory limit is reached: the job lives, and recorded and lost
+annotations are together exactly those that it made. SIGBUS is the failure to look for: a mapped page without a block."""
+import contextlib
+import os
+import pathlib
+import sqlite3
+import subprocess
+import unittest
+
+from run_support import TARGETS, RunTest
+
+COUNT, THREADS = 200_000, 3
+
+# Fills FOLDER piece by piece as soon as the job has its first spool file, and keeps it full.
+FILLER = """
+filler() {
+  until ls "$1"/sonde-*/*/*.spool >/dev/null 2>&1; do sleep 0.01; done
+  sleep 0.15
+  piece=0
+  while [ -e "$1/go" ]; do
+    dd if=/dev/zero of="$1/filler.$piece" bs=64k count=1 2>/dev/null || sleep 0.01
+    piece=$((piece + 1))
+  done
+}
+"""
+
+
+class FullSpool(RunTest):
+    """What the cases share."""
+
+    def job(self, names=1):
+        return self.arguments(TARGETS / "annotation_burst", COUNT, THREADS, names,
+                              options=("-f", "--spool", self.spool, "--sources", "annotation"))
+
+    def record(self, preparation, names=1):
+        return self.in_namespace(preparation, *self.job(names))
+
+    def check(self, result, full=True):
+        """The job is as ever, the trace is whole, and every annotation is in it or counted."""
+        self.assertEqual((result.returncode, result.stdout), (3, f"made {COUNT * THREADS}\n"), result.stderr)
+        trace = sqlite3.connect(f"file:{self.output}?mode=ro", uri=True)
+        stored, ended = trace.execute(
+            "SELECT count(*), count(dur_ns) FROM slice WHERE kind = 'operation'").fetchone()
+        lost = dict(trace.execute("SELECT kind, sum(count) FROM loss WHERE probe = 'annotation' GROUP BY kind"))
+        finished = trace.execute("SELECT count(*) FROM meta WHERE key = 'finished'").fetchone()[0]
+        trace.close()
+        self.assertEqual(finished, 1)
+        self.assertEqual(stored + lost.get("scope begin", 0), COUNT * THREADS, (stored, ended, lost))
+        if full:
+            self.assertGreater(stored, 0)
+            self.assertGreater(lost.get("scope begin", 0), 0, "nothing was lost: the file system did not fill")
+            self.assertIn("records were dropped", result.stderr)
+
+    def filled(self, mount):
+        return (f'{FILLER}{mount} && touch {self.spool}/go && {{ filler {self.spool} & }} && "$@"; '
+                f'status=$?; rm -f {self.spool}/go; wait; exit $status')
+
+
+class Tmpfs(FullSpool):
+    def test_another_process_fills_it(self):
+        for size in ("3m", "8m"):
+            for names in (1, 50_000):
+                with self.subTest(size=size, names=names):
+                    self.check(self.record(self.filled(f"mount -t tmpfs -o size={size} tmpfs {self.spool}"), names))
+
+    def test_the_spool_fills_it(self):
+        for size in ("3m", "8m"):
+            for names in (1, 50_000):
+                with self.subTest(size=size, names=names):
+                    self.check(self.record(f'mount -t tmpfs -o size={size} tmpfs {self.spool} && exec "$@"', names))
+
+
+class SmallFileSystem(FullSpool):
+    """A real ext4, whose mapped pages get blocks of a device."""
+
+    def mount(self, size):
+        image = self.folder / "image"
+        image.unlink(missing_ok=True)
+        with open(image, "wb") as file:
+            file.truncate(size)
+        made = subprocess.run(["/sbin/mkfs.ext4", "-q", image], capture_output=True, text=True)
+        mount = f"mount -o loop {image} {self.spool}"
+        tried = self.in_namespace(mount) if made.returncode == 0 else made
+        if tried.returncode != 0:
+            self.skipTest(f"not run: no ext4 on a loop device here: {tried.stderr.strip()}")
+        return mount
+
+    def test_another_process_fills_it(self):
+        for size in (4 << 20, 12 << 20):
+            mount = self.mount(size)
+            for names in (1, 50_000):
+                with self.subTest(size=size, names=names):
+                    self.check(self.record(self.filled(mount + f" && rm -f {self.spool}/filler.*"), names))
+
+
+class MemoryLimit(FullSpool):
+    """A spool in memory that counts against memory.max of the job's control group."""
+
+    @contextlib.contextmanager
+    def group(self, limit):
+        hierarchy = next((line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+                          if " - cgroup2 " in line), None)
+        own = next(line[3:] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()
+                   if line.startswith("0::"))
+        if hierarchy is None:
+            self.skipTest("not run: no control groups of version 2 here")
+        here = pathlib.Path(hierarchy + own)
+        for parent in (here, here.parent):
+            group = parent / f"sonde-test-{os.getpid()}"
+            with contextlib.suppress(OSError):
+                group.mkdir()
+                try:
+                    if not (group / "memory.max").exists():
+                        continue
+                    (group / "memory.max").write_text(str(limit))
+                    yield group
+                    return
+                finally:
+                    group.rmdir()
+        self.skipTest("not run: no control group of version 2 whose memory may be limited here")
+
+    def test_a_limit_below_the_spools(self):
+        with self.group(96 << 20) as group:
+            self.check(self.record(f'echo $$ > {group}/cgroup.procs && '
+                                   f'mount -t tmpfs -o size=1g tmpfs {self.spool} && exec "$@"'), full=False)
+            self.assertIn("oom_kill 0\n", (group / "memory.events").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
