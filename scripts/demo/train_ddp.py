@@ -12,6 +12,7 @@ import argparse
 import math
 import os
 import tempfile
+import time
 
 import torch
 import torch.distributed as dist
@@ -120,6 +121,9 @@ def main():
         if rank == 0:
             print(f"epoch {epoch} accuracy {accuracy:.3f}", flush=True)
     save(model, optimizer, rank)
+    # Gloo's threads may still be letting go of tensors, for which they need the interpreter's lock; PyTorch 1.13 holds it
+    # while it waits for them to end, for ever. Asleep, this thread does not.
+    time.sleep(0.2)
     dist.destroy_process_group()
 
 

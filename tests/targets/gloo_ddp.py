@@ -4,6 +4,7 @@ Prints, one line each, what it called: the group's name, the operation, its byte
 """
 import os
 import sys
+import time
 
 import torch
 import torch.distributed as dist
@@ -63,6 +64,7 @@ def main():
     direct(dist.new_group([0, 1]), "gloo:2:1")
     asynchronous("gloo:2:0")
     train("gloo:2:0")
+    time.sleep(0.2)  # as in scripts/demo/train_ddp.py: Gloo's threads may need the interpreter's lock to end
     dist.destroy_process_group()
 
 
