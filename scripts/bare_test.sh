@@ -9,8 +9,10 @@ cd "$(dirname "$0")/.."
 command -v debootstrap >/dev/null || { echo "bare_test.sh: install debootstrap first" >&2; exit 1; }
 
 root=${1:-$(mktemp -d "${TMPDIR:-/tmp}/sonde-bare.XXXXXX")}
-mirror=$(sed -nE 's/^(deb .*|URIs:) *(\[.*\] *)?(https?:[^ ]+).*/\3/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
-debootstrap --variant=minbase bookworm "$root" "${mirror:-http://deb.debian.org/debian}" >"$root.log" 2>&1 || {
+# The mirror that this system uses; sources.list itself may be absent.
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+  sed -nE 's/^(deb .*|URIs:) *(\[.*\] *)?(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | sort -u | sed -n 1p || true)
+debootstrap --variant=minbase bookworm "$root" ${mirror:+"$mirror"} >"$root.log" 2>&1 || {
   tail -n 20 "$root.log" >&2
   exit 1
 }

@@ -27,7 +27,7 @@ if [[ ! -x $root/usr/bin/git ]]; then
   # The mirror that this system uses; sources.list itself may be absent.
   mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
     sed -nE 's/^(deb .*|URIs:) *(\[.*\] *)?(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | sort -u | sed -n 1p || true)
-  debootstrap --variant=minbase --include=perl,git bullseye "$root" "${mirror:-http://deb.debian.org/debian}" \
+  debootstrap --variant=minbase --include=perl,git bullseye "$root" ${mirror:+"$mirror"} \
     >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; fail "debootstrap failed, see above"; }
 fi
 mount -t proc proc "$root/proc"
