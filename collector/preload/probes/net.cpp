@@ -114,17 +114,25 @@ bool agrees(std::uint64_t kernel, std::uint64_t counted, bool ended) noexcept {
   return kernel == counted || (ended && kernel == counted + 1);
 }
 
+bool isQuiet(const Endpoint& endpoint) {
+  return endpoint.ways[static_cast<int>(Way::Send)].running.load(std::memory_order_acquire) == 0 &&
+         endpoint.ways[static_cast<int>(Way::Receive)].running.load(std::memory_order_acquire) == 0;
+}
+
 void closingTcp(int fd, FdEntry entry, Endpoint& endpoint) {
   const Direction& sends = endpoint.ways[static_cast<int>(Way::Send)];
   const Direction& receives = endpoint.ways[static_cast<int>(Way::Receive)];
+  const std::uint64_t sent = sends.offset.load(std::memory_order_acquire);
+  const std::uint64_t received = receives.offset.load(std::memory_order_acquire);
   TcpTotals totals{};
-  const bool quiet = sends.running.load(std::memory_order_acquire) == 0 &&
-                     receives.running.load(std::memory_order_acquire) == 0;
-  if (!quiet || !readTcpTotals(fd, totals))
+  // Another process or thread may hold the connection, too: what it moves meanwhile is no bypass.
+  if (!isQuiet(endpoint) || !readTcpTotals(fd, totals) || !isQuiet(endpoint) ||
+      sends.offset.load(std::memory_order_acquire) != sent ||
+      receives.offset.load(std::memory_order_acquire) != received)
     return;
-  if (!agrees(totals.sent, sends.offset.load(std::memory_order_relaxed), totals.ended))
+  if (!agrees(totals.sent, sent, totals.ended))
     noteBypass(fd, entry, endpoint, Way::Send);
-  if (!agrees(totals.received, receives.offset.load(std::memory_order_relaxed), totals.ended))
+  if (!agrees(totals.received, received, totals.ended))
     noteBypass(fd, entry, endpoint, Way::Receive);
 }
 

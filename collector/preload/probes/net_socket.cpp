@@ -173,6 +173,11 @@ void namePipe(int fd, ChannelNames& names) noexcept {
       .text(writes ? ":r" : ":w");
 }
 
+long unreadBytes(int fd) noexcept {
+  int unread = 0;
+  return rawSyscall(SYS_ioctl, fd, SIOCINQ, asLong(&unread)) == 0 ? unread : 0;
+}
+
 }  // namespace
 
 FdKind kindOfSocket(int domain, int type, int protocol) noexcept {
@@ -213,21 +218,26 @@ ChannelNames namesOf(int fd, FdKind kind, std::uint64_t peerInode) noexcept {
 }
 
 bool readTcpTotals(int fd, TcpTotals& totals) noexcept {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  constexpr socklen_t kNeeded =
-      offsetof(tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans;
-  if (rawSyscall(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, asLong(&info), asLong(&size)) != 0 ||
-      size < kNeeded)
-    return false;
-  int unread = 0;
-  if (rawSyscall(SYS_ioctl, fd, SIOCINQ, asLong(&unread)) != 0)
-    unread = 0;
-  // Bytes that never left yet are the writer's all the same.
-  totals.sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
-  totals.received = info.tcpi_bytes_received - static_cast<std::uint64_t>(unread);
-  totals.ended = info.tcpi_state != kTcpEstablished;
-  return true;
+  constexpr int kTries = 4;
+  for (int tries = 0; tries < kTries; ++tries) {
+    const long before = unreadBytes(fd);
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    constexpr socklen_t kNeeded =
+        offsetof(tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans;
+    if (rawSyscall(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, asLong(&info), asLong(&size)) != 0 ||
+        size < kNeeded)
+      return false;
+    // What arrives between the two calls is in one of them only.
+    if (unreadBytes(fd) != before)
+      continue;
+    // Bytes that never left yet are the writer's all the same.
+    totals.sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
+    totals.received = info.tcpi_bytes_received - static_cast<std::uint64_t>(before);
+    totals.ended = info.tcpi_state != kTcpEstablished;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace sonde::preload
