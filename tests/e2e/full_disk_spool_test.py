@@ -1,4 +1,4 @@
-"""The file system of the spool fills half-way, a quota or a memory limit is reached: the job lives, and recorded and lost
+"""The file system of the spool fills half-way, or a memory limit is reached: the job lives, and recorded and lost
 annotations are together exactly those that it made. SIGBUS is the failure to look for: a mapped page without a block."""
 import contextlib
 import os
@@ -94,36 +94,48 @@ class SmallFileSystem(FullSpool):
 
 
 class MemoryLimit(FullSpool):
-    """A spool in memory that counts against memory.max of the job's control group."""
+    """A spool in memory that counts against the memory limit of the job's control group."""
+
+    # By version of control groups: the file of the limit, and the one that counts what was killed for it.
+    FILES = {"cgroup2": ("memory.max", "memory.events"), "cgroup": ("memory.limit_in_bytes", "memory.oom_control")}
+
+    def parents(self):
+        """(folder below which a group with a memory limit may be made, version of control groups), best first."""
+        own = {}
+        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            own.update({controller: path for controller in controllers.split(",")})
+        for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+            mount, (kind, _, options) = line.split()[4], line.split(" - ")[1].split()[:3]
+            if kind == "cgroup2" and "" in own:
+                here = pathlib.Path(mount + own[""])
+                yield from ((here, kind), (here.parent, kind))  # a group with processes of its own gives none below a limit
+            elif kind == "cgroup" and "memory" in options.split(",") and "memory" in own:
+                yield pathlib.Path(mount + own["memory"]), kind
 
     @contextlib.contextmanager
     def group(self, limit):
-        hierarchy = next((line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
-                          if " - cgroup2 " in line), None)
-        own = next(line[3:] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()
-                   if line.startswith("0::"))
-        if hierarchy is None:
-            self.skipTest("not run: no control groups of version 2 here")
-        here = pathlib.Path(hierarchy + own)
-        for parent in (here, here.parent):
-            group = parent / f"sonde-test-{os.getpid()}"
-            with contextlib.suppress(OSError):
+        """A control group with this limit, and the file that counts its kills."""
+        for parent, version in self.parents():
+            group, (maximum, kills) = parent / f"sonde-test-{os.getpid()}", self.FILES[version]
+            try:
                 group.mkdir()
-                try:
-                    if not (group / "memory.max").exists():
-                        continue
-                    (group / "memory.max").write_text(str(limit))
-                    yield group
+            except OSError:
+                continue
+            try:
+                if (group / maximum).exists():
+                    (group / maximum).write_text(str(limit))
+                    yield group, group / kills
                     return
-                finally:
-                    group.rmdir()
-        self.skipTest("not run: no control group of version 2 whose memory may be limited here")
+            finally:
+                group.rmdir()
+        self.skipTest("not run: no control group whose memory may be limited here")
 
     def test_a_limit_below_the_spools(self):
-        with self.group(96 << 20) as group:
+        with self.group(96 << 20) as (group, kills):
             self.check(self.record(f'echo $$ > {group}/cgroup.procs && '
                                    f'mount -t tmpfs -o size=1g tmpfs {self.spool} && exec "$@"'), full=False)
-            self.assertIn("oom_kill 0\n", (group / "memory.events").read_text())
+            self.assertIn("oom_kill 0\n", kills.read_text())
 
 
 if __name__ == "__main__":
