@@ -1,4 +1,4 @@
-"""Texts that the programs of torch_hooks_test begin with."""
+"""Texts that the programs of the tests on torch begin with."""
 
 MODEL = """
 import torch
