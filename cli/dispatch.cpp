@@ -1,6 +1,7 @@
 #include "cli/dispatch.h"
 
 #include "analysis/base/suggest.h"
+#include "cli/declaration.h"
 #include "cli/verbs.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ std::string overview(const std::vector<std::unique_ptr<Command>>& commands) {
       "sonde — where the time of a training run goes, across every layer\n\n"
       "Usage: sonde VERB [OPTIONS] …\n\nVerbs:\n";
   for (const auto& command : commands)
-    text += fmt::format("  {:<11}{}\n", command->name(), command->summary());
+    text += fmt::format("  {:<12}{}\n", command->name(), command->summary());
   return text +
          "\n  sonde VERB --help   what a verb does, with an example\n"
          "  sonde --version     the version\n";
@@ -35,32 +36,6 @@ int unknownVerb(const std::string& word, const std::vector<std::unique_ptr<Comma
                                              : fmt::format("did you mean `sonde {}`?", nearest);
   complain("", fmt::format("there is no verb '{}': {}", word, advice));
   return kExitUsage;
-}
-
-// CLI11's own, with the verb's operands in the usage line.
-class HelpFormatter : public CLI::Formatter {
- public:
-  explicit HelpFormatter(std::string operands) : operands_(std::move(operands)) {}
-  std::string make_usage(const CLI::App* app,  // NOLINT(readability-identifier-naming): CLI11's
-                         std::string name) const override {
-    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
-    if (!operands_.empty())
-      usage.insert(usage.find_last_not_of('\n') + 1, " " + operands_);
-    return usage;
-  }
-
- private:
-  std::string operands_;
-};
-
-void prepare(CLI::App& app, Command& command) {
-  app.name(fmt::format("sonde {}", command.name()));
-  app.description(fmt::format("sonde {} — {}", command.name(), command.summary()));
-  app.footer(fmt::format("\n{}", command.details()));
-  app.set_help_flag("-h,--help", "show this help");
-  app.formatter(std::make_shared<HelpFormatter>(command.operands()));
-  app.get_formatter()->column_width(34);
-  command.declare(app);
 }
 
 std::string oneSentence(std::string text) {
@@ -86,12 +61,6 @@ int runVerb(Command& command, std::vector<std::string> arguments) {
 }
 
 }  // namespace
-
-std::string helpOf(Command& command) {
-  CLI::App app;
-  prepare(app, command);
-  return app.help();
-}
 
 int dispatch(const std::vector<std::string>& arguments) {
   const auto commands = allCommands();

@@ -2,8 +2,6 @@
 // options that do not parse. Called once, on the main thread.
 #pragma once
 
-#include "cli/command.h"
-
 #include <string>
 #include <vector>
 
@@ -11,8 +9,5 @@ namespace sonde::cli {
 
 // `arguments` without the program's own name. Returns the exit status.
 int dispatch(const std::vector<std::string>& arguments);
-
-// What `sonde VERB --help` prints.
-std::string helpOf(Command& command);
 
 }  // namespace sonde::cli

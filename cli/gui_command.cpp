@@ -17,8 +17,9 @@ class GuiCommand : public Command {
   const char* name() const override { return "gui"; }
   const char* summary() const override { return "open traces in a window"; }
   const char* details() const override {
-    return "Starts sonde-gui, which lies beside sonde. Several traces of one job are shown as "
-           "one.\n\n"
+    return "Starts sonde-gui, which lies beside sonde and takes the same options. Several traces "
+           "of "
+           "one job are shown as one.\n\n"
            "Examples:\n"
            "  sonde gui out/rank0.sonde out/rank1.sonde\n"
            "  sonde gui job.sonde --screenshot timeline.png --size 1920x1080\n";
@@ -28,12 +29,14 @@ class GuiCommand : public Command {
     app.add_option("--screenshot", screenshot_, "write this PNG and leave; needs no display")
         ->type_name("PNG");
     app.add_option("--size", size_, "of the window, as 1920x1080")->type_name("WxH");
+    app.add_option("--theme", theme_, "of the window: system, light or dark")
+        ->type_name("system|light|dark");
     app.add_option("TRACE", traces_, "traces of one job")->required()->type_name("");
   }
   int run() override;
 
  private:
-  std::string view_, screenshot_, size_;
+  std::string view_, screenshot_, size_, theme_;
   std::vector<std::string> traces_;
 };
 
@@ -44,7 +47,8 @@ int GuiCommand::run() {
   std::vector<std::string> words = {program};
   for (const auto& [option, value] : {std::pair("--view", view_),
                                       std::pair("--screenshot", screenshot_),
-                                      std::pair("--size", size_)})
+                                      std::pair("--size", size_),
+                                      std::pair("--theme", theme_)})
     if (!value.empty())
       words.insert(words.end(), {option, value});
   words.insert(words.end(), traces_.begin(), traces_.end());

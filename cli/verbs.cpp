@@ -10,4 +10,11 @@ std::vector<std::unique_ptr<Command>> allCommands() {
   return commands;
 }
 
+std::vector<Declaration> allDeclarations() {
+  std::vector<Declaration> declarations;
+  for (const auto& command : allCommands())
+    declarations.push_back(declarationOf(*command));
+  return declarations;
+}
+
 }  // namespace sonde::cli

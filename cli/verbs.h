@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/command.h"
+#include "cli/declaration.h"
 
 #include <vector>
 
@@ -17,7 +18,9 @@
   VERB(Sql)               \
   VERB(Trim)              \
   VERB(Gui)               \
-  VERB(Doctor)
+  VERB(Doctor)            \
+  VERB(Completion)        \
+  VERB(Man)
 
 namespace sonde::cli {
 
@@ -27,5 +30,8 @@ SONDE_VERBS(SONDE_DECLARE_FACTORY)
 
 // One of each, in that order.
 std::vector<std::unique_ptr<Command>> allCommands();
+
+// What each of them declares.
+std::vector<Declaration> allDeclarations();
 
 }  // namespace sonde::cli

@@ -1,5 +1,6 @@
 # What `cmake --install` puts where. The install has the shape of the build tree: bin/ and lib/sonde/, from which `sonde`
-# finds its libraries as ../lib/sonde; besides that the C header and its CMake package.
+# finds its libraries as ../lib/sonde; besides that the C header and its CMake package, man pages and
+# completion.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS sonde RUNTIME DESTINATION bin)
@@ -17,4 +18,5 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SondeConfig.cmake.in"
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/SondeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/SondeConfig.cmake" "${PROJECT_BINARY_DIR}/SondeConfigVersion.cmake"
         DESTINATION lib/cmake/Sonde)
+install(DIRECTORY "${PROJECT_BINARY_DIR}/share/" DESTINATION share)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/sonde)

@@ -17,10 +17,41 @@ def rows(sonde, trace, query):
     return run(sonde, "sql", trace, query, "--format", "csv").splitlines()[1:]
 
 
+def files(folder, *patterns):
+    return sorted(str(path.relative_to(folder)) for pattern in patterns or ["**/*"] for path in folder.glob(pattern)
+                  if path.is_file() and not {"__pycache__", "bundled"} & set(path.parts))
+
+
+# What may be there; sonde-gui and the libraries for other interfaces when they are built, Qt's in a portable build.
+PROGRAMS = {"bin/sonde", "bin/sonde-gui", "bin/qt.conf"}
+LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl")}
+ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "lib/cmake/Sonde/SondeConfig.cmake",
+          "lib/sonde/libsonde_preload.so", "lib/sonde/python/sitecustomize.py",
+          "lib/sonde/python/sonde/__init__.py", "lib/sonde/python/sonde/_sonde.abi3.so",
+          "share/bash-completion/completions/sonde", "share/doc/sonde/LICENSE", "share/man/man1/sonde-run.1"]
+
+
+def check_layout(build, prefix):
+    """The install has the shape of the build tree and nothing of the machine that built it."""
+    installed = files(prefix)
+    for path in ALWAYS:
+        assert path in installed, f"{path} is not installed"
+    assert set(files(prefix, "bin/*")) <= PROGRAMS, files(prefix, "bin/*")
+    assert set(files(prefix / "lib/sonde", "*")) <= LIBRARIES, files(prefix / "lib/sonde", "*")
+    assert sorted(path.name for path in prefix.iterdir()) == ["bin", "include", "lib", "share"]
+    assert sorted(path.name for path in (prefix / "lib").iterdir()) == ["cmake", "sonde"]
+    for part in ("lib/sonde", "share/man", "share/bash-completion"):
+        assert files(build / part) == files(prefix / part), part
+    for path in files(prefix, "bin/*", "lib/sonde/**/*.so"):
+        for line in run("readelf", "--dynamic", prefix / path).splitlines():
+            assert "PATH" not in line or "$ORIGIN" in line, f"{path}: {line}"
+
+
 def main(cmake, build, consumer):
     with tempfile.TemporaryDirectory() as folder:
         prefix, work = pathlib.Path(folder, "prefix"), pathlib.Path(folder, "work")
         run(cmake, "--install", build, "--prefix", prefix)
+        check_layout(pathlib.Path(build), prefix)
         run(cmake, "-S", consumer, "-B", work, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja")
         run(cmake, "--build", work)
         sonde = prefix / "bin" / "sonde"
