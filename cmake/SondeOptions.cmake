@@ -3,7 +3,7 @@
 option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets)" ON)
 option(SONDE_TESTS "Build the tests (needs GoogleTest)" ON)
 option(SONDE_BENCH "Build the benchmarks" ON)
-option(SONDE_PORTABLE "Link statically where it can be, for the portable preset" OFF)
+option(SONDE_PORTABLE "Install a directory that runs on other machines; see docs/installing.md" OFF)
 set(SONDE_SANITIZE "" CACHE STRING "Sanitizers for everything but the preload library, e.g. address,undefined")
 set(SONDE_REFERENCE_DATA "" CACHE PATH "Folder of real traces with a peer's numbers (tests labelled reference)")
 
@@ -30,6 +30,11 @@ target_compile_options(sonde_flags INTERFACE
 target_compile_options(sonde_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:-Wno-pedantic>")
 target_include_directories(sonde_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 
+if(SONDE_PORTABLE)
+  # Qt's libraries are linked to the shared C++ runtime, which sonde-gui therefore bundles.
+  # What is not used of it would ask for a newer glibc.
+  set(SONDE_STATIC_RUNTIME -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+endif()
 if(SONDE_SANITIZE)
   target_compile_options(sonde_flags INTERFACE -fsanitize=${SONDE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

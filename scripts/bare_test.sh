@@ -5,18 +5,8 @@
 #   scripts/bare_test.sh [FOLDER]      default: a new folder under $TMPDIR, removed afterwards when all went well
 set -euo pipefail
 cd "$(dirname "$0")/.."
-((EUID == 0)) || { echo "bare_test.sh: needs root for debootstrap and chroot" >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo "bare_test.sh: install debootstrap first" >&2; exit 1; }
-
 root=${1:-$(mktemp -d "${TMPDIR:-/tmp}/sonde-bare.XXXXXX")}
-# The mirror that this system uses; sources.list itself may be absent.
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-  sed -nE 's/^(deb .*|URIs:) *(\[.*\] *)?(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | sort -u | sed -n 1p || true)
-debootstrap --variant=minbase bookworm "$root" ${mirror:+"$mirror"} >"$root.log" 2>&1 || {
-  tail -n 20 "$root.log" >&2
-  exit 1
-}
-
+./scripts/minimal_debian.sh bookworm "$root"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 git clone -q . "$root/root/sonde"
 [[ -d ../shared/data ]] && mkdir -p "$root/root/shared" && cp -r ../shared/data "$root/root/shared/data"
@@ -34,5 +24,5 @@ run bash -c 'cd /root/sonde && ./scripts/demo.sh'
 run bash -c 'cd /root/sonde && ./scripts/test.sh'
 run bash -c 'cd /root/sonde && ./scripts/demo.sh' >/dev/null # safe to run twice
 unmount
-[[ -n ${1:-} ]] || rm -rf --one-file-system "$root" "$root.log"
+[[ -n ${1:-} ]] || rm -rf --one-file-system "$root"
 echo "bare_test.sh: both commands work on a bare Debian 12"

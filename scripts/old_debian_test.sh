@@ -9,8 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "old_debian_test.sh: $*" >&2; exit 1; }
-((EUID == 0)) || fail "needs root for debootstrap and chroot"
-command -v debootstrap >/dev/null || fail "install debootstrap first"
+((EUID == 0)) || fail "needs root for chroot"
 [[ ${SONDE_OLD_DEBIAN_INSIDE:-} == yes ]] ||
   SONDE_OLD_DEBIAN_INSIDE=yes exec unshare --mount --propagation private "$0" "$@"
 
@@ -20,16 +19,10 @@ library=build/$preset/lib/sonde/libsonde_preload.so
 root=${SONDE_OLD_DEBIAN:-$(mktemp -d "${TMPDIR:-/tmp}/sonde-old.XXXXXX")}
 remove() {
   umount "$root/proc" 2>/dev/null || true
-  [[ -n ${SONDE_OLD_DEBIAN:-} ]] || rm -rf --one-file-system "$root" "$root.log"
+  [[ -n ${SONDE_OLD_DEBIAN:-} ]] || rm -rf --one-file-system "$root"
 }
 trap remove EXIT
-if [[ ! -x $root/usr/bin/git ]]; then
-  # The mirror that this system uses; sources.list itself may be absent.
-  mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-    sed -nE 's/^(deb .*|URIs:) *(\[.*\] *)?(https?:[^ ]+\/debian)\/?( .*)?$/\3/p' | sort -u | sed -n 1p || true)
-  debootstrap --variant=minbase --include=perl,git bullseye "$root" ${mirror:+"$mirror"} \
-    >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; fail "debootstrap failed, see above"; }
-fi
+[[ -x $root/usr/bin/git ]] || ./scripts/minimal_debian.sh bullseye "$root" perl,git
 mount -t proc proc "$root/proc"
 mkdir -p "$root/sonde"
 cp "$library" "$root/sonde/"
