@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/open_job.h"
+#include "cli/progress_bar.h"
 #include "rules/check.h"
 #include "rules/configuration.h"
 
@@ -48,20 +49,25 @@ class CheckCommand : public Command {
   int run() override;
 
  private:
+  Result<rules::CheckReport> judge(const rules::Configuration& configuration) const;
+
   std::string rules_, profile_, output_;
   ReportFormat format_ = ReportFormat::Text;
   std::vector<std::string> traces_;
 };
+
+Result<rules::CheckReport> CheckCommand::judge(const rules::Configuration& configuration) const {
+  SONDE_TRY_ASSIGN(Job job, Job::open(name(), traces_));
+  const ProgressBar bar(name());
+  return rules::check(job.database(), configuration, ProgressBar::progress());
+}
 
 int CheckCommand::run() {
   const auto configuration = rules_.empty() ? rules::defaultConfiguration(profile_)
                                             : rules::readConfiguration(rules_, profile_);
   if (!configuration)
     return fail(name(), configuration.error());
-  auto job = Job::open(traces_);
-  if (!job)
-    return fail(name(), job.error());
-  const auto report = rules::check(job->database(), *configuration);
+  const auto report = judge(*configuration);
   if (!report)
     return fail(name(), report.error());
   const std::string text =

@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include "cli/progress_bar.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -12,7 +14,7 @@ namespace sonde::cli {
 void complain(std::string_view verb, std::string_view message) {
   const std::string line = verb.empty() ? fmt::format("sonde: {}\n", message)
                                         : fmt::format("sonde {}: {}\n", verb, message);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  writeAroundBar(line);
 }
 
 int fail(std::string_view verb, const Error& error) {

@@ -1,5 +1,7 @@
 #include "analysis/engine/merge/merge.h"
 #include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "cli/scratch.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -36,14 +38,23 @@ class MergeCommand : public Command {
   int run() override;
 
  private:
+  Result<engine::merge::MergeSummary> merge() const;
+
   std::string output_, summaryFile_;
   bool force_ = false;
   std::vector<std::string> traces_;
 };
 
+Result<engine::merge::MergeSummary> MergeCommand::merge() const {
+  const Scratch scratch(unfinishedTrace(output_, force_));
+  const ProgressBar bar(name());
+  return engine::merge::merge(
+      {{traces_.begin(), traces_.end()}, output_, force_, ProgressBar::progress()});
+}
+
 int MergeCommand::run() {
   const auto begin = std::chrono::steady_clock::now();
-  const auto merged = engine::merge::merge({{traces_.begin(), traces_.end()}, output_, force_});
+  const auto merged = merge();
   if (!merged)
     return fail(name(), merged.error());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/merge/merge.h"
 #include "analysis/store/trace_file.h"
+#include "cli/progress_bar.h"
 
 #include <fmt/format.h>
 
@@ -37,25 +38,39 @@ void removeAll(const fs::path& folder) {
 
 }  // namespace
 
-Job::Job(store::Database database, fs::path temporary) noexcept
-    : database_(std::move(database)), temporary_(std::move(temporary)) {}
+// The trace in the folder, and the folder.
+std::unique_ptr<Scratch> scratchOf(const fs::path& folder, const fs::path& trace) {
+  std::vector<std::string> paths = unfinishedTrace(trace, true);
+  const std::vector<std::string> finished = traceFiles(trace);
+  paths.insert(paths.end(), finished.begin(), finished.end());
+  paths.push_back(folder);
+  return std::make_unique<Scratch>(std::move(paths));
+}
+
+Job::Job(store::Database database) noexcept : database_(std::move(database)) {}
 
 Job::Job(Job&& other) noexcept
     : database_(std::move(other.database_)),
-      temporary_(std::exchange(other.temporary_, fs::path())) {}
+      temporary_(std::exchange(other.temporary_, fs::path())),
+      scratch_(std::move(other.scratch_)) {}
 
 Job::~Job() {
   removeAll(temporary_);
 }
 
-Result<Job> Job::open(const std::vector<std::string>& traces) {
+Result<Job> Job::open(const char* verb, const std::vector<std::string>& traces) {
   if (traces.size() == 1) {
     SONDE_TRY_ASSIGN(store::Database database, store::openTrace(traces.front()));
-    return Job(std::move(database), {});
+    return Job(std::move(database));
   }
   SONDE_TRY_ASSIGN(const fs::path folder, temporaryFolder());
   const fs::path merged = folder / "job.sonde";
-  const auto summary = engine::merge::merge({{traces.begin(), traces.end()}, merged, false});
+  auto scratch = scratchOf(folder, merged);
+  const auto summary = [&] {
+    const ProgressBar bar(verb);
+    return engine::merge::merge(
+        {{traces.begin(), traces.end()}, merged, false, ProgressBar::progress()});
+  }();
   if (!summary) {
     removeAll(folder);
     return summary.error();
@@ -65,7 +80,10 @@ Result<Job> Job::open(const std::vector<std::string>& traces) {
     removeAll(folder);
     return database.error();
   }
-  return Job(*std::move(database), folder);
+  Job job(*std::move(database));
+  job.temporary_ = folder;
+  job.scratch_ = std::move(scratch);
+  return job;
 }
 
 }  // namespace sonde::cli

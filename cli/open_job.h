@@ -4,8 +4,10 @@
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "cli/scratch.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace sonde::cli {
 class Job {
  public:
   // Errors say which file and what to do.
-  static Result<Job> open(const std::vector<std::string>& traces);
+  static Result<Job> open(const char* verb, const std::vector<std::string>& traces);
 
   Job(Job&& other) noexcept;
   Job& operator=(Job&&) = delete;
@@ -25,10 +27,11 @@ class Job {
   store::Database& database() noexcept { return database_; }
 
  private:
-  Job(store::Database database, std::filesystem::path temporary) noexcept;
+  explicit Job(store::Database database) noexcept;
 
   store::Database database_;
-  std::filesystem::path temporary_;  // a folder of its own; empty: none
+  std::filesystem::path temporary_;   // a folder of its own; empty: none
+  std::unique_ptr<Scratch> scratch_;  // what is in it
 };
 
 }  // namespace sonde::cli

@@ -1,4 +1,6 @@
 #include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "cli/scratch.h"
 #include "session/recover.h"
 #include "session/spool_place.h"
 
@@ -59,6 +61,16 @@ class RecoverCommand : public Command {
   bool force_ = false;
 };
 
+// What goes to a file of its own can be made again, so an interrupted one goes; the session's own
+// trace is finished by the next recover.
+Result<session::Recovered> recover(const fs::path& spool, session::RecoverOptions& options) {
+  const Scratch scratch(options.output.empty() ? std::vector<std::string>()
+                                               : unfinishedTrace(options.output, false));
+  const ProgressBar bar("recover");
+  options.progress = ProgressBar::progress();
+  return session::recoverSession(spool, options);
+}
+
 int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
   session::RecoverOptions options;
   std::error_code failure;
@@ -68,7 +80,7 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
   options.follow = follow;
   options.stop = &gStop;
   options.say = [this](const std::string& line) { complain(name(), line); };
-  const auto recovered = session::recoverSession(spool, options);
+  const auto recovered = recover(spool, options);
   if (!recovered)
     return fail(name(), recovered.error());
   if (recovered->trace.empty()) {
@@ -106,7 +118,12 @@ int RecoverCommand::recoverAll() {
 }
 
 int RecoverCommand::run() {
-  std::signal(SIGINT, [](int) { gStop.store(true); });
+  // The first ends the following of processes that still run; the second ends this program.
+  if (output_.empty())
+    std::signal(SIGINT, [](int signal) {
+      if (gStop.exchange(true))
+        std::signal(signal, SIG_DFL), std::raise(signal);
+    });
   if (!spool_.empty())
     return recoverOne(spool_, true);
   if (output_.empty())

@@ -86,7 +86,7 @@ Table operationTable(const JobReport& report) {
 }
 
 int ReportCommand::run() {
-  auto job = Job::open(traces_);
+  auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
   const auto report = readReport(job->database());

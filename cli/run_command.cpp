@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/progress_bar.h"
 #include "session/job_run.h"
 
 #include <utility>
@@ -91,7 +92,13 @@ int RunCommand::run() {
     options_.sources = sources_;
   options_.subreaper = !noSubreaper_;
   const auto say = [this](const std::string& message) { complain(name(), message); };
-  session::exitAs(session::runJob(options_, say));
+  session::RunEnd end;
+  {
+    const ProgressBar bar(name());
+    options_.progress = ProgressBar::progress();
+    end = session::runJob(options_, say);
+  }
+  session::exitAs(end);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ nlohmann::json jsonOf(const Table& table) {
 int SqlCommand::run() {
   const std::string sql = words_.back();
   words_.pop_back();
-  auto job = Job::open(words_);
+  auto job = Job::open(name(), words_);
   if (!job)
     return fail(name(), job.error());
   auto statement = job->database().prepare(sql);

@@ -1,5 +1,7 @@
 #include "analysis/engine/trim/trim.h"
 #include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "cli/scratch.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -40,6 +42,8 @@ class TrimCommand : public Command {
   int run() override;
 
  private:
+  Result<void> trim();
+
   engine::trim::TrimOptions options_;
   std::string range_;
 };
@@ -68,6 +72,13 @@ std::string sizeOf(const std::filesystem::path& path) {
   return problem ? "?" : humanBytes(static_cast<std::int64_t>(bytes));
 }
 
+Result<void> TrimCommand::trim() {
+  const Scratch scratch(unfinishedTrace(options_.output, options_.overwrite));
+  const ProgressBar bar(name());
+  options_.progress = ProgressBar::progress();
+  return engine::trim::trim(options_);
+}
+
 int TrimCommand::run() {
   const auto range = rangeOf(range_);
   if (!range) {
@@ -77,7 +88,7 @@ int TrimCommand::run() {
     return kExitUsage;
   }
   std::tie(options_.first, options_.last) = *range;
-  if (const auto trimmed = engine::trim::trim(options_); !trimmed)
+  if (const auto trimmed = trim(); !trimmed)
     return fail(name(), trimmed.error());
   printOut(fmt::format("{} ({}) holds iterations {}-{} of {} ({})\nnext: sonde report {}\n",
                        options_.output.string(),

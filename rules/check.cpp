@@ -77,12 +77,18 @@ int CheckReport::exitStatus() const {
   return holds(Verdict::Insufficient, true) ? 4 : 0;
 }
 
-Result<CheckReport> check(const store::Database& trace, const Configuration& configuration) {
+Result<CheckReport> check(const store::Database& trace,
+                          const Configuration& configuration,
+                          const Progress& progress) {
+  progress("reading iterations", 0);
   SONDE_TRY_ASSIGN(const IterationFeed feed, IterationFeed::read(trace));
   CheckReport report;
-  for (const ConfiguredRule& rule : configuration)
+  double judged = 0;
+  for (const ConfiguredRule& rule : configuration) {
+    progress(rule.info->name, 0.5 + 0.5 * judged++ / static_cast<double>(configuration.size()));
     for (CheckResult& result : runRule(rule, feed))
       report.results.push_back(std::move(result));
+  }
   return report;
 }
 

@@ -1,6 +1,7 @@
 // Runs configured rules over a trace and sums up what they say. One thread, as its database.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 #include "rules/configuration.h"
@@ -29,7 +30,9 @@ struct CheckReport {
 };
 
 // Fails only when the trace cannot be read; a rule that fails has the verdict error.
-Result<CheckReport> check(const store::Database& trace, const Configuration& configuration);
+Result<CheckReport> check(const store::Database& trace,
+                          const Configuration& configuration,
+                          const Progress& progress = {});
 
 // One line a result, a summary line last.
 std::string renderText(const CheckReport& report);

@@ -75,14 +75,16 @@ bool isTraceOf(const fs::path& path, const std::string& session) {
 Result<void> completeTrace(store::Database trace,
                            const fs::path& part,
                            const fs::path& output,
-                           bool replace) {
+                           bool replace,
+                           const Progress& progress) {
   std::error_code failure;
   const auto session = sessionOf(trace);
   const bool own = session && isTraceOf(output, *session);
   if (!replace && !own && fs::exists(output, failure))
     return taken(part, output);
+  progress("joining connections", 0);
   SONDE_TRY(joinEnds(trace));
-  SONDE_TRY(store::finalise(std::move(trace)));
+  SONDE_TRY(store::finalise(std::move(trace), progress.part(0.1, 1)));
   return rename(part, output, replace || own);
 }
 

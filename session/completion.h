@@ -2,6 +2,7 @@
 // thread at a time.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 
@@ -16,7 +17,8 @@ namespace sonde::session {
 Result<void> completeTrace(store::Database trace,
                            const std::filesystem::path& part,
                            const std::filesystem::path& output,
-                           bool replace);
+                           bool replace,
+                           const Progress& progress);
 
 // Whether there is a trace of this session; not so for a `.part` that was not written to yet.
 bool isTraceOf(const std::filesystem::path& path, const std::string& session);

@@ -363,12 +363,14 @@ Result<void> Drainer::Impl::countRows() {
 }
 
 Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
+  options_.progress("storing what is left", 0);
   SONDE_TRY(closeAll());
   SONDE_TRY(countRows());
   images_.reset();
   why_ = "it is finished";
   SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
-  SONDE_TRY(completeTrace(std::move(trace), options_.part, output, options_.replace));
+  SONDE_TRY(completeTrace(
+      std::move(trace), options_.part, output, options_.replace, options_.progress.part(0.2, 1)));
   if (!options_.keepSpool)
     deleteSession(options_.folder);
   return totals_;

@@ -7,6 +7,7 @@
 // same folder and `.part`, and nothing is stored twice.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "session/spool_lock.h"
 
@@ -68,6 +69,7 @@ struct DrainerOptions {
   // Where triples come from; by default the clocks of this machine. One is taken at every drain
   // that finds something.
   std::function<ClockTriple()> clock;
+  Progress progress;  // of finish()
 };
 
 // An image whose spool file has appeared.

@@ -179,6 +179,7 @@ class JobRun {
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));
     recording.maxTraceBytes = traceLimit(options_, output_);
     recording.job = identity_.job;
+    recording.progress = options_.progress;
     recording.command = options_.command;
     recording.redactor = Redactor(options_.redact);
     jobEnvironment_ = injectedEnvironment(environment_, installation_, {folder, options_.sources});

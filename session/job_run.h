@@ -2,6 +2,7 @@
 // ended. Main thread; call it once, before the program has made any thread.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "session/spool_place.h"
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct RunOptions {
   std::vector<std::string> redact;
   bool subreaper = true;
   std::string summaryFile;
+  Progress progress = {};  // of finishing the trace; called on a thread of its own
 };
 
 // What the process must end with: a status of Sonde's own, or the job's.

@@ -67,6 +67,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(RecordingOptions options) {
   drain.part = manifest.part;
   drain.job = options.job;
   drain.replace = options.replace;
+  drain.progress = options.progress;
   SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain)));
   return std::unique_ptr<Recording>(
       new Recording(std::move(options), std::move(page), std::move(drainer)));

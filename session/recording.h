@@ -3,6 +3,7 @@
 // recording's own.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "collector/launcher/reaper.h"
 #include "session/drainer.h"
@@ -38,6 +39,7 @@ struct RecordingOptions {
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
   Redactor redactor;
+  Progress progress;  // of finish()
 };
 
 struct RecordingSummary {

@@ -194,6 +194,7 @@ Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
   drain.keepSpool = true;
   drain.onlyFile = session.onlyFile;
   drain.replace = options.replace;
+  drain.progress = options.progress;
   SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
   Recovered recovered;
   recovered.trace = options.output;
@@ -209,7 +210,8 @@ Result<Recovered> completeOnly(const Session& session, const RecoverOptions& opt
   const fs::path& part = session.manifest->part;
   if (isThere(part)) {
     SONDE_TRY_ASSIGN(store::Database trace, store::reopenTrace(part));
-    SONDE_TRY(completeTrace(std::move(trace), part, session.manifest->output, options.replace));
+    SONDE_TRY(completeTrace(
+        std::move(trace), part, session.manifest->output, options.replace, options.progress));
   }
   deleteSession(session.folder);
   return recovered;
@@ -232,6 +234,7 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   DrainerOptions drain;
   drain.part = manifest.part;
   drain.replace = options.replace;
+  drain.progress = options.progress;
   SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
   Recovered recovered;
   if (!drainToTheEnd(*drainer, options)) {

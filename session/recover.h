@@ -3,6 +3,7 @@
 // Called by one thread at a time.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "session/drainer.h"
 
@@ -26,6 +27,7 @@ struct RecoverOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string&)> say = [](const std::string&) {
   };  // what takes time, one line each
+  Progress progress;
 };
 
 struct Recovered {

@@ -55,12 +55,16 @@ Result<void> dropIndexes(Database& trace) {
   return {};
 }
 
-Result<void> complete(Database& trace) {
+Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY_ASSIGN(Transaction transaction, Transaction::begin(trace));
+  progress("building indexes", 0);
   SONDE_TRY(dropIndexes(trace));
   SONDE_TRY(trace.exec(indexesSql()));
+  progress("finding scopes across threads", 0.35);
   SONDE_TRY(inheritScopes(trace));
+  progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
+  progress("gathering statistics", 0.85);
   SONDE_TRY(trace.exec(kOriginSql));
   SONDE_TRY(trace.exec("PRAGMA analysis_limit = 1000; ANALYZE;"));
   const std::string finished =
@@ -110,12 +114,13 @@ Result<void> replaceByCopy(Database trace) {
 
 }  // namespace
 
-Result<void> finalise(Database trace) {
+Result<void> finalise(Database trace, const Progress& progress) {
   SONDE_TRY(trace.exec("PRAGMA cache_size = -64000"));
   SONDE_TRY_ASSIGN(bool alone, leaveLog(trace));
   SONDE_TRY_ASSIGN(const bool finished, isFinished(trace));
   if (!finished)
-    SONDE_TRY(complete(trace));
+    SONDE_TRY(complete(trace, progress));
+  progress("closing the file", 0.95);
   if (alone)
     return {};
   SONDE_TRY_ASSIGN(alone, leaveLog(trace));

@@ -1,6 +1,7 @@
 // Completes a recorded trace. Free functions; any thread.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
 
@@ -16,6 +17,6 @@ namespace sonde::store {
 // May be killed at any point and called again: the result is the same. On a finished trace it
 // changes nothing. When a reader holds the file in its write-ahead mode, the trace is copied into a
 // new file that takes its place.
-Result<void> finalise(Database trace);
+Result<void> finalise(Database trace, const Progress& progress = {});
 
 }  // namespace sonde::store

@@ -38,9 +38,9 @@ class Merger {
  public:
   explicit Merger(Database target) : target_(std::move(target)) {}
 
-  Result<void> add(const TraceFacts& source);
+  Result<void> add(const TraceFacts& source, const Progress& progress);
   // Joins what crosses ranks, counts rows and finalises.
-  Result<MergeSummary> finish(std::size_t inputs);
+  Result<MergeSummary> finish(std::size_t inputs, const Progress& progress);
 
  private:
   Result<void> attach(const fs::path& path);
@@ -163,7 +163,7 @@ Result<Offsets> Merger::offsetsOf(const CopyPlan& plan) const {
   return offsets;
 }
 
-Result<void> Merger::add(const TraceFacts& source) {
+Result<void> Merger::add(const TraceFacts& source, const Progress& progress) {
   SONDE_TRY_ASSIGN(const std::int64_t shiftNs, shiftOf(source, epochs_));
   for (const auto& [boot, epoch] : source.epochs)
     epochs_.try_emplace(boot, epoch + shiftNs);
@@ -176,8 +176,12 @@ Result<void> Merger::add(const TraceFacts& source) {
     SONDE_TRY(joinHosts());
     SONDE_TRY(joinDevices());
     SONDE_TRY(joinMeta());
-    for (const TablePlan& table : plan)
+    std::size_t copied = 0;
+    for (const TablePlan& table : plan) {
+      progress(fmt::format("{}: {}", source.path.filename().string(), table.name),
+               static_cast<double>(copied++) / static_cast<double>(plan.size()));
       SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
+    }
     SONDE_TRY(copyOpenScopes(offsets, shiftNs));
     SONDE_TRY(target_.exec(
         "DROP TABLE temp.map_string; DROP TABLE temp.map_host; DROP TABLE temp.map_device"));
@@ -205,7 +209,8 @@ Result<MergeSummary> Merger::count() const {
   }
 }
 
-Result<MergeSummary> Merger::finish(std::size_t inputs) {
+Result<MergeSummary> Merger::finish(std::size_t inputs, const Progress& progress) {
+  progress("joining the ranks", 0);
   {
     SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(target_));
     SONDE_TRY(matchChannels(target_));
@@ -218,7 +223,7 @@ Result<MergeSummary> Merger::finish(std::size_t inputs) {
   }
   SONDE_TRY_ASSIGN(MergeSummary summary, count());
   SONDE_TRY(target_.exec("DROP INDEX IF EXISTS merging_string"));
-  SONDE_TRY(store::finalise(std::move(target_)));
+  SONDE_TRY(store::finalise(std::move(target_), progress.part(0.2, 1)));
   return summary;
 }
 
@@ -252,13 +257,20 @@ void removeTrace(const fs::path& path) {
     fs::remove(path.string() + suffix, ignored);
 }
 
-Result<MergeSummary> mergeInto(const fs::path& part, const std::vector<TraceFacts>& facts) {
+Result<MergeSummary> mergeInto(const fs::path& part,
+                               const std::vector<TraceFacts>& facts,
+                               const Progress& progress) {
+  constexpr double kCopying = 0.5;  // of the whole
   SONDE_TRY_ASSIGN(Database target, store::createTrace(part));
   SONDE_TRY(target.exec("CREATE INDEX merging_string ON string(text)"));
   Merger merger(std::move(target));
-  for (const TraceFacts& fact : facts)
-    SONDE_TRY(merger.add(fact));
-  return merger.finish(facts.size());
+  const double each = kCopying / static_cast<double>(facts.size());
+  double begin = 0;
+  for (const TraceFacts& fact : facts) {
+    SONDE_TRY(merger.add(fact, progress.part(begin, begin + each)));
+    begin += each;
+  }
+  return merger.finish(facts.size(), progress.part(kCopying, 1));
 }
 
 }  // namespace
@@ -272,7 +284,7 @@ Result<MergeSummary> merge(const MergeOptions& options) {
   const fs::path part = options.output.string() + ".part";
   if (options.overwrite)
     removeTrace(part);
-  auto summary = mergeInto(part, facts);
+  auto summary = mergeInto(part, facts, options.progress);
   if (!summary) {
     // What another merge left there is not ours to delete.
     if (summary.error().code != ErrorCode::InvalidArgument)

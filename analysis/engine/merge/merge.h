@@ -2,6 +2,7 @@
 // file.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct MergeOptions {
   std::vector<std::filesystem::path> inputs;  // finished or not; at least one
   std::filesystem::path output;
   bool overwrite = false;
+  Progress progress = {};
 };
 
 struct MergeSummary {

@@ -165,6 +165,7 @@ Result<void> cut(Database trace, const TrimOptions& options) {
   {
     SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
     SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kWindowSql), options.first, options.last)));
+    options.progress("cutting", 0.2);
     SONDE_TRY(dropTimed(trace, options));
     SONDE_TRY(dropSlices(trace));
     SONDE_TRY(closeReferences(trace));
@@ -176,9 +177,10 @@ Result<void> cut(Database trace, const TrimOptions& options) {
                                options.last)));
     SONDE_TRY(transaction.commit());
   }
+  options.progress("packing", 0.5);
   SONDE_TRY(
       trace.exec("DROP TABLE temp.kept; DROP TABLE temp.keeping; DROP TABLE temp.span; VACUUM"));
-  return store::finalise(std::move(trace));
+  return store::finalise(std::move(trace), options.progress.part(0.6, 1));
 }
 
 void removeTrace(const fs::path& path) {
@@ -191,6 +193,7 @@ Result<void> copyAndCut(const fs::path& part, const TrimOptions& options) {
   {
     SONDE_TRY_ASSIGN(const Database source, store::openTrace(options.input));
     SONDE_TRY(checkRange(source, options));
+    options.progress("copying", 0);
     SONDE_TRY_ASSIGN(Statement copy, source.prepare("VACUUM INTO ?1"));
     copy.bind(1, std::string_view(part.string()));
     SONDE_TRY(copy.run());

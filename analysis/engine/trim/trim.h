@@ -2,6 +2,7 @@
 // any thread.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 
 #include <cstdint>
@@ -15,6 +16,7 @@ struct TrimOptions {
   std::int64_t first = 0;  // iterations by number, both ends included
   std::int64_t last = 0;
   bool overwrite = false;
+  Progress progress = {};
 };
 
 // Keeps what overlaps those iterations: of a process that has them, its own span of them; of any
