@@ -188,10 +188,11 @@ std::string fishOption(const std::string& verb,
   if (!option.longName.empty())
     line += " -l " + option.longName;
   const Kind kind = kindOf(option.value);
-  if (!option.value.empty() && !option.positional)
-    line += " -r";
-  if (kind == Kind::File || kind == Kind::Folder || kind == Kind::Trace)
-    line += " -F";
+  const bool path = kind == Kind::File || kind == Kind::Folder || kind == Kind::Trace;
+  if (path)
+    line += option.positional ? " -F" : " -r -F";
+  else if (!option.value.empty() && !option.positional)
+    line += " -x";  // and no files
   if (kind == Kind::Words || kind == Kind::Verb)
     line += " -a " + quoted(kind == Kind::Verb ? verbs : wordsOf(option.value));
   return line + " -d " + quoted(option.text, "\\") + "\n";

@@ -13,7 +13,7 @@ build=(g++ cmake ninja-build git ca-certificates
        python3 python3-dev qt6-base-dev libgl-dev libgloo-dev)
 torch=(python3-torch python3-numpy libopenblas0-pthread)
 demo=("${torch[@]}" fonts-dejavu-core)
-test=("${torch[@]}" libgtest-dev libgmock-dev sqlite3 fonts-dejavu-core procps strace
+test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-core procps strace
       python3-setuptools python3-wheel)
 lint=(clang-format clang-tidy)
 # The tests of 32-bit programs.

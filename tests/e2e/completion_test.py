@@ -69,6 +69,15 @@ class Completion(unittest.TestCase):
             if shutil.which(shell):
                 subprocess.run([shell, "-n", str(SHARE / script)], check=True)
 
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish(self):
+        script = SHARE / "fish/vendor_completions.d/sonde.fish"
+        for line, wanted in (("sonde re", {"report", "recover"}), ("sonde check --format ", {"json", "text"}),
+                             ("sonde run --spool-", {"--spool-limit"}), ("sonde man do", {"doctor"})):
+            found = subprocess.run(["fish", "-c", f"source {script}; complete -C '{line}'"], cwd=self.folder,
+                                   capture_output=True, text=True, check=True).stdout
+            self.assertEqual({word.partition("\t")[0] for word in found.splitlines()}, wanted)
+
 
 if __name__ == "__main__":
     unittest.main()
