@@ -14,23 +14,16 @@ namespace {
 
 using store::Statement;
 
-// Iterations that have ended as such: one that the end of the program cut off has the argument
-// complete = 0.
-constexpr std::string_view kClosed =
-    "i.dur_ns IS NOT NULL AND NOT EXISTS (SELECT 1 FROM arg a JOIN string k ON k.id = a.key_id"
-    " WHERE a.owner = 'slice' AND a.owner_id = i.slice_id AND k.text = 'complete' AND a.value = 0)";
-
 }  // namespace
 
 Result<void> IterationFeed::readProcesses(const store::Database& trace) {
   SONDE_TRY_ASSIGN(
       Statement rows,
-      trace.prepare(
-          fmt::format("SELECT p.id, p.rank, p.pid, h.name, count(*) OVER (PARTITION BY p.rank) > 1,"
-                      " count(*) OVER () FROM process p JOIN host h ON h.id = p.host_id"
-                      " WHERE EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = p.id AND {})"
-                      " ORDER BY p.rank IS NULL, p.rank, p.id",
-                      kClosed)));
+      trace.prepare("SELECT p.id, p.rank, p.pid, h.name, count(*) OVER (PARTITION BY p.rank) > 1,"
+                    " count(*) OVER () FROM process p JOIN host h ON h.id = p.host_id"
+                    " WHERE EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = p.id AND "
+                    "i.dur_ns IS NOT NULL)"
+                    " ORDER BY p.rank IS NULL, p.rank, p.id"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
@@ -48,10 +41,9 @@ Result<void> IterationFeed::readProcesses(const store::Database& trace) {
 
 Result<void> IterationFeed::readIterations(const store::Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows,
-                   trace.prepare(fmt::format("SELECT i.process_id, i.number, i.start_ns, i.dur_ns"
-                                             " FROM iteration i WHERE {}"
-                                             " ORDER BY i.process_id, i.number, i.start_ns",
-                                             kClosed)));
+                   trace.prepare("SELECT process_id, number, start_ns, dur_ns FROM iteration"
+                                 " WHERE dur_ns IS NOT NULL"
+                                 " ORDER BY process_id, number, start_ns"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)

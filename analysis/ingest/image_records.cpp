@@ -2,6 +2,7 @@
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
 #include "analysis/ingest/wire_words.h"
+#include "collector/wire/iteration_keys.h"
 
 #include <algorithm>
 #include <bit>
@@ -294,38 +295,42 @@ void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
     return;
   }
   addArg(owner, id, key, value);
-  if (owner != model::Owner::Slice || !std::holds_alternative<std::int64_t>(value))
+  if (const auto* number = std::get_if<std::int64_t>(&value);
+      number != nullptr && owner == model::Owner::Slice)
+    tellIteration(
+        thread.track.find(record.token), dictionary_.text(record.header.subject), *number);
+}
+
+void ImageBuilder::tellIteration(TrackScope* scope, std::string_view key, std::int64_t value) {
+  if (scope == nullptr)
     return;
-  if (dictionary_.text(record.header.subject) == "number")
-    numberIteration(id, std::get<std::int64_t>(value));
-  else if (dictionary_.text(record.header.subject) == "complete" &&
-           std::get<std::int64_t>(value) == 0)
-    dropIteration(thread.track.find(record.token));
+  if (key == SONDE_ITERATION_NUMBER)
+    numberIteration(scope->slice.id, value);
+  else if (key == SONDE_ITERATION_COMPLETE && value == 0)
+    dropIteration(*scope);
 }
 
 // The torch probe opens an iteration as soon as the one before has ended. When no step came,
 // because the program ended or an evaluation began, the stretch is a range and no iteration.
-void ImageBuilder::dropIteration(TrackScope* scope) {
-  if (scope == nullptr || scope->slice.kind != model::SliceKind::Iteration)
-    return;
+void ImageBuilder::dropIteration(TrackScope& scope) {
   const auto open =
       std::find_if(iterations_.begin(), iterations_.end(), [&](const OpenIteration& iteration) {
-        return iteration.slice == scope->slice.id;
+        return iteration.slice == scope.slice.id;
       });
   if (open == iterations_.end())
     return;
   nextIteration_ = open->number;
   iterations_.erase(open);
-  scope->slice.kind = model::SliceKind::Range;
-  scope->changed = true;
+  scope.slice.kind = model::SliceKind::Range;
+  scope.changed = true;
 }
 
-void ImageBuilder::numberIteration(std::int64_t slice, std::int64_t number) {
+void ImageBuilder::numberIteration(model::SliceId slice, std::int64_t number) {
   constexpr std::int64_t kHighest = std::int64_t{1} << 53;
   if (number < 0 || number > kHighest)
     return;
   for (OpenIteration& iteration : iterations_) {
-    if (iteration.slice.value != slice)
+    if (iteration.slice != slice)
       continue;
     iteration.number = number;
     nextIteration_ = number + 1;

@@ -1,5 +1,6 @@
 #include "analysis/ingest/image_builder.h"
 
+#include "collector/wire/iteration_keys.h"
 #include "tests/support/ingest_rig.h"
 
 #include <gmock/gmock.h>
@@ -122,7 +123,7 @@ TEST(ImageBuilder, NumbersIterationsAndGivesThemTheirWorkAndScalars) {
   spool.add(0, RecordKind::IterationInfo, info);
   spool.end(0, first, 200);
   const auto second = spool.begin(0, SliceKind::Iteration, "iteration", 200);
-  spool.argInt(0, second, "number", 41);
+  spool.argInt(0, second, SONDE_ITERATION_NUMBER, 41);
   scalar(0, 220, 0.25);
   spool.end(0, second, 300);
   const auto third = spool.begin(0, SliceKind::Iteration, "iteration", 300);
@@ -134,6 +135,44 @@ TEST(ImageBuilder, NumbersIterationsAndGivesThemTheirWorkAndScalars) {
               ElementsAre("0|100|100|32|-|1000000000.0", "41|200|100|-|-|-", "42|300|100|-|-|-"));
   EXPECT_THAT(rig.rows("SELECT iteration, value FROM scalar ORDER BY ts_ns"),
               ElementsAre("-|9.0", "0|0.5", "0|0.75", "41|0.25"));
+}
+
+TEST(ImageBuilder, AnIterationThatIsNotCompleteIsARange) {
+  SpoolBuilder spool;
+  const auto first = spool.begin(0, SliceKind::Iteration, "iteration", 100);
+  spool.argInt(0, first, SONDE_ITERATION_COMPLETE, 0);
+  spool.end(0, first, 200);
+  const auto second = spool.begin(0, SliceKind::Iteration, "iteration", 300);
+  spool.argInt(0, second, SONDE_ITERATION_COMPLETE, 1);
+  spool.end(0, second, 400);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT number, start_ns FROM iteration"), ElementsAre("0|300"));
+  EXPECT_THAT(rig.rows("SELECT kind, start_ns FROM slice ORDER BY start_ns"),
+              ElementsAre("range|100", "iteration|300"));
+}
+
+TEST(ImageBuilder, ArgumentsOfTheProgramChangeNoIteration) {
+  SpoolBuilder spool;
+  const auto iteration = spool.begin(0, SliceKind::Iteration, "epoch", 100);
+  spool.argInt(0, iteration, "number", 41);
+  spool.argInt(0, iteration, "complete", 0);
+  const auto operation = spool.begin(0, SliceKind::Operation, "solve", 110);
+  spool.argInt(0, operation, SONDE_ITERATION_NUMBER, 5);
+  spool.argInt(0, operation, SONDE_ITERATION_COMPLETE, 0);
+  spool.end(0, operation, 120);
+  spool.end(0, iteration, 200);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT number, dur_ns FROM iteration"), ElementsAre("0|100"));
+  EXPECT_THAT(rig.rows("SELECT kind FROM slice ORDER BY start_ns"),
+              ElementsAre("iteration", "operation"));
+  EXPECT_THAT(rig.rows("SELECT s.kind, k.text, a.value FROM arg a JOIN string k ON k.id = a.key_id"
+                       " JOIN slice s ON s.id = a.owner_id ORDER BY s.start_ns, k.text"),
+              ElementsAre("iteration|complete|0",
+                          "iteration|number|41",
+                          "operation|sonde.complete|0",
+                          "operation|sonde.number|5"));
 }
 
 TEST(ImageBuilder, TiesCollectivesToTheirSlicesAndCommunicators) {

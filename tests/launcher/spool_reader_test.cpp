@@ -1,5 +1,6 @@
 #include "collector/launcher/spool_reader.h"
 
+#include "collector/wire/iteration_keys.h"
 #include "tests/support/ingest_rig.h"
 
 #include <gtest/gtest.h>
@@ -166,7 +167,7 @@ SpoolBuilder richSpool() {
   std::uint64_t ticks = 1000;
   for (int round = 0; round < 30; ++round) {
     const auto outer = spool.begin(0, SliceKind::Iteration, "step", ticks += 10);
-    spool.argInt(0, outer, "number", round);
+    spool.argInt(0, outer, SONDE_ITERATION_NUMBER, round);
     const auto inner = spool.begin(0, SliceKind::Backward, "backward", ticks += 10);
     spool.call(1, SliceKind::Wait, "poll", ticks, ticks + 5);
     wire::Transfer transfer{};

@@ -1,3 +1,4 @@
+#include "collector/wire/iteration_keys.h"
 #include "tests/support/spool_recording.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +88,8 @@ TEST_F(NvtxEvents, CategoriesAndPayloadsAreArguments) {
 
 TEST_F(NvtxEvents, ConventionalNamesGiveTheKind) {
   EXPECT_EQ(process_.slice("ProfilerStep#3").kind, SliceKind::Iteration);
-  EXPECT_THAT(process_.slice("ProfilerStep#3").args, ElementsAre(Pair("number", "3")));
+  EXPECT_THAT(process_.slice("ProfilerStep#3").args,
+              ElementsAre(Pair(SONDE_ITERATION_NUMBER, "3")));
   EXPECT_EQ(process_.slice("unnamed").kind, SliceKind::Operation);
 }
 

@@ -23,4 +23,4 @@ class Hooks(unittest.TestCase):
         self.assertFalse([key for key in trace.metadata if key.startswith("sonde.torch")], trace.metadata)
 
     def complete(self, trace):
-        return [one for one in trace.of("iteration") if one.arguments.get("complete", 1)]
+        return [one for one in trace.of("iteration") if one.arguments.get("sonde.complete", 1)]

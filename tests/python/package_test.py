@@ -32,7 +32,7 @@ class Package(unittest.TestCase):
         self.assertEqual(["phase", "iteration", "operation", "iteration", "evaluation", "evaluation"],
                          [one.kind for one in trace.slices])
         self.assertEqual(("train", "iteration", "rollout"), trace.slices[2].path())
-        self.assertEqual([{"number": 7}, {}], [one.arguments for one in trace.of("iteration")])
+        self.assertEqual([{"sonde.number": 7}, {}], [one.arguments for one in trace.of("iteration")])
         self.assertEqual([("loss", "0.10000000000000001")], [one[2:] for one in trace.scalars])
         self.assertEqual([("here", "0")], [one[2:] for one in trace.marks])
         self.assertEqual([("32", "5", "1500000000")], [one[2:] for one in trace.infos])
@@ -291,7 +291,7 @@ class Regions(unittest.TestCase):
         self.assertEqual([("train",), ("train", "iteration"), ("train", "iteration", "step"),
                           ("train", "iteration", "step", "deeper"), ("train", "iteration")],
                          [one.path() for one in trace.slices])
-        self.assertEqual([1, 2], [one.arguments["number"] for one in trace.of("iteration")])
+        self.assertEqual([1, 2], [one.arguments["sonde.number"] for one in trace.of("iteration")])
 
     def test_nest_and_survive_fork_and_bad_listeners(self):
         trace = recorded.run("""

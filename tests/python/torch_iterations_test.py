@@ -10,7 +10,7 @@ class Loops(Hooks):
         trace = recorded.run(LOOP)
         self.check_nesting(trace)
         iterations = trace.of("iteration")
-        self.assertEqual([{"number": number} for number in range(4)], [one.arguments for one in iterations])
+        self.assertEqual([{"sonde.number": number} for number in range(4)], [one.arguments for one in iterations])
         for iteration in iterations:
             inside = [one.kind for one in trace.slices if one.parent is iteration]
             self.assertEqual(["data_load", "forward", "backward", "optimizer"], inside)
@@ -106,8 +106,8 @@ class Loops(Hooks):
             for _ in range(3):
                 step(batch)
         """)
-        self.assertEqual([0, 1, 2], [one.arguments["number"] for one in self.complete(trace)])
-        self.assertEqual({"number": 3, "complete": 0}, trace.of("iteration")[3].arguments)
+        self.assertEqual([0, 1, 2], [one.arguments["sonde.number"] for one in self.complete(trace)])
+        self.assertEqual({"sonde.number": 3, "sonde.complete": 0}, trace.of("iteration")[3].arguments)
 
 
 class Evaluations(Hooks):
@@ -141,7 +141,7 @@ class Evaluations(Hooks):
                     net.train()
         """)
         self.check_nesting(trace)
-        self.assertEqual(list(range(8)), [one.arguments["number"] for one in self.complete(trace)])
+        self.assertEqual(list(range(8)), [one.arguments["sonde.number"] for one in self.complete(trace)])
         self.assertEqual(1, len(trace.of("evaluation")))
         self.assertIsNone(trace.of("evaluation")[0].inside("iteration"))
 
@@ -195,7 +195,7 @@ class Annotations(Hooks):
             self.check_nesting(trace)
             self.assertEqual(4, len(self.complete(trace)), loop)
             self.assertEqual({"phase"}, {one.parent.kind for one in self.complete(trace)
-                                         if one.arguments["number"] > 0}, loop)
+                                         if one.arguments["sonde.number"] > 0}, loop)
             self.assertEqual(4, len({id(one.inside("iteration") or one) for one in trace.of("optimizer")}))
 
     def test_sonde_iteration_overrides(self):
@@ -206,7 +206,7 @@ class Annotations(Hooks):
                     step(batch)
         """)
         self.check_nesting(trace)
-        self.assertEqual([10, 11, 12], [one.arguments["number"] for one in trace.of("iteration")])
+        self.assertEqual([10, 11, 12], [one.arguments["sonde.number"] for one in trace.of("iteration")])
 
     def test_sonde_evaluation_suspends_iterations(self):
         trace = run("""

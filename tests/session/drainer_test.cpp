@@ -1,6 +1,7 @@
 #include "session/drainer.h"
 
 #include "analysis/store/trace_file.h"
+#include "collector/wire/iteration_keys.h"
 #include "session/manifest.h"
 #include "tests/support/ingest_rig.h"
 #include "tests/support/run_program.h"
@@ -145,7 +146,8 @@ TEST_F(DrainerTest, GoesOnAfterItsRecorderDied) {
   EXPECT_THAT(rows("SELECT text FROM open_scope JOIN string s ON s.id = name_id ORDER BY token"),
               ElementsAre("range", "step"));
   spool.argInt(0, 0, "of the first", 1);
-  spool.argInt(0, iteration, "number", 7);
+  spool.argInt(0, iteration, SONDE_ITERATION_NUMBER, 7);
+  spool.argInt(0, iteration, "number", 8);
   wire::Transfer transfer{};
   transfer.header.subject = channel;
   spool.add(0, wire::RecordKind::Transfer, transfer);
@@ -168,10 +170,11 @@ TEST_F(DrainerTest, GoesOnAfterItsRecorderDied) {
       ElementsAre(
           "step|1000|300|0|-", "range|1050|230|0|-", "first|1100|100|1|1", "allreduce|1250|0|1|1"));
   EXPECT_THAT(rows("SELECT number, dur_ns FROM iteration"), ElementsAre("7|300"));
-  EXPECT_THAT(rows("SELECT text, owner, s.start_ns FROM arg JOIN string ON string.id = key_id JOIN "
-                   "slice s ON "
-                   "s.id = owner_id ORDER BY text"),
-              ElementsAre("number|slice|1000", "of the first|slice|1100"));
+  EXPECT_THAT(
+      rows("SELECT text, owner, s.start_ns FROM arg JOIN string ON string.id = key_id JOIN "
+           "slice s ON "
+           "s.id = owner_id ORDER BY text"),
+      ElementsAre("number|slice|1000", "of the first|slice|1100", "sonde.number|slice|1000"));
   EXPECT_THAT(rows("SELECT count(*) FROM channel"), ElementsAre("1"));
   EXPECT_THAT(rows("SELECT channel_id FROM transfer"), ElementsAre("1"));
   EXPECT_THAT(rows("SELECT communicator_id FROM collective"), ElementsAre("1"));

@@ -14,12 +14,9 @@ namespace {
 
 using store::Statement;
 
-// An iteration that the end of the program cut off has the argument complete = 0.
 constexpr std::string_view kIterationSql =
     "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id FROM iteration i"
     " LEFT JOIN slice s ON s.id = i.slice_id WHERE i.process_id = ?1 AND i.dur_ns IS NOT NULL"
-    " AND NOT EXISTS (SELECT 1 FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = 'slice'"
-    " AND a.owner_id = i.slice_id AND k.text = 'complete' AND a.value = 0)"
     " ORDER BY i.number, i.start_ns";
 
 // What marks a process as one that trains, the surest first.

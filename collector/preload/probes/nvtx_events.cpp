@@ -2,6 +2,7 @@
 
 #include "collector/core/emit.h"
 #include "collector/preload/probes/interned_key.h"
+#include "collector/wire/iteration_keys.h"
 
 #include <atomic>
 
@@ -32,7 +33,7 @@ int push(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noex
   if (token == 0)
     return NVTX_NO_PUSH_POP_TRACKING;
   if (name.number >= 0) {
-    static InternedKey key{"number"};
+    static InternedKey key{SONDE_ITERATION_NUMBER};
     core::emitArgInt(token, key(), name.number);
   }
   if (hasDetails(domain, attributes))

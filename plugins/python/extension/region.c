@@ -5,6 +5,7 @@
  * to end: end the region now; "ended"      that scope has ended; told when the listener returned
  * True at "enclosing"; "settled"    the last scope inside has ended and somebody had asked, with
  * settled(), for this moment. At most kRegions are open at a time. */
+#include "collector/wire/iteration_keys.h"
 #include "plugins/python/extension/extension.h"
 
 typedef struct Region {
@@ -215,8 +216,8 @@ PyObject* regionType(void) {
   if (type == NULL)
     type = PyType_FromSpec(&spec);
   if (type != NULL && sondeApi != NULL) {
-    numberKey = sondeApi->intern("number", strlen("number"));
-    completeKey = sondeApi->intern("complete", strlen("complete"));
+    numberKey = sondeApi->intern(SONDE_ITERATION_NUMBER, strlen(SONDE_ITERATION_NUMBER));
+    completeKey = sondeApi->intern(SONDE_ITERATION_COMPLETE, strlen(SONDE_ITERATION_COMPLETE));
   }
   return type;
 }

@@ -1,6 +1,7 @@
 /* The context manager behind sonde.operation and its siblings. It is entered millions of times, so
  * objects come from a free list and carry the name's id; `__exit__` takes its three arguments as an
  * array. One object may be entered again while it is open and from several threads. */
+#include "collector/wire/iteration_keys.h"
 #include "plugins/python/extension/extension.h"
 
 enum { kFreeScopes = 32 };
@@ -214,6 +215,6 @@ int scopeSetUp(void) {
   nothing->open = 0;
   idle = (PyObject*)nothing;
   if (sondeApi != NULL)
-    numberKey = sondeApi->intern("number", strlen("number"));
+    numberKey = sondeApi->intern(SONDE_ITERATION_NUMBER, strlen(SONDE_ITERATION_NUMBER));
   return 0;
 }

@@ -3,7 +3,7 @@
 An iteration lasts from the end of one step() of the first optimiser seen to the end of the next; the first begins with
 the first batch, forward or backward. After the step that used up its DataLoader the next one waits for the next epoch,
 so that an evaluation in between belongs to none. What was begun and did not come to a step (the program ended, or an
-evaluation came) is marked `complete = 0`.
+evaluation came) is marked `sonde.complete = 0` (collector/wire/iteration_keys.h).
 
 Boundaries keep clear of the program's own annotations: when one is open inside an iteration at the boundary, the
 boundary waits until it has ended; when one that was open before is about to end, the iteration ends first. All regions
