@@ -168,13 +168,13 @@ class OwnerPass {
                 key.depth,
                 made.level,
                 made.startNs,
+                made.eventId,
                 made.endNs,
                 made.busyNs,
                 made.count);
-    row.bind(10, made.bytes != 0 ? std::optional(made.bytes) : std::nullopt);
-    row.bindText(11, made.kind);
-    row.bind(12, made.nameId != 0 ? std::optional(made.nameId) : std::nullopt);
-    row.bind(13, made.eventId);
+    row.bind(11, made.bytes != 0 ? std::optional(made.bytes) : std::nullopt);
+    row.bindText(12, made.kind);
+    row.bind(13, made.nameId != 0 ? std::optional(made.nameId) : std::nullopt);
     return row.run();
   }
 

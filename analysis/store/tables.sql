@@ -154,8 +154,10 @@ CREATE TABLE line(owner TEXT NOT NULL CHECK(owner IN ('thread', 'stream', 'chann
   lane INTEGER NOT NULL, depth INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
   count INTEGER NOT NULL, min_level INTEGER, max_level INTEGER,
   PRIMARY KEY(owner, owner_id, lane, depth)) WITHOUT ROWID;
+-- A key's columns come first, in its order: where they do not, the integrity_check of SQLite 3.40 takes a column
+-- WITHOUT ROWID for its neighbour and reports NULLs that are not there.
 CREATE TABLE lod(owner TEXT NOT NULL CHECK(owner IN ('thread', 'stream', 'channel')), owner_id INTEGER NOT NULL,
   lane INTEGER NOT NULL, depth INTEGER NOT NULL, level INTEGER NOT NULL, start_ns INTEGER NOT NULL,
-  end_ns INTEGER NOT NULL, busy_ns INTEGER NOT NULL, count INTEGER NOT NULL, bytes INTEGER, kind TEXT NOT NULL,
-  name_id INTEGER REFERENCES string, event_id INTEGER NOT NULL,
+  event_id INTEGER NOT NULL, end_ns INTEGER NOT NULL, busy_ns INTEGER NOT NULL, count INTEGER NOT NULL, bytes INTEGER,
+  kind TEXT NOT NULL, name_id INTEGER REFERENCES string,
   PRIMARY KEY(owner, owner_id, lane, depth, level, start_ns, event_id)) WITHOUT ROWID;

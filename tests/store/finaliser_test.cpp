@@ -225,6 +225,8 @@ TEST_F(Finaliser, EveryLineHasItsLevels) {
       trace.queryInteger("SELECT max(n) FROM (SELECT count(*) AS n FROM lod JOIN line USING "
                          "(owner, owner_id, lane, depth) WHERE level = max_level GROUP BY depth)"));
   EXPECT_LE(coarsest, 514);
+  ASSERT_GOOD_ASSIGN(const auto integrity, trace.queryText("PRAGMA integrity_check"));
+  EXPECT_EQ(integrity, "ok");
 }
 
 }  // namespace
