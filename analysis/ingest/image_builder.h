@@ -168,11 +168,12 @@ class ImageBuilder {
   void endRange(OpenRange range, std::optional<std::int64_t> endNs);
   void beginIteration(const Thread& thread, const model::Slice& slice);
   void endIteration(const model::Slice& slice);
-  void tellIteration(TrackScope* scope, std::string_view key, std::int64_t value);
+  void tellIteration(TrackScope& scope, std::string_view key, std::int64_t value);
   void numberIteration(model::SliceId slice, std::int64_t number);
   void dropIteration(TrackScope& scope);
   OpenIteration* iterationOf(const Thread& thread);
   model::OptionalInt iterationAt(const Thread& thread, std::int64_t ns);
+  std::optional<model::ArgValue> valueOf(const wire::Arg& record);
   void addArg(model::Owner owner, std::int64_t id, model::StringId key, model::ArgValue value);
   void remember(Thread& thread, model::Owner owner, std::int64_t id);
 

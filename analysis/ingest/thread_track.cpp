@@ -161,4 +161,12 @@ const std::vector<ThreadTrack::Moved>& ThreadTrack::adopt(const model::Slice& ca
   return moved_;
 }
 
+void putAt(model::Slice& slice, const ThreadTrack::Place& place) {
+  slice.parentId = place.parent;
+  slice.depth = place.depth;
+  slice.lane = place.lane;
+  slice.scopeId = place.scope;
+  slice.scopeHow = place.scope ? model::ScopeHow::Own : model::ScopeHow::None;
+}
+
 }  // namespace sonde::ingest

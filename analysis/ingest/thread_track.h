@@ -95,4 +95,6 @@ class ThreadTrack {
   std::vector<Moved> moved_;
 };
 
+void putAt(model::Slice& slice, const ThreadTrack::Place& place);
+
 }  // namespace sonde::ingest

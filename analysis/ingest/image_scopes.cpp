@@ -1,0 +1,135 @@
+// The records of ImageBuilder that open and close: scopes and ranges.
+#include "analysis/ingest/image_builder.h"
+#include "analysis/ingest/record_walk.h"
+#include "analysis/ingest/wire_words.h"
+
+#include <algorithm>
+
+namespace sonde::ingest {
+namespace {
+
+// Sonde's library never has more than kMaxOpenScopes open; past this bound a file is damaged.
+constexpr std::size_t kMaxDepth = 4 * wire::kMaxOpenScopes;
+constexpr std::size_t kMaxEarlyEnds = 1 << 16;
+
+}  // namespace
+
+void ImageBuilder::beginScope(Thread& thread,
+                              std::uint32_t token,
+                              model::SliceKind kind,
+                              wire::Probe probe,
+                              std::uint32_t name,
+                              std::int64_t startNs) {
+  if (thread.track.open().size() >= kMaxDepth) {
+    ++counts_.damaged;
+    return;
+  }
+  TrackScope scope;
+  scope.token = token;
+  scope.slice = newSlice(thread, kind, probe, name, startNs);
+  putAt(scope.slice, thread.track.innermost());
+  scope.slice.id = sink_.reserveSliceId();
+  if (kind == model::SliceKind::Iteration)
+    beginIteration(thread, scope.slice);
+  remember(thread, model::Owner::Slice, scope.slice.id.value);
+  thread.track.push(std::move(scope));
+}
+
+void ImageBuilder::onScopeBegin(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::ScopeBegin>(at);
+  const auto kind = sliceKind(record.header.detail);
+  if (!kind) {
+    ++counts_.damaged;
+    return;
+  }
+  beginScope(thread,
+             record.token,
+             *kind,
+             record.probe,
+             record.header.subject,
+             advance(thread, record.ticks));
+}
+
+void ImageBuilder::storeScope(Thread& thread, const TrackScope& scope) {
+  sink_.add(scope.slice);
+  if (scope.stored)
+    sink_.dropOpenScope(spool_, thread.row.id, scope.token);
+  if (scope.slice.kind == model::SliceKind::Iteration)
+    endIteration(scope.slice);
+}
+
+bool ImageBuilder::endScope(Thread& thread, std::uint32_t token, std::int64_t endNs) {
+  const auto ended = thread.track.close(token, endNs);
+  if (!ended)
+    return false;
+  storeScope(thread, *ended);
+  thread.track.finished(ended->slice);
+  remember(thread, model::Owner::Slice, ended->slice.id.value);
+  return true;
+}
+
+void ImageBuilder::onScopeEnd(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::ScopeEnd>(at);
+  if (!endScope(thread, record.header.subject, advance(thread, record.ticks)))
+    ++counts_.unbalanced;
+}
+
+void ImageBuilder::onRangeBegin(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::RangeBegin>(at);
+  const auto kind = sliceKind(record.header.detail);
+  if (!kind) {
+    ++counts_.damaged;
+    return;
+  }
+  if (const auto open = ranges_.find(record.rangeId); open != ranges_.end()) {
+    ++counts_.unbalanced;
+    endRange(open->second, std::nullopt);
+    ranges_.erase(record.rangeId);
+  }
+  OpenRange range;
+  range.token = nextRangeToken_--;
+  range.thread = thread.index;
+  const std::int64_t startNs = advance(thread, record.ticks);
+  range.slice = newSlice(thread, *kind, record.probe, record.header.subject, startNs);
+  putAt(range.slice, thread.track.placeRange(startNs));
+  range.slice.id = sink_.reserveSliceId();
+  remember(thread, model::Owner::Slice, range.slice.id.value);
+  if (const auto early = earlyEnds_.find(record.rangeId); early != earlyEnds_.end()) {
+    endRange(range, early->second);
+    earlyEnds_.erase(early);
+    return;
+  }
+  ranges_.emplace(record.rangeId, range);
+}
+
+void ImageBuilder::endRange(OpenRange range, std::optional<std::int64_t> endNs) {
+  if (endNs)
+    range.slice.durNs = std::max<std::int64_t>(*endNs - range.slice.startNs, 0);
+  sink_.add(range.slice);
+  if (range.stored)
+    sink_.dropOpenScope(spool_, range.slice.threadId, range.token);
+  if (!endNs)
+    return;
+  Thread& thread = threadOf(range.thread);
+  thread.track.freeLane(range.slice.lane, std::max(*endNs, range.slice.startNs));
+  thread.changed = true;
+}
+
+void ImageBuilder::onRangeEnd(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::RangeEnd>(at);
+  const std::int64_t endNs = advance(thread, record.ticks);
+  const auto open = ranges_.find(record.rangeId);
+  if (open == ranges_.end()) {
+    if (earlyEnds_.size() < kMaxEarlyEnds)
+      earlyEnds_[record.rangeId] = endNs;
+    else
+      ++counts_.unbalanced;
+    remember(thread, model::Owner::Slice, 0);
+    return;
+  }
+  endRange(open->second, endNs);
+  remember(thread, model::Owner::Slice, open->second.slice.id.value);
+  ranges_.erase(open);
+}
+
+}  // namespace sonde::ingest
