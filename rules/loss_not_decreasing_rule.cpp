@@ -1,12 +1,12 @@
 #include "rules/loss_not_decreasing_rule.h"
 
 #include "analysis/engine/metrics/statistics.h"
+#include "rules/step_window.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 
 namespace sonde::rules {
@@ -25,8 +25,8 @@ class LossNotDecreasingRule : public Rule {
  public:
   explicit LossNotDecreasingRule(const Parameters& parameters)
       : scalar_(parameters.text("scalar")),
-        window_(static_cast<std::size_t>(parameters.integer("window"))),
-        minSamples_(static_cast<std::size_t>(parameters.integer("min_samples"))),
+        window_(parameters.integer("window")),
+        minSamples_(parameters.integer("min_samples")),
         minDrop_(parameters.real("min_drop")),
         maxRise_(parameters.real("max_rise")),
         significance_(parameters.real("significance")),
@@ -37,10 +37,6 @@ class LossNotDecreasingRule : public Rule {
   Outcome judge() const override;
 
  private:
-  struct Loss {
-    std::int64_t iteration;
-    double value;
-  };
   struct Trend {
     double before;      // median of the older half
     double after;       // of the newer half
@@ -55,15 +51,14 @@ class LossNotDecreasingRule : public Rule {
   Trend trendOf(const std::vector<double>& older, const std::vector<double>& newer) const;
 
   std::string scalar_;
-  std::size_t window_;
-  std::size_t minSamples_;
+  StepWindow window_;
+  std::int64_t minSamples_;
   double minDrop_;
   double maxRise_;
   double significance_;
   double resolution_;
   double convergedBelow_;
   std::int64_t iterations_ = 0;
-  std::deque<Loss> losses_;
 };
 
 void LossNotDecreasingRule::observe(const Step& step) {
@@ -80,26 +75,20 @@ void LossNotDecreasingRule::observe(const Step& step) {
     }
   if (count == 0)
     return;
-  losses_.push_back({step.number, sum / count});
-  if (losses_.size() > window_)
-    losses_.pop_front();
+  window_.add(step.number, sum / count);
 }
 
 Outcome LossNotDecreasingRule::described() const {
-  Outcome outcome;
-  outcome.samples = static_cast<std::int64_t>(losses_.size());
-  if (losses_.empty())
-    return outcome;
-  outcome.window =
-      fmt::format("iterations {}-{}", losses_.front().iteration, losses_.back().iteration);
-  outcome.evidence = {
-      {"scalar", scalar_}, {"first", losses_.front().value}, {"last", losses_.back().value}};
+  Outcome outcome = window_.outcome();
+  if (const auto& losses = window_.steps(); !losses.empty())
+    outcome.evidence = {
+        {"scalar", scalar_}, {"first", losses.front().value}, {"last", losses.back().value}};
   return outcome;
 }
 
 Outcome LossNotDecreasingRule::missing(Outcome outcome) const {
-  outcome.inputMissing = losses_.empty();
-  if (losses_.empty())
+  outcome.inputMissing = window_.count() == 0;
+  if (outcome.inputMissing)
     outcome.message = fmt::format(
         "no scalar '{0}' in {1} iterations: record one with sonde.scalar(\"{0}\", value), or set "
         "the parameter scalar",
@@ -107,10 +96,10 @@ Outcome LossNotDecreasingRule::missing(Outcome outcome) const {
         iterations_);
   else
     outcome.message = fmt::format("{} values of '{}', but {} are needed: record {} more iterations",
-                                  losses_.size(),
+                                  window_.count(),
                                   scalar_,
                                   minSamples_,
-                                  minSamples_ - losses_.size());
+                                  minSamples_ - window_.count());
   return outcome;
 }
 
@@ -135,9 +124,10 @@ LossNotDecreasingRule::Trend LossNotDecreasingRule::trendOf(
 
 Outcome LossNotDecreasingRule::judge() const {
   Outcome outcome = described();
+  const auto& losses = window_.steps();
   const auto bad = std::find_if(
-      losses_.begin(), losses_.end(), [](const Loss& loss) { return !std::isfinite(loss.value); });
-  if (bad != losses_.end()) {
+      losses.begin(), losses.end(), [](const auto& loss) { return !std::isfinite(loss.value); });
+  if (bad != losses.end()) {
     outcome.verdict = Verdict::Fired;
     outcome.message =
         fmt::format("'{}' is {} at iteration {}", scalar_, bad->value, bad->iteration);
@@ -147,16 +137,16 @@ Outcome LossNotDecreasingRule::judge() const {
         outcome.evidence[key] = fmt::format("{}", std::get<double>(outcome.evidence[key]));
     return outcome;
   }
-  if (losses_.size() < std::max<std::size_t>(minSamples_, 2))
+  if (window_.count() < std::max<std::int64_t>(minSamples_, 2))
     return missing(std::move(outcome));
   return judgeTrend(std::move(outcome));
 }
 
 Outcome LossNotDecreasingRule::judgeTrend(Outcome outcome) const {
-  std::vector<double> older;
-  std::vector<double> newer;
-  for (std::size_t i = 0; i < losses_.size(); ++i)
-    (i < losses_.size() / 2 ? older : newer).push_back(losses_[i].value);
+  std::vector<double> older = window_.values();
+  const auto half = older.begin() + window_.count() / 2;
+  const std::vector<double> newer(half, older.end());
+  older.erase(half, older.end());
   const Trend trend = trendOf(older, newer);
   outcome.value = trend.drop;
   outcome.threshold = minDrop_;
@@ -183,15 +173,15 @@ Outcome LossNotDecreasingRule::judgeTrend(Outcome outcome) const {
   }
   if (trend.detectable > resolution_) {
     const double more = trend.detectable / resolution_;
-    const double needed = std::ceil(static_cast<double>(losses_.size()) * more * more);
+    const auto have = static_cast<double>(window_.count());
+    const double needed = std::ceil(have * more * more);
     outcome.message = fmt::format(
         "{}, but noise of {:.1f} % hides a drop below {:.1f} %: {} needed to see {:g} %",
         change,
         100 * trend.noise,
         100 * trend.detectable,
-        losses_.size() < window_ && needed <= static_cast<double>(window_)
-            ? fmt::format("{:.0f} more iterations are",
-                          needed - static_cast<double>(losses_.size()))
+        window_.count() < window_.limit() && needed <= static_cast<double>(window_.limit())
+            ? fmt::format("{:.0f} more iterations are", needed - have)
             : fmt::format("a window of {:.0f} iterations is", needed),
         100 * resolution_);
     return outcome;
@@ -239,9 +229,7 @@ RuleInfo lossNotDecreasingRule() {
        -std::numeric_limits<double>::infinity(),
        "a median at or below this is healthy whatever its trend"},
   };
-  info.make = [](const Parameters& parameters) -> std::unique_ptr<Rule> {
-    return std::make_unique<LossNotDecreasingRule>(parameters);
-  };
+  info.make = makeRule<LossNotDecreasingRule>;
   return info;
 }
 

@@ -57,6 +57,12 @@ struct RuleInfo {
   std::unique_ptr<Rule> (*make)(const Parameters&) = nullptr;
 };
 
+// For RuleInfo::make.
+template <typename R>
+std::unique_ptr<Rule> makeRule(const Parameters& parameters) {
+  return std::make_unique<R>(parameters);
+}
+
 // The rules that are part of Sonde, by name.
 const std::vector<RuleInfo>& builtinRules();
 
