@@ -129,7 +129,7 @@ void bashVerb(const Declaration& verb,
     std::vector<std::string> patterns = spellings(option);
     flags.insert(flags.end(), patterns.begin(), patterns.end());
     for (std::string& pattern : patterns)
-      pattern = quoted(verb.name + " " + pattern);
+      pattern = quoted(fmt::format("{} {}", verb.name, pattern));
     if (!option.value.empty())
       values += fmt::format(
           "    {}) {}; return ;;\n", fmt::join(patterns, " | "), bashOffer(option.value, verbs));
