@@ -120,11 +120,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
         return {source.name, false, "this python3 has no torch: start sonde in its environment"};
       return {source.name, true, ""};
     case Probe::Gloo:
-      if (version("gloo").empty())
-        return {source.name,
-                false,
-                "there is no shared libgloo; where PyTorch holds its own, collectives are seen as "
-                "operators and socket transfers"};
+      if (version("gloo").empty() && version("torch").empty())
+        return {source.name, false, "there is no libgloo, and no torch that could hold one"};
       return {source.name, true, ""};
     default:
       return {source.name, false, "not part of this version of Sonde"};

@@ -20,6 +20,8 @@ struct Context {
   std::atomic<const void*> address;  // nullptr: free; kTaken: being filled in
   std::uint32_t communicator;
   std::uint32_t key;  // interned, without "#n"
+  int rank;
+  int size;
   // By tag modulo kTagCells: how often a tag came again << 32 | tag last seen there; 0: none yet.
   std::atomic<std::uint64_t> tags[kTagCells];
 };
@@ -131,19 +133,19 @@ Context* findExisting(const void* address) noexcept {
   return nullptr;
 }
 
-Context* add(const void* address, int rank, int size) noexcept {
+void add(const void* address, int rank, int size) noexcept {
   for (Context& context : gContexts) {
     const void* nobody = nullptr;
     if (!context.address.compare_exchange_strong(nobody, &kTaken))
       continue;
     for (std::atomic<std::uint64_t>& tag : context.tags)
       tag.store(0, std::memory_order_relaxed);
+    context.rank = rank;
+    context.size = size;
     defineFromHint(&context, rank, size);
     context.address.store(address, std::memory_order_release);
-    return &context;
+    return;
   }
-  core::countLoss(wire::Probe::Gloo, wire::RecordKind::Collective, wire::LossReason::Definitions);
-  return nullptr;
 }
 
 }  // namespace
@@ -160,9 +162,9 @@ void constructed(const void* address, int rank, int size) noexcept {
   add(address, rank, size);
 }
 
-Context* findContext(const void* address, int rank, int size) noexcept {
+Caller findCaller(const void* address) noexcept {
   Context* context = findExisting(address);
-  return context != nullptr ? context : add(address, rank, size);
+  return context == nullptr ? Caller{} : Caller{context, context->rank, context->size};
 }
 
 std::uint32_t communicatorOf(const Context* context) noexcept {

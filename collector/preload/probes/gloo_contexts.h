@@ -16,9 +16,14 @@ struct Context;
 void constructed(const void* address, int rank, int size) noexcept;
 void destroyed(const void* address) noexcept;
 
-// The entry of the context at `address`, made now if its constructor was not seen; nullptr when the
-// table is full.
-Context* findContext(const void* address, int rank, int size) noexcept;
+// A member of a group, as its context's constructor said; `context` nullptr: its constructor was
+// not seen, or the table was full.
+struct Caller {
+  Context* context = nullptr;
+  int rank = -1;
+  int size = 0;
+};
+Caller findCaller(const void* address) noexcept;
 std::uint32_t communicatorOf(const Context* context) noexcept;
 
 // What tells this call apart on its communicator, the same on every member. It is the tag, which

@@ -1,6 +1,8 @@
-// The libgloo of this process: where its real functions are, and whether it is the one whose
-// headers Sonde was built with. Any thread may ask; the answers are found once.
+// The libgloo of this process: where its real functions are. Any thread may ask; the answers are
+// found once.
 #pragma once
+
+#include "collector/preload/probes/gloo_layout.h"
 
 #include <atomic>
 
@@ -10,11 +12,6 @@ namespace sonde::preload::gloo {
 // RTLD_NEXT is of no use: Python loads PyTorch, and libgloo with it, RTLD_LOCAL. nullptr only where
 // nobody defines it.
 void* realSymbol(const char* name) noexcept;
-
-// Whether fields of the options that a program hands to `function`, a real function of libgloo, may
-// be read: its object has the build id that belongs to the headers. When it has not, the trace says
-// so once.
-bool layoutKnown(void* function) noexcept;
 
 // A function that one of Sonde's stands in front of. Constant-initialised.
 template <typename Function>
@@ -31,10 +28,13 @@ class RealGloo {
     }
     return found;
   }
+  // What is known of the options that it is given.
+  std::atomic<Layout>& layout() noexcept { return layout_; }
 
  private:
   const char* name_;
   std::atomic<void*> address_{nullptr};
+  std::atomic<Layout> layout_{Layout::Unasked};
 };
 
 }  // namespace sonde::preload::gloo
