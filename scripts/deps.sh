@@ -15,7 +15,7 @@ torch=(python3-torch python3-numpy libopenblas0-pthread)
 demo=("${torch[@]}" fonts-dejavu-core)
 test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-core procps strace
       python3-setuptools python3-wheel)
-lint=(clang-format clang-tidy)
+lint=(clang-format clang-tidy python3-venv)
 # The tests of 32-bit programs.
 [[ $(dpkg --print-architecture) == amd64 ]] && test+=(gcc-multilib)
 

@@ -2,7 +2,8 @@
 # Installs what is missing, builds, and runs every test that needs no GPU.
 #
 #   scripts/test.sh            what continuous integration runs
-#   scripts/test.sh --all      also the sanitizer builds, clang-format and clang-tidy, and ten times as many kills
+#   scripts/test.sh --all      also the current PyTorch of PyPI, where that is to be had (a few gigabytes), the sanitizer
+#                              builds, clang-format and clang-tidy, and ten times as many kills
 #   scripts/test.sh -R NAME    further arguments go to ctest
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,6 +19,9 @@ reference=$(realpath -m ../shared/data)
 options=()
 [[ -d $reference ]] && options=(-DSONDE_REFERENCE_DATA="$reference")
 ./scripts/build.sh dev "${options[@]}"
+if $all; then
+  ./scripts/current_torch.sh
+fi
 # How often kill_test kills the target and the recorder.
 kills=$($all && echo 200,100 || echo 20,10)
 SONDE_KILL_ROUNDS=${SONDE_KILL_ROUNDS:-$kills} ctest --preset dev -LE 'gpu|bench' --timeout 600 "$@"
