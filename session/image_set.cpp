@@ -41,6 +41,13 @@ void take(To& to, const From& from) {
     to = *from;
 }
 
+// The process itself has said it already, and knows better than its environment.
+template <typename To, typename From>
+void takeUnlessKnown(To& to, const From& from) {
+  if (!to)
+    take(to, from);
+}
+
 }  // namespace
 
 ImageSet::ImageSet(fs::path folder, fs::path onlyFile, bool keepSpool)
@@ -148,9 +155,9 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
     return false;
   ingest::ProcessRow& process = (*found)->process;
   model::Process& row = process.row;
-  take(row.rank, facts.rank);
+  takeUnlessKnown(row.rank, facts.rank);
   take(row.localRank, facts.localRank);
-  take(row.worldSize, facts.worldSize);
+  takeUnlessKnown(row.worldSize, facts.worldSize);
   take(row.exitStatus, facts.exitStatus);
   if (facts.command) {
     process.command = *facts.command;

@@ -174,6 +174,8 @@ class ImageBuilder {
   OpenIteration* iterationOf(const Thread& thread);
   model::OptionalInt iterationAt(const Thread& thread, std::int64_t ns);
   std::optional<model::ArgValue> valueOf(const wire::Arg& record);
+  // A fact of the process that has columns of its own: its rank, the size of its world.
+  bool takePlaceInJob(std::string_view key, const model::ArgValue& value);
   void addArg(model::Owner owner, std::int64_t id, model::StringId key, model::ArgValue value);
   void remember(Thread& thread, model::Owner owner, std::int64_t id);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 
 namespace sonde::ingest {
 namespace {
@@ -122,6 +123,20 @@ std::optional<model::ArgValue> ImageBuilder::valueOf(const wire::Arg& record) {
   return std::nullopt;
 }
 
+bool ImageBuilder::takePlaceInJob(std::string_view key, const model::ArgValue& value) {
+  const bool isRank = key == wire::kRankKey;
+  const auto* text = std::get_if<std::string_view>(&value);
+  if ((!isRank && key != wire::kWorldSizeKey) || text == nullptr)
+    return false;
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text->data() + text->size() || number < 0)
+    return false;
+  (isRank ? process_.row.rank : process_.row.worldSize) = number;
+  sink_.update(process_.row);
+  return true;
+}
+
 void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Arg>(at);
   const model::StringId key = dictionary_.name(sink_, record.header.subject);
@@ -131,7 +146,8 @@ void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
     return;
   }
   if ((record.header.detail & wire::Arg::kOfProcess) != 0) {
-    addArg(model::Owner::Process, process_.row.id.value, key, *value);
+    if (!takePlaceInJob(dictionary_.text(record.header.subject), *value))
+      addArg(model::Owner::Process, process_.row.id.value, key, *value);
     return;
   }
   if (record.token == 0 && thread.lastId != 0) {

@@ -120,6 +120,10 @@ struct Arg {
   std::uint32_t token;
   std::uint32_t reserved;
 };
+// Texts of the process that are whole numbers and become its place in the job, for processes whose
+// environment does not tell it, or not truly.
+inline constexpr char kRankKey[] = "sonde.rank";
+inline constexpr char kWorldSizeKey[] = "sonde.world_size";
 
 // One rank's part in a collective or a point-to-point call. `detail`: CollectiveOp; `subject`:
 // Communicator id.

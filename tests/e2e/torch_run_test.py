@@ -115,6 +115,35 @@ for batch in DataLoader(data, 8, num_workers=2, multiprocessing_context="{method
             self.assertEqual(1, len(main), method)
             self.assertGreaterEqual(trace.value("SELECT count(*) FROM process WHERE parent_id = ?", *main), 2, method)
 
+    def test_ranks_that_a_script_gives_its_own_processes(self):
+        _, trace = self.both("""
+import os, torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch import nn
+
+def train(rank, address):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    model = nn.parallel.DistributedDataParallel(nn.Linear(4, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+    dist.barrier()
+
+if __name__ == "__main__":
+    mp.spawn(train, args=(os.environ["ADDRESS"],), nprocs=2)
+""", ADDRESS=f"tcp://127.0.0.1:{torch_job.free_port()}")  # in an environment that says rank 0 of 1
+        self.nothing_crosses(trace)
+        self.assertEqual([(0, 2, 3), (1, 2, 3)], trace.rows(
+            "SELECT rank, world_size, count(*) FROM process JOIN iteration ON process_id = process.id"
+            " GROUP BY process.id ORDER BY rank"))
+        report = torch_job.sonde("report", self.folder / "out.sonde")
+        for rank in (0, 1):
+            self.assertIn(f"rank {rank}", report.stdout)
+
     def test_the_source_torch_can_be_left_out(self):
         _, trace = self.both(MODEL + "step(batch)\nprint(torch.nn.Module.__call__.__module__)\n", "--sources", "-torch")
         self.assertEqual([], trace.rows("SELECT * FROM slice WHERE category = 'torch'"))

@@ -310,6 +310,26 @@ TEST(ImageBuilder, StoresForksExecsAndFactsOfTheProcess) {
               ElementsAre("process|exec|not followed|1"));
 }
 
+TEST(ImageBuilder, TakesThePlaceInTheJobThatTheProcessTells) {
+  SpoolBuilder spool;
+  const auto tell = [&](std::string_view key, const char* value) {
+    wire::Arg arg{};
+    arg.header.detail = wire::Arg::kOfProcess;
+    arg.header.subject = spool.string(std::string(key));
+    arg.bits = spool.string(value);
+    spool.add(0, RecordKind::Arg, arg);
+  };
+  tell(wire::kRankKey, "3");
+  tell(wire::kWorldSizeKey, "8");
+  tell(wire::kRankKey, "-1");
+  tell(wire::kWorldSizeKey, "9 or more");
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT rank, world_size FROM process"), ElementsAre("3|8"));
+  EXPECT_THAT(rig.rows("SELECT value FROM arg WHERE owner = 'process' ORDER BY rowid"),
+              ElementsAre("-1", "9 or more"));
+}
+
 TEST(ImageBuilder, StoresLossesAndCountsDamage) {
   SpoolBuilder spool;
   spool.losses().count[0][1][0].store(12);

@@ -22,6 +22,15 @@ class Groups(Hooks):
         self.assertEqual({"0"}, {one[3] for one in trace.hints if one[2]})
         self.assertEqual(["", ""] * 6, [text for one in trace.hints if not one[2] for text in one[2:4]])
 
+    def test_the_group_of_all_tells_the_rank(self):
+        trace = run("""
+            import torch.distributed as dist
+            print(dist.is_initialized())
+            dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        """, environment={"RANK": "5", "WORLD_SIZE": "7"})
+        self.assertEqual(("0", "1"), (trace.metadata["sonde.rank"], trace.metadata["sonde.world_size"]))
+        self.assertNotIn("sonde.rank", run("import torch.distributed\n").metadata)
+
 
 if __name__ == "__main__":
     unittest.main()

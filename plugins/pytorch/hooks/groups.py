@@ -1,5 +1,6 @@
 """Process groups: tells the probes that see a communicator being made which group it is, by a key that all members
-compute alike: the group's name, its ranks, and how many of these there were before."""
+compute alike: the group's name, its ranks, and how many of these there were before. The group of all tells this
+process's rank, which its environment does not where a script hands it to init_process_group itself."""
 import functools
 import inspect
 import zlib
@@ -39,6 +40,9 @@ def install(torch, guard):
         is_world = not ranks
         ranks = ranks or list(range(given["group_size"]))
         _sonde.communicator_hint(keys.key(given.get("group_name"), ranks, is_world), ranks)
+        if is_world:
+            _sonde.metadata("sonde.rank", given["group_rank"])
+            _sonde.metadata("sonde.world_size", given["group_size"])
 
     @functools.wraps(create)
     def created(*args, **kwargs):
