@@ -128,7 +128,8 @@ void ImageBuilder::onScalar(Thread& thread, const std::byte* at) {
   row.processId = process_.row.id;
   row.nameId = dictionary_.name(sink_, record.header.subject);
   row.value = record.value;
-  row.tsNs = advance(thread, record.ticks);
+  advance(thread, record.ticks);
+  row.tsNs = time_.toNs(record.ticks);  // a value that came late from a device is of its own time
   row.iteration = iterationAt(thread, row.tsNs);
   sink_.add(row);
   remember(thread, model::Owner::Slice, 0);

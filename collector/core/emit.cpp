@@ -283,8 +283,8 @@ void emitMark(std::uint32_t name, Probe probe) noexcept {
   emit(record, RecordKind::Mark, probe);
 }
 
-void emitScalar(std::uint32_t name, double value) noexcept {
-  wire::Scalar record{header(name), readTicks(), value};
+void emitScalar(std::uint32_t name, double value, std::uint64_t when) noexcept {
+  wire::Scalar record{header(name), when != 0 ? when : readTicks(), value};
   emit(record, RecordKind::Scalar, Probe::Annotation);
 }
 

@@ -63,7 +63,8 @@ void emitRangeBegin(wire::SliceKind kind,
                     std::uint64_t rangeId) noexcept;
 void emitRangeEnd(std::uint64_t rangeId) noexcept;
 void emitMark(std::uint32_t name, wire::Probe probe) noexcept;
-void emitScalar(std::uint32_t name, double value) noexcept;
+// `when`: as ticks() gave it; 0: now.
+void emitScalar(std::uint32_t name, double value, std::uint64_t when = 0) noexcept;
 void emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept;
 
 // A key and value of the open scope `token`; with token 0 of the record that this thread emitted

@@ -65,6 +65,15 @@ void apiCommunicatorHint(const char* key, const int32_t* ranks, int32_t count) {
   core::setCommunicatorHint(key, ranks, count);
 }
 
+uint64_t apiNow() {
+  return core::ticks();
+}
+
+void apiScalarAt(uint32_t name, double value, uint64_t when) {
+  if (core::enabled(Probe::Annotation))
+    core::emitScalar(name, value, when);
+}
+
 constexpr sonde_api_table kTable = {
     SONDE_API_VERSION,
     sizeof(sonde_api_table),
@@ -78,6 +87,8 @@ constexpr sonde_api_table kTable = {
     apiArgumentInt,
     apiEnabled,
     apiCommunicatorHint,
+    apiNow,
+    apiScalarAt,
 };
 
 }  // namespace

@@ -73,6 +73,10 @@ typedef struct sonde_api_table {
    * in order), until `communicator_hint(NULL, NULL, 0)`. Groups are created one at a time, so one
    * hint a process is enough. */
   void (*communicator_hint)(const char* key, const int32_t* ranks, int32_t count);
+  /* The recorder's clock, and a scalar of the time that it showed then: for values that arrive
+   * late, as from a device. */
+  uint64_t (*now)(void);
+  void (*scalar_at)(uint32_t name, double value, uint64_t when);
 } sonde_api_table;
 
 enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };

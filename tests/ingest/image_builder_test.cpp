@@ -310,6 +310,29 @@ TEST(ImageBuilder, StoresForksExecsAndFactsOfTheProcess) {
               ElementsAre("process|exec|not followed|1"));
 }
 
+TEST(ImageBuilder, ScalarsThatComeLateAreOfTheIterationOfTheirTime) {
+  SpoolBuilder spool;
+  const auto tell = [&](double value, std::uint64_t ticks) {
+    wire::Scalar scalar{};
+    scalar.header.subject = spool.string("loss");
+    scalar.ticks = ticks;
+    scalar.value = value;
+    spool.add(0, RecordKind::Scalar, scalar);
+  };
+  const std::uint32_t first = spool.begin(0, SliceKind::Iteration, "iteration", 10);
+  spool.end(0, first, 20);
+  const std::uint32_t second = spool.begin(0, SliceKind::Iteration, "iteration", 20);
+  tell(0.5, 15);
+  tell(0.25, 25);
+  spool.end(0, second, 30);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT iteration, ts_ns, value FROM scalar ORDER BY rowid"),
+              ElementsAre("0|15|0.5", "1|25|0.25"));
+  EXPECT_THAT(rig.rows("SELECT start_ns, dur_ns FROM iteration ORDER BY number"),
+              ElementsAre("10|10", "20|10"));
+}
+
 TEST(ImageBuilder, TakesThePlaceInTheJobThatTheProcessTells) {
   SpoolBuilder spool;
   const auto tell = [&](std::string_view key, const char* value) {

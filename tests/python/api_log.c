@@ -80,6 +80,16 @@ static void scalar(uint32_t id, double value) {
   line("scalar", "%s\t%.17g", name(id), value);
 }
 
+/* A clock that counts its readings. */
+static uint64_t now(void) {
+  static uint64_t readings;
+  return __atomic_add_fetch(&readings, 1, __ATOMIC_RELAXED);
+}
+
+static void scalarAt(uint32_t id, double value, uint64_t when) {
+  line("scalar", "%s\t%.17g\t%llu", name(id), value, (unsigned long long)when);
+}
+
 static void info(uint64_t samples, uint64_t tokens, double flops) {
   line("info", "%llu\t%llu\t%.17g", (unsigned long long)samples, (unsigned long long)tokens, flops);
 }
@@ -113,7 +123,9 @@ static const sonde_api_table table = {SONDE_API_VERSION,
                                       metadata,
                                       argument,
                                       enabled,
-                                      hint};
+                                      hint,
+                                      now,
+                                      scalarAt};
 
 __attribute__((visibility("default"))) const sonde_api_table* sonde_api(uint32_t version) {
   return version == SONDE_API_VERSION ? &table : NULL;

@@ -196,12 +196,25 @@ static PyObject* torchEnabled(PyObject* module, PyObject* unused) {
 static PyObject* torchScalar(PyObject* module, PyObject* arguments) {
   PyObject* name;
   double value;
+  unsigned long long when = 0;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "Ud", &name, &value))
+  if (!PyArg_ParseTuple(arguments, "Ud|K", &name, &value, &when))
     return NULL;
-  if (sondeApi != NULL && sondeApi->enabled(SONDE_PROBE_TORCH))
+  if (sondeApi == NULL || !sondeApi->enabled(SONDE_PROBE_TORCH))
+    Py_RETURN_NONE;
+  if (when == 0)
     sondeApi->scalar(nameId(name), value);
+  else
+    sondeApi->scalar_at(nameId(name), value, when);
   Py_RETURN_NONE;
+}
+
+/* For torch_scalar: the time of a value that can be read only later. 0: an older library. */
+static PyObject* torchNow(PyObject* module, PyObject* nothing) {
+  (void)module;
+  (void)nothing;
+  return PyLong_FromUnsignedLongLong(
+      sondeApi != NULL && sondeApi->size >= sizeof(sonde_api_table) ? sondeApi->now() : 0);
 }
 
 /* What the hooks counted, unless the program counts itself. */
@@ -285,6 +298,7 @@ static PyMethodDef functions[] = {
     {"torch_scope", (PyCFunction)(void (*)(void))torchScope, METH_FASTCALL, NULL},
     {"torch_enabled", torchEnabled, METH_NOARGS, NULL},
     {"torch_scalar", torchScalar, METH_VARARGS, NULL},
+    {"torch_now", torchNow, METH_NOARGS, NULL},
     {"torch_samples", torchSamples, METH_O, NULL},
     {"communicator_hint", hint, METH_VARARGS, NULL},
     {"watch", watch, METH_O, NULL},

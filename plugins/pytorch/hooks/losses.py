@@ -1,9 +1,10 @@
 """The value of the tensor that backward() is called on, as the scalar `loss`, exactly as `loss.item()` gives it.
 
 On the CPU the element is read from memory: item() would be seen by profilers and dispatch modes of the program. On a
-GPU it is copied to pinned memory behind the work that computes it and looked at when the next loss comes, so nothing
-waits for the device. A loss that GradScaler has scaled is recorded as it was before.
+GPU it is copied to pinned memory behind the work that computes it and looked at when a later loss comes, or the program
+ends, so nothing waits for the device; it is recorded as of the time of its backward. A loss that GradScaler has scaled is recorded as it was before.
 """
+import atexit
 import ctypes
 import functools
 import struct
@@ -31,8 +32,7 @@ class Reader:
         self.kinds = {torch.float32: (ctypes.c_float, float), torch.float64: (ctypes.c_double, float),
                       torch.float16: (ctypes.c_uint16, _half), torch.bfloat16: (ctypes.c_uint16, _bfloat)}
         self.free = {}        # dtype -> pinned tensors that hold no copy
-        self.made = 0
-        self.pending = []     # (event, pinned tensor), oldest first
+        self.pending = []     # (event, pinned tensor, when its backward was), oldest first
         self.unscaled = None  # weak references: what GradScaler returned, what it was given
 
     def read(self, tensors):
@@ -40,8 +40,7 @@ class Reader:
 
     def _read(self, tensors):
         with self.torch._C.DisableTorchFunction():
-            if self.pending:
-                self.collect()
+            self.collect()
             tensor = tensors if isinstance(tensors, self.torch.Tensor) else tensors[0]
             if self.unscaled is not None and self.unscaled[0]() is tensor:
                 tensor = self.unscaled[1]()
@@ -52,7 +51,7 @@ class Reader:
             elif tensor.device.type == "cuda":
                 self._copy(tensor)
 
-    def _record(self, tensor):
+    def _record(self, tensor, *when):
         """A tensor of one element in the host's memory."""
         if tensor.layout is not self.torch.strided or tensor.is_neg() or self._is_wrapped(tensor):
             return
@@ -62,7 +61,7 @@ class Reader:
             return
         if address:
             kind, decode = self.kinds[tensor.dtype]
-            _sonde.torch_scalar("loss", decode(kind.from_address(address).value))
+            _sonde.torch_scalar("loss", decode(kind.from_address(address).value), *when)
 
     def _is_wrapped(self, tensor):
         """Inside functorch and functionalisation a plain Tensor stands for another one and has no memory."""
@@ -82,13 +81,15 @@ class Reader:
                 pinned.copy_(tensor.detach().reshape(1), non_blocking=True)
             event = cuda.Event()
             event.record()
-        self.pending.append((event, pinned))
+        self.pending.append((event, pinned, _sonde.torch_now()))
 
     def collect(self):
-        """Records the copies that have arrived."""
+        """Records the copies that have arrived. Asking for them would break the capture of a CUDA graph."""
+        if not self.pending or self.torch.cuda.is_current_stream_capturing():
+            return
         while self.pending and self.pending[0][0].query():
-            _, pinned = self.pending.pop(0)
-            self._record(pinned)
+            _, pinned, when = self.pending.pop(0)
+            self._record(pinned, when)
             self.free[pinned.dtype].append(pinned)
 
     def scaled(self, result, given):
@@ -112,4 +113,5 @@ def install(torch):
         return result
 
     amp.scale = scaled
+    atexit.register(lambda: reader.guard.run(reader.collect))
     return reader
