@@ -11,8 +11,10 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 git clone -q . "$root/root/sonde"
 [[ -d ../shared/data ]] && mkdir -p "$root/root/shared" && cp -r ../shared/data "$root/root/shared/data"
 
-unmount() { umount -R "$root/proc" "$root/sys" "$root/dev" 2>/dev/null || true; }
+unmount() { umount -R "$root" 2>/dev/null || true; }
 trap unmount EXIT
+mount --bind "$root" "$root" # tests make mount namespaces, which needs a root that is a mount
+mount --make-private "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"

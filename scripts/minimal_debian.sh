@@ -14,3 +14,4 @@ mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
 debootstrap --variant=minbase ${packages:+--include="$packages"} "$suite" "$root" ${mirror:+"$mirror"} \
   >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; fail "debootstrap failed, see above"; }
 rm -f "$root.log"
+chmod 755 "$root" # one made by mktemp would be closed to all other users of the new system

@@ -76,7 +76,9 @@ class FullDisk(RunTest):
         count = 400_000
         result = self.in_namespace(
             f'mount -t tmpfs -o size=4m tmpfs {place} && "$@"; status=$?; cp {place}/* {self.folder}; exit $status',
-            *self.arguments(*self.annotates(count), options=("-o", place / "t.sonde"), output=False))
+            # The default of --max-size, a tenth of that disk, would end it first on a slow machine.
+            *self.arguments(*self.annotates(count), options=("-o", place / "t.sonde", "--max-size", "1GiB"),
+                            output=False))
         self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
         traces = list(self.folder.glob("t.sonde*"))
         self.assertTrue(traces, result.stderr)
