@@ -5,7 +5,7 @@
 #include "gui/views/theme.h"
 
 #include <QApplication>
-#include <QFontDatabase>
+#include <QRawFont>
 #include <QStyleFactory>
 
 #include <fmt/format.h>
@@ -17,6 +17,7 @@ namespace {
 using sonde::gui::MainWindow;
 using sonde::gui::Options;
 
+constexpr int kNoFonts = 1;
 constexpr int kUsage = 2;
 constexpr int kUnreadable = 3;
 
@@ -53,12 +54,18 @@ void chooseLook(const Options& options) {
   QApplication::setPalette(sonde::gui::plainPalette(options.theme == Options::Theme::Dark));
 }
 
+// Fontconfig names families even where it has no file for any; Qt then draws a box for each letter
+// with a font that has no table of characters.
+bool canDrawText() {
+  return !QRawFont::fromFont(QApplication::font()).fontTable("cmap").isEmpty();
+}
+
 int run(QApplication& application, const Options& options) {
-  if (QFontDatabase::families().isEmpty()) {
+  if (!canDrawText()) {
     fmt::print(stderr,
                "sonde-gui: no fonts are installed, so no text can be drawn: "
                "install a font package, e.g. apt-get install fonts-dejavu-core\n");
-    return kUnreadable;
+    return kNoFonts;
   }
   chooseLook(options);
   MainWindow window;

@@ -120,6 +120,13 @@ Result<void> SkeletonReader::readThreads() {
       });
 }
 
+// "10.0.0.1:4000 ⇄ 10.0.0.2:29500"; an address that both ends share stands once.
+QString endpoints(const QString& local, const QString& remote) {
+  const qsizetype port = remote.lastIndexOf(u':');
+  const bool oneHost = port > 0 && local.left(local.lastIndexOf(u':')) == remote.left(port);
+  return local + QStringLiteral(" ⇄ ") + (oneHost ? remote.mid(port) : remote);
+}
+
 Result<void> SkeletonReader::readChannels() {
   return forEachRow(
       "SELECT c.id, c.process_id, c.kind, c.local, c.remote, q.rank, q.pid FROM channel c "
@@ -138,7 +145,7 @@ Result<void> SkeletonReader::readChannels() {
                       : QStringLiteral("pid %1").arg(*pid);
         track.network = row.text(2) != "unix" && row.text(2) != "pipe";
         track.name = qtext(row.text(2)) + QStringLiteral(" ⇄ ") + peer;
-        track.detail = qtext(row.text(3)) + QStringLiteral(" ⇄ ") + remote;
+        track.detail = endpoints(qtext(row.text(3)), remote);
         addTrack(std::move(track), row.integer(1));
       });
 }

@@ -46,12 +46,12 @@ void paintRuler(QPainter& painter, const QRect& rect, const AxisContext& context
     const bool major = !tick.label.isEmpty();
     painter.setPen(major ? theme.dimText : theme.border);
     painter.drawLine(x, rect.bottom() - (major ? 8 : 4), x, rect.bottom());
-    if (!major)
+    const QRect label(
+        x + 4, rect.top(), painter.fontMetrics().horizontalAdvance(tick.label), rect.height() - 6);
+    if (!major || label.right() > rect.right())
       continue;
     painter.setPen(theme.text);
-    painter.drawText(QRect(x + 4, rect.top(), 200, rect.height() - 6),
-                     Qt::AlignVCenter | Qt::AlignLeft,
-                     tick.label);
+    painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, tick.label);
   }
   painter.setPen(theme.border);
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());

@@ -17,11 +17,13 @@ struct Outcome {
   QString err;
 };
 
-Outcome run(const QStringList& arguments) {
+Outcome run(const QStringList& arguments, const QString& fonts = {}) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     environment.remove(QString::fromLatin1(name));
+  if (!fonts.isEmpty())
+    environment.insert("FONTCONFIG_FILE", fonts);
   process.setProcessEnvironment(environment);
   process.start(QStringLiteral(SONDE_GUI_PROGRAM), arguments);
   EXPECT_TRUE(process.waitForFinished(50'000));
@@ -46,6 +48,22 @@ TEST(SondeGui, WritesAPictureWithoutADisplayAndSaysNothing) {
   EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
   EXPECT_EQ(outcome.err.toStdString(), "");
   EXPECT_EQ(QImage(picture).size(), QSize(900, 500));
+}
+
+TEST(SondeGui, SaysWhatToInstallWhereThereAreNoFonts) {
+  const QTemporaryDir folder;
+  const QString trace = folder.filePath("train.sonde");
+  testing::writeTraining(trace.toStdString(), 4);
+  QFile fonts(folder.filePath("fonts.conf"));
+  ASSERT_TRUE(fonts.open(QIODevice::WriteOnly));
+  fonts.write("<fontconfig></fontconfig>");
+  fonts.close();
+  const Outcome outcome =
+      run({"--screenshot", folder.filePath("out.png"), trace}, fonts.fileName());
+  EXPECT_EQ(outcome.exitCode, 1);
+  expectOneLine(outcome);
+  EXPECT_TRUE(outcome.err.contains("apt-get install fonts-dejavu-core"));
+  EXPECT_FALSE(QFile::exists(folder.filePath("out.png")));
 }
 
 TEST(SondeGui, AFileThatIsNoTraceIs3) {

@@ -5,6 +5,7 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QTest>
 #include <QToolTip>
@@ -39,6 +40,18 @@ class Tour {
     QTest::mouseRelease(target, Qt::LeftButton, Qt::NoModifier, to);
     settle();
   }
+  // The tooltip of what is at this place, beside the window's own pictures.
+  void toolTip(const QPoint& at, const char* name) {
+    QWidget* target = window_.timeline().viewport();
+    QTest::mouseMove(target, at);
+    QHelpEvent event(QEvent::ToolTip, at, target->mapToGlobal(at));
+    QApplication::sendEvent(target, &event);
+    settle();
+    QTest::qWait(200);  // for the scope, which is asked for
+    for (QWidget* widget : QApplication::topLevelWidgets())
+      if (widget->inherits("QTipLabel"))
+        widget->grab().save(folder_.filePath(QString::fromLatin1(name)));
+  }
   void search(const QString& text) {
     key(Qt::Key_Slash);
     auto* edit = window_.findChild<QLineEdit*>(QStringLiteral("search"));
@@ -66,6 +79,8 @@ int main(int argc, char** argv) {
   Tour tour(window, QString::fromLocal8Bit(argv[2]));
   window.open({QString::fromLocal8Bit(argv[1])});
   tour.picture("1-start.png");
+  for (int y = 100; y < 400 && !QToolTip::isVisible(); y += 6)
+    tour.toolTip({700, y}, "6-tooltip.png");
   tour.search(QStringLiteral("backward"));
   tour.key(Qt::Key_F);
   for (int step = 0; step < 3; ++step)
