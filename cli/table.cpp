@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,26 @@ std::string alignedLine(const std::vector<std::string>& cells,
   return line;
 }
 
+// Makes the widest text column narrower, so that the numbers behind it stay whole.
+void narrow(std::vector<std::vector<std::string>>& lines,
+            const std::vector<Column>& columns,
+            int maxWidth,
+            std::vector<int>& widths) {
+  constexpr int kLeast = 8;
+  const int gaps = 2 * static_cast<int>(widths.size()) - 2;
+  const int over = std::accumulate(widths.begin(), widths.end(), gaps) - maxWidth;
+  std::size_t widest = widths.size();
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    if (columns[i].kind == ColumnKind::Text &&
+        (widest == widths.size() || widths[i] > widths[widest]))
+      widest = i;
+  if (over <= 0 || widest == widths.size())
+    return;
+  widths[widest] = std::max(std::min(kLeast, widths[widest]), widths[widest] - over);
+  for (auto& cells : lines)
+    cells[widest] = cutTo(cells[widest], widths[widest]);
+}
+
 }  // namespace
 
 void addFormatOption(CLI::App& app, Format& format) {
@@ -122,6 +143,8 @@ std::string renderText(const Table& table, int indent, int maxWidth) {
   for (const auto& cells : lines)
     for (std::size_t i = 0; i < cells.size(); ++i)
       widths[i] = std::max(widths[i], widthOf(cells[i]));
+  if (maxWidth > 0)
+    narrow(lines, table.columns, maxWidth - indent, widths);
   std::string text;
   for (const auto& cells : lines) {
     const std::string line = std::string(static_cast<std::size_t>(indent), ' ') +

@@ -41,8 +41,9 @@ struct Table {
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
 };
 
-// Aligned columns, numbers to the right, a header line. Each line is indented by `indent` and cut
-// at `maxWidth` characters (0: never); `…` marks the cut.
+// Aligned columns, numbers to the right, a header line. Each line is indented by `indent` and at
+// most `maxWidth` characters wide (0: any width): the widest column of texts gives way first, then
+// the line is cut; `…` marks either.
 std::string renderText(const Table& table, int indent = 0, int maxWidth = 0);
 // RFC 4180, with a header line. Null is empty, a blob is hexadecimal.
 std::string renderCsv(const Table& table);

@@ -31,6 +31,15 @@ TEST(Table, CutsLinesAtTheWidth) {
             "  Größe  …\n");
 }
 
+TEST(Table, CutsTextsBeforeNumbers) {
+  Table table = sample();
+  table.rows[0][0] = std::string("rank 0, process 123456");
+  EXPECT_EQ(renderText(table, 2, 30),
+            "  name            time   share\n"
+            "  rank 0, pro…  1.5 ms  25.0 %\n"
+            "  Größe          12 ns       -\n");
+}
+
 TEST(Table, QuotesCsvAsTheStandardSays) {
   EXPECT_EQ(renderCsv(sample()), "name,ns,share\r\n\"a, \"\"b\"\"\",1500000,0.25\r\nGröße,12,\r\n");
 }
