@@ -112,6 +112,33 @@ class RankMetrics : public ::testing::Test {
     trace_->add(row);
     return slice;
   }
+  model::ChannelId channel(model::ChannelKind kind, const char* local, const char* remote) {
+    model::Channel row;
+    row.processId = process_;
+    row.kind = kind;
+    row.local = local;
+    row.remote = remote;
+    return trace_->add(row);
+  }
+  void move(model::ChannelId id,
+            model::Direction direction,
+            std::int64_t offset,
+            std::int64_t bytes) {
+    model::Transfer row;
+    row.channelId = id;
+    row.direction = direction;
+    row.offset = offset;
+    row.bytes = bytes;
+    trace_->add(row);
+  }
+  // With the channel that `peer`, an SQL expression, names as the other end of each.
+  Conservation conservation(const std::string& peer) {
+    must(trace_->writer().commit());
+    must(trace_->writer().begin());
+    must(trace_->writer().database().exec("UPDATE channel SET peer_channel_id = " + peer));
+    const auto trace = open();
+    return must(conservationOf(trace));
+  }
 
   test::TemporaryFolder folder_;
   std::optional<test::TraceBuilder> trace_{std::in_place, folder_ / "t.sonde"};
@@ -183,37 +210,15 @@ TEST_F(RankMetrics, AnOperationInsideItselfCountsOnce) {
 
 TEST_F(RankMetrics, ConservationFindsBytesThatNeverArrived) {
   process(0, 1);
-  const auto channel = [&](const char* local, const char* remote) {
-    model::Channel row;
-    row.processId = process_;
-    row.local = local;
-    row.remote = remote;
-    return trace_->add(row);
-  };
-  const auto a = channel("1:1", "2:2");
-  const auto b = channel("2:2", "1:1");
-  const auto move = [&](model::ChannelId id,
-                        model::Direction direction,
-                        std::int64_t offset,
-                        std::int64_t bytes) {
-    model::Transfer row;
-    row.channelId = id;
-    row.direction = direction;
-    row.offset = offset;
-    row.bytes = bytes;
-    trace_->add(row);
-  };
+  const auto a = channel(model::ChannelKind::Tcp, "1:1", "2:2");
+  const auto b = channel(model::ChannelKind::Tcp, "2:2", "1:1");
   move(a, model::Direction::Send, 0, 100);
   move(a, model::Direction::Send, 100, 50);
   move(b, model::Direction::Receive, 0, 30);  // short reads
   move(b, model::Direction::Receive, 30, 110);
   move(b, model::Direction::Send, 0, 5);
   move(a, model::Direction::Receive, 0, 5);
-  must(trace_->writer().commit());
-  must(trace_->writer().begin());
-  must(trace_->writer().database().exec("UPDATE channel SET peer_channel_id = 3 - id"));
-  const auto trace = open();
-  const Conservation sum = must(conservationOf(trace));
+  const Conservation sum = conservation("3 - id");
   EXPECT_EQ(sum.pairs, 1);
   EXPECT_EQ(sum.exactPairs, 1);
   EXPECT_EQ(sum.agreeingPairs, 0);
@@ -224,37 +229,13 @@ TEST_F(RankMetrics, ConservationFindsBytesThatNeverArrived) {
 
 TEST_F(RankMetrics, ConservationTakesTheWritersOfAPipeTogether) {
   process(0, 1);
-  const auto channel = [&](const char* local, const char* remote) {
-    model::Channel row;
-    row.processId = process_;
-    row.kind = model::ChannelKind::Pipe;
-    row.local = local;
-    row.remote = remote;
-    return trace_->add(row);
-  };
-  const auto first = channel("pipe:15:7:w", "pipe:15:7:r");
-  const auto second = channel("pipe:15:7:w", "pipe:15:7:r");
-  const auto reader = channel("pipe:15:7:r", "pipe:15:7:w");
-  const auto move = [&](model::ChannelId id,
-                        model::Direction direction,
-                        std::int64_t offset,
-                        std::int64_t bytes) {
-    model::Transfer row;
-    row.channelId = id;
-    row.direction = direction;
-    row.offset = offset;
-    row.bytes = bytes;
-    trace_->add(row);
-  };
+  const auto first = channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");
+  const auto second = channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");
+  const auto reader = channel(model::ChannelKind::Pipe, "pipe:15:7:r", "pipe:15:7:w");
   move(first, model::Direction::Send, 0, 10);
   move(second, model::Direction::Send, 10, 20);
   move(reader, model::Direction::Receive, 0, 30);
-  must(trace_->writer().commit());
-  must(trace_->writer().begin());
-  must(trace_->writer().database().exec(
-      "UPDATE channel SET peer_channel_id = CASE id WHEN 3 THEN 1 ELSE 3 END"));
-  const auto trace = open();
-  const Conservation sum = must(conservationOf(trace));
+  const Conservation sum = conservation("CASE id WHEN 3 THEN 1 ELSE 3 END");
   EXPECT_EQ(sum.pairs, 1);
   EXPECT_EQ(sum.agreeingPairs, 1);
   EXPECT_EQ(sum.sentBytes, 30);

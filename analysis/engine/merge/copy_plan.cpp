@@ -1,5 +1,6 @@
 #include "analysis/engine/merge/copy_plan.h"
 
+#include "analysis/model/words.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -29,19 +30,6 @@ struct Polymorphic {
 };
 constexpr Polymorphic kPolymorphic[] = {
     {"arg", "owner_id", "owner"}, {"link", "from_id", "from_owner"}, {"link", "to_id", "to_owner"}};
-constexpr std::string_view kOwners[] = {"process",
-                                        "thread",
-                                        "device",
-                                        "slice",
-                                        "kernel",
-                                        "copy",
-                                        "sync",
-                                        "collective",
-                                        "channel",
-                                        "transfer",
-                                        "iteration",
-                                        "communicator"};
-
 std::string inQuotes(std::string_view name) {
   return fmt::format("\"{}\"", name);
 }
@@ -172,9 +160,12 @@ std::string translated(const ColumnPlan& column,
       break;
   }
   std::string cases = fmt::format("CASE {}", inQuotes(column.target));
-  for (const std::string_view owner : kOwners)
-    cases += fmt::format(" WHEN '{}' THEN {}", owner, movedId(name, std::string(owner), offsets));
-  return cases + " END";
+  for (std::uint8_t number = 1;; ++number) {
+    const std::string owner(model::word(static_cast<model::Owner>(number)));
+    if (owner.empty())
+      return cases + " END";
+    cases += fmt::format(" WHEN '{0}' THEN {1}", owner, movedId(name, owner, offsets));
+  }
 }
 
 std::string copyStatement(const TablePlan& table, const Offsets& offsets, std::int64_t shiftNs) {

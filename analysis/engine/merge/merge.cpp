@@ -6,6 +6,7 @@
 #include "analysis/store/finaliser.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_output.h"
 
 #include <fmt/format.h>
 
@@ -244,17 +245,7 @@ Result<void> checkOutput(const MergeOptions& options) {
       return Error{
           ErrorCode::InvalidArgument,
           fmt::format("'{}' is an input, too: give -o another name", options.output.string())};
-  if (!options.overwrite && fs::exists(options.output, ignored))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' exists: give -f to replace it, or -o another name",
-                             options.output.string())};
-  return {};
-}
-
-void removeTrace(const fs::path& path) {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-    fs::remove(path.string() + suffix, ignored);
+  return store::checkOutput(options.output, options.overwrite);
 }
 
 Result<MergeSummary> mergeInto(const fs::path& part,
@@ -281,24 +272,17 @@ Result<MergeSummary> merge(const MergeOptions& options) {
   SONDE_TRY(checkOutput(options));
   SONDE_TRY_ASSIGN(const std::vector<TraceFacts> facts, readInputs(options.inputs));
   SONDE_TRY(checkOneJob(facts));
-  const fs::path part = options.output.string() + ".part";
+  const fs::path part = store::partOf(options.output);
   if (options.overwrite)
-    removeTrace(part);
+    store::removeTrace(part);
   auto summary = mergeInto(part, facts, options.progress);
   if (!summary) {
     // What another merge left there is not ours to delete.
     if (summary.error().code != ErrorCode::InvalidArgument)
-      removeTrace(part);
+      store::removeTrace(part);
     return summary;
   }
-  std::error_code problem;
-  fs::rename(part, options.output, problem);
-  if (problem)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot rename '{}' to '{}' ({}): the merged trace is in the former",
-                             part.string(),
-                             options.output.string(),
-                             problem.message())};
+  SONDE_TRY(store::publish(part, options.output));
   return summary;
 }
 

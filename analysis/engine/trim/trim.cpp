@@ -4,6 +4,7 @@
 #include "analysis/store/finaliser.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_output.h"
 
 #include <fmt/format.h>
 
@@ -183,12 +184,6 @@ Result<void> cut(Database trace, const TrimOptions& options) {
   return store::finalise(std::move(trace), options.progress.part(0.6, 1));
 }
 
-void removeTrace(const fs::path& path) {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-    fs::remove(path.string() + suffix, ignored);
-}
-
 Result<void> copyAndCut(const fs::path& part, const TrimOptions& options) {
   {
     SONDE_TRY_ASSIGN(const Database source, store::openTrace(options.input));
@@ -209,27 +204,17 @@ Result<void> trim(const TrimOptions& options) {
   if (fs::equivalent(options.input, options.output, problem))
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("'{}' is the input: give -o another name", options.output.string())};
-  if (!options.overwrite && fs::exists(options.output, problem))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' exists: give -f to replace it, or -o another name",
-                             options.output.string())};
-  const fs::path part = options.output.string() + ".part";
+  SONDE_TRY(store::checkOutput(options.output, options.overwrite));
+  const fs::path part = store::partOf(options.output);
   if (fs::exists(part, problem) && !options.overwrite)
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("'{}' is in the way: remove it, or give -f", part.string())};
-  removeTrace(part);
+  store::removeTrace(part);
   if (auto done = copyAndCut(part, options); !done) {
-    removeTrace(part);
+    store::removeTrace(part);
     return done;
   }
-  fs::rename(part, options.output, problem);
-  if (problem)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot rename '{}' to '{}' ({}): the trimmed trace is in the former",
-                             part.string(),
-                             options.output.string(),
-                             problem.message())};
-  return {};
+  return store::publish(part, options.output);
 }
 
 }  // namespace sonde::engine::trim
