@@ -1,0 +1,1 @@
+SELECT name, start_ns, dur_ns FROM v_slice ORDER BY start_ns

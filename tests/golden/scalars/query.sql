@@ -1,0 +1,1 @@
+SELECT iteration, name, value, ts_ns FROM v_scalar ORDER BY ts_ns
