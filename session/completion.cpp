@@ -1,6 +1,7 @@
 #include "session/completion.h"
 
 #include "analysis/engine/merge/join_ranks.h"
+#include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 
@@ -20,11 +21,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Which endpoints are one connection, and which process is which member, shows once all are there.
+// Which endpoints are one connection, which process is which member and which collective moved which
+// bytes shows once all are there.
 Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
   SONDE_TRY(engine::merge::matchChannels(trace));
   SONDE_TRY(engine::merge::joinCommunicators(trace));
+  SONDE_TRY(engine::merge::assignCollectives(trace));
   return transaction.commit();
 }
 
