@@ -24,18 +24,42 @@ class FdTable : public ::testing::Test {
   void TearDown() override { fd_table::forgetRange(0, ~0U); }
 };
 
-// Runs `body` in a child and returns its result; `fork` decides how the child is made.
-template <typename Body>
-int inChild(bool rawClone, Body body) {
-  if (!rawClone)
-    fd_table::beforeFork();
-  const auto child =
-      rawClone ? static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) : fork();
-  if (child == 0)
-    _exit(body());
+// As the wrapper of fork() does it.
+pid_t forkTracked() {
+  const fd_endpoints::HolderId holder = fd_table::beforeFork();
+  const pid_t child = fork();
+  fd_table::afterFork(holder, child);
+  return child;
+}
+
+pid_t rawClone() {
+  return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+}
+
+// The child's exit status, -1 when it was killed.
+int wait(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Runs `body` in a child and returns its result; `make` is how the child is made.
+template <typename Body>
+int inChild(pid_t (*make)(), Body body) {
+  const pid_t child = make();
+  if (child == 0)
+    _exit(body());
+  return wait(child);
+}
+
+constexpr int kFirst = 10;
+
+// Opens as many; how many of them are followed.
+int openMany(int count) {
+  int followed = 0;
+  for (int fd = kFirst; fd < kFirst + count; ++fd)
+    followed += fd_table::openEndpoint(fd, FdKind::Tcp, false).hasEndpoint() ? 1 : 0;
+  return followed;
 }
 
 TEST_F(FdTable, KnowsNothingOfADescriptorUntilToldOf) {
@@ -87,30 +111,37 @@ TEST_F(FdTable, AnEntryThatOutlivedItsEndpointIsRecognised) {
   const FdEntry old = fd_table::openEndpoint(5, FdKind::Pipe, false);
   fd_table::setPlain(5, FdKind::Unknown);
   EXPECT_EQ(fd_table::endpointOf(old), nullptr);
-  for (std::uint32_t turn = 0; turn < fd_table::kEndpoints + 10; ++turn) {
+  for (std::uint32_t turn = 0; turn < fd_endpoints::kEndpoints + 10; ++turn) {
     fd_table::openEndpoint(5, FdKind::Pipe, false);
     ASSERT_EQ(fd_table::endpointOf(old), nullptr);
   }
 }
 
 TEST_F(FdTable, GivesUpWithoutHarmWhenEndpointsRunOut) {
-  fd_table::openEndpoint(4, FdKind::Tcp, false);
-  std::uint32_t opened = 0;
-  for (int fd = 5; fd < static_cast<int>(fd_table::kEndpoints) + 100; ++fd)
-    opened += fd_table::openEndpoint(fd, FdKind::Tcp, false).hasEndpoint() ? 1U : 0U;
-  EXPECT_LT(opened, fd_table::kEndpoints);
-  EXPECT_EQ(fd_table::entryOf(static_cast<int>(fd_table::kEndpoints) + 99).kind(), FdKind::Other);
-  EXPECT_NE(fd_table::endpointOf(fd_table::entryOf(4)), nullptr);
+  constexpr int kTooMany = fd_endpoints::kEndpoints + 100;
+  const int opened = openMany(kTooMany);
+  EXPECT_LT(opened, kTooMany);
+  EXPECT_GE(opened, static_cast<int>(fd_endpoints::kMostInUse));
+  EXPECT_EQ(fd_table::entryOf(kFirst + kTooMany - 1).kind(), FdKind::Other);
+  EXPECT_NE(fd_table::endpointOf(fd_table::entryOf(kFirst)), nullptr);
+}
+
+TEST_F(FdTable, FindsWhatWasFreedWhereverItLies) {
+  openMany(fd_endpoints::kEndpoints);
+  for (const int fd : {50'000, 30'000, 10'000}) {
+    fd_table::setPlain(fd, FdKind::Unknown);
+    EXPECT_TRUE(fd_table::openEndpoint(fd, FdKind::Tcp, false).hasEndpoint()) << fd;
+  }
 }
 
 TEST_F(FdTable, AChildMovesTheOffsetThatItsParentSees) {
-  for (const bool rawClone : {false, true}) {
+  for (const auto make : {forkTracked, rawClone}) {
     const FdEntry entry = fd_table::openEndpoint(6, FdKind::Unix, false);
     Endpoint* endpoint = fd_table::endpointOf(entry);
-    const int result = inChild(rawClone, [&] {
+    const int result = inChild(make, [] {
       fd_table::settle();
       Endpoint* mine = fd_table::endpointOf(fd_table::entryOf(6));
-      if (mine == nullptr || fd_table::lineage() == 0)
+      if (mine == nullptr || fd_endpoints::lineage() == 0)
         return 1;
       beginCrossing(mine->ways[0]);
       endCrossing(mine->ways[0], 11);
@@ -127,8 +158,7 @@ TEST_F(FdTable, ClosingInTheParentLeavesTheChildItsStream) {
   fd_table::openEndpoint(8, FdKind::Pipe, false);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  fd_table::beforeFork();
-  const pid_t child = fork();
+  const pid_t child = forkTracked();
   if (child == 0) {
     char byte = 0;
     if (read(ends[0], &byte, 1) != 1)
@@ -136,12 +166,81 @@ TEST_F(FdTable, ClosingInTheParentLeavesTheChildItsStream) {
     _exit(fd_table::endpointOf(fd_table::entryOf(8)) != nullptr ? 0 : 1);
   }
   fd_table::setPlain(8, FdKind::Unknown);
+  for (std::uint32_t turn = 0; turn < fd_endpoints::kEndpoints + 10; ++turn)
+    ASSERT_TRUE(fd_table::openEndpoint(5, FdKind::Pipe, false).hasEndpoint());
   ASSERT_EQ(write(ends[1], "x", 1), 1);
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(wait(child), 0);
   close(ends[0]);
   close(ends[1]);
+}
+
+// More endpoints than there are, in rounds of forks that happen while they are open.
+TEST_F(FdTable, WhatWasOpenAtAForkIsFreeAgainOnceAllHaveClosedIt) {
+  constexpr int kEach = 5000;
+  for (const auto make : {forkTracked, rawClone}) {
+    for (std::uint32_t opened = 0; opened < 2 * fd_endpoints::kEndpoints; opened += kEach) {
+      ASSERT_EQ(openMany(kEach), kEach) << opened;
+      ASSERT_EQ(inChild(make,
+                        [] {
+                          fd_table::forgetRange(0, ~0U);
+                          return 0;
+                        }),
+                0);
+      fd_table::forgetRange(0, ~0U);
+    }
+  }
+}
+
+TEST_F(FdTable, WhatAKilledChildHeldIsFreeAgain) {
+  constexpr int kEach = 5000;
+  for (const auto make : {forkTracked, rawClone}) {
+    for (std::uint32_t opened = 0; opened < 2 * fd_endpoints::kEndpoints; opened += kEach) {
+      ASSERT_EQ(openMany(kEach), kEach) << opened;
+      inChild(make, [] {
+        fd_table::openEndpoint(6, FdKind::Tcp, false);
+        return raise(SIGKILL);
+      });
+      fd_table::forgetRange(0, ~0U);
+    }
+  }
+}
+
+TEST_F(FdTable, WhatAFailedForkHeldIsFreeAgain) {
+  for (std::uint32_t turn = 0; turn < 2 * fd_endpoints::kHolders; ++turn) {
+    ASSERT_EQ(openMany(100), 100);
+    const fd_endpoints::HolderId holder = fd_table::beforeFork();
+    ASSERT_NE(holder, fd_endpoints::kNobody);
+    fd_table::afterFork(holder, -1);
+    fd_table::forgetRange(0, ~0U);
+  }
+}
+
+TEST_F(FdTable, AChildThatCannotBeAHolderSeesWhatItsParentHolds) {
+  const FdEntry entry = fd_table::openEndpoint(6, FdKind::Tcp, false);
+  std::vector<fd_endpoints::HolderId> taken;
+  for (auto holder = fd_table::beforeFork(); holder != fd_endpoints::kNobody;
+       holder = fd_table::beforeFork())
+    taken.push_back(holder);
+  const auto useIt = [] {
+    if (fd_table::openEndpoint(7, FdKind::Tcp, false).hasEndpoint())
+      return 1;
+    const bool there = fd_table::endpointOf(fd_table::entryOf(6)) != nullptr;
+    fd_table::setPlain(6, FdKind::Unknown);
+    return there ? 0 : 2;
+  };
+  EXPECT_EQ(inChild(forkTracked, useIt), 0);
+  EXPECT_EQ(inChild(rawClone, useIt), 0);
+  EXPECT_NE(fd_table::endpointOf(entry), nullptr);
+  fd_table::afterFork(taken.back(), -1);
+  for (int turn = 0; turn < 3; ++turn) {  // each child that ends leaves the one place to the next
+    const auto open = [] {
+      return fd_table::openEndpoint(7, FdKind::Tcp, false).hasEndpoint() ? 0 : 1;
+    };
+    EXPECT_EQ(inChild(forkTracked, open), 0);
+  }
+  taken.pop_back();
+  for (const fd_endpoints::HolderId holder : taken)
+    fd_table::afterFork(holder, -1);
 }
 
 // The kernel is a lock here: which bytes come first is known, and an exact offset has to be the

@@ -1,8 +1,6 @@
 #include "collector/preload/probes/fd_table.h"
 
-#include "collector/core/syscalls.h"
-
-#include <sys/mman.h>
+#include "collector/preload/probes/fd_memory.h"
 
 namespace sonde::preload {
 namespace fd_table {
@@ -11,41 +9,7 @@ std::atomic<Directory*> gDirectory{nullptr};
 
 namespace {
 
-using core::rawSyscall;
-
-// Zeroed by the kernel in every child (MADV_WIPEONFORK).
-struct Witness {
-  std::atomic<std::uint32_t> here;
-};
-
-struct Pool {
-  std::atomic<std::uint32_t>
-      next;  // where to look for a free endpoint: the one freed longest ago, more or less
-  Endpoint endpoints[kEndpoints];
-};
-
-constexpr std::uint32_t kTries = 4096;
 constexpr std::uint64_t kUnknownWord = 0;
-
-Witness* gWitness;
-Pool* gPool;
-std::atomic<std::uint16_t> gLineage{0};
-
-void* map(std::size_t bytes, int kind) noexcept {
-  const long address = rawSyscall(SYS_mmap,
-                                  0,
-                                  static_cast<long>(bytes),
-                                  PROT_READ | PROT_WRITE,
-                                  kind | MAP_ANONYMOUS | MAP_NORESERVE,
-                                  -1,
-                                  0);
-  return address < 0 && address >= -4095 ? nullptr : reinterpret_cast<void*>(address);
-}
-
-void unmap(void* address, std::size_t bytes) noexcept {
-  if (address != nullptr)
-    rawSyscall(SYS_munmap, core::asLong(address), static_cast<long>(bytes));
-}
 
 bool tracks(int fd) noexcept {
   return gDirectory.load(std::memory_order_acquire) != nullptr &&
@@ -59,59 +23,21 @@ std::atomic<std::uint64_t>* cellOf(int fd) noexcept {
   std::atomic<Page*>& slot = gDirectory.load(std::memory_order_relaxed)->pages[number / kPageFds];
   Page* page = slot.load(std::memory_order_acquire);
   if (page == nullptr) {
-    auto* made = static_cast<Page*>(map(sizeof(Page), MAP_PRIVATE));
+    auto* made = static_cast<Page*>(mapMemory(sizeof(Page), MAP_PRIVATE));
     if (made == nullptr)
       return nullptr;
     if (slot.compare_exchange_strong(page, made, std::memory_order_acq_rel))
       page = made;
     else
-      unmap(made, sizeof(Page));
+      unmapMemory(made, sizeof(Page));
   }
   return &page->entries[number % kPageFds];
 }
 
-void reset(Endpoint& endpoint, FdKind kind, bool inherited) noexcept {
-  endpoint.references.store(1, std::memory_order_relaxed);
-  endpoint.pinned.store(0, std::memory_order_relaxed);
-  endpoint.kind = kind;
-  endpoint.inherited = inherited;
-  endpoint.lineage = gLineage.load(std::memory_order_relaxed);
-  endpoint.peerInode.store(0, std::memory_order_relaxed);
-  for (Direction& way : endpoint.ways) {
-    way.offset.store(0, std::memory_order_relaxed);
-    way.running.store(0, std::memory_order_relaxed);
-    way.inexact.store(0, std::memory_order_relaxed);
-  }
-}
-
-FdEntry allocate(FdKind kind, bool inherited) noexcept {
-  for (std::uint32_t tries = 0; tries < kTries; ++tries) {
-    const std::uint32_t index = gPool->next.fetch_add(1, std::memory_order_relaxed) % kEndpoints;
-    Endpoint& endpoint = gPool->endpoints[index];
-    std::uint32_t generation = endpoint.generation.load(std::memory_order_relaxed);
-    if (generation % 2 != 0 || !endpoint.generation.compare_exchange_strong(
-                                   generation, generation + 1, std::memory_order_acquire))
-      continue;
-    reset(endpoint, kind, inherited);
-    return {kind, index, generation + 1};
-  }
-  return {FdKind::Other, 0, 0};
-}
-
-void release(FdEntry entry) noexcept {
-  Endpoint* endpoint = endpointOf(entry);
-  if (endpoint == nullptr || endpoint->pinned.load(std::memory_order_acquire) != 0 ||
-      endpoint->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
-    return;
-  std::uint32_t generation = entry.generation();
-  endpoint->generation.compare_exchange_strong(
-      generation, generation + 1, std::memory_order_release);
-}
-
 void put(int fd, FdEntry entry) noexcept {
   std::atomic<std::uint64_t>* cell = tracks(fd) ? cellOf(fd) : nullptr;
-  release(cell == nullptr ? entry
-                          : FdEntry(cell->exchange(entry.word(), std::memory_order_acq_rel)));
+  fd_endpoints::dropReference(
+      cell == nullptr ? entry : FdEntry(cell->exchange(entry.word(), std::memory_order_acq_rel)));
 }
 
 // Calls `visit(cell)` for each cell of [first, last] whose page is there.
@@ -134,56 +60,36 @@ void forEachCell(std::uint32_t first, std::uint32_t last, Visit visit) noexcept 
   }
 }
 
-void pinAll() noexcept {
-  forEachCell(0, kPages * kPageFds - 1, [](std::atomic<std::uint64_t>& cell) {
-    const FdEntry entry(cell.load(std::memory_order_acquire));
-    if (Endpoint* endpoint = endpointOf(entry); endpoint != nullptr)
-      endpoint->pinned.store(1, std::memory_order_release);
-  });
+// Becomes a holder, if it is a new child, of what its descriptors lead to.
+void enter(fd_endpoints::HolderId holder) noexcept {
+  if (fd_endpoints::enter(holder))
+    forEachCell(0, kPages * kPageFds - 1, [](std::atomic<std::uint64_t>& cell) {
+      fd_endpoints::hold(FdEntry(cell.load(std::memory_order_acquire)));
+    });
 }
 
 }  // namespace
 
 bool start() noexcept {
-  auto* directory = static_cast<Directory*>(map(sizeof(Directory), MAP_PRIVATE));
-  auto* pool = static_cast<Pool*>(map(sizeof(Pool), MAP_SHARED));
-  auto* witness = static_cast<Witness*>(map(4096, MAP_PRIVATE));
-  if (directory == nullptr || pool == nullptr || witness == nullptr ||
-      rawSyscall(SYS_madvise, core::asLong(witness), 4096, MADV_WIPEONFORK) != 0) {
-    unmap(directory, sizeof(Directory));
-    unmap(pool, sizeof(Pool));
-    unmap(witness, 4096);
+  auto* directory = static_cast<Directory*>(mapMemory(sizeof(Directory), MAP_PRIVATE));
+  if (directory == nullptr || !fd_endpoints::start()) {
+    unmapMemory(directory, sizeof(Directory));
     return false;
   }
-  witness->here.store(1, std::memory_order_relaxed);
-  gPool = pool;
-  gWitness = witness;
   gDirectory.store(directory, std::memory_order_release);
   return true;
 }
 
 void settle() noexcept {
-  if (gDirectory.load(std::memory_order_acquire) == nullptr ||
-      __builtin_expect(gWitness->here.load(std::memory_order_relaxed) != 0, 1))
-    return;
-  gLineage.fetch_add(1, std::memory_order_relaxed);
-  pinAll();
-  gWitness->here.store(1, std::memory_order_relaxed);
-}
-
-Endpoint* endpointOf(FdEntry entry) noexcept {
-  if (!entry.hasEndpoint() || entry.index() >= kEndpoints)
-    return nullptr;
-  Endpoint& endpoint = gPool->endpoints[entry.index()];
-  return endpoint.generation.load(std::memory_order_acquire) == entry.generation() ? &endpoint
-                                                                                   : nullptr;
+  if (gDirectory.load(std::memory_order_acquire) != nullptr && fd_endpoints::isNewChild())
+    enter(fd_endpoints::kNobody);
 }
 
 FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept {
   settle();
   if (!tracks(fd))
     return {FdKind::Other, 0, 0};
-  const FdEntry entry = allocate(kind, inherited);
+  const FdEntry entry = fd_endpoints::allocate(kind, inherited);
   put(fd, entry);
   return entry;
 }
@@ -200,9 +106,7 @@ void duplicate(int fd, int copy) noexcept {
   if (fd == copy)
     return;
   FdEntry entry = entryOf(fd);
-  if (Endpoint* endpoint = endpointOf(entry); endpoint != nullptr)
-    endpoint->references.fetch_add(1, std::memory_order_acq_rel);
-  else if (entry.hasEndpoint())
+  if (entry.hasEndpoint() && !fd_endpoints::addReference(entry))
     entry = FdEntry();
   put(copy, entry);
 }
@@ -211,24 +115,25 @@ void forgetRange(unsigned first, unsigned last) noexcept {
   settle();
   forEachCell(first, last, [](std::atomic<std::uint64_t>& cell) {
     if (cell.load(std::memory_order_relaxed) != kUnknownWord)
-      release(FdEntry(cell.exchange(kUnknownWord, std::memory_order_acq_rel)));
+      fd_endpoints::dropReference(FdEntry(cell.exchange(kUnknownWord, std::memory_order_acq_rel)));
   });
 }
 
 bool mayBeLastReference(FdEntry entry) noexcept {
   settle();
-  const Endpoint* endpoint = endpointOf(entry);
-  return endpoint != nullptr && (endpoint->pinned.load(std::memory_order_relaxed) != 0 ||
-                                 endpoint->references.load(std::memory_order_relaxed) == 1);
+  return fd_endpoints::mayBeLastReference(entry);
 }
 
-void beforeFork() noexcept {
+fd_endpoints::HolderId beforeFork() noexcept {
   settle();
-  pinAll();
+  return started() ? fd_endpoints::makeHolder() : fd_endpoints::kNobody;
 }
 
-std::uint16_t lineage() noexcept {
-  return gLineage.load(std::memory_order_relaxed);
+void afterFork(fd_endpoints::HolderId holder, long child) noexcept {
+  if (child == 0 && started())
+    enter(holder);
+  else if (child < 0)
+    fd_endpoints::removeHolder(holder);
 }
 
 }  // namespace fd_table

@@ -36,7 +36,7 @@ std::uint32_t define(const FdTransfer& transfer) noexcept {
                                      transfer.entry.kind(),
                                      transfer.endpoint->peerInode.load(std::memory_order_relaxed));
   const bool inherited =
-      transfer.endpoint->inherited || transfer.endpoint->lineage != fd_table::lineage();
+      transfer.endpoint->inherited || transfer.endpoint->lineage != fd_endpoints::lineage();
   const wire::ChannelKind kind = transfer.entry.kind() == FdKind::Tcp    ? wire::ChannelKind::Tcp
                                  : transfer.entry.kind() == FdKind::Unix ? wire::ChannelKind::Unix
                                                                          : wire::ChannelKind::Pipe;
@@ -142,7 +142,7 @@ constexpr FdHandler kStream = {transferred, nullptr};
 }  // namespace
 
 void startNet() noexcept {
-  constexpr std::size_t kBytes = sizeof(ChannelCell) * fd_table::kEndpoints;
+  constexpr std::size_t kBytes = sizeof(ChannelCell) * fd_endpoints::kEndpoints;
   const long address = rawSyscall(SYS_mmap,
                                   0,
                                   kBytes,

@@ -24,11 +24,9 @@ __attribute__((constructor(102))) void resolve() {
 }
 
 pid_t forkWith(ForkCall real) {
-  if (fd_table::started() && !core::inVforkChild())
-    fd_table::beforeFork();
+  const auto holder = core::inVforkChild() ? fd_endpoints::kNobody : fd_table::beforeFork();
   const pid_t child = real();
-  if (child == 0)
-    fd_table::settle();
+  fd_table::afterFork(holder, child);
   if (child > 0 && core::enabled(wire::Probe::Process))
     core::emitFork(child);
   return child;
