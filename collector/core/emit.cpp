@@ -42,12 +42,12 @@ void publish(ThreadState* state) noexcept {
 }
 
 template <typename Record>
-void emit(Record& record, RecordKind kind, Probe probe) noexcept {
+bool emit(Record& record, RecordKind kind, Probe probe) noexcept {
   record.header.size = sizeof record;
   record.header.kind = kind;
   ThreadState* state = enter(probe, kind);
   if (state == nullptr)
-    return;
+    return false;
   auto* place = reserve<Record>(state);
   if (place != nullptr) {
     *place = record;
@@ -56,6 +56,7 @@ void emit(Record& record, RecordKind kind, Probe probe) noexcept {
   leave(state);
   if (place == nullptr)
     countLoss(probe, kind, LossReason::SpoolFull);
+  return place != nullptr;
 }
 
 wire::RecordHeader header(std::uint32_t subject, std::uint8_t detail = 0) noexcept {
@@ -256,41 +257,41 @@ std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
   return count;
 }
 
-void emitCall(wire::SliceKind kind,
+bool emitCall(wire::SliceKind kind,
               std::uint32_t name,
               Probe probe,
               std::uint64_t beginTicks,
               std::uint64_t endTicks) noexcept {
   wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
-  emit(record, RecordKind::Call, probe);
+  return emit(record, RecordKind::Call, probe);
 }
 
-void emitRangeBegin(wire::SliceKind kind,
+bool emitRangeBegin(wire::SliceKind kind,
                     std::uint32_t name,
                     Probe probe,
                     std::uint64_t rangeId) noexcept {
   wire::RangeBegin record{header(name, detailOf(kind)), readTicks(), rangeId, probe, {}};
-  emit(record, RecordKind::RangeBegin, probe);
+  return emit(record, RecordKind::RangeBegin, probe);
 }
 
-void emitRangeEnd(std::uint64_t rangeId) noexcept {
+bool emitRangeEnd(std::uint64_t rangeId) noexcept {
   wire::RangeEnd record{header(0), readTicks(), rangeId};
-  emit(record, RecordKind::RangeEnd, Probe::Nvtx);
+  return emit(record, RecordKind::RangeEnd, Probe::Nvtx);
 }
 
-void emitMark(std::uint32_t name, Probe probe) noexcept {
+bool emitMark(std::uint32_t name, Probe probe) noexcept {
   wire::Mark record{header(name), readTicks(), probe, {}};
-  emit(record, RecordKind::Mark, probe);
+  return emit(record, RecordKind::Mark, probe);
 }
 
-void emitScalar(std::uint32_t name, double value, std::uint64_t when) noexcept {
+bool emitScalar(std::uint32_t name, double value, std::uint64_t when) noexcept {
   wire::Scalar record{header(name), when != 0 ? when : readTicks(), value};
-  emit(record, RecordKind::Scalar, Probe::Annotation);
+  return emit(record, RecordKind::Scalar, Probe::Annotation);
 }
 
-void emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept {
+bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept {
   wire::IterationInfo record{header(0), readTicks(), samples, tokens, flops};
-  emit(record, RecordKind::IterationInfo, Probe::Annotation);
+  return emit(record, RecordKind::IterationInfo, Probe::Annotation);
 }
 
 namespace {
@@ -324,12 +325,12 @@ void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept {
   emitArg(0, key, static_cast<std::uint8_t>(wire::ArgType::Text) | wire::Arg::kOfProcess, text);
 }
 
-void emitCollective(wire::Collective record) noexcept {
-  emit(record, RecordKind::Collective, record.probe);
+bool emitCollective(wire::Collective record) noexcept {
+  return emit(record, RecordKind::Collective, record.probe);
 }
 
-void emitTransfer(wire::Transfer record, Probe probe) noexcept {
-  emit(record, RecordKind::Transfer, probe);
+bool emitTransfer(wire::Transfer record, Probe probe) noexcept {
+  return emit(record, RecordKind::Transfer, probe);
 }
 
 [[gnu::cold, gnu::noinline]] void recordClocks() noexcept {

@@ -52,31 +52,33 @@ void nameThread(std::uint32_t name) noexcept;
 // recorded nothing yet, or is gone.
 bool nameThread(std::int32_t tid, std::uint32_t name) noexcept;
 
-void emitCall(wire::SliceKind kind,
+// The functions below say whether the record was written. When it was not, what would be said about
+// it (arguments) is left away and counts as lost with it.
+bool emitCall(wire::SliceKind kind,
               std::uint32_t name,
               wire::Probe probe,
               std::uint64_t beginTicks,
               std::uint64_t endTicks) noexcept;
-void emitRangeBegin(wire::SliceKind kind,
+bool emitRangeBegin(wire::SliceKind kind,
                     std::uint32_t name,
                     wire::Probe probe,
                     std::uint64_t rangeId) noexcept;
-void emitRangeEnd(std::uint64_t rangeId) noexcept;
-void emitMark(std::uint32_t name, wire::Probe probe) noexcept;
+bool emitRangeEnd(std::uint64_t rangeId) noexcept;
+bool emitMark(std::uint32_t name, wire::Probe probe) noexcept;
 // `when`: as ticks() gave it; 0: now.
-void emitScalar(std::uint32_t name, double value, std::uint64_t when = 0) noexcept;
-void emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept;
+bool emitScalar(std::uint32_t name, double value, std::uint64_t when = 0) noexcept;
+bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept;
 
 // A key and value of the open scope `token`; with token 0 of the record that this thread emitted
-// last.
+// last. Requires: that one was written.
 void emitArgText(std::uint32_t token, std::uint32_t key, std::uint32_t text) noexcept;
 void emitArgInt(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept;
 void emitArgDouble(std::uint32_t token, std::uint32_t key, double value) noexcept;
 void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept;
 
 // The caller fills in everything but header.size and header.kind.
-void emitCollective(wire::Collective record) noexcept;
-void emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
+bool emitCollective(wire::Collective record) noexcept;
+bool emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
 
 // One reading of all clocks; ingest fits ticks to time through them.
 void recordClocks() noexcept;

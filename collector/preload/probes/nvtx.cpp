@@ -17,10 +17,7 @@ SONDE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module);
 
 namespace sonde::preload::nvtx {
 
-std::atomic<NvtxFunctionPointer> gChained[kMaxModule][kMaxFunction];
 namespace {
-
-std::atomic<bool> gChainActive{false};
 
 using Slots = NvtxFunctionPointer[kMaxFunction];
 
@@ -122,10 +119,6 @@ bool initialize(NvtxGetExportTableFunc_t getExportTable) noexcept {
 }
 
 }  // namespace
-
-bool chainActive() noexcept {
-  return gChainActive.load(std::memory_order_relaxed);
-}
 
 }  // namespace sonde::preload::nvtx
 

@@ -14,7 +14,8 @@ namespace sonde::preload::nvtx {
 inline constexpr unsigned kMaxModule = NVTX_CB_MODULE_SIZE;
 inline constexpr unsigned kMaxFunction = 16;
 
-extern std::atomic<NvtxFunctionPointer> gChained[kMaxModule][kMaxFunction];
+inline std::atomic<NvtxFunctionPointer> gChained[kMaxModule][kMaxFunction];
+inline std::atomic<bool> gChainActive{false};
 
 // The other tool's function, nullptr when it has none.
 template <typename Function>
@@ -23,7 +24,9 @@ Function chained(NvtxCallbackModule module, unsigned id) noexcept {
 }
 
 // Whether there is such a tool and it works.
-bool chainActive() noexcept;
+inline bool chainActive() noexcept {
+  return gChainActive.load(std::memory_order_relaxed);
+}
 
 // What one slot of NVTX's tables is to hold.
 struct Patch {

@@ -61,8 +61,8 @@ nvtxRangeId_t start(nvtxRangeId_t id,
                     const nvtxEventAttributes_t* attributes) noexcept {
   if (id == 0)
     id = kOwn | gNextRange.fetch_add(1, std::memory_order_relaxed);
-  core::emitRangeBegin(SliceKind::Range, name.id, Probe::Nvtx, id);
-  if (hasDetails(domain, attributes))
+  if (core::emitRangeBegin(SliceKind::Range, name.id, Probe::Nvtx, id) &&
+      hasDetails(domain, attributes))
     emitDetails(0, domain, attributes);
   return id;
 }
@@ -77,8 +77,7 @@ bool isOwnId(nvtxRangeId_t id) noexcept {
 }
 
 void mark(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noexcept {
-  core::emitMark(name.id, Probe::Nvtx);
-  if (hasDetails(domain, attributes))
+  if (core::emitMark(name.id, Probe::Nvtx) && hasDetails(domain, attributes))
     emitDetails(0, domain, attributes);
 }
 
