@@ -15,7 +15,6 @@ using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
 
-CommunicatorHint gHint;
 std::atomic<std::uint64_t> gNextClockTicks{0};
 constexpr std::uint64_t kClockPeriodTicks =
     2'000'000'000;  // a second or less on TSCs of 2 GHz and up, 2 s in ns
@@ -365,76 +364,6 @@ bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
     return false;
   state->givenName.store(name, std::memory_order_relaxed);
   return true;
-}
-
-std::uint32_t defineChannel(wire::ChannelKind kind,
-                            std::uint8_t flags,
-                            const char* local,
-                            const char* remote) noexcept {
-  static std::atomic<std::uint32_t> nextId{1};
-  const std::uint32_t localId = intern(local);
-  const std::uint32_t remoteId = intern(remote);
-  auto* channel = attached()
-                      ? reinterpret_cast<wire::ChannelDefinition*>(claimDefinition(
-                            gSpool, wire::DefinitionKind::Channel, sizeof(wire::ChannelDefinition)))
-                      : nullptr;
-  if (channel == nullptr) {
-    countLoss(Probe::Net, RecordKind::Transfer, LossReason::Definitions);
-    return 0;
-  }
-  const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
-  channel->id = id;
-  channel->kind = kind;
-  channel->flags = flags;
-  channel->local = localId;
-  channel->remote = remoteId;
-  channel->openTicks = readTicks();
-  commitDefinition(&channel->header);
-  return id;
-}
-
-std::uint32_t defineCommunicator(const char* key,
-                                 const std::int32_t* ranks,
-                                 std::int32_t size,
-                                 std::int32_t position,
-                                 Probe probe) noexcept {
-  static std::atomic<std::uint32_t> nextId{1};
-  const std::uint32_t keyId = intern(key);
-  const std::size_t members = size > 0 && size <= CommunicatorHint::kMaxRanks && ranks != nullptr
-                                  ? static_cast<std::size_t>(size)
-                                  : 0;
-  const std::size_t bytes = sizeof(wire::CommunicatorDefinition) + members * sizeof *ranks;
-  auto* communicator = attached() ? reinterpret_cast<wire::CommunicatorDefinition*>(claimDefinition(
-                                        gSpool, wire::DefinitionKind::Communicator, bytes))
-                                  : nullptr;
-  if (communicator == nullptr) {
-    countLoss(probe, RecordKind::Collective, LossReason::Definitions);
-    return 0;
-  }
-  const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
-  communicator->id = id;
-  communicator->key = keyId;
-  communicator->size = size;
-  communicator->position = position;
-  communicator->probe = probe;
-  if (members > 0)
-    memcpy(communicator + 1, ranks, members * sizeof *ranks);
-  commitDefinition(&communicator->header);
-  return id;
-}
-
-const CommunicatorHint& communicatorHint() noexcept {
-  return gHint;
-}
-
-void setCommunicatorHint(const char* key, const std::int32_t* ranks, std::int32_t count) noexcept {
-  gHint.size = 0;
-  if (key == nullptr || strlen(key) >= sizeof gHint.key)
-    return;
-  strcpy(gHint.key, key);
-  if (ranks != nullptr && count > 0 && count <= CommunicatorHint::kMaxRanks)
-    memcpy(gHint.ranks, ranks, static_cast<std::size_t>(count) * sizeof *ranks);
-  gHint.size = count;
 }
 
 bool inVforkChild() noexcept {

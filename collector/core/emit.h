@@ -87,29 +87,6 @@ void emitFork(std::int32_t childPid) noexcept;
 // `reason` 0: Sonde follows into the new image.
 void emitExec(std::uint32_t path, std::uint32_t reason) noexcept;
 
-// The id of a new channel or communicator, 0 when it could not be defined (counted).
-std::uint32_t defineChannel(wire::ChannelKind kind,
-                            std::uint8_t flags,
-                            const char* local,
-                            const char* remote) noexcept;
-std::uint32_t defineCommunicator(const char* key,
-                                 const std::int32_t* ranks,
-                                 std::int32_t size,
-                                 std::int32_t position,
-                                 wire::Probe probe) noexcept;
-
-// What sonde_api's communicator_hint said last in this process; size 0 when there is none. `ranks`
-// has room for what a job of this size needs; larger groups carry a key alone.
-struct CommunicatorHint {
-  static constexpr std::int32_t kMaxRanks = 4096;
-  char key[128];
-  std::int32_t size;
-  std::int32_t ranks[kMaxRanks];
-};
-const CommunicatorHint& communicatorHint() noexcept;
-// Requires: one caller at a time. `key` nullptr: no hint from now on.
-void setCommunicatorHint(const char* key, const std::int32_t* ranks, std::int32_t count) noexcept;
-
 // True in a vfork child, which shares its parent's memory and must not touch tables kept there. A
 // system call.
 bool inVforkChild() noexcept;

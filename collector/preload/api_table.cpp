@@ -1,6 +1,7 @@
 // sonde_api: what the rest of the process may call, found by dlsym. Versions append; a caller that
 // asks for a version this library does not have gets NULL and records nothing.
 
+#include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "plugins/api/sonde.h"

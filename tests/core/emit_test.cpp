@@ -7,11 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,31 +19,11 @@ namespace sonde::core {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 using wire::Probe;
 using wire::SliceKind;
 
-constexpr std::uint64_t kRoom = 64 << 20;
-
 std::uint32_t begin(const char* name) {
   return beginScope(SliceKind::Operation, intern(name), Probe::Annotation);
-}
-
-// Runs `body` attached to a new folder, in a child; returns what the image's files hold afterwards,
-// by name.
-std::vector<SpoolDump> record(const std::function<void()>& body, std::uint64_t limit = kRoom) {
-  const test::SpoolFolder folder(limit);
-  EXPECT_TRUE(inChild([&] {
-    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
-    body();
-  }));
-  std::vector<SpoolDump> dumps;
-  for (const auto& file : folder.files())
-    dumps.push_back(dumpSpool(file));
-  std::sort(dumps.begin(), dumps.end(), [](const SpoolDump& a, const SpoolDump& b) {
-    return a.identity.forked < b.identity.forked;
-  });
-  return dumps;
 }
 
 TEST(Emit, DoesNothingWithoutASession) {
@@ -132,51 +108,6 @@ TEST(Emit, BeginsASlotWithTheScopesThatAreOpen) {
   EXPECT_EQ(dumpSpool(folder.files()[0]).strings[scope.name], "phase");
 }
 
-TEST(Emit, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
-  const auto dumps = record([] {
-    const std::uint32_t name = intern("before the fork");
-    const std::uint32_t open = begin("parent's scope");
-    if (::fork() == 0) {
-      emitMark(name, Probe::Annotation);
-      endScope(open);  // of the parent: ignored, and no mistake
-      const std::uint32_t own = begin("child's scope");
-      endScope(own);
-      ::_exit(0);
-    }
-    ::wait(nullptr);
-    endScope(open);
-  });
-  ASSERT_EQ(dumps.size(), 2U);
-  EXPECT_THAT(dumps[0].story(), ElementsAre("begin parent's scope", "end parent's scope"));
-  EXPECT_THAT(dumps[1].story(),
-              ElementsAre("mark before the fork", "begin child's scope", "end child's scope"));
-  EXPECT_TRUE(dumps[1].identity.forked);
-  EXPECT_EQ(dumps[1].lost(wire::LossReason::Unbalanced), 0U);
-}
-
-TEST(Emit, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {
-  const test::SpoolFolder folder(1 << 20);  // for one image
-  EXPECT_TRUE(inChild([&] {
-    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
-    begin("a text to inherit");
-    if (::fork() == 0) {
-      EXPECT_EQ(begin("no room"), 0U);
-      folder.setLimit(kRoom);
-      if (::fork() == 0) {
-        EXPECT_NE(begin("room again"), 0U);
-        ::_exit(::testing::Test::HasFailure() ? 1 : 0);
-      }
-      int status = 0;
-      ::wait(&status);
-      ::_exit(::testing::Test::HasFailure() || status != 0 ? 1 : 0);
-    }
-    int status = 0;
-    ::wait(&status);
-    EXPECT_EQ(status, 0);
-  }));
-  EXPECT_EQ(folder.files().size(), 2U);
-}
-
 TEST(Emit, RecordsAgainWhenThereIsRoomAgain) {
   const test::SpoolFolder folder(kRoom);
   EXPECT_TRUE(inChild([&] {
@@ -225,20 +156,6 @@ TEST(Emit, APopOfALostPushEndsNothingElse) {
                           "end kept"));
 }
 
-TEST(Emit, NoticesAChildOfRawClone) {
-  const auto dumps = record([] {
-    begin("parent");
-    if (::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
-      begin("child");
-      ::syscall(SYS_exit_group, 0);
-    }
-    ::wait(nullptr);
-  });
-  ASSERT_EQ(dumps.size(), 2U);
-  EXPECT_THAT(dumps[0].story(), ElementsAre("begin parent"));
-  EXPECT_THAT(dumps[1].story(), ElementsAre("begin child"));
-}
-
 TEST(Emit, SaysHowAThreadEndedAndWasCalled) {
   const auto dumps = record([] {
     std::thread([] {
@@ -249,61 +166,6 @@ TEST(Emit, SaysHowAThreadEndedAndWasCalled) {
   ASSERT_EQ(dumps.size(), 1U);
   EXPECT_THAT(dumps[0].story(), ElementsAre("begin work", "kind 13 loader"));
   EXPECT_EQ(dumps[0].threadNames.at(dumps[0].records.back().thread), "loader");
-}
-
-sigjmp_buf gEscape;
-
-TEST(Emit, DropsAndCountsWhatAHandlerEmitsInsideAWrite) {
-  const auto dumps = record([] {
-    struct sigaction action {};
-    action.sa_handler = [](int) { emitMark(intern("handler"), Probe::Annotation); };
-    ::sigaction(SIGALRM, &action, nullptr);
-    const itimerval every{{0, 100}, {0, 100}};
-    ::setitimer(ITIMER_REAL, &every, nullptr);
-    const std::uint32_t name = intern("value");
-    for (int value = 0; value < 2'000'000; ++value)
-      emitScalar(name, value);
-    const itimerval off{};
-    ::setitimer(ITIMER_REAL, &off, nullptr);
-  });
-  // Whole records in order, whatever was interrupted; dumpSpool() has checked their sizes.
-  double last = -1;
-  std::uint64_t scalars = 0;
-  for (const DumpedRecord& entry : dumps.at(0).records) {
-    if (entry.header.kind != wire::RecordKind::Scalar)
-      continue;
-    const double value = entry.as<wire::Scalar>().value;
-    ASSERT_EQ(value, last + 1);
-    last = value;
-    ++scalars;
-  }
-  EXPECT_EQ(scalars + dumps[0].lost(wire::LossReason::SpoolFull), 2'000'000U);
-}
-
-TEST(Emit, RecordsAgainAfterALongjmpOutOfAWrite) {
-  const auto dumps = record([] {
-    struct sigaction action {};
-    action.sa_handler = [](int) { ::siglongjmp(gEscape, 1); };
-    action.sa_flags = SA_NODEFER;
-    ::sigaction(SIGALRM, &action, nullptr);
-    const std::uint32_t name = intern("value");
-    const itimerval soon{{0, 0}, {0, 1000}};
-    for (int round = 0; round < 20; ++round) {
-      if (sigsetjmp(gEscape, 1) == 0) {
-        ::setitimer(ITIMER_REAL, &soon, nullptr);
-        for (;;)
-          emitScalar(name, round);
-      }
-    }
-    for (int tries = 0; tries < 3; ++tries) {
-      emitMark(intern("recovered"), Probe::Annotation);
-    }
-  });
-  const auto story = dumps.at(0).story();
-  ASSERT_FALSE(story.empty());
-  EXPECT_EQ(story.back(), "mark recovered")
-      << "lost to signals: " << dumps[0].lost(wire::LossReason::Signal)
-      << ", to room: " << dumps[0].lost(wire::LossReason::SpoolFull) << " of " << story.size();
 }
 
 TEST(Emit, KeepsErrno) {
@@ -370,31 +232,6 @@ TEST(Emit, RecordsNothingWhenTurnedOff) {
     EXPECT_EQ(begin("while off"), 0U);
   }));
   EXPECT_THAT(dumpSpool(folder.files().at(0)).story(), ElementsAre("begin before"));
-}
-
-TEST(Attach, LeavesNothingBehindWhenTheLimitIsZero) {
-  const test::SpoolFolder folder(0);
-  EXPECT_TRUE(inChild([&] { EXPECT_FALSE(attach(folder.path().c_str(), nullptr)); }));
-  EXPECT_THAT(folder.files(), IsEmpty());
-}
-
-TEST(Attach, KeepsTheCommand) {
-  const auto dumps = record([] {});
-  const auto arguments = testing::internal::GetArgvs();
-  ASSERT_FALSE(dumps.at(0).identity.command.empty());
-  EXPECT_EQ(dumps[0].identity.command[0], arguments[0]);
-}
-
-TEST(Attach, ShiftsEveryClockUnderTest) {
-  const test::SpoolFolder folder(kRoom);
-  EXPECT_TRUE(inChild([&] { EXPECT_TRUE(attach(folder.path().c_str(), "3600000000000,0")); }));
-  const SpoolDump dump = dumpSpool(folder.files().at(0));
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  EXPECT_EQ(dump.identity.clock, wire::ClockKind::Monotonic);
-  EXPECT_EQ(dump.identity.testOffsetNs, 3'600'000'000'000);
-  EXPECT_GT(dump.identity.startMonotonicNs, (now.tv_sec + 3500) * 1'000'000'000);
-  EXPECT_EQ(static_cast<std::int64_t>(dump.identity.startTicks), dump.identity.startMonotonicNs);
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "tests/core/spool_dump.h"
 
+#include "collector/core/attach.h"
+#include "tests/support/spool_folder.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace sonde::core {
@@ -38,6 +42,8 @@ void addDefinition(std::span<const std::byte> bytes, SpoolDump& dump) {
     wire::ThreadNameDefinition name{};
     std::memcpy(&name, bytes.data(), sizeof name);
     dump.threadNames[name.thread] = dump.strings[name.name];
+  } else if (header.kind == wire::DefinitionKind::Thread) {
+    ++dump.threads;
   }
 }
 
@@ -111,6 +117,21 @@ bool inChild(const std::function<void()>& body) {
   }
   int status = 0;
   return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+std::vector<SpoolDump> record(const std::function<void()>& body, std::uint64_t limit) {
+  const test::SpoolFolder folder(limit);
+  EXPECT_TRUE(inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    body();
+  }));
+  std::vector<SpoolDump> dumps;
+  for (const auto& file : folder.files())
+    dumps.push_back(dumpSpool(file));
+  std::sort(dumps.begin(), dumps.end(), [](const SpoolDump& a, const SpoolDump& b) {
+    return a.identity.forked < b.identity.forked;
+  });
+  return dumps;
 }
 
 }  // namespace sonde::core

@@ -32,6 +32,7 @@ struct SpoolDump {
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> threadNames;
   std::vector<DumpedRecord> records;
+  std::uint32_t threads;  // that were registered
   launcher::LossTable losses;
   bool finished;
 
@@ -46,5 +47,11 @@ SpoolDump dumpSpool(const std::filesystem::path& file);
 // Runs `body` in a forked child, since attach() is once a process; true when it ended well and none
 // of its expectations failed.
 bool inChild(const std::function<void()>& body);
+
+inline constexpr std::uint64_t kRoom = 64 << 20;
+
+// Runs `body` attached to a new folder of at most `limit` bytes, in a child; what the image's files
+// hold afterwards, those of forked children last.
+std::vector<SpoolDump> record(const std::function<void()>& body, std::uint64_t limit = kRoom);
 
 }  // namespace sonde::core

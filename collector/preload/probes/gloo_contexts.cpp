@@ -1,5 +1,6 @@
 #include "collector/preload/probes/gloo_contexts.h"
 
+#include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/thread_state.h"
@@ -108,11 +109,13 @@ void define(
   }
   unique[length] = '\0';
   context->communicator = core::defineCommunicator(unique, ranks, size, rank, wire::Probe::Gloo);
+  if (context->communicator == 0)
+    core::countLoss(wire::Probe::Gloo, wire::RecordKind::Collective, wire::LossReason::Definitions);
 }
 
 void defineFromHint(Context* context, int rank, int size) noexcept {
-  const core::CommunicatorHint& hint = core::communicatorHint();
-  if (hint.size == size) {
+  core::CommunicatorHint hint;
+  if (core::readCommunicatorHint(hint) && hint.size == size) {
     const bool ranksKnown = size <= core::CommunicatorHint::kMaxRanks;
     return define(context, hint.key, ranksKnown ? hint.ranks : nullptr, rank, size);
   }

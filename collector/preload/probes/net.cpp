@@ -1,5 +1,6 @@
 #include "collector/preload/probes/net.h"
 
+#include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"

@@ -1,0 +1,114 @@
+// The library in a process and in the children that it makes.
+#include "collector/core/attach.h"
+
+#include "collector/core/emit.h"
+#include "tests/core/spool_dump.h"
+#include "tests/support/spool_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+
+namespace sonde::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using wire::Probe;
+using wire::SliceKind;
+
+std::uint32_t begin(const char* name) {
+  return beginScope(SliceKind::Operation, intern(name), Probe::Annotation);
+}
+
+TEST(Attach, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
+  const auto dumps = record([] {
+    const std::uint32_t name = intern("before the fork");
+    const std::uint32_t open = begin("parent's scope");
+    if (::fork() == 0) {
+      emitMark(name, Probe::Annotation);
+      endScope(open);  // of the parent: ignored, and no mistake
+      const std::uint32_t own = begin("child's scope");
+      endScope(own);
+      ::_exit(0);
+    }
+    ::wait(nullptr);
+    endScope(open);
+  });
+  ASSERT_EQ(dumps.size(), 2U);
+  EXPECT_THAT(dumps[0].story(), ElementsAre("begin parent's scope", "end parent's scope"));
+  EXPECT_THAT(dumps[1].story(),
+              ElementsAre("mark before the fork", "begin child's scope", "end child's scope"));
+  EXPECT_TRUE(dumps[1].identity.forked);
+  EXPECT_EQ(dumps[1].lost(wire::LossReason::Unbalanced), 0U);
+}
+
+TEST(Attach, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {
+  const test::SpoolFolder folder(1 << 20);  // for one image
+  EXPECT_TRUE(inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    begin("a text to inherit");
+    if (::fork() == 0) {
+      EXPECT_EQ(begin("no room"), 0U);
+      folder.setLimit(kRoom);
+      if (::fork() == 0) {
+        EXPECT_NE(begin("room again"), 0U);
+        ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+      }
+      int status = 0;
+      ::wait(&status);
+      ::_exit(::testing::Test::HasFailure() || status != 0 ? 1 : 0);
+    }
+    int status = 0;
+    ::wait(&status);
+    EXPECT_EQ(status, 0);
+  }));
+  EXPECT_EQ(folder.files().size(), 2U);
+}
+
+TEST(Attach, NoticesAChildOfRawClone) {
+  const auto dumps = record([] {
+    begin("parent");
+    if (::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+      begin("child");
+      ::syscall(SYS_exit_group, 0);
+    }
+    ::wait(nullptr);
+  });
+  ASSERT_EQ(dumps.size(), 2U);
+  EXPECT_THAT(dumps[0].story(), ElementsAre("begin parent"));
+  EXPECT_THAT(dumps[1].story(), ElementsAre("begin child"));
+}
+
+TEST(Attach, LeavesNothingBehindWhenTheLimitIsZero) {
+  const test::SpoolFolder folder(0);
+  EXPECT_TRUE(inChild([&] { EXPECT_FALSE(attach(folder.path().c_str(), nullptr)); }));
+  EXPECT_THAT(folder.files(), IsEmpty());
+}
+
+TEST(Attach, KeepsTheCommand) {
+  const auto dumps = record([] {});
+  const auto arguments = testing::internal::GetArgvs();
+  ASSERT_FALSE(dumps.at(0).identity.command.empty());
+  EXPECT_EQ(dumps[0].identity.command[0], arguments[0]);
+}
+
+TEST(Attach, ShiftsEveryClockUnderTest) {
+  const test::SpoolFolder folder(kRoom);
+  EXPECT_TRUE(inChild([&] { EXPECT_TRUE(attach(folder.path().c_str(), "3600000000000,0")); }));
+  const SpoolDump dump = dumpSpool(folder.files().at(0));
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  EXPECT_EQ(dump.identity.clock, wire::ClockKind::Monotonic);
+  EXPECT_EQ(dump.identity.testOffsetNs, 3'600'000'000'000);
+  EXPECT_GT(dump.identity.startMonotonicNs, (now.tv_sec + 3500) * 1'000'000'000);
+  EXPECT_EQ(static_cast<std::int64_t>(dump.identity.startTicks), dump.identity.startMonotonicNs);
+}
+
+}  // namespace
+}  // namespace sonde::core

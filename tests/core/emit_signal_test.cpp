@@ -1,0 +1,72 @@
+// Signals in the middle of emits.
+#include "collector/core/emit.h"
+#include "tests/core/spool_dump.h"
+
+#include <gtest/gtest.h>
+#include <setjmp.h>
+#include <sys/time.h>
+
+#include <csignal>
+
+namespace sonde::core {
+namespace {
+
+using wire::Probe;
+
+sigjmp_buf gEscape;
+
+TEST(EmitSignal, DropsAndCountsWhatAHandlerEmitsInsideAWrite) {
+  const auto dumps = record([] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { emitMark(intern("handler"), Probe::Annotation); };
+    ::sigaction(SIGALRM, &action, nullptr);
+    const itimerval every{{0, 100}, {0, 100}};
+    ::setitimer(ITIMER_REAL, &every, nullptr);
+    const std::uint32_t name = intern("value");
+    for (int value = 0; value < 2'000'000; ++value)
+      emitScalar(name, value);
+    const itimerval off{};
+    ::setitimer(ITIMER_REAL, &off, nullptr);
+  });
+  // Whole records in order, whatever was interrupted; dumpSpool() has checked their sizes.
+  double last = -1;
+  std::uint64_t scalars = 0;
+  for (const DumpedRecord& entry : dumps.at(0).records) {
+    if (entry.header.kind != wire::RecordKind::Scalar)
+      continue;
+    const double value = entry.as<wire::Scalar>().value;
+    ASSERT_EQ(value, last + 1);
+    last = value;
+    ++scalars;
+  }
+  EXPECT_EQ(scalars + dumps[0].lost(wire::LossReason::SpoolFull), 2'000'000U);
+}
+
+TEST(EmitSignal, RecordsAgainAfterALongjmpOutOfAWrite) {
+  const auto dumps = record([] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { ::siglongjmp(gEscape, 1); };
+    action.sa_flags = SA_NODEFER;
+    ::sigaction(SIGALRM, &action, nullptr);
+    const std::uint32_t name = intern("value");
+    const itimerval soon{{0, 0}, {0, 1000}};
+    for (int round = 0; round < 20; ++round) {
+      if (sigsetjmp(gEscape, 1) == 0) {
+        ::setitimer(ITIMER_REAL, &soon, nullptr);
+        for (;;)
+          emitScalar(name, round);
+      }
+    }
+    for (int tries = 0; tries < 3; ++tries) {
+      emitMark(intern("recovered"), Probe::Annotation);
+    }
+  });
+  const auto story = dumps.at(0).story();
+  ASSERT_FALSE(story.empty());
+  EXPECT_EQ(story.back(), "mark recovered")
+      << "lost to signals: " << dumps[0].lost(wire::LossReason::Signal)
+      << ", to room: " << dumps[0].lost(wire::LossReason::SpoolFull) << " of " << story.size();
+}
+
+}  // namespace
+}  // namespace sonde::core
