@@ -56,26 +56,37 @@ bool defineThread(ThreadState* state) noexcept {
   state->tid.store(tid, std::memory_order_release);
   definition->startTicks = readTicks();
   commitDefinition(&definition->header);
+  pthread_setspecific(gKey, state);
   return true;
 }
 
-ThreadState* registerThread() noexcept {
+// Gives the calling thread a state, and leaves its guard taken: a signal handler that records while
+// this is at it loses its record. One that came since tState was `before` has given the thread a
+// state already. Null when there is none to be had.
+ThreadState* registerThread(ThreadState* before) noexcept {
+  const char here = 0;
   ThreadState* state = takeState();
   if (state == nullptr)
     return nullptr;
   state->busy.store(1, std::memory_order_relaxed);
+  state->guardFrame = &here;
   state->generation = gForkPage->generation.load(std::memory_order_relaxed);
   state->cursor = state->end = nullptr;
   state->slot = nullptr;
   state->scopeCount = state->deepScopes = 0;
   state->nextToken = 1;
   state->givenName.store(0, std::memory_order_relaxed);
+  if (!__atomic_compare_exchange_n(
+          &tState, &before, state, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    giveBackState(state);
+    before->busy.store(1, std::memory_order_relaxed);
+    return before;
+  }
   if (!defineThread(state)) {
+    tState = nullptr;
     giveBackState(state);
     return nullptr;
   }
-  tState = state;
-  pthread_setspecific(gKey, state);
   return state;
 }
 
@@ -128,11 +139,11 @@ ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept {
   if (!attached())
     return nullptr;
   // attachChild() has forgotten the parent's states, and with them this thread's.
-  if (tState != nullptr &&
-      tState->generation == gForkPage->generation.load(std::memory_order_relaxed))
+  ThreadState* before = tState;
+  if (before != nullptr &&
+      before->generation == gForkPage->generation.load(std::memory_order_relaxed))
     return enter(probe, kind);
-  tState = nullptr;
-  ThreadState* state = registerThread();  // leaves the guard taken
+  ThreadState* state = registerThread(before);
   if (state == nullptr) {
     countLoss(probe, kind, wire::LossReason::NoThread);
     return nullptr;
@@ -146,7 +157,8 @@ ThreadState* enterBusy(ThreadState* state,
                        const char* frame,
                        wire::Probe probe,
                        wire::RecordKind kind) noexcept {
-  if (guardWasLeft(state, frame)) {
+  const bool defined = state->tid.load(std::memory_order_relaxed) != 0;
+  if (guardWasLeft(state, frame) && (defined || defineThread(state))) {
     state->guardFrame = frame;
     return state;  // what the write had not committed is overwritten
   }

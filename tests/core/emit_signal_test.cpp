@@ -3,10 +3,13 @@
 #include "tests/core/spool_dump.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <sys/time.h>
+#include <ucontext.h>
 
 #include <csignal>
+#include <thread>
 
 namespace sonde::core {
 namespace {
@@ -67,6 +70,58 @@ TEST(EmitSignal, RecordsAgainAfterALongjmpOutOfAWrite) {
       << "lost to signals: " << dumps[0].lost(wire::LossReason::Signal)
       << ", to room: " << dumps[0].lost(wire::LossReason::SpoolFull) << " of " << story.size();
 }
+
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+
+constexpr greg_t kTrapFlag = 0x100;
+volatile sig_atomic_t gStepsLeft = 0;
+volatile sig_atomic_t gHandlerMarks = 0;
+
+// Single-steps from here on, and emits after as many instructions.
+void stepThenEmit(int, siginfo_t*, void* context) {
+  auto& flags = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL];
+  flags = gStepsLeft > 0 ? flags | kTrapFlag : flags & ~kTrapFlag;
+  if (gStepsLeft == 0) {
+    gHandlerMarks = gHandlerMarks + 1;
+    emitMark(intern("handler"), Probe::Annotation);
+  }
+  gStepsLeft = gStepsLeft - 1;
+}
+
+// Wherever the first record of a thread is interrupted by a handler that records, too.
+TEST(EmitSignal, AThreadIsRegisteredOnce) {
+  constexpr int kThreads = 300;
+  constexpr int kStride = 4;
+  const auto dumps = record([] {
+    struct sigaction action {};
+    action.sa_sigaction = stepThenEmit;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGTRAP, &action, nullptr);
+    const std::uint32_t name = intern("first");
+    for (int thread = 1; thread <= kThreads; ++thread) {
+      std::thread([thread, name] {
+        gStepsLeft = thread * kStride;
+        ::pthread_kill(::pthread_self(), SIGTRAP);
+        emitMark(name, Probe::Annotation);
+        gStepsLeft = -1;
+      }).join();
+    }
+    emitScalar(name, gHandlerMarks);
+  });
+  ASSERT_EQ(dumps.size(), 1U);
+  std::uint64_t marks = 0;
+  double expected = kThreads;
+  for (const DumpedRecord& entry : dumps[0].records) {
+    marks += entry.header.kind == wire::RecordKind::Mark ? 1 : 0;
+    if (entry.header.kind == wire::RecordKind::Scalar)
+      expected += entry.as<wire::Scalar>().value;
+  }
+  EXPECT_EQ(dumps[0].threads, kThreads + 1U);  // and the one that attached
+  EXPECT_EQ(static_cast<double>(marks + dumps[0].lost(wire::LossReason::Signal)), expected);
+  EXPECT_GT(dumps[0].lost(wire::LossReason::Signal), 0U);
+}
+
+#endif
 
 }  // namespace
 }  // namespace sonde::core
