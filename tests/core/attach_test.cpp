@@ -3,6 +3,7 @@
 
 #include "collector/core/emit.h"
 #include "tests/core/spool_dump.h"
+#include "tests/support/in_child.h"
 #include "tests/support/spool_folder.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +51,7 @@ TEST(Attach, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
 
 TEST(Attach, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {
   const test::SpoolFolder folder(1 << 20);  // for one image
-  EXPECT_TRUE(inChild([&] {
+  EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     begin("a text to inherit");
     if (::fork() == 0) {
@@ -87,7 +88,7 @@ TEST(Attach, NoticesAChildOfRawClone) {
 
 TEST(Attach, LeavesNothingBehindWhenTheLimitIsZero) {
   const test::SpoolFolder folder(0);
-  EXPECT_TRUE(inChild([&] { EXPECT_FALSE(attach(folder.path().c_str(), nullptr)); }));
+  EXPECT_TRUE(test::inChild([&] { EXPECT_FALSE(attach(folder.path().c_str(), nullptr)); }));
   EXPECT_THAT(folder.files(), IsEmpty());
 }
 
@@ -100,7 +101,8 @@ TEST(Attach, KeepsTheCommand) {
 
 TEST(Attach, ShiftsEveryClockUnderTest) {
   const test::SpoolFolder folder(kRoom);
-  EXPECT_TRUE(inChild([&] { EXPECT_TRUE(attach(folder.path().c_str(), "3600000000000,0")); }));
+  EXPECT_TRUE(
+      test::inChild([&] { EXPECT_TRUE(attach(folder.path().c_str(), "3600000000000,0")); }));
   const SpoolDump dump = dumpSpool(folder.files().at(0));
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

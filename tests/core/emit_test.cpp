@@ -2,6 +2,7 @@
 
 #include "collector/core/attach.h"
 #include "tests/core/spool_dump.h"
+#include "tests/support/in_child.h"
 #include "tests/support/spool_folder.h"
 
 #include <gmock/gmock.h>
@@ -90,7 +91,7 @@ TEST(Emit, CountsScopesThatAreTooDeep) {
 
 TEST(Emit, BeginsASlotWithTheScopesThatAreOpen) {
   const test::SpoolFolder folder(kRoom);
-  EXPECT_TRUE(inChild([&] {
+  EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     begin("phase");
     const std::uint32_t name = intern("value");
@@ -110,7 +111,7 @@ TEST(Emit, BeginsASlotWithTheScopesThatAreOpen) {
 
 TEST(Emit, RecordsAgainWhenThereIsRoomAgain) {
   const test::SpoolFolder folder(kRoom);
-  EXPECT_TRUE(inChild([&] {
+  EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     folder.setLimit(1 << 20);  // as when other processes of the run have the rest
     const std::uint32_t name = intern("value");
@@ -222,7 +223,7 @@ TEST(Emit, CountsNamesPastTheTable) {
 
 TEST(Emit, RecordsNothingWhenTurnedOff) {
   const test::SpoolFolder folder(kRoom);
-  EXPECT_TRUE(inChild([&] {
+  EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     auto recorder =
         launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadWrite);

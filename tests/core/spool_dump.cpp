@@ -1,14 +1,12 @@
 #include "tests/core/spool_dump.h"
 
 #include "collector/core/attach.h"
+#include "tests/support/in_child.h"
 #include "tests/support/spool_folder.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace sonde::core {
 namespace {
@@ -108,20 +106,9 @@ SpoolDump dumpSpool(const std::filesystem::path& file) {
   return dump;
 }
 
-bool inChild(const std::function<void()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    std::fflush(nullptr);
-    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  return ::waitpid(child, &status, 0) == child && status == 0;
-}
-
 std::vector<SpoolDump> record(const std::function<void()>& body, std::uint64_t limit) {
   const test::SpoolFolder folder(limit);
-  EXPECT_TRUE(inChild([&] {
+  EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     body();
   }));

@@ -44,10 +44,6 @@ struct SpoolDump {
 // Fails the current test when the file cannot be read.
 SpoolDump dumpSpool(const std::filesystem::path& file);
 
-// Runs `body` in a forked child, since attach() is once a process; true when it ended well and none
-// of its expectations failed.
-bool inChild(const std::function<void()>& body);
-
 inline constexpr std::uint64_t kRoom = 64 << 20;
 
 // Runs `body` attached to a new folder of at most `limit` bytes, in a child; what the image's files

@@ -7,6 +7,7 @@
 #include "collector/core/spool.h"
 #include "collector/launcher/spool_reader.h"
 #include "tests/core/spool_dump.h"
+#include "tests/support/in_child.h"
 #include "tests/support/spool_folder.h"
 
 #include <gtest/gtest.h>
@@ -125,7 +126,7 @@ Outcome run(const test::SpoolFolder& folder, int threads, int each) {
 }
 
 TEST(SpoolStress, LosesNothingWithRoom) {
-  EXPECT_TRUE(inChild([] {
+  EXPECT_TRUE(test::inChild([] {
     const test::SpoolFolder folder(256 << 20);
     const Outcome outcome = run(folder, 4, 100'000);
     EXPECT_TRUE(outcome.seen.whole);
@@ -136,7 +137,7 @@ TEST(SpoolStress, LosesNothingWithRoom) {
 }
 
 TEST(SpoolStress, CountsWhatDoesNotFit) {
-  EXPECT_TRUE(inChild([] {
+  EXPECT_TRUE(test::inChild([] {
     const test::SpoolFolder folder(1 << 20);
     const Outcome outcome = run(folder, 4, 100'000);
     EXPECT_TRUE(outcome.seen.whole);
