@@ -19,21 +19,20 @@ bool asksToEnd(const signalfd_siginfo& signal) {
 
 // Shared with the thread, which outlives the caller when the user insists.
 struct Ending {
-  std::unique_ptr<Recording> recording;
+  std::function<Result<RecordingSummary>()> finish;
   std::optional<Result<RecordingSummary>> result;
   int done = eventfd(0, EFD_CLOEXEC);
 };
 
 }  // namespace
 
-Result<RecordingSummary> finishInterruptibly(std::unique_ptr<Recording> recording,
+Result<RecordingSummary> finishInterruptibly(std::function<Result<RecordingSummary>()> finish,
                                              const launcher::SignalRelay& relay,
-                                             bool restRunning,
                                              const Say& say) {
   const auto ending = std::make_shared<Ending>();
-  ending->recording = std::move(recording);
-  std::thread thread([ending, restRunning] {
-    ending->result.emplace(ending->recording->finish(restRunning));
+  ending->finish = std::move(finish);
+  std::thread thread([ending] {
+    ending->result.emplace(ending->finish());
     eventfd_write(ending->done, 1);
   });
   int asked = 0;
@@ -44,9 +43,10 @@ Result<RecordingSummary> finishInterruptibly(std::unique_ptr<Recording> recordin
       close(ending->done);
       return *std::move(ending->result);
     }
+    const int before = asked;
     while (const auto signal = relay.next())
       asked += asksToEnd(*signal) ? 1 : 0;
-    if (asked == 1)
+    if (before == 0 && asked == 1)
       say("the job has ended, the trace is being finished: once more to leave it unfinished");
   }
   thread.detach();

@@ -7,16 +7,14 @@
 #include "session/job_run.h"
 #include "session/recording.h"
 
-#include <memory>
+#include <functional>
 
 namespace sonde::session {
 
-// Runs recording.finish(restRunning) on a thread of its own and waits for it. When the user has
-// insisted, the error says how to go on; the recording must then not be touched any more and the
-// process must end.
-Result<RecordingSummary> finishInterruptibly(std::unique_ptr<Recording> recording,
+// Runs `finish` on a thread of its own and waits for it. When the user has insisted, the error says
+// how to go on; what `finish` works on must then not be touched any more and the process must end.
+Result<RecordingSummary> finishInterruptibly(std::function<Result<RecordingSummary>()> finish,
                                              const launcher::SignalRelay& relay,
-                                             bool restRunning,
                                              const Say& say);
 
 }  // namespace sonde::session

@@ -238,7 +238,11 @@ class JobRun {
   }
 
   void closeRecording(const launcher::SignalRelay& relay, const launcher::RunOutcome& outcome) {
-    auto summary = finishInterruptibly(std::move(recording_), relay, outcome.restRunning, say_);
+    const auto finish = [recording = std::shared_ptr<Recording>(std::move(recording_)),
+                         restRunning = outcome.restRunning] {
+      return recording->finish(restRunning);
+    };
+    auto summary = finishInterruptibly(finish, relay, say_);
     if (!summary) {
       say_(summary.error().message);
       return;

@@ -1,0 +1,70 @@
+#include "session/closing.h"
+
+#include <gmock/gmock.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+namespace sonde::session {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A recording that takes until it is told to end, while signals come one after the other.
+class Closing : public ::testing::Test {
+ protected:
+  Result<RecordingSummary> finishDuring(const std::vector<int>& signals) {
+    auto relay = launcher::SignalRelay::install();
+    EXPECT_TRUE(relay);
+    const int end = eventfd(0, EFD_CLOEXEC);
+    std::thread sender([&] {
+      for (const int signal : signals) {
+        kill(getpid(), signal);
+        while (isPending(signal))
+          std::this_thread::yield();
+      }
+      eventfd_write(end, 1);
+    });
+    auto result = finishInterruptibly(
+        [end] {
+          eventfd_t value = 0;
+          eventfd_read(end, &value);
+          return Result<RecordingSummary>(RecordingSummary{});
+        },
+        *relay,
+        [this](const std::string& line) { lines_.push_back(line); });
+    sender.join();
+    return result;
+  }
+
+  static bool isPending(int signal) {
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, signal) == 1;
+  }
+
+  std::vector<std::string> lines_;
+};
+
+TEST_F(Closing, SaysNothingAboutChildrenThatEnd) {
+  EXPECT_TRUE(finishDuring({SIGCHLD, SIGCHLD}));
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(Closing, SaysOnceThatTheTraceIsBeingFinished) {
+  EXPECT_TRUE(finishDuring({SIGCHLD, SIGINT, SIGCHLD, SIGCHLD, SIGCHLD}));
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("once more to leave it unfinished")));
+}
+
+TEST_F(Closing, LeavesTheTraceUnfinishedWhenAskedTwice) {
+  const auto result = finishDuring({SIGINT, SIGTERM});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("finish it with sonde recover"));
+}
+
+}  // namespace
+}  // namespace sonde::session
