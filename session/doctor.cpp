@@ -1,5 +1,6 @@
 #include "session/doctor.h"
 
+#include "collector/wire/clock_source.h"
 #include "session/environment.h"
 #include "session/sources.h"
 
@@ -91,28 +92,16 @@ std::string findLibrary(const std::string& name, const fs::path& besides) {
   return firstMatch(patterns);
 }
 
-std::string cpuFlags() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.starts_with("flags") || line.starts_with("Features"))
-      return line;
-  }
-  return "";
-}
-
 // Probes whose code is in this version; the others are named, so that nobody looks for them in
 // vain.
 ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
   using wire::Probe;
   const auto version = [&](const char* name) { return report.versions.at(name); };
+  if (!source.built)
+    return {source.name, false, "not part of this version of Sonde"};
   if (!libraryThere)
     return {source.name, false, "Sonde's own library is missing: install Sonde again"};
   switch (source.probe) {
-    case Probe::Annotation:
-    case Probe::Nvtx:
-    case Probe::Net:
-      return {source.name, true, ""};
     case Probe::Torch:
       if (version("python").empty())
         return {source.name, false, "there is no python3 in $PATH"};
@@ -124,19 +113,15 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
         return {source.name, false, "there is no libgloo, and no torch that could hold one"};
       return {source.name, true, ""};
     default:
-      return {source.name, false, "not part of this version of Sonde"};
+      return {source.name, true, ""};
   }
 }
 
 }  // namespace
 
-std::string clockDescription(const std::string& clockSource, const std::string& cpuFlags) {
-  const bool invariant = cpuFlags.find("constant_tsc") != std::string::npos &&
-                         cpuFlags.find("nonstop_tsc") != std::string::npos;
-  if (clockSource == "tsc" && invariant)
+std::string clockDescription(const std::string& clockSource) {
+  if (wire::trustsTsc(clockSource))
     return "the processor's time-stamp counter";
-  if (clockSource == "tsc")
-    return "CLOCK_MONOTONIC, because the time-stamp counter is not invariant";
   return fmt::format("CLOCK_MONOTONIC, because the kernel's clock source is {}: records cost more",
                      clockSource.empty() ? "unknown" : clockSource);
 }
@@ -157,8 +142,7 @@ DoctorReport examine(const SpoolRequest& request) {
                                          "/usr/lib/*-linux-gnu/libcupti.so*"});
   report.versions["perf_event_paranoid"] = firstLine("/proc/sys/kernel/perf_event_paranoid");
   report.spool = checkPlaces(request);
-  report.clock = clockDescription(
-      firstLine("/sys/devices/system/clocksource/clocksource0/current_clocksource"), cpuFlags());
+  report.clock = clockDescription(firstLine(wire::kClockSourcePath));
   const bool libraryThere = static_cast<bool>(findInstallation());
   for (const SourceName& source : sourceNames())
     report.probes.push_back(reportOf(source, report, libraryThere));

@@ -26,6 +26,6 @@ struct DoctorReport {
 DoctorReport examine(const SpoolRequest& request);
 
 // The clock that the library will use, given what the kernel says of itself.
-std::string clockDescription(const std::string& clockSource, const std::string& cpuFlags);
+std::string clockDescription(const std::string& clockSource);
 
 }  // namespace sonde::session

@@ -118,7 +118,16 @@ class JobRun {
     }
     installation_ = *std::move(installation);
     probeMask_ = *mask;
+    if (options_.sources)
+      nameMissingSources();
     return readRules() ? 0 : kExitCannotBegin;
+  }
+
+  void nameMissingSources() const {
+    const auto missing = missingSources(*options_.sources);
+    if (!missing.empty())
+      say_(fmt::format("this version of Sonde cannot record {}: the run goes on without",
+                       fmt::join(missing, ", ")));
   }
 
   bool readRules() {

@@ -20,24 +20,46 @@ std::string knownNames() {
   return text;
 }
 
+// One word of a list.
+struct Wanted {
+  std::string name;
+  bool removed;
+  const SourceName* source;  // nullptr: there is none of this name
+};
+
+std::vector<Wanted> split(const std::string& list) {
+  std::vector<Wanted> all;
+  std::istringstream words(list);
+  std::string word;
+  while (std::getline(words, word, ',')) {
+    const bool removed = word.starts_with('-');
+    const std::string name = removed ? word.substr(1) : word;
+    const auto& names = sourceNames();
+    const auto found = std::find_if(
+        names.begin(), names.end(), [&](const SourceName& source) { return name == source.name; });
+    all.push_back({name, removed, found == names.end() ? nullptr : &*found});
+  }
+  return all;
+}
+
 }  // namespace
 
 const std::vector<SourceName>& sourceNames() {
   using wire::Probe;
-  static const std::vector<SourceName> kNames = {{Probe::Annotation, "annotation", true},
-                                                 {Probe::Torch, "torch", true},
-                                                 {Probe::Gloo, "gloo", true},
-                                                 {Probe::Nccl, "nccl", true},
-                                                 {Probe::Mpi, "mpi", true},
-                                                 {Probe::Net, "net", true},
-                                                 {Probe::Cuda, "cuda", true},
-                                                 {Probe::Nvtx, "nvtx", true},
-                                                 {Probe::System, "system", true},
-                                                 {Probe::Io, "io", false},
-                                                 {Probe::Sync, "sync", false},
-                                                 {Probe::Python, "python", false},
-                                                 {Probe::Stack, "stack", false},
-                                                 {Probe::Tensor, "tensor", false}};
+  static const std::vector<SourceName> kNames = {{Probe::Annotation, "annotation", true, true},
+                                                 {Probe::Torch, "torch", true, true},
+                                                 {Probe::Gloo, "gloo", true, true},
+                                                 {Probe::Nccl, "nccl", true, false},
+                                                 {Probe::Mpi, "mpi", true, false},
+                                                 {Probe::Net, "net", true, true},
+                                                 {Probe::Cuda, "cuda", true, false},
+                                                 {Probe::Nvtx, "nvtx", true, true},
+                                                 {Probe::System, "system", true, false},
+                                                 {Probe::Io, "io", false, false},
+                                                 {Probe::Sync, "sync", false, false},
+                                                 {Probe::Python, "python", false, false},
+                                                 {Probe::Stack, "stack", false, false},
+                                                 {Probe::Tensor, "tensor", false, false}};
   return kNames;
 }
 
@@ -53,23 +75,25 @@ std::uint32_t defaultSources() {
 Result<std::uint32_t> parseSources(const std::string& list) {
   const bool onlyRemoves = list.starts_with('-');
   std::uint32_t mask = onlyRemoves ? defaultSources() : bitOf(wire::Probe::Process);
-  std::istringstream words(list);
-  std::string word;
-  while (std::getline(words, word, ',')) {
-    const bool removes = word.starts_with('-');
-    const std::string name = removes ? word.substr(1) : word;
-    const auto& names = sourceNames();
-    const auto found = std::find_if(
-        names.begin(), names.end(), [&](const SourceName& source) { return name == source.name; });
-    if (found == names.end())
+  for (const Wanted& wanted : split(list)) {
+    if (wanted.source == nullptr)
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("'{}' is no source: choose among {}", name, knownNames())};
-    if (removes)
-      mask &= ~bitOf(found->probe);
+                   fmt::format("'{}' is no source: choose among {}", wanted.name, knownNames())};
+    if (wanted.removed)
+      mask &= ~bitOf(wanted.source->probe);
     else
-      mask |= bitOf(found->probe);
+      mask |= bitOf(wanted.source->probe);
   }
   return mask;
+}
+
+std::vector<std::string> missingSources(const std::string& list) {
+  std::vector<std::string> missing;
+  for (const Wanted& wanted : split(list)) {
+    if (!wanted.removed && wanted.source != nullptr && !wanted.source->built)
+      missing.push_back(wanted.name);
+  }
+  return missing;
 }
 
 }  // namespace sonde::session

@@ -14,6 +14,7 @@ struct SourceName {
   wire::Probe probe;
   const char* name;
   bool byDefault;
+  bool built;  // its code is in this version
 };
 
 // Every probe that a user may name, in the order of the manual.
@@ -24,5 +25,9 @@ const std::vector<SourceName>& sourceNames();
 Result<std::uint32_t> parseSources(const std::string& list);
 
 std::uint32_t defaultSources();
+
+// Those that `list` asks for by name and that this version cannot record. Requires: parseSources()
+// understands `list`.
+std::vector<std::string> missingSources(const std::string& list);
 
 }  // namespace sonde::session

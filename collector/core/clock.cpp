@@ -1,6 +1,7 @@
 #include "collector/core/clock.h"
 
 #include "collector/core/syscalls.h"
+#include "collector/wire/clock_source.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,18 +30,14 @@ std::int64_t shifted(std::int64_t ns, std::int64_t monotonic) noexcept {
 }
 
 bool kernelTrustsTsc() noexcept {
-#if defined(__x86_64__)
-  const char* path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-  const long fd = rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDONLY | O_CLOEXEC);
+  const long fd =
+      rawSyscall(SYS_openat, AT_FDCWD, asLong(wire::kClockSourcePath), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return false;
-  char name[16] = {};
-  const long got = rawSyscall(SYS_read, fd, asLong(name), sizeof name - 1);
+  char name[32] = {};
+  rawSyscall(SYS_read, fd, asLong(name), sizeof name - 1);
   rawSyscall(SYS_close, fd);
-  return got >= 3 && memcmp(name, "tsc", 3) == 0;
-#else
-  return false;
-#endif
+  return wire::trustsTsc({name, strcspn(name, "\n")});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "collector/core/attach.h"
 
 #include "collector/core/emit.h"
+#include "collector/wire/clock_source.h"
 #include "tests/core/spool_dump.h"
 #include "tests/support/in_child.h"
 #include "tests/support/spool_folder.h"
@@ -14,6 +15,8 @@
 
 #include <csignal>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 namespace sonde::core {
 namespace {
@@ -97,6 +100,13 @@ TEST(Attach, KeepsTheCommand) {
   const auto arguments = testing::internal::GetArgvs();
   ASSERT_FALSE(dumps.at(0).identity.command.empty());
   EXPECT_EQ(dumps[0].identity.command[0], arguments[0]);
+}
+
+TEST(Attach, StampsByTheCounterWhereTheKernelTrustsIt) {
+  std::string clockSource;
+  std::getline(std::ifstream(wire::kClockSourcePath) >> std::ws, clockSource);
+  const auto dumps = record([] {});
+  EXPECT_EQ(dumps.at(0).identity.clock == wire::ClockKind::Tsc, wire::trustsTsc(clockSource));
 }
 
 TEST(Attach, ShiftsEveryClockUnderTest) {

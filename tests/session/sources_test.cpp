@@ -45,6 +45,11 @@ TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
   EXPECT_FALSE(parseSources("-process"));
 }
 
+TEST(Sources, NamesThoseThatThisVersionCannotRecord) {
+  EXPECT_THAT(missingSources("cuda,net,-mpi,system"), ::testing::ElementsAre("cuda", "system"));
+  EXPECT_THAT(missingSources("-net,-cuda"), ::testing::IsEmpty());
+}
+
 TEST(Sources, NamesTheOneItDoesNotKnow) {
   const auto mask = parseSources("net,gpu");
   ASSERT_FALSE(mask);
