@@ -366,11 +366,6 @@ bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
   return true;
 }
 
-bool inVforkChild() noexcept {
-  return gSpool.header != nullptr && rawSyscall(SYS_getpid) != gSpool.header->pid &&
-         gForkPage->generation.load(std::memory_order_relaxed) != 0;
-}
-
 [[gnu::cold, gnu::noinline]] void countLoss(Probe probe,
                                             RecordKind kind,
                                             LossReason reason) noexcept {

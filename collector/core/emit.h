@@ -87,10 +87,6 @@ void emitFork(std::int32_t childPid) noexcept;
 // `reason` 0: Sonde follows into the new image.
 void emitExec(std::uint32_t path, std::uint32_t reason) noexcept;
 
-// True in a vfork child, which shares its parent's memory and must not touch tables kept there. A
-// system call.
-bool inVforkChild() noexcept;
-
 void countLoss(wire::Probe probe, wire::RecordKind kind, wire::LossReason reason) noexcept;
 
 }  // namespace sonde::core

@@ -75,6 +75,7 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   state->slot = nullptr;
   state->scopeCount = state->deepScopes = 0;
   state->nextToken = 1;
+  state->vforksSeen = 0;
   state->givenName.store(0, std::memory_order_relaxed);
   if (!__atomic_compare_exchange_n(
           &tState, &before, state, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

@@ -26,6 +26,7 @@ struct ThreadState {
   std::uint32_t thread;                  // index of the ThreadDefinition
   std::atomic<std::int32_t> tid;         // 0: the state is free
   std::atomic<std::uint32_t> givenName;  // by the program, through a probe; 0: none
+  std::uint32_t vforksSeen;              // calls of vfork when the thread was last in the parent
   std::uint32_t nextToken;
   std::uint32_t scopeCount;
   const char* guardFrame;    // a place in the stack frame that took the guard last

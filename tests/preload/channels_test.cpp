@@ -189,6 +189,14 @@ TEST_F(Channels, NothingIsRecordedOfAProbeThatIsOff) {
   EXPECT_THAT(all(), IsEmpty());
 }
 
+TEST_F(Channels, ATransferMakesNoSystemCallOfItsOwn) {
+  const Finished recorded = run({target("pipe_under_seccomp")});
+  if (recorded.status == 77)
+    GTEST_SKIP() << "no system call filters here";
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_THAT(all(), SizeIs(4 * 102));
+}
+
 TEST_F(Channels, SignalHandlersCostRecordsButNeverTheCount) {
   run({target("signals_in_emit")});
   for (const RecordedProcess& process : recording_.read()) {

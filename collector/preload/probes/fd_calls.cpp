@@ -2,6 +2,7 @@
 
 #include "collector/core/emit.h"
 #include "collector/core/syscalls.h"
+#include "collector/core/vfork.h"
 #include "collector/preload/probes/net_socket.h"
 
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #include "collector/core/emit.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
+#include "collector/core/vfork.h"
 #include "collector/preload/probes/fd_calls.h"
 #include "collector/preload/probes/net_socket.h"
 
@@ -74,9 +75,8 @@ std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
 }
 
 void transferred(const FdTransfer& transfer) {
-  // A vfork child talks to its parent through a pipe or a socket pair. The bytes have been counted;
-  // the record would be taken for the parent's.
-  if (!core::enabled(Probe::Net) || (transfer.entry.kind() != FdKind::Tcp && core::inVforkChild()))
+  // The bytes of a vfork child have been counted; the record would be taken for the parent's.
+  if (!core::enabled(Probe::Net) || core::inNotedVforkChild())
     return;
   wire::Transfer record{};
   record.header.subject = channelOf(transfer);

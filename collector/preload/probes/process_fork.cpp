@@ -4,6 +4,7 @@
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
+#include "collector/core/vfork.h"
 #include "collector/preload/probes/fd_table.h"
 
 #include <errno.h>
