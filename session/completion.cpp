@@ -4,13 +4,10 @@
 #include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_name.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -43,23 +40,6 @@ Error taken(const fs::path& part, const fs::path& output) {
                   "{0}",
                   output.string(),
                   part.string())};
-}
-
-// The last check is the kernel's, so that what was made in between is not lost either. Not every
-// file system has it.
-Result<void> rename(const fs::path& part, const fs::path& output, bool replace) {
-  const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
-  if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, output.c_str(), flags) == 0)
-    return {};
-  if (errno == EEXIST)
-    return taken(part, output);
-  if ((errno == EINVAL || errno == ENOSYS) && ::rename(part.c_str(), output.c_str()) == 0)
-    return {};
-  return Error{ErrorCode::Io,
-               fmt::format("{} could not be renamed to {}: {}",
-                           part.string(),
-                           output.string(),
-                           std::strerror(errno))};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "session/output_name.h"
 
+#include "analysis/store/trace_name.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -108,8 +110,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
     return invalid(fmt::format(
         "{} is an unfinished recording: finish it with sonde recover, or give -f to drop it",
         part.string()));
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-    fs::remove(part.string() + suffix, failure);
+  store::removeTrace(part);
   const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0)
     return Error{ErrorCode::Io,

@@ -1,5 +1,6 @@
 #include "session/recording.h"
 
+#include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
@@ -238,9 +239,7 @@ void Recording::noteRefused() {
 
 void Recording::discard() {
   drainer_.reset();
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-    fs::remove(partPath(options_.output).string() + suffix, ignored);
+  store::removeTrace(partPath(options_.output));
   removeFolder();
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/store/schema.h"
 #include "analysis/store/scope_inheritance.h"
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_name.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -100,16 +101,7 @@ Result<void> replaceByCopy(Database trace) {
   SONDE_TRY_ASSIGN(Database written, Database::open(copy, Access::ReadWrite));
   SONDE_TRY(written.exec("PRAGMA synchronous = FULL"));
   SONDE_TRY(leaveLog(written));
-  for (const char* log :
-       {"-wal", "-shm"})  // before the rename: a log beside another file would be replayed into it
-    fs::remove(path.string() + log, problem);
-  fs::rename(copy, path, problem);
-  if (problem)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot replace '{}' ({}): check the folder's permissions",
-                             path.string(),
-                             problem.message())};
-  return {};
+  return renameTrace(copy, path, true);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "analysis/store/finaliser.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
-#include "analysis/store/trace_output.h"
+#include "analysis/store/trace_name.h"
 
 #include <fmt/format.h>
 
@@ -282,7 +282,7 @@ Result<MergeSummary> merge(const MergeOptions& options) {
       store::removeTrace(part);
     return summary;
   }
-  SONDE_TRY(store::publish(part, options.output));
+  SONDE_TRY(store::renameTrace(part, options.output, options.overwrite));
   return summary;
 }
 

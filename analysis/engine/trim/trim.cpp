@@ -4,7 +4,7 @@
 #include "analysis/store/finaliser.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
-#include "analysis/store/trace_output.h"
+#include "analysis/store/trace_name.h"
 
 #include <fmt/format.h>
 
@@ -214,7 +214,7 @@ Result<void> trim(const TrimOptions& options) {
     store::removeTrace(part);
     return done;
   }
-  return store::publish(part, options.output);
+  return store::renameTrace(part, options.output, options.overwrite);
 }
 
 }  // namespace sonde::engine::trim

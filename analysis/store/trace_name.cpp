@@ -1,0 +1,66 @@
+#include "analysis/store/trace_name.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+namespace sonde::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+void removeLogs(const fs::path& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"-wal", "-shm", "-journal"})
+    fs::remove(path.string() + suffix, ignored);
+}
+
+Error taken(const fs::path& to) {
+  return {ErrorCode::InvalidArgument,
+          fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
+}
+
+}  // namespace
+
+fs::path partOf(const fs::path& output) {
+  return output.string() + ".part";
+}
+
+Result<void> checkOutput(const fs::path& output, bool replace) {
+  std::error_code ignored;
+  if (!replace && fs::exists(fs::symlink_status(output, ignored)))
+    return taken(output);
+  return {};
+}
+
+void removeTrace(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  removeLogs(path);
+}
+
+Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
+  SONDE_TRY(checkOutput(to, replace));
+  // Before the rename: SQLite would play the log of an earlier file of that name into this one.
+  removeLogs(to);
+  // The last check is the kernel's, so that what was made in between is not lost either. Not every
+  // file system has it.
+  const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0)
+    return {};
+  if (errno == EEXIST)
+    return taken(to);
+  if ((errno == EINVAL || errno == ENOSYS) && ::rename(from.c_str(), to.c_str()) == 0)
+    return {};
+  return Error{ErrorCode::Io,
+               fmt::format("cannot rename '{}' to '{}' ({}): the trace is in the former",
+                           from.string(),
+                           to.string(),
+                           std::strerror(errno))};
+}
+
+}  // namespace sonde::store

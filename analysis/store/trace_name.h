@@ -1,0 +1,26 @@
+// A trace's place in the file system: giving a finished one its name, and removing one, each with
+// what SQLite keeps beside the file. Free functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <filesystem>
+
+namespace sonde::store {
+
+// Where a trace is written before it gets its name: beside it, so that it can be renamed.
+std::filesystem::path partOf(const std::filesystem::path& output);
+
+// InvalidArgument when something has that name already and may not be replaced.
+Result<void> checkOutput(const std::filesystem::path& output, bool replace);
+
+// Removes a trace, if there is one. Requires: nobody writes it.
+void removeTrace(const std::filesystem::path& path);
+
+// Renames a trace that stands alone, without a log beside it. What `to` names is replaced only with
+// `replace`; else InvalidArgument, and both stay as they are.
+Result<void> renameTrace(const std::filesystem::path& from,
+                         const std::filesystem::path& to,
+                         bool replace);
+
+}  // namespace sonde::store

@@ -1,0 +1,80 @@
+#include "analysis/store/trace_name.h"
+
+#include "analysis/store/finaliser.h"
+#include "analysis/store/trace_file.h"
+#include "analysis/store/trace_writer.h"
+#include "tests/store/expect_result.h"
+#include "tests/store/sample_trace.h"
+#include "tests/store/temporary_folder.h"
+
+#include <fstream>
+
+namespace sonde::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TraceName : public TemporaryFolder {
+ protected:
+  fs::path finished(const std::string& name) {
+    auto trace = createTrace(file(name));
+    auto writer = TraceWriter::open(std::move(*trace));
+    EXPECT_TRUE(writeSample(*writer, 5));
+    EXPECT_TRUE(finalise(*TraceWriter::release(std::move(*writer))));
+    return file(name);
+  }
+  // Leaves at `path` what is left there when its writer is killed, log and all.
+  void unfinished(const fs::path& path) {
+    ASSERT_GOOD_ASSIGN(const Database live, createTrace(file("live")));
+    for (const char* suffix : {"", "-wal"})
+      fs::copy_file(file("live").string() + suffix, path.string() + suffix);
+    ASSERT_GT(fs::file_size(path.string() + "-wal"), 0U);
+  }
+};
+
+TEST_F(TraceName, ALogOfAnEarlierFileIsNotPlayedIntoTheNewOne) {
+  const fs::path output = file("out.sonde");
+  unfinished(output);
+  ASSERT_GOOD(renameTrace(finished("new.part"), output, true));
+  EXPECT_FALSE(fs::exists(output.string() + "-wal"));
+  ASSERT_GOOD_ASSIGN(const Database trace, openTrace(output));
+  ASSERT_GOOD_ASSIGN(const bool complete, isFinished(trace));
+  EXPECT_TRUE(complete);
+  ASSERT_GOOD_ASSIGN(const std::string verdict, trace.queryText("PRAGMA integrity_check"));
+  EXPECT_EQ(verdict, "ok");
+}
+
+TEST_F(TraceName, ALogThatHasLostItsFileIsNotPlayedEither) {
+  const fs::path output = file("out.sonde");
+  unfinished(output);
+  fs::remove(output);
+  ASSERT_GOOD(renameTrace(finished("new.part"), output, false));
+  EXPECT_FALSE(fs::exists(output.string() + "-wal"));
+}
+
+TEST_F(TraceName, WhatExistsStaysWholeUnlessReplaced) {
+  const fs::path output = file("out.sonde");
+  unfinished(output);
+  const auto refused = renameTrace(finished("new.part"), output, false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_TRUE(fs::exists(output.string() + "-wal"));
+  EXPECT_TRUE(fs::exists(file("new.part")));
+}
+
+TEST_F(TraceName, RemovesATraceWithItsLogs) {
+  unfinished(file("old"));
+  removeTrace(file("old"));
+  EXPECT_FALSE(fs::exists(file("old")));
+  EXPECT_FALSE(fs::exists(file("old-wal")));
+  removeTrace(file("old"));
+}
+
+TEST_F(TraceName, SaysWhyItCannotRename) {
+  const auto refused = renameTrace(finished("new.part"), file("no/such/folder"), false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Io);
+}
+
+}  // namespace
+}  // namespace sonde::store
