@@ -19,7 +19,8 @@ void complain(std::string_view verb, std::string_view message) {
 
 int fail(std::string_view verb, const Error& error) {
   complain(verb, error.message);
-  return error.code == ErrorCode::InvalidArgument ? kExitUsage : kExitUnreadable;
+  const bool askedAmiss = error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Busy;
+  return askedAmiss ? kExitUsage : kExitUnreadable;
 }
 
 void printOut(std::string_view text) {

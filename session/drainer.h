@@ -99,7 +99,7 @@ struct DrainTotals {
 class Drainer {
  public:
   // Fails when the folder is not a session's, when another process drains it
-  // (ErrorCode::InvalidArgument), or when the part cannot be created or is not this session's.
+  // (ErrorCode::Busy), or when the part cannot be created or is not this session's.
   static Result<std::unique_ptr<Drainer>> open(DrainerOptions options);
   // With the lock of the folder in hand.
   static Result<std::unique_ptr<Drainer>> open(DrainerOptions options,

@@ -99,16 +99,6 @@ Result<Session> findSession(const fs::path& spool) {
   return session;
 }
 
-Error stillRecorded(const Session& session) {
-  const std::string who = session.manifest
-                              ? fmt::format("process {}", session.manifest->launcherPid)
-                              : "another process";
-  return {ErrorCode::InvalidArgument,
-          fmt::format("{} is being recorded or recovered by {}: that will finish the trace",
-                      session.folder.string(),
-                      who)};
-}
-
 // Whether the name of its unfinished trace was taken by another recording since.
 bool ofAnother(const Session& session) {
   const auto state = stateOf(session.manifest->part);
@@ -129,9 +119,7 @@ Error nameTaken(const Session& session) {
 
 // What is decided about a session holds as long as its lock is held.
 Result<SpoolLock> lockSession(Session& session) {
-  auto lock = SpoolLock::take(session.folder);
-  if (!lock)
-    return lock.error().code == ErrorCode::InvalidArgument ? stillRecorded(session) : lock.error();
+  SONDE_TRY_ASSIGN(SpoolLock lock, SpoolLock::take(session.folder));
   SONDE_TRY_ASSIGN(session.manifest, readManifest(session.folder));
   return lock;
 }
@@ -311,7 +299,7 @@ Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& pl
     if (!manifest || manifest->part != part)
       continue;
     if (launcherLives(folder))
-      return Error{ErrorCode::InvalidArgument,
+      return Error{ErrorCode::Busy,
                    fmt::format("{} is being recorded by process {}: give another name with -o",
                                manifest->output.string(),
                                manifest->launcherPid)};

@@ -38,12 +38,12 @@ struct Recovered {
 };
 
 // `spool`: a session folder or one of its spool files. With a file and an output only that file's
-// records are added. InvalidArgument when its recorder lives, or the output exists; Io when the
-// trace of another recording has the name meanwhile; NotFound when it is no session.
+// records are added. Busy when its recorder lives, InvalidArgument when the output exists; Io when
+// the trace of another recording has the name meanwhile; NotFound when it is no session.
 Result<Recovered> recoverSession(const std::filesystem::path& spool, const RecoverOptions& options);
 
 // Before another recording writes `part` anew: drops the session in `places` that was writing it
-// and whose recorder is dead; its processes that still run stop recording. InvalidArgument when its
+// and whose recorder is dead; its processes that still run stop recording. Busy when its
 // recorder lives, or somebody is recovering it.
 Result<void> dropSessionOf(const std::filesystem::path& part,
                            const std::vector<std::filesystem::path>& places);

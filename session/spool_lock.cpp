@@ -1,14 +1,43 @@
 #include "session/spool_lock.h"
 
+#include "collector/launcher/process_stat.h"
+#include "session/manifest.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 namespace sonde::session {
+
+namespace {
+
+// Nothing of it is needed to hold the lock: a disk that is full keeps nobody from it.
+void writeHolder(int fd) {
+  const std::string text = fmt::format("{} {}\n", ::getpid(), processStartTime(::getpid()));
+  if (::ftruncate(fd, 0) != 0 ||
+      ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+    return;
+}
+
+// One that has just taken it may not have written yet; then the text is of one that is dead.
+std::string readHolder(int fd) {
+  char text[64] = {};
+  int pid = 0;
+  unsigned long long startTime = 0;
+  if (::pread(fd, text, sizeof text - 1, 0) <= 0 ||
+      std::sscanf(text, "%d %llu", &pid, &startTime) != 2 ||
+      !launcher::processAlive(pid, startTime))
+    return "another process";
+  return fmt::format("process {}", pid);
+}
+
+}  // namespace
 
 Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "lock";
@@ -23,15 +52,18 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
   if (::fcntl(fd, F_OFD_SETLK, &whole) == 0) {
     // Its last holder may have removed it with the session, after it was opened here.
     struct stat status {};
-    if (::fstat(fd, &status) == 0 && status.st_nlink > 0)
+    if (::fstat(fd, &status) == 0 && status.st_nlink > 0) {
+      writeHolder(fd);
       return lock;
+    }
     return Error{ErrorCode::NotFound,
                  fmt::format("{} was just finished by another process", folder.string())};
   }
   if (errno == EAGAIN || errno == EACCES)
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("{} is being recorded or recovered by another process", folder.string())};
+    return Error{ErrorCode::Busy,
+                 fmt::format("{} is being recorded or recovered by {}: that will finish the trace",
+                             folder.string(),
+                             readHolder(fd))};
   return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
 }
 

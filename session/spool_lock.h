@@ -1,5 +1,6 @@
 // The right to drain a session: an open-file-description lock on `lock` in its folder, which the
-// kernel takes back when its holder dies. Owned by the drainer.
+// kernel takes back when its holder dies. The kernel tells nobody who holds such a lock, so the
+// holder writes its pid and start time into the file. Owned by the drainer.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -11,7 +12,7 @@ namespace sonde::session {
 
 class SpoolLock {
  public:
-  // InvalidArgument when somebody else holds it, NotFound when there is no such
+  // Busy when another process holds it, which the message names; NotFound when there is no such
   // folder, or none any more.
   static Result<SpoolLock> take(const std::filesystem::path& folder);
   SpoolLock(SpoolLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

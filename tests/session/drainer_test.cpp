@@ -297,7 +297,7 @@ TEST_F(DrainerTest, OnlyOneDrainsASession) {
   options.part = part();
   const auto second = Drainer::open(options);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(second.error().code, ErrorCode::Busy);
 }
 
 TEST_F(DrainerTest, RefusesThePartOfAnotherSession) {

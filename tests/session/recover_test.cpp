@@ -299,7 +299,28 @@ TEST_F(RecoverTest, RefusesASessionThatIsBeingRecorded) {
   const auto recorder = drainer();
   const auto recovered = recoverSession(session(), options_);
   ASSERT_FALSE(recovered);
-  EXPECT_EQ(recovered.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(recovered.error().code, ErrorCode::Busy);
+  // It is this process that holds the lock; the launcher in the manifest is dead.
+  EXPECT_THAT(recovered.error().message,
+              testing::HasSubstr("by process " + std::to_string(::getpid())));
+}
+
+TEST_F(RecoverTest, NamesNoProcessThatIsDeadAsTheHolder) {
+  const auto recorder = drainer();
+  std::ofstream(session() / "lock") << "4194304 1\n";
+  const auto refused = SpoolLock::take(session());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Busy);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("by another process"));
+}
+
+TEST_F(RecoverTest, DropsNoSessionThatSomebodyRecovers) {
+  recordedByHalf();
+  const auto recoverer = drainer();
+  const auto refused = dropSessionOf(part(), {place()});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(fs::exists(session() / "manifest.json"));
 }
 
 TEST_F(RecoverTest, FindsAbandonedSessions) {
