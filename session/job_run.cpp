@@ -1,6 +1,7 @@
 #include "session/job_run.h"
 
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_name.h"
 #include "collector/launcher/child.h"
 #include "collector/launcher/command_path.h"
 #include "collector/launcher/follow_check.h"
@@ -85,8 +86,11 @@ class JobRun {
     if (auto claimed = claim(child->pid()); !claimed)
       return refuse(claimed.error().message);
     openRecording();
-    if (!recording_)
+    if (!recording_) {
+      if (!partTaken_)
+        store::removeTrace(partPath(output_));
       say_(fmt::format("not recording: {}", whyNot_));
+    }
     return supervise(*relay, *child);
   }
 
@@ -197,6 +201,7 @@ class JobRun {
     if (!begun) {
       std::error_code ignored;
       fs::remove_all(folder, ignored);
+      partTaken_ = begun.error().code == ErrorCode::Busy;
       return std::move(begun).error();
     }
     recording_ = *std::move(begun);
@@ -290,6 +295,7 @@ class JobRun {
   Installation installation_;
   std::uint32_t probeMask_ = 0;
   fs::path output_;
+  bool partTaken_ = false;  // by another run, with -f
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;

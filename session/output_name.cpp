@@ -106,19 +106,21 @@ Result<void> claimOutput(const fs::path& output, bool force) {
   if (!force && fs::exists(output, failure))
     return invalid(
         fmt::format("{} exists: give another name with -o, or -f to replace it", output.string()));
-  if (!force && fs::exists(part, failure))
-    return invalid(fmt::format(
-        "{} is an unfinished recording: finish it with sonde recover, or give -f to drop it",
-        part.string()));
-  store::removeTrace(part);
+  if (force)
+    store::removeTrace(part);
   const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST)
+    return invalid(
+        fmt::format("{} is a recording that goes on or was cut off: give another name with -o; or "
+                    "finish it with sonde recover, or give -f to drop it",
+                    part.string()));
   if (file < 0)
     return Error{ErrorCode::Io,
                  fmt::format("cannot create {}: {}: give another place with -o",
                              part.string(),
                              std::strerror(errno))};
   close(file);
-  unlink(part.c_str());
+  store::removeLogs(part);  // of one that was removed by hand
   return {};
 }
 

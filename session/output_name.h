@@ -1,5 +1,5 @@
-// Where a recording writes its trace: the words of `-o` turned into a path, and the checks that it
-// can be written. Plain functions; any thread.
+// Where a recording writes its trace: the words of `-o` turned into a path, and the claim to it.
+// Plain functions; any thread.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -27,8 +27,9 @@ Result<std::filesystem::path> outputPath(const OutputRequest& request);
 
 std::filesystem::path partPath(const std::filesystem::path& output);
 
-// Makes the folders and proves that a file can be created there. Refuses an output, or the
-// unfinished `.part` of one, that exists already, unless `force`; then an old `.part` is removed.
+// Makes the folders and an empty `.part`, which is the caller's from then on: to be recorded into, or
+// removed. Refuses an output, or a `.part`, that exists already, unless `force`; then an old `.part`
+// is removed. Of any number of callers for the same output one gets it.
 Result<void> claimOutput(const std::filesystem::path& output, bool force);
 
 }  // namespace sonde::session

@@ -43,7 +43,7 @@ Result<void> TraceRecorder::adopt(const std::string& session) {
   sink_.emplace(std::move(sink));
   const auto known = writer_.database().queryText("SELECT value FROM meta WHERE key = 'session'");
   if (known && *known != session)
-    return Error{ErrorCode::InvalidArgument,
+    return Error{ErrorCode::Busy,
                  fmt::format("{} is being written by another recording ({})",
                              writer_.database().path().string(),
                              *known)};

@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void removeLogs(const fs::path& path) {
-  std::error_code ignored;
-  for (const char* suffix : {"-wal", "-shm", "-journal"})
-    fs::remove(path.string() + suffix, ignored);
-}
-
 Error taken(const fs::path& to) {
   return {ErrorCode::InvalidArgument,
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
@@ -37,6 +31,12 @@ Result<void> checkOutput(const fs::path& output, bool replace) {
   return {};
 }
 
+void removeLogs(const fs::path& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"-wal", "-shm", "-journal"})
+    fs::remove(path.string() + suffix, ignored);
+}
+
 void removeTrace(const fs::path& path) {
   std::error_code ignored;
   fs::remove(path, ignored);
@@ -45,8 +45,7 @@ void removeTrace(const fs::path& path) {
 
 Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
   SONDE_TRY(checkOutput(to, replace));
-  // Before the rename: SQLite would play the log of an earlier file of that name into this one.
-  removeLogs(to);
+  removeLogs(to);  // before the rename, whatever interrupts this
   // The last check is the kernel's, so that what was made in between is not lost either. Not every
   // file system has it.
   const unsigned flags = replace ? 0 : RENAME_NOREPLACE;

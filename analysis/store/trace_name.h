@@ -14,6 +14,10 @@ std::filesystem::path partOf(const std::filesystem::path& output);
 // InvalidArgument when something has that name already and may not be replaced.
 Result<void> checkOutput(const std::filesystem::path& output, bool replace);
 
+// Removes what SQLite keeps beside a trace: it would play an earlier file's into a new one.
+// Requires: nobody has the trace open.
+void removeLogs(const std::filesystem::path& path);
+
 // Removes a trace, if there is one. Requires: nobody writes it.
 void removeTrace(const std::filesystem::path& path);
 

@@ -51,6 +51,23 @@ class Output(RunTest):
         self.assertEqual(self.run_sonde("true", options=("-f",)).returncode, 0)
         self.assertTrue(self.output.read_bytes().startswith(b"SQLite format 3"))
 
+    def test_one_of_two_runs_gets_the_name(self):
+        for _ in range(8):  # how close together they ask is up to the machine
+            runs = [self.start_sonde("sleep", "0.3") for _ in range(2)]
+            said = [run.communicate(timeout=60)[1] for run in runs]
+            self.assertEqual(sorted(run.returncode for run in runs), [0, 125], said)
+            self.assert_nothing_left()
+            self.output.unlink()
+
+    def test_an_unrecorded_run_leaves_no_part(self):
+        place = self.folder / "small"
+        place.mkdir()
+        result = self.in_namespace(
+            f'mount -t tmpfs -o size=4k tmpfs {place} && "$@"; status=$?; ls {place}; exit $status',
+            *self.arguments("sh", "-c", "exit 3", options=("-o", place / "t.sonde"), output=False))
+        self.assertIn("not recording", result.stderr)
+        self.assertEqual((result.returncode, result.stdout), (3, ""), result.stderr)
+
     def killed_recording(self):
         """Leaves the session of a recorder that was killed, and its unfinished trace; returns the session's folder."""
         recorder = self.start_sonde("sleep", "60")

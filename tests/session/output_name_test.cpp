@@ -59,12 +59,28 @@ TEST(OutputName, RefusesWhatItCannotExpand) {
     EXPECT_THAT(pathOf(request(pattern)), HasSubstr("error: ")) << pattern;
 }
 
-TEST(OutputName, ClaimMakesFoldersAndLeavesNoFile) {
+TEST(OutputName, ClaimMakesFoldersAndAnEmptyPart) {
   const ScratchFolder folder;
   const fs::path output = folder.path() / "a/b/c.sonde";
   ASSERT_TRUE(claimOutput(output, false));
-  EXPECT_TRUE(fs::is_directory(output.parent_path()));
-  EXPECT_TRUE(fs::is_empty(output.parent_path()));
+  EXPECT_FALSE(fs::exists(output));
+  EXPECT_EQ(readFile(partPath(output)), "");
+  EXPECT_TRUE(fs::exists(partPath(output)));
+}
+
+TEST(OutputName, OneOfTwoClaimsSucceeds) {
+  const ScratchFolder folder;
+  ASSERT_TRUE(claimOutput(folder.path() / "t.sonde", false));
+  EXPECT_FALSE(claimOutput(folder.path() / "t.sonde", false));
+}
+
+TEST(OutputName, ClaimLeavesNoLogOfAnEarlierPart) {
+  const ScratchFolder folder;
+  const fs::path output = folder.path() / "t.sonde";
+  const fs::path log = partPath(output).string() + "-wal";
+  writeFile(log, "of a part that was removed by hand");
+  ASSERT_TRUE(claimOutput(output, false));
+  EXPECT_FALSE(fs::exists(log));
 }
 
 TEST(OutputName, ClaimRefusesAnExistingTraceUnlessForced) {
@@ -85,8 +101,9 @@ TEST(OutputName, ClaimRefusesAnUnfinishedRecordingUnlessForced) {
   const auto refused = claimOutput(output, false);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("sonde recover"));
+  EXPECT_EQ(readFile(partPath(output)), "half");
   ASSERT_TRUE(claimOutput(output, true));
-  EXPECT_FALSE(fs::exists(partPath(output)));
+  EXPECT_EQ(readFile(partPath(output)), "");
 }
 
 TEST(OutputName, ClaimRefusesAPlaceWhereNothingCanBeCreated) {
