@@ -3,14 +3,14 @@
 #include "session/completion.h"
 #include "session/host_clock.h"
 #include "session/image_set.h"
-#include "session/output_reserve.h"
+#include "session/recorder_notes.h"
 #include "session/trace_recorder.h"
+#include "session/trace_room.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace sonde::session {
@@ -20,13 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kOutputFull = "output full";
-
-struct Loss {
-  std::string probe;
-  std::string kind;
-  std::string reason;
-  std::uint64_t count = 0;
-};
 
 std::string ownHostName() {
   char name[256] = {};
@@ -44,9 +37,7 @@ class Drainer::Impl {
   DrainProgress drainOnce();
   Result<DrainTotals> finish(const fs::path& output);
 
-  void noteProcess(ProcessFacts facts);
-  void noteMeta(const std::string& key, const std::string& value) { meta_[key] = value; }
-  void noteLoss(Loss loss) { losses_.push_back(std::move(loss)); }
+  RecorderNotes& notes() noexcept { return notes_; }
   void stopRecording() {
     if (images_ != nullptr)
       images_->stopRecording();
@@ -61,8 +52,6 @@ class Drainer::Impl {
     bool runs;
   };
 
-  std::uint64_t room() const;
-  Result<void> checkRoom(std::uint64_t bytes) const;
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
   bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
@@ -71,35 +60,28 @@ class Drainer::Impl {
   Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
   Result<void> storeAll(Pass pass, const std::vector<Ending>& ending, DrainProgress& progress);
   Result<void> beginImages();
-  void storeNotes();
   void closeImage(const Ending& ending);
   void stop(const Error& error);
   Result<void> closeAll();
-  Result<void> countRows();
-  void forgetStoredNotes();
 
   DrainerOptions options_;
   std::optional<SpoolLock> lock_;
-  OutputReserve reserve_;
+  TraceRoom room_;
   std::unique_ptr<TraceRecorder> recorder_;
   std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
-  std::vector<ProcessFacts> facts_;
-  std::vector<ProcessFacts> storedFacts_;  // in the transaction that is open
-  bool freshFacts_ = false;                // some of facts_ may be stored now
-  std::map<std::string, std::string> meta_;
-  std::vector<Loss> losses_;
+  RecorderNotes notes_;
   DrainTotals totals_;
   std::string why_;  // not empty: draining has stopped
 };
 
 Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
-    : options_(std::move(options)), lock_(std::move(lock)), reserve_(options_.part) {
+    : options_(std::move(options)), lock_(std::move(lock)), room_(options_.part) {
   if (!options_.clock)
     options_.clock = readHostClock;
   if (options_.hostName.empty())
     options_.hostName = ownHostName();
   if (!options_.job.empty())
-    meta_["job"] = options_.job;
+    notes_.setMeta("job", options_.job);
 }
 
 // Also when the first attempt to store failed: all that was in memory is made anew from what was
@@ -110,51 +92,19 @@ Result<void> Drainer::Impl::openTrace() {
   SONDE_TRY_ASSIGN(
       recorder_, TraceRecorder::open(options_.part, options_.folder.filename(), options_.hostName));
   images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
-  std::move(storedFacts_.begin(), storedFacts_.end(), std::back_inserter(facts_));
-  storedFacts_.clear();
-  freshFacts_ = !facts_.empty();
+  notes_.rolledBack();
   return {};
-}
-
-void Drainer::Impl::noteProcess(ProcessFacts facts) {
-  facts_.push_back(std::move(facts));
-  freshFacts_ = true;
-}
-
-std::uint64_t Drainer::Impl::room() const {
-  std::error_code failure;
-  const fs::space_info space = fs::space(options_.part, failure);
-  return failure ? UINT64_MAX : space.available;
-}
-
-// A trace that cannot be finished is of no use, so this stops while there is room for that: what is
-// in the write-ahead log is written once more, into the trace, and finishing that takes about half
-// as much again. `bytes` of the spool, to be stored next, become twice as many.
-Result<void> Drainer::Impl::checkRoom(std::uint64_t bytes) const {
-  constexpr std::uint64_t kSpare = 1 << 20;
-  std::error_code failure;
-  const auto sizeOf = [&](const char* suffix) -> std::uint64_t {
-    const auto size = fs::file_size(options_.part.string() + suffix, failure);
-    return failure ? 0 : size;
-  };
-  const std::uint64_t log = sizeOf("-wal");
-  const std::uint64_t needed = log + (sizeOf("") + log) / 2 + 6 * bytes + kSpare;
-  const std::uint64_t left = room();
-  if (left >= needed)
-    return {};
-  return Error{
-      ErrorCode::Io,
-      fmt::format("its disk has {} KiB left and finishing it takes {}", left >> 10, needed >> 10)};
 }
 
 void Drainer::Impl::scan(DrainProgress& progress) {
   std::vector<ImageSet::Unreadable> unreadable;
   const auto fresh = images_->scan(recorder_->writer().database(), unreadable);
   progress.newImages.insert(progress.newImages.end(), fresh.begin(), fresh.end());
-  freshFacts_ = freshFacts_ || (!fresh.empty() && !facts_.empty());
+  if (!fresh.empty())
+    notes_.tryFactsAgain();
   for (const ImageSet::Unreadable& file : unreadable) {
-    losses_.push_back({"process", "unknown", "damaged", 1});
-    meta_["unreadable " + file.file] = file.why;
+    notes_.addLoss("process", "unknown", "damaged", 1);
+    notes_.setMeta("unreadable " + file.file, file.why);
   }
 }
 
@@ -175,8 +125,8 @@ bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) 
   // Slots go back when the transaction has committed: the larger it is, the longer a full spool
   // stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
-      room() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
-  bool work = freshFacts_ || !meta_.empty() || !losses_.empty();
+      room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
+  bool work = notes_.pending();
   for (const auto& image : images_->open()) {
     bytes += image->look(most);
     work = work || image->hasWork() || !image->begun();
@@ -194,12 +144,12 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, bytes);
   if (pass != Pass::CountAndClose)
-    SONDE_TRY(checkRoom(bytes));
+    SONDE_TRY(room_.check(bytes));
   if (work || pass != Pass::Store) {
     SONDE_TRY(recorder_->writer().begin());
     SONDE_TRY(storeAll(pass, ending, progress));
     SONDE_TRY(recorder_->writer().commit());
-    forgetStoredNotes();
+    notes_.committed();
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;
@@ -233,7 +183,7 @@ Result<void> Drainer::Impl::storeAll(Pass pass,
     else
       progress.records += image->store(recorder_->sink());
   }
-  storeNotes();
+  notes_.store(*images_, recorder_->sink());
   for (const Ending& end : ending)
     closeImage(end);
   // From here on the finaliser is all that is left to do, wherever it is interrupted.
@@ -263,28 +213,6 @@ Result<void> Drainer::Impl::beginImages() {
         image->begin(recorder_->sink(), TraceRecorder::timeBase(*host, image->identity().clock)));
   }
   return {};
-}
-
-void Drainer::Impl::storeNotes() {
-  ingest::RowSink& sink = recorder_->sink();
-  if (std::exchange(freshFacts_, false)) {
-    const auto stored = std::stable_partition(facts_.begin(), facts_.end(), [&](const auto& facts) {
-      return !images_->store(facts, sink);
-    });
-    std::move(stored, facts_.end(), std::back_inserter(storedFacts_));
-    facts_.erase(stored, facts_.end());
-  }
-  for (const auto& [key, value] : meta_)
-    sink.add(model::Meta{key, value});
-  for (const Loss& loss : losses_)
-    sink.add(
-        model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
-}
-
-void Drainer::Impl::forgetStoredNotes() {
-  storedFacts_.clear();
-  meta_.clear();
-  losses_.clear();
 }
 
 void Drainer::Impl::closeImage(const Ending& ending) {
@@ -332,40 +260,15 @@ Result<void> Drainer::Impl::closeAll() {
   const auto stored = runToTheEnd(Pass::StoreAndClose, progress);
   if (stored)
     return {};
-  reserve_.release();
+  room_.giveReserve();
   SONDE_TRY(openTrace());
   return runToTheEnd(Pass::CountAndClose, progress);
-}
-
-Result<void> Drainer::Impl::countRows() {
-  const store::Database& trace = recorder_->writer().database();
-  for (const char* table : {"process",
-                            "thread",
-                            "slice",
-                            "collective",
-                            "channel",
-                            "transfer",
-                            "iteration",
-                            "scalar",
-                            "arg"}) {
-    SONDE_TRY_ASSIGN(const std::int64_t rows,
-                     trace.queryInteger(fmt::format("SELECT count(*) FROM {}", table)));
-    totals_.events[table] = static_cast<std::uint64_t>(rows);
-  }
-  SONDE_TRY_ASSIGN(store::Statement losses,
-                   trace.prepare("SELECT reason, sum(count) FROM loss GROUP BY reason"));
-  for (;;) {
-    SONDE_TRY_ASSIGN(const bool more, losses.step());
-    if (!more)
-      return {};
-    totals_.dropped[std::string(losses.text(0))] = static_cast<std::uint64_t>(losses.integer(1));
-  }
 }
 
 Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
   options_.progress("storing what is left", 0);
   SONDE_TRY(closeAll());
-  SONDE_TRY(countRows());
+  SONDE_TRY(countRows(recorder_->writer().database(), totals_));
   images_.reset();
   why_ = "it is finished";
   SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
@@ -399,16 +302,16 @@ DrainProgress Drainer::drainOnce() {
   return impl_->drainOnce();
 }
 void Drainer::noteProcess(ProcessFacts facts) {
-  impl_->noteProcess(std::move(facts));
+  impl_->notes().add(std::move(facts));
 }
 void Drainer::noteMeta(const std::string& key, const std::string& value) {
-  impl_->noteMeta(key, value);
+  impl_->notes().setMeta(key, value);
 }
 void Drainer::noteLoss(const std::string& probe,
                        const std::string& kind,
                        const std::string& reason,
                        std::uint64_t count) {
-  impl_->noteLoss({probe, kind, reason, count});
+  impl_->notes().addLoss(probe, kind, reason, count);
 }
 void Drainer::stopRecording() {
   impl_->stopRecording();

@@ -9,6 +9,7 @@
 
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
+#include "session/drain_totals.h"
 #include "session/spool_lock.h"
 
 #include <cstdint>
@@ -87,13 +88,6 @@ struct DrainProgress {
   // touched.
   bool stopped = false;
   std::string why;  // when stopped: one line for the summary
-};
-
-struct DrainTotals {
-  std::map<std::string, std::uint64_t> events;   // rows by table
-  std::map<std::string, std::uint64_t> dropped;  // by reason, as in table loss
-  std::uint64_t skippedRecords = 0;              // damaged or of a kind this version does not know
-  std::uint64_t bytes = 0;                       // of spool data read
 };
 
 class Drainer {

@@ -1,0 +1,33 @@
+#include "session/drain_totals.h"
+
+#include "analysis/store/statement.h"
+
+#include <fmt/format.h>
+
+namespace sonde::session {
+
+Result<void> countRows(const store::Database& trace, DrainTotals& totals) {
+  for (const char* table : {"process",
+                            "thread",
+                            "slice",
+                            "collective",
+                            "channel",
+                            "transfer",
+                            "iteration",
+                            "scalar",
+                            "arg"}) {
+    SONDE_TRY_ASSIGN(const std::int64_t rows,
+                     trace.queryInteger(fmt::format("SELECT count(*) FROM {}", table)));
+    totals.events[table] = static_cast<std::uint64_t>(rows);
+  }
+  SONDE_TRY_ASSIGN(store::Statement losses,
+                   trace.prepare("SELECT reason, sum(count) FROM loss GROUP BY reason"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, losses.step());
+    if (!more)
+      return {};
+    totals.dropped[std::string(losses.text(0))] = static_cast<std::uint64_t>(losses.integer(1));
+  }
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,56 @@
+// A session folder, a trace beside it and a drainer between them, for each test its own.
+#pragma once
+
+#include "analysis/store/trace_file.h"
+#include "session/drainer.h"
+#include "tests/support/ingest_rig.h"
+#include "tests/support/run_program.h"
+#include "tests/support/spool_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde::session {
+
+class DrainerTest : public testing::Test {
+ protected:
+  DrainerTest() {
+    std::filesystem::create_directories(session());
+    std::ofstream(session() / "session") << std::string(4096, '\0');
+  }
+  std::filesystem::path session() const { return folder_.path() / "1-abc"; }
+  std::filesystem::path part() const { return folder_.path() / "out.sonde.part"; }
+  std::filesystem::path output() const { return folder_.path() / "out.sonde"; }
+
+  std::unique_ptr<Drainer> open(bool keepSpool = false) {
+    DrainerOptions options;
+    options.folder = session();
+    options.part = part();
+    options.job = "job";
+    options.hostName = "node7";
+    options.keepSpool = keepSpool;
+    auto drainer = Drainer::open(std::move(options));
+    EXPECT_TRUE(drainer) << drainer.error().message;
+    return *std::move(drainer);
+  }
+  DrainTotals finish(std::unique_ptr<Drainer> drainer) {
+    auto totals = drainer->finish(output());
+    EXPECT_TRUE(totals) << totals.error().message;
+    return totals ? *totals : DrainTotals{};
+  }
+  std::vector<std::string> rows(const std::string& sql) {
+    auto trace = store::openTrace(std::filesystem::exists(output()) ? output() : part());
+    EXPECT_TRUE(trace) << trace.error().message;
+    return test::readRows(*trace, sql);
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+}  // namespace sonde::session
