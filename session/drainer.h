@@ -32,6 +32,9 @@ struct ClockTriple {
 
 // One process image as its spool file names it. `pid` is the one of its own pid namespace.
 struct ImageId {
+  // Of a process that has ended: whichever of its images was the last.
+  static constexpr std::uint32_t kLast = UINT32_MAX;
+
   std::int32_t pid = 0;
   std::uint64_t startTime = 0;  // field 22 of /proc/PID/stat
   std::uint32_t execCount = 0;
@@ -40,7 +43,8 @@ struct ImageId {
 };
 
 // What the recorder read about an image from /proc, or learned from waitpid. Only what is set is
-// stored; it may come in parts and before the image's spool file has been seen.
+// stored; it may come in parts and before the image's spool file has been seen. It is dropped when
+// the process has gone without one.
 struct ProcessFacts {
   ImageId image;
   std::optional<int> rank;

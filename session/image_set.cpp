@@ -147,13 +147,24 @@ model::ProcessId ImageSet::parentOf(const SpoolImage& image) const {
   return best == nullptr ? model::ProcessId{} : best->process.row.id;
 }
 
+ImageSet::Row* ImageSet::rowOf(const ImageId& image) const {
+  Row* best = nullptr;
+  for (const auto& row : rows_) {
+    const ImageId& seen = row->image;
+    if (!row->process.row.id || seen.pid != image.pid || seen.startTime != image.startTime)
+      continue;
+    const bool later = best == nullptr || best->image.execCount < seen.execCount;
+    if (seen.execCount == image.execCount || (image.execCount == ImageId::kLast && later))
+      best = row.get();
+  }
+  return best;
+}
+
 bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
-  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) {
-    return row->image == facts.image && row->process.row.id;
-  });
-  if (found == rows_.end())
+  Row* const found = rowOf(facts.image);
+  if (found == nullptr)
     return false;
-  ingest::ProcessRow& process = (*found)->process;
+  ingest::ProcessRow& process = found->process;
   model::Process& row = process.row;
   takeUnlessKnown(row.rank, facts.rank);
   take(row.localRank, facts.localRank);
@@ -168,7 +179,7 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
   if (facts.exitSignal)
     row.exitSignal = *facts.exitSignal;
   if (facts.endMonotonicNs && row.startNs)
-    row.endNs = *row.startNs + (*facts.endMonotonicNs - (*found)->startMonotonicNs);
+    row.endNs = *row.startNs + (*facts.endMonotonicNs - found->startMonotonicNs);
   sink.update(row);
   for (const auto& [key, value] : facts.arguments)
     sink.add(model::Arg{model::Owner::Process, row.id.value, sink.intern(key), value});

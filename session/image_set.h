@@ -42,7 +42,7 @@ class ImageSet {
   // the one that it replaced.
   model::ProcessId parentOf(const SpoolImage& image) const;
 
-  // False when the image has not been seen yet.
+  // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
 
   // Takes finished images out of open(); deletes the files of processes that are dead.
@@ -61,6 +61,7 @@ class ImageSet {
                 const store::Database& trace,
                 std::vector<NewImage>& fresh,
                 std::vector<Unreadable>& unreadable);
+  Row* rowOf(const ImageId& image) const;
   std::unique_ptr<Row> makeRow(const launcher::SpoolIdentity& who);
   void deleteFile(SpoolImage& image);
 

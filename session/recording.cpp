@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <ctime>
 #include <system_error>
 #include <utility>
@@ -132,12 +131,12 @@ void Recording::stopWorker() {
 }
 
 void Recording::drain() {
+  // Before: the drain then sees the last image of every process that it hears the end of.
+  noteExits();
   const DrainProgress progress = drainer_->drainOnce();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const auto& [image, command] : progress.newImages) {
-    auto& newest = newestImage_[{image.pid, image.startTime}];
-    newest = std::max(newest, image.execCount);
     if (!described_.contains(image)) {  // the watch has missed it
       if (auto captured = captureImage(image, options_.redactor)) {
         storeCaptured(*std::move(captured));
@@ -150,7 +149,6 @@ void Recording::drain() {
     }
   }
   liveImages_.store(progress.liveImages);
-  storeReaped();
   // The job goes on recording: its spool holds some of it, and counts the rest.
   if (progress.stopped && !std::exchange(full_, true))
     notes_.push_back(progress.why);
@@ -184,24 +182,20 @@ void Recording::holdToMaxSize() {
                     options_.maxTraceBytes >> 20));
 }
 
-void Recording::storeReaped() {
+void Recording::noteExits() {
   std::vector<launcher::ReapedChild> reaped;
   {
     const std::lock_guard lock(mutex_);
     reaped.swap(reaped_);
   }
   for (const launcher::ReapedChild& child : reaped) {
-    // A drain has passed since it ended, so that its last image has been seen.
-    const auto known = newestImage_.find({child.pid, child.startTime});
     ProcessFacts facts;
-    facts.image = {child.pid, child.startTime, known == newestImage_.end() ? 0 : known->second};
+    facts.image = {child.pid, child.startTime, ImageId::kLast};
     facts.exitStatus = shellStatus(child.waitStatus);
     if (WIFSIGNALED(child.waitStatus))
       facts.exitSignal = WTERMSIG(child.waitStatus);
     facts.endMonotonicNs = child.monotonicNs;
     drainer_->noteProcess(std::move(facts));
-    if (known != newestImage_.end())
-      newestImage_.erase(known);
   }
 }
 

@@ -18,7 +18,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -77,19 +76,13 @@ class Recording {
   void discard();
 
  private:
-  struct ProcessKey {
-    pid_t pid;
-    std::uint64_t startTime;
-    friend auto operator<=>(const ProcessKey&, const ProcessKey&) = default;
-  };
-
   Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer);
   void work();
   bool waitForNext(std::chrono::milliseconds time);
   void stopWorker();
   void drain();
   void storeCaptured(CapturedImage captured);
-  void storeReaped();
+  void noteExits();
   void stopJobRecording(std::string why);
   void holdToMaxSize();
   void noteRefused();
@@ -100,10 +93,7 @@ class Recording {
   std::unique_ptr<Drainer> drainer_;  // the worker's while it runs
   std::unique_ptr<ProcessCapture> capture_;
   std::int64_t beganNs_ = 0;
-  // Of each process the newest image seen, by exec count, and whether its /proc was read; the
-  // worker's.
-  std::map<ProcessKey, std::uint32_t> newestImage_;
-  std::set<ImageId> described_;
+  std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;
   bool full_ = false;     // the trace cannot grow any more
   bool stopped_ = false;  // the job's processes were told to stop recording

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using wire::SliceKind;
 
-using FullDisk = DrainerTest;
+class FullDisk : public DrainerTest {};
 
 // A limit on the size of files stands in for a full disk: SQLite is told the same.
 class FileLimit {

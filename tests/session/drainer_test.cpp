@@ -217,6 +217,26 @@ TEST_F(DrainerTest, KnowsImagesThatWereReplacedAndTheirChildren) {
       ElementsAre("1|-|0|replaced|-|0", "2|1|1|running|-|-", "3|2|0|signalled|9|2000"));
 }
 
+TEST_F(DrainerTest, AProcessEndsInTheImageThatItWentOnToUnseen) {
+  const auto image = [&](std::uint32_t exec) {
+    SpoolBuilder spool;
+    spool.header().execCount = exec;
+    spool.header().startMonotonicNs = 1000 + exec;
+    spool.write(session());
+    return ImageId{spool.header().pid, spool.header().startTime, ImageId::kLast};
+  };
+  ProcessFacts facts;
+  facts.image = image(0);
+  auto drainer = open();
+  drainer->drainOnce();
+  image(1);
+  facts.exitStatus = 3;
+  drainer->noteProcess(facts);
+  finish(std::move(drainer));
+  EXPECT_THAT(rows("SELECT exec_count, exit_status FROM process ORDER BY exec_count"),
+              ElementsAre("0|-", "1|3"));
+}
+
 TEST_F(DrainerTest, ConvertsTicksByTheReadingsOfTheFileAndItsOwn) {
   SpoolBuilder spool(1 << 22, wire::ClockKind::Tsc);
   // 2 ticks a ns; the recorder's reading comes from the options.
