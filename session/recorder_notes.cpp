@@ -1,5 +1,7 @@
 #include "session/recorder_notes.h"
 
+#include "collector/launcher/process_stat.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -7,23 +9,33 @@
 namespace sonde::session {
 
 void RecorderNotes::add(ProcessFacts facts) {
-  facts_.push_back(std::move(facts));
+  const bool gone = facts.image.execCount == ImageId::kLast;
+  facts_.push_back({std::move(facts), gone});
   freshFacts_ = true;
 }
 
 void RecorderNotes::store(ImageSet& images, ingest::RowSink& sink) {
-  if (std::exchange(freshFacts_, false)) {
-    const auto stored = std::stable_partition(facts_.begin(), facts_.end(), [&](const auto& facts) {
-      return !images.store(facts, sink);
-    });
-    std::move(stored, facts_.end(), std::back_inserter(storedFacts_));
-    facts_.erase(stored, facts_.end());
-  }
+  if (std::exchange(freshFacts_, false))
+    storeFacts(images, sink);
   for (const auto& [key, value] : meta_)
     sink.add(model::Meta{key, value});
   for (const Loss& loss : losses_)
     sink.add(
         model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
+}
+
+void RecorderNotes::storeFacts(ImageSet& images, ingest::RowSink& sink) {
+  std::vector<Fact> waiting;
+  for (Fact& fact : facts_) {
+    if (images.store(fact.facts, sink)) {
+      storedFacts_.push_back(std::move(fact));
+    } else if (!fact.gone) {
+      const ImageId& image = fact.facts.image;
+      fact.gone = !launcher::processAlive(image.pid, image.startTime);
+      waiting.push_back(std::move(fact));
+    }
+  }
+  facts_ = std::move(waiting);
 }
 
 void RecorderNotes::committed() {

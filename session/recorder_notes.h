@@ -7,6 +7,7 @@
 #include "session/drainer.h"
 #include "session/image_set.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,16 +26,22 @@ class RecorderNotes {
     losses_.push_back({probe, kind, reason, count});
   }
 
+  // How many facts wait for their image.
+  std::size_t waiting() const noexcept { return facts_.size(); }
   // Images are new: facts that came before them can be stored now.
   void tryFactsAgain() noexcept { freshFacts_ = !facts_.empty(); }
   bool pending() const noexcept { return freshFacts_ || !meta_.empty() || !losses_.empty(); }
 
-  // Requires: a transaction.
+  // Requires: a transaction; since facts were added, or this was called last, there was a scan.
   void store(ImageSet& images, ingest::RowSink& sink);
   void committed();
   void rolledBack();
 
  private:
+  struct Fact {
+    ProcessFacts facts;
+    bool gone = false;  // its process; an image that the next scan does not see never comes
+  };
   struct Loss {
     std::string probe;
     std::string kind;
@@ -42,9 +49,11 @@ class RecorderNotes {
     std::uint64_t count = 0;
   };
 
-  std::vector<ProcessFacts> facts_;
-  std::vector<ProcessFacts> storedFacts_;  // in the transaction that is open
-  bool freshFacts_ = false;                // some of facts_ may be stored now
+  void storeFacts(ImageSet& images, ingest::RowSink& sink);
+
+  std::vector<Fact> facts_;
+  std::vector<Fact> storedFacts_;  // in the transaction that is open
+  bool freshFacts_ = false;        // some of facts_ may be stored now
   std::map<std::string, std::string> meta_;
   std::vector<Loss> losses_;
 };
