@@ -95,6 +95,8 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
     return kExitOk;
   }
   const session::DrainTotals& totals = recovered->totals;
+  for (const std::string& warning : totals.warnings)
+    complain(name(), warning);
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : totals.dropped)
     lost += count;

@@ -6,6 +6,22 @@
 
 namespace sonde::session {
 
+namespace {
+
+Result<void> readWarnings(const store::Database& trace, DrainTotals& totals) {
+  SONDE_TRY_ASSIGN(store::Statement notes,
+                   trace.prepare("SELECT text FROM note WHERE source = 'recorder' AND "
+                                 "severity = 'warning' AND process_id IS NULL ORDER BY id"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, notes.step());
+    if (!more)
+      return {};
+    totals.warnings.emplace_back(notes.text(0));
+  }
+}
+
+}  // namespace
+
 Result<void> countRows(const store::Database& trace, DrainTotals& totals) {
   for (const char* table : {"process",
                             "thread",
@@ -25,7 +41,7 @@ Result<void> countRows(const store::Database& trace, DrainTotals& totals) {
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, losses.step());
     if (!more)
-      return {};
+      return readWarnings(trace, totals);
     totals.dropped[std::string(losses.text(0))] = static_cast<std::uint64_t>(losses.integer(1));
   }
 }

@@ -4,13 +4,14 @@
 #include "session/host_clock.h"
 #include "session/image_set.h"
 #include "session/recorder_notes.h"
+#include "session/stall.h"
 #include "session/trace_recorder.h"
 #include "session/trace_room.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace sonde::session {
@@ -38,10 +39,10 @@ class Drainer::Impl {
   Result<DrainTotals> finish(const fs::path& output);
 
   RecorderNotes& notes() noexcept { return notes_; }
-  void stopRecording() {
-    if (images_ != nullptr)
-      images_->stopRecording();
+  void noteWarning(std::string text) {
+    notes_.addWarning(options_.clock().monotonicNs, std::move(text));
   }
+  void stopRecording() const { session::stopRecording(options_.folder); }
   const DrainTotals& totals() const { return totals_; }
 
  private:
@@ -52,16 +53,18 @@ class Drainer::Impl {
     bool runs;
   };
 
+  void stall(const Error& error);
+  bool mayStore();
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
   bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
   // False: there is more to be done by another call.
   Result<bool> run(Pass pass, DrainProgress& progress);
   Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
-  Result<void> storeAll(Pass pass, const std::vector<Ending>& ending, DrainProgress& progress);
-  Result<void> beginImages();
+  // Returns the number of records.
+  Result<std::uint64_t> storeAll(Pass pass, const std::vector<Ending>& ending);
+  Result<void> beginImages(const ClockTriple& now);
   void closeImage(const Ending& ending);
-  void stop(const Error& error);
   Result<void> closeAll();
 
   DrainerOptions options_;
@@ -71,7 +74,9 @@ class Drainer::Impl {
   std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
   RecorderNotes notes_;
   DrainTotals totals_;
-  std::string why_;  // not empty: draining has stopped
+  std::set<std::string> unreadable_;  // files that are noted already
+  std::optional<Stall> stall_;
+  bool finished_ = false;
 };
 
 Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
@@ -84,7 +89,7 @@ Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
     notes_.setMeta("job", options_.job);
 }
 
-// Also when the first attempt to store failed: all that was in memory is made anew from what was
+// Also when an attempt to store failed: all that was in memory is made anew from what was
 // committed.
 Result<void> Drainer::Impl::openTrace() {
   images_.reset();
@@ -96,6 +101,25 @@ Result<void> Drainer::Impl::openTrace() {
   return {};
 }
 
+void Drainer::Impl::stall(const Error& error) {
+  const ClockTriple now = options_.clock();
+  if (stall_)
+    stall_->failedAgain(now);
+  else
+    stall_.emplace(now, error.message);
+}
+
+bool Drainer::Impl::mayStore() {
+  if (finished_ || !stall_)
+    return !finished_;
+  if (!stall_->mayTry(options_.clock()))
+    return false;
+  const auto opened = openTrace();
+  if (!opened)
+    stall(opened.error());
+  return static_cast<bool>(opened);
+}
+
 void Drainer::Impl::scan(DrainProgress& progress) {
   std::vector<ImageSet::Unreadable> unreadable;
   const auto fresh = images_->scan(recorder_->writer().database(), unreadable);
@@ -103,6 +127,8 @@ void Drainer::Impl::scan(DrainProgress& progress) {
   if (!fresh.empty())
     notes_.tryFactsAgain();
   for (const ImageSet::Unreadable& file : unreadable) {
+    if (!unreadable_.insert(file.file).second)
+      continue;
     notes_.addLoss("process", "unknown", "damaged", 1);
     notes_.setMeta("unreadable " + file.file, file.why);
   }
@@ -126,7 +152,7 @@ bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) 
   // stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
       room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
-  bool work = notes_.pending();
+  bool work = stall_ || notes_.pending();
   for (const auto& image : images_->open()) {
     bytes += image->look(most);
     work = work || image->hasWork() || !image->begun();
@@ -143,13 +169,15 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   std::vector<Ending> ending = findEnding(pass, progress);
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, bytes);
-  if (pass != Pass::CountAndClose)
-    SONDE_TRY(room_.check(bytes));
   if (work || pass != Pass::Store) {
+    if (pass != Pass::CountAndClose)
+      SONDE_TRY(room_.check(bytes));
     SONDE_TRY(recorder_->writer().begin());
-    SONDE_TRY(storeAll(pass, ending, progress));
+    SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending));
     SONDE_TRY(recorder_->writer().commit());
     notes_.committed();
+    stall_.reset();
+    progress.records += records;
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;
@@ -173,17 +201,21 @@ Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
   return {};
 }
 
-Result<void> Drainer::Impl::storeAll(Pass pass,
-                                     const std::vector<Ending>& ending,
-                                     DrainProgress& progress) {
-  SONDE_TRY(beginImages());
+Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Ending>& ending) {
+  const ClockTriple now = options_.clock();
+  std::uint64_t records = 0;
+  SONDE_TRY(beginImages(now));
   for (const auto& image : images_->open()) {
     if (pass == Pass::CountAndClose)
       image->giveUp(kOutputFull);
     else
-      progress.records += image->store(recorder_->sink());
+      records += image->store(recorder_->sink());
   }
-  notes_.store(*images_, recorder_->sink());
+  if (stall_)
+    SONDE_TRY(recorder_->addWarning(
+        stall_->since().monotonicNs,
+        pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
+  SONDE_TRY(notes_.store(*images_, *recorder_));
   for (const Ending& end : ending)
     closeImage(end);
   // From here on the finaliser is all that is left to do, wherever it is interrupted.
@@ -191,10 +223,10 @@ Result<void> Drainer::Impl::storeAll(Pass pass,
     recorder_->sink().add(model::Meta{"drained", "1"});
   if (recorder_->sink().failed())
     return recorder_->sink().failure();
-  return {};
+  return records;
 }
 
-Result<void> Drainer::Impl::beginImages() {
+Result<void> Drainer::Impl::beginImages(const ClockTriple& now) {
   std::vector<std::pair<SpoolImage*, TraceRecorder::Host*>> fresh;
   for (const auto& image : images_->open()) {
     SONDE_TRY_ASSIGN(TraceRecorder::Host* const host, recorder_->hostOf(image->identity()));
@@ -205,7 +237,7 @@ Result<void> Drainer::Impl::beginImages() {
     if (!image->begun())
       fresh.emplace_back(image.get(), host);
   }
-  recorder_->settleClocks(options_.clock());
+  recorder_->settleClocks(now);
   for (const auto& [image, host] : fresh) {
     image->process().row.hostId = host->id;
     image->process().row.parentId = images_->parentOf(*image);
@@ -227,39 +259,35 @@ void Drainer::Impl::closeImage(const Ending& ending) {
   recorder_->sink().setState(image.name(), "closed", 0, 1);
 }
 
-void Drainer::Impl::stop(const Error& error) {
-  why_ = fmt::format(
-      "the trace cannot grow any more ({}): what came after is lost and counted, unless there is "
-      "room again when the "
-      "job ends",
-      error.message);
-}
-
 DrainProgress Drainer::Impl::drainOnce() {
   // A job that writes faster than this stores must not keep the caller from its other work.
   constexpr int kMostPasses = 64;
   DrainProgress progress;
-  bool more = true;
-  for (int pass = 0; pass < kMostPasses && more && why_.empty(); ++pass) {
+  bool more = mayStore();
+  if (!more && images_ != nullptr)
+    findEnding(Pass::Store, progress);
+  for (int pass = 0; pass < kMostPasses && more; ++pass) {
     const auto done = run(Pass::Store, progress);
     more = done && !*done;
     if (!done)
-      stop(done.error());
+      stall(done.error());
   }
-  progress.stopped = !why_.empty();
-  progress.why = why_;
+  progress.stopped = finished_ || stall_.has_value();
+  if (stall_)
+    progress.why = stall_->whileItLasts();
   return progress;
 }
 
-// When the trace could not grow, there may be room again by now; else what is left in the spool is
-// counted, and the trace ends where it could not go on.
+// When the trace could not grow, it may again by now; else what is left in the spool is counted,
+// and the trace ends where it could not go on.
 Result<void> Drainer::Impl::closeAll() {
   DrainProgress progress;
-  if (!why_.empty())
+  if (stall_)
     SONDE_TRY(openTrace());
   const auto stored = runToTheEnd(Pass::StoreAndClose, progress);
   if (stored)
     return {};
+  stall(stored.error());
   room_.giveReserve();
   SONDE_TRY(openTrace());
   return runToTheEnd(Pass::CountAndClose, progress);
@@ -270,7 +298,7 @@ Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
   SONDE_TRY(closeAll());
   SONDE_TRY(countRows(recorder_->writer().database(), totals_));
   images_.reset();
-  why_ = "it is finished";
+  finished_ = true;
   SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
   SONDE_TRY(completeTrace(
       std::move(trace), options_.part, output, options_.replace, options_.progress.part(0.2, 1)));
@@ -312,6 +340,9 @@ void Drainer::noteLoss(const std::string& probe,
                        const std::string& reason,
                        std::uint64_t count) {
   impl_->notes().addLoss(probe, kind, reason, count);
+}
+void Drainer::noteWarning(const std::string& text) {
+  impl_->noteWarning(text);
 }
 void Drainer::stopRecording() {
   impl_->stopRecording();

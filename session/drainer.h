@@ -9,6 +9,7 @@
 
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
+#include "session/clock_triple.h"
 #include "session/drain_totals.h"
 #include "session/spool_lock.h"
 
@@ -22,13 +23,6 @@
 #include <vector>
 
 namespace sonde::session {
-
-// Three readings of one instant on this host.
-struct ClockTriple {
-  std::uint64_t ticks = 0;
-  std::int64_t monotonicNs = 0;
-  std::int64_t realtimeNs = 0;
-};
 
 // One process image as its spool file names it. `pid` is the one of its own pid namespace.
 struct ImageId {
@@ -72,7 +66,7 @@ struct DrainerOptions {
   // Only this file of the folder; empty: all.
   std::filesystem::path onlyFile;
   // Where triples come from; by default the clocks of this machine. One is taken at every drain
-  // that finds something.
+  // that finds something, or that is held up.
   std::function<ClockTriple()> clock;
   Progress progress;  // of finish()
 };
@@ -88,10 +82,10 @@ struct DrainProgress {
   std::uint64_t bytes = 0;          // of the spool, read by this call
   std::vector<NewImage> newImages;  // now is the time to read their /proc
   std::uint32_t liveImages = 0;     // images whose process still runs
-  // The trace cannot grow any more (disk full, quota): draining has ended for good, the job is not
-  // touched.
+  // Nothing can be stored now (disk full, quota, a lock on the trace): tried again every 10 s of
+  // DrainerOptions::clock and in finish(). The job is not touched.
   bool stopped = false;
-  std::string why;  // when stopped: one line for the summary
+  std::string why;  // when stopped: one line
 };
 
 class Drainer {
@@ -118,7 +112,10 @@ class Drainer {
                 const std::string& reason,
                 std::uint64_t count);
 
-  // Turns recording off in the control page of every image that still runs.
+  // Something that a reader of the trace must know, from now on: a row of table note.
+  void noteWarning(const std::string& text);
+
+  // Turns recording off in the control page of every image.
   void stopRecording();
 
   // Call when the run is over: drains the rest, closes what is open (processes that still run stay

@@ -1,7 +1,7 @@
 // The clocks of this machine, read together. Plain functions; any thread.
 #pragma once
 
-#include "session/drainer.h"
+#include "session/clock_triple.h"
 
 namespace sonde::session {
 

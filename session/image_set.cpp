@@ -50,6 +50,15 @@ void takeUnlessKnown(To& to, const From& from) {
 
 }  // namespace
 
+void stopRecording(const fs::path& folder) {
+  using launcher::SpoolReader;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure))
+    if (entry.path().extension() == ".spool")
+      if (auto reader = SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite))
+        reader->setRecording(false);
+}
+
 ImageSet::ImageSet(fs::path folder, fs::path onlyFile, bool keepSpool)
     : folder_(std::move(folder)), onlyFile_(std::move(onlyFile)), keepSpool_(keepSpool) {
   if (!keepSpool_)
@@ -207,12 +216,6 @@ void ImageSet::sweep() {
     deleteFile(*image);
     return true;
   });
-}
-
-void ImageSet::stopRecording() {
-  for (const auto* images : {&closed_, &open_})
-    for (const auto& image : *images)
-      image->reader().setRecording(false);
 }
 
 }  // namespace sonde::session

@@ -17,6 +17,9 @@
 
 namespace sonde::session {
 
+// Turns recording off in the control pages of a session's processes.
+void stopRecording(const std::filesystem::path& folder);
+
 class ImageSet {
  public:
   // `keepSpool`: files are only read; nothing is given back or deleted.
@@ -47,7 +50,6 @@ class ImageSet {
 
   // Takes finished images out of open(); deletes the files of processes that are dead.
   void sweep();
-  void stopRecording();
 
  private:
   // Rows outlive their images: an exit status may come later.

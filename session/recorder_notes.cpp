@@ -14,7 +14,8 @@ void RecorderNotes::add(ProcessFacts facts) {
   freshFacts_ = true;
 }
 
-void RecorderNotes::store(ImageSet& images, ingest::RowSink& sink) {
+Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
+  ingest::RowSink& sink = trace.sink();
   if (std::exchange(freshFacts_, false))
     storeFacts(images, sink);
   for (const auto& [key, value] : meta_)
@@ -22,6 +23,9 @@ void RecorderNotes::store(ImageSet& images, ingest::RowSink& sink) {
   for (const Loss& loss : losses_)
     sink.add(
         model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
+  for (const Warning& warning : warnings_)
+    SONDE_TRY(trace.addWarning(warning.monotonicNs, warning.text));
+  return {};
 }
 
 void RecorderNotes::storeFacts(ImageSet& images, ingest::RowSink& sink) {
@@ -42,6 +46,7 @@ void RecorderNotes::committed() {
   storedFacts_.clear();
   meta_.clear();
   losses_.clear();
+  warnings_.clear();
 }
 
 void RecorderNotes::rolledBack() {

@@ -1,16 +1,18 @@
-// What the recorder itself has to say, rather than the processes: facts about them, losses, rows of
-// meta. Kept until the transaction that stores it has committed. Owned by the drainer, on its
-// thread.
+// What the recorder itself has to say, rather than the processes: facts about them, losses,
+// warnings, rows of meta. Kept until the transaction that stores it has committed. Owned by the
+// drainer, on its thread.
 #pragma once
 
 #include "analysis/ingest/row_sink.h"
 #include "session/drainer.h"
 #include "session/image_set.h"
+#include "session/trace_recorder.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::session {
@@ -26,14 +28,20 @@ class RecorderNotes {
     losses_.push_back({probe, kind, reason, count});
   }
 
+  void addWarning(std::int64_t monotonicNs, std::string text) {
+    warnings_.push_back({monotonicNs, std::move(text)});
+  }
+
   // How many facts wait for their image.
   std::size_t waiting() const noexcept { return facts_.size(); }
   // Images are new: facts that came before them can be stored now.
   void tryFactsAgain() noexcept { freshFacts_ = !facts_.empty(); }
-  bool pending() const noexcept { return freshFacts_ || !meta_.empty() || !losses_.empty(); }
+  bool pending() const noexcept {
+    return freshFacts_ || !meta_.empty() || !losses_.empty() || !warnings_.empty();
+  }
 
   // Requires: a transaction; since facts were added, or this was called last, there was a scan.
-  void store(ImageSet& images, ingest::RowSink& sink);
+  Result<void> store(ImageSet& images, TraceRecorder& trace);
   void committed();
   void rolledBack();
 
@@ -48,6 +56,10 @@ class RecorderNotes {
     std::string reason;
     std::uint64_t count = 0;
   };
+  struct Warning {
+    std::int64_t monotonicNs = 0;
+    std::string text;
+  };
 
   void storeFacts(ImageSet& images, ingest::RowSink& sink);
 
@@ -56,6 +68,7 @@ class RecorderNotes {
   bool freshFacts_ = false;        // some of facts_ may be stored now
   std::map<std::string, std::string> meta_;
   std::vector<Loss> losses_;
+  std::vector<Warning> warnings_;
 };
 
 }  // namespace sonde::session

@@ -94,7 +94,7 @@ void Recording::start(pid_t mainPid) {
 }
 
 void Recording::noteNotFollowed(const std::string& program, const std::string& reason) {
-  notes_.push_back(fmt::format("{} is not recorded ({}): it runs as it is", program, reason));
+  drainer_->noteWarning(fmt::format("{} is not recorded ({}): it runs as it is", program, reason));
   drainer_->noteLoss("process", "exec", "not followed", 1);
   drainer_->noteMeta("not_followed", fmt::format("{}: {}", program, reason));
 }
@@ -149,9 +149,8 @@ void Recording::drain() {
     }
   }
   liveImages_.store(progress.liveImages);
-  // The job goes on recording: its spool holds some of it, and counts the rest.
-  if (progress.stopped && !std::exchange(full_, true))
-    notes_.push_back(progress.why);
+  if (stopped_ && !progress.newImages.empty())  // they came while the others were told
+    drainer_->stopRecording();
   holdToMaxSize();
 }
 
@@ -165,12 +164,12 @@ void Recording::storeCaptured(CapturedImage captured) {
   }
 }
 
-void Recording::stopJobRecording(std::string why) {
+void Recording::stopJobRecording(const std::string& why) {
   if (std::exchange(stopped_, true))
     return;
   page_.stopRecording();
   drainer_->stopRecording();
-  notes_.push_back(std::move(why));
+  drainer_->noteWarning(why);
 }
 
 void Recording::holdToMaxSize() {
@@ -216,7 +215,6 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
   summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
   summary.recorderBytes = largestResidentBytes();
-  summary.notes = notes_;
   return summary;
 }
 
@@ -225,7 +223,7 @@ void Recording::noteRefused() {
   if (refused == 0)
     return;
   drainer_->noteLoss("process", "image", "spool full", refused);
-  notes_.push_back(
+  drainer_->noteWarning(
       fmt::format("{} processes are not in the trace, because the spool had no room for them: "
                   "raise --spool-limit",
                   refused));

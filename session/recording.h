@@ -47,7 +47,6 @@ struct RecordingSummary {
   double seconds = 0;  // from begin to the end of finish
   std::uint64_t recorderCpuNs = 0;
   std::uint64_t recorderBytes = 0;  // of memory, at most
-  std::vector<std::string> notes;   // what the user must hear: one line each
 };
 
 class Recording {
@@ -83,7 +82,7 @@ class Recording {
   void drain();
   void storeCaptured(CapturedImage captured);
   void noteExits();
-  void stopJobRecording(std::string why);
+  void stopJobRecording(const std::string& why);
   void holdToMaxSize();
   void noteRefused();
   void removeFolder();
@@ -95,9 +94,7 @@ class Recording {
   std::int64_t beganNs_ = 0;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;
-  bool full_ = false;     // the trace cannot grow any more
   bool stopped_ = false;  // the job's processes were told to stop recording
-  std::vector<std::string> notes_;
   std::atomic<std::uint32_t> liveImages_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -2,8 +2,8 @@
 
 #include "analysis/store/trace_file.h"
 #include "collector/launcher/process_stat.h"
-#include "collector/launcher/spool_reader.h"
 #include "session/completion.h"
+#include "session/image_set.h"
 #include "session/manifest.h"
 #include "session/spool_lock.h"
 
@@ -136,9 +136,10 @@ Result<std::unique_ptr<Drainer>> openDrainer(const Session& session,
 // Drains until nothing runs any more. False when something does and it is not to be waited for.
 bool drainToTheEnd(Drainer& drainer, const RecoverOptions& options) {
   bool said = false;
+  bool saidWhy = false;
   for (;;) {
     const DrainProgress progress = drainer.drainOnce();
-    if (progress.liveImages == 0 || progress.stopped)
+    if (progress.liveImages == 0)
       return true;
     if (!options.follow)
       return false;
@@ -151,6 +152,8 @@ bool drainToTheEnd(Drainer& drainer, const RecoverOptions& options) {
           fmt::format("{} processes of this recording still run: recording them until they "
                       "end, or until Ctrl-C",
                       progress.liveImages));
+    if (progress.stopped && !std::exchange(saidWhy, true))
+      options.say(progress.why);
     std::this_thread::sleep_for(kFollowEvery);
   }
 }
@@ -247,16 +250,6 @@ std::vector<fs::path> sessionFolders(const std::vector<fs::path>& places) {
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
-}
-
-// In the pages of the processes that still run.
-void stopRecording(const fs::path& folder) {
-  using launcher::SpoolReader;
-  std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure))
-    if (entry.path().extension() == ".spool")
-      if (auto reader = SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite))
-        reader->setRecording(false);
 }
 
 bool launcherLives(const fs::path& folder) {

@@ -29,6 +29,16 @@ std::string shortPath(const fs::path& path) {
   return (shorter ? relative : path).string();
 }
 
+std::vector<std::string> warningLines(const std::vector<std::string>& warnings) {
+  constexpr std::size_t kMost = 8;
+  if (warnings.size() <= kMost)
+    return warnings;
+  std::vector<std::string> lines(warnings.begin(), warnings.begin() + kMost);
+  lines.push_back(
+      fmt::format("{} more such lines are in the trace's table note", warnings.size() - kMost));
+  return lines;
+}
+
 std::string droppedLine(const std::map<std::string, std::uint64_t>& dropped) {
   std::string reasons;
   std::uint64_t total = 0;
@@ -45,7 +55,7 @@ std::string droppedLine(const std::map<std::string, std::uint64_t>& dropped) {
 
 std::vector<std::string> summaryLines(const RecordingSummary& summary,
                                       std::optional<int> worldSize) {
-  std::vector<std::string> lines = summary.notes;
+  std::vector<std::string> lines = warningLines(summary.totals.warnings);
   if (std::string dropped = droppedLine(summary.totals.dropped); !dropped.empty())
     lines.push_back(std::move(dropped));
   std::error_code failure;
@@ -81,7 +91,7 @@ Result<void> writeSummary(const std::string& file,
                               {"bytes", summary.totals.bytes},
                               {"rss_bytes", summary.recorderBytes}}},
                             {"exit_status", exitStatus},
-                            {"notes", summary.notes}};
+                            {"notes", summary.totals.warnings}};
   std::ofstream stream(file);
   stream << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   stream.flush();

@@ -127,6 +127,29 @@ void TraceRecorder::settleClocks(const ClockTriple& now) {
   }
 }
 
+// Nothing while no process of this machine is in the trace.
+Result<model::OptionalInt> TraceRecorder::timeOf(std::int64_t monotonicNs) {
+  auto at = hosts_.find(bootId_);
+  if (at == hosts_.end()) {  // its processes were stored before this object was made
+    Host host;
+    SONDE_TRY_ASSIGN(const bool known, restoreHost(bootId_, host));
+    if (!known)
+      return model::OptionalInt{};
+    at = hosts_.emplace(bootId_, std::move(host)).first;
+  }
+  return model::OptionalInt(at->second.epochNs + monotonicNs);
+}
+
+Result<void> TraceRecorder::addWarning(std::int64_t monotonicNs, std::string_view text) {
+  model::Note note;
+  SONDE_TRY_ASSIGN(note.tsNs, timeOf(monotonicNs));
+  note.severity = model::Severity::Warning;
+  note.source = "recorder";
+  note.text = text;
+  sink_->add(note);
+  return {};
+}
+
 ingest::TimeBase TraceRecorder::timeBase(const Host& host, wire::ClockKind clock) {
   return {clock == wire::ClockKind::Tsc ? &host.fit : nullptr, host.epochNs};
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace sonde::session {
 
@@ -43,6 +44,9 @@ class TraceRecorder {
   // Closes the clock fits of all hosts up to now. Requires: a transaction.
   void settleClocks(const ClockTriple& now);
 
+  // A note of the recorder itself about an instant of this machine. Requires: a transaction.
+  Result<void> addWarning(std::int64_t monotonicNs, std::string_view text);
+
   static ingest::TimeBase timeBase(const Host& host, wire::ClockKind clock);
 
   // Every row has been added: the database, for the finaliser.
@@ -51,6 +55,7 @@ class TraceRecorder {
  private:
   TraceRecorder(store::TraceWriter writer, std::string hostName);
   Result<void> adopt(const std::string& session);
+  Result<model::OptionalInt> timeOf(std::int64_t monotonicNs);
   Result<bool> restoreHost(const std::string& bootId, Host& host);
   void addHost(const launcher::SpoolIdentity& identity, Host& host);
 

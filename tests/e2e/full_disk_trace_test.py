@@ -23,7 +23,7 @@ class FullDiskTrace(RunTest):
             with self.subTest(size=size):
                 result, counted = self.record(size)
                 self.assertEqual(result.returncode, 0, result.stderr)
-                self.assertIn("cannot grow any more", result.stderr)
+                self.assertIn("could not grow any more", result.stderr)
                 self.assertIn("records were dropped", result.stderr)
                 trace = sqlite3.connect(f"file:{self.output}?mode=ro", uri=True)
                 stored = trace.execute("SELECT count(*) FROM slice WHERE kind = 'operation'").fetchone()[0]

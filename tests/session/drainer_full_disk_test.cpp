@@ -49,20 +49,78 @@ SpoolBuilder longSpool() {
   return spool;
 }
 
-TEST_F(FullDisk, FullDiskStopsItUntilThereIsRoomAgain) {
-  longSpool().write(session());
-  auto drainer = open();
-  const FileLimit limit;
-  limit.set(12 << 20);
-  const DrainProgress progress = drainer->drainOnce();
-  EXPECT_TRUE(progress.stopped);
-  EXPECT_FALSE(progress.why.empty());
-  EXPECT_TRUE(drainer->drainOnce().stopped);
-  limit.lift();
-  const DrainTotals totals = finish(std::move(drainer));
-  EXPECT_THAT(totals.dropped, IsEmpty());
-  EXPECT_THAT(rows("SELECT count(*), count(DISTINCT start_ns) FROM slice"),
-              ElementsAre("400000|400000"));
+// A recorder whose clock the test sets.
+class HeldUp : public FullDisk {
+ protected:
+  HeldUp() {
+    longSpool().write(session());
+    DrainerOptions options;
+    options.folder = session();
+    options.part = part();
+    options.clock = [this] { return ClockTriple{0, nowNs_, nowNs_}; };
+    auto drainer = Drainer::open(std::move(options));
+    EXPECT_TRUE(drainer) << drainer.error().message;
+    drainer_ = *std::move(drainer);
+    limit_.set(12 << 20);
+    EXPECT_TRUE(drainer_->drainOnce().stopped);
+  }
+  void expectAllIsStored() {
+    const DrainTotals totals = finish(std::move(drainer_));
+    EXPECT_THAT(totals.dropped, IsEmpty());
+    EXPECT_THAT(totals.warnings,
+                ElementsAre(testing::ContainsRegex("from .* to .* nothing could")));
+    EXPECT_THAT(rows("SELECT count(*), count(DISTINCT start_ns) FROM slice"),
+                ElementsAre("400000|400000"));
+    EXPECT_THAT(rows("SELECT ts_ns, severity, source FROM note"),
+                ElementsAre("1000|warning|recorder"));
+  }
+
+  const FileLimit limit_;
+  std::int64_t nowNs_ = 1000;
+  std::unique_ptr<Drainer> drainer_;
+};
+
+constexpr std::int64_t kRetryNs = 10'000'000'000;
+
+TEST_F(HeldUp, GoesOnWhenThereIsRoomAgain) {
+  limit_.lift();
+  const DrainProgress early = drainer_->drainOnce();
+  EXPECT_TRUE(early.stopped) << "it was tried a moment ago";
+  EXPECT_FALSE(early.why.empty());
+  nowNs_ += kRetryNs;
+  const DrainProgress late = drainer_->drainOnce();
+  EXPECT_FALSE(late.stopped);
+  EXPECT_GT(late.records, 0U);
+  expectAllIsStored();
+}
+
+TEST_F(HeldUp, TriesAgainWhenNotEvenTheTraceCanBeOpened) {
+  limit_.set(0);
+  nowNs_ += kRetryNs;
+  EXPECT_TRUE(drainer_->drainOnce().stopped);
+  limit_.lift();
+  EXPECT_TRUE(drainer_->drainOnce().stopped);
+  nowNs_ += kRetryNs;
+  EXPECT_FALSE(drainer_->drainOnce().stopped);
+  expectAllIsStored();
+}
+
+TEST_F(HeldUp, TriesOnceMoreAtTheEnd) {
+  limit_.lift();
+  expectAllIsStored();
+}
+
+TEST_F(HeldUp, TurnsRecordingOffAllTheSame) {
+  limit_.set(0);
+  nowNs_ += kRetryNs;
+  EXPECT_TRUE(drainer_->drainOnce().stopped);
+  SpoolBuilder spool(4711);
+  reinterpret_cast<wire::ControlPage*>(spool.bytes().data() + wire::kControlOffset)
+      ->recording.store(1);
+  limit_.lift();
+  const fs::path file = spool.write(session());
+  drainer_->stopRecording();
+  EXPECT_EQ(test::readText(file)[wire::kControlOffset], 0);
 }
 
 TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {
@@ -97,6 +155,7 @@ TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {
   limit.lift();
   ASSERT_TRUE(counted) << counted.error().message;
   ASSERT_THAT(counted->dropped, testing::Contains(testing::Key("output full")));
+  EXPECT_THAT(counted->warnings, ElementsAre(testing::HasSubstr("could not grow any more")));
   ASSERT_GT(passes, 2);
   ASSERT_TRUE(fs::exists(killed));
   DrainerOptions again;

@@ -25,7 +25,7 @@ class RecorderNotesTest : public DrainerTest {
   void store() {
     notes_.tryFactsAgain();
     EXPECT_TRUE(recorder_->writer().begin());
-    notes_.store(images_, recorder_->sink());
+    EXPECT_TRUE(notes_.store(images_, *recorder_));
     EXPECT_TRUE(recorder_->writer().commit());
     notes_.committed();
   }

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace sonde::session {
@@ -39,6 +41,14 @@ TEST(RunSummary, SaysWhatWasDropped) {
   summary.totals.dropped = {{"spool full", 7}, {"signal", 1}, {"depth", 0}};
   const auto lines = summaryLines(summary, std::nullopt);
   EXPECT_EQ(lines.front(), "8 records were dropped: signal 1, spool full 7");
+}
+
+TEST(RunSummary, SaysAFewWarningsAndHowManyMoreThereAre) {
+  RecordingSummary summary = sample("/x/a.sonde");
+  summary.totals.warnings.assign(10, "held up");
+  const auto lines = summaryLines(summary, std::nullopt);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "held up"), 8);
+  EXPECT_THAT(lines[8], HasSubstr("2 more"));
 }
 
 TEST(RunSummary, WritesJson) {

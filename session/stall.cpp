@@ -1,0 +1,50 @@
+#include "session/stall.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace sonde::session {
+
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kTryEverySeconds = 10;
+
+// As the job's own log has it.
+std::string timeOfDay(const ClockTriple& time) {
+  return fmt::format("{:%H:%M:%S}", fmt::localtime(time.realtimeNs / kSecondNs));
+}
+
+}  // namespace
+
+Stall::Stall(const ClockTriple& since, std::string why) : since_(since), why_(std::move(why)) {
+  failedAgain(since);
+}
+
+void Stall::failedAgain(const ClockTriple& now) noexcept {
+  nextTryNs_ = now.monotonicNs + kTryEverySeconds * kSecondNs;
+}
+
+std::string Stall::whileItLasts() const {
+  return fmt::format("the trace cannot grow ({}): trying again every {} s", why_, kTryEverySeconds);
+}
+
+std::string Stall::whenItEnded(const ClockTriple& now) const {
+  return fmt::format(
+      "from {} to {} nothing could be stored ({}): what the spool could not hold meanwhile is lost "
+      "and counted",
+      timeOfDay(since_),
+      timeOfDay(now),
+      why_);
+}
+
+std::string Stall::whenItDidNotEnd() const {
+  return fmt::format(
+      "from {} on the trace could not grow any more ({}): what came after is lost and counted",
+      timeOfDay(since_),
+      why_);
+}
+
+}  // namespace sonde::session
