@@ -101,6 +101,9 @@ json reportJson(const JobReport& report) {
   for (const metrics::LostRecords& lost : report.facts.lost)
     dropped[lost.reason] += lost.count;
   document["dropped"] = std::move(dropped);
+  document["warnings"] = json::array();
+  for (const metrics::Warning& warning : report.facts.warnings)
+    document["warnings"].push_back({{"at_ns", orNull(warning.atNs)}, {"text", warning.text}});
   document["recorder"] = {{"cpu_s", orNull(report.facts.recorderCpuSeconds)},
                           {"bytes", orNull(report.facts.recorderBytes)},
                           {"events", report.facts.events}};

@@ -292,6 +292,26 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
   return lines;
 }
 
+// Below the losses, which they explain, or which they are when nobody could count them.
+void appendWarnings(Lines& lines, const std::vector<metrics::Warning>& warnings, bool full) {
+  constexpr std::size_t kIndent = 11;
+  constexpr std::size_t kMost = 3;
+  for (std::size_t i = 0; i < warnings.size() && (full || i < kMost); ++i) {
+    std::string text = warnings[i].text;
+    if (warnings[i].atNs)
+      text = fmt::format("+{}: {}", humanDuration(*warnings[i].atNs), text);
+    while (!text.empty()) {
+      const std::size_t space =
+          text.size() <= kWidth - kIndent ? text.size() : text.rfind(' ', kWidth - kIndent);
+      const std::size_t end = std::min(space, text.size());
+      append(lines, std::string(kIndent, ' ') + text.substr(0, end));
+      text.erase(0, end + 1);
+    }
+  }
+  if (!full && warnings.size() > kMost)
+    append(lines, fmt::format("           … {} more: --full", warnings.size() - kMost));
+}
+
 Lines footLines(const JobReport& report, bool full) {
   const metrics::RunFacts& facts = report.facts;
   Lines lines;
@@ -302,6 +322,8 @@ Lines footLines(const JobReport& report, bool full) {
     reasons[each.reason] += each.count;
   }
   std::string dropped = lost == 0 ? "nothing" : counted(lost, "record", "records");
+  if (!facts.warnings.empty())
+    dropped = lost == 0 ? "nothing that was counted" : dropped;
   for (const auto& [reason, count] : reasons)
     dropped += fmt::format(" · {}: {}", reason, humanCount(count));
   append(lines, "Dropped    " + dropped);
@@ -313,6 +335,7 @@ Lines footLines(const JobReport& report, bool full) {
                          each.kind,
                          each.reason,
                          humanCount(each.count)));
+  appendWarnings(lines, facts.warnings, full);
   const double wallSeconds = static_cast<double>(facts.wallNs) / 1e9;
   std::string cost = "unknown";
   if (facts.recorderCpuSeconds)

@@ -1,5 +1,7 @@
 #include "session/host_clock.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <time.h>
 
 #include <limits>
@@ -42,6 +44,10 @@ ClockTriple readHostClock() {
     best = {ticks, before + tightest / 2, realtime};
   }
   return best;
+}
+
+std::string timeOfDay(const ClockTriple& time) {
+  return fmt::format("{:%H:%M:%S}", fmt::localtime(time.realtimeNs / 1'000'000'000));
 }
 
 double measureNsPerTick() {

@@ -40,6 +40,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kLargestTrace = 4ULL << 30;
+constexpr std::uint64_t kSmallestLimit = 16ULL << 20;  // a full disk is met sooner, and reported
 constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
 
 std::string hostName() {
@@ -54,7 +55,8 @@ std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   std::error_code failure;
   const auto space = fs::space(output.parent_path(), failure);
   return failure ? kLargestTrace
-                 : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
+                 : std::clamp<std::uint64_t>(
+                       space.available / kDiskShare, kSmallestLimit, kLargestTrace);
 }
 
 Result<rules::CheckReport> checkTrace(const fs::path& path,

@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
+#include "session/host_clock.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 
@@ -164,21 +165,25 @@ void Recording::storeCaptured(CapturedImage captured) {
   }
 }
 
-void Recording::stopJobRecording(const std::string& why) {
-  if (std::exchange(stopped_, true))
-    return;
+void Recording::stopJobRecording() {
+  stopped_ = true;
   page_.stopRecording();
   drainer_->stopRecording();
-  drainer_->noteWarning(why);
 }
 
+// What the job does from then on nobody counts: it is to run as if it were not recorded.
 void Recording::holdToMaxSize() {
   const fs::path part = partPath(options_.output);
   const std::uint64_t size = sizeOf(part) + sizeOf(part.string() + "-wal");
-  if (options_.maxTraceBytes > 0 && size >= options_.maxTraceBytes)
-    stopJobRecording(
-        fmt::format("the trace reached --max-size ({} MiB): the rest of the run is not in it",
-                    options_.maxTraceBytes >> 20));
+  if (full_ || options_.maxTraceBytes == 0 || size < options_.maxTraceBytes)
+    return;
+  full_ = true;
+  fullNs_ = nowNs(CLOCK_MONOTONIC);
+  stopJobRecording();
+  drainer_->noteWarning(
+      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what came after is not in it",
+                  timeOfDay(readHostClock()),
+                  static_cast<double>(options_.maxTraceBytes) / (1 << 20)));
 }
 
 void Recording::noteExits() {
@@ -200,8 +205,11 @@ void Recording::noteExits() {
 
 Result<RecordingSummary> Recording::finish(bool restRunning) {
   stopWorker();
-  if (restRunning)
-    stopJobRecording("processes of the job still run: they are not recorded any more");
+  const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
+  if (restRunning) {
+    stopJobRecording();
+    drainer_->noteWarning("processes of the job still run: they are not recorded any more");
+  }
   drain();
   capture_.reset();
   noteRefused();
@@ -212,6 +220,8 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   SONDE_TRY_ASSIGN(summary.totals, drainer_->finish(options_.output));
   removeFolder();
   summary.output = options_.output;
+  if (full_)
+    summary.unrecordedSeconds = static_cast<double>(endedNs - fullNs_) / 1e9;
   summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
   summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
   summary.recorderBytes = largestResidentBytes();

@@ -44,7 +44,8 @@ struct RecordingOptions {
 struct RecordingSummary {
   DrainTotals totals;
   std::filesystem::path output;
-  double seconds = 0;  // from begin to the end of finish
+  double seconds = 0;            // from begin to the end of finish
+  double unrecordedSeconds = 0;  // of the job, at its end, after --max-size was reached
   std::uint64_t recorderCpuNs = 0;
   std::uint64_t recorderBytes = 0;  // of memory, at most
 };
@@ -82,7 +83,7 @@ class Recording {
   void drain();
   void storeCaptured(CapturedImage captured);
   void noteExits();
-  void stopJobRecording(const std::string& why);
+  void stopJobRecording();
   void holdToMaxSize();
   void noteRefused();
   void removeFolder();
@@ -94,7 +95,9 @@ class Recording {
   std::int64_t beganNs_ = 0;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;
-  bool stopped_ = false;  // the job's processes were told to stop recording
+  bool stopped_ = false;     // the job's processes were told to stop recording
+  bool full_ = false;        // because of --max-size …
+  std::int64_t fullNs_ = 0;  // … since
   std::atomic<std::uint32_t> liveImages_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

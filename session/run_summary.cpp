@@ -61,9 +61,12 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
   std::error_code failure;
   const auto fileBytes = fs::file_size(summary.output, failure);
   lines.push_back(
-      fmt::format("{:.1f} s recorded; the recorder took {:.2f} s of CPU and {} of memory, "
+      fmt::format("{:.1f} s {}recorded; the recorder took {:.2f} s of CPU and {} of memory, "
                   "read {} and wrote {}",
                   summary.seconds,
+                  summary.unrecordedSeconds > 0
+                      ? fmt::format("run, all but the last {:.1f} s ", summary.unrecordedSeconds)
+                      : "",
                   static_cast<double>(summary.recorderCpuNs) / 1e9,
                   sized(summary.recorderBytes),
                   sized(summary.totals.bytes),

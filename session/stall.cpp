@@ -1,6 +1,7 @@
 #include "session/stall.h"
 
-#include <fmt/chrono.h>
+#include "session/host_clock.h"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -11,11 +12,6 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kTryEverySeconds = 10;
-
-// As the job's own log has it.
-std::string timeOfDay(const ClockTriple& time) {
-  return fmt::format("{:%H:%M:%S}", fmt::localtime(time.realtimeNs / kSecondNs));
-}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 """A disk that fills, a limit that is reached: the job goes on, the trace keeps what it has, the summary says so."""
 import resource
+import subprocess
 import sys
 import unittest
 
-from run_support import RunTest
-
+from run_support import SONDE, RunTest
 
 
 # Opens and closes this many operations.
@@ -82,13 +82,20 @@ class FullDisk(RunTest):
         self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
         traces = list(self.folder.glob("t.sonde*"))
         self.assertTrue(traces, result.stderr)
-        self.assertRegex(result.stderr, "sonde run: .*(disk|space|full)")
+        self.assertRegex(result.stderr, "sonde run: from .* (could not grow any more|nothing could be stored)")
+        self.assertNotIn("--max-size", result.stderr, "by default there is room for a small trace")
 
     def test_a_limit_on_the_trace(self):
         count = 400_000
         result = self.run_sonde(*self.annotates(count), options=("--max-size", "1MiB"))
         self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
         self.assertIn("the trace reached --max-size (1 MiB)", result.stderr)
+        self.assertRegex(result.stderr, r"s run, all but the last [0-9.]+ s recorded")
+        self.assertEqual(
+            self.rows("SELECT count(*) FROM note JOIN process p WHERE text LIKE '%--max-size (1 MiB)%' "
+                      "AND ts_ns > p.start_ns AND ts_ns < p.end_ns"), [(1,)])
+        report = subprocess.run([SONDE, "report", self.output], capture_output=True, text=True).stdout
+        self.assertRegex(report, r"Dropped .*\n *\+[0-9.]+ m?s: at .* the trace reached --max-size")
         begun, _ = self.stored(self.output)
         self.assertGreater(begun, 0)
         self.assertLess(begun, count)

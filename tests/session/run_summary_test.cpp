@@ -51,6 +51,13 @@ TEST(RunSummary, SaysAFewWarningsAndHowManyMoreThereAre) {
   EXPECT_THAT(lines[8], HasSubstr("2 more"));
 }
 
+TEST(RunSummary, SaysHowMuchWasNotRecorded) {
+  RecordingSummary summary = sample("/x/a.sonde");
+  summary.unrecordedSeconds = 4.25;
+  EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
+              HasSubstr("12.5 s run, all but the last 4.2 s recorded;"));
+}
+
 TEST(RunSummary, WritesJson) {
   const ScratchFolder folder;
   RecordingSummary summary = sample("/x/a.sonde");

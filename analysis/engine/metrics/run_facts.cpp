@@ -68,6 +68,22 @@ Result<void> readLost(const Database& trace, RunFacts& facts) {
   }
 }
 
+Result<void> readWarnings(const Database& trace, RunFacts& facts) {
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare("SELECT ts_ns, text FROM note WHERE source = 'recorder' AND"
+                                 " severity = 'warning' AND process_id IS NULL"
+                                 " ORDER BY ts_ns, id"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return {};
+    Warning warning{rows.optionalInteger(0), std::string(rows.text(1))};
+    if (warning.atNs)
+      *warning.atNs -= facts.originNs;
+    facts.warnings.push_back(std::move(warning));
+  }
+}
+
 }  // namespace
 
 Result<RunFacts> readFacts(const Database& trace, const std::vector<RankProcess>& ranks) {
@@ -86,6 +102,7 @@ Result<RunFacts> readFacts(const Database& trace, const std::vector<RankProcess>
   SONDE_TRY(readCounts(trace, facts));
   SONDE_TRY(readSpan(trace, facts));
   SONDE_TRY(readLost(trace, facts));
+  SONDE_TRY(readWarnings(trace, facts));
   return facts;
 }
 

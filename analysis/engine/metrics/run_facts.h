@@ -20,6 +20,12 @@ struct LostRecords {
   std::int64_t count = 0;
 };
 
+// Of the recorder about the whole run: when storing was held up, when recording ended early, …
+struct Warning {
+  std::optional<std::int64_t> atNs;  // since the origin
+  std::string text;
+};
+
 struct ScalarTrend {
   std::string rank;
   std::string name;
@@ -38,6 +44,7 @@ struct RunFacts {
   std::int64_t slices = 0;
   std::int64_t events = 0;  // rows of all kinds of event
   std::vector<LostRecords> lost;
+  std::vector<Warning> warnings;
   std::optional<double> recorderCpuSeconds;
   std::optional<std::int64_t> recorderBytes;  // of records read from the spool
   bool finished = true;                       // false: a recording that was not completed
