@@ -1,7 +1,9 @@
+#include "cli/byte_size.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "session/job_run.h"
 
+#include <string>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +21,8 @@ class RunCommand : public Command {
            "start it, 126 that the command may not be run, 127 that it does not exist.\n\n"
            "OUT may hold %h (host), %p (pid), %r (rank), %q{NAME} (a variable) and %%. A folder "
            "gets rank<N>.sonde or <program>-<pid>.sonde. SIZE is a number of bytes, or one with "
-           "kB, MB, GB, KiB, MiB, GiB. Secrets by name (TOKEN, PASSWORD, KEY, …) are not stored; "
+           "kB, MB, GB, KiB, MiB, GiB, as in 1.5GB. Secrets by name (TOKEN, PASSWORD, KEY, …) are "
+           "not stored; "
            "--redact takes shell patterns of further names and words.\n\n"
            "Examples:\n"
            "  sonde run -- python3 train.py --epochs 2\n"
@@ -52,8 +55,15 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
       ->type_name("DIR");
-  // An empty description: CLI11 would put its own behind the name of the type.
-  const CLI::Validator size = CLI::AsSizeValue(true).description("");
+  const CLI::Validator size(
+      [](std::string& text) {
+        const auto bytes = parseByteSize(text);
+        if (!bytes)
+          return bytes.error().message;
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "");  // CLI11 would put a description behind the name of the type
   app.add_option("--spool-limit",
                  options_.spoolLimitBytes,
                  "most that may be on its way at a time, on this host (256MiB)")
