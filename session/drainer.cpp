@@ -3,12 +3,11 @@
 #include "session/completion.h"
 #include "session/host_clock.h"
 #include "session/image_set.h"
+#include "session/manifest.h"
 #include "session/recorder_notes.h"
 #include "session/stall.h"
 #include "session/trace_recorder.h"
 #include "session/trace_room.h"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -21,12 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kOutputFull = "output full";
-
-std::string ownHostName() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 }  // namespace
 
@@ -84,7 +77,7 @@ Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
   if (!options_.clock)
     options_.clock = readHostClock;
   if (options_.hostName.empty())
-    options_.hostName = ownHostName();
+    options_.hostName = currentHostName();
   if (!options_.job.empty())
     notes_.setMeta("job", options_.job);
 }

@@ -14,6 +14,7 @@
 #include "session/closing.h"
 #include "session/environment.h"
 #include "session/job_identity.h"
+#include "session/manifest.h"
 #include "session/output_name.h"
 #include "session/recording.h"
 #include "session/recover.h"
@@ -25,7 +26,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -42,12 +42,6 @@ namespace {
 constexpr std::uint64_t kLargestTrace = 4ULL << 30;
 constexpr std::uint64_t kSmallestLimit = 16ULL << 20;  // a full disk is met sooner, and reported
 constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
-
-std::string hostName() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   if (options.maxTraceBytes > 0)
@@ -158,7 +152,7 @@ class JobRun {
     OutputRequest request{options_.output,
                           options_.command.front(),
                           pid,
-                          hostName(),
+                          currentHostName(),
                           identity_.rank,
                           [this](const std::string& name) { return variable(name); }};
     SONDE_TRY_ASSIGN(output_, outputPath(request));

@@ -3,6 +3,7 @@
 #include "collector/launcher/process_stat.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -94,6 +95,12 @@ std::string currentBootId() {
   std::string id;
   std::getline(file, id);
   return id;
+}
+
+std::string currentHostName() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
 }
 
 }  // namespace sonde::session

@@ -29,5 +29,6 @@ Result<Manifest> readManifest(const std::filesystem::path& folder);
 // Field 22 of /proc/PID/stat; 0: no such process.
 std::uint64_t processStartTime(std::int32_t pid);
 std::string currentBootId();
+std::string currentHostName();
 
 }  // namespace sonde::session
