@@ -71,7 +71,7 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("SIZE");
   app.add_option("--max-size",
                  options_.maxTraceBytes,
-                 "of the trace (a tenth of the free disk, 16MiB to 4GiB)")
+                 "of the trace (the lesser of 4GiB and a tenth of the free disk)")
       ->transform(size)
       ->type_name("SIZE");
   app.add_option("--redact", options_.redact, "hide what these match in stored command lines")

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Which endpoints are one connection, which process is which member and which collective moved which
-// bytes shows once all are there.
+// Which endpoints are one connection, which process is which member and which collective moved
+// which bytes shows once all are there.
 Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
   SONDE_TRY(engine::merge::matchChannels(trace));
@@ -68,7 +68,10 @@ Result<void> completeTrace(store::Database trace,
   progress("joining connections", 0);
   SONDE_TRY(joinEnds(trace));
   SONDE_TRY(store::finalise(std::move(trace), progress.part(0.1, 1)));
-  return rename(part, output, replace || own);
+  auto renamed = store::renameTrace(part, output, replace || own);
+  if (!renamed && renamed.error().code == ErrorCode::InvalidArgument)
+    return taken(part, output);
+  return renamed;
 }
 
 void deleteSession(const fs::path& folder) {

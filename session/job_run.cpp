@@ -40,7 +40,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kLargestTrace = 4ULL << 30;
-constexpr std::uint64_t kSmallestLimit = 16ULL << 20;  // a full disk is met sooner, and reported
 constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
 
 std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
@@ -49,8 +48,7 @@ std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   std::error_code failure;
   const auto space = fs::space(output.parent_path(), failure);
   return failure ? kLargestTrace
-                 : std::clamp<std::uint64_t>(
-                       space.available / kDiskShare, kSmallestLimit, kLargestTrace);
+                 : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
 }
 
 Result<rules::CheckReport> checkTrace(const fs::path& path,
@@ -84,7 +82,7 @@ class JobRun {
     openRecording();
     if (!recording_) {
       if (!partTaken_)
-        store::removeTrace(partPath(output_));
+        store::removeTrace(store::partOf(output_));
       say_(fmt::format("not recording: {}", whyNot_));
     }
     return supervise(*relay, *child);
@@ -157,7 +155,7 @@ class JobRun {
                           [this](const std::string& name) { return variable(name); }};
     SONDE_TRY_ASSIGN(output_, outputPath(request));
     if (options_.force)
-      SONDE_TRY(dropSessionOf(partPath(output_), spoolPlaces(spoolRequest())));
+      SONDE_TRY(dropSessionOf(store::partOf(output_), spoolPlaces(spoolRequest())));
     return claimOutput(output_, options_.force);
   }
 

@@ -23,7 +23,7 @@ struct RunOptions {
   std::string rulesFile;  // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
-  std::uint64_t maxTraceBytes = 0;  // 0: a tenth of what the disk has free, 16 MiB to 4 GiB
+  std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
   std::vector<std::string> redact;
   bool subreaper = true;
   std::string summaryFile;

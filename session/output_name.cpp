@@ -88,10 +88,6 @@ Result<fs::path> outputPath(const OutputRequest& request) {
   return absolute.lexically_normal();
 }
 
-fs::path partPath(const fs::path& output) {
-  return output.string() + ".part";
-}
-
 Result<void> claimOutput(const fs::path& output, bool force) {
   std::error_code failure;
   fs::create_directories(output.parent_path(), failure);
@@ -100,7 +96,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
                  fmt::format("cannot make the folder {}: {}: give another place with -o",
                              output.parent_path().string(),
                              failure.message())};
-  const fs::path part = partPath(output);
+  const fs::path part = store::partOf(output);
   if (fs::is_directory(output, failure))
     return invalid(fmt::format("{} is a folder: give another name with -o", output.string()));
   if (!force && fs::exists(output, failure))

@@ -25,8 +25,6 @@ struct OutputRequest {
 // `<program>-<pid>.sonde`. The result is absolute.
 Result<std::filesystem::path> outputPath(const OutputRequest& request);
 
-std::filesystem::path partPath(const std::filesystem::path& output);
-
 // Makes the folders and an empty `.part`, which is the caller's from then on: to be recorded into,
 // or removed. Refuses an output, or a `.part`, that exists already, unless `force`; then an old
 // `.part` is removed. Of any number of callers for the same output one gets it.

@@ -56,7 +56,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(RecordingOptions options) {
   Manifest manifest;
   manifest.session = options.folder.filename();
   manifest.output = options.output;
-  manifest.part = partPath(options.output);
+  manifest.part = store::partOf(options.output);
   manifest.launcherPid = getpid();
   manifest.launcherStartTime = processStartTime(getpid());
   manifest.bootId = currentBootId();
@@ -173,7 +173,7 @@ void Recording::stopJobRecording() {
 
 // What the job does from then on nobody counts: it is to run as if it were not recorded.
 void Recording::holdToMaxSize() {
-  const fs::path part = partPath(options_.output);
+  const fs::path part = store::partOf(options_.output);
   const std::uint64_t size = sizeOf(part) + sizeOf(part.string() + "-wal");
   if (full_ || options_.maxTraceBytes == 0 || size < options_.maxTraceBytes)
     return;
@@ -241,7 +241,7 @@ void Recording::noteRefused() {
 
 void Recording::discard() {
   drainer_.reset();
-  store::removeTrace(partPath(options_.output));
+  store::removeTrace(store::partOf(options_.output));
   removeFolder();
 }
 

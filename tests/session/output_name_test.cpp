@@ -1,5 +1,6 @@
 #include "session/output_name.h"
 
+#include "analysis/store/trace_name.h"
 #include "tests/session/scratch_folder.h"
 
 #include <gmock/gmock.h>
@@ -64,8 +65,8 @@ TEST(OutputName, ClaimMakesFoldersAndAnEmptyPart) {
   const fs::path output = folder.path() / "a/b/c.sonde";
   ASSERT_TRUE(claimOutput(output, false));
   EXPECT_FALSE(fs::exists(output));
-  EXPECT_EQ(readFile(partPath(output)), "");
-  EXPECT_TRUE(fs::exists(partPath(output)));
+  EXPECT_EQ(readFile(store::partOf(output)), "");
+  EXPECT_TRUE(fs::exists(store::partOf(output)));
 }
 
 TEST(OutputName, OneOfTwoClaimsSucceeds) {
@@ -77,7 +78,7 @@ TEST(OutputName, OneOfTwoClaimsSucceeds) {
 TEST(OutputName, ClaimLeavesNoLogOfAnEarlierPart) {
   const ScratchFolder folder;
   const fs::path output = folder.path() / "t.sonde";
-  const fs::path log = partPath(output).string() + "-wal";
+  const fs::path log = store::partOf(output).string() + "-wal";
   writeFile(log, "of a part that was removed by hand");
   ASSERT_TRUE(claimOutput(output, false));
   EXPECT_FALSE(fs::exists(log));
@@ -97,13 +98,13 @@ TEST(OutputName, ClaimRefusesAnExistingTraceUnlessForced) {
 TEST(OutputName, ClaimRefusesAnUnfinishedRecordingUnlessForced) {
   const ScratchFolder folder;
   const fs::path output = folder.path() / "t.sonde";
-  writeFile(partPath(output), "half");
+  writeFile(store::partOf(output), "half");
   const auto refused = claimOutput(output, false);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("sonde recover"));
-  EXPECT_EQ(readFile(partPath(output)), "half");
+  EXPECT_EQ(readFile(store::partOf(output)), "half");
   ASSERT_TRUE(claimOutput(output, true));
-  EXPECT_EQ(readFile(partPath(output)), "");
+  EXPECT_EQ(readFile(store::partOf(output)), "");
 }
 
 TEST(OutputName, ClaimRefusesAPlaceWhereNothingCanBeCreated) {
