@@ -1,4 +1,4 @@
-"""The extension of the wheel; everything else is in pyproject.toml. Build it in a checkout: sonde.h is two folders up."""
+"""The extension of the wheel; everything else is in pyproject.toml. Build it in a checkout: it takes headers from plugins/api and collector/wire."""
 import pathlib
 
 from setuptools import Extension, setup

@@ -19,7 +19,7 @@ class Wheel(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         copy = pathlib.Path(cls.folder.name, "checkout")
-        for part in ("plugins/api", "plugins/python"):
+        for part in ("collector/wire", "plugins/api", "plugins/python"):
             shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("build", "*.egg-info"))
         built = subprocess.run([sys.executable, "setup.py", "-q", "bdist_wheel", "-d", cls.folder.name],
                                cwd=copy / "plugins/python", capture_output=True, text=True, check=False)
