@@ -124,10 +124,9 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
   const std::int64_t begin = skeleton_.beginNs;
   const std::int64_t span = std::max<std::int64_t>(skeleton_.endNs - begin, 1);
   std::vector<int> busiest;
-  const bool slices =
-      std::any_of(skeleton_.tracks.begin(), skeleton_.tracks.end(), [](const TrackInfo& track) {
-        return track.owner == Owner::Thread && track.rows > 0;
-      });
+  const bool slices = std::any_of(skeleton_.processes.begin(),
+                                  skeleton_.processes.end(),
+                                  [](const ProcessInfo& process) { return process.slices > 0; });
   // Channels only where there is nothing else: what threads did says more.
   for (int at = 0; at < static_cast<int>(skeleton_.tracks.size()); ++at) {
     const TrackInfo& track = skeleton_.tracks[static_cast<std::size_t>(at)];
@@ -156,6 +155,12 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
         return cancelled();
     }
   }
+  // What only marked instants would be a blank row.
+  for (OverviewRow& row : rows)
+    if (std::none_of(row.bins.begin(), row.bins.end(), [](const OverviewRow::Bin& bin) {
+          return bin.busy > 0;
+        }))
+      row.bins.clear();
   return rows;
 }
 

@@ -15,6 +15,28 @@ QString qtext(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+// What a person looks for comes first: an interpreter may be started through dozens of programs, of
+// which only the forks and execs are marked. Processes that did nothing else come after all ranks.
+//
+// A line of anything but such marks has it in its first rows, so this reads few slices beside them.
+// Counts are compared by their digits: workers that did about as much stand in the order they were
+// started in.
+constexpr const char* kProcesses = R"(
+WITH work AS (
+  SELECT t.process_id, sum(l.count) AS slices FROM line l JOIN thread t ON t.id = l.owner_id
+  WHERE l.owner = 'thread' AND EXISTS (SELECT 1 FROM slice s WHERE s.thread_id = l.owner_id
+    AND s.lane = l.lane AND s.depth = l.depth AND s.category <> 'process')
+  GROUP BY t.process_id)
+SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id,
+  CASE WHEN o.rank IS p.rank AND o.pid <> p.pid THEN o.pid END, coalesce(w.slices, 0),
+  p.id IN (SELECT process_id FROM iteration) AS iterates,
+  p.id IN (SELECT c.process_id FROM line l JOIN channel c ON c.id = l.owner_id
+    WHERE l.owner = 'channel') AS transfers
+FROM process p JOIN host h ON h.id = p.host_id LEFT JOIN process o ON o.id = p.parent_id
+  LEFT JOIN work w ON w.process_id = p.id
+ORDER BY w.slices IS NULL AND NOT iterates AND NOT transfers, p.rank IS NULL, p.rank,
+  iterates DESC, w.slices IS NULL, length(w.slices) DESC, transfers DESC, p.start_ns, p.id)";
+
 class SkeletonReader {
  public:
   explicit SkeletonReader(const store::Database& trace) : trace_(trace) {}
@@ -70,22 +92,18 @@ void SkeletonReader::stretch(std::int64_t beginNs, std::int64_t endNs) {
 
 Result<void> SkeletonReader::readProcesses() {
   std::vector<std::int64_t> hosts;
-  SONDE_TRY(forEachRow(
-      "SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id, "
-      "CASE WHEN o.rank IS p.rank AND o.pid <> p.pid THEN o.pid END FROM process p "
-      "JOIN host h ON h.id = p.host_id LEFT JOIN process o ON o.id = p.parent_id "
-      "ORDER BY p.rank IS NULL, p.rank, p.start_ns, p.id",
-      [&](const store::Statement& row) {
-        processes_.insert(row.integer(0), static_cast<int>(result_.skeleton.processes.size()));
-        result_.skeleton.processes.push_back({row.integer(0),
-                                              row.integer(1),
-                                              row.optionalInteger(2),
-                                              row.optionalInteger(7),
-                                              qtext(row.text(3)),
-                                              qtext(row.text(4)),
-                                              qtext(row.text(5))});
-        hosts.push_back(row.integer(6));
-      }));
+  SONDE_TRY(forEachRow(kProcesses, [&](const store::Statement& row) {
+    processes_.insert(row.integer(0), static_cast<int>(result_.skeleton.processes.size()));
+    result_.skeleton.processes.push_back({row.integer(0),
+                                          row.integer(1),
+                                          row.optionalInteger(2),
+                                          row.optionalInteger(7),
+                                          qtext(row.text(3)),
+                                          qtext(row.text(4)),
+                                          qtext(row.text(5)),
+                                          row.integer(8)});
+    hosts.push_back(row.integer(6));
+  }));
   for (const std::int64_t host : hosts) {
     SONDE_TRY_ASSIGN(auto clock, HostClock::read(trace_, host));
     result_.clocks.push_back(std::move(clock));

@@ -65,6 +65,7 @@ struct ProcessInfo {
   QString host;
   QString command;
   QString state;
+  std::int64_t slices = 0;  // 0: there is none, or only the marks of forks and execs
 };
 
 // The rows of a track that hold one lane and depth of its owner.
@@ -108,7 +109,8 @@ struct Skeleton {
   std::int64_t events = 0;
   std::int64_t lost = 0;    // records that could not be kept
   bool unfinished = false;  // a recording that was not finished; what is shown is a snapshot of it
-  std::vector<ProcessInfo> processes;     // ranks first, in their order
+  // Ranks first, in their order, and in each what did most; after all of them what did nothing.
+  std::vector<ProcessInfo> processes;
   std::vector<TrackInfo> tracks;          // by process, threads before channels
   std::vector<IterationInfo> iterations;  // by process, in time
 };
@@ -166,7 +168,7 @@ struct OverviewRow {
     Kind kind = Kind::Range;  // what took the longest part
     float most = 0;
   };
-  std::vector<Bin> bins;  // empty: nothing happened
+  std::vector<Bin> bins;  // empty: nothing that took time
 
   // Requires: bins is not empty. The bins cover [beginNs, beginNs + spanNs].
   void add(const Block& block, std::int64_t beginNs, std::int64_t spanNs, std::int64_t traceEndNs);

@@ -35,6 +35,9 @@ bool busyChannel(const TrackInfo& track) {
   return track.owner == Owner::Channel && track.rows > 0;
 }
 
+// What the tracks of a process tell, the least first; marks are those of forks and execs.
+enum class Worth { Nothing, Marks, Transfers, Slices };
+
 int trackHeight(const TrackInfo& track) {
   return std::max(track.rows, 1) * TrackLayout::kRowHeight + 2 * TrackLayout::kTrackPadding;
 }
@@ -44,14 +47,24 @@ int trackHeight(const TrackInfo& track) {
 void TrackLayout::reset(const Skeleton& skeleton) {
   foldedProcesses_.clear();
   foldedChannels_.clear();
-  const bool slices = count(skeleton, 0, skeleton.tracks.size(), busyThread) > 0;
+  std::vector<Worth> worths;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
     const std::size_t channels = count(skeleton, first, last, busyChannel);
     if (channels > kManyChannels)
       foldedChannels_.insert(process);
-    if (slices && channels > 0 && count(skeleton, first, last, busyThread) == 0)
-      foldedProcesses_.insert(process);
+    const bool slices = skeleton.processes[static_cast<std::size_t>(process)].slices > 0;
+    const bool marks = count(skeleton, first, last, busyThread) > 0;
+    worths.push_back(slices         ? Worth::Slices
+                     : channels > 0 ? Worth::Transfers
+                     : marks        ? Worth::Marks
+                                    : Worth::Nothing);
   });
+  const auto most = std::max_element(worths.begin(), worths.end());
+  for (int process = 0; process < static_cast<int>(worths.size()); ++process) {
+    const Worth worth = worths[static_cast<std::size_t>(process)];
+    if (worth != Worth::Nothing && worth != *most)
+      foldedProcesses_.insert(process);
+  }
   rebuild(skeleton);
 }
 

@@ -34,7 +34,8 @@ class TrackLayout {
   static constexpr int kTrackPadding = 3;          // above and below a track's rows
   static constexpr std::size_t kManyChannels = 6;  // a process with more begins with them folded
 
-  // Keeps no reference to `skeleton`. Folds what is many, and processes that only passed bytes on.
+  // Keeps no reference to `skeleton`. Folds what is many, and processes that only passed
+  // bytes on, or only forked and ran programs, where others did more.
   void reset(const Skeleton& skeleton);
   void rebuild(const Skeleton& skeleton);
 

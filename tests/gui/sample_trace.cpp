@@ -73,7 +73,7 @@ model::SliceId SampleTrace::addSlice(const SliceSpec& spec) {
   model::Slice slice;
   slice.threadId = spec.thread;
   slice.kind = spec.kind;
-  slice.category = "annotation";
+  slice.category = spec.category;
   slice.nameId = must(writer_.intern(spec.name));
   slice.startNs = spec.startNs;
   slice.durNs = spec.durNs;
@@ -241,6 +241,17 @@ class Rank {
 };
 
 }  // namespace
+
+void writeShims(SampleTrace& trace, int images, std::optional<std::int64_t> rank) {
+  for (int image = 0; image < images; ++image) {
+    const auto thread = trace.addThread(trace.addProcess(4100, rank, "bash pyenv"), 4100, "bash");
+    for (const char* name : {"fork", "exec"}) {
+      SampleTrace::SliceSpec mark{
+          thread, model::SliceKind::Mark, name, (1'001 + image) * kMs, 0, 0, {}, 0, {}, "process"};
+      trace.addSlice(mark);
+    }
+  }
+}
 
 void writeTraining(const std::filesystem::path& path, int iterations) {
   SampleTrace trace(path);

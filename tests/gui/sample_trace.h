@@ -31,6 +31,7 @@ class SampleTrace {
     model::SliceId parent{};
     std::int64_t lane = 0;
     model::SliceId scope{};
+    std::string_view category = "annotation";
   };
   model::SliceId addSlice(const SliceSpec& spec);
   void addIteration(model::ProcessId process,
@@ -58,6 +59,10 @@ class SampleTrace {
   model::HostId host_;
   std::int64_t offset_ = 0;
 };
+
+// The processes of an interpreter that is found by a chain of small programs, as pyenv does it:
+// they fork and run others, and do nothing else.
+void writeShims(SampleTrace& trace, int images, std::optional<std::int64_t> rank);
 
 // Two ranks of a small training run: iterations with loading, forward, backward, all-reduces and an
 // optimizer step, worker processes with pipes, TCP between the ranks. Origin 1 s; iterations of

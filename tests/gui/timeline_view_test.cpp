@@ -3,6 +3,7 @@
 
 #include "gui/app/main_window.h"
 #include "gui/app/screenshot.h"
+#include "gui/views/overview_strip.h"
 #include "gui/views/theme.h"
 #include "tests/gui/sample_trace.h"
 
@@ -15,6 +16,8 @@
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace sonde::gui {
 namespace {
@@ -113,6 +116,28 @@ TEST_F(TimelineViewTest, BeginsWithTheIterations) {
   EXPECT_LE(shown().beginNs(), iterations.front().startNs);
   EXPECT_LT(shown().spanNs(),
             2 * (iterations.back().startNs + iterations.back().durNs - iterations.front().startNs));
+}
+
+TEST_F(TimelineViewTest, ShowsTheTrainingBehindTwentyShims) {
+  SampleTrace trace(path("shims.sonde"));
+  testing::writeShims(trace, 20, {});
+  const auto process = trace.addProcess(4200, {}, "python3 train.py");
+  const auto thread = trace.addThread(process, 4200, "python3");
+  trace.addSlice({thread, SliceKind::Forward, "forward", 1'200'000'000, 800'000'000});
+  trace.finish();
+  open("shims.sonde");
+  const auto& entries = window_.model().layout().entries();
+  ASSERT_EQ(entries.size(), 22U);
+  EXPECT_EQ(window_.model().skeleton().processes.front().pid, 4200);
+  EXPECT_EQ(entries[1].track, 0);
+  EXPECT_TRUE(std::all_of(
+      entries.begin() + 2, entries.end(), [](const LayoutEntry& entry) { return entry.folded; }));
+  // The overview has no blank row above or below the only one that says something.
+  const QImage image = window_.findChild<OverviewStrip*>()->grab().toImage();
+  const QColor forward = Theme(plainPalette(false)).fill(Kind::Forward);
+  const int x = window_.timeline().labelWidth() + 3 * shown().width() / 4;
+  EXPECT_EQ(image.pixelColor(x, 6), forward);
+  EXPECT_EQ(image.pixelColor(x, image.height() - 8), forward);
 }
 
 TEST_F(TimelineViewTest, KeysZoomAndPan) {

@@ -56,6 +56,38 @@ TEST_F(TraceReaderTest, ReadsProcessesByRankWithTheirTracks) {
   EXPECT_FALSE(skeleton.unfinished);
 }
 
+TEST_F(TraceReaderTest, ProcessesComeByWhatTheyDidBeforeWhenTheyBegan) {
+  SampleTrace trace(file("a.sonde"));
+  testing::writeShims(trace, 20, {});
+  const auto busy = [&](std::int64_t pid, std::optional<std::int64_t> rank, int slices) {
+    const auto process = trace.addProcess(pid, rank, "python3");
+    const auto thread = trace.addThread(process, pid, "python3");
+    trace.addSlice({thread, SliceKind::Mark, "fork", 500, 0, 0, {}, 0, {}, "process"});
+    for (int at = 0; at < slices; ++at)
+      trace.addSlice({thread, SliceKind::Operation, "op", 1'000 + at * 100, 80});
+    return process;
+  };
+  const auto channel = trace.addChannel(trace.addProcess(10, {}, "tee"), "pipe:1:w", "pipe:1:r");
+  trace.addTransfer(channel, model::Direction::Send, 100, 50, 1);
+  busy(11, {}, 3);
+  busy(12, {}, 120);
+  busy(13, {}, 121);
+  trace.addIteration(busy(14, {}, 2), 0, 1'000, 500);
+  testing::writeShims(trace, 2, 1);
+  busy(15, 1, 1);
+  busy(16, 0, 1);
+  trace.finish();
+  std::vector<std::int64_t> pids;
+  for (const ProcessInfo& process : open(file("a.sonde")).processes)
+    pids.push_back(process.pid);
+  // Ranks; among the unranked iterations, slices (12 began before 13), bytes; then the rest.
+  std::vector<std::int64_t> expected{16, 15, 14, 12, 13, 11, 10};
+  expected.resize(expected.size() + 22, 4100);
+  EXPECT_EQ(pids, expected);
+  EXPECT_EQ(skeleton_.processes[7].rank, 1);
+  EXPECT_EQ(skeleton_.processes[7].slices, 0);
+}
+
 TEST_F(TraceReaderTest, WindowHoldsWhatReachesIntoItAndNothingElse) {
   SampleTrace trace(file("a.sonde"));
   const auto process = trace.addProcess(1, {}, "p");

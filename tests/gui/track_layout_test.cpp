@@ -18,6 +18,7 @@ TrackInfo track(Owner owner, int process, int rows) {
 Skeleton twoProcesses(int channels) {
   Skeleton skeleton;
   skeleton.processes.resize(2);
+  skeleton.processes[0].slices = 3;
   skeleton.tracks = {track(Owner::Thread, 0, 3), track(Owner::Thread, 0, 0)};
   for (int channel = 0; channel < channels; ++channel)
     skeleton.tracks.push_back(track(Owner::Channel, 0, 2));
@@ -83,6 +84,24 @@ TEST(TrackLayout, ProcessesThatOnlyPassBytesOnBeginFolded) {
   EXPECT_FALSE(layout.quiet(1));
   layout.reveal(skeleton, 3);
   EXPECT_NE(layout.find(3), nullptr);
+}
+
+TEST(TrackLayout, ProcessesThatOnlyForkedAndRanProgramsBeginFolded) {
+  Skeleton skeleton = twoProcesses(0);
+  skeleton.tracks.back().rows = 1;
+  TrackLayout layout;
+  layout.reset(skeleton);
+  EXPECT_FALSE(layout.entries().front().folded);
+  EXPECT_TRUE(layout.entries().back().folded);
+  // Bytes are more than marks, and marks more than nothing.
+  skeleton.processes[0].slices = 0;
+  layout.reset(skeleton);
+  EXPECT_FALSE(layout.entries().front().folded);
+  EXPECT_FALSE(layout.entries().back().folded);
+  skeleton.tracks.insert(skeleton.tracks.begin() + 2, track(Owner::Channel, 0, 1));
+  layout.reset(skeleton);
+  EXPECT_FALSE(layout.entries().front().folded);
+  EXPECT_TRUE(layout.entries().back().folded);
 }
 
 TEST(TrackLayout, EntriesFollowEachOtherWithoutGaps) {
