@@ -16,7 +16,8 @@ constexpr const char* kFooter = R"(Example:
   sonde-gui run.sonde
   sonde-gui --screenshot timeline.png --size 1920x1080 rank0.sonde rank1.sonde
 
-Exit status: 0 done, 2 usage, 3 a trace could not be read.
+Exit status: 0 done, 1 no font is installed, 2 usage or no display to open a window on,
+3 a trace could not be read or a picture not be written.
 In the window, ? shows the keys.)";
 constexpr int kMinPixels = 200;
 constexpr int kMaxPixels = 16384;

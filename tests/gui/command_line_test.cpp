@@ -93,11 +93,13 @@ TEST(SondeGui, UsageErrorsAre2) {
   }
 }
 
-TEST(SondeGui, HelpHasAnExample) {
+TEST(SondeGui, HelpHasAnExampleAndEveryExitStatus) {
   const Outcome outcome = run({"--help"});
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_TRUE(outcome.out.contains("Example"));
   EXPECT_TRUE(outcome.out.contains("--screenshot"));
+  for (const char* status : {"0 done", "1 no font", "2 usage", "3 a trace"})
+    EXPECT_TRUE(outcome.out.contains(status)) << status;
 }
 
 TEST(SondeGui, APictureThatCannotBeWrittenIsSaid) {
