@@ -1,4 +1,5 @@
 // sonde-gui: shows traces in a window, or writes a picture of them.
+#include "analysis/store/trace_file.h"
 #include "gui/app/main_window.h"
 #include "gui/app/options.h"
 #include "gui/app/screenshot.h"
@@ -25,18 +26,30 @@ bool hasDisplay() {
   return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
 }
 
-// Without a display only a picture can be made. Requires: called before QApplication exists.
-bool choosePlatform(const Options& options) {
-  if (hasDisplay() || qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
-    return true;
-  if (options.screenshot.isEmpty()) {
-    fmt::print(stderr,
-               "sonde-gui: there is no display (DISPLAY and WAYLAND_DISPLAY are not set): "
-               "use --screenshot out.png, or ssh -X\n");
-    return false;
+// Whoever named a file that is no trace hears of that first, not of the display.
+int refuseWindow(const QStringList& traces) {
+  for (const QString& path : traces) {
+    const auto trace = sonde::store::openTrace(path.toStdString());
+    if (!trace) {
+      fmt::print(stderr, "sonde-gui: {}\n", trace.error().message);
+      return kUnreadable;
+    }
   }
+  fmt::print(stderr,
+             "sonde-gui: there is no display (DISPLAY and WAYLAND_DISPLAY are not set): "
+             "use --screenshot out.png, or ssh -X\n");
+  return kUsage;
+}
+
+// Without a display only a picture can be made; returns an exit status when nothing can. Requires:
+// called before QApplication exists.
+int choosePlatform(const Options& options) {
+  if (hasDisplay() || qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
+    return 0;
+  if (options.screenshot.isEmpty())
+    return refuseWindow(options.traces);
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  return true;
+  return 0;
 }
 
 // Qt's own remarks about a platform without a screen are no concern of whoever wants a picture.
@@ -93,8 +106,8 @@ int main(int argc, char** argv) {
   const auto parsed = sonde::gui::parseOptions(argc, argv);
   if (!parsed.run)
     return parsed.exitCode;
-  if (!choosePlatform(parsed.options))
-    return kUsage;
+  if (const int status = choosePlatform(parsed.options); status != 0)
+    return status;
   if (!parsed.options.screenshot.isEmpty())
     qInstallMessageHandler(onlyErrors);
   QApplication application(argc, argv);

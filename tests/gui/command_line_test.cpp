@@ -85,11 +85,29 @@ TEST(SondeGui, UsageErrorsAre2) {
        {QStringList{"--view", "nonsense", "a.sonde"},
         QStringList{"--size", "big", "--screenshot", "o.png", "a.sonde"},
         QStringList{"--no-such-option"},
-        QStringList{"--screenshot", "o.png"},
-        QStringList{"a.sonde"}}) {  // no display
+        QStringList{"--screenshot", "o.png"}}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exitCode, 2) << arguments.join(' ').toStdString();
     expectOneLine(outcome);
+  }
+}
+
+TEST(SondeGui, WithoutADisplayAWindowIs2UnlessTheFileIsAtFault) {
+  const QTemporaryDir folder;
+  const QString whole = folder.filePath("train.sonde");
+  testing::writeTraining(whole.toStdString(), 4);
+  const QString cut = folder.filePath("cut.sonde");
+  ASSERT_TRUE(QFile::copy(whole, cut));
+  ASSERT_TRUE(QFile::resize(cut, QFile(whole).size() / 2));
+  const Outcome display = run({whole});
+  EXPECT_EQ(display.exitCode, 2);
+  expectOneLine(display);
+  EXPECT_TRUE(display.err.contains("no display")) << display.err.toStdString();
+  for (const QString& path : {cut, folder.filePath("missing.sonde")}) {
+    const Outcome outcome = run({whole, path});
+    EXPECT_EQ(outcome.exitCode, 3);
+    expectOneLine(outcome);
+    EXPECT_TRUE(outcome.err.contains(path)) << outcome.err.toStdString();
   }
 }
 
