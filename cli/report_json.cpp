@@ -17,6 +17,9 @@ json orNull(const std::optional<T>& value) {
 
 json rankJson(const RankReport& rank) {
   const metrics::RankTime& time = rank.time;
+  const auto ifComputeKnown = [&](std::int64_t ns) {
+    return time.computeKnown ? json(ns) : json(nullptr);
+  };
   json parts = nullptr;
   if (rank.parts)
     parts = {{"number", rank.parts->number},
@@ -26,26 +29,26 @@ json rankJson(const RankReport& rank) {
              {"backward_ns", rank.parts->backwardNs},
              {"optimizer_ns", rank.parts->optimizerNs},
              {"other_ns", rank.parts->otherNs}};
-  return {
-      {"rank", orNull(rank.process.rank)},
-      {"device", "cpu"},
-      {"window_ns", time.windowNs},
-      {"compute_ns", time.computeNs},
-      {"copy_ns", time.copyNs},
-      {"comm_ns", time.commNs},
-      {"exposed_comm_ns", time.exposedNs},
-      {"idle_ns", time.idleNs},
-      {"comm_overlap",
-       time.commNs > 0 ? json(static_cast<double>(time.hiddenNs) / static_cast<double>(time.commNs))
-                       : json(nullptr)},
-      {"collectives", time.collectives},
-      {"iteration",
-       {{"count", rank.iterations.count},
-        {"median_ns", rank.iterations.medianNs},
-        {"p95_ns", rank.iterations.p95Ns},
-        {"min_ns", rank.iterations.minNs},
-        {"max_ns", rank.iterations.maxNs}}},
-      {"median_iteration", std::move(parts)}};
+  return {{"rank", orNull(rank.process.rank)},
+          {"device", "cpu"},
+          {"window_ns", time.windowNs},
+          {"compute_ns", ifComputeKnown(time.computeNs)},
+          {"copy_ns", time.copyNs},
+          {"comm_ns", time.commNs},
+          {"exposed_comm_ns", ifComputeKnown(time.exposedNs)},
+          {"idle_ns", ifComputeKnown(time.idleNs)},
+          {"comm_overlap",
+           time.computeKnown && time.commNs > 0
+               ? json(static_cast<double>(time.hiddenNs) / static_cast<double>(time.commNs))
+               : json(nullptr)},
+          {"collectives", time.collectives},
+          {"iteration",
+           {{"count", rank.iterations.count},
+            {"median_ns", rank.iterations.medianNs},
+            {"p95_ns", rank.iterations.p95Ns},
+            {"min_ns", rank.iterations.minNs},
+            {"max_ns", rank.iterations.maxNs}}},
+          {"median_iteration", std::move(parts)}};
 }
 
 json trafficJson(const JobReport& report) {

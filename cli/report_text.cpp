@@ -122,24 +122,36 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
                {"exposed", "exposed", ColumnKind::DurationNs},
                {"share", "exposed of window", ColumnKind::Fraction}},
               {}};
+  bool someUnknown = false;
   for (const RankReport& rank : report.ranks) {
     const metrics::RankTime& time = rank.time;
+    someUnknown |= !time.computeKnown;
+    if (!time.computeKnown && time.collectives == 0)
+      continue;
+    const auto ifComputeKnown = [&](const Cell& cell) { return time.computeKnown ? cell : Cell(); };
     const Cell share =
         time.windowNs > 0
             ? Cell(static_cast<double>(time.exposedNs) / static_cast<double>(time.windowNs))
             : Cell();
     table.rows.push_back({rank.process.name,
                           duration(time.windowNs),
-                          duration(time.computeNs),
-                          duration(time.idleNs),
+                          ifComputeKnown(duration(time.computeNs)),
+                          ifComputeKnown(duration(time.idleNs)),
                           time.collectives,
                           duration(time.commNs),
-                          duration(time.hiddenNs),
-                          duration(time.exposedNs),
-                          share});
+                          ifComputeKnown(duration(time.hiddenNs)),
+                          ifComputeKnown(duration(time.exposedNs)),
+                          ifComputeKnown(share)});
   }
-  Lines lines = {"", "Computing and communicating, hidden behind computing or exposed"};
+  Lines lines = {""};
+  if (table.rows.empty()) {
+    append(lines, "No framework was recorded: what was computed is unknown.");
+    return lines;
+  }
+  append(lines, "Computing and communicating, hidden behind computing or exposed");
   appendTable(lines, std::move(table), limit);
+  if (someUnknown)
+    append(lines, "  Where no framework was recorded, what was computed is unknown.");
   return lines;
 }
 
@@ -218,7 +230,7 @@ Lines operationLines(const JobReport& report, bool full, std::size_t limit) {
         cells.emplace_back(ns);
     table.rows.push_back(std::move(cells));
   }
-  Lines lines = {"", "Operations, in the windows above"};
+  Lines lines = {"", "Operations, in each rank's window"};
   if (table.rows.empty())
     return {};
   appendTable(lines, std::move(table), limit);
@@ -336,12 +348,15 @@ Lines footLines(const JobReport& report, bool full) {
                          each.reason,
                          humanCount(each.count)));
   appendWarnings(lines, facts.warnings, full);
+  // Starting and finishing cost the same however short the run is: no share of it would say
+  // anything.
+  constexpr double kShortestSeconds = 1;
   const double wallSeconds = static_cast<double>(facts.wallNs) / 1e9;
   std::string cost = "unknown";
   if (facts.recorderCpuSeconds)
     cost = fmt::format("{:.2f} s of CPU{}",
                        *facts.recorderCpuSeconds,
-                       wallSeconds > 0
+                       wallSeconds >= kShortestSeconds
                            ? fmt::format(" ({} of one core)",
                                          humanFraction(*facts.recorderCpuSeconds / wallSeconds))
                            : "");

@@ -23,6 +23,7 @@ using test::TrainingRun;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Verbs : public ::testing::Test {
@@ -123,6 +124,55 @@ TEST_F(Verbs, ReportJsonHasTheContractsKeysAndTheRunsNumbers) {
   EXPECT_EQ(report["conservation"]["pairs"], 1);
   EXPECT_EQ(report["conservation"]["agreeing_pairs"], 1);
   EXPECT_EQ(report["conservation"]["sent_bytes"], 2 * 60 * 1000);
+}
+
+// A program that only annotates, over `wallNs`: of what it computed nothing was recorded.
+void writeAnnotatedRun(const std::string& path, std::int64_t wallNs, bool collective) {
+  test::TraceBuilder trace(path);
+  const auto host = trace.add(model::Host{.name = "host-a", .bootId = "boot-a"});
+  const auto process = trace.add(model::Process{.hostId = host,
+                                                .pid = 100,
+                                                .rank = 0,
+                                                .command = "./simulate",
+                                                .startNs = 0,
+                                                .endNs = wallNs,
+                                                .state = model::ProcessState::Exited});
+  const auto thread = trace.add(model::Thread{.processId = process, .tid = 100});
+  trace.slice(thread, model::SliceKind::Operation, "rollout", {0, wallNs});
+  if (collective)
+    trace.add(model::Collective{.processId = process, .seq = 0, .startNs = 0, .durNs = kMs});
+  trace.meta("recorder_cpu_ns", std::to_string(kMs * 500));
+  trace.finish();
+}
+
+TEST_F(Verbs, ReportCallsComputeUnknownWithoutAFramework) {
+  const std::string trace = folder_ / "annotated.sonde";
+  writeAnnotatedRun(trace, 2000 * kMs, false);
+  const std::string text = sonde({"report", trace}).out;
+  EXPECT_THAT(text, HasSubstr("\nNo framework was recorded: what was computed is unknown.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("idle")));
+  EXPECT_THAT(text, HasSubstr("0.50 s of CPU (25.0 % of one core)"));
+  const json rank = jsonOf(sonde({"report", trace, "--format", "json"}))["ranks"][0];
+  EXPECT_EQ(rank["window_ns"], 2000 * kMs);
+  for (const char* key : {"compute_ns", "exposed_comm_ns", "idle_ns", "comm_overlap"})
+    EXPECT_TRUE(rank.contains(key) && rank[key].is_null()) << key;
+}
+
+TEST_F(Verbs, ReportKeepsTheCollectivesWithoutAFramework) {
+  const std::string trace = folder_ / "annotated.sonde";
+  writeAnnotatedRun(trace, 2000 * kMs, true);
+  const std::string text = sonde({"report", trace}).out;
+  EXPECT_THAT(text, HasSubstr("rank 0     2 s        -     -            1  1 ms       -        -"));
+  EXPECT_THAT(text, HasSubstr("Where no framework was recorded, what was computed is unknown."));
+  const json rank = jsonOf(sonde({"report", trace, "--format", "json"}))["ranks"][0];
+  EXPECT_EQ(rank["comm_ns"], kMs);
+  EXPECT_TRUE(rank["comm_overlap"].is_null());
+}
+
+TEST_F(Verbs, ReportGivesNoShareOfACoreForAnInstant) {
+  const std::string trace = folder_ / "annotated.sonde";
+  writeAnnotatedRun(trace, 200 * kMs, false);
+  EXPECT_THAT(sonde({"report", trace}).out, HasSubstr("\nRecording  0.50 s of CPU, 1 event"));
 }
 
 TEST_F(Verbs, SqlPrintsTablesJsonAndCsv) {

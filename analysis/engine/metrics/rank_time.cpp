@@ -80,12 +80,14 @@ Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank) {
   SONDE_TRY_ASSIGN(const auto threads, readActivity(trace, rank.processId));
   SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, rank.processId));
   const Intervals window = normalise({rank.window});
+  RankTime time;
   Intervals computing;
-  for (const auto& [id, thread] : threads)
+  for (const auto& [id, thread] : threads) {
+    time.computeKnown |= !thread.computing.empty();
     computing = unite(computing, computeOf(thread, collectives));
+  }
   computing = intersect(computing, window);
   const Intervals communicating = intersect(normalise(collectives), window);
-  RankTime time;
   time.windowNs = totalLength(window);
   time.computeNs = totalLength(computing);
   time.commNs = totalLength(communicating);

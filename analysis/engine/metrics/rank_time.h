@@ -7,7 +7,8 @@
 // waiting for the last reduction; no probe sees that wait, so from where the last collective inside
 // a backward begins until the collectives of that backward have ended, or it has, the thread counts
 // as waiting. Communication is the union of the rank's collectives. Hidden communication is what
-// happens while the rank computes; the rest is exposed.
+// happens while the rank computes; the rest is exposed. A rank of which no such slice was recorded
+// may have computed all the time: then nobody knows.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -22,6 +23,7 @@
 namespace sonde::engine::metrics {
 
 struct RankTime {
+  bool computeKnown = false;  // else compute, hidden, exposed and idle say nothing
   std::int64_t windowNs = 0;
   std::int64_t computeNs = 0;
   std::int64_t copyNs = 0;  // of a device
