@@ -188,5 +188,23 @@ TEST_F(SchemaDocument, TheQueriesAreRight) {
   EXPECT_EQ(scopes.integer(4), 1'000'000);
 }
 
+// Each of them joins events with events: without these searches their time is quadratic.
+TEST_F(SchemaDocument, QueriesThatPairEventsSearchByIndex) {
+  const Database trace = sample();
+  const std::map<std::string, std::string> searches = {
+      {"AS send_id", "transfer_by_offset (channel_id=? AND direction=? AND offset>? AND offset<?)"},
+      {"AS exposed_ns", "collective_by_process (process_id=? AND start_ns>? AND start_ns<?)"}};
+  for (const auto& [text, search] : searches)
+    for (const Query& query : documentedQueries()) {
+      if (query.sql.find(text) == std::string::npos)
+        continue;
+      ASSERT_GOOD_ASSIGN(Statement rows, trace.prepare("EXPLAIN QUERY PLAN " + query.sql));
+      std::string plan;
+      while (*rows.step())
+        plan += std::string(rows.text(3)) + "\n";
+      EXPECT_NE(plan.find(search), std::string::npos) << plan;
+    }
+}
+
 }  // namespace
 }  // namespace sonde::store
