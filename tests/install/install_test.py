@@ -47,7 +47,24 @@ def check_layout(build, prefix):
             assert "PATH" not in line or "$ORIGIN" in line, f"{path}: {line}"
 
 
+def check_page(consumer):
+    """What the page on annotations shows is what is compiled here."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "probes" / "annotation.md").read_text(encoding="utf-8")
+    for language, source in (("c", "annotated.c"), ("cpp", "annotated.cpp")):
+        text = (pathlib.Path(consumer) / source).read_text(encoding="utf-8")
+        assert f"```{language}\n{text}```\n" in page, f"docs/probes/annotation.md does not show {source} as it is"
+    lines = page.split("```cmake\n")[1].split("```")[0].splitlines()
+    built = (pathlib.Path(consumer) / "CMakeLists.txt").read_text(encoding="utf-8").splitlines()
+    assert lines and set(lines) <= set(built), lines
+
+
+# By program: kinds and names of its scopes, by depth, and its scalars.
+RECORDED = {"annotated_c": (["phase,train", "operation,step"], [0.25]),
+            "annotated_cpp": (["phase,train"] + 3 * ["iteration,iteration"] + 3 * ["operation,step"], 3 * [0.25])}
+
+
 def main(cmake, build, consumer):
+    check_page(consumer)
     with tempfile.TemporaryDirectory() as folder:
         prefix, work = pathlib.Path(folder, "prefix"), pathlib.Path(folder, "work")
         run(cmake, "--install", build, "--prefix", prefix)
@@ -55,14 +72,14 @@ def main(cmake, build, consumer):
         run(cmake, "-S", consumer, "-B", work, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja")
         run(cmake, "--build", work)
         sonde = prefix / "bin" / "sonde"
-        for program in ("annotated_c", "annotated_cpp"):
+        for program, (scopes, scalars) in RECORDED.items():
             assert run(work / program) == "done\n", "without a recorder every call is a no-op"
             trace = work / f"{program}.sonde"
             assert run(sonde, "run", "-o", trace, "--", work / program) == "done\n"
             found = rows(sonde, trace, "SELECT s.kind, t.text FROM slice s JOIN string t ON t.id = s.name_id "
                                        "WHERE s.category = 'annotation' AND s.kind <> 'mark' ORDER BY s.depth")
-            assert found == ["phase,train", "operation,step"], found
-            assert [float(value) for value in rows(sonde, trace, "SELECT value FROM scalar")] == [0.25]
+            assert found == scopes, found
+            assert [float(value) for value in rows(sonde, trace, "SELECT value FROM scalar")] == scalars
 
 
 if __name__ == "__main__":
