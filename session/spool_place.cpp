@@ -1,5 +1,7 @@
 #include "session/spool_place.h"
 
+#include "analysis/store/btrfs.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/fs.h>
@@ -92,6 +94,15 @@ PlaceCheck checkMemoryPlace(PlaceCheck check, bool named, std::uint64_t freeByte
   return check;
 }
 
+// Why space that was allocated there might not be had when a page of it is written; empty: it will.
+std::string brokenPromise(const fs::path& place, const std::string& fileSystem) {
+  if (!store::isOnBtrfs(place))
+    return "";
+  if (fileSystem == "overlayfs")
+    return "overlayfs over btrfs";
+  return store::hasBtrfsQuota(place) ? "btrfs with a quota" : "";
+}
+
 // Owned by this user and closed to others; somebody else may have made it first in a folder open to
 // all.
 Result<void> makePrivateFolder(const fs::path& folder) {
@@ -118,12 +129,6 @@ void switchOffCopyOnWrite(const fs::path& folder) {
     ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
   }
   close(descriptor);
-}
-
-bool isBtrfs(const fs::path& folder) {
-  struct statfs status {};
-  return statfs(folder.c_str(), &status) == 0 &&
-         static_cast<std::uint32_t>(status.f_type) == BTRFS_SUPER_MAGIC;
 }
 
 }  // namespace
@@ -179,6 +184,8 @@ PlaceCheck checkPlace(const fs::path& place, bool named, std::uint64_t limitByte
   if (known == std::end(kFileSystems) || !known->usable)
     return refuse(check,
                   fmt::format("{} cannot promise allocated space to a mapping", check.fileSystem));
+  if (const std::string broken = brokenPromise(place, check.fileSystem); !broken.empty())
+    return refuse(check, fmt::format("{} cannot promise allocated space to a mapping", broken));
   if (access(place.c_str(), W_OK | X_OK) != 0)
     return refuse(check, std::strerror(errno));
   if (magic == TMPFS_MAGIC)
@@ -210,7 +217,7 @@ Result<fs::path> makeSessionFolder(const fs::path& place) {
   fs::path folder = mine / fmt::format("{}-{:08x}", getpid(), random);
   if (mkdir(folder.c_str(), 0700) != 0)
     return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), std::strerror(errno))};
-  if (isBtrfs(folder))
+  if (store::isOnBtrfs(folder))
     switchOffCopyOnWrite(folder);
   return folder;
 }

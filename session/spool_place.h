@@ -35,7 +35,8 @@ struct PlaceCheck {
 // recover` looks for abandoned sessions in the same ones, under sonde-<uid>/.
 std::vector<std::filesystem::path> spoolPlaces(const SpoolRequest& request);
 
-// ext4, xfs, overlayfs, btrfs; tmpfs with room to spare, or when the user has named it.
+// ext4, xfs, overlayfs over these, btrfs without a quota; tmpfs with room to spare, or when the
+// user has named it.
 PlaceCheck checkPlace(const std::filesystem::path& place, bool named, std::uint64_t limitBytes);
 
 // All of spoolPlaces, checked.

@@ -1,5 +1,6 @@
 #include "analysis/store/database.h"
 
+#include "analysis/store/btrfs.h"
 #include "analysis/store/sqlite_error.h"
 
 #include <fmt/format.h>
@@ -40,10 +41,10 @@ std::string uriOf(const std::filesystem::path& path, Access access) {
   return access == Access::Immutable ? uri + "?immutable=1" : uri;
 }
 
-Result<sqlite3*> openHandle(const std::string& name, int flags) {
+Result<sqlite3*> openHandle(const std::string& name, int flags, const char* system = nullptr) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(
-      name.c_str(), &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code =
+      sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, system);
   if (code != SQLITE_OK) {
     Error error{errorCodeOf(code),
                 handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle)};
@@ -72,7 +73,11 @@ bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
 }  // namespace
 
 Result<Database> Database::open(const std::filesystem::path& path, Access access) {
-  auto handle = openHandle(uriOf(path, access), flagsOf(access));
+  // On btrfs a full disk would kill who writes to the mapped index of the log. There the index is
+  // kept in memory, and other processes have to wait.
+  const bool writes = access == Access::ReadWrite || access == Access::Create;
+  const bool alone = writes && isOnBtrfs(std::filesystem::absolute(path).parent_path());
+  auto handle = openHandle(uriOf(path, access), flagsOf(access), alone ? "unix-excl" : nullptr);
   if (!handle)
     return Error{handle.error().code,
                  fmt::format("cannot open '{}': {}", path.string(), handle.error().message)};

@@ -46,6 +46,8 @@ void removeTrace(const fs::path& path) {
 Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
   SONDE_TRY(checkOutput(to, replace));
   removeLogs(to);  // before the rename, whatever interrupts this
+  std::error_code ignored;
+  fs::remove(from.string() + "-shm", ignored);  // a reader's, where the writer keeps none (btrfs)
   // The last check is the kernel's, so that what was made in between is not lost either. Not every
   // file system has it.
   const unsigned flags = replace ? 0 : RENAME_NOREPLACE;

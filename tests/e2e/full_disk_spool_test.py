@@ -1,4 +1,4 @@
-"""The file system of the spool fills half-way, or a memory limit is reached: the job lives, and recorded and lost
+"""The file system of the spool fills half-way, or a quota or a memory limit is reached: the job lives, and recorded and lost
 annotations are together exactly those that it made. SIGBUS is the failure to look for: a mapped page without a block."""
 import contextlib
 import os
@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from run_support import TARGETS, RunTest
+from run_support import SONDE, TARGETS, RunTest
 
 COUNT, THREADS = 200_000, 3
 
@@ -91,6 +91,64 @@ class SmallFileSystem(FullSpool):
             for names in (1, 50_000):
                 with self.subTest(size=size, names=names):
                     self.check(self.record(self.filled(mount + f" && rm -f {self.spool}/filler.*"), names))
+
+
+class SubvolumeQuota(FullSpool):
+    """btrfs, which at a quota's limit kills who writes to a mapped page, also one that has its block."""
+
+    def mount(self, limit):
+        """Shell that mounts it on `place`, with this many bytes for its subvolume."""
+        image, place = self.folder / "image", self.folder / "limited"
+        place.mkdir(exist_ok=True)
+        image.unlink(missing_ok=True)
+        with open(image, "wb") as file:
+            file.truncate(160 << 20)
+        mount = f"mount -o loop {image} {place}"
+        tried = self.in_namespace(f"mkfs.btrfs -q {image} && {mount} && btrfs quota enable {place} && "
+                                  f"btrfs qgroup limit {limit} 0/5 {place}")
+        if tried.returncode != 0:
+            self.skipTest(f"not run: no btrfs with a quota on a loop device here: {tried.stderr.strip()}")
+        return mount, place
+
+    def test_no_spool_is_put_there(self):
+        mount, place = self.mount(4 << 20)
+        result = self.in_namespace(f'{mount} && exec "$@"',
+                                   *self.arguments("sh", "-c", 'echo "$SONDE_SESSION"', options=("--spool", place)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith(f"{self.spool}/"), result.stdout)
+
+    def test_a_trace_is_finished_once_there_is_room(self):
+        mount, place = self.mount(24 << 20)
+        result = self.in_namespace(
+            f'{mount} && {{ "$@"; status=$?; btrfs qgroup limit none 0/5 {place}; '
+            f'{SONDE} recover {self.spool}/sonde-*/* >&2 && cp {place}/out.sonde {self.folder}; '
+            f'ls -A {place} | grep part; exit $status; }}',
+            *self.arguments(TARGETS / "annotation_burst", COUNT, THREADS, 50_000, output=False,
+                            options=("-o", place / "out.sonde", "--sources", "annotation", "--max-size", "1GiB")))
+        self.check(result, full=False)
+
+
+class UserQuota(FullSpool):
+    """ext4 with a quota of the user whose job it is, who is not root."""
+
+    USER = 65534
+
+    def test_a_limit_below_the_spools(self):
+        image = self.folder / "image"
+        with open(image, "wb") as file:
+            file.truncate(256 << 20)
+        self.folder.chmod(0o777)
+        mount = (f"mount -o loop,usrquota {image} {self.spool} && chown {self.USER} {self.spool} && "
+                 f"setquota -u {self.USER} 0 8192 0 0 {self.spool}")
+        as_user = f"setpriv --reuid {self.USER} --clear-groups"
+        tried = self.in_namespace(f"mkfs.ext4 -q -O quota -E quotatype=usrquota {image} && {mount} && "
+                                  f"{as_user} test -x {SONDE}")
+        if tried.returncode != 0:
+            self.skipTest("not run: no ext4 with quotas on a loop device, or no build that another user may run, here: "
+                          + tried.stderr.strip())
+        for names in (1, 50_000):
+            with self.subTest(names=names):
+                self.check(self.record(f'{mount} && exec {as_user} "$@"', names))
 
 
 class MemoryLimit(FullSpool):
