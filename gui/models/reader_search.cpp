@@ -14,6 +14,12 @@ constexpr std::int64_t kRowsAtOnce = 65'536;  // between two looks at the cancel
 constexpr std::size_t kMaxHits = 1'000'000;
 constexpr std::size_t kOverviewTracks = 400;  // the busiest; more would not be seen in the strip
 
+// Of a process that only marked instants.
+bool blank(const OverviewRow& row) {
+  return std::none_of(
+      row.bins.begin(), row.bins.end(), [](const OverviewRow::Bin& bin) { return bin.busy > 0; });
+}
+
 Error cancelled() {
   return Error{ErrorCode::Io, "cancelled"};
 }
@@ -155,11 +161,8 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
         return cancelled();
     }
   }
-  // What only marked instants would be a blank row.
   for (OverviewRow& row : rows)
-    if (std::none_of(row.bins.begin(), row.bins.end(), [](const OverviewRow::Bin& bin) {
-          return bin.busy > 0;
-        }))
+    if (blank(row))
       row.bins.clear();
   return rows;
 }
