@@ -15,10 +15,11 @@ namespace {
 constexpr int kUnreadable = 3;
 
 // Layout changes of the docks and strips ask for more data: the window is done when a turn of the
-// loop leaves it quiet.
+// loop finds it quiet and leaves it so.
 bool quiet(MainWindow& window) {
+  const bool before = window.model().settled();
   QApplication::processEvents();
-  return window.model().settled();
+  return before && window.model().settled();
 }
 
 }  // namespace
