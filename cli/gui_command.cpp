@@ -18,8 +18,10 @@ class GuiCommand : public Command {
   const char* summary() const override { return "open traces in a window"; }
   const char* details() const override {
     return "Starts sonde-gui, which lies beside sonde and takes the same options. Several traces "
-           "of "
-           "one job are shown as one.\n\n"
+           "of one job are shown as one.\n\n"
+           "Exit status: 0 done, 1 no font is installed, 2 usage or no display to open a window "
+           "on, 3 a trace could not be read, a picture not be written or sonde-gui not be started."
+           "\n\n"
            "Examples:\n"
            "  sonde gui out/rank0.sonde out/rank1.sonde\n"
            "  sonde gui job.sonde --screenshot timeline.png --size 1920x1080\n";

@@ -66,6 +66,9 @@ class ManPages(unittest.TestCase):
         page = (PAGES / "sonde-gui.1").read_text().replace("\\-", "-")
         for option in options(said(GUI, "--help")):
             self.assertRegex(page, rf"(?m)^\.B (-\w, )?{option}(,| |$)", option)
+        statuses = [" ".join(re.findall(r"\b\d(?= )", text.partition("Exit status:")[2].partition(".\n")[0]))
+                    for text in (page, said(GUI, "--help"))]
+        self.assertEqual(statuses, ["0 1 2 3"] * 2)
 
 
 if __name__ == "__main__":
