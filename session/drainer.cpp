@@ -245,9 +245,12 @@ void Drainer::Impl::closeImage(const Ending& ending) {
   model::Process& row = image.process().row;
   if (images_->replaced(image))
     row.state = model::ProcessState::Replaced;
-  else if (!ending.runs && row.state == model::ProcessState::Running)
+  else if (!ending.runs && row.state == model::ProcessState::Running) {
     row.state =
         image.reader().finished() ? model::ProcessState::Exited : model::ProcessState::Unknown;
+    if (const auto status = image.reader().exitStatus())
+      row.exitStatus = *status;
+  }
   image.finish();
   recorder_->sink().setState(image.name(), "closed", 0, 1);
 }

@@ -6,6 +6,7 @@
 #include "collector/core/spool.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
+#include "collector/core/vfork.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,9 @@ __attribute__((destructor)) void detach() noexcept {
   if (gForkPage->generation.load(std::memory_order_relaxed) == 0)
     return;
   recordClocks();
-  gSpool.header->finished.store(1, std::memory_order_release);
+  std::uint32_t running = 0;
+  gSpool.header->finished.compare_exchange_strong(
+      running, wire::kFinished, std::memory_order_release, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -56,6 +59,16 @@ bool attach(const char* folder, const char* testClock) noexcept {
     return false;
   chooseClock(testClock);
   return prepareThreads() && prepareStrings() && open(false);
+}
+
+// The header may be a parent's: of a vfork child, and of a forked one that has recorded nothing.
+void noteExit(int status) noexcept {
+  const std::uint32_t generation = gForkPage->generation.load(std::memory_order_relaxed);
+  const ThreadState* state = tState;
+  if (generation == 0 || state == nullptr || state->generation != generation || inNotedVforkChild())
+    return;
+  const auto byte = static_cast<std::uint32_t>(status) & 0xff;
+  gSpool.header->finished.store(wire::kFinishedWithStatus + byte, std::memory_order_release);
 }
 
 bool attachChild() noexcept {

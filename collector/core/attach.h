@@ -10,4 +10,9 @@ namespace sonde::core {
 // on without Sonde. `testClock`: the value of SONDE_TEST_CLOCK, or nullptr.
 bool attach(const char* folder, const char* testClock) noexcept;
 
+// The process is about to end with this status, as exit(3) takes it. What it records after that is
+// recorded all the same. Asks the kernel nothing, unless the thread has called vfork; says nothing
+// of a thread that has never recorded.
+void noteExit(int status) noexcept;
+
 }  // namespace sonde::core

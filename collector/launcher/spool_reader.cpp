@@ -258,6 +258,13 @@ bool SpoolReader::finished() const noexcept {
   return header().finished.load(std::memory_order_acquire) != 0;
 }
 
+std::optional<int> SpoolReader::exitStatus() const noexcept {
+  const std::uint32_t finished = header().finished.load(std::memory_order_acquire);
+  if (finished < wire::kFinishedWithStatus)
+    return std::nullopt;
+  return static_cast<int>((finished - wire::kFinishedWithStatus) & 0xff);
+}
+
 std::string SpoolReader::stopReason() const {
   const char* reason = header().exitReason;
   return {reason, ::strnlen(reason, sizeof header().exitReason)};

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,7 +95,8 @@ class SpoolReader {
   void release(const SpoolSlot& slot) noexcept;
 
   LossTable losses() const;
-  bool finished() const noexcept;  // the library's own exit ran
+  bool finished() const noexcept;                  // the process left by exit or _exit
+  std::optional<int> exitStatus() const noexcept;  // that it left with, if known
   std::string stopReason()
       const;  // why recording stopped before the process did; empty: it did not
   std::uint64_t allocatedBytes() const noexcept;

@@ -85,7 +85,7 @@ struct FileHeader {
   std::uint32_t forked;                   // 1: made by fork without exec
   std::atomic<std::uint32_t> slotCount;   // slots up to the last that was ever allocated
   std::atomic<std::uint32_t> chunkCount;  // chunks allocated; fewer when one could not be had
-  std::atomic<std::uint32_t> finished;    // 1: the library's own exit ran
+  std::atomic<std::uint32_t> finished;    // 0, or one of kFinished…
   std::atomic<std::uint64_t> nextSeq;     // of the next claim; > 0
   std::atomic<std::uint64_t> definitionsTail;  // file offset of the next definition record
   std::uint32_t commandBytes;                  // of `command`
@@ -93,6 +93,9 @@ struct FileHeader {
                                    // redacted
   char exitReason[64];  // why recording stopped before the process did; empty: it did not
 };
+
+inline constexpr std::uint32_t kFinished = 1;                // the library's own exit ran
+inline constexpr std::uint32_t kFinishedWithStatus = 0x100;  // + the status given to exit or _exit
 
 // Written by the recorder, read by the process at each emit.
 struct ControlPage {

@@ -4,7 +4,7 @@ import signal
 import time
 import unittest
 
-from run_support import RunTest, alive, kill_quietly, parent_of, wait_until
+from run_support import TARGETS, RunTest, alive, kill_quietly, parent_of, wait_until
 
 
 class Children(RunTest):
@@ -16,6 +16,22 @@ class Children(RunTest):
         statuses = [row[0] for row in self.rows("SELECT exit_status FROM process ORDER BY id")]
         self.assertIn(2, statuses)
         self.assertIn(6, statuses)
+
+    def test_children_that_the_job_waits_for_have_their_status(self):
+        result = self.run_sonde(TARGETS / "exit_ways")
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(self.rows("SELECT state, exit_status FROM process ORDER BY coalesce(exit_status, 99)"),
+                         [("exited", 2), ("exited", 3), ("exited", 4), ("exited", 5), ("unknown", None)])
+
+    def test_a_python_worker_has_its_status(self):
+        script = ("import multiprocessing, os, sys\n"
+                  "def work():\n"
+                  "    ends = os.pipe(); os.write(ends[1], b'x'); sys.exit(6)\n"
+                  "worker = multiprocessing.get_context('fork').Process(target=work)\n"
+                  "worker.start(); worker.join()\n")
+        self.assertEqual(self.run_sonde("python3", "-c", script).returncode, 0)
+        self.assertEqual(self.rows("SELECT state, exit_status FROM process ORDER BY exit_status"),
+                         [("exited", 0), ("exited", 6)])
 
     def daemon(self):
         """A command that leaves a daemon behind; the daemon's pid."""

@@ -1,0 +1,45 @@
+// The `process` probe's share of a process's end: the status that it left with. exit() and the
+// return of main come by on_exit, which runs behind everything that the program has registered;
+// _exit() by a wrapper, because nothing else runs then. Forked workers (Python's multiprocessing)
+// leave so.
+
+#include "collector/core/attach.h"
+#include "collector/core/hooks.h"
+#include "collector/core/syscalls.h"
+
+#include <stdlib.h>
+
+namespace sonde::preload {
+namespace {
+
+using ExitCall = void (*)(int);
+
+constinit core::Real<ExitCall> gExit{"_exit"};
+
+void onExit(int status, void*) {
+  core::noteExit(status);
+}
+
+__attribute__((constructor(102))) void prepare() {
+  gExit();
+  on_exit(onExit, nullptr);
+}
+
+[[noreturn]] void leave(int status) {
+  core::noteExit(status);
+  if (gExit() != nullptr)
+    gExit()(status);
+  while (true)
+    core::rawSyscall(SYS_exit_group, status);
+}
+
+}  // namespace
+}  // namespace sonde::preload
+
+SONDE_EXPORT [[noreturn]] void _exit(int status) {
+  sonde::preload::leave(status);
+}
+
+SONDE_EXPORT [[noreturn]] void _Exit(int status) {
+  sonde::preload::leave(status);
+}
