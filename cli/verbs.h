@@ -17,6 +17,7 @@
   VERB(Rules)             \
   VERB(Sql)               \
   VERB(Trim)              \
+  VERB(Import)            \
   VERB(Gui)               \
   VERB(Doctor)            \
   VERB(Completion)        \

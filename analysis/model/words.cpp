@@ -40,6 +40,15 @@ constexpr Words kDataTypes[] = {"",
                                 "float32",
                                 "float64",
                                 "bfloat16"};
+constexpr Words kCopyKinds[] = {"",
+                                "host_to_device",
+                                "device_to_host",
+                                "device_to_device",
+                                "host_to_host",
+                                "peer_to_peer",
+                                "set",
+                                "other"};
+constexpr Words kSyncKinds[] = {"", "stream", "context", "event", "record", "wait"};
 constexpr Words kSeverities[] = {"", "info", "warning", "error"};
 constexpr Words kOwners[] = {"",
                              "process",
@@ -83,6 +92,12 @@ Words word(CollectiveOp op) noexcept {
 }
 Words word(DataType type) noexcept {
   return wordAt(kDataTypes, type);
+}
+Words word(CopyKind kind) noexcept {
+  return wordAt(kCopyKinds, kind);
+}
+Words word(SyncKind kind) noexcept {
+  return wordAt(kSyncKinds, kind);
 }
 Words word(Severity severity) noexcept {
   return wordAt(kSeverities, severity);

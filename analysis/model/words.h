@@ -76,6 +76,18 @@ enum class DataType : std::uint8_t {
   Bfloat16 = 10,
 };
 
+enum class CopyKind : std::uint8_t {
+  HostToDevice = 1,
+  DeviceToHost = 2,
+  DeviceToDevice = 3,
+  HostToHost = 4,
+  PeerToPeer = 5,
+  Set = 6,
+  Other = 7,
+};
+
+enum class SyncKind : std::uint8_t { Stream = 1, Context = 2, Event = 3, Record = 4, Wait = 5 };
+
 enum class Severity : std::uint8_t { Info = 1, Warning = 2, Error = 3 };
 
 // Which table an id of `arg` or `link` belongs to.
@@ -103,6 +115,8 @@ std::string_view word(ChannelKind kind) noexcept;
 std::string_view word(Direction direction) noexcept;
 std::string_view word(CollectiveOp op) noexcept;
 std::string_view word(DataType type) noexcept;
+std::string_view word(CopyKind kind) noexcept;
+std::string_view word(SyncKind kind) noexcept;
 std::string_view word(Severity severity) noexcept;
 std::string_view word(Owner owner) noexcept;
 

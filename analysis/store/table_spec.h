@@ -20,6 +20,9 @@ enum class Table : std::size_t {
   ClockMap,
   Mapping,
   Slice,
+  Kernel,
+  Copy,
+  Sync,
   Arg,
   Link,
   Communicator,
@@ -64,6 +67,14 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"slice",
      "id, thread_id, kind, category, name_id, start_ns, dur_ns, parent_id, depth, lane, scope_id, "
      "scope_how, correlation_id, stack_id"},
+    {"kernel",
+     "id, stream_id, name_id, start_ns, dur_ns, correlation_id, launch_slice_id, scope_id, "
+     "queued_ns, submitted_ns, graph_id, graph_node_id, bytes, grid_x, grid_y, grid_z, block_x, "
+     "block_y, block_z, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes"},
+    {"copy",
+     "id, stream_id, name_id, start_ns, dur_ns, correlation_id, launch_slice_id, scope_id, "
+     "queued_ns, submitted_ns, graph_id, graph_node_id, bytes, kind, peer_device_id, pinned"},
+    {"sync", "id, stream_id, kind, event_id, waits_for_id, start_ns, dur_ns, correlation_id"},
     {"arg", "owner, owner_id, key_id, value"},
     {"link", "kind, from_owner, from_id, to_owner, to_id"},
     {"communicator", "id, process_id, job_key, size, position, backend"},

@@ -4,6 +4,29 @@
 
 namespace sonde::store {
 
+namespace {
+
+template <typename Id>
+constexpr Table kTableOf = Table::Count;
+template <>
+constexpr Table kTableOf<model::ProcessId> = Table::Process;
+template <>
+constexpr Table kTableOf<model::ThreadId> = Table::Thread;
+template <>
+constexpr Table kTableOf<model::DeviceId> = Table::Device;
+template <>
+constexpr Table kTableOf<model::StreamId> = Table::Stream;
+template <>
+constexpr Table kTableOf<model::SliceId> = Table::Slice;
+template <>
+constexpr Table kTableOf<model::KernelId> = Table::Kernel;
+template <>
+constexpr Table kTableOf<model::CopyId> = Table::Copy;
+template <>
+constexpr Table kTableOf<model::SyncId> = Table::Sync;
+
+}  // namespace
+
 Result<TraceWriter> TraceWriter::open(Database trace) {
   auto state = std::make_unique<State>(std::move(trace));
   SONDE_TRY(state->prepareAll());
@@ -48,9 +71,18 @@ Result<model::StringId> TraceWriter::intern(std::string_view text) {
   return id;
 }
 
-model::SliceId TraceWriter::reserveSliceId() noexcept {
-  return model::SliceId{state_->nextIds[static_cast<std::size_t>(Table::Slice)]++};
+template <typename Id>
+Id TraceWriter::reserveId() noexcept {
+  return Id{state_->nextIds[static_cast<std::size_t>(kTableOf<Id>)]++};
 }
+template model::ProcessId TraceWriter::reserveId() noexcept;
+template model::ThreadId TraceWriter::reserveId() noexcept;
+template model::DeviceId TraceWriter::reserveId() noexcept;
+template model::StreamId TraceWriter::reserveId() noexcept;
+template model::SliceId TraceWriter::reserveId() noexcept;
+template model::KernelId TraceWriter::reserveId() noexcept;
+template model::CopyId TraceWriter::reserveId() noexcept;
+template model::SyncId TraceWriter::reserveId() noexcept;
 
 Database& TraceWriter::database() noexcept {
   return state_->database;

@@ -9,6 +9,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/model/account.h"
+#include "analysis/model/device_work.h"
 #include "analysis/model/event.h"
 #include "analysis/model/place.h"
 #include "analysis/store/database.h"
@@ -38,7 +39,10 @@ class TraceWriter {
   Result<model::StringId> intern(std::string_view text);
 
   // An id for a slice that is open now and added when it ends.
-  model::SliceId reserveSliceId() noexcept;
+  model::SliceId reserveSliceId() noexcept { return reserveId<model::SliceId>(); }
+  // The same for a process, thread, device, stream, slice, kernel, copy or sync.
+  template <typename Id>
+  Id reserveId() noexcept;
 
   Result<void> add(const model::Meta& row);  // replaces the value of a key that is there
   Result<model::HostId> add(const model::Host& row);
@@ -50,6 +54,9 @@ class TraceWriter {
   Result<void> add(const model::ClockMap& row);
   Result<void> add(const model::Mapping& row);
   Result<model::SliceId> add(const model::Slice& row);
+  Result<model::KernelId> add(const model::Kernel& row);
+  Result<model::CopyId> add(const model::Copy& row);
+  Result<model::SyncId> add(const model::Sync& row);
   Result<void> add(const model::Arg& row);
   Result<void> add(const model::Link& row);
   Result<model::CommunicatorId> add(const model::Communicator& row);

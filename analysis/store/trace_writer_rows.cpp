@@ -100,6 +100,39 @@ Result<model::SliceId> TraceWriter::add(const model::Slice& row) {
                               row.stackId);
 }
 
+Result<model::KernelId> TraceWriter::add(const model::Kernel& row) {
+  return state_->insertWork(Table::Kernel,
+                            row.id,
+                            row.work,
+                            row.grid.x,
+                            row.grid.y,
+                            row.grid.z,
+                            row.block.x,
+                            row.block.y,
+                            row.block.z,
+                            row.registers,
+                            row.staticSharedBytes,
+                            row.dynamicSharedBytes,
+                            row.localBytes);
+}
+
+Result<model::CopyId> TraceWriter::add(const model::Copy& row) {
+  return state_->insertWork(
+      Table::Copy, row.id, row.work, wordOf(row.kind), row.peerDeviceId, row.pinned);
+}
+
+Result<model::SyncId> TraceWriter::add(const model::Sync& row) {
+  return state_->insertWithId(Table::Sync,
+                              row.id,
+                              row.streamId,
+                              wordOf(row.kind),
+                              row.eventId,
+                              row.waitsForId,
+                              row.startNs,
+                              row.durNs,
+                              row.correlationId);
+}
+
 Result<void> TraceWriter::add(const model::Arg& row) {
   return state_->insert(Table::Arg, wordOf(row.owner), row.ownerId, row.keyId, row.value);
 }

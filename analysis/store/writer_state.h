@@ -98,6 +98,29 @@ struct TraceWriter::State {
     return id;
   }
 
+  // A row of a device's work: its columns begin with those of model::DeviceWork.
+  template <typename Id, typename... Values>
+  Result<Id> insertWork(Table table,
+                        Id given,
+                        const model::DeviceWork& work,
+                        const Values&... values) {
+    return insertWithId(table,
+                        given,
+                        work.streamId,
+                        work.nameId,
+                        work.startNs,
+                        work.durNs,
+                        work.correlationId,
+                        work.launchSliceId,
+                        work.scopeId,
+                        work.queuedNs,
+                        work.submittedNs,
+                        work.graphId,
+                        work.graphNodeId,
+                        work.bytes,
+                        values...);
+  }
+
   Result<void> remove(Table table, std::int64_t id) {
     SONDE_TRY_ASSIGN(
         Statement statement,

@@ -1,0 +1,154 @@
+#include "analysis/ingest/host_slices.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace sonde::ingest {
+namespace {
+
+constexpr std::size_t kInMemory = 300'000;  // of the largest record, 40 MB
+
+}  // namespace
+
+// Of two that begin together the longer holds the other; of equals the one of the outer layer.
+bool HostSlices::ByPlace::operator()(const Staged& a, const Staged& b) const noexcept {
+  return std::tie(a.thread, a.startNs, b.endNs, a.kind, a.id) <
+         std::tie(b.thread, b.startNs, a.endNs, b.kind, b.id);
+}
+bool HostSlices::FlowByPlace::operator()(const FlowPoint& a, const FlowPoint& b) const noexcept {
+  return std::tie(a.thread, a.ns) < std::tie(b.thread, b.ns);
+}
+bool HostSlices::FlowById::operator()(const FlowPoint& a, const FlowPoint& b) const noexcept {
+  return std::tie(a.kind, a.id, a.end, a.ns) < std::tie(b.kind, b.id, b.end, b.ns);
+}
+bool HostSlices::LaunchOrder::operator()(const Launch& a, const Launch& b) const noexcept {
+  return std::tie(a.process, a.correlation, a.slice) < std::tie(b.process, b.correlation, b.slice);
+}
+
+HostSlices::HostSlices(const std::filesystem::path& folder)
+    : staged_(folder, kInMemory),
+      placed_(folder, kInMemory),
+      flows_(folder, kInMemory),
+      settledFlows_(folder, kInMemory),
+      launches_(folder, kInMemory) {}
+
+std::uint16_t HostSlices::indexOf(std::vector<std::string>& texts, std::string_view text) {
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  if (found != texts.end())
+    return static_cast<std::uint16_t>(found - texts.begin());
+  texts.emplace_back(text);
+  return static_cast<std::uint16_t>(texts.size() - 1);
+}
+
+Result<void> HostSlices::add(const model::Slice& slice, model::ProcessId process) {
+  Staged staged{};
+  staged.id = slice.id.value;
+  staged.thread = slice.threadId.value;
+  staged.process = process.value;
+  staged.startNs = slice.startNs;
+  staged.endNs = slice.durNs ? slice.startNs + *slice.durNs : SlicePlacer::kOpen;
+  staged.hasCorrelation = slice.correlationId.has_value();
+  staged.correlation = slice.correlationId.value_or(0);
+  staged.name = slice.nameId.value;
+  staged.category = indexOf(categories_, slice.category);
+  staged.kind = slice.kind;
+  return staged_.add(staged);
+}
+
+Result<void> HostSlices::addFlow(
+    std::string_view kind, std::int64_t id, FlowEnd end, model::ThreadId thread, std::int64_t ns) {
+  return flows_.add({thread.value, ns, id, 0, indexOf(flowKinds_, kind), end});
+}
+
+Result<void> HostSlices::finish(store::TraceWriter& writer, std::int64_t shiftNs) {
+  SONDE_TRY(placeAll());
+  SONDE_TRY(storeSlices(writer, shiftNs));
+  return storeLinks(writer);
+}
+
+Result<void> HostSlices::placeAll() {
+  SONDE_TRY(staged_.sort());
+  SONDE_TRY(flows_.sort());
+  SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
+  std::int64_t thread = 0;
+  for (Staged slice{};;) {
+    SONDE_TRY_ASSIGN(const bool more, staged_.next(slice));
+    if (!more)
+      break;
+    if (slice.thread != thread) {
+      SONDE_TRY(settleFlows(thread, SlicePlacer::kOpen));
+      placer_.reset();
+      thread = slice.thread;
+    }
+    SONDE_TRY(settleFlows(thread, slice.startNs));
+    slice.place = placer_.place({slice.id, slice.startNs, slice.endNs, model::isScope(slice.kind)});
+    if (slice.hasCorrelation && slice.kind == model::SliceKind::Api)
+      SONDE_TRY(launches_.add({slice.process, slice.correlation, slice.id, slice.place.scope}));
+    SONDE_TRY(placed_.add(slice));
+  }
+  SONDE_TRY(settleFlows(thread, SlicePlacer::kOpen));
+  SONDE_TRY(launches_.sort());
+  return placed_.sort();
+}
+
+// Looks up the points of this thread that lie before this instant: no slice comes any more that
+// could hold them.
+Result<void> HostSlices::settleFlows(std::int64_t thread, std::int64_t beforeNs) {
+  while (hasFlow_ &&
+         (nextFlow_.thread < thread || (nextFlow_.thread == thread && nextFlow_.ns < beforeNs))) {
+    if (nextFlow_.thread == thread)
+      nextFlow_.slice = placer_.innermostAt(nextFlow_.ns);
+    if (nextFlow_.slice != 0)
+      SONDE_TRY(settledFlows_.add(nextFlow_));
+    SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
+  }
+  return {};
+}
+
+Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t shiftNs) {
+  for (Staged slice{};;) {
+    SONDE_TRY_ASSIGN(const bool more, placed_.next(slice));
+    if (!more)
+      return {};
+    model::Slice row;
+    row.id = model::SliceId{slice.id};
+    row.threadId = model::ThreadId{slice.thread};
+    row.kind = slice.kind;
+    row.category = categories_[slice.category];
+    row.nameId = model::StringId{slice.name};
+    row.startNs = slice.startNs + shiftNs;
+    if (slice.endNs != SlicePlacer::kOpen)
+      row.durNs = slice.endNs - slice.startNs;
+    row.parentId = model::SliceId{slice.place.parent};
+    row.depth = slice.place.depth;
+    row.lane = slice.place.lane;
+    row.scopeId = model::SliceId{slice.place.scope};
+    row.scopeHow = slice.place.scope == 0 ? model::ScopeHow::None : model::ScopeHow::Own;
+    if (slice.hasCorrelation)
+      row.correlationId = slice.correlation;
+    SONDE_TRY(writer.add(row));
+  }
+}
+
+Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
+  SONDE_TRY(settledFlows_.sort());
+  FlowPoint start{};
+  bool hasStart = false;
+  for (FlowPoint point{};;) {
+    SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
+    if (!more)
+      return {};
+    if (point.end == FlowEnd::Start) {
+      start = point;
+      hasStart = true;
+    } else if (hasStart && start.kind == point.kind && start.id == point.id) {
+      SONDE_TRY(writer.add(model::Link{flowKinds_[point.kind],
+                                       model::Owner::Slice,
+                                       start.slice,
+                                       model::Owner::Slice,
+                                       point.slice}));
+    }
+  }
+}
+
+}  // namespace sonde::ingest

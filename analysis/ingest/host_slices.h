@@ -1,0 +1,107 @@
+// The slices of an imported trace: taken in any order, nested, and stored in the order they came.
+//
+// Three passes, none of which needs them all in memory: staged by (thread, start) they are nested;
+// with their places they are sorted back by id, so that the table only grows at its end; launches
+// and the ends of flows are looked up on the way. Owned by one importer, on one thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/ingest/input/external_sorter.h"
+#include "analysis/ingest/slice_placer.h"
+#include "analysis/store/trace_writer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::ingest {
+
+// Where the API call that started a device's work is. By process and correlation.
+struct Launch {
+  std::int64_t process = 0;
+  std::int64_t correlation = 0;
+  std::int64_t slice = 0;
+  std::int64_t scope = 0;
+};
+
+class HostSlices {
+ public:
+  // Intermediate data goes to files in `folder`.
+  explicit HostSlices(const std::filesystem::path& folder);
+
+  // `slice.id` is given by the caller, from TraceWriter::reserveSliceId(); parent, depth, lane and
+  // scope are not read. `process` is for what launch() finds by correlation.
+  Result<void> add(const model::Slice& slice, model::ProcessId process);
+
+  // One end of a flow: the innermost slice that holds this instant of the thread. Ends of a link
+  // have the same id, and each link one start and one end.
+  enum class FlowEnd : std::uint8_t { Start, Finish };
+  Result<void> addFlow(
+      std::string_view kind, std::int64_t id, FlowEnd end, model::ThreadId thread, std::int64_t ns);
+
+  // Stores everything, `shiftNs` later. Requires: a transaction is open.
+  Result<void> finish(store::TraceWriter& writer, std::int64_t shiftNs);
+
+  // After finish(): launches by (process, correlation), ascending. False: there are no more.
+  Result<bool> nextLaunch(Launch& into) { return launches_.next(into); }
+
+ private:
+  struct Staged {
+    std::int64_t id;
+    std::int64_t thread;
+    std::int64_t process;
+    std::int64_t startNs;
+    std::int64_t endNs;
+    std::int64_t correlation;
+    std::int64_t name;
+    SlicePlacer::Place place;
+    std::uint16_t category;
+    model::SliceKind kind;
+    bool hasCorrelation;
+  };
+  struct ByPlace {
+    bool operator()(const Staged& a, const Staged& b) const noexcept;
+  };
+  struct ById {
+    bool operator()(const Staged& a, const Staged& b) const noexcept { return a.id < b.id; }
+  };
+  struct FlowPoint {
+    std::int64_t thread;
+    std::int64_t ns;
+    std::int64_t id;
+    std::int64_t slice;
+    std::uint16_t kind;
+    FlowEnd end;
+  };
+  struct FlowByPlace {
+    bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
+  };
+  struct FlowById {
+    bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
+  };
+  struct LaunchOrder {
+    bool operator()(const Launch& a, const Launch& b) const noexcept;
+  };
+
+  Result<void> placeAll();
+  Result<void> settleFlows(std::int64_t thread, std::int64_t beforeNs);
+  Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
+  Result<void> storeLinks(store::TraceWriter& writer);
+  static std::uint16_t indexOf(std::vector<std::string>& texts, std::string_view text);
+
+  ExternalSorter<Staged, ByPlace> staged_;
+  ExternalSorter<Staged, ById> placed_;
+  ExternalSorter<FlowPoint, FlowByPlace> flows_;
+  ExternalSorter<FlowPoint, FlowById> settledFlows_;
+  ExternalSorter<Launch, LaunchOrder> launches_;
+  SlicePlacer placer_;
+  FlowPoint nextFlow_{};
+  bool hasFlow_ = false;
+  std::vector<std::string> categories_;
+  std::vector<std::string> flowKinds_;
+};
+
+}  // namespace sonde::ingest

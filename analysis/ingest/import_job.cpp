@@ -1,0 +1,138 @@
+#include "analysis/ingest/import_job.h"
+
+#include "analysis/ingest/input/byte_source.h"
+#include "analysis/ingest/trace_event/trace_event_importer.h"
+#include "analysis/store/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace sonde::ingest {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// "rank-0" of "out/rank-0.json.gz".
+std::string hostNameOf(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name.substr(0, name.find('.'));
+}
+
+void note(ImportSummary& summary, const fs::path& file, const ImportedFile& imported) {
+  for (const auto& [category, count] : imported.events)
+    summary.read[category] += count;
+  const auto drop = [&](const char* reason, std::uint64_t count) {
+    if (count > 0)
+      summary.dropped[reason] += count;
+  };
+  drop("not kept", imported.notKept);
+  drop("no time", imported.badTimes);
+  drop("unreadable", imported.faults.events);
+  const auto warn = [&](const std::string& text) {
+    summary.warnings.push_back(fmt::format("'{}': {}", file.string(), text));
+  };
+  if (!imported.faults.cutShort.empty())
+    summary.warnings.push_back(imported.faults.cutShort + ": what came before it was imported");
+  if (imported.faults.events > 0)
+    warn(fmt::format("{} events cannot be read; the first is {}",
+                     imported.faults.events,
+                     imported.faults.first));
+  if (imported.badTimes > 0)
+    warn(fmt::format("{} events have no time that can be read", imported.badTimes));
+  if (imported.negative > 0)
+    warn(fmt::format("{} durations are negative: they are taken for 0", imported.negative));
+  if (imported.faults.repaired > 0)
+    warn("names with bytes that no JSON text may hold were repaired");
+}
+
+}  // namespace
+
+Result<ImportJob> ImportJob::create(const fs::path& part, Progress progress) {
+  SONDE_TRY_ASSIGN(store::Database trace, store::createTrace(part));
+  SONDE_TRY_ASSIGN(store::TraceWriter writer, store::TraceWriter::open(std::move(trace)));
+  const fs::path folder = part.has_parent_path() ? part.parent_path() : fs::path(".");
+  return ImportJob(std::move(writer), folder, std::move(progress));
+}
+
+ImportJob::ImportJob(store::TraceWriter writer, fs::path scratch, Progress progress)
+    : writer_(std::move(writer)), scratch_(std::move(scratch)), progress_(std::move(progress)) {}
+
+Result<void> ImportJob::add(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    std::error_code ignored;
+    const auto size = fs::file_size(file, ignored);
+    bytesInAll_ += ignored ? 0 : size;
+  }
+  for (const fs::path& file : files)
+    SONDE_TRY(addFile(file));
+  return {};
+}
+
+Result<void> ImportJob::checkRank(const fs::path& file,
+                                  model::OptionalInt rank,
+                                  model::OptionalInt worldSize) {
+  if (worldSize_ && worldSize && *worldSize_ != *worldSize)
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("'{}' is of a job of {} ranks, the files before it of {}: import the "
+                             "files of one job",
+                             file.string(),
+                             *worldSize,
+                             *worldSize_)};
+  worldSize_ = worldSize ? worldSize : worldSize_;
+  if (!rank)
+    return {};
+  const auto [other, fresh] = ranks_.try_emplace(*rank, file);
+  if (!fresh)
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("'{}' and '{}' are both of rank {}: import one of them",
+                             other->second.string(),
+                             file.string(),
+                             *rank)};
+  return {};
+}
+
+Result<void> ImportJob::addFile(const fs::path& file) {
+  SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
+  const std::uint64_t size = source.fileBytes();
+  SONDE_TRY(writer_.begin());
+  TraceEventImporter importer(writer_,
+                              scratch_,
+                              hostNameOf(file),
+                              [this, name = file.filename().string()](std::uint64_t read) {
+                                const auto all =
+                                    static_cast<double>(std::max<std::uint64_t>(bytesInAll_, 1));
+                                progress_(name, static_cast<double>(bytesBefore_ + read) / all);
+                              });
+  SONDE_TRY_ASSIGN(const ImportedFile imported, importer.import(std::move(source)));
+  SONDE_TRY(checkRank(file, imported.rank, imported.worldSize));
+  note(summary_, file, imported);
+  for (const auto& [reason, count] :
+       {std::pair("unreadable", imported.faults.events), std::pair("no time", imported.badTimes)}) {
+    if (count > 0)
+      SONDE_TRY(writer_.add(model::Loss{
+          "import", "event", static_cast<std::int64_t>(count), reason, imported.process}));
+  }
+  bytesBefore_ += size;
+  return writer_.commit();
+}
+
+Result<store::Database> ImportJob::release() {
+  SONDE_TRY(writer_.begin());
+  SONDE_TRY(writer_.add(model::Meta{"job", ""}));
+  SONDE_TRY(writer_.add(model::Meta{"imported", "1"}));
+  for (const std::string& warning : summary_.warnings) {
+    model::Note note;
+    note.severity = model::Severity::Warning;
+    note.source = "import";
+    note.text = warning;
+    SONDE_TRY(writer_.add(note));
+  }
+  SONDE_TRY(writer_.commit());
+  return store::TraceWriter::release(std::move(writer_));
+}
+
+}  // namespace sonde::ingest

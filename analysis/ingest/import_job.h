@@ -1,0 +1,56 @@
+// Files that other profilers wrote, as one trace. Each file is a host of its own.
+//
+// Owned by one import, on one thread.
+#pragma once
+
+#include "analysis/base/progress.h"
+#include "analysis/base/result.h"
+#include "analysis/store/trace_writer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::ingest {
+
+struct ImportSummary {
+  std::map<std::string, std::uint64_t> read;     // events by the file's own category
+  std::map<std::string, std::uint64_t> dropped;  // by reason
+  std::vector<std::string> warnings;             // one line each, with the file's name
+};
+
+class ImportJob {
+ public:
+  // A new trace at `part`. Intermediate data goes beside it.
+  static Result<ImportJob> create(const std::filesystem::path& part, Progress progress);
+
+  // Requires: all files that will be added, for the progress. NotFound, Io, InvalidArgument: it
+  // cannot be read, or contradicts a file before it (a rank twice, another world size). Corrupt:
+  // nothing in it can be read. Errors name the file.
+  Result<void> add(const std::vector<std::filesystem::path>& files);
+
+  // The trace, which is not finished yet.
+  Result<store::Database> release();
+  const ImportSummary& summary() const noexcept { return summary_; }
+
+ private:
+  ImportJob(store::TraceWriter writer, std::filesystem::path scratch, Progress progress);
+
+  Result<void> addFile(const std::filesystem::path& file);
+  Result<void> checkRank(const std::filesystem::path& file,
+                         model::OptionalInt rank,
+                         model::OptionalInt worldSize);
+
+  store::TraceWriter writer_;
+  std::filesystem::path scratch_;
+  Progress progress_;
+  ImportSummary summary_;
+  std::uint64_t bytesBefore_ = 0;  // of the files that are done
+  std::uint64_t bytesInAll_ = 0;
+  std::map<std::int64_t, std::filesystem::path> ranks_;
+  model::OptionalInt worldSize_{};
+};
+
+}  // namespace sonde::ingest

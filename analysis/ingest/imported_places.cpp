@@ -1,0 +1,170 @@
+#include "analysis/ingest/imported_places.h"
+
+#include <algorithm>
+
+namespace sonde::ingest {
+namespace {
+
+void makeKey(std::string& key, const Label& pid, const Label& tid) {
+  key.assign(pid.text).push_back('\n');
+  key.append(tid.text);
+}
+
+bool namesProcess(const Label& pid) noexcept {
+  return pid.number && *pid.number > 0;
+}
+
+// kineto makes negative ones of what does not fit into 32 bits.
+std::int64_t threadNumber(const Label& tid) noexcept {
+  return tid.number.value_or(0);
+}
+
+}  // namespace
+
+ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName)
+    : writer_(writer), hostName_(std::move(hostName)) {
+  Process main;
+  main.row.id = writer_.reserveId<model::ProcessId>();
+  processes_.push_back(std::move(main));
+}
+
+std::size_t ImportedPlaces::processOf(const Label& pid) {
+  if (!namesProcess(pid))
+    return 0;
+  if (processes_.front().label.empty()) {
+    processes_.front().label = pid.text;
+    processes_.front().row.pid = *pid.number;
+  }
+  const auto known =
+      std::find_if(processes_.begin(), processes_.end(), [&](const Process& process) {
+        return process.label == pid.text;
+      });
+  if (known != processes_.end())
+    return static_cast<std::size_t>(known - processes_.begin());
+  Process process;
+  process.row.id = writer_.reserveId<model::ProcessId>();
+  process.row.pid = *pid.number;
+  process.label = pid.text;
+  processes_.push_back(std::move(process));
+  return processes_.size() - 1;
+}
+
+ImportedPlaces::Track ImportedPlaces::track(const Label& pid, const Label& tid) {
+  std::string key;
+  makeKey(key, pid, tid);
+  if (threads_.empty() || key != key_) {
+    const auto [found, fresh] = threadsByKey_.try_emplace(key, threads_.size());
+    last_ = found->second;
+    if (fresh) {
+      Thread thread;
+      thread.process = processOf(pid);
+      thread.key = key;
+      thread.row.id = writer_.reserveId<model::ThreadId>();
+      thread.row.processId = processes_[thread.process].row.id;
+      thread.row.tid = threadNumber(tid);
+      if (!tid.number)
+        threadNames_.try_emplace(key, tid.text);
+      threads_.push_back(std::move(thread));
+    }
+    key_ = std::move(key);
+  }
+  const Thread& thread = threads_[last_];
+  return {last_, thread.row.id, thread.row.processId};
+}
+
+void ImportedPlaces::cover(const Track& track, std::int64_t startNs, std::int64_t endNs) noexcept {
+  Thread& thread = threads_[track.index];
+  for (Period* const period : {&thread.period, &processes_[thread.process].period}) {
+    period->firstNs = std::min(period->firstNs, startNs);
+    period->lastNs = std::max(period->lastNs, endNs);
+  }
+}
+
+model::DeviceId ImportedPlaces::device(std::int64_t ordinal) {
+  const auto [found, fresh] = devices_.try_emplace(ordinal);
+  if (fresh)
+    found->second = writer_.reserveId<model::DeviceId>();
+  return found->second;
+}
+
+model::StreamId ImportedPlaces::stream(std::int64_t device, std::int64_t number) {
+  const auto [found, fresh] = streams_.try_emplace({device, number});
+  if (fresh) {
+    this->device(device);
+    found->second = writer_.reserveId<model::StreamId>();
+  }
+  return found->second;
+}
+
+void ImportedPlaces::nameProcess(const Label& pid, std::string_view name) {
+  processNames_[std::string(pid.text)] = name;
+}
+
+void ImportedPlaces::nameThread(const Label& pid, const Label& tid, std::string_view name) {
+  std::string key;
+  makeKey(key, pid, tid);
+  threadNames_[std::move(key)] = name;
+}
+
+void ImportedPlaces::setRank(model::OptionalInt rank, model::OptionalInt worldSize) {
+  processes_.front().row.rank = rank;
+  processes_.front().row.worldSize = worldSize;
+}
+
+void ImportedPlaces::put(const Period& period,
+                         std::int64_t shiftNs,
+                         model::OptionalInt& startNs,
+                         model::OptionalInt& endNs) {
+  if (period.firstNs > period.lastNs)
+    return;
+  startNs = period.firstNs + shiftNs;
+  endNs = period.lastNs + shiftNs;
+}
+
+Result<void> ImportedPlaces::storeDevices(model::HostId host) {
+  for (const auto& [ordinal, id] : devices_) {
+    const Device& facts = facts_[ordinal];
+    model::Device row;
+    row.id = id;
+    row.hostId = host;
+    row.kind = facts.kind;
+    row.ordinal = ordinal;
+    if (!facts.name.empty())
+      row.name = facts.name;
+    row.memoryBytes = facts.memoryBytes;
+    SONDE_TRY(writer_.add(row));
+  }
+  for (const auto& [place, id] : streams_) {
+    model::Stream row;
+    row.id = id;
+    row.processId = mainProcess();
+    row.deviceId = devices_[place.first];
+    row.number = place.second;
+    SONDE_TRY(writer_.add(row));
+  }
+  return {};
+}
+
+Result<void> ImportedPlaces::finish(std::int64_t shiftNs) {
+  model::Host host;
+  host.name = hostName_;
+  SONDE_TRY_ASSIGN(const model::HostId id, writer_.add(host));
+  for (Process& process : processes_) {
+    const auto name = processNames_.find(process.label);
+    process.row.hostId = id;
+    if (name != processNames_.end())
+      process.row.command = name->second;
+    put(process.period, shiftNs, process.row.startNs, process.row.endNs);
+    SONDE_TRY(writer_.add(process.row));
+  }
+  for (Thread& thread : threads_) {
+    const auto name = threadNames_.find(thread.key);
+    if (name != threadNames_.end())
+      thread.row.name = name->second;
+    put(thread.period, shiftNs, thread.row.startNs, thread.row.endNs);
+    SONDE_TRY(writer_.add(thread.row));
+  }
+  return storeDevices(id);
+}
+
+}  // namespace sonde::ingest

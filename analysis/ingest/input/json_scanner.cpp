@@ -1,0 +1,148 @@
+#include "analysis/ingest/input/json_scanner.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace sonde::ingest {
+namespace {
+
+constexpr std::size_t kBlock = 64;
+
+// One bit for each byte of the block that is `wanted`.
+#ifdef __SSE2__
+std::uint64_t bytesEqual(const char* block, char wanted) noexcept {
+  const __m128i pattern = _mm_set1_epi8(wanted);
+  std::uint64_t mask = 0;
+  for (int part = 0; part < 4; ++part) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * part));
+    const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, pattern));
+    mask |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << (16 * part);
+  }
+  return mask;
+}
+
+// Of '[' and '{', or of ']' and '}': they differ from each other in one bit alone.
+std::uint64_t brackets(const char* block, char square) noexcept {
+  const __m128i pattern = _mm_set1_epi8(static_cast<char>(square | 0x20));
+  const __m128i bit = _mm_set1_epi8(0x20);
+  std::uint64_t mask = 0;
+  for (int part = 0; part < 4; ++part) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * part));
+    const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_or_si128(bytes, bit), pattern));
+    mask |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << (16 * part);
+  }
+  return mask;
+}
+#else
+std::uint64_t bytesEqual(const char* block, char wanted) noexcept {
+  std::uint64_t mask = 0;
+  for (std::size_t at = 0; at < kBlock; ++at)
+    mask |= static_cast<std::uint64_t>(block[at] == wanted) << at;
+  return mask;
+}
+
+std::uint64_t brackets(const char* block, char square) noexcept {
+  return bytesEqual(block, square) | bytesEqual(block, static_cast<char>(square | 0x20));
+}
+#endif
+
+// Bit n of the result is the XOR of bits 0 to n.
+constexpr std::uint64_t prefixXor(std::uint64_t bits) noexcept {
+  for (int shift = 1; shift < 64; shift *= 2)
+    bits ^= bits << shift;
+  return bits;
+}
+
+// The bytes that a backslash before them escapes.
+std::uint64_t escapedBytes(std::uint64_t backslashes, std::uint64_t& carry) noexcept {
+  if (backslashes == 0)
+    return std::exchange(carry, 0);
+  std::uint64_t escaped = carry;
+  carry = 0;
+  for (std::uint64_t left = backslashes & ~escaped; left != 0;) {
+    const int at = std::countr_zero(left);
+    if (at == 63) {
+      carry = 1;
+      break;
+    }
+    escaped |= std::uint64_t{2} << at;
+    left &= ~(std::uint64_t{3} << at);  // an escaped backslash escapes nothing
+  }
+  return escaped;
+}
+
+}  // namespace
+
+// What the 64 bytes hold outside of strings.
+struct JsonScanner::Block {
+  std::uint64_t opening = 0;
+  std::uint64_t closing = 0;
+  std::uint64_t commas = 0;
+};
+
+void JsonScanner::scanBits(const Block& block, std::size_t at, Stop stop, Found& found) noexcept {
+  for (std::uint64_t left = block.opening | block.closing | block.commas; left != 0;
+       left &= left - 1) {
+    const int place = std::countr_zero(left);
+    const std::uint64_t bit = std::uint64_t{1} << place;
+    if ((block.opening & bit) != 0) {
+      ++depth_;
+    } else if ((block.closing & bit) != 0) {
+      if (depth_-- == 0) {
+        found.end = at + static_cast<std::size_t>(place);
+        return;
+      }
+    } else if (depth_ == 0) {
+      found.comma = at + static_cast<std::size_t>(place);
+      if (stop == Stop::AtComma)
+        return;
+    }
+  }
+}
+
+void JsonScanner::scanBlock(const Block& block, std::size_t at, Stop stop, Found& found) noexcept {
+  const int closing = std::popcount(block.closing);
+  if (depth_ > closing)  // no element ends in here
+    depth_ += std::popcount(block.opening) - closing;
+  else
+    scanBits(block, at, stop, found);
+  tooDeep_ = tooDeep_ || depth_ > kMaxDepth;
+}
+
+JsonScanner::Found JsonScanner::scan(std::string_view text, Stop stop) noexcept {
+  Found found;
+  const auto stopped = [&] {
+    return found.end != kNone || (stop == Stop::AtComma && found.comma != kNone);
+  };
+  for (std::size_t at = 0; at < text.size() && !stopped(); at += kBlock) {
+    std::array<char, kBlock> padded;
+    const char* bytes = text.data() + at;
+    const std::size_t size = std::min(kBlock, text.size() - at);
+    if (size < kBlock) {
+      padded.fill(' ');
+      std::memcpy(padded.data(), bytes, size);
+      bytes = padded.data();
+    }
+    const std::uint64_t escaped = escapedBytes(bytesEqual(bytes, '\\'), escaped_);
+    const std::uint64_t quotes = bytesEqual(bytes, '"') & ~escaped;
+    const std::uint64_t strings = prefixXor(quotes) ^ inString_;
+    const Block block{brackets(bytes, '[') & ~strings,
+                      brackets(bytes, ']') & ~strings,
+                      bytesEqual(bytes, ',') & ~strings};
+    scanBlock(block, at, stop, found);
+    // What goes on after the text does so after its last byte, not after the padding.
+    if (size < kBlock)
+      escaped_ = (escaped >> size) & 1;
+    inString_ = ((strings >> (size - 1)) & 1) != 0 ? ~std::uint64_t{0} : 0;
+  }
+  return found;
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,63 @@
+// One event of the Trace Event Format (Chrome's, which torch.profiler writes, too), as its text
+// says it. Plain values; any thread.
+//
+// Source: "Trace Event Format" (Google, 2016); for torch.profiler, kineto's output_json.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sonde::ingest {
+
+using OptionalNumber = std::optional<std::int64_t>;
+
+// A number or text that names something. Old files write some numbers as texts, "0x1f" among them.
+struct Label {
+  std::string_view text{};  // of a text: what is in the quotes; of a number: its digits
+  OptionalNumber number{};
+};
+
+// The arguments that have columns. What is not there, or not of the type it should be, is none.
+struct EventArgs {
+  std::string_view json{};  // all of them: "{…}"; empty when there are none
+  OptionalNumber correlation{};
+  OptionalNumber device{};
+  OptionalNumber stream{};
+  OptionalNumber bytes{};
+  OptionalNumber graphId{};
+  OptionalNumber graphNodeId{};
+  OptionalNumber registers{};
+  OptionalNumber sharedBytes{};
+  std::array<OptionalNumber, 3> grid{};
+  std::array<OptionalNumber, 3> block{};
+  OptionalNumber eventId{};
+  OptionalNumber recordCorrelation{};
+  std::string_view syncKind{};
+  std::string_view name{};  // of metadata
+  // Of NCCL's kernels.
+  std::string_view collective{};
+  std::string_view dtype{};
+  std::string_view group{};
+  std::string_view groupRanks{};  // "[0, 1]"
+  OptionalNumber groupSize{};
+  OptionalNumber inElements{};
+  OptionalNumber outElements{};
+  OptionalNumber seq{};
+};
+
+struct TraceEvent {
+  char phase = '\0';
+  std::string_view category{};
+  std::string_view name{};
+  Label pid{};
+  Label tid{};
+  Label id{};
+  OptionalNumber startNs{};
+  OptionalNumber durNs{};
+  bool badTime = false;  // a time is there that is none, or does not fit
+  EventArgs args{};
+};
+
+}  // namespace sonde::ingest

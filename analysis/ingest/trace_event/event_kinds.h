@@ -1,0 +1,35 @@
+// What the categories and names of trace events stand for. Free functions; any thread.
+#pragma once
+
+#include "analysis/model/words.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sonde::ingest {
+
+// Where an event with a duration goes.
+enum class EventTable : std::uint8_t { Slice, Kernel, Copy, Sync, Nowhere };
+EventTable tableOf(std::string_view category) noexcept;
+
+// Requires: tableOf() is Slice.
+model::SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noexcept;
+
+// "Memcpy HtoD (Pageable -> Device)", "Memset (Device)", "CopyHostToDevice".
+model::CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept;
+// "Stream Sync", "Stream Wait Event".
+model::SyncKind syncKindOf(std::string_view name) noexcept;
+
+// The N of "ProfilerStep#N".
+std::optional<std::int64_t> profilerStep(std::string_view name) noexcept;
+
+// Of NCCL's or RCCL's kernels, by the name of the call ("allreduce", "_allgather_base") or of the
+// kernel ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)"). None: it is no collective.
+std::optional<model::CollectiveOp> collectiveOf(std::string_view name) noexcept;
+bool isCollectiveKernel(std::string_view kernelName) noexcept;
+// "Float", "BFloat16", "c10::Half".
+model::DataType dataTypeOf(std::string_view name) noexcept;
+std::int64_t bytesOf(model::DataType type) noexcept;  // 0: unknown
+
+}  // namespace sonde::ingest

@@ -1,0 +1,91 @@
+#include "analysis/ingest/trace_event/event_reader.h"
+
+#include "analysis/base/utf8.h"
+#include "analysis/ingest/input/json_scanner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::ingest {
+
+EventReader::EventReader(ByteSource source) : pieces_(std::move(source), "traceEvents") {}
+
+Result<void> EventReader::readAll(Visitor& visitor) {
+  for (;;) {
+    const auto piece = pieces_.next();
+    if (!piece) {
+      faults_.cutShort = piece.error().message;
+      return {};
+    }
+    switch (piece->kind) {
+      case JsonPieces::Piece::Kind::End:
+        return {};
+      case JsonPieces::Piece::Kind::Member:
+        SONDE_TRY(visitor.member(piece->key, piece->text));
+        break;
+      case JsonPieces::Piece::Kind::Elements:
+        SONDE_TRY(readElements(*piece, visitor));
+        break;
+    }
+    SONDE_TRY(visitor.progress(pieces_.source().fileBytesRead()));
+  }
+}
+
+Result<void> EventReader::readElements(const JsonPieces::Piece& piece, Visitor& visitor) {
+  const auto take = [&](const TraceEvent& event) { return visitor.event(event); };
+  std::string_view text = piece.text;
+  SONDE_TRY_ASSIGN(EventParser::Outcome outcome, parser_.parse(text, take));
+  if (outcome.badText) {
+    ++faults_.repaired;
+    repair(text);
+    text = std::string_view(repaired_).substr(0, repaired_.size() - JsonPieces::kPadding);
+    SONDE_TRY_ASSIGN(outcome, parser_.parse(text, take));
+  }
+  if (outcome.wrong == nullptr)
+    return {};
+  return readOneByOne(text, piece.offset, outcome.taken, visitor);
+}
+
+// Old files have raw control characters in names, and some have names cut in the middle of a
+// character.
+void EventReader::repair(std::string_view text) {
+  repaired_ = toText(text);
+  std::replace_if(
+      repaired_.begin(),
+      repaired_.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+      ' ');
+  repaired_.append(JsonPieces::kPadding, ' ');
+}
+
+// Each event as a text of its own, so that one that is not as it should be costs no other.
+Result<void> EventReader::readOneByOne(std::string_view array,
+                                       std::uint64_t offset,
+                                       std::size_t skip,
+                                       Visitor& visitor) {
+  const auto take = [&](const TraceEvent& event) { return visitor.event(event); };
+  JsonScanner scanner;
+  std::size_t begin = 1;
+  for (std::size_t index = 0; begin < array.size(); ++index) {
+    scanner.reset();
+    const auto found = scanner.scan(array.substr(begin), JsonScanner::Stop::AtComma);
+    const std::size_t size = std::min({found.comma, found.end, array.size() - begin});
+    if (index >= skip) {
+      single_.assign("[").append(array, begin, size).append("]");
+      const std::size_t length = single_.size();
+      single_.append(JsonPieces::kPadding, ' ');
+      SONDE_TRY_ASSIGN(const EventParser::Outcome outcome,
+                       parser_.parse(std::string_view(single_).substr(0, length), take));
+      if (outcome.wrong != nullptr && faults_.events++ == 0)
+        faults_.first = fmt::format("the event at byte {}: {}", offset + begin, outcome.wrong);
+    }
+    if (found.comma == JsonScanner::kNone)
+      break;
+    begin += size + 1;
+  }
+  return {};
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,57 @@
+// The collectives of an imported process: one row for each of NCCL's or RCCL's kernels.
+//
+// kineto copies the arguments of the call (group, element counts, data type) to the kernel that it
+// started; older files have the kernel's name alone, and then the group is that of all ranks.
+// Owned by one importer, on one thread; keeps all collectives of a process in memory.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/ingest/trace_event/event_fields.h"
+#include "analysis/model/event.h"
+#include "analysis/store/trace_writer.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::ingest {
+
+class NcclCollectives {
+ public:
+  // `work` is the kernel's row, whose event this is. Does nothing when it is no collective.
+  void add(const TraceEvent& event, const model::Kernel& kernel);
+
+  // Stores them in the order in which they began, `shiftNs` later. A collective without a sequence
+  // number of its own gets its ordinal among those of its group: all ranks issue them in the same
+  // order. Sends and receives have none then. Requires: a transaction is open.
+  Result<void> finish(store::TraceWriter& writer,
+                      model::ProcessId process,
+                      model::OptionalInt rank,
+                      model::OptionalInt worldSize,
+                      std::int64_t shiftNs);
+
+ private:
+  struct Group {
+    std::string name;
+    std::vector<std::int64_t> ranks;
+    std::int64_t size = 0;
+    model::CommunicatorId id{};
+  };
+  struct Call {
+    std::size_t group = 0;
+    model::Collective row{};
+  };
+
+  std::size_t groupOf(const EventArgs& args);
+  Result<void> storeGroups(store::TraceWriter& writer,
+                           model::ProcessId process,
+                           model::OptionalInt rank,
+                           model::OptionalInt worldSize);
+
+  std::vector<Group> groups_;
+  std::map<std::string, std::size_t, std::less<>> groupsByKey_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace sonde::ingest

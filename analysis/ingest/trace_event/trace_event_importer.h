@@ -1,0 +1,87 @@
+// One file of the Trace Event Format, torch.profiler's dialect of it above all, as the rows of one
+// host.
+//
+// Owned by one import, on one thread. Memory: buffers of fixed size, the names, the collectives and
+// the iterations.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/ingest/device_events.h"
+#include "analysis/ingest/host_slices.h"
+#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/trace_event/event_reader.h"
+#include "analysis/ingest/trace_event/nccl_collectives.h"
+#include "analysis/store/trace_writer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::ingest {
+
+struct ImportedFile {
+  std::map<std::string, std::uint64_t, std::less<>> events;  // by category
+  std::uint64_t notKept = 0;   // events that have no place in a trace, whole but of no use
+  std::uint64_t negative = 0;  // durations below zero, taken for zero
+  std::uint64_t badTimes = 0;  // events without a time that can be read, left out
+  EventReader::Faults faults;
+  model::ProcessId process{};  // that the file is of
+  model::OptionalInt rank{};
+  model::OptionalInt worldSize{};
+};
+
+class TraceEventImporter : private EventReader::Visitor {
+ public:
+  // Gets the bytes of the file that have been read, about once a megabyte.
+  using BytesRead = std::function<void(std::uint64_t)>;
+
+  // Intermediate data goes to files in `scratch`.
+  TraceEventImporter(store::TraceWriter& writer,
+                     const std::filesystem::path& scratch,
+                     std::string hostName,
+                     BytesRead bytesRead);
+
+  // Once. Requires: a transaction is open; what it held is committed on the way. Corrupt: nothing
+  // in the file could be read.
+  Result<ImportedFile> import(ByteSource source);
+
+ private:
+  Result<void> event(const TraceEvent& event) override;
+  Result<void> member(std::string_view key, std::string_view json) override;
+  Result<void> progress(std::uint64_t fileBytesRead) override;
+
+  using Handler = Result<void> (TraceEventImporter::*)(const TraceEvent&);
+  static Handler handlerOf(char phase) noexcept;
+
+  Result<void> span(const TraceEvent& event);
+  Result<void> instant(const TraceEvent& event);
+  Result<void> flow(const TraceEvent& event);
+  Result<void> metadata(const TraceEvent& event);
+
+  Result<void> slice(const TraceEvent& event, model::SliceKind kind, std::int64_t durNs);
+  Result<void> kernel(const TraceEvent& event, std::int64_t durNs);
+  Result<void> copy(const TraceEvent& event, std::int64_t durNs);
+  Result<void> sync(const TraceEvent& event, std::int64_t durNs);
+  Result<model::DeviceWork> workOf(const TraceEvent& event, std::int64_t durNs);
+  model::StreamId streamOf(const TraceEvent& event);
+  Result<void> addArgs(model::Owner owner, std::int64_t id, const EventArgs& args);
+  Result<void> finish();
+
+  store::TraceWriter& writer_;
+  BytesRead bytesRead_;
+  ImportedPlaces places_;
+  HostSlices slices_;
+  DeviceEvents device_;
+  NcclCollectives collectives_;
+  std::vector<model::Iteration> iterations_;
+  model::StringId argsKey_{};
+  std::int64_t baseNs_ = 0;      // to be added to every time
+  std::uint64_t committed_ = 0;  // bytes of the file whose rows are
+  ImportedFile result_;
+};
+
+}  // namespace sonde::ingest

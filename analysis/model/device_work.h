@@ -1,0 +1,66 @@
+// Rows for what a device did: kernels, copies and synchronisation, by stream.
+//
+// Plain values; any thread. The rules of place.h hold for texts, ids, optionals and times.
+#pragma once
+
+#include "analysis/model/ids.h"
+#include "analysis/model/place.h"
+#include "analysis/model/words.h"
+
+#include <cstdint>
+
+namespace sonde::model {
+
+struct Extent {
+  OptionalInt x{};
+  OptionalInt y{};
+  OptionalInt z{};
+};
+
+// What a kernel and a copy have in common.
+struct DeviceWork {
+  StreamId streamId{};
+  StringId nameId{};
+  std::int64_t startNs = 0;
+  OptionalInt durNs{};
+  OptionalInt correlationId{};
+  SliceId launchSliceId{};
+  SliceId scopeId{};  // of the launch
+  OptionalInt queuedNs{};
+  OptionalInt submittedNs{};
+  OptionalInt graphId{};
+  OptionalInt graphNodeId{};
+  OptionalInt bytes{};
+};
+
+struct Kernel {
+  KernelId id{};
+  DeviceWork work{};
+  Extent grid{};
+  Extent block{};
+  OptionalInt registers{};  // per thread
+  OptionalInt staticSharedBytes{};
+  OptionalInt dynamicSharedBytes{};
+  OptionalInt localBytes{};
+};
+
+struct Copy {
+  CopyId id{};
+  DeviceWork work{};
+  CopyKind kind = CopyKind::Other;
+  DeviceId peerDeviceId{};
+  std::optional<bool> pinned{};
+};
+
+struct Sync {
+  SyncId id{};
+  StreamId streamId{};
+  SyncKind kind = SyncKind::Stream;
+  OptionalInt eventId{};
+  SyncId waitsForId{};
+  std::int64_t startNs = 0;
+  OptionalInt durNs{};
+  OptionalInt correlationId{};
+};
+
+}  // namespace sonde::model

@@ -1,0 +1,115 @@
+#include "analysis/engine/merge/join_ranks.h"
+#include "analysis/ingest/import_job.h"
+#include "analysis/store/finaliser.h"
+#include "analysis/store/trace_name.h"
+#include "cli/command.h"
+#include "cli/progress_bar.h"
+#include "cli/scratch.h"
+#include "cli/table.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+class ImportCommand : public Command {
+ public:
+  const char* name() const override { return "import"; }
+  const char* summary() const override { return "make a trace out of other profilers' files"; }
+  const char* details() const override {
+    return "Reads what torch.profiler writes: JSON, plain or gzip. Several files are the ranks of "
+           "one job. All verbs\n"
+           "and the window work on the result as on a recorded trace.\n\n"
+           "Example:\n"
+           "  sonde import -o job.sonde rank-0.json.gz rank-1.json.gz\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("-o,--output", output_, "the trace to write")->required()->type_name("OUT");
+    app.add_flag("-f,--force", force_, "replace the output when it exists");
+    app.add_option("--summary", summaryFile_, "write what was imported as JSON to this file")
+        ->type_name("FILE");
+    app.add_option("FILE", files_, "files of one job")->required();
+  }
+  int run() override;
+
+ private:
+  Result<ingest::ImportSummary> import(const std::filesystem::path& part);
+  Result<void> writeSummary(const ingest::ImportSummary& summary, double seconds) const;
+
+  std::string output_, summaryFile_;
+  bool force_ = false;
+  std::vector<std::string> files_;
+};
+
+Result<ingest::ImportSummary> ImportCommand::import(const std::filesystem::path& part) {
+  const Scratch scratch(unfinishedTrace(output_, force_));
+  const ProgressBar bar(name());
+  const Progress progress = ProgressBar::progress();
+  SONDE_TRY_ASSIGN(ingest::ImportJob job, ingest::ImportJob::create(part, progress.part(0, 0.7)));
+  SONDE_TRY(job.add({files_.begin(), files_.end()}));
+  ingest::ImportSummary summary = job.summary();
+  SONDE_TRY_ASSIGN(store::Database trace, job.release());
+  {
+    SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
+    SONDE_TRY(engine::merge::joinCommunicators(trace));
+    SONDE_TRY(transaction.commit());
+  }
+  SONDE_TRY(store::finalise(std::move(trace), progress.part(0.7, 1)));
+  return summary;
+}
+
+Result<void> ImportCommand::writeSummary(const ingest::ImportSummary& summary,
+                                         double seconds) const {
+  if (summaryFile_.empty())
+    return {};
+  const nlohmann::json json = {{"schema", 1},
+                               {"events", summary.read},
+                               {"dropped", summary.dropped},
+                               {"seconds", seconds},
+                               {"path", output_}};
+  return writeOut(summaryFile_, dumpJson(json));
+}
+
+int ImportCommand::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  if (const auto free = store::checkOutput(output_, force_); !free)
+    return fail(name(), free.error());
+  const std::filesystem::path part = store::partOf(output_);
+  if (force_)
+    store::removeTrace(part);
+  const auto summary = import(part);
+  if (!summary) {
+    store::removeTrace(part);
+    return fail(name(), summary.error());
+  }
+  if (const auto published = store::renameTrace(part, output_, force_); !published)
+    return fail(name(), published.error());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (const auto written = writeSummary(*summary, seconds.count()); !written)
+    return fail(name(), written.error());
+  for (const std::string& warning : summary->warnings)
+    complain(name(), warning);
+  std::uint64_t events = 0;
+  for (const auto& [category, count] : summary->read)
+    events += count;
+  printOut(fmt::format("imported {} files into {}: {} events\nnext: sonde report {}\n",
+                       files_.size(),
+                       output_,
+                       humanCount(static_cast<std::int64_t>(events)),
+                       output_));
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeImportCommand() {
+  return std::make_unique<ImportCommand>();
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,209 @@
+#include "analysis/ingest/import_job.h"
+#include "analysis/store/finaliser.h"
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::ingest {
+namespace {
+
+// The start of a file, as kineto writes it; the events and the end follow.
+constexpr const char* kHead = R"({"schemaVersion": 1, "traceEvents": [)";
+
+std::string spanOf(const std::string& category,
+                   const std::string& name,
+                   const std::string& times,
+                   const std::string& args = "{}") {
+  return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name +
+         R"(", "pid": 100, "tid": 101, )" + times + R"(, "args": )" + args + "}";
+}
+
+class TraceEventImporterTest : public ::testing::Test {
+ protected:
+  // Imports the texts, as files of one job.
+  Result<void> import(const std::vector<std::string>& texts) {
+    std::vector<std::filesystem::path> files;
+    for (std::size_t index = 0; index < texts.size(); ++index) {
+      files.emplace_back(folder_ / ("rank" + std::to_string(index) + ".json"));
+      test::writeText(files.back().string(), texts[index]);
+    }
+    const std::filesystem::path path = folder_ / "t.sonde";
+    SONDE_TRY_ASSIGN(ImportJob job, ImportJob::create(path, {}));
+    SONDE_TRY(job.add(files));
+    summary_ = job.summary();
+    SONDE_TRY_ASSIGN(store::Database trace, job.release());
+    SONDE_TRY(store::finalise(std::move(trace)));
+    SONDE_TRY_ASSIGN(store::Database opened, store::openTrace(path));
+    trace_.emplace(std::move(opened));
+    return {};
+  }
+  void importEvents(const std::vector<std::string>& events, const std::string& tail = "]}") {
+    std::string text = kHead;
+    for (const std::string& event : events)
+      text += (text.back() == '[' ? "" : ",\n") + event;
+    const auto imported = import({text + tail});
+    ASSERT_TRUE(imported) << imported.error().message;
+  }
+  // The rows of a query: columns with '|' between them, rows with ' '.
+  std::string rows(const std::string& sql) {
+    auto statement = trace_->prepare(
+        "SELECT group_concat(row, ' ') FROM (SELECT concat_row AS row FROM (" + sql + "))");
+    EXPECT_TRUE(statement) << statement.error().message;
+    const auto more = statement->step();
+    return more && *more ? std::string(statement->text(0)) : "";
+  }
+
+  test::TemporaryFolder folder_;
+  ImportSummary summary_;
+  std::optional<store::Database> trace_;
+};
+
+TEST_F(TraceEventImporterTest, KeepsTimesToTheNanosecondWhereverTheBaseStands) {
+  importEvents({spanOf("cpu_op", "aten::add", R"("ts": 1712195495519689.123, "dur": 63.813)")},
+               R"(], "baseTimeNanoseconds": 1000000000000000007})");
+  EXPECT_EQ(rows("SELECT start_ns || '|' || dur_ns AS concat_row FROM slice"),
+            "2712195495519689130|63813");
+}
+
+TEST_F(TraceEventImporterTest, TellsKindsByCategoryAndName) {
+  importEvents({spanOf("user_annotation", "ProfilerStep#7", R"("ts": 0, "dur": 100)"),
+                spanOf("user_annotation", "Optimizer.step#SGD.step", R"("ts": 1, "dur": 10)"),
+                spanOf("user_annotation", "nccl:all_reduce", R"("ts": 20, "dur": 10)"),
+                spanOf("user_annotation", "mine", R"("ts": 40, "dur": 10)"),
+                spanOf("cpu_op", "aten::mm", R"("ts": 60, "dur": 5)"),
+                spanOf("cuda_runtime", "cudaLaunchKernel", R"("ts": 61, "dur": 1)"),
+                spanOf("python_function", "f", R"("ts": 70, "dur": 5)"),
+                spanOf("gpu_user_annotation", "mine", R"("ts": 40, "dur": 10)"),
+                R"({"ph": "i", "name": "here", "pid": 100, "tid": 101, "ts": 80, "s": "t"})"});
+  EXPECT_EQ(rows("SELECT kind || '|' || depth AS concat_row FROM slice ORDER BY start_ns"),
+            "iteration|0 optimizer|1 collective|1 operation|1 operator|1 api|2 python|1 mark|1");
+  EXPECT_EQ(rows("SELECT number || '|' || dur_ns AS concat_row FROM iteration"), "7|100000");
+  EXPECT_EQ(summary_.dropped.at("not kept"), 1U);
+}
+
+TEST_F(TraceEventImporterTest, JoinsKernelsToTheirLaunchesAndItsScope) {
+  importEvents(
+      {spanOf("cpu_op", "aten::mm", R"("ts": 10, "dur": 10)"),
+       spanOf("cuda_runtime", "cudaLaunchKernel", R"("ts": 12, "dur": 2)", R"({"correlation": 5})"),
+       spanOf(
+           "kernel",
+           "gemm",
+           R"("ts": 30.5, "dur": 4)",
+           R"({"correlation": 5, "device": 1, "stream": 7, "grid": [4, 2, 1], "block": [128, 1, 1],
+                  "registers per thread": 30})"),
+       // As ROCm's tracer wrote them: numbers as texts.
+       spanOf("kernel",
+              "other",
+              R"("ts": "40", "dur": "1.25")",
+              R"({"device": "1", "stream": "0x8"})"),
+       spanOf("gpu_memcpy",
+              "Memcpy HtoD (Pageable -> Device)",
+              R"("ts": 50, "dur": 1)",
+              R"({"bytes": 256, "device": 1, "stream": 7})")});
+  EXPECT_EQ(
+      rows("SELECT n.text || '|' || d.ordinal || '|' || r.number || '|' || k.start_ns || '|' || "
+           "k.dur_ns || '|' || coalesce(l.kind, '-') || '|' || coalesce(s.kind, '-') || '|' || "
+           "coalesce(grid_x * grid_y, '-') AS concat_row FROM kernel k "
+           "JOIN string n ON n.id = k.name_id JOIN stream r ON r.id = k.stream_id "
+           "JOIN device d ON d.id = r.device_id LEFT JOIN slice l ON l.id = k.launch_slice_id "
+           "LEFT JOIN slice s ON s.id = k.scope_id ORDER BY k.start_ns"),
+      "gemm|1|7|30500|4000|api|operator|8 other|1|8|40000|1250|-|-|-");
+  EXPECT_EQ(rows("SELECT kind || '|' || bytes AS concat_row FROM copy"), "host_to_device|256");
+}
+
+TEST_F(TraceEventImporterTest, TiesForwardToBackward) {
+  importEvents({spanOf("cpu_op", "outer", R"("ts": 0, "dur": 50)"),
+                spanOf("cpu_op", "forward", R"("ts": 10, "dur": 10)"),
+                spanOf("cpu_op", "backward", R"("ts": 60, "dur": 10)"),
+                R"({"ph": "f", "id": 3, "pid": 100, "tid": 101, "ts": 60, "cat": "fwdbwd",
+                    "name": "fwdbwd", "bp": "e"})",
+                R"({"ph": "s", "id": 3, "pid": 100, "tid": 101, "ts": 10, "cat": "fwdbwd",
+                    "name": "fwdbwd"})"});
+  EXPECT_EQ(rows("SELECT a.text || '|' || b.text AS concat_row FROM link l "
+                 "JOIN slice f ON f.id = l.from_id JOIN string a ON a.id = f.name_id "
+                 "JOIN slice t ON t.id = l.to_id JOIN string b ON b.id = t.name_id"),
+            "forward|backward");
+}
+
+TEST_F(TraceEventImporterTest, MakesCollectivesThatMatchAcrossRanks) {
+  const auto rank = [](int number) {
+    const std::string args =
+        R"({"device": 0, "stream": 7, "Collective name": "allreduce", "dtype": "Float",
+            "In msg nelems": 1000, "Out msg nelems": 1000, "Group size": 2,
+            "Process Group Name": "0", "Process Group Ranks": "[0, 1]"})";
+    return kHead +
+           spanOf(
+               "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", R"("ts": 9, "dur": 2)", args) +
+           "," +
+           spanOf(
+               "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", R"("ts": 5, "dur": 1)", args) +
+           R"(], "distributedInfo": {"rank": )" + std::to_string(number) + R"(, "world_size": 2}})";
+  };
+  const auto imported = import({rank(0), rank(1)});
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(
+      rows("SELECT p.rank || '|' || c.op || '|' || c.seq || '|' || c.bytes || '|' || c.dtype || "
+           "'|' || "
+           "c.start_ns || '|' || g.size || '|' || g.position AS concat_row FROM collective c "
+           "JOIN process p ON p.id = c.process_id JOIN communicator g ON g.id = c.communicator_id "
+           "ORDER BY p.rank, c.seq"),
+      "0|allreduce|0|4000|float32|5000|2|0 0|allreduce|1|4000|float32|9000|2|0 "
+      "1|allreduce|0|4000|float32|5000|2|1 1|allreduce|1|4000|float32|9000|2|1");
+}
+
+TEST_F(TraceEventImporterTest, RefusesFilesThatContradictEachOther) {
+  const auto rank = [](int number, int world) {
+    return kHead + spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)") +
+           R"(], "distributedInfo": {"rank": )" + std::to_string(number) + R"(, "world_size": )" +
+           std::to_string(world) + "}}";
+  };
+  const auto twice = import({rank(0, 2), rank(0, 2)});
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("both of rank 0"), std::string::npos);
+  std::filesystem::remove(folder_ / "t.sonde");
+  EXPECT_FALSE(import({rank(0, 2), rank(1, 4)}));
+}
+
+TEST_F(TraceEventImporterTest, ImportsWhatIsGoodAndCountsTheRest) {
+  importEvents({spanOf("cpu_op", "good", R"("ts": 1, "dur": 1)"),
+                spanOf("cpu_op", "far", R"("ts": 1e300, "dur": 1)"),
+                spanOf("cpu_op", "none", R"("ts": "soon", "dur": 1)"),
+                spanOf("cpu_op", "long", R"("ts": 9000000000000000, "dur": 9000000000000000)"),
+                spanOf("cpu_op", "back", R"("ts": 3, "dur": -5)"),
+                R"({"ph": "X", "name": "broken", "ts": 5, "dur": })",
+                R"("no event")",
+                "{}",
+                spanOf("cpu_op", "last", R"("ts": 7, "dur": 1)")});
+  EXPECT_EQ(rows("SELECT n.text || '|' || s.dur_ns AS concat_row FROM slice s "
+                 "JOIN string n ON n.id = s.name_id ORDER BY s.start_ns"),
+            "good|1000 back|0 last|1000");
+  EXPECT_EQ(summary_.dropped.at("no time"), 3U);
+  EXPECT_GE(summary_.dropped.at("unreadable"), 1U);
+  EXPECT_FALSE(summary_.warnings.empty());
+}
+
+TEST_F(TraceEventImporterTest, RepairsNamesThatAreNoText) {
+  importEvents({spanOf("cpu_op", "caf\xC3", R"("ts": 1, "dur": 1)"),
+                spanOf("cpu_op", "two\nlines", R"("ts": 3, "dur": 1)")});
+  EXPECT_EQ(rows("SELECT n.text AS concat_row FROM slice s JOIN string n ON n.id = s.name_id "
+                 "ORDER BY s.start_ns"),
+            "caf\xEF\xBF\xBD two lines");
+}
+
+TEST_F(TraceEventImporterTest, ImportsTheWholeEventsOfAFileThatIsCutShort) {
+  importEvents({spanOf("cpu_op", "whole", R"("ts": 1, "dur": 1)"),
+                spanOf("cpu_op", "cut", R"("ts": 3, "dur": 1)")},
+               "");
+  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM slice"), "2");
+  ASSERT_EQ(summary_.warnings.size(), 1U);
+  EXPECT_NE(summary_.warnings.front().find("cut short"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sonde::ingest
