@@ -70,33 +70,36 @@ Result<void> HostSlices::placeAll() {
   SONDE_TRY(staged_.sort());
   SONDE_TRY(flows_.sort());
   SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
-  std::int64_t thread = 0;
   for (Staged slice{};;) {
     SONDE_TRY_ASSIGN(const bool more, staged_.next(slice));
     if (!more)
       break;
-    if (slice.thread != thread) {
-      SONDE_TRY(settleFlows(thread, SlicePlacer::kOpen));
-      placer_.reset();
-      thread = slice.thread;
-    }
-    SONDE_TRY(settleFlows(thread, slice.startNs));
-    slice.place = placer_.place({slice.id, slice.startNs, slice.endNs, model::isScope(slice.kind)});
-    if (slice.hasCorrelation && slice.kind == model::SliceKind::Api)
-      SONDE_TRY(launches_.add({slice.process, slice.correlation, slice.id, slice.place.scope}));
-    SONDE_TRY(placed_.add(slice));
+    SONDE_TRY(place(slice));
   }
-  SONDE_TRY(settleFlows(thread, SlicePlacer::kOpen));
+  SONDE_TRY(settleFlows(SlicePlacer::kOpen));
   SONDE_TRY(launches_.sort());
   return placed_.sort();
 }
 
-// Looks up the points of this thread that lie before this instant: no slice comes any more that
-// could hold them.
-Result<void> HostSlices::settleFlows(std::int64_t thread, std::int64_t beforeNs) {
-  while (hasFlow_ &&
-         (nextFlow_.thread < thread || (nextFlow_.thread == thread && nextFlow_.ns < beforeNs))) {
-    if (nextFlow_.thread == thread)
+// Requires: slices come in ByPlace's order.
+Result<void> HostSlices::place(Staged& slice) {
+  if (slice.thread != thread_) {
+    SONDE_TRY(settleFlows(SlicePlacer::kOpen));
+    placer_.reset();
+    thread_ = slice.thread;
+  }
+  SONDE_TRY(settleFlows(slice.startNs));
+  slice.place = placer_.place({slice.id, slice.startNs, slice.endNs, model::isScope(slice.kind)});
+  if (slice.hasCorrelation && slice.kind == model::SliceKind::Api)
+    SONDE_TRY(launches_.add({slice.process, slice.correlation, slice.id, slice.place.scope}));
+  return placed_.add(slice);
+}
+
+// Looks up the points of the current thread that lie before this instant: no slice comes any more
+// that could hold them. Those of threads that have no slices tie nothing.
+Result<void> HostSlices::settleFlows(std::int64_t beforeNs) {
+  while (hasFlow_ && std::tie(nextFlow_.thread, nextFlow_.ns) < std::tie(thread_, beforeNs)) {
+    if (nextFlow_.thread == thread_)
       nextFlow_.slice = placer_.innermostAt(nextFlow_.ns);
     if (nextFlow_.slice != 0)
       SONDE_TRY(settledFlows_.add(nextFlow_));
@@ -133,22 +136,23 @@ Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t sh
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   SONDE_TRY(settledFlows_.sort());
   FlowPoint start{};
-  bool hasStart = false;
   for (FlowPoint point{};;) {
     SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
     if (!more)
       return {};
-    if (point.end == FlowEnd::Start) {
+    if (point.end == FlowEnd::Start)
       start = point;
-      hasStart = true;
-    } else if (hasStart && start.kind == point.kind && start.id == point.id) {
-      SONDE_TRY(writer.add(model::Link{flowKinds_[point.kind],
-                                       model::Owner::Slice,
-                                       start.slice,
-                                       model::Owner::Slice,
-                                       point.slice}));
-    }
+    else if (start.slice != 0 && start.kind == point.kind && start.id == point.id)
+      SONDE_TRY(writer.add(linkOf(start, point)));
   }
+}
+
+model::Link HostSlices::linkOf(const FlowPoint& start, const FlowPoint& finish) const {
+  model::Link link;
+  link.kind = flowKinds_[start.kind];
+  link.fromId = start.slice;
+  link.toId = finish.slice;
+  return link;
 }
 
 }  // namespace sonde::ingest

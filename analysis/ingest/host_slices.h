@@ -87,9 +87,11 @@ class HostSlices {
   };
 
   Result<void> placeAll();
-  Result<void> settleFlows(std::int64_t thread, std::int64_t beforeNs);
+  Result<void> place(Staged& slice);
+  Result<void> settleFlows(std::int64_t beforeNs);
   Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
   Result<void> storeLinks(store::TraceWriter& writer);
+  model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
   static std::uint16_t indexOf(std::vector<std::string>& texts, std::string_view text);
 
   ExternalSorter<Staged, ByPlace> staged_;
@@ -98,6 +100,7 @@ class HostSlices {
   ExternalSorter<FlowPoint, FlowById> settledFlows_;
   ExternalSorter<Launch, LaunchOrder> launches_;
   SlicePlacer placer_;
+  std::int64_t thread_ = 0;  // that the placer is at
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
   std::vector<std::string> categories_;

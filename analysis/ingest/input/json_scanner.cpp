@@ -20,10 +20,10 @@ constexpr std::size_t kBlock = 64;
 std::uint64_t bytesEqual(const char* block, char wanted) noexcept {
   const __m128i pattern = _mm_set1_epi8(wanted);
   std::uint64_t mask = 0;
-  for (int part = 0; part < 4; ++part) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * part));
+  for (std::size_t at = 0; at < kBlock; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
     const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, pattern));
-    mask |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << (16 * part);
+    mask |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << at;
   }
   return mask;
 }
@@ -33,10 +33,10 @@ std::uint64_t brackets(const char* block, char square) noexcept {
   const __m128i pattern = _mm_set1_epi8(static_cast<char>(square | 0x20));
   const __m128i bit = _mm_set1_epi8(0x20);
   std::uint64_t mask = 0;
-  for (int part = 0; part < 4; ++part) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * part));
+  for (std::size_t at = 0; at < kBlock; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
     const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_or_si128(bytes, bit), pattern));
-    mask |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << (16 * part);
+    mask |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << at;
   }
   return mask;
 }
@@ -90,20 +90,19 @@ struct JsonScanner::Block {
 void JsonScanner::scanBits(const Block& block, std::size_t at, Stop stop, Found& found) noexcept {
   for (std::uint64_t left = block.opening | block.closing | block.commas; left != 0;
        left &= left - 1) {
-    const int place = std::countr_zero(left);
-    const std::uint64_t bit = std::uint64_t{1} << place;
-    if ((block.opening & bit) != 0) {
-      ++depth_;
-    } else if ((block.closing & bit) != 0) {
-      if (depth_-- == 0) {
-        found.end = at + static_cast<std::size_t>(place);
-        return;
-      }
-    } else if (depth_ == 0) {
-      found.comma = at + static_cast<std::size_t>(place);
-      if (stop == Stop::AtComma)
-        return;
+    const std::uint64_t bit = left & -left;
+    const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(left));
+    if ((block.closing & bit) != 0 && depth_ == 0) {
+      found.end = place;
+      return;
     }
+    depth_ += static_cast<std::int64_t>((block.opening & bit) != 0) -
+              static_cast<std::int64_t>((block.closing & bit) != 0);
+    if ((block.commas & bit) == 0 || depth_ != 0)
+      continue;
+    found.comma = place;
+    if (stop == Stop::AtComma)
+      return;
   }
 }
 
