@@ -1,5 +1,6 @@
 #include "cli/scratch.h"
 
+#include "analysis/store/trace_name.h"
 #include "cli/progress_bar.h"
 
 #include <unistd.h>
@@ -65,14 +66,14 @@ Scratch::~Scratch() {
 std::vector<std::string> traceFiles(const std::filesystem::path& trace) {
   std::vector<std::string> files;
   for (const char* copy : {"", ".new"})
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-      files.push_back(trace.string() + copy + suffix);
+    for (const std::filesystem::path& file : store::filesOf(trace.string() + copy))
+      files.push_back(file.string());
   return files;
 }
 
 std::vector<std::string> unfinishedTrace(const std::filesystem::path& output, bool replace) {
   std::error_code ignored;
-  const std::filesystem::path part = output.string() + ".part";
+  const std::filesystem::path part = store::partOf(output);
   if (!replace && std::filesystem::exists(part, ignored))
     return {};
   return traceFiles(part);

@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kLogs[] = {"-wal", "-shm", "-journal"};
+
 Error taken(const fs::path& to) {
   return {ErrorCode::InvalidArgument,
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
@@ -24,6 +26,13 @@ fs::path partOf(const fs::path& output) {
   return output.string() + ".part";
 }
 
+std::vector<fs::path> filesOf(const fs::path& trace) {
+  std::vector<fs::path> files = {trace};
+  for (const char* suffix : kLogs)
+    files.emplace_back(trace.string() + suffix);
+  return files;
+}
+
 Result<void> checkOutput(const fs::path& output, bool replace) {
   std::error_code ignored;
   if (!replace && fs::exists(fs::symlink_status(output, ignored)))
@@ -33,7 +42,7 @@ Result<void> checkOutput(const fs::path& output, bool replace) {
 
 void removeLogs(const fs::path& path) {
   std::error_code ignored;
-  for (const char* suffix : {"-wal", "-shm", "-journal"})
+  for (const char* suffix : kLogs)
     fs::remove(path.string() + suffix, ignored);
 }
 

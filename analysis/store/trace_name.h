@@ -5,11 +5,15 @@
 #include "analysis/base/result.h"
 
 #include <filesystem>
+#include <vector>
 
 namespace sonde::store {
 
 // Where a trace is written before it gets its name: beside it, so that it can be renamed.
 std::filesystem::path partOf(const std::filesystem::path& output);
+
+// The trace and what SQLite may keep beside it.
+std::vector<std::filesystem::path> filesOf(const std::filesystem::path& trace);
 
 // InvalidArgument when something has that name already and may not be replaced.
 Result<void> checkOutput(const std::filesystem::path& output, bool replace);
