@@ -28,13 +28,18 @@ std::optional<std::string> variable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+std::vector<fs::path> places() {
+  return session::spoolPlaces({.place = "", .variable = variable});
+}
+
 class RecoverCommand : public Command {
  public:
   const char* name() const override { return "recover"; }
   const char* summary() const override { return "finish the trace of a recording that was killed"; }
   const char* details() const override {
-    return "SPOOL is the folder of a session, or one of the spool files in it. Without it all "
-           "sessions of this user whose recorder is dead are finished, in $SONDE_SPOOL, $TMPDIR, "
+    return "SPOOL is the folder of a session, one of the spool files in it, or the .part that it "
+           "was writing. Without it all sessions of this user whose recorder is dead are finished, "
+           "in $SONDE_SPOOL, $TMPDIR, "
            "/tmp and /var/tmp.\n\n"
            "The unfinished trace that the session was writing is completed and gets its name. With "
            "-o the whole trace is written to OUT instead, and the session stays as it is. Running "
@@ -46,7 +51,7 @@ class RecoverCommand : public Command {
            "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("SPOOL", spool_, "session folder or spool file")->type_name("");
+    app.add_option("SPOOL", spool_, "session folder, spool file or .part")->type_name("");
     app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
     app.add_flag(
         "-f,--force", force_, "replace a file of that name, also the trace of another run");
@@ -78,6 +83,7 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
   if (!output_.empty())
     options.output = fs::absolute(output_, failure);
   options.replace = force_;
+  options.places = places();
   options.follow = follow;
   options.stop = &gStop;
   options.say = [this](const std::string& line) { complain(name(), line); };
@@ -110,8 +116,7 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
 }
 
 int RecoverCommand::recoverAll() {
-  const session::SpoolRequest request{.place = "", .variable = variable};
-  const auto sessions = session::abandonedSessions(session::spoolPlaces(request));
+  const auto sessions = session::abandonedSessions(places());
   if (sessions.empty())
     printOut("nothing to recover\n");
   int status = kExitOk;

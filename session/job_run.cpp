@@ -13,6 +13,7 @@
 #include "rules/configuration.h"
 #include "session/closing.h"
 #include "session/environment.h"
+#include "session/find_session.h"
 #include "session/job_identity.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
@@ -156,19 +157,30 @@ class JobRun {
     SONDE_TRY_ASSIGN(output_, outputPath(request));
     if (options_.force)
       SONDE_TRY(dropSessionOf(store::partOf(output_), spoolPlaces(spoolRequest())));
-    return claimOutput(output_, options_.force);
+    auto claimed = claimOutput(output_, options_.force);
+    if (claimed || claimed.error().code != ErrorCode::Busy)
+      return claimed;
+    // Its spool need not be where `sonde recover` looks by itself.
+    const fs::path part = store::partOf(output_);
+    return partTaken(part, sessionWriting(part, spoolPlaces(spoolRequest())));
   }
 
   // Tries one place after the other; without any the job runs unrecorded.
   void openRecording() {
+    std::string refused;  // of what the user has named
     for (const PlaceCheck& check : checkPlaces(spoolRequest())) {
       std::string why = check.why;
       if (check.usable) {
-        if (auto opened = openAt(check))
+        if (auto opened = openAt(check)) {
+          if (!refused.empty())
+            say_(fmt::format("spool in {}: {}", check.place.string(), refused));
           return;
-        else
+        } else {
           why = opened.error().message;
+        }
       }
+      if (check.named)
+        refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", check.place.string(), why);
       whyNot_ += fmt::format("{}{}: {}", whyNot_.empty() ? "" : "; ", check.place.string(), why);
     }
     whyNot_ += ": name a folder on a local disk with --spool";

@@ -88,6 +88,16 @@ Result<fs::path> outputPath(const OutputRequest& request) {
   return absolute.lexically_normal();
 }
 
+Error partTaken(const fs::path& part, const fs::path& session) {
+  return {
+      ErrorCode::Busy,
+      fmt::format("{} is a recording that goes on or was cut off: give another name with -o; or "
+                  "finish it with sonde recover{}{}, or give -f to drop it",
+                  part.string(),
+                  session.empty() ? "" : " ",
+                  session.string())};
+}
+
 Result<void> claimOutput(const fs::path& output, bool force) {
   std::error_code failure;
   fs::create_directories(output.parent_path(), failure);
@@ -106,10 +116,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
     store::removeTrace(part);
   const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0 && errno == EEXIST)
-    return invalid(
-        fmt::format("{} is a recording that goes on or was cut off: give another name with -o; or "
-                    "finish it with sonde recover, or give -f to drop it",
-                    part.string()));
+    return partTaken(part, {});
   if (file < 0)
     return Error{ErrorCode::Io,
                  fmt::format("cannot create {}: {}: give another place with -o",

@@ -27,7 +27,12 @@ Result<std::filesystem::path> outputPath(const OutputRequest& request);
 
 // Makes the folders and an empty `.part`, which is the caller's from then on: to be recorded into,
 // or removed. Refuses an output, or a `.part`, that exists already, unless `force`; then an old
-// `.part` is removed. Of any number of callers for the same output one gets it.
+// `.part` is removed. Busy for a `.part`, which another recorder may be writing. Of any number of
+// callers for the same output one gets it.
 Result<void> claimOutput(const std::filesystem::path& output, bool force);
+
+// What claimOutput() says of a `.part` that is there: Busy. `session`: the folder of the session
+// that was writing it; empty: `sonde recover` is left to find it.
+Error partTaken(const std::filesystem::path& part, const std::filesystem::path& session);
 
 }  // namespace sonde::session

@@ -1,8 +1,10 @@
 #include "session/recover.h"
 
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
 #include "session/completion.h"
+#include "session/find_session.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
 #include "session/spool_lock.h"
@@ -24,26 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto kFollowEvery = std::chrono::milliseconds(200);
-
-// What a trace says of the recording it came from.
-struct TraceState {
-  std::string session;
-  bool finished = false;
-  bool drained = false;  // all records are in it; the finaliser was cut short
-};
-
-Result<TraceState> stateOf(const fs::path& path) {
-  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
-  TraceState state;
-  SONDE_TRY_ASSIGN(state.finished, store::isFinished(trace));
-  const auto value = [&](const char* key) {
-    const auto text = trace.queryText(fmt::format("SELECT value FROM meta WHERE key = '{}'", key));
-    return text ? *text : std::string();
-  };
-  state.session = value("session");
-  state.drained = value("drained") == "1";
-  return state;
-}
 
 bool isThere(const fs::path& path) {
   std::error_code ignored;
@@ -68,35 +50,6 @@ Result<void> copyPart(const fs::path& from, const fs::path& to) {
                                failure.message())};
   }
   return {};
-}
-
-struct Session {
-  fs::path folder;
-  fs::path onlyFile;
-  std::optional<Manifest> manifest;
-};
-
-Result<Session> findSession(const fs::path& spool) {
-  std::error_code failure;
-  const fs::path path = fs::absolute(spool, failure).lexically_normal();
-  Session session;
-  if (fs::is_directory(path, failure)) {
-    session.folder = path.has_filename() ? path : path.parent_path();
-  } else if (fs::is_regular_file(path, failure)) {
-    session.folder = path.parent_path();
-    session.onlyFile = path;
-  } else {
-    return Error{ErrorCode::NotFound,
-                 fmt::format("{} does not exist: name a session folder or a "
-                             "spool file",
-                             spool.string())};
-  }
-  auto manifest = readManifest(session.folder);
-  if (manifest)
-    session.manifest = *std::move(manifest);
-  else if (manifest.error().code != ErrorCode::NotFound)
-    return std::move(manifest).error();
-  return session;
 }
 
 // Whether the name of its unfinished trace was taken by another recording since.
@@ -159,7 +112,7 @@ bool drainToTheEnd(Drainer& drainer, const RecoverOptions& options) {
 }
 
 Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
-  const fs::path part = options.output.string() + ".part";
+  const fs::path part = store::partOf(options.output);
   if (isThere(options.output) && !options.replace)
     return Error{
         ErrorCode::InvalidArgument,
@@ -237,21 +190,6 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   return recovered;
 }
 
-// Of this user, each once.
-std::vector<fs::path> sessionFolders(const std::vector<fs::path>& places) {
-  std::vector<fs::path> found;
-  for (const fs::path& place : places) {
-    std::error_code failure;
-    const fs::path mine = place / fmt::format("sonde-{}", ::geteuid());
-    for (const auto& entry : fs::directory_iterator(mine, failure))
-      if (entry.is_directory(failure))
-        found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
-}
-
 bool launcherLives(const fs::path& folder) {
   if (const auto manifest = readManifest(folder))
     return manifest->bootId == currentBootId() &&
@@ -263,18 +201,10 @@ bool launcherLives(const fs::path& folder) {
   return pid > 0 && processStartTime(pid) != 0;
 }
 
-bool holdsSpool(const fs::path& folder) {
-  std::error_code failure;
-  const fs::directory_iterator entries(folder, failure);
-  return std::any_of(begin(entries), end(entries), [](const auto& entry) {
-    return entry.path().extension() == ".spool";
-  });
-}
-
 }  // namespace
 
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
-  SONDE_TRY_ASSIGN(Session session, findSession(spool));
+  SONDE_TRY_ASSIGN(Session session, findSession(spool, options.places));
   const bool toTheSame = session.manifest && options.output == session.manifest->output;
   if (!options.output.empty() && !toTheSame)
     return writeWhole(session, options);

@@ -21,6 +21,8 @@ struct RecoverOptions {
   std::filesystem::path output;
   // Whether the trace may take the place of a file that is not this session's.
   bool replace = false;
+  // Where the session of a trace is looked for.
+  std::vector<std::filesystem::path> places;
   // Processes that still run are drained until they end, or until `stop`; else the session is left
   // alone.
   bool follow = true;
@@ -37,9 +39,10 @@ struct Recovered {
   DrainTotals totals;           // of the rows, when not wasFinished
 };
 
-// `spool`: a session folder or one of its spool files. With a file and an output only that file's
-// records are added. Busy when its recorder lives, InvalidArgument when the output exists; Io when
-// the trace of another recording has the name meanwhile; NotFound when it is no session.
+// `spool`: a session folder, one of its spool files, or its trace. With a spool file and an output
+// only that file's records are added. Busy when its recorder lives, InvalidArgument when the output
+// exists; Io when the trace of another recording has the name meanwhile; NotFound when it is none
+// of these.
 Result<Recovered> recoverSession(const std::filesystem::path& spool, const RecoverOptions& options);
 
 // Before another recording writes `part` anew: drops the session in `places` that was writing it

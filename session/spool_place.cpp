@@ -171,7 +171,7 @@ std::vector<fs::path> spoolPlaces(const SpoolRequest& request) {
 }
 
 PlaceCheck checkPlace(const fs::path& place, bool named, std::uint64_t limitBytes) {
-  PlaceCheck check{place, true, "", "", limitBytes};
+  PlaceCheck check{place, true, "", "", limitBytes, named};
   struct statfs status {};
   if (statfs(place.c_str(), &status) != 0)
     return refuse(check, std::strerror(errno));

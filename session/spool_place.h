@@ -29,6 +29,7 @@ struct PlaceCheck {
   std::string fileSystem;        // "ext4", "tmpfs", …
   std::string why;               // when not usable
   std::uint64_t limitBytes = 0;  // the request's, or less where the place has less to give
+  bool named = false;            // by --spool or $SONDE_SPOOL
 };
 
 // --spool, $SONDE_SPOOL, $TMPDIR, /tmp, /var/tmp: those that are given, in this order. `sonde

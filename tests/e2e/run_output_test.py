@@ -88,13 +88,30 @@ class Output(RunTest):
 
     def test_force_drops_the_session_of_the_unfinished_trace(self):
         session = self.killed_recording()
-        self.assertIn("sonde recover", self.run_sonde("true").stderr)
+        self.assertIn(f"sonde recover {session}, or", self.run_sonde("true").stderr)
         self.assertEqual(self.run_sonde("true", options=("-f",)).returncode, 0)
         trace = self.output.read_bytes()
         self.assertFalse(session.exists())
         self.recover()
         self.assertEqual(self.output.read_bytes(), trace)
         self.assert_nothing_left()
+
+    def test_recover_says_what_it_has_written(self):
+        self.killed_recording()
+        said = rf"{self.output}: \d+ processes, \d+ slices, \d+ lost records\nnext: sonde report {self.output}\n"
+        result = self.recover("out.sonde.part")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, f"^{said}$")
+        self.assert_nothing_left()
+        result = self.recover()
+        self.assertEqual((result.returncode, result.stdout), (0, "nothing to recover\n"), result.stderr)
+
+    def test_a_place_that_was_named_but_cannot_be_used_is_said(self):
+        why = "spool in /.*: /proc: proc cannot promise allocated space to a mapping\n"
+        self.assertRegex(self.run_sonde("true", options=("--spool", "/proc")).stderr, f"^sonde run: {why}")
+        self.assertRegex(self.run_sonde("true", options=("-f",), env={"SONDE_SPOOL": "/proc"}).stderr,
+                         f"^sonde run: {why}")
+        self.assertNotIn("spool in", self.run_sonde("true", options=("-f",), env={"TMPDIR": "/proc"}).stderr)
 
     def test_recover_keeps_the_trace_of_another_run(self):
         session = self.killed_recording()

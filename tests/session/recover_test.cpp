@@ -1,6 +1,7 @@
 #include "session/recover.h"
 
 #include "analysis/store/trace_file.h"
+#include "session/find_session.h"
 #include "session/manifest.h"
 #include "session/spool_lock.h"
 #include "tests/support/ingest_rig.h"
@@ -139,6 +140,49 @@ TEST_F(RecoverTest, ReadsALoneSpoolFile) {
   ASSERT_TRUE(recovered) << recovered.error().message;
   EXPECT_THAT(names(options_.output), ElementsAre("a"));
   EXPECT_FALSE(fs::exists(elsewhere / "lock"));
+}
+
+TEST_F(RecoverTest, FindsTheSessionOfATrace) {
+  SpoolBuilder spool;
+  spool.call(0, SliceKind::Api, "a", 1000, 1100);
+  spool.write(session());
+  std::ofstream(part()).close();  // as before its recorder's first commit
+  EXPECT_EQ(findSession(part(), {place()})->folder, session());
+  drainer(true)->drainOnce();
+  EXPECT_EQ(findSession(part(), {place()})->folder, session());
+  EXPECT_EQ(findSession(output(), {place()})->folder, session()) << "its name to be";
+  options_.places = {place()};
+  const auto recovered = recoverSession(part(), options_);
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_THAT(names(output()), ElementsAre("a"));
+  EXPECT_FALSE(fs::exists(session()));
+  EXPECT_THAT(findSession(output(), {place()}).error().message, testing::HasSubstr("is complete"));
+}
+
+TEST_F(RecoverTest, SaysWhereTheSessionOfAPartIsToBeLookedFor) {
+  recordedByHalf();
+  for (const fs::path& out : {fs::path(), folder_.path() / "other.sonde"}) {
+    options_.output = out;
+    options_.places = {"/no/such/place"};
+    const auto refused = recoverSession(part(), options_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(refused.error().message,
+                testing::HasSubstr("sonde-" + std::to_string(::geteuid()) +
+                                   "/4194304-abc in the --spool of that run"));
+    EXPECT_FALSE(fs::exists(folder_.path() / "other.sonde"));
+  }
+}
+
+TEST_F(RecoverTest, AsksForAPartThatWasMovedToBeMovedBack) {
+  recordedByHalf();
+  const fs::path moved = folder_.path() / "moved.part";
+  fs::rename(part(), moved);
+  options_.places = {place()};
+  const auto refused = recoverSession(moved, options_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("move it back"));
+  EXPECT_FALSE(fs::exists(output()));
 }
 
 TEST_F(RecoverTest, OnlyRenamesWhatWasFinished) {
