@@ -1,10 +1,9 @@
 #include "cli/command.h"
+#include "cli/format_option.h"
 #include "cli/open_job.h"
 #include "cli/progress_bar.h"
 #include "rules/check.h"
 #include "rules/configuration.h"
-
-#include <map>
 
 #include <CLI/CLI.hpp>
 
@@ -34,15 +33,13 @@ class CheckCommand : public Command {
            "  step-outlier = { severity = \"warning\", max_share = 0.1 }\n";
   }
   void declare(CLI::App& app) override {
-    static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
-                                                                 {"json", ReportFormat::Json}};
     app.add_option("--rules", rules_, "which rules run, how severe, with what parameters")
         ->type_name("FILE");
     app.add_option("--profile", profile_, "ci or performance")->type_name("NAME");
-    app.add_option("--format", format_, "text for a person, json for a program")
-        ->transform(CLI::CheckedTransformer(kFormats).description(""))
-        ->type_name("text|json")
-        ->default_str("text");
+    addFormatOption<ReportFormat>(app,
+                                  format_,
+                                  {{"text", ReportFormat::Text}, {"json", ReportFormat::Json}},
+                                  "text for a person, json for a program");
     app.add_option("-o,--output", output_, "write the report to this file")->type_name("FILE");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }

@@ -10,6 +10,12 @@
 #include <fstream>
 
 namespace sonde::cli {
+namespace {
+
+// Of the first write to stdout that failed; 0: none has.
+int outputErrno = 0;
+
+}  // namespace
 
 void complain(std::string_view verb, std::string_view message) {
   const std::string line = verb.empty() ? fmt::format("sonde: {}\n", message)
@@ -24,7 +30,18 @@ int fail(std::string_view verb, const Error& error) {
 }
 
 void printOut(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && outputErrno == 0)
+    outputErrno = errno;
+}
+
+Result<void> flushOut() {
+  if (std::fflush(stdout) != 0 && outputErrno == 0)
+    outputErrno = errno;
+  if (outputErrno == 0 || outputErrno == EPIPE)
+    return {};
+  return Error{ErrorCode::Io,
+               fmt::format("cannot write to standard output: {}: send it elsewhere",
+                           std::generic_category().message(outputErrno))};
 }
 
 Result<void> writeOut(const std::string& path, std::string_view text) {

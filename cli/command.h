@@ -52,8 +52,12 @@ void complain(std::string_view verb, std::string_view message);
 // Complains and returns the exit status that fits the error's code.
 int fail(std::string_view verb, const Error& error);
 
-// Writes to stdout; a reader that has gone away (`| head`) is no error.
+// Writes to stdout. Whether that has worked, flushOut() tells.
 void printOut(std::string_view text);
+
+// Called once, at the end: what was printed is not to be lost in silence. A reader that has gone
+// away (`| head`) is no error.
+Result<void> flushOut();
 
 // Writes `text` to `path`, or to stdout when `path` is empty.
 Result<void> writeOut(const std::string& path, std::string_view text);

@@ -60,9 +60,7 @@ int runVerb(Command& command, std::vector<std::string> arguments) {
   return command.run();
 }
 
-}  // namespace
-
-int dispatch(const std::vector<std::string>& arguments) {
+int answer(const std::vector<std::string>& arguments) {
   const auto commands = allCommands();
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == "--version") {
@@ -83,6 +81,17 @@ int dispatch(const std::vector<std::string>& arguments) {
   if (found == commands.end())
     return unknownVerb(first, commands);
   return runVerb(**found, {arguments.begin() + 1, arguments.end()});
+}
+
+}  // namespace
+
+int dispatch(const std::vector<std::string>& arguments) {
+  const int status = answer(arguments);
+  const auto written = flushOut();
+  if (written)
+    return status;
+  const bool verb = !arguments.empty() && !arguments.front().starts_with('-');
+  return fail(verb ? arguments.front() : "", written.error());
 }
 
 }  // namespace sonde::cli

@@ -112,8 +112,9 @@ int SqlCommand::run() {
                          statement.error().message));
     return kExitUsage;
   }
-  if (!statement->readOnly()) {
-    complain(name(), "the statement would change the trace: give a SELECT");
+  // ATTACH, DETACH and BEGIN change no trace, says SQLite; nor have they anything to show.
+  if (!statement->readOnly() || statement->columnCount() == 0) {
+    complain(name(), "the statement would change the trace, or has no rows: give a SELECT");
     return kExitUsage;
   }
   const auto table = rowsOf(*statement);

@@ -1,10 +1,11 @@
 #include "cli/table.h"
 
+#include "cli/format_option.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <CLI/CLI.hpp>
@@ -119,12 +120,10 @@ void narrow(std::vector<std::vector<std::string>>& lines,
 }  // namespace
 
 void addFormatOption(CLI::App& app, Format& format) {
-  static const std::map<std::string, Format> kWords = {
-      {"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}};
-  app.add_option("--format", format, "table for a person, json or csv for a program")
-      ->transform(CLI::CheckedTransformer(kWords).description(""))
-      ->type_name("table|json|csv")
-      ->default_str("table");
+  addFormatOption<Format>(app,
+                          format,
+                          {{"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}},
+                          "table for a person, json or csv for a program");
 }
 
 std::string renderText(const Table& table, int indent, int maxWidth) {

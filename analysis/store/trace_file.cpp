@@ -1,6 +1,7 @@
 #include "analysis/store/trace_file.h"
 
 #include "analysis/store/schema.h"
+#include "analysis/store/trace_name.h"
 #include "generated/version.h"
 
 #include <fmt/chrono.h>
@@ -77,12 +78,23 @@ bool standsAlone(const fs::path& path) {
   return !hasLog(path) && !hasJournal(path);
 }
 
+Error missing(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path part = partOf(path);
+  if (fs::exists(part, ignored))
+    return {ErrorCode::NotFound,
+            fmt::format("'{}' is not finished: 'sonde recover' finishes it; '{}' can be read as it "
+                        "is",
+                        path.string(),
+                        part.string())};
+  return {ErrorCode::NotFound, fmt::format("'{}' does not exist: check the name", path.string())};
+}
+
 Result<Header> readHeader(const fs::path& path) {
   std::error_code problem;
   const fs::file_status status = fs::status(path, problem);
   if (status.type() == fs::file_type::not_found)
-    return Error{ErrorCode::NotFound,
-                 fmt::format("'{}' does not exist: check the name", path.string())};
+    return missing(path);
   if (problem)
     return Error{
         ErrorCode::Io,
@@ -112,14 +124,15 @@ Result<void> checkHeader(const fs::path& path, const Header& header) {
   const bool isSqlite = header.fileBytes >= kHeaderBytes &&
                         std::memcmp(header.bytes.data(), kMagic.data(), kMagic.size()) == 0;
   if (!isSqlite)
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("'{}' is not a Sonde trace (no SQLite database): 'sonde import' reads "
-                             "other profilers' files",
-                             path.string())};
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("'{}' is not a Sonde trace (no SQLite database): give a file that sonde "
+                    "run, merge or trim wrote",
+                    path.string())};
   if (header.word(kApplicationIdAt) != kApplicationId)
     return Error{ErrorCode::Corrupt,
-                 fmt::format("'{}' is an SQLite database but not a Sonde trace: 'sonde import' "
-                             "reads other profilers' files",
+                 fmt::format("'{}' is an SQLite database but not a Sonde trace: give a file that "
+                             "sonde run, merge or trim wrote",
                              path.string())};
   if (header.promisedBytes() > header.fileBytes)
     return Error{ErrorCode::Corrupt,

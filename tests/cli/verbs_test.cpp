@@ -341,6 +341,23 @@ TEST_F(Verbs, TrimCutsAndRefusesWhatIsNoRange) {
   EXPECT_EQ(sonde({"trim", trace, "-o", folder_ / "other.sonde", "--iterations", "70"}).status, 2);
 }
 
+TEST_F(Verbs, DoctorJsonHasTheContractsKeys) {
+  const json report = jsonOf(sonde({"doctor", "--format", "json"}));
+  EXPECT_EQ(report["schema"], 1);
+  EXPECT_TRUE(report["versions"]["sonde"].is_string());
+  std::vector<std::string> names;
+  for (const json& probe : report["probes"]) {
+    names.push_back(probe["name"]);
+    EXPECT_TRUE(probe["available"].is_boolean()) << probe;
+    EXPECT_TRUE(probe["reason"].is_string()) << probe;
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"annotation", "torch", "gloo", "nvtx", "net"}));
+  ASSERT_FALSE(report["spool"].empty());
+  for (const char* key : {"place", "usable", "file_system", "limit_bytes", "reason"})
+    EXPECT_TRUE(report["spool"][0].contains(key)) << key;
+  EXPECT_TRUE(report["clock"].is_string());
+}
+
 TEST_F(Verbs, RulesExplainsThem) {
   EXPECT_EQ(sonde({"rules"}).status, 0);
   expectGolden("rules.txt", sonde({"rules"}).out);

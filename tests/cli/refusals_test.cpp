@@ -1,0 +1,167 @@
+// What `sonde` says, and the status it ends with, when it is given what it cannot use.
+#include "analysis/store/database.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Finished;
+using test::runProgram;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class Refusals : public ::testing::Test {
+ protected:
+  std::string trace(const std::string& name = "t.sonde") {
+    test::writeTrainingRun(folder_ / name, {});
+    return folder_ / name;
+  }
+  static Finished sonde(std::vector<std::string> words) {
+    words.insert(words.begin(), SONDE_PROGRAM);
+    return runProgram(words);
+  }
+  // Ended by `sonde VERB: …` on one line, and by nothing else.
+  static void expectRefusal(const Finished& finished, const std::string& verb, int status) {
+    EXPECT_EQ(finished.status, status) << finished.err;
+    EXPECT_EQ(finished.out, "");
+    EXPECT_THAT(finished.err, StartsWith("sonde " + verb + ": "));
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+class UnreadableTrace : public Refusals {
+ protected:
+  UnreadableTrace() {
+    test::writeText(folder_ / "text.sonde", std::string(4000, 'x'));
+    test::writeText(folder_ / "empty.sonde", "");
+    fs::resize_file(trace("cut.sonde"), 100'000);
+    auto newer = store::Database::open(trace("newer.sonde"), store::Access::ReadWrite);
+    EXPECT_TRUE(newer && newer->exec("PRAGMA user_version = 99"));
+  }
+  const std::vector<std::pair<std::string, std::string>> files_ = {
+      {"text.sonde", "give a file that sonde run, merge or trim wrote"},
+      {"empty.sonde", "is empty"},
+      {"cut.sonde", "is truncated"},
+      {"newer.sonde", "has schema 99"}};
+};
+
+TEST_F(UnreadableTrace, IsStatus3AndOneLineOfEveryVerb) {
+  const std::string out = folder_ / "out.sonde";
+  for (const auto& [name, what] : files_) {
+    const std::string file = folder_ / name;
+    const std::vector<std::vector<std::string>> calls = {
+        {"report", file},
+        {"check", file},
+        {"sql", file, "SELECT 1"},
+        {"merge", "-o", out, file},
+        {"trim", file, "-o", out, "--iterations", "1-2"}};
+    for (const auto& call : calls) {
+      SCOPED_TRACE(call.front() + " of " + name);
+      const Finished finished = sonde(call);
+      expectRefusal(finished, call.front(), 3);
+      EXPECT_THAT(finished.err, HasSubstr(what));
+      EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
+    }
+  }
+}
+
+TEST_F(Refusals, AnUnfinishedTraceIsNamedByWhatItWillBe) {
+  fs::rename(trace(), folder_ / "k.sonde.part");
+  const Finished finished = sonde({"report", folder_ / "k.sonde"});
+  expectRefusal(finished, "report", 3);
+  EXPECT_EQ(finished.err,
+            "sonde report: '" + folder_ / "k.sonde" +
+                "' is not finished: 'sonde recover' finishes it; '" + folder_ / "k.sonde.part" +
+                "' can be read as it is\n");
+}
+
+TEST_F(Refusals, OutputThatIsLostIsStatus3) {
+  const std::string file = trace();
+  const std::vector<std::vector<std::string>> calls = {
+      {"report", file},
+      {"check", file},
+      {"sql", file, "SELECT * FROM slice", "--format", "csv"},
+      {"rules"},
+      {"rules", "--help"},
+      {"doctor"}};
+  for (const auto& call : calls) {
+    std::vector<std::string> words = {"sh", "-c", R"(exec "$0" "$@" > /dev/full)", SONDE_PROGRAM};
+    words.insert(words.end(), call.begin(), call.end());
+    const Finished finished = runProgram(words);
+    SCOPED_TRACE(call.front());
+    expectRefusal(finished, call.front(), 3);
+    EXPECT_THAT(finished.err, HasSubstr("No space left on device"));
+  }
+}
+
+TEST_F(Refusals, AReaderThatHasGoneAwayIsNoError) {
+  const Finished finished = runProgram(
+      {"sh",
+       "-c",
+       R"(trap '' PIPE; { "$0" sql "$1" 'SELECT * FROM slice, scalar'; echo "$?" >&2; } | true)",
+       SONDE_PROGRAM,
+       trace()});
+  EXPECT_EQ(finished.err, "0\n");
+}
+
+TEST_F(Refusals, AFormatThatThereIsNotIsNamedWithThoseThatThereAre) {
+  const std::string file = trace();
+  for (const char* word : {"xml", "2", ""}) {
+    const Finished report = sonde({"report", file, "--format", word});
+    expectRefusal(report, "report", 2);
+    EXPECT_THAT(
+        report.err,
+        HasSubstr("there is no format '" + std::string(word) + "': use table, json or csv: see"));
+    const Finished check = sonde({"check", file, "--format", word});
+    expectRefusal(check, "check", 2);
+    EXPECT_THAT(check.err, HasSubstr("use text or json: see"));
+  }
+}
+
+TEST_F(Refusals, NoOtherFileIsAttached) {
+  const std::string file = trace();
+  const std::string other = folder_ / "other.db";
+  for (const std::string& statement :
+       {"ATTACH '" + other + "' AS other", std::string("DETACH main")}) {
+    const Finished finished = sonde({"sql", file, statement});
+    expectRefusal(finished, "sql", 2);
+    EXPECT_THAT(finished.err, HasSubstr("give a SELECT"));
+  }
+  EXPECT_FALSE(fs::exists(other));
+}
+
+TEST_F(Refusals, WhatIsNoSessionIsNotRecovered) {
+  test::writeText(folder_ / "notes.txt", "no spool");
+  test::writeText(folder_ / "broken.spool", "no spool either");
+  fs::create_directory(folder_ / "empty");
+  const std::string out = folder_ / "out.sonde";
+  for (const char* name : {"notes.txt", "broken.spool", "empty", "missing"}) {
+    for (const bool elsewhere : {false, true}) {
+      SCOPED_TRACE(name);
+      std::vector<std::string> words = {"recover", folder_ / name};
+      if (elsewhere)
+        words.insert(words.end(), {"-o", out});
+      const Finished finished = sonde(words);
+      expectRefusal(finished, "recover", 3);
+      EXPECT_THAT(finished.err, HasSubstr("name the folder of a session"));
+      EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sonde::cli
