@@ -127,12 +127,12 @@ Result<void> checkHeader(const fs::path& path, const Header& header) {
     return Error{
         ErrorCode::Corrupt,
         fmt::format("'{}' is not a Sonde trace (no SQLite database): give a file that sonde "
-                    "run, merge or trim wrote",
+                    "run, merge, trim or import wrote",
                     path.string())};
   if (header.word(kApplicationIdAt) != kApplicationId)
     return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is an SQLite database but not a Sonde trace: give a file that "
-                             "sonde run, merge or trim wrote",
+                             "sonde run, merge, trim or import wrote",
                              path.string())};
   if (header.promisedBytes() > header.fileBytes)
     return Error{ErrorCode::Corrupt,

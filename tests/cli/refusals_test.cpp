@@ -53,7 +53,7 @@ class UnreadableTrace : public Refusals {
     EXPECT_TRUE(newer && newer->exec("PRAGMA user_version = 99"));
   }
   const std::vector<std::pair<std::string, std::string>> files_ = {
-      {"text.sonde", "give a file that sonde run, merge or trim wrote"},
+      {"text.sonde", "give a file that sonde run, merge, trim or import wrote"},
       {"empty.sonde", "is empty"},
       {"cut.sonde", "is truncated"},
       {"newer.sonde", "has schema 99"}};

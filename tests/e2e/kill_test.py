@@ -101,6 +101,7 @@ class KillTest(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder, self.subTest(number=number):
                 one = Round(folder, 5, *options)
                 target = one.target()
+                self.assertGreater(target, 0, one.process.returncode)  # kill(0) would end this test's caller, too
                 time.sleep(self.random.uniform(0, 0.4))
                 os.kill(target, signal.SIGKILL)
                 errors = one.process.communicate(timeout=60)[1]
@@ -109,14 +110,18 @@ class KillTest(unittest.TestCase):
                 self.check_second_recover(one, number)
 
     def test_recorder_killed(self):
+        hits = 0
         for number in range(RECORDER_ROUNDS):
             with tempfile.TemporaryDirectory() as folder, self.subTest(number=number):
-                self.kill_recorder(folder, number)
+                hits += self.kill_recorder(folder, number)
+        self.assertGreater(hits, 0, "every recorder had ended before it was killed")
 
     def kill_recorder(self, folder, number):
+        """Returns whether the recorder still ran when it was killed."""
         seconds = self.random.uniform(0.05, 0.3)
         one = Round(folder, seconds)
         target = one.target()
+        self.assertGreater(target, 0, one.process.returncode)
         # In every other round near the end, while the trace is being finished.
         late = seconds + self.random.uniform(-0.02, 0.15)
         time.sleep(late if number % 2 else self.random.uniform(0, seconds))
@@ -136,6 +141,7 @@ class KillTest(unittest.TestCase):
         self.assertTrue(one.trace.exists(), f"round {number}, SONDE_KILL_SEED={SEED}")
         self.check(one, number)
         self.check_second_recover(one, number)
+        return one.process.returncode == -signal.SIGKILL
 
 
 if __name__ == "__main__":
