@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What `sonde run` costs the demo's training iterations: with and without it, interleaved, in one run.
 
-    bench/demo_overhead.py --sonde build/release/bin/sonde --pairs 10
+    bench/demo_overhead.py --sonde build/dev/bin/sonde --pairs 10
 
 A pair is one two-rank run of scripts/demo/train_ddp.py with `sonde run` around each rank and one without, in changing
-order. An iteration lasts from one of a rank's printed lines to the next, as seen by this program, so both sides are
-measured alike. Prints each pair's ratio of median iterations, their median, and its 95 % interval by bootstrap; and the
+order. Each rank has a core of its own, which it shares with its workers and its recorder: where the kernel puts so many
+processes changes from run to run, and with it the iterations by a third. An iteration lasts from one of a rank's printed
+lines to the next, as seen by this program, so both sides are measured alike. Prints each pair's ratio of median iterations, their median, and its 95 % interval by bootstrap; and the
 recorder's own CPU as a share of the ranks' wall time.
 """
 import argparse
@@ -48,11 +49,12 @@ def iterations(stream, into):
 def run_ranks(prefix, arguments):
     """Runs both ranks, each behind its `prefix`; the times of their iterations and the wall time of the run."""
     port, times, readers, ranks = free_port(), [], [], []
+    cores = sorted(os.sched_getaffinity(0))
     began = time.perf_counter()
     for rank in range(2):
         environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2",
                            MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-        command = [*prefix(rank), "/usr/bin/python3", str(SCRIPT), "--epochs", "1", "--steps", str(arguments.steps),
+        command = ["taskset", "-c", str(cores[rank % len(cores)]), *prefix(rank), "/usr/bin/python3", str(SCRIPT), "--epochs", "1", "--steps", str(arguments.steps),
                    "--workers", str(arguments.workers)]
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         readers.append(threading.Thread(target=iterations, args=(ranks[-1].stdout, times)))
@@ -74,7 +76,7 @@ def median_interval(values, share=0.95, rounds=10_000):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sonde", default="build/release/bin/sonde")
+    parser.add_argument("--sonde", default="build/dev/bin/sonde")
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--workers", type=int, default=2)
