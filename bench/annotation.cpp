@@ -1,7 +1,7 @@
 // What one annotation costs the thread that makes it, in units of two clock reads, under a real
 // recorder:
 //
-//   build/release/bin/sonde run -f -o /tmp/annotation.sonde -- build/release/bench/annotation [GiB]
+//   build/dev/bin/sonde run -f -o /tmp/annotation.sonde -- build/dev/bench/annotation [GiB]
 //
 // Loops of clock reads and of annotation pairs alternate in short batches, and each batch is
 // compared with the clock loop beside it, so that the machine's changing speed cancels. Between

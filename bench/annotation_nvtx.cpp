@@ -1,7 +1,7 @@
 // What an NVTX push/pop pair costs the thread that makes it, in units of two clock reads, under a
 // real recorder:
 //
-//   build/release/bin/sonde run -f -o /tmp/nvtx.sonde -- build/release/bench/annotation_nvtx [GiB]
+//   build/dev/bin/sonde run -f -o /tmp/nvtx.sonde -- build/dev/bench/annotation_nvtx [GiB]
 //
 // Batches of clock reads and of pairs alternate, and each batch is compared with the clock reads
 // beside it, so that the machine's changing speed cancels. Names are dynamic: 64 texts in turn,

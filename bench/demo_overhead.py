@@ -6,8 +6,9 @@
 A pair is one two-rank run of scripts/demo/train_ddp.py with `sonde run` around each rank and one without, in changing
 order. Each rank has a core of its own, which it shares with its workers and its recorder: where the kernel puts so many
 processes changes from run to run, and with it the iterations by a third. An iteration lasts from one of a rank's printed
-lines to the next, as seen by this program, so both sides are measured alike. Prints each pair's ratio of median iterations, their median, and its 95 % interval by bootstrap; and the
-recorder's own CPU as a share of the ranks' wall time.
+lines to the next, as seen by this program, so both sides are measured alike. Prints each pair's ratio of median
+iterations, their median, and its 95 % interval by bootstrap; and the recorder's own CPU as a share of the ranks' wall
+time.
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `with sonde.operation("x"):` costs a Python program, in units of an empty `with`, under a real recorder:
 
-    build/release/bin/sonde run -f -o /tmp/operation.sonde -- python3 bench/python_operation.py
+    build/dev/bin/sonde run -f -o /tmp/operation.sonde -- python3 bench/python_operation.py
 
 Two things are an empty `with`: a context manager that is made in C and does next to nothing (a lock that nobody else
 holds), and `contextlib.nullcontext()`, which is Python. Short batches of each alternate, each ratio is that of
