@@ -1,42 +1,49 @@
 // Turns its own recording off and on again between pushes and pops, as the recorder may at any
 // time.
-#include "collector/launcher/spool_reader.h"
+#include "collector/wire/spool_format.h"
 
+#include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 
 namespace {
 
-using sonde::launcher::SpoolReader;
+namespace wire = sonde::wire;
 
-std::optional<SpoolReader> ownSpool() {
+// The control page of this process's spool.
+wire::ControlPage* ownControl() {
   for (const auto& entry : std::filesystem::directory_iterator(std::getenv("SONDE_SESSION"))) {
     if (entry.path().extension() != ".spool")
       continue;
-    sonde::Result<SpoolReader> reader =
-        SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite);
-    if (reader && reader->identity().pid == getpid())
-      return std::move(*reader);
+    const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
+    void* const base = mmap(nullptr,
+                            wire::kControlOffset + sizeof(wire::ControlPage),
+                            PROT_READ | PROT_WRITE,
+                            MAP_SHARED,
+                            file,
+                            0);
+    if (base != MAP_FAILED && static_cast<wire::FileHeader*>(base)->pid == getpid())
+      return reinterpret_cast<wire::ControlPage*>(static_cast<char*>(base) + wire::kControlOffset);
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace
 
 int main() {
-  std::optional<SpoolReader> spool = ownSpool();
-  if (!spool)
+  wire::ControlPage* const control = ownControl();
+  if (control == nullptr)
     return 1;
   nvtxRangePushA("outer");
-  spool->setRecording(false);
+  control->recording.store(0);
   nvtxRangePushA("unseen");
   nvtxRangePop();
   nvtxRangePushA("unseen");
-  spool->setRecording(true);
+  control->recording.store(1);
   nvtxRangePop();
   nvtxRangePushA("inner");
   nvtxRangePop();
