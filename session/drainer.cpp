@@ -70,6 +70,7 @@ class Drainer::Impl {
   std::set<std::string> unreadable_;  // files that are noted already
   std::optional<Stall> stall_;
   bool finished_ = false;
+  std::uint32_t liveImages_ = 0;  // when the images were looked at last
 };
 
 Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
@@ -259,6 +260,7 @@ DrainProgress Drainer::Impl::drainOnce() {
   // A job that writes faster than this stores must not keep the caller from its other work.
   constexpr int kMostPasses = 64;
   DrainProgress progress;
+  progress.liveImages = liveImages_;  // while the trace cannot be opened nobody can look
   bool more = mayStore();
   if (!more && images_ != nullptr)
     findEnding(Pass::Store, progress);
@@ -271,6 +273,7 @@ DrainProgress Drainer::Impl::drainOnce() {
   progress.stopped = finished_ || stall_.has_value();
   if (stall_)
     progress.why = stall_->whileItLasts();
+  liveImages_ = progress.liveImages;
   return progress;
 }
 

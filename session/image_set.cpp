@@ -1,5 +1,7 @@
 #include "session/image_set.h"
 
+#include "session/session_page.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -52,6 +54,8 @@ void takeUnlessKnown(To& to, const From& from) {
 
 void stopRecording(const fs::path& folder) {
   using launcher::SpoolReader;
+  if (auto page = SessionPage::open(folder))
+    page->stopRecording();  // first: no process is to begin meanwhile
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure))
     if (entry.path().extension() == ".spool")

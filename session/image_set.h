@@ -17,7 +17,8 @@
 
 namespace sonde::session {
 
-// Turns recording off in the control pages of a session's processes.
+// Turns recording off in a session: for processes to come, and in the control pages of those there
+// are.
 void stopRecording(const std::filesystem::path& folder);
 
 class ImageSet {

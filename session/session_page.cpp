@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,7 +23,7 @@ Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
                                         std::uint64_t limitBytes) {
   const std::filesystem::path path = folder / "session";
   const std::filesystem::path building = folder / "session.new";
-  const int file = open(building.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  const int file = ::open(building.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   void* memory = MAP_FAILED;
   // fallocate(2) itself: posix_fallocate(3) would write zeros where the file system cannot
   // allocate.
@@ -44,6 +45,21 @@ Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
   if (rename(building.c_str(), path.c_str()) != 0)
     return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
   return owner;
+}
+
+Result<SessionPage> SessionPage::open(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "session";
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct stat status {};
+  void* memory = MAP_FAILED;
+  if (file >= 0 && fstat(file, &status) == 0 &&
+      status.st_size >= static_cast<off_t>(sizeof(wire::SessionPage)))
+    memory = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0)
+    close(file);
+  if (memory == MAP_FAILED)
+    return Error{ErrorCode::Io, fmt::format("{} cannot be read", path.string())};
+  return SessionPage(static_cast<wire::SessionPage*>(memory));
 }
 
 SessionPage::~SessionPage() {

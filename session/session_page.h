@@ -18,10 +18,11 @@ class SessionPage {
   static Result<SessionPage> create(const std::filesystem::path& folder,
                                     std::uint32_t probeMask,
                                     std::uint64_t limitBytes);
+  // That of a session which another recorder has begun. Io: there is none.
+  static Result<SessionPage> open(const std::filesystem::path& folder);
   SessionPage(SessionPage&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
   SessionPage& operator=(SessionPage&&) = delete;
   ~SessionPage();
-
   // New process images do not record any more.
   void stopRecording();
 

@@ -179,8 +179,11 @@ ThreadState* findThread(std::int32_t tid) noexcept {
 bool nextSlot(ThreadState* state) noexcept {
   if (state->slot != nullptr) {
     wire::SlotHeader* full = state->slot;
+    // A handler may leave this by longjmp at any instruction: without a slot there is never room.
+    state->end = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    state->cursor = nullptr;
     state->slot = nullptr;
-    state->cursor = state->end = nullptr;
     releaseSlot(gSpool, full, wire::SlotState::Full);
   }
   wire::SlotHeader* slot = claimSlot(gSpool, wire::SlotState::Writing);
@@ -196,9 +199,10 @@ bool nextSlot(ThreadState* state) noexcept {
   }
   slot->firstRecord =
       static_cast<std::uint32_t>(reinterpret_cast<char*>(scopes + slot->scopeCount) - base);
-  state->cursor = base + slot->firstRecord;
-  state->end = base + wire::kSlotBytes;
   state->slot = slot;
+  state->cursor = base + slot->firstRecord;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  state->end = base + wire::kSlotBytes;
   slot->committed.store(slot->firstRecord, std::memory_order_release);
   return true;
 }

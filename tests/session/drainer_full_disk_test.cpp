@@ -1,3 +1,4 @@
+#include "session/manifest.h"
 #include "tests/session/drainer_rig.h"
 
 #include <gmock/gmock.h>
@@ -103,6 +104,29 @@ TEST_F(HeldUp, TriesAgainWhenNotEvenTheTraceCanBeOpened) {
   nowNs_ += kRetryNs;
   EXPECT_FALSE(drainer_->drainOnce().stopped);
   expectAllIsStored();
+}
+
+TEST_F(FullDisk, KnowsWhoStillRunsWhileTheTraceCannotBeOpened) {
+  SpoolBuilder running(::getpid());
+  running.header().startTime = processStartTime(::getpid());
+  running.write(session());
+  longSpool().write(session());
+  std::int64_t nowNs = 1000;
+  DrainerOptions options;
+  options.folder = session();
+  options.part = part();
+  options.clock = [&nowNs] { return ClockTriple{0, nowNs, nowNs}; };
+  auto drainer = Drainer::open(std::move(options));
+  ASSERT_TRUE(drainer) << drainer.error().message;
+  const FileLimit limit;
+  limit.set(12 << 20);
+  EXPECT_EQ((*drainer)->drainOnce().liveImages, 1U);
+  limit.set(0);
+  nowNs += kRetryNs;
+  const DrainProgress blind = (*drainer)->drainOnce();
+  EXPECT_TRUE(blind.stopped);
+  EXPECT_EQ(blind.liveImages, 1U);
+  limit.lift();
 }
 
 TEST_F(HeldUp, TriesOnceMoreAtTheEnd) {

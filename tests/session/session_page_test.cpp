@@ -28,7 +28,9 @@ TEST(SessionPageFile, IsWhatAProcessOfTheRunMaps) {
   EXPECT_EQ(mapped->probeMask, 0x25U);
   EXPECT_EQ(mapped->limitBytes, 1U << 20);
   EXPECT_EQ(mapped->recording.load(), 1U);
-  page->stopRecording();
+  auto other = SessionPage::open(folder.path());
+  ASSERT_TRUE(other) << other.error().message;
+  other->stopRecording();
   EXPECT_EQ(mapped->recording.load(), 0U);
   munmap(memory, sizeof(wire::SessionPage));
 }
@@ -36,6 +38,7 @@ TEST(SessionPageFile, IsWhatAProcessOfTheRunMaps) {
 TEST(SessionPageFile, FailsWhereNothingCanBeAllocated) {
   EXPECT_FALSE(SessionPage::create("/no/such/folder", 1, 1));
   EXPECT_FALSE(SessionPage::create("/proc", 1, 1));
+  EXPECT_FALSE(SessionPage::open("/no/such/folder"));
 }
 
 }  // namespace
