@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -46,7 +47,7 @@ class SupervisorTest : public ::testing::Test {
   ScratchFolder folder_;
   std::optional<SignalRelay> relay_;
   std::vector<ReapedChild> reaped_;
-  pid_t mainPid_ = 0;
+  std::atomic<pid_t> mainPid_ = 0;
 };
 
 TEST_F(SupervisorTest, ReturnsTheStatusOfTheMainProcess) {
