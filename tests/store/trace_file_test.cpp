@@ -1,11 +1,9 @@
 #include "analysis/store/trace_file.h"
 
-#include "analysis/store/finaliser.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/trace_writer.h"
 #include "tests/store/expect_result.h"
-#include "tests/store/sample_trace.h"
-#include "tests/store/temporary_folder.h"
+#include "tests/store/finished_trace.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -19,17 +17,8 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-class TraceFile : public TemporaryFolder {
+class TraceFile : public FinishedTrace {
  protected:
-  // A finished trace.
-  fs::path finished(const std::string& name) {
-    auto trace = createTrace(file(name));
-    auto writer = TraceWriter::open(std::move(*trace));
-    EXPECT_TRUE(writeSample(*writer, 5));
-    EXPECT_TRUE(finalise(*TraceWriter::release(std::move(*writer))));
-    return file(name);
-  }
-
   static void expectError(const Result<Database>& opened,
                           ErrorCode code,
                           const std::string& words) {

@@ -1,11 +1,9 @@
 #include "analysis/store/trace_name.h"
 
-#include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_writer.h"
 #include "tests/store/expect_result.h"
-#include "tests/store/sample_trace.h"
-#include "tests/store/temporary_folder.h"
+#include "tests/store/finished_trace.h"
 
 #include <fstream>
 
@@ -14,15 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TraceName : public TemporaryFolder {
+class TraceName : public FinishedTrace {
  protected:
-  fs::path finished(const std::string& name) {
-    auto trace = createTrace(file(name));
-    auto writer = TraceWriter::open(std::move(*trace));
-    EXPECT_TRUE(writeSample(*writer, 5));
-    EXPECT_TRUE(finalise(*TraceWriter::release(std::move(*writer))));
-    return file(name);
-  }
   // Leaves at `path` what is left there when its writer is killed, log and all.
   void unfinished(const fs::path& path) {
     ASSERT_GOOD_ASSIGN(const Database live, createTrace(file("live")));
