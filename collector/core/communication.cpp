@@ -32,6 +32,12 @@ void copyHint(CommunicatorHint& hint) noexcept {
     hint.ranks[at] = gHint.ranks[at].load(std::memory_order_acquire);
 }
 
+// Room for a definition; nullptr when there is no spool, or no room in it.
+template <typename Definition>
+Definition* claim(wire::DefinitionKind kind, std::size_t bytes) noexcept {
+  return attached() ? reinterpret_cast<Definition*>(claimDefinition(gSpool, kind, bytes)) : nullptr;
+}
+
 }  // namespace
 
 std::uint32_t defineChannel(wire::ChannelKind kind,
@@ -41,10 +47,8 @@ std::uint32_t defineChannel(wire::ChannelKind kind,
   static std::atomic<std::uint32_t> nextId{1};
   const std::uint32_t localId = intern(local);
   const std::uint32_t remoteId = intern(remote);
-  auto* channel = attached()
-                      ? reinterpret_cast<wire::ChannelDefinition*>(claimDefinition(
-                            gSpool, wire::DefinitionKind::Channel, sizeof(wire::ChannelDefinition)))
-                      : nullptr;
+  auto* channel = claim<wire::ChannelDefinition>(wire::DefinitionKind::Channel,
+                                                 sizeof(wire::ChannelDefinition));
   if (channel == nullptr)
     return 0;
   const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
@@ -69,9 +73,8 @@ std::uint32_t defineCommunicator(const char* key,
                                   ? static_cast<std::size_t>(size)
                                   : 0;
   const std::size_t bytes = sizeof(wire::CommunicatorDefinition) + members * sizeof *ranks;
-  auto* communicator = attached() ? reinterpret_cast<wire::CommunicatorDefinition*>(claimDefinition(
-                                        gSpool, wire::DefinitionKind::Communicator, bytes))
-                                  : nullptr;
+  auto* communicator =
+      claim<wire::CommunicatorDefinition>(wire::DefinitionKind::Communicator, bytes);
   if (communicator == nullptr)
     return 0;
   const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
