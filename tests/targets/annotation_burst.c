@@ -1,5 +1,6 @@
-/* Annotates in bursts, faster than a recorder drains, until it has made COUNT on each thread; then prints how many there
- * were and ends with status 3. Names are new now and then, so that definitions need room as well.
+/* Annotates in bursts, faster than a recorder drains, until it has made COUNT on each thread; then
+ * prints how many there were and ends with status 3. Names are new now and then, so that
+ * definitions need room as well.
  *
  *   annotation_burst COUNT THREADS NAMES
  *
