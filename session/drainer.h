@@ -100,7 +100,7 @@ class Drainer {
   Drainer(const Drainer&) = delete;
   Drainer& operator=(const Drainer&) = delete;
 
-  // Stores what all processes have committed so far. Call it every 100 ms or so.
+  // Stores what all processes have committed so far. Call it every 250 ms or so.
   DrainProgress drainOnce();
 
   // Stored with the next drain.

@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kNice = 19;
-constexpr std::chrono::milliseconds kDrainPause{100};
+// Each drain costs the machine a few hundred microseconds, whatever it finds.
+constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain found much
+constexpr std::chrono::milliseconds kDrainPause{250};
 constexpr std::chrono::milliseconds kIdlePause{500};  // when the last drain found nothing
 
 std::int64_t nowNs(clockid_t clock) {
@@ -107,11 +109,13 @@ void Recording::noteReaped(const launcher::ReapedChild& child) {
 
 void Recording::work() {
   setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+  const std::uint64_t much = options_.spoolLimitBytes / 32;
   std::chrono::milliseconds pause{0};
   while (waitForNext(pause)) {
     const std::uint64_t before = drainer_->totals().bytes;
     drain();
-    pause = drainer_->totals().bytes == before ? kIdlePause : kDrainPause;
+    const std::uint64_t found = drainer_->totals().bytes - before;
+    pause = found == 0 ? kIdlePause : found < much ? kDrainPause : kBusyPause;
   }
 }
 

@@ -41,13 +41,13 @@ TraceWriter& TraceWriter::operator=(TraceWriter&&) noexcept = default;
 TraceWriter::~TraceWriter() = default;  // closing a connection rolls back
 
 Result<void> TraceWriter::begin() {
-  SONDE_TRY(state_->database.exec("BEGIN IMMEDIATE"));
+  SONDE_TRY(state_->statements->begin.run());
   state_->idsAtBegin = state_->nextIds;
-  return state_->unfinish->run();
+  return state_->statements->unfinish.run();
 }
 
 Result<void> TraceWriter::commit() {
-  return state_->database.exec("COMMIT");
+  return state_->statements->commit.run();
 }
 
 Result<void> TraceWriter::rollback() {
@@ -96,28 +96,20 @@ Result<void> TraceWriter::reload() {
 Result<Database> TraceWriter::release(TraceWriter writer) {
   if (writer.state_->database.inTransaction())
     SONDE_TRY(writer.commit());
-  writer.state_->inserts.clear();
-  writer.state_->dropOpenScope.reset();
-  writer.state_->unfinish.reset();
+  writer.state_->statements.reset();
   return std::move(writer.state_->database);
 }
 
 Result<void> TraceWriter::update(const model::Process& row) {
-  SONDE_TRY(state_->remove(Table::Process, row.id.value));
-  SONDE_TRY(add(row));
-  return {};
+  return state_->replace(Table::Process, *this, row);
 }
 
 Result<void> TraceWriter::update(const model::Thread& row) {
-  SONDE_TRY(state_->remove(Table::Thread, row.id.value));
-  SONDE_TRY(add(row));
-  return {};
+  return state_->replace(Table::Thread, *this, row);
 }
 
 Result<void> TraceWriter::update(const model::Iteration& row) {
-  SONDE_TRY(state_->remove(Table::Iteration, row.id.value));
-  SONDE_TRY(add(row));
-  return {};
+  return state_->replace(Table::Iteration, *this, row);
 }
 
 Result<void> TraceWriter::set(const model::Ingested& row) {
@@ -145,7 +137,7 @@ Result<void> TraceWriter::set(const model::OpenScope& row) {
 Result<void> TraceWriter::dropOpenScope(std::string_view spool,
                                         model::ThreadId thread,
                                         std::int64_t token) {
-  return state_->dropOpenScope->bindAll(spool, thread, token).run();
+  return state_->statements->dropOpenScope.bindAll(spool, thread, token).run();
 }
 
 }  // namespace sonde::store

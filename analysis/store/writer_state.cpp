@@ -14,6 +14,13 @@ std::string insertSql(Table table, std::string_view verb) {
 }  // namespace
 
 Result<void> TraceWriter::State::prepareAll() {
+  SONDE_TRY_ASSIGN(Statement begin, database.prepare("BEGIN IMMEDIATE"));
+  SONDE_TRY_ASSIGN(Statement commit, database.prepare("COMMIT"));
+  SONDE_TRY_ASSIGN(Statement unfinish, database.prepare("DELETE FROM meta WHERE key = 'finished'"));
+  SONDE_TRY_ASSIGN(
+      Statement drop,
+      database.prepare("DELETE FROM open_scope WHERE spool = ? AND thread_id = ? AND token = ?"));
+  Statements all{std::move(begin), std::move(commit), std::move(unfinish), std::move(drop), {}, {}};
   for (std::size_t i = 0; i < kTables.size(); ++i) {
     const auto table = static_cast<Table>(i);
     const bool keyed = table == Table::Meta || table == Table::Ingested ||
@@ -21,12 +28,14 @@ Result<void> TraceWriter::State::prepareAll() {
                        table == Table::CommunicatorMember;
     SONDE_TRY_ASSIGN(Statement insert,
                      database.prepare(insertSql(table, keyed ? "INSERT OR REPLACE" : "INSERT")));
-    inserts.push_back(std::move(insert));
+    all.inserts.push_back(std::move(insert));
+    std::optional<Statement>& remove = all.removes.emplace_back();
+    if (kTables[i].hasId()) {
+      SONDE_TRY_ASSIGN(
+          remove, database.prepare(fmt::format("DELETE FROM {} WHERE id = ?", kTables[i].name)));
+    }
   }
-  SONDE_TRY_ASSIGN(
-      dropOpenScope,
-      database.prepare("DELETE FROM open_scope WHERE spool = ? AND thread_id = ? AND token = ?"));
-  SONDE_TRY_ASSIGN(unfinish, database.prepare("DELETE FROM meta WHERE key = 'finished'"));
+  statements.emplace(std::move(all));
   return {};
 }
 

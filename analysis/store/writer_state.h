@@ -79,7 +79,7 @@ struct TraceWriter::State {
 
   template <typename... Values>
   Result<void> insert(Table table, const Values&... values) {
-    Statement& statement = inserts[static_cast<std::size_t>(table)];
+    Statement& statement = statements->inserts[static_cast<std::size_t>(table)];
     int parameter = 0;
     (put(statement, ++parameter, values), ...);
     auto stepped = statement.step();
@@ -121,20 +121,29 @@ struct TraceWriter::State {
                         values...);
   }
 
-  Result<void> remove(Table table, std::int64_t id) {
-    SONDE_TRY_ASSIGN(
-        Statement statement,
-        database.prepare(fmt::format("DELETE FROM {} WHERE id = ?", specOf(table).name)));
-    return statement.bindAll(id).run();
+  // Stores `row` in place of the one with its id.
+  template <typename Row>
+  Result<void> replace(Table table, TraceWriter& writer, const Row& row) {
+    SONDE_TRY(statements->removes[static_cast<std::size_t>(table)]->bindAll(row.id).run());
+    SONDE_TRY(writer.add(row));
+    return {};
   }
+
+  // All go before the connection does.
+  struct Statements {
+    Statement begin;
+    Statement commit;
+    Statement unfinish;
+    Statement dropOpenScope;
+    std::vector<Statement> inserts;                 // by Table
+    std::vector<std::optional<Statement>> removes;  // by Table; none of one without ids
+  };
 
   Database database;
   StringIds strings;
   Ids nextIds{};
   Ids idsAtBegin{};
-  std::vector<Statement> inserts;  // by Table
-  std::optional<Statement> dropOpenScope;
-  std::optional<Statement> unfinish;
+  std::optional<Statements> statements;
 };
 
 }  // namespace sonde::store
