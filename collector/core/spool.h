@@ -22,7 +22,8 @@ struct Spool {
   wire::SlotTable* slots = nullptr;
   wire::SessionPage* session = nullptr;
   std::atomic<bool> chunkTaken[wire::kMaxSlots / wire::kSlotsPerChunk] = {};
-  std::atomic<std::uint64_t> retryNs{0};  // no new chunk is tried for before this time
+  std::atomic<std::uint64_t> retryNs{0};         // no new chunk is tried for before this time
+  std::atomic<std::uint64_t> fullUntilTicks{0};  // no slot is looked for before this time
   char path[512] = {};
 };
 extern Spool gSpool;
@@ -35,6 +36,10 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept;
 // file system or the host's RLIMIT_FSIZE forbids it. The slot's header is fresh: seq set, committed
 // 0.
 wire::SlotHeader* claimSlot(Spool& spool, wire::SlotState as) noexcept;
+
+// Whether claimSlot has just found none, and so would look for none now. A moment, so that slots
+// that the recorder gives back are soon seen.
+bool isFull(const Spool& spool) noexcept;
 
 // Hands a slot to the recorder, or, with Free, back.
 void releaseSlot(Spool& spool, wire::SlotHeader* slot, wire::SlotState as) noexcept;

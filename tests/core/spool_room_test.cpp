@@ -1,0 +1,120 @@
+// What the library does where its file may not grow, or cannot be written where it has grown.
+#include "collector/core/attach.h"
+#include "collector/core/emit.h"
+#include "collector/core/spool.h"
+#include "tests/core/spool_dump.h"
+#include "tests/support/in_child.h"
+#include "tests/support/spool_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace sonde::core {
+namespace {
+
+using testing::IsEmpty;
+using wire::Probe;
+
+constexpr std::uint64_t kOneChunk = 1 << 20;
+
+// Emits until there is no room; how many records there was room for.
+std::uint32_t fill(std::uint32_t name) {
+  std::uint32_t written = 0;
+  while (emitMark(name, Probe::Annotation))
+    ++written;
+  return written;
+}
+
+wire::SlotHeader* slotAt(std::uint32_t index) {
+  return reinterpret_cast<wire::SlotHeader*>(gSpool.base + std::size_t{index} * wire::kSlotBytes);
+}
+
+std::uint32_t aFullSlot() {
+  std::uint32_t slot = 1;
+  while (gSpool.slots->state[slot].load() != wire::SlotState::Full)
+    ++slot;
+  return slot;
+}
+
+TEST(SpoolRoom, AFullSpoolIsNotLookedThroughForEachRecord) {
+  record(
+      [] {
+        const std::uint32_t name = intern("value");
+        EXPECT_EQ(gSpool.fullUntilTicks.load(), 0U);
+        const std::uint64_t before = ticks();
+        fill(name);
+        EXPECT_GT(gSpool.fullUntilTicks.load(), before);
+        gSpool.fullUntilTicks.store(std::numeric_limits<std::uint64_t>::max());
+        releaseSlot(gSpool, slotAt(aFullSlot()), wire::SlotState::Free);
+        EXPECT_FALSE(emitMark(name, Probe::Annotation)) << "not looked for";
+      },
+      kOneChunk);
+}
+
+TEST(SpoolRoom, ASlotThatIsGivenBackIsUsedAgain) {
+  record(
+      [] {
+        const std::uint32_t name = intern("value");
+        fill(name);
+        releaseSlot(gSpool, slotAt(aFullSlot()), wire::SlotState::Free);
+        while (!emitMark(name, Probe::Annotation)) {
+        }
+        EXPECT_GT(fill(name), 0U);
+      },
+      kOneChunk);
+}
+
+// From now on fallocate(2) does nothing and says that it has. False where that cannot be had.
+bool pretendToAllocate() {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {sizeof rules / sizeof *rules, rules};
+  constexpr int kPopulateWrite = 23;
+  return ::madvise(nullptr, 0, kPopulateWrite) == 0 &&
+         ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+class NoBlocks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::inChild([] { EXPECT_TRUE(pretendToAllocate()); }))
+      GTEST_SKIP() << "no system call filters, or no MADV_POPULATE_WRITE, here";
+  }
+  test::SpoolFolder folder_{kRoom};
+};
+
+TEST_F(NoBlocks, ASpoolWhoseFirstPagesCannotBeWrittenIsNotBegun) {
+  EXPECT_TRUE(test::inChild([&] {
+    ASSERT_TRUE(pretendToAllocate());
+    EXPECT_FALSE(attach(folder_.path().c_str(), nullptr));
+    EXPECT_EQ(gSpool.session->allocatedBytes.load(), 0U);
+  }));
+  EXPECT_THAT(folder_.files(), IsEmpty());
+}
+
+TEST_F(NoBlocks, AChunkWhosePagesCannotBeWrittenIsGivenUp) {
+  EXPECT_TRUE(test::inChild([&] {
+    ASSERT_TRUE(attach(folder_.path().c_str(), nullptr));
+    ASSERT_TRUE(pretendToAllocate());
+    EXPECT_GT(fill(intern("value")), 0U);
+    EXPECT_EQ(gSpool.session->allocatedBytes.load(), kOneChunk);
+  }));
+  EXPECT_GT(dumpSpool(folder_.files().at(0)).lost(wire::LossReason::SpoolFull), 0U);
+}
+
+}  // namespace
+}  // namespace sonde::core
