@@ -51,6 +51,11 @@ inline bool attached() noexcept {
          attachChild();
 }
 
+// The generation of this process's spool; 0: it has none.
+inline std::uint32_t imageGeneration() noexcept {
+  return attached() ? gForkPage->generation.load(std::memory_order_relaxed) : 0;
+}
+
 // The slow way in: registers the thread, or attaches a forked child first. nullptr when neither can
 // be done.
 [[gnu::cold]] ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept;

@@ -178,6 +178,19 @@ TEST_F(Channels, AnInheritedPipeIsInexact) {
                 (transfer.exact || transfer.channel.inherited));
 }
 
+TEST_F(Channels, AStreamThatHadNoRoomIsRecordedWhenThereIs) {
+  run({target("stream_when_full")});
+  std::vector<std::uint64_t> sent;
+  std::vector<std::uint64_t> received;
+  for (const RecordedTransfer& transfer : all()) {
+    if (transfer.bytes == 3)
+      (transfer.receive ? received : sent).push_back(transfer.offset);
+    EXPECT_NE(transfer.bytes, 2U) << "the spool was not full";
+  }
+  EXPECT_THAT(sent, ElementsAre(20, 23, 26, 29, 32, 35, 38, 41, 44, 47));
+  EXPECT_EQ(received, sent);
+}
+
 TEST_F(Channels, OtherDescriptorsAreNone) {
   run({target("no_channels")});
   EXPECT_THAT(all(), IsEmpty());

@@ -194,6 +194,19 @@ TEST(GlooProbe, SaysWhenLibtorchKeepsItsGlooToItself) {
   EXPECT_THAT(said, ElementsAre(HasSubstr("not available: this libtorch keeps its Gloo")));
 }
 
+TEST(GlooProbe, AGroupThatHadNoRoomIsDefinedWhenThereIs) {
+  SpoolRecording recording;
+  ASSERT_EQ(recording.run({SONDE_TARGETS "/gloo_when_full"}, {"RANK=0", "WORLD_SIZE=1"}).status, 0);
+  const std::vector<RecordedProcess> processes = recording.read();
+  ASSERT_EQ(processes.size(), 1u);
+  ASSERT_EQ(processes[0].collectives.size(), 2u);
+  EXPECT_EQ(processes[0].lost(Probe::Gloo), 1u);
+  for (const RecordedCollective& row : processes[0].collectives) {
+    EXPECT_EQ(row.key, "gloo:1:0");
+    EXPECT_THAT(row.members, ElementsAre(0));
+  }
+}
+
 TEST(GlooProbe, OnlyForwardsToAGlooWhoseOptionsAreNotWhatTheyShouldBe) {
   SpoolRecording recording;
   const Finished finished =

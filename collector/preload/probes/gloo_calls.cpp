@@ -174,7 +174,12 @@ void end(Pending& pending) noexcept {
   if (!pending.active)
     return;
   pending.record.endTicks = core::ticks();
-  core::emitCollective(pending.record);
+  if (pending.record.header.subject == 0)
+    core::countLoss(sonde::wire::Probe::Gloo,
+                    sonde::wire::RecordKind::Collective,
+                    sonde::wire::LossReason::Definitions);
+  else
+    core::emitCollective(pending.record);
 }
 
 }  // namespace

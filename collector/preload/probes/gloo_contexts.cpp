@@ -1,8 +1,8 @@
 #include "collector/preload/probes/gloo_contexts.h"
 
 #include "collector/core/communication.h"
-#include "collector/core/emit.h"
 #include "collector/core/hooks.h"
+#include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/gloo_library.h"
 
@@ -15,14 +15,19 @@ namespace sonde::preload::gloo {
 
 constexpr std::size_t kTagCells = 128;
 constexpr std::size_t kKeyBytes = 160;
-constexpr int kMaxMembers = 1024;
+constexpr int kMaxMembers = core::CommunicatorHint::kMaxRanks;
 
 struct Context {
   std::atomic<const void*> address;  // nullptr: free; kTaken: being filled in
-  std::uint32_t communicator;
-  std::uint32_t key;  // interned, without "#n"
+  // A process image's generation << 32 | the id in its spool. Another image's counts as none.
+  std::atomic<std::uint64_t> communicator;
+  std::atomic<std::uint32_t> defining;  // generation of the image that is at it
   int rank;
   int size;
+  std::uint64_t group;  // hash of its key without "#n"
+  char key[kKeyBytes];
+  bool membersKnown;
+  std::int32_t members[kMaxMembers];
   // By tag modulo kTagCells: how often a tag came again << 32 | tag last seen there; 0: none yet.
   std::atomic<std::uint64_t> tags[kTagCells];
 };
@@ -68,64 +73,92 @@ int environmentNumber(const char* name) noexcept {
   return text == nullptr || *text == '\0' ? -1 : std::atoi(text);
 }
 
-// The ranks of the members in order, where they can be known: by the hint, or because the group is
+// The ranks of the members in order, where they can be known without a hint: because the group is
 // the whole job.
-const std::int32_t* membersOf(int rank, int size, std::int32_t (&ranks)[kMaxMembers]) noexcept {
-  if (size <= 0 || size > kMaxMembers)
-    return nullptr;
-  const bool everyone =
-      environmentNumber("WORLD_SIZE") == size && environmentNumber("RANK") == rank;
-  for (int at = 0; at < size; ++at)
-    ranks[at] = everyone ? at : -1;
-  if (!everyone && rank >= 0 && rank < size)
-    ranks[rank] = environmentNumber("RANK");
-  return ranks;
+bool fillInMembers(Context& context) noexcept {
+  if (context.size <= 0 || context.size > kMaxMembers)
+    return false;
+  const int own = environmentNumber("RANK");
+  const bool everyone = environmentNumber("WORLD_SIZE") == context.size && own == context.rank;
+  for (int at = 0; at < context.size; ++at)
+    context.members[at] = everyone ? at : -1;
+  if (!everyone && context.rank >= 0 && context.rank < context.size)
+    context.members[context.rank] = own;
+  return true;
 }
 
-// A context of a live communicator with this key: groups with several network devices have one for
-// each.
-const Context* sibling(const Context* own, std::uint32_t key) noexcept {
+// FNV-1a.
+std::uint64_t hashOf(const char* text) noexcept {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (; *text != '\0'; ++text)
+    hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100'0000'01b3;
+  return hash;
+}
+
+// Another context of the same live communicator for which `suits` holds: groups with several
+// network devices have one for each. nullptr when there is none.
+template <typename Suits>
+const Context* sibling(const Context& own, Suits suits) noexcept {
   for (const Context& other : gContexts) {
     const void* address = other.address.load(std::memory_order_acquire);
-    if (&other != own && address != nullptr && address != &kTaken && other.key == key)
+    if (&other != &own && address != nullptr && address != &kTaken && other.group == own.group &&
+        suits(other))
       return &other;
   }
   return nullptr;
 }
 
-void define(
-    Context* context, const char* key, const std::int32_t* ranks, int rank, int size) noexcept {
-  context->key = core::intern(key);
-  if (const Context* other = sibling(context, context->key); other != nullptr) {
-    context->communicator = other->communicator;
-    return;
+// Makes the key that the members know the group by into one that no group before it had.
+void fillInKey(Context& context, const char* key) noexcept {
+  context.group = hashOf(key);
+  const Context* other = sibling(context, [](const Context&) { return true; });
+  std::size_t length = std::strlen(other != nullptr ? other->key : key);
+  std::memcpy(context.key, other != nullptr ? other->key : key, length);
+  const std::uint32_t before = other != nullptr ? 0 : countUp(gKeys, context.group);
+  if (before > 0) {
+    context.key[length++] = '#';
+    length = appendNumber(context.key, length, before + 1);
   }
-  char unique[kKeyBytes];
-  std::size_t length = std::strlen(key);
-  std::memcpy(unique, key, length);
-  if (const std::uint32_t before = countUp(gKeys, context->key); before > 0) {
-    unique[length++] = '#';
-    length = appendNumber(unique, length, before + 1);
-  }
-  unique[length] = '\0';
-  context->communicator = core::defineCommunicator(unique, ranks, size, rank, wire::Probe::Gloo);
-  if (context->communicator == 0)
-    core::countLoss(wire::Probe::Gloo, wire::RecordKind::Collective, wire::LossReason::Definitions);
+  context.key[length] = '\0';
 }
 
-void defineFromHint(Context* context, int rank, int size) noexcept {
+void fillIn(Context& context) noexcept {
   core::CommunicatorHint hint;
-  if (core::readCommunicatorHint(hint) && hint.size == size) {
-    const bool ranksKnown = size <= core::CommunicatorHint::kMaxRanks;
-    return define(context, hint.key, ranksKnown ? hint.ranks : nullptr, rank, size);
+  if (core::readCommunicatorHint(hint) && hint.size == context.size) {
+    context.membersKnown = context.size <= kMaxMembers;
+    if (context.membersKnown)
+      std::memcpy(context.members,
+                  hint.ranks,
+                  static_cast<std::size_t>(context.size) * sizeof *context.members);
+    return fillInKey(context, hint.key);
   }
+  context.membersKnown = fillInMembers(context);
+  const auto size = static_cast<std::uint64_t>(context.size);
   char key[kKeyBytes] = "gloo:";
-  std::size_t length = appendNumber(key, 5, static_cast<std::uint64_t>(size));
+  std::size_t length = appendNumber(key, 5, size);
   key[length++] = ':';
-  length = appendNumber(key, length, countUp(gSizes, static_cast<std::uint64_t>(size) + 1));
+  length = appendNumber(key, length, countUp(gSizes, size + 1));
   key[length] = '\0';
-  std::int32_t ranks[kMaxMembers];
-  define(context, key, membersOf(rank, size, ranks), rank, size);
+  fillInKey(context, key);
+}
+
+// 0: none in this image's spool.
+std::uint32_t idIn(std::uint32_t image, const Context& context) noexcept {
+  const std::uint64_t known = context.communicator.load(std::memory_order_acquire);
+  return known >> 32 == image ? static_cast<std::uint32_t>(known) : 0;
+}
+
+std::uint32_t define(const Context& context, std::uint32_t image) noexcept {
+  const auto defined = [&](const Context& other) {
+    return std::strcmp(other.key, context.key) == 0 && idIn(image, other) != 0;
+  };
+  if (const Context* other = sibling(context, defined); other != nullptr)
+    return idIn(image, *other);
+  return core::defineCommunicator(context.key,
+                                  context.membersKnown ? context.members : nullptr,
+                                  context.size,
+                                  context.rank,
+                                  wire::Probe::Gloo);
 }
 
 Context* findExisting(const void* address) noexcept {
@@ -145,7 +178,9 @@ void add(const void* address, int rank, int size) noexcept {
       tag.store(0, std::memory_order_relaxed);
     context.rank = rank;
     context.size = size;
-    defineFromHint(&context, rank, size);
+    context.communicator.store(0, std::memory_order_relaxed);
+    fillIn(context);
+    communicatorOf(&context);
     context.address.store(address, std::memory_order_release);
     return;
   }
@@ -170,8 +205,19 @@ Caller findCaller(const void* address) noexcept {
   return context == nullptr ? Caller{} : Caller{context, context->rank, context->size};
 }
 
-std::uint32_t communicatorOf(const Context* context) noexcept {
-  return context->communicator;
+std::uint32_t communicatorOf(Context* context) noexcept {
+  const std::uint32_t image = core::imageGeneration();
+  if (const std::uint32_t id = idIn(image, *context); id != 0)
+    return id;
+  std::uint32_t at = context->defining.load(std::memory_order_relaxed);
+  if (image == 0 || core::isFull(core::gSpool) || at == image ||
+      !context->defining.compare_exchange_strong(at, image, std::memory_order_acquire))
+    return 0;
+  const std::uint32_t id = define(*context, image);
+  if (id != 0)
+    context->communicator.store(std::uint64_t{image} << 32 | id, std::memory_order_release);
+  context->defining.store(0, std::memory_order_release);
+  return id;
 }
 
 std::uint64_t nextSequence(Context* context, std::uint32_t tag) noexcept {

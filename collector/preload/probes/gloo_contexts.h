@@ -24,7 +24,9 @@ struct Caller {
   int size = 0;
 };
 Caller findCaller(const void* address) noexcept;
-std::uint32_t communicatorOf(const Context* context) noexcept;
+// Its id in this process image's spool. 0 when it is not defined there, because there was no room
+// for it or another thread is just at it; a later call tries again.
+std::uint32_t communicatorOf(Context* context) noexcept;
 
 // What tells this call apart on its communicator, the same on every member. It is the tag, which
 // PyTorch counts up in the order of its calls on every rank alike, whatever thread runs them; a tag

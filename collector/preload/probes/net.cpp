@@ -2,6 +2,7 @@
 
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
+#include "collector/core/spool.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/vfork.h"
@@ -29,10 +30,6 @@ ChannelCell* gChannels;
 constexpr int kPatience =
     200;  // yields until a thread that was stopped while it defined a channel is given up
 
-std::uint32_t imageGeneration() noexcept {
-  return core::attached() ? core::gForkPage->generation.load(std::memory_order_relaxed) : 0;
-}
-
 std::uint32_t define(const FdTransfer& transfer) noexcept {
   const ChannelNames names = namesOf(transfer.fd,
                                      transfer.entry.kind(),
@@ -48,9 +45,9 @@ std::uint32_t define(const FdTransfer& transfer) noexcept {
 
 // One thread defines a channel; another that needs it meanwhile (the two directions often begin
 // together) waits for it, a moment only, since the first may be a thread that this one's signal
-// handler interrupted.
+// handler interrupted. 0 when there is no room for it now: a later transfer tries again.
 std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
-  const std::uint32_t image = imageGeneration();
+  const std::uint32_t image = core::imageGeneration();
   if (image == 0)
     return 0;
   ChannelCell& cell = gChannels[transfer.entry.index()];
@@ -58,18 +55,22 @@ std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
   for (int tries = 0; tries < kPatience; ++tries) {
     if (cell.key.load(std::memory_order_acquire) == key)
       return cell.id.load(std::memory_order_relaxed);
+    if (core::isFull(core::gSpool))
+      return 0;
     std::uint32_t at = cell.defining.load(std::memory_order_relaxed);
     if (at == image ||
         !cell.defining.compare_exchange_strong(at, image, std::memory_order_acquire)) {
       rawSyscall(SYS_sched_yield);
       continue;
     }
-    if (cell.key.load(std::memory_order_acquire) != key) {
-      cell.id.store(define(transfer), std::memory_order_relaxed);
+    const bool known = cell.key.load(std::memory_order_acquire) == key;
+    const std::uint32_t id = known ? cell.id.load(std::memory_order_relaxed) : define(transfer);
+    if (!known && id != 0) {
+      cell.id.store(id, std::memory_order_relaxed);
       cell.key.store(key, std::memory_order_release);
     }
     cell.defining.store(0, std::memory_order_release);
-    return cell.id.load(std::memory_order_relaxed);
+    return id;
   }
   return define(transfer);
 }
