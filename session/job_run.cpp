@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -253,7 +252,7 @@ class JobRun {
   RunEnd cannotExecute(int error) {
     if (recording_)
       recording_->discard();
-    say_(fmt::format("{}: {}", program_, std::strerror(error)));
+    say_(fmt::format("{}: {}", program_, std::generic_category().message(error)));
     return {error == ENOENT ? launcher::kExitNotFound : launcher::kExitNotExecutable, std::nullopt};
   }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -49,7 +50,8 @@ Result<void> writeManifest(const std::filesystem::path& folder, const Manifest& 
     file << out.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
     file.close();
     if (!file)
-      return Error{ErrorCode::Io, fmt::format("{}: {}", fresh.string(), std::strerror(errno))};
+      return Error{ErrorCode::Io,
+                   fmt::format("{}: {}", fresh.string(), std::generic_category().message(errno))};
   }
   std::error_code failure;
   std::filesystem::rename(fresh, path, failure);
@@ -62,7 +64,8 @@ Result<Manifest> readManifest(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "manifest.json";
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return Error{ErrorCode::NotFound, fmt::format("{}: {}", path.string(), std::strerror(errno))};
+    return Error{ErrorCode::NotFound,
+                 fmt::format("{}: {}", path.string(), std::generic_category().message(errno))};
   std::ostringstream text;
   text << file.rdbuf();
   const json in = json::parse(text.str(), nullptr, false);

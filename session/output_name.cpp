@@ -121,7 +121,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
     return Error{ErrorCode::Io,
                  fmt::format("cannot create {}: {}: give another place with -o",
                              part.string(),
-                             std::strerror(errno))};
+                             std::generic_category().message(errno))};
   close(file);
   store::removeLogs(part);  // of one that was removed by hand
   return {};

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <new>
+#include <system_error>
 
 namespace sonde::session {
 
@@ -34,7 +34,8 @@ Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
     close(file);
   if (memory == MAP_FAILED) {
     unlink(building.c_str());
-    return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(error))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: {}", path.string(), std::generic_category().message(error))};
   }
   auto* page = new (memory) wire::SessionPage{};
   page->version = wire::kSpoolVersion;
@@ -43,7 +44,8 @@ Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
   page->recording.store(1);
   SessionPage owner(page);
   if (rename(building.c_str(), path.c_str()) != 0)
-    return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: {}", path.string(), std::generic_category().message(errno))};
   return owner;
 }
 

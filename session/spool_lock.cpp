@@ -10,8 +10,8 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
+#include <system_error>
 
 namespace sonde::session {
 
@@ -44,7 +44,7 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0)
     return Error{errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
-                 fmt::format("{}: {}", path.string(), std::strerror(errno))};
+                 fmt::format("{}: {}", path.string(), std::generic_category().message(errno))};
   SpoolLock lock(fd);
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -64,7 +64,8 @@ Result<SpoolLock> SpoolLock::take(const std::filesystem::path& folder) {
                  fmt::format("{} is being recorded or recovered by {}: that will finish the trace",
                              folder.string(),
                              readHolder(fd))};
-  return Error{ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
+  return Error{ErrorCode::Io,
+               fmt::format("{}: {}", path.string(), std::generic_category().message(errno))};
 }
 
 SpoolLock::~SpoolLock() {

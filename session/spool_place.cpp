@@ -14,8 +14,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
+#include <system_error>
 
 namespace sonde::session {
 
@@ -107,10 +107,12 @@ std::string brokenPromise(const fs::path& place, const std::string& fileSystem) 
 // all.
 Result<void> makePrivateFolder(const fs::path& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: {}", folder.string(), std::generic_category().message(errno))};
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0)
-    return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: {}", folder.string(), std::generic_category().message(errno))};
   if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
     return Error{ErrorCode::Io,
                  fmt::format("{} is not a private folder of this user", folder.string())};
@@ -174,7 +176,7 @@ PlaceCheck checkPlace(const fs::path& place, bool named, std::uint64_t limitByte
   PlaceCheck check{place, true, "", "", limitBytes, named};
   struct statfs status {};
   if (statfs(place.c_str(), &status) != 0)
-    return refuse(check, std::strerror(errno));
+    return refuse(check, std::generic_category().message(errno));
   const auto magic = static_cast<std::uint32_t>(status.f_type);
   const auto* known = std::find_if(std::begin(kFileSystems),
                                    std::end(kFileSystems),
@@ -187,7 +189,7 @@ PlaceCheck checkPlace(const fs::path& place, bool named, std::uint64_t limitByte
   if (const std::string broken = brokenPromise(place, check.fileSystem); !broken.empty())
     return refuse(check, fmt::format("{} cannot promise allocated space to a mapping", broken));
   if (access(place.c_str(), W_OK | X_OK) != 0)
-    return refuse(check, std::strerror(errno));
+    return refuse(check, std::generic_category().message(errno));
   if (magic == TMPFS_MAGIC)
     return checkMemoryPlace(
         check,
@@ -213,10 +215,12 @@ Result<fs::path> makeSessionFolder(const fs::path& place) {
   SONDE_TRY(makePrivateFolder(mine));
   std::uint32_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random)
-    return Error{ErrorCode::Io, fmt::format("no random number: {}", std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("no random number: {}", std::generic_category().message(errno))};
   fs::path folder = mine / fmt::format("{}-{:08x}", getpid(), random);
   if (mkdir(folder.c_str(), 0700) != 0)
-    return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: {}", folder.string(), std::generic_category().message(errno))};
   if (store::isOnBtrfs(folder))
     switchOffCopyOnWrite(folder);
   return folder;

@@ -50,7 +50,7 @@ bool ClockFit::agrees(Knot knot, const std::optional<Knot>& now) const noexcept 
   const double share =
       static_cast<double>(knot.ticks - last.ticks) / static_cast<double>(now->ticks - last.ticks);
   const double expected = share * static_cast<double>(now->monotonicNs - last.ns);
-  const double actual = static_cast<double>(knot.monotonicNs - last.ns);
+  const auto actual = static_cast<double>(knot.monotonicNs - last.ns);
   const double nearest =
       std::min(expected, static_cast<double>(now->monotonicNs - last.ns) - expected);
   return std::abs(actual - expected) <= kReadingErrorNs + kSlewLimit * nearest;

@@ -242,8 +242,7 @@ void ImageBuilder::openSlot(std::uint32_t index,
     const auto kind = sliceKind(static_cast<std::uint8_t>(scope.kind));
     if (!kind || thread.track.find(scope.token) != nullptr)
       continue;
-    const std::int64_t startNs = advance(thread, scope.beginTicks);
-    beginScope(thread, scope.token, *kind, scope.probe, scope.name, startNs);
+    beginScope(thread, scope, *kind);
   }
 }
 

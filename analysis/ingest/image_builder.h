@@ -155,12 +155,7 @@ class ImageBuilder {
                         wire::Probe probe,
                         std::uint32_t name,
                         std::int64_t startNs);
-  void beginScope(Thread& thread,
-                  std::uint32_t token,
-                  model::SliceKind kind,
-                  wire::Probe probe,
-                  std::uint32_t name,
-                  std::int64_t startNs);
+  void beginScope(Thread& thread, const wire::OpenScope& scope, model::SliceKind kind);
   bool endScope(Thread& thread, std::uint32_t token, std::int64_t endNs);
   void storeScope(Thread& thread, const TrackScope& scope);
   model::SliceId addCall(Thread& thread, model::Slice slice, std::int64_t endNs);

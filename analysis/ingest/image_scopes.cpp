@@ -9,30 +9,26 @@ namespace sonde::ingest {
 namespace {
 
 // Sonde's library never has more than kMaxOpenScopes open; past this bound a file is damaged.
-constexpr std::size_t kMaxDepth = 4 * wire::kMaxOpenScopes;
+constexpr std::size_t kMaxDepth = 4 * std::size_t{wire::kMaxOpenScopes};
 constexpr std::size_t kMaxEarlyEnds = 1 << 16;
 
 }  // namespace
 
-void ImageBuilder::beginScope(Thread& thread,
-                              std::uint32_t token,
-                              model::SliceKind kind,
-                              wire::Probe probe,
-                              std::uint32_t name,
-                              std::int64_t startNs) {
+void ImageBuilder::beginScope(Thread& thread, const wire::OpenScope& begun, model::SliceKind kind) {
+  const std::int64_t startNs = advance(thread, begun.beginTicks);
   if (thread.track.open().size() >= kMaxDepth) {
     ++counts_.damaged;
     return;
   }
   TrackScope scope;
-  scope.token = token;
-  scope.slice = newSlice(thread, kind, probe, name, startNs);
+  scope.token = begun.token;
+  scope.slice = newSlice(thread, kind, begun.probe, begun.name, startNs);
   putAt(scope.slice, thread.track.innermost());
   scope.slice.id = sink_.reserveSliceId();
   if (kind == model::SliceKind::Iteration)
     beginIteration(thread, scope.slice);
   remember(thread, model::Owner::Slice, scope.slice.id.value);
-  thread.track.push(std::move(scope));
+  thread.track.push(scope);
 }
 
 void ImageBuilder::onScopeBegin(Thread& thread, const std::byte* at) {
@@ -42,12 +38,12 @@ void ImageBuilder::onScopeBegin(Thread& thread, const std::byte* at) {
     ++counts_.damaged;
     return;
   }
-  beginScope(thread,
-             record.token,
-             *kind,
-             record.probe,
-             record.header.subject,
-             advance(thread, record.ticks));
+  wire::OpenScope begun{};
+  begun.beginTicks = record.ticks;
+  begun.name = record.header.subject;
+  begun.token = record.token;
+  begun.probe = record.probe;
+  beginScope(thread, begun, *kind);
 }
 
 void ImageBuilder::storeScope(Thread& thread, const TrackScope& scope) {

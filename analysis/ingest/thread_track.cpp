@@ -84,8 +84,8 @@ void ThreadTrack::freeLane(std::int64_t number, std::int64_t endNs) {
     lane(number) = endNs;
 }
 
-void ThreadTrack::push(TrackScope scope) {
-  open_.push_back(std::move(scope));
+void ThreadTrack::push(const TrackScope& scope) {
+  open_.push_back(scope);
 }
 
 TrackScope* ThreadTrack::find(std::uint32_t token) noexcept {
@@ -112,7 +112,7 @@ std::optional<TrackScope> ThreadTrack::close(std::uint32_t token, std::int64_t e
   if (found == nullptr)
     return std::nullopt;
   const auto at = static_cast<std::size_t>(found - open_.data());
-  TrackScope ended = std::move(open_[at]);
+  TrackScope ended = open_[at];
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(at));
   if (at < open_.size())
     moveOut(at, ended);

@@ -51,7 +51,7 @@ class ThreadTrack {
   Place placeRange(std::int64_t startNs);
   void freeLane(std::int64_t lane, std::int64_t endNs);
 
-  void push(TrackScope scope);
+  void push(const TrackScope& scope);
   // Takes the scope out of the stack; nothing when it is not open. `durNs` is set.
   std::optional<TrackScope> close(std::uint32_t token, std::int64_t endNs);
 

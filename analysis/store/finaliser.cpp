@@ -92,7 +92,8 @@ Result<bool> leaveLog(Database& trace) {
 // A reader keeps the log, which holds nothing now. A renamed trace would leave it behind, so the
 // trace is written anew beside it and takes its name; the reader keeps the old one.
 Result<void> replaceByCopy(Database trace) {
-  const fs::path path = trace.path();
+  const fs::path path = trace.path();  // NOLINT(performance-unnecessary-copy-initialization): of a
+                                       // connection that closes before it is used
   const fs::path copy = path.string() + ".new";
   std::error_code problem;
   fs::remove(copy, problem);

@@ -105,10 +105,10 @@ Result<Header> readHeader(const fs::path& path) {
                  fmt::format("'{}' is a folder: name the trace files in it", path.string())};
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return Error{
-        ErrorCode::Io,
-        fmt::format(
-            "cannot read '{}' ({}): check its permissions", path.string(), std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot read '{}' ({}): check its permissions",
+                             path.string(),
+                             std::generic_category().message(errno))};
   Header header;
   file.read(reinterpret_cast<char*>(header.bytes.data()), kHeaderBytes);
   header.fileBytes = fs::file_size(path, problem);

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <system_error>
 
 namespace sonde::store {
@@ -70,7 +69,7 @@ Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace)
                fmt::format("cannot rename '{}' to '{}' ({}): the trace is in the former",
                            from.string(),
                            to.string(),
-                           std::strerror(errno))};
+                           std::generic_category().message(errno))};
 }
 
 }  // namespace sonde::store

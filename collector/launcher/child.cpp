@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace sonde::launcher {
@@ -100,12 +101,14 @@ bool isElf(const std::string& path) {
 Result<Child> Child::fork(const Program& program, const SignalRelay& relay) {
   int gate[2], report[2];
   if (pipe2(gate, O_CLOEXEC) != 0)
-    return Error{ErrorCode::Io, fmt::format("cannot make a pipe: {}", std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot make a pipe: {}", std::generic_category().message(errno))};
   if (pipe2(report, O_CLOEXEC) != 0) {
     const int error = errno;
     close(gate[0]);
     close(gate[1]);
-    return Error{ErrorCode::Io, fmt::format("cannot make a pipe: {}", std::strerror(error))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot make a pipe: {}", std::generic_category().message(error))};
   }
   Child child;
   child.pid_ = ::fork();
@@ -120,7 +123,8 @@ Result<Child> Child::fork(const Program& program, const SignalRelay& relay) {
   child.gate_ = gate[1];
   child.report_ = report[0];
   if (child.pid_ < 0)
-    return Error{ErrorCode::Io, fmt::format("cannot start a process: {}", std::strerror(error))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot start a process: {}", std::generic_category().message(error))};
   return child;
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 namespace sonde::launcher {
 
@@ -28,7 +28,8 @@ CommandPath refusal(const std::string& name, int error) {
     return {"", kExitNotExecutable, fmt::format("{}: is a folder, not a program", name)};
   if (error == EACCES)
     return {"", kExitNotExecutable, fmt::format("{}: may not be run: try chmod +x", name)};
-  return {"", kExitNotExecutable, fmt::format("{}: {}", name, std::strerror(error))};
+  return {
+      "", kExitNotExecutable, fmt::format("{}: {}", name, std::generic_category().message(error))};
 }
 
 }  // namespace

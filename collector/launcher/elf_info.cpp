@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace sonde::launcher {
 
@@ -211,7 +212,8 @@ bool isSanitizerLibrary(const std::string& name) {
 Result<ElfInfo> readElf(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
-    return Error{ErrorCode::Io, fmt::format("{}: {}", path, std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: {}", path, std::generic_category().message(errno))};
   const FileBytes file(fd);
   const auto ident = file.read(0, EI_NIDENT);
   if (!ident || std::memcmp(ident->data(), ELFMAG, SELFMAG) != 0)

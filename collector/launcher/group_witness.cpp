@@ -10,7 +10,7 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace sonde::launcher {
@@ -45,7 +45,8 @@ constexpr int kPatienceMs = 200;
 Result<GroupWitness> GroupWitness::start() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return Error{ErrorCode::Io, fmt::format("no socket pair: {}", std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("no socket pair: {}", std::generic_category().message(errno))};
   // A fork whose end sends no SIGCHLD: wait(2) passes over such a child, so that it does not count
   // as one of the job's.
   const auto pid = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
@@ -59,7 +60,8 @@ Result<GroupWitness> GroupWitness::start() {
   made.pid_ = pid;
   made.socket_ = ends[0];
   if (pid < 0)
-    return Error{ErrorCode::Io, fmt::format("cannot start a process: {}", std::strerror(error))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot start a process: {}", std::generic_category().message(error))};
   return made;
 }
 

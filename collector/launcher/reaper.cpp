@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstring>
 #include <ctime>
+#include <system_error>
 
 namespace sonde::launcher {
 
@@ -24,7 +24,8 @@ std::uint64_t toNs(const timeval& time) {
 
 Result<void> becomeSubreaper() {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-    return Error{ErrorCode::Io, fmt::format("cannot adopt orphans: {}", std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot adopt orphans: {}", std::generic_category().message(errno))};
   return {};
 }
 

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace sonde::launcher {
@@ -61,10 +61,12 @@ Result<SignalRelay> SignalRelay::install() {
   SignalRelay relay;
   const sigset_t relayed = relayedSignals();
   if (const int error = pthread_sigmask(SIG_BLOCK, &relayed, &relay.originalMask_); error != 0)
-    return Error{ErrorCode::Io, fmt::format("cannot block signals: {}", std::strerror(error))};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot block signals: {}", std::generic_category().message(error))};
   relay.descriptor_ = signalfd(-1, &relayed, SFD_CLOEXEC | SFD_NONBLOCK);
   if (relay.descriptor_ < 0)
-    return Error{ErrorCode::Io, fmt::format("no signalfd: {}", std::strerror(errno))};
+    return Error{ErrorCode::Io,
+                 fmt::format("no signalfd: {}", std::generic_category().message(errno))};
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, &relay.originalPipe_);

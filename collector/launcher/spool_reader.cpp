@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace sonde::launcher {
@@ -25,7 +26,8 @@ Error corrupt(const std::filesystem::path& path, const char* what) {
 }
 
 Error systemError(const std::filesystem::path& path) {
-  return {ErrorCode::Io, fmt::format("{}: {}", path.string(), std::strerror(errno))};
+  return {ErrorCode::Io,
+          fmt::format("{}: {}", path.string(), std::generic_category().message(errno))};
 }
 
 }  // namespace

@@ -112,9 +112,9 @@ struct SlotTable {
   std::atomic<SlotState> state[kMaxSlots];
 };
 
-inline constexpr std::size_t kControlOffset = 4 * 1024;
-inline constexpr std::size_t kLossOffset = 8 * 1024;
-inline constexpr std::size_t kSlotTableOffset = 32 * 1024;
+inline constexpr std::size_t kControlOffset = 4 << 10;
+inline constexpr std::size_t kLossOffset = 8 << 10;
+inline constexpr std::size_t kSlotTableOffset = 32 << 10;
 
 struct SlotHeader {
   std::atomic<std::uint64_t> seq;  // of this claim

@@ -48,6 +48,9 @@ class Merger {
   Result<void> joinStrings();
   Result<void> joinHosts();
   Result<void> joinDevices();
+  Result<void> copyAttached(const TraceFacts& source,
+                            std::int64_t shiftNs,
+                            const Progress& progress);
   Result<void> joinMeta();
   Result<void> copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs);
   Result<Offsets> offsetsOf(const CopyPlan& plan) const;
@@ -169,26 +172,30 @@ Result<void> Merger::add(const TraceFacts& source, const Progress& progress) {
   for (const auto& [boot, epoch] : source.epochs)
     epochs_.try_emplace(boot, epoch + shiftNs);
   SONDE_TRY(attach(source.path));
-  {
-    SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(target_));
-    SONDE_TRY_ASSIGN(const CopyPlan plan, planCopies(target_));
-    SONDE_TRY_ASSIGN(const Offsets offsets, offsetsOf(plan));
-    SONDE_TRY(joinStrings());
-    SONDE_TRY(joinHosts());
-    SONDE_TRY(joinDevices());
-    SONDE_TRY(joinMeta());
-    std::size_t copied = 0;
-    for (const TablePlan& table : plan) {
-      progress(fmt::format("{}: {}", source.path.filename().string(), table.name),
-               static_cast<double>(copied++) / static_cast<double>(plan.size()));
-      SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
-    }
-    SONDE_TRY(copyOpenScopes(offsets, shiftNs));
-    SONDE_TRY(target_.exec(
-        "DROP TABLE temp.map_string; DROP TABLE temp.map_host; DROP TABLE temp.map_device"));
-    SONDE_TRY(transaction.commit());
-  }
+  SONDE_TRY(copyAttached(source, shiftNs, progress));
   return target_.exec("DETACH source");
+}
+
+Result<void> Merger::copyAttached(const TraceFacts& source,
+                                  std::int64_t shiftNs,
+                                  const Progress& progress) {
+  SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(target_));
+  SONDE_TRY_ASSIGN(const CopyPlan plan, planCopies(target_));
+  SONDE_TRY_ASSIGN(const Offsets offsets, offsetsOf(plan));
+  SONDE_TRY(joinStrings());
+  SONDE_TRY(joinHosts());
+  SONDE_TRY(joinDevices());
+  SONDE_TRY(joinMeta());
+  std::size_t copied = 0;
+  for (const TablePlan& table : plan) {
+    progress(fmt::format("{}: {}", source.path.filename().string(), table.name),
+             static_cast<double>(copied++) / static_cast<double>(plan.size()));
+    SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
+  }
+  SONDE_TRY(copyOpenScopes(offsets, shiftNs));
+  SONDE_TRY(target_.exec(
+      "DROP TABLE temp.map_string; DROP TABLE temp.map_host; DROP TABLE temp.map_device"));
+  return transaction.commit();
 }
 
 Result<MergeSummary> Merger::count() const {

@@ -56,6 +56,7 @@ Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
     group.byThread[rows.integer(2)].push_back(time);
   }
   std::vector<OperationTime> operations;
+  operations.reserve(gathered.size());
   for (auto& [key, group] : gathered)
     operations.push_back(
         summed(key.first, key.second, std::move(group), rank.window.end - rank.window.begin));

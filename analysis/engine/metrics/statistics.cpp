@@ -46,6 +46,7 @@ double noiseAroundTrend(const std::vector<double>& values) {
 
 double probabilityNotLower(const std::vector<double>& lower, const std::vector<double>& upper) {
   std::vector<std::pair<double, bool>> all;  // value, is it of `lower`
+  all.reserve(lower.size() + upper.size());
   for (const double value : lower)
     all.emplace_back(value, true);
   for (const double value : upper)
@@ -58,13 +59,13 @@ double probabilityNotLower(const std::vector<double>& lower, const std::vector<d
     while (end < all.size() && all[end].first == all[begin].first)
       ++end;
     const double shared = static_cast<double>(begin + end + 1) / 2;  // ranks count from 1
-    const double size = static_cast<double>(end - begin);
+    const auto size = static_cast<double>(end - begin);
     ties += size * size * size - size;
     for (; begin < end; ++begin)
       rankSum += all[begin].second ? shared : 0;
   }
-  const double n = static_cast<double>(lower.size());
-  const double m = static_cast<double>(upper.size());
+  const auto n = static_cast<double>(lower.size());
+  const auto m = static_cast<double>(upper.size());
   const double total = n + m;
   const double u = rankSum - n * (n + 1) / 2;
   const double variance = n * m / 12 * (total + 1 - ties / std::max(1.0, total * (total - 1)));

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,9 @@ constexpr std::size_t kChunk = 256 << 10;
 constexpr int kGzipWindow = 15 + 16;  // zlib's largest window, with gzip's header and trailer
 
 Error systemError(const fs::path& path, int number) {
-  return Error{number == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
-               fmt::format("cannot read '{}': {}", path.string(), std::strerror(number))};
+  return Error{
+      number == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
+      fmt::format("cannot read '{}': {}", path.string(), std::generic_category().message(number))};
 }
 
 class File {
@@ -64,6 +66,7 @@ struct ByteSource::State {
   Result<std::size_t> copy(std::span<char> into);
   Result<std::size_t> inflateInto(std::span<char> into);
   Result<bool> nextMember();
+  Result<bool> hasCompressed();
   Error damaged(std::string_view what) const;
 
   fs::path path;
@@ -143,21 +146,27 @@ Result<bool> ByteSource::State::nextMember() {
   return true;
 }
 
+// False at the end of the data, and where they are cut: then `failure` says so.
+Result<bool> ByteSource::State::hasCompressed() {
+  if (memberEnded) {
+    SONDE_TRY_ASSIGN(const bool another, nextMember());
+    if (!another)
+      return false;
+  }
+  if (chunkBegin < chunkEnd)
+    return true;
+  SONDE_TRY_ASSIGN(const bool more, refill());
+  if (!more)
+    failure = damaged("the gzip data ends too early,");
+  return more;
+}
+
 Result<std::size_t> ByteSource::State::inflateInto(std::span<char> into) {
   std::size_t done = 0;
   while (done < into.size()) {
-    if (memberEnded) {
-      SONDE_TRY_ASSIGN(const bool more, nextMember());
-      if (!more)
-        break;
-    }
-    if (chunkBegin == chunkEnd) {
-      SONDE_TRY_ASSIGN(const bool more, refill());
-      if (!more) {
-        failure = damaged("the gzip data ends too early,");
-        break;
-      }
-    }
+    SONDE_TRY_ASSIGN(const bool more, hasCompressed());
+    if (!more)
+      break;
     stream.next_in = reinterpret_cast<Bytef*>(chunk.data() + chunkBegin);
     stream.avail_in = static_cast<uInt>(chunkEnd - chunkBegin);
     stream.next_out = reinterpret_cast<Bytef*>(into.data() + done);

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace sonde::ingest {
@@ -28,8 +28,10 @@ Result<void> SpillFile::create() {
   std::string name = (folder_ / ".sonde-XXXXXX").string();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot write to '{}': {}", folder_.string(), std::strerror(errno))};
+    return Error{
+        ErrorCode::Io,
+        fmt::format(
+            "cannot write to '{}': {}", folder_.string(), std::generic_category().message(errno))};
   ::unlink(name.c_str());
   return {};
 }
@@ -46,7 +48,7 @@ Result<void> SpillFile::append(const void* bytes, std::size_t size) {
       return Error{ErrorCode::Io,
                    fmt::format("cannot keep intermediate data in '{}': {}: make room there",
                                folder_.string(),
-                               std::strerror(errno))};
+                               std::generic_category().message(errno))};
     from += written;
     size -= static_cast<std::size_t>(written);
     size_ += static_cast<std::uint64_t>(written);
@@ -61,10 +63,10 @@ Result<void> SpillFile::read(std::uint64_t offset, void* into, std::size_t size)
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)
-      return Error{
-          ErrorCode::Io,
-          fmt::format(
-              "cannot read intermediate data in '{}': {}", folder_.string(), std::strerror(errno))};
+      return Error{ErrorCode::Io,
+                   fmt::format("cannot read intermediate data in '{}': {}",
+                               folder_.string(),
+                               std::generic_category().message(errno))};
     to += got;
     offset += static_cast<std::uint64_t>(got);
     size -= static_cast<std::size_t>(got);

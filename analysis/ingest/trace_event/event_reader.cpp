@@ -19,16 +19,11 @@ Result<void> EventReader::readAll(Visitor& visitor) {
       faults_.cutShort = piece.error().message;
       return {};
     }
-    switch (piece->kind) {
-      case JsonPieces::Piece::Kind::End:
-        return {};
-      case JsonPieces::Piece::Kind::Member:
-        SONDE_TRY(visitor.member(piece->key, piece->text));
-        break;
-      case JsonPieces::Piece::Kind::Elements:
-        SONDE_TRY(readElements(*piece, visitor));
-        break;
-    }
+    using Kind = JsonPieces::Piece::Kind;
+    if (piece->kind == Kind::End)
+      return {};
+    SONDE_TRY(piece->kind == Kind::Member ? visitor.member(piece->key, piece->text)
+                                          : readElements(*piece, visitor));
     SONDE_TRY(visitor.progress(pieces_.source().fileBytesRead()));
   }
 }

@@ -104,15 +104,23 @@ Result<void> NcclCollectives::storeGroups(store::TraceWriter& writer,
     else if (whole)
       row.position = rank;
     SONDE_TRY_ASSIGN(group.id, writer.add(row));
-    for (std::size_t position = 0; position < group.ranks.size(); ++position) {
-      model::CommunicatorMember member;
-      member.communicatorId = group.id;
-      member.position = static_cast<std::int64_t>(position);
-      member.rank = group.ranks[position];
-      if (rank == group.ranks[position])
-        member.processId = process;
-      SONDE_TRY(writer.add(member));
-    }
+    SONDE_TRY(storeMembers(writer, group, process, rank));
+  }
+  return {};
+}
+
+Result<void> NcclCollectives::storeMembers(store::TraceWriter& writer,
+                                           const Group& group,
+                                           model::ProcessId process,
+                                           model::OptionalInt rank) {
+  for (std::size_t position = 0; position < group.ranks.size(); ++position) {
+    model::CommunicatorMember member;
+    member.communicatorId = group.id;
+    member.position = static_cast<std::int64_t>(position);
+    member.rank = group.ranks[position];
+    if (rank == group.ranks[position])
+      member.processId = process;
+    SONDE_TRY(writer.add(member));
   }
   return {};
 }

@@ -48,6 +48,10 @@ class NcclCollectives {
                            model::ProcessId process,
                            model::OptionalInt rank,
                            model::OptionalInt worldSize);
+  static Result<void> storeMembers(store::TraceWriter& writer,
+                                   const Group& group,
+                                   model::ProcessId process,
+                                   model::OptionalInt rank);
 
   std::vector<Group> groups_;
   std::map<std::string, std::size_t, std::less<>> groupsByKey_;
