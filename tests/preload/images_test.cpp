@@ -88,6 +88,11 @@ TEST_F(Images, SystemAndPopenAreFollowedAlsoAfterClearenv) {
   EXPECT_THAT(processes_, SizeIs(5));
 }
 
+TEST_F(Images, SystemAgainAndAgainTakesNoMoreMemory) {
+  run({target("system_again")});
+  EXPECT_EQ(processes_.size(), 1U + 2 + 60);
+}
+
 TEST_F(Images, EnvironmentIsCarriedThroughEnv) {
   run({"env", "-i", "/bin/echo", "bare"});
   EXPECT_THAT(execs(), Contains(Field(&RecordedExec::path, "/bin/echo")));

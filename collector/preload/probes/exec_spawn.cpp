@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+
 namespace sonde::preload {
 namespace {
 
@@ -81,28 +83,88 @@ int runInPath(const Spawn& spawn) {
   });
 }
 
-// For a call of libc's that passes `environ` on by itself, in a program that has cleared it: the
-// complete one stands in its place for the call. When the host changes its environment meanwhile,
-// libc copies what it finds to memory of its own and sets `environ` to that: so the stand-in is put
-// back only when it is still there, and is never freed.
-template <typename Call>
-auto withCompleteEnviron(Call call) {
-  char** before = environ;
-  const std::size_t bytes = environmentBytes(before);
+// A complete environment, in memory that is never freed, because a thread of the host may look at
+// it at any time while it stands in for `environ`. It is used again once no call needs it; made
+// from the same environment it then is the same.
+struct StandIn {
+  std::atomic<std::uint32_t> calls;  // that need it as it is
+  std::atomic<char**> environment;
+  std::size_t bytes;
+};
+StandIn gStandIns[16];  // as many calls can have one each at a time; the next goes without
+
+// Room for `bytes`, and for as much again, so that all that was outgrown is less than what is used.
+bool grow(StandIn& standIn, std::size_t bytes) noexcept {
   const long room = core::rawSyscall(SYS_mmap,
                                      0,
-                                     static_cast<long>(bytes),
+                                     static_cast<long>(2 * bytes),
                                      PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS,
                                      -1,
                                      0);
   if (room < 0 && room >= -4095)
-    return call();
-  char** complete = buildEnvironment(before, true, reinterpret_cast<void*>(room));
-  environ = complete;
-  const auto result = call();
-  if (environ == complete)
+    return false;
+  standIn.environment.store(reinterpret_cast<char**>(room), std::memory_order_relaxed);
+  standIn.bytes = 2 * bytes;
+  return true;
+}
+
+// One that no call needs, with room for `bytes`; nullptr when there is none.
+StandIn* takeStandIn(std::size_t bytes) noexcept {
+  for (StandIn& standIn : gStandIns) {
+    std::uint32_t nobody = 0;
+    if (!standIn.calls.compare_exchange_strong(nobody, 1, std::memory_order_acquire))
+      continue;
+    if (standIn.bytes >= bytes || grow(standIn, bytes))
+      return &standIn;
+    standIn.calls.fetch_sub(1, std::memory_order_release);
+  }
+  return nullptr;
+}
+
+// The one that another thread's call has put in place of `environ`, so that it stays as it is;
+// nullptr when there is none.
+StandIn* shareStandIn() noexcept {
+  for (StandIn& standIn : gStandIns) {
+    std::uint32_t calls = standIn.calls.load(std::memory_order_relaxed);
+    while (calls != 0 && standIn.environment.load(std::memory_order_relaxed) == environ) {
+      if (standIn.calls.compare_exchange_weak(calls, calls + 1, std::memory_order_acquire))
+        return &standIn;
+    }
+  }
+  return nullptr;
+}
+
+// When the host changes its environment meanwhile, libc copies what it finds to memory of its own
+// and sets `environ` to that: then that points into the stand-in, which is given up.
+void putBack(StandIn& standIn, char** before) noexcept {
+  if (environ == standIn.environment.load(std::memory_order_relaxed)) {
     environ = before;
+    return;
+  }
+  bool changed = environ != before;
+  for (const StandIn& other : gStandIns)
+    changed = changed && environ != other.environment.load(std::memory_order_relaxed);
+  if (!changed)
+    return;
+  standIn.environment.store(nullptr, std::memory_order_relaxed);
+  standIn.bytes = 0;
+}
+
+// For a call of libc's that passes `environ` on by itself: in a program that has cleared it, the
+// complete one stands in its place for the call.
+template <typename Call>
+auto withCompleteEnviron(Call call) {
+  char** before = environ;
+  const bool complete = isComplete(before);
+  StandIn* standIn = complete ? shareStandIn() : takeStandIn(environmentBytes(before));
+  if (standIn != nullptr && !complete)
+    environ = buildEnvironment(before, true, standIn->environment.load(std::memory_order_relaxed));
+  const auto result = call();
+  if (standIn != nullptr && !complete)
+    putBack(*standIn, before);
+  if (standIn != nullptr)
+    standIn->calls.fetch_sub(1, std::memory_order_release);
   return result;
 }
 
@@ -135,13 +197,13 @@ SONDE_EXPORT int posix_spawnp(pid_t* pid,
 }
 
 SONDE_EXPORT int system(const char* command) {
-  if (command == nullptr || !carriesEnvironment() || isComplete(environ))
+  if (command == nullptr || !carriesEnvironment())
     return gSystem()(command);
   return withCompleteEnviron([&] { return gSystem()(command); });
 }
 
 SONDE_EXPORT FILE* popen(const char* command, const char* mode) {
-  if (!carriesEnvironment() || isComplete(environ))
+  if (!carriesEnvironment())
     return gPopen()(command, mode);
   return withCompleteEnviron([&] { return gPopen()(command, mode); });
 }
