@@ -9,6 +9,8 @@
 #include "session/trace_recorder.h"
 #include "session/trace_room.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kOutputFull = "output full";
+constexpr std::string_view kMaxSize = "max size";
 
 }  // namespace
 
@@ -47,10 +50,14 @@ class Drainer::Impl {
   };
 
   void stall(const Error& error);
+  void reachLimit();
+  bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
   bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
+  // For so many bytes of the spool, unless they are to be counted; they are past the limit.
+  Result<void> findRoom(Pass pass, std::uint64_t bytes);
   // False: there is more to be done by another call.
   Result<bool> run(Pass pass, DrainProgress& progress);
   Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
@@ -69,12 +76,15 @@ class Drainer::Impl {
   DrainTotals totals_;
   std::set<std::string> unreadable_;  // files that are noted already
   std::optional<Stall> stall_;
+  bool limitReached_ = false;  // nothing is stored any more, all is counted
   bool finished_ = false;
   std::uint32_t liveImages_ = 0;  // when the images were looked at last
 };
 
 Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
-    : options_(std::move(options)), lock_(std::move(lock)), room_(options_.part) {
+    : options_(std::move(options)),
+      lock_(std::move(lock)),
+      room_(options_.part, options_.limitBytes) {
   if (!options_.clock)
     options_.clock = readHostClock;
   if (options_.hostName.empty())
@@ -101,6 +111,15 @@ void Drainer::Impl::stall(const Error& error) {
     stall_->failedAgain(now);
   else
     stall_.emplace(now, error.message);
+}
+
+void Drainer::Impl::reachLimit() {
+  limitReached_ = true;
+  noteWarning(
+      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
+                  "lost and counted, what came after is not in it",
+                  timeOfDay(options_.clock()),
+                  static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
 
 bool Drainer::Impl::mayStore() {
@@ -148,11 +167,24 @@ bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) 
       room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
   bool work = stall_ || notes_.pending();
   for (const auto& image : images_->open()) {
-    bytes += image->look(most);
-    work = work || image->hasWork() || !image->begun();
+    const std::uint64_t found = image->look(most);
+    bytes += found;
+    // What is only counted is not given back: it is no work a second time.
+    work = work || (limitReached_ ? found > 0 : image->hasWork()) || !image->begun();
   }
   std::erase_if(ending, [](const Ending& end) { return end.image->hasMore(); });
   return work || !ending.empty();
+}
+
+Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
+  if (counts(pass))
+    return {};
+  if (!room_.withinLimit(bytes))
+    SONDE_TRY(recorder_->writer().foldLog());
+  if (room_.withinLimit(bytes))
+    return room_.check(bytes);
+  reachLimit();
+  return {};
 }
 
 // One transaction. Whether a process has ended is asked before its records are looked for, so that
@@ -164,8 +196,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, bytes);
   if (work || pass != Pass::Store) {
-    if (pass != Pass::CountAndClose)
-      SONDE_TRY(room_.check(bytes));
+    SONDE_TRY(findRoom(pass, bytes));
     SONDE_TRY(recorder_->writer().begin());
     SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending));
     SONDE_TRY(recorder_->writer().commit());
@@ -179,7 +210,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   for (const auto& image : images_->open()) {
     more = more || image->hasMore();
     // What is only counted is stored as a loss when its image closes: until then it stays.
-    if (pass != Pass::CountAndClose || image->finished())
+    if (!counts(pass) || image->finished())
       image->releaseStored();
     if (image->finished())
       totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
@@ -200,8 +231,8 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
   std::uint64_t records = 0;
   SONDE_TRY(beginImages(now));
   for (const auto& image : images_->open()) {
-    if (pass == Pass::CountAndClose)
-      image->giveUp(kOutputFull);
+    if (counts(pass))
+      image->giveUp(limitReached_ ? kMaxSize : kOutputFull);
     else
       records += image->store(recorder_->sink());
   }
@@ -271,6 +302,7 @@ DrainProgress Drainer::Impl::drainOnce() {
       stall(done.error());
   }
   progress.stopped = finished_ || stall_.has_value();
+  progress.limitReached = limitReached_;
   if (stall_)
     progress.why = stall_->whileItLasts();
   liveImages_ = progress.liveImages;

@@ -57,6 +57,9 @@ struct DrainerOptions {
   std::filesystem::path part;    // the trace under construction: created, or resumed
   std::string job;               // meta.job; empty: unknown
   std::string hostName;          // empty: gethostname()
+  // Of the trace with all that is beside it, at any time until it is finished; 0: what the disk
+  // has. What would not fit is only counted, as lost for the reason "max size".
+  std::uint64_t limitBytes = 0;
   // Copies everything without giving slots back or deleting files (`sonde recover -o`).
   bool keepSpool = false;
   // Whether to take the session's lock; not for a spool file outside of any session.
@@ -85,7 +88,8 @@ struct DrainProgress {
   // Nothing can be stored now (disk full, quota, a lock on the trace): tried again every 10 s of
   // DrainerOptions::clock and in finish(). The job is not touched.
   bool stopped = false;
-  std::string why;  // when stopped: one line
+  std::string why;            // when stopped: one line
+  bool limitReached = false;  // DrainerOptions::limitBytes; nothing more is stored from now on
 };
 
 class Drainer {

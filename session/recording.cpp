@@ -2,7 +2,6 @@
 
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
-#include "session/host_clock.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 
@@ -39,12 +38,6 @@ std::uint64_t largestResidentBytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-std::uint64_t sizeOf(const fs::path& path) {
-  std::error_code failure;
-  const auto size = fs::file_size(path, failure);
-  return failure ? 0 : size;
-}
-
 // As a shell shows it.
 int shellStatus(int waitStatus) {
   return WIFSIGNALED(waitStatus) ? 128 + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
@@ -69,6 +62,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(RecordingOptions options) {
   drain.folder = options.folder;
   drain.part = manifest.part;
   drain.job = options.job;
+  drain.limitBytes = options.maxTraceBytes;
   drain.replace = options.replace;
   drain.progress = options.progress;
   SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain)));
@@ -156,7 +150,11 @@ void Recording::drain() {
   liveImages_.store(progress.liveImages);
   if (stopped_ && !progress.newImages.empty())  // they came while the others were told
     drainer_->stopRecording();
-  holdToMaxSize();
+  if (progress.limitReached && !full_) {
+    full_ = true;
+    fullNs_ = nowNs(CLOCK_MONOTONIC);
+    stopJobRecording();
+  }
 }
 
 void Recording::storeCaptured(CapturedImage captured) {
@@ -169,25 +167,11 @@ void Recording::storeCaptured(CapturedImage captured) {
   }
 }
 
+// What the job does from then on nobody counts: it is to run as if it were not recorded.
 void Recording::stopJobRecording() {
   stopped_ = true;
   page_.stopRecording();
   drainer_->stopRecording();
-}
-
-// What the job does from then on nobody counts: it is to run as if it were not recorded.
-void Recording::holdToMaxSize() {
-  const fs::path part = store::partOf(options_.output);
-  const std::uint64_t size = sizeOf(part) + sizeOf(part.string() + "-wal");
-  if (full_ || options_.maxTraceBytes == 0 || size < options_.maxTraceBytes)
-    return;
-  full_ = true;
-  fullNs_ = nowNs(CLOCK_MONOTONIC);
-  stopJobRecording();
-  drainer_->noteWarning(
-      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what came after is not in it",
-                  timeOfDay(readHostClock()),
-                  static_cast<double>(options_.maxTraceBytes) / (1 << 20)));
 }
 
 void Recording::noteExits() {

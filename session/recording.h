@@ -84,7 +84,6 @@ class Recording {
   void storeCaptured(CapturedImage captured);
   void noteExits();
   void stopJobRecording();
-  void holdToMaxSize();
   void noteRefused();
   void removeFolder();
 

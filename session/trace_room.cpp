@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -21,9 +22,22 @@ std::uint64_t sizeOf(const fs::path& path) {
   return failure ? 0 : size;
 }
 
+std::uint64_t logOf(const fs::path& part) {
+  return sizeOf(part.string() + "-wal");
+}
+
+// A trace that cannot be finished is of no use. What is in the write-ahead log is written once
+// more, into the trace, and finishing that takes about half as much again; the bytes of the spool
+// become twice as many, in the log as well as in the trace.
+std::uint64_t neededBytes(const fs::path& part, std::uint64_t spoolBytes) {
+  const std::uint64_t log = logOf(part);
+  return log + (sizeOf(part) + log) / 2 + 6 * spoolBytes;
+}
+
 }  // namespace
 
-TraceRoom::TraceRoom(fs::path part) : part_(std::move(part)) {
+TraceRoom::TraceRoom(fs::path part, std::uint64_t limitBytes)
+    : part_(std::move(part)), limit_(limitBytes == 0 ? UINT64_MAX : limitBytes) {
   const fs::path folder = part_.has_parent_path() ? part_.parent_path() : ".";
   reserve_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (reserve_ >= 0 && ::fallocate(reserve_, 0, 0, static_cast<off_t>(kReserve)) != 0)
@@ -36,20 +50,29 @@ void TraceRoom::giveReserve() noexcept {
   reserve_ = -1;
 }
 
-std::uint64_t TraceRoom::freeBytes() const {
+std::uint64_t TraceRoom::diskBytes() const {
   std::error_code failure;
   const fs::space_info space = fs::space(part_, failure);
   return failure ? UINT64_MAX : space.available;
 }
 
-// A trace that cannot be finished is of no use. What is in the write-ahead log is written once
-// more, into the trace, and finishing that takes about half as much again; the bytes of the spool
-// become twice as many.
+std::uint64_t TraceRoom::limitBytes() const {
+  const std::uint64_t taken = sizeOf(part_) + logOf(part_);
+  return limit_ - std::min(limit_, taken);
+}
+
+std::uint64_t TraceRoom::freeBytes() const {
+  return std::min(diskBytes(), limitBytes());
+}
+
+bool TraceRoom::withinLimit(std::uint64_t spoolBytes) const {
+  return limitBytes() >= neededBytes(part_, spoolBytes);
+}
+
 Result<void> TraceRoom::check(std::uint64_t spoolBytes) const {
   constexpr std::uint64_t kSpare = 1 << 20;
-  const std::uint64_t log = sizeOf(part_.string() + "-wal");
-  const std::uint64_t needed = log + (sizeOf(part_) + log) / 2 + 6 * spoolBytes + kSpare;
-  const std::uint64_t left = freeBytes();
+  const std::uint64_t needed = neededBytes(part_, spoolBytes) + kSpare;
+  const std::uint64_t left = diskBytes();
   if (left >= needed)
     return {};
   return Error{

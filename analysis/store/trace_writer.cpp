@@ -50,6 +50,11 @@ Result<void> TraceWriter::commit() {
   return state_->statements->commit.run();
 }
 
+Result<void> TraceWriter::foldLog() {
+  SONDE_TRY(state_->database.queryInteger("PRAGMA wal_checkpoint(TRUNCATE)"));
+  return {};
+}
+
 Result<void> TraceWriter::rollback() {
   if (state_->database.inTransaction())  // SQLite itself rolls back on a full disk
     SONDE_TRY(state_->database.exec("ROLLBACK"));

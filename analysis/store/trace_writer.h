@@ -35,6 +35,9 @@ class TraceWriter {
   Result<void> commit();
   // Takes back all rows, strings and ids since begin().
   Result<void> rollback();
+  // Moves what is in the write-ahead log into the trace and empties the log, unless a reader keeps
+  // it for 10 s. Requires: no transaction.
+  Result<void> foldLog();
 
   Result<model::StringId> intern(std::string_view text);
 

@@ -1,10 +1,11 @@
 """A disk that fills, a limit that is reached: the job goes on, the trace keeps what it has, the summary says so."""
+import contextlib
 import resource
 import subprocess
 import sys
 import unittest
 
-from run_support import SONDE, RunTest
+from run_support import SONDE, TARGETS, RunTest
 
 
 # Opens and closes this many operations.
@@ -52,6 +53,14 @@ class FullDisk(RunTest):
     def stored(self, path):
         """Operations that are in the trace, and how many of them have an end."""
         return self.rows("SELECT count(*), count(dur_ns) FROM slice WHERE kind = 'operation'", path)[0]
+
+    def size_of_trace(self):
+        """Bytes of the trace and of all that is beside it, finished or not."""
+        size = 0
+        for file in self.folder.glob(f"{self.output.name}*"):
+            with contextlib.suppress(FileNotFoundError):  # it has got its name
+                size += file.stat().st_size
+        return size
 
     def in_a_small_tmpfs(self, size, *command, at):
         """Runs the command with a tmpfs of this size at a folder, in a mount namespace of its own."""
@@ -109,12 +118,12 @@ class FullDisk(RunTest):
     def test_a_limit_on_the_trace(self):
         count = 100_000
         result = self.run_sonde(sys.executable, self.folder / "past_the_limit.py", count, f"{self.output}.part",
-                                options=("--max-size", "1MiB"))
+                                options=("--max-size", "2MiB"))
         self.assertEqual((result.returncode, result.stdout), (0, f"did {count}\n"), result.stderr)
-        self.assertIn("the trace reached --max-size (1 MiB)", result.stderr)
+        self.assertIn("the trace reached --max-size (2 MiB)", result.stderr)
         self.assertRegex(result.stderr, r"s run, all but the last [0-9.]+ s recorded")
         self.assertEqual(
-            self.rows("SELECT count(*) FROM note JOIN process p WHERE text LIKE '%--max-size (1 MiB)%' "
+            self.rows("SELECT count(*) FROM note JOIN process p WHERE text LIKE '%--max-size (2 MiB)%' "
                       "AND ts_ns > p.start_ns AND ts_ns < p.end_ns"), [(1,)])
         report = subprocess.run([SONDE, "report", self.output], capture_output=True, text=True).stdout
         self.assertRegex(report, r"Dropped .*\n *\+[0-9.]+ m?s: at .* the trace reached --max-size")
@@ -122,6 +131,26 @@ class FullDisk(RunTest):
                                "WHERE kind = 'operation' GROUP BY text"))
         self.assertGreater(names.get("early", 0), 0)
         self.assertNotIn("late", names)
+
+    def test_what_is_on_its_way_stays_within_the_limit(self):
+        """The recorder is stopped until all has been annotated: far more than fits is in the spool when it looks."""
+        limit, slack, count, threads = 4 << 20, 1 << 20, 200_000, 3
+        burst = f"kill -STOP $PPID; {TARGETS}/annotation_burst {count} {threads} 1; kill -CONT $PPID"
+        recorder = self.start_sonde("sh", "-c", burst, stdout=subprocess.PIPE,
+                                    options=("--max-size", str(limit), "--sources", "annotation"))
+        largest = 0
+        while recorder.poll() is None:
+            largest = max(largest, self.size_of_trace())
+        output, said = recorder.communicate()
+        self.assertEqual((recorder.returncode, output), (0, f"made {count * threads}\n"), said)
+        self.assertLessEqual(largest, limit + slack)
+        stored, _ = self.stored(self.output)
+        lost = dict(self.rows("SELECT kind, sum(count) FROM loss WHERE reason = 'max size' GROUP BY kind"))
+        self.assertGreater(stored, 0)
+        self.assertEqual(stored + lost["scope begin"], count * threads, lost)
+        self.assertIn("the trace reached --max-size (4 MiB)", said)
+        self.assertIn(f"{sum(lost.values())} records were dropped: max size {sum(lost.values())}", said)
+        self.assert_nothing_left()
 
     def test_a_limit_on_file_sizes(self):
         """SIGXFSZ is the recorder's to ignore and must not reach a job that writes no large file."""

@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 using test::SpoolBuilder;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using wire::SliceKind;
 
 class FullDisk : public DrainerTest {};
 
@@ -41,20 +40,11 @@ class FileLimit {
   rlimit before_{};
 };
 
-constexpr std::uint64_t kManyCalls = 400'000;  // 12 MiB of spool, 25 MiB of trace
-
-SpoolBuilder longSpool() {
-  SpoolBuilder spool;
-  for (std::uint64_t at = 0; at < kManyCalls; ++at)
-    spool.call(0, SliceKind::Api, "a", 1000 + 10 * at, 1005 + 10 * at);
-  return spool;
-}
-
 // A recorder whose clock the test sets.
 class HeldUp : public FullDisk {
  protected:
   HeldUp() {
-    longSpool().write(session());
+    manyCalls().write(session());
     DrainerOptions options;
     options.folder = session();
     options.part = part();
@@ -110,7 +100,7 @@ TEST_F(FullDisk, KnowsWhoStillRunsWhileTheTraceCannotBeOpened) {
   SpoolBuilder running(::getpid());
   running.header().startTime = processStartTime(::getpid());
   running.write(session());
-  longSpool().write(session());
+  manyCalls().write(session());
   std::int64_t nowNs = 1000;
   DrainerOptions options;
   options.folder = session();
@@ -148,7 +138,7 @@ TEST_F(HeldUp, TurnsRecordingOffAllTheSame) {
 }
 
 TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {
-  longSpool().write(session());
+  manyCalls().write(session());
   const FileLimit limit;
   const fs::path killed = folder_.path() / "killed";
   bool ending = false;

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -17,6 +18,16 @@
 #include <vector>
 
 namespace sonde::session {
+
+constexpr std::uint64_t kManyCalls = 400'000;  // 12 MiB of spool, 25 MiB of trace
+
+// A process that has made them; it has ended unless `pid` is of one that runs.
+inline test::SpoolBuilder manyCalls(std::int32_t pid = 1 << 22) {
+  test::SpoolBuilder spool(pid);
+  for (std::uint64_t at = 0; at < kManyCalls; ++at)
+    spool.call(0, wire::SliceKind::Api, "a", 1000 + 10 * at, 1005 + 10 * at);
+  return spool;
+}
 
 class DrainerTest : public testing::Test {
  protected:
