@@ -26,10 +26,11 @@ bool open(bool forked) noexcept {
     gSpool.session->refusedImages.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  adoptStrings(gSpool);
+  const std::uint32_t lostTexts = adoptStrings(gSpool);
   // Last: from here on other threads and signal handlers write.
   gForkPage->generation.store(gGeneration.fetch_add(1, std::memory_order_relaxed) + 1,
                               std::memory_order_release);
+  countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions, lostTexts);
   recordClocks();
   return true;
 }

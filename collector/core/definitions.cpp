@@ -17,11 +17,13 @@ using wire::SlotState;
 
 constexpr std::uint32_t kTableSize = 1 << 16;
 constexpr std::uint32_t kMaxStrings = kTableSize / 4 * 3;
+constexpr std::uint64_t kMaxTextBytes = 8 << 20;  // each forked child has a copy in its own file
 
 // id << 32 | offset of the StringDefinition in the file, in units of 8 bytes; 0: empty.
 using Entry = std::atomic<std::uint64_t>;
 Entry* gStrings;
 std::atomic<std::uint32_t> gNextString{1};
+std::atomic<std::uint64_t> gTextBytesUsed{0};  // of all texts in the table, as they are stored
 
 // The mapping that the table's offsets are of: this process's, or in a child that could not attach
 // still its parent's.
@@ -61,6 +63,16 @@ const wire::StringDefinition* stringAt(const char* base, std::uint64_t entry) no
 bool holds(std::uint64_t entry, const char* text, std::size_t length) noexcept {
   const wire::StringDefinition* string = stringAt(gTextBase, entry);
   return string->length == length && memcmp(string + 1, text, length) == 0;
+}
+
+std::uint64_t storedBytes(std::size_t length) noexcept {
+  return (sizeof(wire::StringDefinition) + length + 7) / 8 * 8;
+}
+
+// Whether the table may take another text.
+bool mayTake(std::size_t length) noexcept {
+  return gNextString.load(std::memory_order_relaxed) < kMaxStrings &&
+         gTextBytesUsed.load(std::memory_order_relaxed) + storedBytes(length) <= kMaxTextBytes;
 }
 
 // The table's entry for a text that has just been defined under `id`, or with 0 under the next one;
@@ -147,23 +159,29 @@ bool prepareStrings() noexcept {
   return true;
 }
 
-void adoptStrings(Spool& spool) noexcept {
+std::uint32_t adoptStrings(Spool& spool) noexcept {
   const char* oldBase = gTextBase;
   const std::size_t oldBytes = gTextBytes;
   gTextBase = spool.base;
   gTextBytes = spool.mappedBytes;
   if (oldBase == nullptr)
-    return;
+    return 0;
+  std::uint32_t lost = 0;
   for (std::uint32_t at = 0; at < kTableSize; ++at) {
     const std::uint64_t entry = gStrings[at].load(std::memory_order_relaxed);
     if (entry == 0)
       continue;
     const wire::StringDefinition* string = stringAt(oldBase, entry);
     const auto* text = reinterpret_cast<const char*>(string + 1);
-    gStrings[at].store(defineString(spool, string->id, text, string->length),
-                       std::memory_order_relaxed);
+    const std::uint64_t adopted = defineString(spool, string->id, text, string->length);
+    gStrings[at].store(adopted, std::memory_order_relaxed);
+    if (adopted == 0) {
+      ++lost;
+      gTextBytesUsed.fetch_sub(storedBytes(string->length), std::memory_order_relaxed);
+    }
   }
   rawSyscall(SYS_munmap, asLong(oldBase), static_cast<long>(oldBytes));
+  return lost;
 }
 
 std::uint32_t intern(const char* text, std::size_t length) noexcept {
@@ -176,8 +194,11 @@ std::uint32_t intern(const char* text, std::size_t length) noexcept {
   for (;; at = (at + 1) % kTableSize) {
     std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
     if (entry == 0) {
-      if (mine == 0 && gNextString.load(std::memory_order_relaxed) < kMaxStrings)
+      if (mine == 0 && mayTake(length)) {
         mine = defineString(gSpool, 0, text, length);
+        if (mine != 0)
+          gTextBytesUsed.fetch_add(storedBytes(length), std::memory_order_relaxed);
+      }
       if (mine == 0) {
         countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions);
         return 0;

@@ -23,7 +23,8 @@ void commitDefinition(wire::DefinitionHeader* definition) noexcept;
 bool prepareStrings() noexcept;
 
 // The table's texts are in `spool` from now on. In a child: writes every string that the parent had
-// into the child's own file under the id it has, and unmaps the parent's.
-void adoptStrings(Spool& spool) noexcept;
+// into the child's own file under the id it has, and unmaps the parent's. How many had no room
+// there: what is called by their ids has no name, and they get new ones when they are given again.
+std::uint32_t adoptStrings(Spool& spool) noexcept;
 
 }  // namespace sonde::core

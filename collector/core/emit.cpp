@@ -368,11 +368,12 @@ bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
 
 [[gnu::cold, gnu::noinline]] void countLoss(Probe probe,
                                             RecordKind kind,
-                                            LossReason reason) noexcept {
+                                            LossReason reason,
+                                            std::uint32_t count) noexcept {
   if (gForkPage->generation.load(std::memory_order_relaxed) == 0)
     return;
   gSpool.loss->count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)]
-      .fetch_add(1, std::memory_order_relaxed);
+      .fetch_add(count, std::memory_order_relaxed);
 }
 
 }  // namespace sonde::core

@@ -87,6 +87,9 @@ void emitFork(std::int32_t childPid) noexcept;
 // `reason` 0: Sonde follows into the new image.
 void emitExec(std::uint32_t path, std::uint32_t reason) noexcept;
 
-void countLoss(wire::Probe probe, wire::RecordKind kind, wire::LossReason reason) noexcept;
+void countLoss(wire::Probe probe,
+               wire::RecordKind kind,
+               wire::LossReason reason,
+               std::uint32_t count = 1) noexcept;
 
 }  // namespace sonde::core

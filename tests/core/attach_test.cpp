@@ -2,6 +2,7 @@
 #include "collector/core/attach.h"
 
 #include "collector/core/emit.h"
+#include "collector/core/spool.h"
 #include "collector/wire/clock_source.h"
 #include "tests/core/spool_dump.h"
 #include "tests/support/in_child.h"
@@ -50,6 +51,31 @@ TEST(Attach, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
               ElementsAre("mark before the fork", "begin child's scope", "end child's scope"));
   EXPECT_TRUE(dumps[1].identity.forked);
   EXPECT_EQ(dumps[1].lost(wire::LossReason::Unbalanced), 0U);
+}
+
+TEST(Attach, CountsTheTextsForWhichAChildHasNoRoom) {
+  const test::SpoolFolder folder(kRoom);
+  constexpr int kTexts = 200;
+  EXPECT_TRUE(test::inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    for (int text = 0; text < kTexts; ++text)
+      intern((std::string(10'000, 'x') + std::to_string(text)).c_str());
+    folder.setLimit(gSpool.session->allocatedBytes.load() + (1 << 20));
+    if (::fork() == 0) {
+      begin("a name");
+      ::_exit(0);
+    }
+    ::wait(nullptr);
+  }));
+  for (const auto& file : folder.files()) {
+    const SpoolDump dump = dumpSpool(file);
+    std::uint64_t texts = 0;
+    for (const auto& [id, text] : dump.strings)
+      texts += text.size() > 10'000 ? 1U : 0U;
+    const std::uint64_t lost = kTexts - texts;
+    EXPECT_EQ(lost > 0, dump.identity.forked);
+    EXPECT_GE(dump.lost(wire::LossReason::Definitions), lost);
+  }
 }
 
 TEST(Attach, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {

@@ -221,6 +221,26 @@ TEST(Emit, CountsNamesPastTheTable) {
   EXPECT_GT(dumps.at(0).lost(wire::LossReason::Definitions), 0U);
 }
 
+TEST(Emit, CountsTextsPastTheirBytes) {
+  constexpr std::size_t kLength = 16'000;
+  const auto dumps = record([] {
+    const auto text = [](int number) {
+      return std::string(kLength - 8, 'x') + std::to_string(10'000'000 + number);
+    };
+    for (int number = 0; number < 1000; ++number)
+      intern(text(number).c_str());
+    EXPECT_EQ(intern(text(999).c_str()), 0U);
+    EXPECT_NE(intern(text(0).c_str()), 0U) << "texts that are in stay in";
+    EXPECT_NE(intern("short"), 0U) << "there is room for a short one";
+  });
+  std::size_t bytes = 0;
+  for (const auto& [id, text] : dumps.at(0).strings)
+    bytes += text.size();
+  EXPECT_LE(bytes, 8U << 20);
+  EXPECT_GT(bytes, (8U << 20) - 2 * kLength);
+  EXPECT_EQ(dumps[0].lost(wire::LossReason::Definitions), 1000 - bytes / kLength + 1);
+}
+
 TEST(Emit, RecordsNothingWhenTurnedOff) {
   const test::SpoolFolder folder(kRoom);
   EXPECT_TRUE(test::inChild([&] {
