@@ -64,9 +64,7 @@ bool attach(const char* folder, const char* testClock) noexcept {
 
 // The header may be a parent's: of a vfork child, and of a forked one that has recorded nothing.
 void noteExit(int status) noexcept {
-  const std::uint32_t generation = gForkPage->generation.load(std::memory_order_relaxed);
-  const ThreadState* state = tState;
-  if (generation == 0 || state == nullptr || state->generation != generation || inNotedVforkChild())
+  if (gForkPage->generation.load(std::memory_order_relaxed) == 0 || inVforkChild())
     return;
   const auto byte = static_cast<std::uint32_t>(status) & 0xff;
   gSpool.header->finished.store(wire::kFinishedWithStatus + byte, std::memory_order_release);

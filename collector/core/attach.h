@@ -11,8 +11,7 @@ namespace sonde::core {
 bool attach(const char* folder, const char* testClock) noexcept;
 
 // The process is about to end with this status, as exit(3) takes it. What it records after that is
-// recorded all the same. Asks the kernel nothing, unless the thread has called vfork; says nothing
-// of a thread that has never recorded.
+// recorded all the same. Asks the kernel for the process's id alone.
 void noteExit(int status) noexcept;
 
 }  // namespace sonde::core

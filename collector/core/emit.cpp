@@ -354,11 +354,9 @@ void nameThread(std::uint32_t name) noexcept {
 }
 
 bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
-  // A thread that names itself first thing is not registered yet; the guard does that.
-  if (tid == static_cast<std::int32_t>(rawSyscall(SYS_gettid))) {
-    if (ThreadState* self = enter(Probe::Process, RecordKind::ThreadEnd); self != nullptr)
-      leave(self);
-  }
+  // A thread that names itself first thing is not registered yet.
+  if (tid == static_cast<std::int32_t>(rawSyscall(SYS_gettid)))
+    registerSelf();
   ThreadState* state = findThread(tid);
   if (state == nullptr || !defineThreadName(state, name))
     return false;

@@ -167,6 +167,16 @@ ThreadState* enterBusy(ThreadState* state,
   return nullptr;
 }
 
+void registerSelf() noexcept {
+  const ThreadState* state = tState;
+  if (state != nullptr &&
+      state->generation == gForkPage->generation.load(std::memory_order_relaxed))
+    return;
+  if (ThreadState* self = enterSlowly(wire::Probe::Process, wire::RecordKind::ThreadEnd);
+      self != nullptr)
+    leave(self);
+}
+
 ThreadState* findThread(std::int32_t tid) noexcept {
   for (std::uint32_t at = 0; at < kMaxThreads; ++at) {
     if (gUsed[at].load(std::memory_order_acquire) &&

@@ -87,6 +87,9 @@ inline void leave(ThreadState* state) noexcept {
   state->busy.store(0, std::memory_order_relaxed);
 }
 
+// Registers the calling thread, if it is not yet.
+void registerSelf() noexcept;
+
 // The state of a thread that has recorded something and lives; nullptr when there is none.
 ThreadState* findThread(std::int32_t tid) noexcept;
 

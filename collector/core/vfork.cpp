@@ -1,5 +1,6 @@
 #include "collector/core/vfork.h"
 
+#include "collector/core/emit.h"
 #include "collector/core/spool.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
@@ -34,6 +35,10 @@ bool inNotedVforkChild() noexcept {
 
 void noteVfork() noexcept {
   gVforks.fetch_add(1, std::memory_order_relaxed);
+  // The child's exec is this thread's record, and the child would register it under its own id. A
+  // process without a spool needs none for that.
+  if (gForkPage->generation.load(std::memory_order_relaxed) != 0 && enabled(wire::Probe::Process))
+    registerSelf();
 }
 
 }  // namespace sonde::core

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +18,9 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
 
 namespace sonde::core {
 namespace {
@@ -113,6 +116,36 @@ TEST(Attach, NoticesAChildOfRawClone) {
   ASSERT_EQ(dumps.size(), 2U);
   EXPECT_THAT(dumps[0].story(), ElementsAre("begin parent"));
   EXPECT_THAT(dumps[1].story(), ElementsAre("begin child"));
+}
+
+std::optional<int> statusIn(const test::SpoolFolder& folder) {
+  auto reader =
+      launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadOnly);
+  return reader ? reader->exitStatus() : std::nullopt;
+}
+
+TEST(Attach, KeepsTheStatusThatAThreadWithoutRecordsLeavesWith) {
+  const test::SpoolFolder folder(kRoom);
+  EXPECT_TRUE(test::inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    std::thread([] { noteExit(5); }).join();
+  }));
+  EXPECT_EQ(statusIn(folder), 5);
+}
+
+TEST(Attach, AChildInTheSameMemorySaysNothingOfItsParentsEnd) {
+  const test::SpoolFolder folder(kRoom);
+  EXPECT_TRUE(test::inChild([&] {
+    EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
+    const auto leave = [](void*) {
+      noteExit(7);
+      return 0;
+    };
+    alignas(16) static char stack[64 * 1024];
+    EXPECT_GT(::clone(leave, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr), 0);
+    ::wait(nullptr);
+  }));
+  EXPECT_EQ(statusIn(folder), std::nullopt);
 }
 
 TEST(Attach, LeavesNothingBehindWhenTheLimitIsZero) {

@@ -201,6 +201,14 @@ const auto kNameOfCase = [](const auto& test) { return test.param.name; };
 INSTANTIATE_TEST_SUITE_P(Targets, UnderRun, ::testing::ValuesIn(targets()), kNameOfCase);
 INSTANTIATE_TEST_SUITE_P(Programs, UnderRun, ::testing::ValuesIn(programs()), kNameOfCase);
 
+TEST_F(RunTrace, AnExecAfterVforkIsTheCallingThreads) {
+  const Finished recorded = record({target("vfork_in_thread")});
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(text("SELECT t.tid FROM slice s JOIN string n ON n.id = s.name_id"
+                 " JOIN thread t ON t.id = s.thread_id WHERE n.text = 'exec'"),
+            recorded.out);
+}
+
 // The handler's writes that interrupt a record are the only ones that are missing, one byte each.
 TEST_F(RunTrace, LosesNoByteUncountedInSignalHandlers) {
   const Finished plain = runProgram({target("signals_in_emit")});
