@@ -63,6 +63,13 @@ json trafficJson(const JobReport& report) {
   return rows;
 }
 
+json metadataJson(const metrics::RunFacts& facts) {
+  json rows = json::array();
+  for (const metrics::Metadata& each : facts.metadata)
+    rows.push_back({{"rank", orNull(each.rank)}, {"key", each.key}, {"value", each.value}});
+  return rows;
+}
+
 }  // namespace
 
 json reportJson(const JobReport& report) {
@@ -71,6 +78,7 @@ json reportJson(const JobReport& report) {
                    {"job", report.facts.job},
                    {"command", report.facts.command},
                    {"wall_ns", report.facts.wallNs},
+                   {"metadata", metadataJson(report.facts)},
                    {"ranks", json::array()},
                    {"iterations", json::array()},
                    {"operations", json::array()},
@@ -109,6 +117,7 @@ json reportJson(const JobReport& report) {
     document["warnings"].push_back({{"at_ns", orNull(warning.atNs)}, {"text", warning.text}});
   document["recorder"] = {{"cpu_s", orNull(report.facts.recorderCpuSeconds)},
                           {"bytes", orNull(report.facts.recorderBytes)},
+                          {"rss_bytes", orNull(report.facts.recorderRssBytes)},
                           {"events", report.facts.events}};
   const metrics::Conservation& sum = report.conservation;
   document["conservation"] = {{"pairs", sum.pairs},

@@ -1,14 +1,13 @@
 #include "cli/report_text.h"
 
+#include "cli/report_facts.h"
+#include "cli/report_lines.h"
 #include "cli/table.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,55 +16,12 @@ namespace {
 
 namespace metrics = engine::metrics;
 
-constexpr int kWidth = 100;
 constexpr std::size_t kLines = 40;
+constexpr std::size_t kAll = 1'000'000;
 constexpr std::size_t kRankRows = 6;  // of each table about ranks
 constexpr std::size_t kTrafficRows = 4;
 constexpr std::size_t kScalarRows = 3;
 constexpr std::size_t kRankColumns = 4;  // of the table of operations
-
-using Lines = std::vector<std::string>;
-
-void append(Lines& lines, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(cutTo(std::string(text.substr(0, end)), kWidth));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-void appendTable(Lines& lines, Table table, std::size_t limit) {
-  const std::size_t hidden = table.rows.size() > limit ? table.rows.size() - limit : 0;
-  table.rows.resize(table.rows.size() - hidden);
-  append(lines, renderText(table, 2, kWidth));
-  if (hidden > 0)
-    append(lines, fmt::format("  … {} more: --full", hidden));
-}
-
-std::string dateText(std::int64_t ns) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC",
-                     fmt::gmtime(static_cast<std::time_t>(ns / 1'000'000'000)));
-}
-
-std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", humanCount(count), count == 1 ? one : many);
-}
-
-Lines headLines(const JobReport& report) {
-  const metrics::RunFacts& facts = report.facts;
-  Lines lines;
-  append(lines, facts.command.empty() ? std::string("(command unknown)") : facts.command);
-  append(lines,
-         fmt::format("{}{}, {}, {} · {} · {}{}",
-                     facts.job.empty() ? "" : fmt::format("job {} · ", facts.job),
-                     counted(static_cast<std::int64_t>(report.ranks.size()), "rank", "ranks"),
-                     counted(facts.processes, "process", "processes"),
-                     counted(facts.hosts, "host", "hosts"),
-                     dateText(facts.originNs),
-                     humanDuration(facts.wallNs),
-                     facts.finished ? "" : " · unfinished recording"));
-  return lines;
-}
 
 Cell duration(std::int64_t ns) {
   return ns;
@@ -101,10 +57,11 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
   }
   Lines lines = {""};
   if (table.rows.empty()) {
-    append(lines, "No iterations: mark them with sonde.iteration(), or record the torch source.");
+    appendLines(lines,
+                "No iterations: mark them with sonde.iteration(), or record the torch source.");
     return lines;
   }
-  append(
+  appendLines(
       lines,
       "Iterations, and the median one in parts: data loading, forward, backward, optimizer, other");
   appendTable(lines, std::move(table), limit);
@@ -145,13 +102,13 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   }
   Lines lines = {""};
   if (table.rows.empty()) {
-    append(lines, "No framework was recorded: what was computed is unknown.");
+    appendLines(lines, "No framework was recorded: what was computed is unknown.");
     return lines;
   }
-  append(lines, "Computing and communicating, hidden behind computing or exposed");
+  appendLines(lines, "Computing and communicating, hidden behind computing or exposed");
   appendTable(lines, std::move(table), limit);
   if (someUnknown)
-    append(lines, "  Where no framework was recorded, what was computed is unknown.");
+    appendLines(lines, "  Where no framework was recorded, what was computed is unknown.");
   return lines;
 }
 
@@ -274,7 +231,7 @@ Lines trafficLines(const JobReport& report, std::size_t limit) {
                           traffic.transfers});
   Lines lines = {"", "Data moved"};
   appendTable(lines, std::move(table), limit);
-  append(lines, "  " + conservationText(report.conservation));
+  appendWrapped(lines, conservationText(report.conservation), 2);
   return lines;
 }
 
@@ -295,87 +252,24 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
                           trends[i]->rank,
                           valueText(trends[i]->first),
                           valueText(trends[i]->last));
-    append(lines, line);
+    appendLines(lines, line);
   }
   const std::size_t hidden = lines.size() > limit ? lines.size() - limit : 0;
   lines.resize(lines.size() - hidden);
   if (hidden > 0)
-    append(lines, fmt::format("           … {} more: --full", hidden));
-  return lines;
-}
-
-// Below the losses, which they explain, or which they are when nobody could count them.
-void appendWarnings(Lines& lines, const std::vector<metrics::Warning>& warnings, bool full) {
-  constexpr std::size_t kIndent = 11;
-  constexpr std::size_t kMost = 3;
-  for (std::size_t i = 0; i < warnings.size() && (full || i < kMost); ++i) {
-    std::string text = warnings[i].text;
-    if (warnings[i].atNs)
-      text = fmt::format("+{}: {}", humanDuration(*warnings[i].atNs), text);
-    while (!text.empty()) {
-      const std::size_t space =
-          text.size() <= kWidth - kIndent ? text.size() : text.rfind(' ', kWidth - kIndent);
-      const std::size_t end = std::min(space, text.size());
-      append(lines, std::string(kIndent, ' ') + text.substr(0, end));
-      text.erase(0, end + 1);
-    }
-  }
-  if (!full && warnings.size() > kMost)
-    append(lines, fmt::format("           … {} more: --full", warnings.size() - kMost));
-}
-
-Lines footLines(const JobReport& report, bool full) {
-  const metrics::RunFacts& facts = report.facts;
-  Lines lines;
-  std::int64_t lost = 0;
-  std::map<std::string, std::int64_t> reasons;
-  for (const metrics::LostRecords& each : facts.lost) {
-    lost += each.count;
-    reasons[each.reason] += each.count;
-  }
-  std::string dropped = lost == 0 ? "nothing" : counted(lost, "record", "records");
-  if (!facts.warnings.empty())
-    dropped = lost == 0 ? "nothing that was counted" : dropped;
-  for (const auto& [reason, count] : reasons)
-    dropped += fmt::format(" · {}: {}", reason, humanCount(count));
-  append(lines, "Dropped    " + dropped);
-  if (full)
-    for (const metrics::LostRecords& each : facts.lost)
-      append(lines,
-             fmt::format("           {} {} ({}): {}",
-                         each.probe,
-                         each.kind,
-                         each.reason,
-                         humanCount(each.count)));
-  appendWarnings(lines, facts.warnings, full);
-  // Starting and finishing cost the same however short the run is: no share of it would say
-  // anything.
-  constexpr double kShortestSeconds = 1;
-  const double wallSeconds = static_cast<double>(facts.wallNs) / 1e9;
-  std::string cost = "unknown";
-  if (facts.recorderCpuSeconds)
-    cost = fmt::format("{:.2f} s of CPU{}",
-                       *facts.recorderCpuSeconds,
-                       wallSeconds >= kShortestSeconds
-                           ? fmt::format(" ({} of one core)",
-                                         humanFraction(*facts.recorderCpuSeconds / wallSeconds))
-                           : "");
-  if (facts.recorderBytes)
-    cost += fmt::format(", {} of records", humanBytes(*facts.recorderBytes));
-  append(lines, fmt::format("Recording  {}, {} events", cost, humanCount(facts.events)));
+    appendLines(lines, fmt::format("           … {} more: --full", hidden));
   return lines;
 }
 
 }  // namespace
 
 std::string renderReport(const JobReport& report, bool full) {
-  constexpr std::size_t kAll = 1'000'000;
-  const Lines head = headLines(report);
+  const Lines head = headLines(report.facts, full);
   const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
   const Lines time = timeLines(report, full ? kAll : kRankRows);
   const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
   Lines tail = scalarLines(report, full ? kAll : kScalarRows);
-  const Lines foot = footLines(report, full);
+  const Lines foot = footLines(report.facts, full);
   tail.insert(tail.end(), foot.begin(), foot.end());
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.

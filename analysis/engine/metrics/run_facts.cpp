@@ -27,16 +27,37 @@ Result<void> readCounts(const Database& trace, RunFacts& facts) {
   SONDE_TRY_ASSIGN(
       Statement counts,
       trace.prepare("SELECT (SELECT count(*) FROM host), (SELECT count(*) FROM process),"
-                    " (SELECT count(*) FROM slice), (SELECT count(*) FROM transfer)"
+                    " (SELECT count(DISTINCT rank) FROM process), (SELECT count(*) FROM slice), "
+                    "(SELECT count(*) FROM transfer)"
                     " + (SELECT count(*) FROM collective) + (SELECT count(*) FROM scalar)"
                     " + (SELECT count(*) FROM iteration) + (SELECT count(*) FROM kernel)"
                     " + (SELECT count(*) FROM copy) + (SELECT count(*) FROM sample)"));
   SONDE_TRY(counts.step());
   facts.hosts = counts.integer(0);
   facts.processes = counts.integer(1);
-  facts.slices = counts.integer(2);
-  facts.events = counts.integer(2) + counts.integer(3);
+  facts.ranks = counts.integer(2);
+  facts.slices = counts.integer(3);
+  facts.events = counts.integer(3) + counts.integer(4);
   return {};
+}
+
+// What the recorder notes of a process stands in the same table: its environment, names that NVTX
+// gave. The bare column `value` is that of the row with the greatest rowid: of the last call.
+Result<void> readMetadata(const Database& trace, RunFacts& facts) {
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare("SELECT DISTINCT p.rank, k.text, l.value FROM (SELECT owner_id,"
+                                 " key_id, value, max(rowid) FROM arg WHERE owner = 'process'"
+                                 " GROUP BY owner_id, key_id) l JOIN string k ON k.id = l.key_id"
+                                 " JOIN process p ON p.id = l.owner_id WHERE k.text NOT GLOB"
+                                 " 'env.*' AND k.text NOT GLOB 'nvtx *'"
+                                 " ORDER BY 2, p.rank IS NULL, 1, 3"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return {};
+    facts.metadata.push_back(
+        {rows.optionalInteger(0), std::string(rows.text(1)), std::string(rows.text(2))});
+  }
 }
 
 Result<void> readSpan(const Database& trace, RunFacts& facts) {
@@ -86,19 +107,21 @@ Result<void> readWarnings(const Database& trace, RunFacts& facts) {
 
 }  // namespace
 
-Result<RunFacts> readFacts(const Database& trace, const std::vector<RankProcess>& ranks) {
+Result<RunFacts> readFacts(const Database& trace) {
   RunFacts facts;
   facts.job = metaOf(trace, "job").value_or("");
   facts.finished = metaOf(trace, "finished").has_value();
-  if (!ranks.empty()) {
-    const auto command = trace.queryText(fmt::format(
-        "SELECT coalesce(command, '') FROM process WHERE id = {}", ranks.front().processId));
-    facts.command = command ? *command : "";
-  }
+  const auto command = trace.queryText(
+      "SELECT command FROM v_process WHERE parent_id IS NULL AND command <> ''"
+      " ORDER BY start_ns IS NULL, start_ns, rank, id LIMIT 1");
+  facts.command = command ? *command : "";
   if (const auto cpu = metaOf(trace, "recorder_cpu_ns"))
     facts.recorderCpuSeconds = static_cast<double>(integerOf(*cpu)) / 1e9;
   if (const auto bytes = metaOf(trace, "recorder_bytes"))
     facts.recorderBytes = integerOf(*bytes);
+  if (const auto bytes = metaOf(trace, "recorder_rss_bytes"))
+    facts.recorderRssBytes = integerOf(*bytes);
+  SONDE_TRY(readMetadata(trace, facts));
   SONDE_TRY(readCounts(trace, facts));
   SONDE_TRY(readSpan(trace, facts));
   SONDE_TRY(readLost(trace, facts));

@@ -34,23 +34,34 @@ struct ScalarTrend {
   std::optional<double> last;
 };
 
+// What the program said of itself with sonde.metadata(): the last value of a key in a process, once
+// for all processes of a rank that agree.
+struct Metadata {
+  std::optional<std::int64_t> rank;
+  std::string key;
+  std::string value;
+};
+
 struct RunFacts {
   std::string job;
-  std::string command;
-  std::int64_t originNs = 0;  // the first instant of the trace
-  std::int64_t wallNs = 0;    // from there to the last
+  std::string command;             // of the first process that no recorded one started
+  std::vector<Metadata> metadata;  // by key, then by rank
+  std::int64_t originNs = 0;       // the first instant of the trace
+  std::int64_t wallNs = 0;         // from there to the last
   std::int64_t hosts = 0;
   std::int64_t processes = 0;
+  std::int64_t ranks = 0;  // that are known
   std::int64_t slices = 0;
   std::int64_t events = 0;  // rows of all kinds of event
   std::vector<LostRecords> lost;
   std::vector<Warning> warnings;
   std::optional<double> recorderCpuSeconds;
-  std::optional<std::int64_t> recorderBytes;  // of records read from the spool
-  bool finished = true;                       // false: a recording that was not completed
+  std::optional<std::int64_t> recorderBytes;     // of records read from the spool
+  std::optional<std::int64_t> recorderRssBytes;  // of memory, at most; of all recorders of a job
+  bool finished = true;                          // false: a recording that was not completed
 };
 
-Result<RunFacts> readFacts(const store::Database& trace, const std::vector<RankProcess>& ranks);
+Result<RunFacts> readFacts(const store::Database& trace);
 
 // First and last value of every scalar of the ranks.
 Result<std::vector<ScalarTrend>> scalarTrends(const store::Database& trace,
