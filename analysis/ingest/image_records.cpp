@@ -224,6 +224,7 @@ void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {
 // What the record before was stays what it was: the library puts these in between on its own.
 void ImageBuilder::onClockSync(Thread&, const std::byte* at) {
   const auto record = loadRecord<wire::ClockSync>(at);
+  lastNs_ = std::max(lastNs_, time_.toNs(record.ticks));
   model::ClockSync row;
   row.hostId = process_.row.hostId;
   row.processId = process_.row.id;

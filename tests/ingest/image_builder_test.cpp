@@ -281,6 +281,16 @@ TEST(ImageBuilder, NamesThreadsAndEndsThem) {
   EXPECT_THAT(rig.rows("SELECT dur_ns FROM slice"), ElementsAre("40"));
 }
 
+TEST(ImageBuilder, AProcessWasThereAtItsLastClockSync) {
+  SpoolBuilder spool;
+  spool.clockSync(0, 100, 100);
+  spool.clockSync(0, 600, 600);
+  spool.clockSync(1, 400, 400);  // read later
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT start_ns, end_ns FROM process"), ElementsAre("0|600"));
+}
+
 TEST(ImageBuilder, StoresForksExecsAndFactsOfTheProcess) {
   SpoolBuilder spool;
   wire::Fork fork{};

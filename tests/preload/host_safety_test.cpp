@@ -229,6 +229,18 @@ TEST_F(RunTrace, LosesNoByteUncountedInSignalHandlers) {
   EXPECT_EQ(count("SELECT count(*) FROM loss WHERE reason <> 'signal'"), 0);
 }
 
+// Readings of the clock are all that the three children record. These and the row come through two
+// conversions of ticks, so they agree but for a rounding.
+TEST_F(RunTrace, AProcessThatRecordsNothingElseLastsUntilItsLastClockSync) {
+  EXPECT_EQ(record({"sh", "-c", "sleep 0.05; sleep 0.05 & wait; exec sleep 0.05"}).status, 0);
+  EXPECT_EQ(count("SELECT count(*) FROM process"), 4);
+  EXPECT_EQ(
+      count("SELECT count(*) FROM process p JOIN (SELECT process_id, max(monotonic_ns) -"
+            " min(monotonic_ns) AS ns FROM clock_sync GROUP BY process_id) c ON c.process_id ="
+            " p.id WHERE c.ns > 0 AND p.end_ns - p.start_ns >= c.ns - c.ns / 10"),
+      3);
+}
+
 // Over all processes together: at each end of each stream, what was sent and what was received tile
 // the same bytes.
 TEST_F(RunTrace, HasEveryByteAtBothEnds) {
