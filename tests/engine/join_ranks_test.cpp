@@ -17,6 +17,7 @@ namespace {
 using test::must;
 using ::testing::ElementsAre;
 using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 class JoinRanks : public ::testing::Test {
  protected:
@@ -112,16 +113,38 @@ TEST_F(JoinRanks, AddressesUsedAgainPairByTime) {
         channel(server, model::ChannelKind::Tcp, "10.0.0.1:2", "10.0.0.1:1", round * 500 + 1);
     move(ends[round][0], kSend, 10, round * 500 + 100);
     move(ends[round][1], kReceive, 10, round * 500 + 101);
+    move(ends[round][1], kSend, 10, round * 500 + 102);
+    move(ends[round][0], kReceive, 10, round * 500 + 103);
   }
   // A third use whose other end was not recorded has none.
   const auto alone = channel(client, model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.1:2", 5000);
   move(alone, kSend, 10, 5100);
+  move(alone, kReceive, 10, 5101);
   auto peers = matched();
   EXPECT_EQ(peers.size(), 4U);
   for (int round : {0, 1}) {
     EXPECT_EQ(peers[ends[round][0]], ends[round][1]);
     EXPECT_EQ(peers[ends[round][1]], ends[round][0]);
   }
+}
+
+TEST_F(JoinRanks, AddressesUsedAgainPairWhenAReceiverComesLate) {
+  const auto client = process(0);
+  const auto server = process(0);
+  std::int64_t ends[2][2];
+  for (std::int64_t round : {1, 0}) {
+    ends[round][0] =
+        channel(client, model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.1:2", round * 500);
+    ends[round][1] =
+        channel(server, model::ChannelKind::Tcp, "10.0.0.1:2", "10.0.0.1:1", round * 500 + 50);
+    move(ends[round][0], kSend, 10, round * 500 + 10);
+    move(ends[round][1], kReceive, 10, round * 500 + 60);
+  }
+  EXPECT_THAT(matched(),
+              UnorderedElementsAre(Pair(ends[0][0], ends[0][1]),
+                                   Pair(ends[0][1], ends[0][0]),
+                                   Pair(ends[1][0], ends[1][1]),
+                                   Pair(ends[1][1], ends[1][0])));
 }
 
 // A pipe to a worker: parent and child both hold both ends after fork, the child writes and the
@@ -148,6 +171,34 @@ TEST_F(JoinRanks, SeveralWritersOfAPipePointAtItsReader) {
   move(second, kSend, 10, 2);  // was there for longer, but moved less
   move(reads, kReceive, 100, 3);
   EXPECT_THAT(matched(), ElementsAre(Pair(reads, first), Pair(first, reads), Pair(second, reads)));
+}
+
+TEST_F(JoinRanks, WritersOfAPipeThatAreGoneBeforeItIsReadPointAtItsReader) {
+  const auto first = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r", 0);
+  const auto second = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:w", "pipe:9:7:r", 5);
+  const auto reads = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:r", "pipe:9:7:w", 50);
+  const auto idle = channel(process(0), model::ChannelKind::Pipe, "pipe:9:7:r", "pipe:9:7:w", 0);
+  move(first, kSend, 1000, 1);
+  move(second, kSend, 1000, 6);
+  move(reads, kReceive, 2000, 60);
+  auto peers = matched();
+  EXPECT_EQ(peers.count(idle), 0U);
+  EXPECT_THAT(peers, ElementsAre(Pair(first, reads), Pair(second, reads), Pair(reads, first)));
+}
+
+TEST_F(JoinRanks, BothWaysOfASocketPairThatSeveralHoldAreSeenApart) {
+  const auto asks = channel(process(0), model::ChannelKind::Unix, "unix:5", "unix:6");
+  const auto listens = channel(process(0), model::ChannelKind::Unix, "unix:5", "unix:6");
+  const auto answers = channel(process(0), model::ChannelKind::Unix, "unix:6", "unix:5");
+  const auto serves = channel(process(0), model::ChannelKind::Unix, "unix:6", "unix:5");
+  move(asks, kSend, 100, 1);
+  move(serves, kReceive, 100, 2);
+  move(answers, kSend, 100, 3);
+  move(listens, kReceive, 100, 4);
+  EXPECT_THAT(
+      matched(),
+      ElementsAre(
+          Pair(asks, serves), Pair(listens, answers), Pair(answers, listens), Pair(serves, asks)));
 }
 
 TEST_F(JoinRanks, CommunicatorsMadeAgainJoinByOrdinal) {

@@ -65,12 +65,20 @@ Result<Connections> readEndpoints(const store::Database& trace) {
   }
 }
 
+using Peers = std::map<std::int64_t, std::int64_t>;
+
 struct Candidate {
   std::int64_t bytes;      // that could have gone between the two
   std::int64_t overlapNs;  // negative: how far apart their lives are
   const Endpoint* a;
   const Endpoint* b;
 };
+
+// How many of the bytes that `from` sent can be what `to` received. A receiver may come when the
+// sender has gone, but not the other way round.
+std::int64_t carried(const Endpoint& from, const Endpoint& to, bool byTime) {
+  return byTime && from.beginNs > to.endNs ? 0 : std::min(from.sent, to.received);
+}
 
 std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
                                     const std::vector<Endpoint>& bs) {
@@ -80,8 +88,8 @@ std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
   for (const Endpoint& a : as)
     for (const Endpoint& b : bs) {
       const std::int64_t overlap = std::min(a.endNs, b.endNs) - std::max(a.beginNs, b.beginNs);
-      const std::int64_t bytes = std::min(a.sent, b.received) + std::min(a.received, b.sent);
-      if (!choice || overlap >= 0)
+      const std::int64_t bytes = carried(a, b, choice) + carried(b, a, choice);
+      if (!choice || overlap >= 0 || bytes > 0)
         candidates.push_back({bytes, overlap, &a, &b});
     }
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) {
@@ -91,21 +99,61 @@ std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
   return candidates;
 }
 
-using Peers = std::map<std::int64_t, std::int64_t>;
-
-// Best pairs first, each end once; then what is left over and moved bytes (several writers of one
-// pipe) points at its best other end, which points elsewhere.
-void pairEnds(const std::vector<Candidate>& candidates, Peers& peers) {
+// Addresses that may be used again: best pairs first, each end once; then what is left over and
+// moved bytes (several processes with one socket) points at its best other end of the same time,
+// which points elsewhere.
+void pairUses(const std::vector<Endpoint>& as, const std::vector<Endpoint>& bs, Peers& peers) {
+  const std::vector<Candidate> candidates = candidatesOf(as, bs);
   for (const Candidate& candidate : candidates)
     if (!peers.contains(candidate.a->id) && !peers.contains(candidate.b->id)) {
       peers[candidate.a->id] = candidate.b->id;
       peers[candidate.b->id] = candidate.a->id;
     }
   for (const Candidate& candidate : candidates)
-    if (candidate.bytes > 0) {
+    if (candidate.bytes > 0 && candidate.overlapNs >= 0) {
       peers.try_emplace(candidate.a->id, candidate.b->id);
       peers.try_emplace(candidate.b->id, candidate.a->id);
     }
+}
+
+using Moved = std::int64_t Endpoint::*;
+
+// Those that moved bytes that way, most first.
+std::vector<Endpoint> moversOf(std::vector<Endpoint> ends, Moved moved) {
+  std::erase_if(ends, [&](const Endpoint& end) { return end.*moved == 0; });
+  std::stable_sort(ends.begin(), ends.end(), [&](const Endpoint& x, const Endpoint& y) {
+    return x.*moved > y.*moved;
+  });
+  return ends;
+}
+
+// One way of a stream whose ends several processes may hold: the one that sent most and the one
+// that received most, and so on; those left over point at the first of the other end.
+void pairWay(const std::vector<Endpoint>& from, const std::vector<Endpoint>& to, Peers& peers) {
+  const std::vector<Endpoint> senders = moversOf(from, &Endpoint::sent);
+  const std::vector<Endpoint> receivers = moversOf(to, &Endpoint::received);
+  if (senders.empty() || receivers.empty())
+    return;
+  for (std::size_t i = 0; i < senders.size(); ++i)
+    peers.try_emplace(senders[i].id, receivers[i < receivers.size() ? i : 0].id);
+  for (std::size_t i = 0; i < receivers.size(); ++i)
+    peers.try_emplace(receivers[i].id, senders[i < senders.size() ? i : 0].id);
+}
+
+// Names that one stream has for itself: its ends belong together whenever they were used.
+void pairHolders(const std::vector<Endpoint>& as, const std::vector<Endpoint>& bs, Peers& peers) {
+  pairWay(as, bs, peers);
+  pairWay(bs, as, peers);
+  // Ends that moved nothing, each with one of the others.
+  for (auto a = as.begin(), b = bs.begin(); a != as.end(); ++a) {
+    if (peers.contains(a->id))
+      continue;
+    b = std::find_if(b, bs.end(), [&](const Endpoint& end) { return !peers.contains(end.id); });
+    if (b == bs.end())
+      return;
+    peers[a->id] = b->id;
+    peers[b->id] = a->id;
+  }
 }
 
 }  // namespace
@@ -117,7 +165,7 @@ Result<void> matchChannels(store::Database& trace) {
     const auto& [host, kind, local, remote] = connection;
     const auto others = connections.find({host, kind, remote, local});
     if (others != connections.end() && local < remote)
-      pairEnds(candidatesOf(ends, others->second), peers);
+      (kind == "tcp" ? pairUses : pairHolders)(ends, others->second, peers);
   }
   SONDE_TRY_ASSIGN(Statement update,
                    trace.prepare("UPDATE channel SET peer_channel_id = ?2 WHERE id = ?1"));

@@ -10,8 +10,9 @@ namespace sonde::engine::merge {
 
 // Fills channel.peer_channel_id. TCP endpoints have local and remote exchanged, UNIX streams and
 // pipes name each other's ends; on one host unless the addresses can be reached from another. Where
-// addresses were used again, the endpoints that were open at the same time belong together. A pipe
-// or a socket that several processes hold is paired by the ends that moved bytes.
+// addresses were used again, those endpoints belong together that were open at the same time, or
+// closest to it: what one sent and closed, the other may have received later. A pipe or a socket
+// that several processes hold is paired by the ends that moved bytes.
 Result<void> matchChannels(store::Database& trace);
 
 // Fills communicator_member.process_id, from the processes whose communicator has the same job_key,
