@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 namespace sonde::engine::merge {
@@ -22,16 +21,12 @@ struct Collective {
   std::int64_t latestEndNs = 0;  // of this one and all that began before it
 };
 
-class Collectives;
-
 struct Transfer {
-  const Collectives* collectives = nullptr;  // of its process
   std::int64_t id = 0;
   std::int64_t channelId = 0;
   std::int64_t threadId = 0;
   std::int64_t startNs = 0;
   std::int64_t endNs = 0;
-  std::int64_t collectiveId = 0;
 };
 
 bool covers(const Collective& collective, const Transfer& transfer) {
@@ -105,24 +100,43 @@ Result<ByProcess> readCollectives(const Database& trace) {
   }
 }
 
+// What a channel's transfers may be part of.
+struct Channel {
+  const Collectives* collectives = nullptr;  // of its process
+  bool used = false;                         // by a thread that runs one of them
+};
+using Channels = std::map<std::int64_t, Channel>;
+
 // Those of processes that have collectives.
-Result<std::vector<Transfer>> readTransfers(const Database& trace, const ByProcess& processes) {
-  SONDE_TRY_ASSIGN(Statement rows,
-                   trace.prepare("SELECT c.process_id, t.id, t.channel_id, t.thread_id, t.start_ns,"
-                                 " t.start_ns + coalesce(t.dur_ns, 0)"
-                                 " FROM transfer t JOIN channel c ON c.id = t.channel_id"));
-  std::vector<Transfer> transfers;
+Result<Channels> readChannels(const Database& trace, const ByProcess& processes) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare("SELECT id, process_id FROM channel"));
+  Channels channels;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
-      return transfers;
-    if (const auto process = processes.find(rows.integer(0)); process != processes.end())
-      transfers.push_back({&process->second,
-                           rows.integer(1),
-                           rows.integer(2),
-                           rows.integer(3),
-                           rows.integer(4),
-                           rows.integer(5)});
+      return channels;
+    if (const auto process = processes.find(rows.integer(1)); process != processes.end())
+      channels[rows.integer(0)].collectives = &process->second;
+  }
+}
+
+// Visits the transfers of those channels, in the order in which the table holds them. A trace has
+// more of them than fit into memory.
+template <typename Visit>
+Result<void> forEachTransfer(const Database& trace, Channels& channels, Visit visit) {
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare("SELECT id, channel_id, thread_id, start_ns,"
+                                 " start_ns + coalesce(dur_ns, 0) FROM transfer ORDER BY id"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      return {};
+    const auto channel = channels.find(rows.integer(1));
+    if (channel == channels.end())
+      continue;
+    const Transfer transfer{
+        rows.integer(0), channel->first, rows.integer(2), rows.integer(3), rows.integer(4)};
+    SONDE_TRY(visit(transfer, channel->second));
   }
 }
 
@@ -130,22 +144,25 @@ Result<std::vector<Transfer>> readTransfers(const Database& trace, const ByProce
 
 Result<void> assignCollectives(Database& trace) {
   SONDE_TRY_ASSIGN(const ByProcess processes, readCollectives(trace));
-  SONDE_TRY_ASSIGN(std::vector<Transfer> transfers, readTransfers(trace, processes));
-  std::set<std::int64_t> used;  // channels
-  for (Transfer& transfer : transfers) {
-    transfer.collectiveId = transfer.collectives->ofThread(transfer);
-    if (transfer.collectiveId != 0)
-      used.insert(transfer.channelId);
-  }
+  SONDE_TRY_ASSIGN(Channels channels, readChannels(trace, processes));
+  if (channels.empty())
+    return {};
+  SONDE_TRY(forEachTransfer(
+      trace, channels, [](const Transfer& transfer, Channel& channel) -> Result<void> {
+        channel.used = channel.used || channel.collectives->ofThread(transfer) != 0;
+        return {};
+      }));
   SONDE_TRY_ASSIGN(Statement update,
                    trace.prepare("UPDATE transfer SET collective_id = ?2 WHERE id = ?1"));
-  for (Transfer& transfer : transfers) {
-    if (transfer.collectiveId == 0 && used.contains(transfer.channelId))
-      transfer.collectiveId = transfer.collectives->onlyAround(transfer);
-    if (transfer.collectiveId != 0)
-      SONDE_TRY(update.bindAll(transfer.id, transfer.collectiveId).run());
-  }
-  return {};
+  return forEachTransfer(
+      trace, channels, [&](const Transfer& transfer, Channel& channel) -> Result<void> {
+        if (!channel.used)
+          return {};
+        std::int64_t collective = channel.collectives->ofThread(transfer);
+        if (collective == 0)
+          collective = channel.collectives->onlyAround(transfer);
+        return collective == 0 ? Result<void>() : update.bindAll(transfer.id, collective).run();
+      });
 }
 
 }  // namespace sonde::engine::merge

@@ -11,6 +11,7 @@ namespace sonde::engine::merge {
 // another thread of the process, on a channel that one of its collectives has used in that way, is
 // part of the collective that is open from its begin to its end, provided that no other one is open
 // at any instant of it. Everything else keeps NULL.
+// Memory grows with the collectives and channels, not with the transfers.
 // Requires: a transaction, and all that was recorded of the processes (not a trace that was cut).
 Result<void> assignCollectives(store::Database& trace);
 
