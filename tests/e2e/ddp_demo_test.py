@@ -1,5 +1,6 @@
 """The demo's training run, recorded on two ranks and merged: what must be in the trace, and that training is the same."""
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -90,15 +91,42 @@ class Ranks(unittest.TestCase):
                 " AND slice.start_ns < i.start_ns + i.dur_ns)", process))
             self.assertEqual({"evaluation": 2, **({"checkpoint": 2} if rank == 0 else {})}, dict(kinds))
 
-    def test_iterations_are_the_sum_of_their_parts(self):
-        """The time in an iteration and in no slice below a slice, over all slices below it, is the iteration's."""
-        for _, process in ranks():
-            for slice_id, duration in JOB.rows("SELECT slice_id, dur_ns FROM iteration WHERE process_id = ?", process):
-                self.assertEqual(duration, JOB.value(
-                    "WITH RECURSIVE below(id, dur_ns) AS (SELECT id, dur_ns FROM slice WHERE id = ?1 UNION ALL"
-                    " SELECT s.id, s.dur_ns FROM slice s JOIN below ON s.parent_id = below.id AND s.lane = 0)"
-                    " SELECT sum(dur_ns - (SELECT coalesce(sum(c.dur_ns), 0) FROM slice c WHERE c.parent_id = below.id"
-                    " AND c.lane = 0)) FROM below", slice_id))
+    def test_slices_are_no_longer_than_what_is_around_them(self):
+        """Of all that is in an iteration: what is directly inside a slice takes no longer than the slice itself."""
+        self.assertEqual([], JOB.rows(
+            "WITH RECURSIVE below(id, dur_ns) AS (SELECT s.id, s.dur_ns FROM iteration i JOIN slice s ON s.id = i.slice_id"
+            " UNION ALL SELECT s.id, s.dur_ns FROM slice s JOIN below ON s.parent_id = below.id AND s.lane = 0)"
+            " SELECT b.id, b.dur_ns, sum(c.dur_ns) FROM below b JOIN slice c ON c.parent_id = b.id AND c.lane = 0"
+            " GROUP BY b.id HAVING sum(c.dur_ns) > b.dur_ns"))
+
+    def test_report_has_the_parts_that_the_tree_of_slices_has(self):
+        said = json.loads(torch_job.sonde("report", FOLDER.name + "/job.sonde", "--format", "json").stdout)["ranks"]
+        self.assertEqual([0, 1], [rank["rank"] for rank in said])
+        for (_, process), rank in zip(ranks(), said):
+            median = rank["median_iteration"]
+            iteration, duration = JOB.rows("SELECT slice_id, dur_ns FROM iteration WHERE process_id = ? AND number = ?",
+                                           process, median["number"])[0]
+            self.assertEqual(sorted(JOB.column("SELECT dur_ns FROM iteration WHERE process_id = ?", process))[14], duration)
+            own = self.own_times(iteration)
+            own["other"] = duration - sum(own.values())
+            self.assertEqual({"number": median["number"], "ns": duration, **{f"{part}_ns": ns for part, ns in own.items()}},
+                             median)
+            for part in PARTS:
+                self.assertGreater(own[part], 0, part)
+
+    def own_times(self, iteration):
+        """Of each kind of part below a slice, the time that is in no part further inside."""
+        own = dict.fromkeys(PARTS, 0)
+        around = [(iteration, None)]  # a slice, and the kind of the innermost part that it is in
+        while around:
+            parent, part = around.pop()
+            for slice_id, kind, duration in JOB.rows("SELECT id, kind, dur_ns FROM slice WHERE parent_id = ?", parent):
+                if kind in PARTS:
+                    own[kind] += duration
+                    if part:
+                        own[part] -= duration
+                around.append((slice_id, kind if kind in PARTS else part))
+        return own
 
     def test_modules_are_named_by_their_path(self):
         names = JOB.column("SELECT DISTINCT text FROM slice JOIN string ON string.id = name_id WHERE kind = 'module'")
@@ -189,9 +217,13 @@ class Channels(unittest.TestCase):
             workers = JOB.column("SELECT id FROM process WHERE parent_id = ?", process)
             self.assertEqual(8, len(workers), f"rank {rank}: 2 workers for each of 4 passes")
             for worker in workers:
-                used = JOB.value("SELECT count(*) FROM channel c WHERE c.process_id = ? AND c.kind = 'pipe'"
-                                 " AND EXISTS (SELECT 1 FROM transfer WHERE channel_id = c.id)", worker)
-                self.assertGreater(used, 0, f"worker {worker} moved nothing through a pipe")
+                pipes = JOB.rows(
+                    "SELECT c.local, b.process_id FROM channel c LEFT JOIN channel b ON b.id = c.peer_channel_id"
+                    " WHERE c.process_id = ? AND c.kind = 'pipe' AND EXISTS (SELECT 1 FROM transfer"
+                    " WHERE channel_id = c.id)", worker)
+                self.assertGreater(len(pipes), 0, f"worker {worker} moved nothing through a pipe")
+                for pipe, peer in pipes:
+                    self.assertEqual(process, peer, f"{pipe} of worker {worker}")
 
 
 if __name__ == "__main__":
