@@ -132,11 +132,14 @@ class RankMetrics : public ::testing::Test {
     trace_->add(row);
   }
   // With the channel that `peer`, an SQL expression, names as the other end of each.
-  Conservation conservation(const std::string& peer) {
+  store::Database opened(const std::string& peer) {
     must(trace_->writer().commit());
     must(trace_->writer().begin());
     must(trace_->writer().database().exec("UPDATE channel SET peer_channel_id = " + peer));
-    const auto trace = open();
+    return open();
+  }
+  Conservation conservation(const std::string& peer) {
+    const auto trace = opened(peer);
     return must(conservationOf(trace));
   }
 
@@ -225,6 +228,74 @@ TEST_F(RankMetrics, ConservationFindsBytesThatNeverArrived) {
   EXPECT_EQ(sum.sentBytes, 155);
   EXPECT_EQ(sum.missingBytes, 10);
   EXPECT_EQ(sum.unsentBytes, 0);
+}
+
+TEST_F(RankMetrics, ConservationOfATrimmedTraceLeavesOutWhatOneEndLost) {
+  process(0, 1);
+  const auto a = channel(model::ChannelKind::Tcp, "1:1", "2:2");
+  const auto b = channel(model::ChannelKind::Tcp, "2:2", "1:1");
+  for (const std::int64_t offset : {100, 200, 300, 400, 600})
+    move(a, model::Direction::Send, offset, 100);
+  for (const std::int64_t offset : {250, 300, 450, 500})
+    move(b, model::Direction::Receive, offset, 50);
+  move(b, model::Direction::Send, 70, 5);  // of which the other end has nothing
+  trace_->meta("trimmed", "iterations 3-4");
+  const Conservation sum = conservation("3 - id");
+  EXPECT_EQ(sum.pairs, 1);
+  EXPECT_EQ(sum.agreeingPairs, 0);
+  EXPECT_EQ(sum.missingBytes, 100);  // 350-450; what is before 250 and behind 550 was cut away
+  EXPECT_EQ(sum.unsentBytes, 50);    // 500-550
+}
+
+TEST_F(RankMetrics, ConservationCountsWhatMovedNothingAndLeavesOutWhatIsInexact) {
+  process(0, 1);
+  channel(model::ChannelKind::Tcp, "1:1", "2:2");
+  channel(model::ChannelKind::Tcp, "2:2", "1:1");
+  const auto c = channel(model::ChannelKind::Tcp, "1:3", "2:4");
+  channel(model::ChannelKind::Tcp, "2:4", "1:3");
+  model::Transfer row;
+  row.channelId = c;
+  row.direction = model::Direction::Send;
+  row.bytes = 10;
+  row.exact = false;
+  trace_->add(row);
+  const Conservation sum = conservation("CASE WHEN id < 3 THEN 3 - id ELSE 7 - id END");
+  EXPECT_EQ(sum.pairs, 2);
+  EXPECT_EQ(sum.exactPairs, 1);
+  EXPECT_EQ(sum.agreeingPairs, 1);
+  EXPECT_EQ(sum.sentBytes, 0);
+}
+
+// The queue of a job with four writers: each of them names the reader, the reader only the first.
+TEST_F(RankMetrics, TrafficOfASharedPipeIsWithAllThatMovedBytes) {
+  iteration(process(0, 1), 0, 0, 100);
+  const auto reader = channel(model::ChannelKind::Pipe, "pipe:15:7:r", "pipe:15:7:w");
+  channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");  // its own, unused
+  const auto other = channel(model::ChannelKind::Tcp, "1:1", "2:2");
+  for (const std::int64_t writer : {0, 1, 2, 3}) {
+    process(0, 10 + writer);
+    const auto id = channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");
+    move(id, model::Direction::Send, writer * 100, 100);
+  }
+  move(reader, model::Direction::Receive, 0, 250);
+  move(reader, model::Direction::Receive, 250, 150);
+  process({}, 77);
+  const auto server = channel(model::ChannelKind::Tcp, "2:2", "1:1");
+  move(other, model::Direction::Send, 0, 30);
+  const auto trace = opened(
+      "CASE id WHEN 3 THEN 8 WHEN 8 THEN 3 WHEN 2 THEN NULL WHEN 1 THEN 4 "
+      "ELSE 1 END");
+  EXPECT_EQ(server.value, 8);
+  const auto traffic = must(trafficOf(trace, must(readRanks(trace))));
+  ASSERT_THAT(traffic, SizeIs(2));
+  EXPECT_EQ(traffic[0].rank, "rank 0");
+  EXPECT_EQ(traffic[0].peer, "4 processes");
+  EXPECT_EQ(traffic[0].receivedBytes, 400);
+  EXPECT_EQ(traffic[0].sentBytes, 0);
+  EXPECT_EQ(traffic[0].transfers, 2);
+  EXPECT_EQ(traffic[0].channels, 1);
+  EXPECT_EQ(traffic[1].peer, "process 77");
+  EXPECT_EQ(traffic[1].sentBytes, 30);
 }
 
 TEST_F(RankMetrics, ConservationTakesTheWritersOfAPipeTogether) {

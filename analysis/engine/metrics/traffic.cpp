@@ -1,13 +1,16 @@
 #include "analysis/engine/metrics/traffic.h"
 
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/metrics/stream_comparison.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::metrics {
@@ -15,96 +18,159 @@ namespace {
 
 using store::Statement;
 
-std::string peerName(const Statement& row, const std::map<std::int64_t, std::string>& names) {
-  if (row.isNull(2))
-    return std::string(row.text(4));
-  const auto name = names.find(row.integer(2));
-  return name == names.end() ? fmt::format("process {}", row.integer(3)) : name->second;
-}
-
-// The bytes that one end sent or received, as intervals of the stream, and how many there were.
-struct Stream {
-  Intervals offsets;
-  std::int64_t bytes = 0;
-};
-struct End {
-  Stream sent;
-  Stream received;
-  bool exact = true;
-};
-
 // A pipe or a UNIX socket may be held by several processes, each with a channel row of its own: the
 // end of such a stream is all of them, and has the id of the first. A TCP connection's addresses
 // may be used again, so its rows stay apart.
 constexpr char kEnds[] =
-    "WITH stream_end AS (SELECT c.id, c.peer_channel_id, CASE WHEN c.kind IN ('pipe', 'unix')"
+    "WITH stream_end AS (SELECT c.id, c.process_id, c.kind, c.remote, c.peer_channel_id, CASE WHEN "
+    "c.kind IN ('pipe', 'unix')"
     " THEN MIN(c.id) OVER (PARTITION BY p.host_id, c.kind, c.local, c.remote) ELSE c.id END AS "
     "end_id"
     " FROM channel c JOIN process p ON p.id = c.process_id) ";
 
-Result<std::map<std::int64_t, End>> readEnds(const store::Database& trace) {
+// A connection has two ends; `tie` has a row for each of them.
+constexpr char kPairs[] =
+    ", pair(a, b) AS (SELECT DISTINCT MIN(a.end_id, b.end_id), MAX(a.end_id, b.end_id)"
+    " FROM stream_end a JOIN stream_end b ON b.id = a.peer_channel_id),"
+    " tie(a, b, end_id) AS (SELECT a, b, a FROM pair UNION ALL SELECT a, b, b FROM pair) ";
+
+struct ChannelTraffic {
+  std::int64_t processId = 0;
+  std::string kind;
+  std::string remote;
+  std::int64_t endId = 0;
+  std::int64_t peerEndId = 0;      // 0: not recorded
+  std::int64_t peerProcessId = 0;  // of the channel that it names as its peer
+  std::int64_t sentBytes = 0;
+  std::int64_t receivedBytes = 0;
+  std::int64_t transfers = 0;
+};
+using Channels = std::unordered_map<std::int64_t, ChannelTraffic>;
+
+Result<Channels> readChannels(const store::Database& trace) {
   SONDE_TRY_ASSIGN(
       Statement rows,
-      trace.prepare(
-          std::string(kEnds) +
-          "SELECT e.end_id, x.direction = 'send', x.offset, x.bytes, x.exact FROM transfer x"
-          " JOIN stream_end e ON e.id = x.channel_id"));
-  std::map<std::int64_t, End> ends;
+      trace.prepare(std::string(kEnds) +
+                    "SELECT e.id, e.process_id, e.kind, e.remote, e.end_id, q.end_id, q.process_id"
+                    " FROM stream_end e LEFT JOIN stream_end q ON q.id = e.peer_channel_id"));
+  Channels channels;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
-      return ends;
-    End& end = ends[rows.integer(0)];
-    Stream& stream = rows.integer(1) != 0 ? end.sent : end.received;
-    stream.offsets.push_back({rows.integer(2), rows.integer(2) + rows.integer(3)});
-    stream.bytes += rows.integer(3);
-    end.exact = end.exact && rows.integer(4) != 0;
+      return channels;
+    channels[rows.integer(0)] = {rows.integer(1),
+                                 std::string(rows.text(2)),
+                                 std::string(rows.text(3)),
+                                 rows.integer(4),
+                                 rows.integer(5),
+                                 rows.integer(6)};
   }
 }
 
-// Adds one direction; whether it agrees.
-bool compare(const Stream& sent, const Stream& received, Conservation& sum) {
-  const Intervals out = normalise(sent.offsets);
-  const Intervals in = normalise(received.offsets);
-  sum.sentBytes += sent.bytes;
-  sum.missingBytes += totalLength(subtract(out, in));
-  sum.unsentBytes += totalLength(subtract(in, out));
-  return out == in && totalLength(out) == sent.bytes && totalLength(in) == received.bytes;
+Result<void> addTransfers(const store::Database& trace, Channels& channels) {
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare("SELECT channel_id, direction = 'send', bytes FROM transfer"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return {};
+    ChannelTraffic& channel = channels[rows.integer(0)];
+    (rows.integer(1) != 0 ? channel.sentBytes : channel.receivedBytes) += rows.integer(2);
+    ++channel.transfers;
+  }
 }
+
+// What to call the other end of a channel.
+class PeerNames {
+ public:
+  static Result<PeerNames> read(const store::Database& trace,
+                                const std::vector<RankProcess>& ranks,
+                                const Channels& channels) {
+    PeerNames names;
+    SONDE_TRY_ASSIGN(Statement rows, trace.prepare("SELECT id, pid FROM process"));
+    while (true) {
+      SONDE_TRY_ASSIGN(const bool row, rows.step());
+      if (!row)
+        break;
+      names.processes_[rows.integer(0)] = fmt::format("process {}", rows.integer(1));
+    }
+    for (const RankProcess& rank : ranks)
+      names.processes_[rank.processId] = rank.name;
+    for (const auto& [id, channel] : channels)
+      if (channel.transfers > 0)
+        names.users_[channel.endId].insert(channel.processId);
+    return names;
+  }
+
+  std::string of(const ChannelTraffic& channel) const {
+    if (channel.peerEndId == 0)
+      return channel.remote;
+    const auto users = users_.find(channel.peerEndId);
+    if (users == users_.end())
+      return processes_.at(channel.peerProcessId);
+    return users->second.size() == 1 ? processes_.at(*users->second.begin())
+                                     : fmt::format("{} processes", users->second.size());
+  }
+
+ private:
+  std::map<std::int64_t, std::string> processes_;
+  std::map<std::int64_t, std::set<std::int64_t>> users_;  // who moved bytes through an end
+};
+
+// A connection, and its transfers so far.
+struct Connection {
+  StreamComparison there;
+  StreamComparison back;
+  bool exact = true;
+
+  explicit Connection(bool cut) : there(cut), back(cut) {}
+
+  // Counts it out of those that agree, or that can be compared at all.
+  void finish(Conservation& sum) {
+    if (!exact)
+      --sum.exactPairs;
+    if (!exact || !agree(sum))
+      --sum.agreeingPairs;
+  }
+
+ private:
+  bool agree(Conservation& sum) {
+    const bool agreesThere = add(there, sum);
+    const bool agreesBack = add(back, sum);
+    return agreesThere && agreesBack;
+  }
+  static bool add(StreamComparison& way, Conservation& sum) {
+    const StreamComparison::Result result = way.finish();
+    sum.sentBytes += result.sentBytes;
+    sum.missingBytes += result.missingBytes;
+    sum.unsentBytes += result.unsentBytes;
+    return result.agrees;
+  }
+};
 
 }  // namespace
 
 Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
                                            const std::vector<RankProcess>& ranks) {
+  SONDE_TRY_ASSIGN(Channels channels, readChannels(trace));
+  SONDE_TRY(addTransfers(trace, channels));
+  SONDE_TRY_ASSIGN(const PeerNames peers, PeerNames::read(trace, ranks, channels));
   std::map<std::int64_t, std::string> names;
   for (const RankProcess& rank : ranks)
     names[rank.processId] = rank.name;
-  SONDE_TRY_ASSIGN(
-      Statement rows,
-      trace.prepare("SELECT c.process_id, c.kind, q.id, q.pid, c.remote,"
-                    " sum(CASE WHEN x.direction = 'send' THEN x.bytes ELSE 0 END),"
-                    " sum(CASE WHEN x.direction = 'receive' THEN x.bytes ELSE 0 END), count(*),"
-                    " count(DISTINCT c.id) FROM transfer x JOIN channel c ON c.id = x.channel_id"
-                    " LEFT JOIN channel e ON e.id = c.peer_channel_id LEFT JOIN process q ON q.id "
-                    "= e.process_id"
-                    " GROUP BY 1, 2, 3, CASE WHEN q.id IS NULL THEN c.remote END"));
   std::map<std::tuple<std::string, std::string, std::string>, PeerTraffic> sums;
-  while (true) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      break;
-    const auto rank = names.find(rows.integer(0));
-    if (rank == names.end())
+  for (const auto& [id, channel] : channels) {
+    const auto rank = names.find(channel.processId);
+    if (rank == names.end() || channel.transfers == 0)
       continue;
-    const std::string kind(rows.text(1));
-    const std::string peer = peerName(rows, names);
-    PeerTraffic& sum =
-        sums.try_emplace({rank->second, kind, peer}, PeerTraffic{rank->second, kind, peer})
-            .first->second;
-    sum.sentBytes += rows.integer(5);
-    sum.receivedBytes += rows.integer(6);
-    sum.transfers += rows.integer(7);
-    sum.channels += rows.integer(8);
+    const std::string peer = peers.of(channel);
+    PeerTraffic& sum = sums.try_emplace({rank->second, channel.kind, peer},
+                                        PeerTraffic{rank->second, channel.kind, peer})
+                           .first->second;
+    sum.sentBytes += channel.sentBytes;
+    sum.receivedBytes += channel.receivedBytes;
+    sum.transfers += channel.transfers;
+    ++sum.channels;
   }
   std::vector<PeerTraffic> traffic;
   traffic.reserve(sums.size());
@@ -117,26 +183,38 @@ Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
 }
 
 Result<Conservation> conservationOf(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(auto ends, readEnds(trace));
-  SONDE_TRY_ASSIGN(
-      Statement pairs,
-      trace.prepare(std::string(kEnds) +
-                    "SELECT DISTINCT MIN(a.end_id, b.end_id), MAX(a.end_id, b.end_id)"
-                    " FROM stream_end a JOIN stream_end b ON b.id = a.peer_channel_id"));
+  SONDE_TRY_ASSIGN(const std::int64_t cut,
+                   trace.queryInteger("SELECT count(*) FROM meta WHERE key = 'trimmed'"));
   Conservation sum;
+  SONDE_TRY_ASSIGN(sum.pairs,
+                   trace.queryInteger(std::string(kEnds) + kPairs + "SELECT count(*) FROM pair"));
+  sum.exactPairs = sum.agreeingPairs = sum.pairs;
+  // SQLite sorts in a file what does not fit into its cache.
+  SONDE_TRY_ASSIGN(
+      Statement rows,
+      trace.prepare(std::string(kEnds) + kPairs +
+                    "SELECT t.a, t.b, x.direction = 'send', t.end_id = t.a, x.offset, x.bytes, "
+                    "x.exact FROM transfer x CROSS JOIN stream_end e ON e.id = x.channel_id"
+                    " CROSS JOIN tie t ON t.end_id = e.end_id ORDER BY t.a, t.b, x.offset"));
+  std::pair<std::int64_t, std::int64_t> ends;
+  std::optional<Connection> connection;
   while (true) {
-    SONDE_TRY_ASSIGN(const bool row, pairs.step());
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    const std::pair next{row ? rows.integer(0) : 0, row ? rows.integer(1) : 0};
+    if (connection && next != ends) {
+      connection->finish(sum);
+      connection.reset();
+    }
     if (!row)
       return sum;
-    const End& a = ends[pairs.integer(0)];
-    const End& b = ends[pairs.integer(1)];
-    ++sum.pairs;
-    if (!a.exact || !b.exact)
-      continue;
-    ++sum.exactPairs;
-    const bool there = compare(a.sent, b.received, sum);
-    const bool back = compare(b.sent, a.received, sum);
-    sum.agreeingPairs += there && back ? 1 : 0;
+    if (!connection)
+      connection.emplace(cut != 0);
+    ends = next;
+    const bool sent = rows.integer(2) != 0;
+    const bool byFirst = rows.integer(3) != 0;
+    (sent == byFirst ? connection->there : connection->back)
+        .add(sent, rows.integer(4), rows.integer(5));
+    connection->exact = connection->exact && rows.integer(6) != 0;
   }
 }
 

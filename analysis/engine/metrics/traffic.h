@@ -15,7 +15,8 @@ namespace sonde::engine::metrics {
 struct PeerTraffic {
   std::string rank;  // name of the process of whose side this is
   std::string kind;  // tcp, unix, pipe …
-  std::string peer;  // "rank 1", "process 4711", or the address when it was not recorded
+  std::string peer;  // "rank 1", "process 4711", "4 processes" that moved bytes at the other end of
+                     // one pipe or socket, or the address when it was not recorded
   std::int64_t sentBytes = 0;
   std::int64_t receivedBytes = 0;
   std::int64_t transfers = 0;
@@ -26,7 +27,8 @@ struct PeerTraffic {
 Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
                                            const std::vector<RankProcess>& ranks);
 
-// Over all channels whose both ends were recorded.
+// Over all channels whose both ends were recorded. In a trace that was trimmed only what lies
+// between bytes of both ends is compared, because each end was cut by its own process's time.
 struct Conservation {
   std::int64_t pairs = 0;
   std::int64_t exactPairs = 0;  // every transfer of both ends knows its offset
