@@ -1,5 +1,7 @@
 -- Built by the finaliser, not while recording. Each names the readers it is for.
 
+-- What a process did: through its threads to their slices.
+CREATE INDEX thread_by_process ON thread(process_id);
 -- Timeline: one drawn row; the rows of a line do not overlap, so the one before a window is the last that starts in or
 -- before it. Sweeps by thread.
 CREATE INDEX slice_by_line ON slice(thread_id, lane, depth, start_ns);

@@ -65,6 +65,19 @@ TEST_F(Finaliser, LeavesOneCompleteFile) {
   EXPECT_EQ(first, 1'000'000);
 }
 
+// Questions about each of many processes would otherwise read all threads for each.
+TEST_F(Finaliser, ThreadsOfAProcessAreFoundByIndex) {
+  ASSERT_GOOD(finaliseFile(recording("a.part", 5)));
+  ASSERT_GOOD_ASSIGN(Database trace, openTrace(file("a.part")));
+  ASSERT_GOOD_ASSIGN(Statement plan,
+                     trace.prepare("EXPLAIN QUERY PLAN SELECT p.id FROM process p WHERE EXISTS"
+                                   " (SELECT 1 FROM thread t WHERE t.process_id = p.id)"));
+  std::string text;
+  while (*plan.step())
+    text += std::string(plan.text(3)) + "\n";
+  EXPECT_THAT(text, ::testing::HasSubstr("thread_by_process (process_id=?)"));
+}
+
 TEST_F(Finaliser, ChangesNothingTheSecondTime) {
   const fs::path path = recording("a.part", 5);
   ASSERT_GOOD(finaliseFile(path));
