@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -118,17 +119,29 @@ void threadEnds(void* pointer) noexcept {
   giveBackState(state);
 }
 
+// The end of the calling thread's own stack, if `place` is on that: glibc has the control block of
+// a thread there, and the kernel the main thread's random bytes.
+std::uintptr_t stackEnd(std::uintptr_t place) noexcept {
+  const auto controlBlock = static_cast<std::uintptr_t>(pthread_self());
+  return place < controlBlock ? controlBlock : getauxval(AT_RANDOM);
+}
+
 // Whether the write that holds the guard was left by a longjmp out of a signal handler: its stack
 // frame is gone. A handler that interrupts it runs below it, with the kernel's frame of more than
-// kSignalFrame bytes in between; only on a stack of its own its address says nothing.
+// kSignalFrame bytes in between, or on a stack of its own. That it does the kernel says, unless the
+// stack disarms itself (SS_AUTODISARM): so only what is above the frame on the thread's own stack
+// shows that the frame is gone.
 bool guardWasLeft(const ThreadState* state, const char* frame) noexcept {
   constexpr std::uintptr_t kSignalFrame = 512;
   stack_t alternate{};
   if (rawSyscall(SYS_sigaltstack, 0, asLong(&alternate)) != 0 ||
       (alternate.ss_flags & SS_ONSTACK) != 0)
     return false;
-  return reinterpret_cast<std::uintptr_t>(frame) + kSignalFrame >
-         reinterpret_cast<std::uintptr_t>(state->guardFrame);
+  const auto here = reinterpret_cast<std::uintptr_t>(frame);
+  const auto held = reinterpret_cast<std::uintptr_t>(state->guardFrame);
+  if (held - reinterpret_cast<std::uintptr_t>(alternate.ss_sp) < alternate.ss_size)
+    return true;  // a handler's, on the stack that this is not
+  return here + kSignalFrame > held && here < stackEnd(held);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
+#include "collector/core/vfork.h"
 #include "collector/wire/clock_source.h"
 #include "tests/core/spool_dump.h"
 #include "tests/support/in_child.h"
@@ -141,6 +142,7 @@ TEST(Attach, AChildInTheSameMemorySaysNothingOfItsParentsEnd) {
       noteExit(7);
       return 0;
     };
+    EXPECT_FALSE(inNotedVforkChild());
     alignas(16) static char stack[64 * 1024];
     EXPECT_GT(::clone(leave, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr), 0);
     ::wait(nullptr);

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -120,6 +121,55 @@ TEST(EmitSignal, AThreadIsRegisteredOnce) {
   EXPECT_EQ(dumps[0].threads, kThreads + 1U);  // and the one that attached
   EXPECT_EQ(static_cast<double>(marks + dumps[0].lost(wire::LossReason::Signal)), expected);
   EXPECT_GT(dumps[0].lost(wire::LossReason::Signal), 0U);
+}
+
+// One memory for both, the handlers' above the thread's, where a frame of a caller would be.
+struct Stacks {
+  alignas(4096) char thread[256 * 1024];
+  alignas(4096) char handlers[64 * 1024];
+};
+
+// The kernel does not say of a handler on a stack that disarms itself that it is on one.
+TEST(EmitSignal, AHandlerOnAStackThatDisarmsItselfIsKnownAsOne) {
+  constexpr int kRounds = 600;
+  constexpr int kAutoDisarm = 1 << 31;  // SS_AUTODISARM of the kernel's headers
+  static Stacks stacks;
+  const auto dumps = record([] {
+    const auto body = [](void*) -> void* {
+      const stack_t alternate{
+          .ss_sp = stacks.handlers, .ss_flags = kAutoDisarm, .ss_size = sizeof stacks.handlers};
+      EXPECT_EQ(::sigaltstack(&alternate, nullptr), 0);
+      const std::uint32_t name = intern("value");
+      for (int round = 0; round < kRounds; ++round) {
+        gStepsLeft = round;
+        ::pthread_kill(::pthread_self(), SIGTRAP);
+        emitMark(name, Probe::Annotation);
+        gStepsLeft = -1;
+      }
+      return nullptr;
+    };
+    struct sigaction action {};
+    action.sa_sigaction = stepThenEmit;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigaction(SIGTRAP, &action, nullptr);
+    pthread_attr_t attributes;
+    ::pthread_attr_init(&attributes);
+    ::pthread_attr_setstack(&attributes, stacks.thread, sizeof stacks.thread);
+    pthread_t thread{};
+    ASSERT_EQ(::pthread_create(&thread, &attributes, body, nullptr), 0);
+    ::pthread_join(thread, nullptr);
+    emitScalar(intern("handlers"), gHandlerMarks);
+  });
+  const auto story = dumps.at(0).story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "mark value"), kRounds);
+  const auto recorded = std::count(story.begin(), story.end(), "mark handler");
+  const auto lost = static_cast<std::int64_t>(dumps[0].lost(wire::LossReason::Signal));
+  EXPECT_GT(lost, 0);
+  for (const DumpedRecord& entry : dumps[0].records) {
+    if (entry.header.kind == wire::RecordKind::Scalar) {
+      EXPECT_EQ(static_cast<double>(recorded + lost), entry.as<wire::Scalar>().value);
+    }
+  }
 }
 
 #endif
