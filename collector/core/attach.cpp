@@ -19,6 +19,20 @@ char gFolder[sizeof Spool::path];
 std::atomic<std::uint32_t> gGeneration{0};  // of the last attached image in this line of forks
 wire::ControlPage gSilent;
 
+// What could not be counted before.
+void countMissed() noexcept {
+  for (int probe = 0; probe < static_cast<int>(wire::Probe::Count); ++probe) {
+    for (int kind = 0; kind < static_cast<int>(wire::RecordKind::Count); ++kind) {
+      for (int reason = 0; reason < static_cast<int>(wire::LossReason::Count); ++reason) {
+        const std::uint64_t count =
+            gForkPage->missed.count[probe][kind][reason].load(std::memory_order_relaxed);
+        if (count != 0)
+          gSpool.loss->count[probe][kind][reason].fetch_add(count, std::memory_order_relaxed);
+      }
+    }
+  }
+}
+
 // Requires: gFolder, the session page, a chosen clock.
 bool open(bool forked) noexcept {
   if (!createSpool(gSpool, gFolder, forked)) {
@@ -31,6 +45,7 @@ bool open(bool forked) noexcept {
   gForkPage->generation.store(gGeneration.fetch_add(1, std::memory_order_relaxed) + 1,
                               std::memory_order_release);
   countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions, lostTexts);
+  countMissed();
   recordClocks();
   return true;
 }
@@ -70,8 +85,20 @@ void noteExit(int status) noexcept {
   gSpool.header->finished.store(wire::kFinishedWithStatus + byte, std::memory_order_release);
 }
 
+void keepApartFromParent() noexcept {
+  if (gForkPage->generation.load(std::memory_order_relaxed) != 0 || gSpool.base == nullptr ||
+      !insideWrite() || gForkPage->apart.exchange(1, std::memory_order_relaxed) != 0)
+    return;
+  if (!makePrivate(gSpool))
+    gForkPage->attaching.store(1, std::memory_order_relaxed);  // for good: its strings are gone
+}
+
 bool attachChild() noexcept {
   if (gGeneration.load(std::memory_order_relaxed) == 0)
+    return false;
+  // A child of raw clone comes here first.
+  keepApartFromParent();
+  if (insideWrite())
     return false;
   std::uint32_t free = 0;
   // Also refuses a second thread of the child, or a signal handler, while the first attaches.

@@ -10,6 +10,11 @@ namespace sonde::core {
 // on without Sonde. `testClock`: the value of SONDE_TEST_CLOCK, or nullptr.
 bool attach(const char* folder, const char* testClock) noexcept;
 
+// To be called in a child that has just been forked. When a signal handler forked it in the middle
+// of a write, that goes on in the child when the handler returns: from now on in the child's own
+// memory. Until it is over the child has no spool, and what it records is counted as lost.
+void keepApartFromParent() noexcept;
+
 // The process is about to end with this status, as exit(3) takes it. What it records after that is
 // recorded all the same. Asks the kernel for the process's id alone.
 void noteExit(int status) noexcept;

@@ -45,6 +45,7 @@ std::uint32_t defineChannel(wire::ChannelKind kind,
                             const char* local,
                             const char* remote) noexcept {
   static std::atomic<std::uint32_t> nextId{1};
+  const WriteMark mark;
   const std::uint32_t localId = intern(local);
   const std::uint32_t remoteId = intern(remote);
   auto* channel = claim<wire::ChannelDefinition>(wire::DefinitionKind::Channel,
@@ -68,6 +69,7 @@ std::uint32_t defineCommunicator(const char* key,
                                  std::int32_t position,
                                  wire::Probe probe) noexcept {
   static std::atomic<std::uint32_t> nextId{1};
+  const WriteMark mark;
   const std::uint32_t keyId = intern(key);
   const std::size_t members = size > 0 && size <= CommunicatorHint::kMaxRanks && ranks != nullptr
                                   ? static_cast<std::size_t>(size)

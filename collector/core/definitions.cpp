@@ -187,6 +187,7 @@ std::uint32_t adoptStrings(Spool& spool) noexcept {
 std::uint32_t intern(const char* text, std::size_t length) noexcept {
   if (length == 0 || !attached())
     return 0;
+  const WriteMark mark;
   if (length > wire::kMaxStringBytes)
     length = wire::kMaxStringBytes;
   std::uint64_t mine = 0;

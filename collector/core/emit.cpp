@@ -368,10 +368,10 @@ bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
                                             RecordKind kind,
                                             LossReason reason,
                                             std::uint32_t count) noexcept {
-  if (gForkPage->generation.load(std::memory_order_relaxed) == 0)
-    return;
-  gSpool.loss->count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)]
-      .fetch_add(count, std::memory_order_relaxed);
+  const bool attachedNow = gForkPage->generation.load(std::memory_order_relaxed) != 0;
+  wire::LossCounters& loss = attachedNow ? *gSpool.loss : gForkPage->missed;
+  loss.count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)].fetch_add(
+      count, std::memory_order_relaxed);
 }
 
 }  // namespace sonde::core

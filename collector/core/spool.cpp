@@ -311,6 +311,26 @@ bool isFull(const Spool& spool) noexcept {
   return until != 0 && readTicks() < until;
 }
 
+bool makePrivate(const Spool& spool) noexcept {
+  const auto map = [&](long flags, long fd) {
+    return rawSyscall(SYS_mmap,
+                      asLong(spool.base),
+                      static_cast<long>(spool.mappedBytes),
+                      PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | flags,
+                      fd,
+                      0) == asLong(spool.base);
+  };
+  const long fd =
+      rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const bool copied = fd >= 0 && map(0, fd);
+  if (fd >= 0)
+    rawSyscall(SYS_close, fd);
+  if (!copied)
+    map(MAP_ANONYMOUS, -1);
+  return copied;
+}
+
 wire::SlotHeader* claimSlot(Spool& spool, SlotState as) noexcept {
   if (isFull(spool))
     return nullptr;

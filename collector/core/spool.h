@@ -44,6 +44,11 @@ bool isFull(const Spool& spool) noexcept;
 // Hands a slot to the recorder, or, with Free, back.
 void releaseSlot(Spool& spool, wire::SlotHeader* slot, wire::SlotState as) noexcept;
 
+// Puts a private copy of the file in the place of the mapping: what this process writes there from
+// now on is seen by nobody else. False when the copy is empty, because the file could not be
+// opened.
+bool makePrivate(const Spool& spool) noexcept;
+
 // Maps `session` in the spool folder; nullptr when there is none of this version.
 wire::SessionPage* mapSession(const char* folder) noexcept;
 

@@ -149,22 +149,35 @@ bool guardWasLeft(const ThreadState* state, const char* frame) noexcept {
 ForkPage* gForkPage = &gUnattached;
 __thread ThreadState* tState = nullptr;
 
-ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept {
+ThreadState* registerSelf() noexcept {
   if (!attached())
     return nullptr;
   // attachChild() has forgotten the parent's states, and with them this thread's.
   ThreadState* before = tState;
   if (before != nullptr &&
       before->generation == gForkPage->generation.load(std::memory_order_relaxed))
-    return enter(probe, kind);
+    return before;
   ThreadState* state = registerThread(before);
-  if (state == nullptr) {
-    countLoss(probe, kind, wire::LossReason::NoThread);
+  if (state == nullptr)
     return nullptr;
-  }
   leave(state);
   nameThread(currentName());
-  return enter(probe, kind);
+  return state;
+}
+
+bool insideWrite() noexcept {
+  const char here = 0;
+  const ThreadState* state = tState;
+  return state != nullptr && state->busy.load(std::memory_order_relaxed) != 0 &&
+         !guardWasLeft(state, &here);
+}
+
+ThreadState* enterSlowly(wire::Probe probe, wire::RecordKind kind) noexcept {
+  if (registerSelf() != nullptr)
+    return enter(probe, kind);
+  const bool known = gForkPage->generation.load(std::memory_order_relaxed) != 0;
+  countLoss(probe, kind, known ? wire::LossReason::NoThread : wire::LossReason::Signal);
+  return nullptr;
 }
 
 ThreadState* enterBusy(ThreadState* state,
@@ -178,16 +191,6 @@ ThreadState* enterBusy(ThreadState* state,
   }
   countLoss(probe, kind, wire::LossReason::Signal);
   return nullptr;
-}
-
-void registerSelf() noexcept {
-  const ThreadState* state = tState;
-  if (state != nullptr &&
-      state->generation == gForkPage->generation.load(std::memory_order_relaxed))
-    return;
-  if (ThreadState* self = enterSlowly(wire::Probe::Process, wire::RecordKind::ThreadEnd);
-      self != nullptr)
-    leave(self);
 }
 
 ThreadState* findThread(std::int32_t tid) noexcept {
@@ -239,10 +242,11 @@ bool prepareThreads() noexcept {
                                kFlags | MAP_NORESERVE,
                                -1,
                                0);
-  const long page = rawSyscall(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  const long page =
+      rawSyscall(SYS_mmap, 0, sizeof(ForkPage), PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if ((pool < 0 && pool >= -4095) || (page < 0 && page >= -4095))
     return false;
-  if (rawSyscall(SYS_madvise, page, 4096, MADV_WIPEONFORK) != 0 ||
+  if (rawSyscall(SYS_madvise, page, sizeof(ForkPage), MADV_WIPEONFORK) != 0 ||
       pthread_key_create(&gKey, threadEnds) != 0)
     return false;
   gPool = reinterpret_cast<ThreadState*>(pool);

@@ -38,11 +38,14 @@ struct ThreadState {
 struct ForkPage {
   std::atomic<std::uint32_t> generation;  // > 0 once attached
   std::atomic<std::uint32_t> attaching;
+  std::atomic<std::uint32_t> apart;  // the write that a fork interrupted goes on in private memory
+  wire::LossCounters missed;         // what was lost before there was a spool to count it in
 };
 extern ForkPage* gForkPage;  // never null
 extern __thread ThreadState* tState __attribute__((tls_model("initial-exec")));
 
-// Attaches the library to a child that the fork page has just revealed; see attach.cpp.
+// Attaches the library to a child that the fork page has just revealed; see attach.cpp. Not while
+// the thread is inside a write.
 bool attachChild() noexcept;
 
 // Whether this process has a spool to write to; a forked child gets its own here.
@@ -87,8 +90,43 @@ inline void leave(ThreadState* state) noexcept {
   state->busy.store(0, std::memory_order_relaxed);
 }
 
-// Registers the calling thread, if it is not yet.
-void registerSelf() noexcept;
+// The state of the calling thread, which is registered if it is not yet. nullptr when that cannot
+// be done.
+[[gnu::cold]] ThreadState* registerSelf() noexcept;
+
+// Whether the calling thread is a signal handler that interrupted a write, perhaps of the process
+// that forked it.
+bool insideWrite() noexcept;
+
+// Holds the guard around work on the spool that needs it only so that insideWrite() tells. Without
+// effect when the guard is taken already, or the thread has none.
+class WriteMark {
+ public:
+  WriteMark() noexcept : state_(tState) {
+    if (__builtin_expect(state_ == nullptr || state_->generation != gForkPage->generation.load(
+                                                                        std::memory_order_relaxed),
+                         0))
+      state_ = registerSelf();
+    if (state_ == nullptr)
+      return;
+    if (state_->busy.load(std::memory_order_relaxed) != 0) {
+      state_ = nullptr;
+      return;
+    }
+    state_->guardFrame = reinterpret_cast<const char*>(this);
+    state_->busy.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~WriteMark() noexcept {
+    if (state_ != nullptr)
+      leave(state_);
+  }
+  WriteMark(const WriteMark&) = delete;
+  WriteMark& operator=(const WriteMark&) = delete;
+
+ private:
+  ThreadState* state_;
+};
 
 // The state of a thread that has recorded something and lives; nullptr when there is none.
 ThreadState* findThread(std::int32_t tid) noexcept;

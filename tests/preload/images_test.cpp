@@ -111,6 +111,36 @@ TEST_F(Images, ACrashHandlerOnASmallStackRunsItsProgram) {
   EXPECT_THAT(processes_, SizeIs(2));
 }
 
+// The parent's annotations are whole whatever its children did, and each child's are its own, or
+// counted.
+TEST_F(Images, ForksInTheMiddleOfAnnotationsStayApart) {
+  const Finished recorded = recording_.run({target("fork_in_emit")});
+  EXPECT_EQ(recorded.status, 0) << recorded.err;
+  processes_ = recording_.read();
+  ASSERT_EQ(processes_.size(), 21U);
+  std::uint64_t interrupted = 0;
+  for (const RecordedProcess& process : processes_) {
+    if (&process == &root())
+      continue;
+    const auto marks = [&](const std::string& name) {
+      return static_cast<std::uint64_t>(
+          std::count_if(process.marks.begin(), process.marks.end(), [&](const RecordedSlice& mark) {
+            return mark.name == name;
+          }));
+    };
+    EXPECT_EQ(marks("afterwards"), 10U);
+    EXPECT_EQ(marks("in the handler") + process.lost(wire::Probe::Annotation), 1U);
+    EXPECT_LE(process.slices.size(), 1U);  // the one that it was in the middle of
+    interrupted += process.lost(wire::Probe::Annotation);
+  }
+  EXPECT_GT(interrupted, 0U);
+  EXPECT_THAT(root().marks, SizeIs(1));
+  EXPECT_EQ(root().slices.size(), std::stoul(recorded.out));
+  EXPECT_EQ(root().lost(wire::Probe::Annotation), 0U);
+  for (const RecordedSlice& slice : root().slices)
+    ASSERT_TRUE(slice.name == "operation" && slice.end >= slice.begin);
+}
+
 TEST_F(Images, RunpathOfTheCallerStillCounts) {
   run({target("dlopen_runpath")});
 }

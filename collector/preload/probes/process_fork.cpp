@@ -1,6 +1,7 @@
 // The `process` probe's share of fork: the parent notes its child. vfork is not wrapped, and a
 // child of raw clone is noticed by the core and by the table of descriptors when it first records.
 
+#include "collector/core/attach.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
@@ -27,6 +28,8 @@ __attribute__((constructor(102))) void resolve() {
 pid_t forkWith(ForkCall real) {
   const auto holder = core::inVforkChild() ? fd_endpoints::kNobody : fd_table::beforeFork();
   const pid_t child = real();
+  if (child == 0)
+    core::keepApartFromParent();
   fd_table::afterFork(holder, child);
   if (child > 0 && core::enabled(wire::Probe::Process))
     core::emitFork(child);
