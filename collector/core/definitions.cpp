@@ -115,6 +115,31 @@ bool growSegment(Spool& spool, std::uint64_t tail) noexcept {
   return true;
 }
 
+// Gives a text an id that had none when `at` was looked at, the first empty place for it.
+[[gnu::cold, gnu::noinline]] std::uint32_t internNew(const char* text,
+                                                     std::size_t length,
+                                                     std::uint32_t at) noexcept {
+  std::uint64_t mine = 0;
+  for (;; at = (at + 1) % kTableSize) {
+    std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
+    if (entry == 0) {
+      if (mine == 0 && mayTake(length)) {
+        mine = defineString(gSpool, 0, text, length);
+        if (mine != 0)
+          gTextBytesUsed.fetch_add(storedBytes(length), std::memory_order_relaxed);
+      }
+      if (mine == 0) {
+        countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions);
+        return 0;
+      }
+      if (gStrings[at].compare_exchange_strong(entry, mine, std::memory_order_acq_rel))
+        return static_cast<std::uint32_t>(mine >> 32);
+    }
+    if (holds(entry, text, length))
+      return static_cast<std::uint32_t>(entry >> 32);
+  }
+}
+
 }  // namespace
 
 DefinitionHeader* claimDefinition(Spool& spool, DefinitionKind kind, std::size_t bytes) noexcept {
@@ -190,23 +215,11 @@ std::uint32_t intern(const char* text, std::size_t length) noexcept {
   const WriteMark mark;
   if (length > wire::kMaxStringBytes)
     length = wire::kMaxStringBytes;
-  std::uint64_t mine = 0;
-  auto at = static_cast<std::uint32_t>(hashOf(text, length)) % kTableSize;
-  for (;; at = (at + 1) % kTableSize) {
-    std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
-    if (entry == 0) {
-      if (mine == 0 && mayTake(length)) {
-        mine = defineString(gSpool, 0, text, length);
-        if (mine != 0)
-          gTextBytesUsed.fetch_add(storedBytes(length), std::memory_order_relaxed);
-      }
-      if (mine == 0) {
-        countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions);
-        return 0;
-      }
-      if (gStrings[at].compare_exchange_strong(entry, mine, std::memory_order_acq_rel))
-        return static_cast<std::uint32_t>(mine >> 32);
-    }
+  for (auto at = static_cast<std::uint32_t>(hashOf(text, length)) % kTableSize;;
+       at = (at + 1) % kTableSize) {
+    const std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
+    if (entry == 0)
+      return internNew(text, length, at);
     if (holds(entry, text, length))
       return static_cast<std::uint32_t>(entry >> 32);
   }
