@@ -1,5 +1,6 @@
 #include "gui/models/reader_details.h"
 
+#include "gui/models/process_text.h"
 #include "gui/models/time_format.h"
 
 #include <utility>
@@ -31,6 +32,7 @@ class DetailsReader {
 
  private:
   void addSummary();
+  void addProcess();
   Result<void> readSlice();
   Result<void> readTransfer();
   Result<void> addArguments(const char* owner, std::int64_t id);
@@ -68,8 +70,13 @@ void DetailsReader::addSummary() {
       "Process",
       (process.rank ? QStringLiteral("rank %1, ").arg(*process.rank) : QString()) +
           QStringLiteral("pid %1").arg(process.pid));
-  section.rows.emplace_back("Host", process.host);
   sections_.push_back(std::move(section));
+}
+
+void DetailsReader::addProcess() {
+  const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(found_.track));
+  sections_.push_back(detailsOf(skeleton_.processes.at(static_cast<std::size_t>(track.process)),
+                                skeleton_.originNs));
 }
 
 QString DetailsReader::valueOf(const store::Statement& row, int column, const QString& name) const {
@@ -134,6 +141,7 @@ Result<void> DetailsReader::readSlice() {
                        "AND c.slice_id = s.id LEFT JOIN communicator g ON g.id = c.communicator_id "
                        "WHERE s.id = ?1",
                        id));
+  addProcess();
   return addColumns("Columns", "SELECT * FROM slice WHERE id = ?1", id);
 }
 
@@ -162,6 +170,7 @@ Result<void> DetailsReader::readTransfer() {
                        "WHERE t.id = ?1",
                        id));
   SONDE_TRY(addArguments("transfer", id));
+  addProcess();
   return addColumns("Columns", "SELECT * FROM transfer WHERE id = ?1", id);
 }
 

@@ -161,9 +161,14 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
         return cancelled();
     }
   }
-  for (OverviewRow& row : rows)
+  for (OverviewRow& row : rows) {
     if (blank(row))
       row.bins.clear();
+    for (OverviewRow::Bin& bin : row.bins)
+      if (bin.nameId != 0) {
+        SONDE_TRY_ASSIGN(bin.name, text(bin.nameId));
+      }
+  }
   return rows;
 }
 

@@ -31,7 +31,7 @@ SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id,
   CASE WHEN o.rank IS p.rank AND o.pid <> p.pid THEN o.pid END, coalesce(w.slices, 0),
   p.id IN (SELECT process_id FROM iteration) AS iterates,
   p.id IN (SELECT c.process_id FROM line l JOIN channel c ON c.id = l.owner_id
-    WHERE l.owner = 'channel') AS transfers
+    WHERE l.owner = 'channel') AS transfers, p.start_ns, p.end_ns, p.exit_status, p.exit_signal
 FROM process p JOIN host h ON h.id = p.host_id LEFT JOIN process o ON o.id = p.parent_id
   LEFT JOIN work w ON w.process_id = p.id
 ORDER BY w.slices IS NULL AND NOT iterates AND NOT transfers, p.rank IS NULL, p.rank,
@@ -47,6 +47,7 @@ class SkeletonReader {
     SONDE_TRY(readChannels());
     SONDE_TRY(readLines());
     SONDE_TRY(readIterations());
+    SONDE_TRY(readEvents());
     SONDE_TRY(readBounds());
     SONDE_TRY(
         forEachRow("SELECT coalesce(sum(count), 0) FROM loss",
@@ -72,6 +73,7 @@ class SkeletonReader {
   Result<void> readChannels();
   Result<void> readLines();
   Result<void> readIterations();
+  Result<void> readEvents();
   Result<void> readBounds();
   void orderTracks();
   void addTrack(TrackInfo track, std::int64_t processId);
@@ -101,11 +103,21 @@ Result<void> SkeletonReader::readProcesses() {
                                           qtext(row.text(3)),
                                           qtext(row.text(4)),
                                           qtext(row.text(5)),
-                                          row.integer(8)});
+                                          row.integer(8),
+                                          row.optionalInteger(11),
+                                          row.optionalInteger(12),
+                                          row.optionalInteger(13),
+                                          row.optionalInteger(14)});
     hosts.push_back(row.integer(6));
   }));
-  for (const std::int64_t host : hosts) {
-    SONDE_TRY_ASSIGN(auto clock, HostClock::read(trace_, host));
+  for (std::size_t at = 0; at < hosts.size(); ++at) {
+    SONDE_TRY_ASSIGN(auto clock, HostClock::read(trace_, hosts[at]));
+    ProcessInfo& process = result_.skeleton.processes[at];
+    for (auto* ns : {&process.startNs, &process.endNs})
+      if (*ns) {
+        *ns = clock.toJob(**ns);
+        stretch(**ns, **ns);
+      }
     result_.clocks.push_back(std::move(clock));
   }
   return {};
@@ -157,7 +169,8 @@ Result<void> SkeletonReader::readChannels() {
         const QString remote = qtext(row.text(4));
         const auto pid = row.optionalInteger(6);
         const auto rank = row.optionalInteger(5);
-        QString peer = remote;
+        // The other end of a pipe has no address that would say anything.
+        QString peer = row.text(2) == "pipe" ? QStringLiteral("end not recorded") : remote;
         if (pid)
           peer = rank ? QStringLiteral("rank %1 (pid %2)").arg(*rank).arg(*pid)
                       : QStringLiteral("pid %1").arg(*pid);
@@ -190,7 +203,6 @@ Result<void> SkeletonReader::readLines() {
         line.maxLevel = static_cast<int>(row.optionalInteger(8).value_or(-1));
         track.lines.push_back(line);
         track.count += line.count;
-        result_.skeleton.events += line.count;
         const HostClock& clock = result_.clocks[static_cast<std::size_t>(track.process)];
         stretch(clock.toJob(line.startNs), clock.toJob(line.endNs));
       });
@@ -218,14 +230,17 @@ Result<void> SkeletonReader::readIterations() {
   return {};
 }
 
+// The many are counted by their lines.
+Result<void> SkeletonReader::readEvents() {
+  return forEachRow(
+      "SELECT (SELECT coalesce(sum(count), 0) FROM line) + (SELECT count(*) FROM collective)"
+      " + (SELECT count(*) FROM scalar) + (SELECT count(*) FROM iteration)"
+      " + (SELECT count(*) FROM sample)",
+      [&](const store::Statement& row) { result_.skeleton.events = row.integer(0); });
+}
+
 Result<void> SkeletonReader::readBounds() {
   Skeleton& skeleton = result_.skeleton;
-  if (first_ > last_)
-    SONDE_TRY(forEachRow("SELECT min(start_ns), max(coalesce(end_ns, start_ns)) FROM process",
-                         [&](const store::Statement& row) {
-                           if (row.columnType(0) != store::ColumnType::Null)
-                             stretch(row.integer(0), row.integer(1));
-                         }));
   if (first_ > last_)
     stretch(0, 0);
   skeleton.beginNs = first_;

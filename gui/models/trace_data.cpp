@@ -48,6 +48,7 @@ void OverviewRow::add(const Block& block,
     if (block.kind != Kind::Iteration && part > bins[bin].most) {
       bins[bin].most = part;
       bins[bin].kind = block.kind;
+      bins[bin].nameId = block.nameId;
     }
   }
 }

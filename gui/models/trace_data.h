@@ -65,7 +65,11 @@ struct ProcessInfo {
   QString host;
   QString command;
   QString state;
-  std::int64_t slices = 0;  // 0: there is none, or only the marks of forks and execs
+  std::int64_t slices = 0;                // 0: there is none, or only the marks of forks and execs
+  std::optional<std::int64_t> startNs{};  // job time
+  std::optional<std::int64_t> endNs{};
+  std::optional<std::int64_t> exitStatus{};
+  std::optional<std::int64_t> exitSignal{};
 };
 
 // The rows of a track that hold one lane and depth of its owner.
@@ -104,9 +108,9 @@ struct IterationInfo {
 struct Skeleton {
   QString title;
   std::int64_t originNs = 0;
-  std::int64_t beginNs = 0;  // of the first event
+  std::int64_t beginNs = 0;  // of the first process or event
   std::int64_t endNs = 0;
-  std::int64_t events = 0;
+  std::int64_t events = 0;  // as the report counts them
   std::int64_t lost = 0;    // records that could not be kept
   bool unfinished = false;  // a recording that was not finished; what is shown is a snapshot of it
   // Ranks first, in their order, and in each what did most; after all of them what did nothing.
@@ -167,6 +171,8 @@ struct OverviewRow {
     float busy = 0;           // share of the bin that is covered, up to 1 on each of its threads
     Kind kind = Kind::Range;  // what took the longest part
     float most = 0;
+    std::uint32_t nameId = 0;  // of that
+    QString name;
   };
   std::vector<Bin> bins;  // empty: nothing that took time
 

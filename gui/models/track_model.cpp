@@ -1,34 +1,8 @@
 #include "gui/models/track_model.h"
 
-#include <QFileInfo>
-
-#include <algorithm>
+#include "gui/models/process_text.h"
 
 namespace sonde::gui {
-namespace {
-
-// Paths without their folders.
-QString shortCommand(const QString& command) {
-  QStringList words = command.split(QLatin1Char(' '));
-  for (QString& word : words)
-    if (word.startsWith(QLatin1Char('/')))
-      word = QFileInfo(word).fileName();
-  return words.join(QLatin1Char(' '));
-}
-
-}  // namespace
-
-QString titleOf(const ProcessInfo& process) {
-  QStringList parts;
-  if (process.rank)
-    parts << QStringLiteral("rank %1").arg(*process.rank);
-  if (process.childOf)
-    parts << QStringLiteral("child of %1").arg(*process.childOf);
-  if (!process.command.isEmpty())
-    parts << shortCommand(process.command);
-  parts << QStringLiteral("pid %1").arg(process.pid);
-  return parts.join(QStringLiteral("  ·  "));
-}
 
 void TrackModel::show(const Skeleton& skeleton) {
   beginResetModel();

@@ -12,9 +12,6 @@
 
 namespace sonde::gui {
 
-// "rank 0  ·  python3 train.py  ·  pid 4242".
-[[nodiscard]] QString titleOf(const ProcessInfo& process);
-
 class TrackModel : public QAbstractItemModel {
   Q_OBJECT
 

@@ -52,7 +52,12 @@ void LegendBar::paintEvent(QPaintEvent* /*event*/) {
   for (std::size_t entry = 0; entry < entries.size(); ++entry) {
     const QRect line(at[entry], QSize(width(), lineHeight()));
     const int top = line.top() + (line.height() - kSwatch) / 2;
-    painter.fillRect(line.left(), top, kSwatch, kSwatch, entries[entry].color);
+    // Stripes from the first colour to the last, each over what is left of the swatch.
+    const std::vector<QColor>& colors = entries[entry].colors;
+    for (std::size_t stripe = 0; stripe < colors.size(); ++stripe) {
+      const int from = static_cast<int>(stripe * kSwatch / colors.size());
+      painter.fillRect(line.left() + from, top, kSwatch - from, kSwatch, colors[stripe]);
+    }
     painter.setPen(theme.dimText);
     painter.drawText(
         line.adjusted(kSwatch + kTextGap, 0, 0, 0), Qt::AlignVCenter, entries[entry].label);

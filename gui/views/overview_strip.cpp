@@ -91,7 +91,7 @@ void OverviewStrip::paintRows(QPainter& painter, const QRect& rect) {
     for (std::size_t bin = 0; bin < bins.size(); ++bin) {
       if (bins[bin].busy <= 0)
         continue;
-      QColor fill = theme_.fill(bins[bin].kind);
+      QColor fill = theme_.fill(bins[bin].kind, bins[bin].name);
       fill.setAlphaF(std::min(0.25F + 0.75F * bins[bin].busy, 1.0F));
       const double x = rect.left() + std::floor(static_cast<double>(bin) * width);
       painter.fillRect(QRectF(x,

@@ -62,6 +62,7 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
                          QPointF corner) {
   const Viewport& viewport = context_.viewport;
   selectedRect_ = {};
+  marks_.clear();
   window_ = QRectF(corner.x(), 0, viewport.width(), 1e6);
   int row = -1;
   double painted = -1e18;  // right edge of the last block of this row
@@ -86,6 +87,7 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
     else if (context_.hovered == ref)
       paintOutline(rect, context_.theme.highlight, 1);
   }
+  paintMarks();
   if (!selectedRect_.isEmpty())
     paintOutline(selectedRect_, context_.theme.selection, 2);
 }
@@ -93,14 +95,14 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
 void SlicePainter::paintBlock(const Block& block, const QRectF& rect, const QString& name) {
   QColor fill = context_.colorBy == ColorBy::Name && block.bytes == 0
                     ? context_.theme.fill(name)
-                    : context_.theme.fill(block.kind);
+                    : context_.theme.fill(block.kind, name);
   if (block.count > 1 && block.durNs > 0) {
     // What stands for many shows how much of its span they fill.
     const double busy = static_cast<double>(block.busyNs) / static_cast<double>(block.durNs);
-    fill.setAlphaF(static_cast<float>(0.35 + 0.65 * std::clamp(busy, 0.0, 1.0)));
+    fill = context_.theme.faded(fill, 0.35 + 0.65 * std::clamp(busy, 0.0, 1.0));
   }
   if (block.kind == Kind::Mark && block.durNs == 0 && block.count == 1) {
-    paintMark(rect, fill);
+    marks_.emplace_back(rect, fill);
     return;
   }
   painter_.fillRect(rect, fill);
@@ -122,18 +124,20 @@ void SlicePainter::paintOpenEnd(const QRectF& rect, const QColor& fill) {
   painter_.fillRect(end, QBrush(Theme::textOn(fill), Qt::BDiagPattern));
 }
 
-void SlicePainter::paintMark(const QRectF& rect, const QColor& fill) {
-  const double x = rect.left() + 0.5;
-  const double half = 4.5;
-  const QPointF points[] = {{x, rect.top() + 2},
-                            {x + half, rect.center().y() + 0.5},
-                            {x, rect.bottom() - 1},
-                            {x - half, rect.center().y() + 0.5}};
+void SlicePainter::paintMarks() {
+  constexpr double kHalf = 4.5;
   painter_.save();
   painter_.setRenderHint(QPainter::Antialiasing);
-  painter_.setPen(fill.darker(160));
-  painter_.setBrush(fill);
-  painter_.drawConvexPolygon(points, 4);
+  for (const auto& [rect, fill] : marks_) {
+    const double x = rect.left() + 0.5;
+    const QPointF points[] = {{x, rect.top() + 2},
+                              {x + kHalf, rect.center().y() + 0.5},
+                              {x, rect.bottom() - 1},
+                              {x - kHalf, rect.center().y() + 0.5}};
+    painter_.setPen(fill.darker(160));
+    painter_.setBrush(fill);
+    painter_.drawConvexPolygon(points, 4);
+  }
   painter_.restore();
 }
 

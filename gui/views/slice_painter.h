@@ -14,6 +14,7 @@
 #include <QPainter>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace sonde::gui {
@@ -44,9 +45,10 @@ class SlicePainter {
                                      QPointF corner);
 
  private:
+  // Diamonds reach over what stands beside them, so they come last.
+  void paintMarks();
   void paintBlock(const Block& block, const QRectF& rect, const QString& name);
   void paintOpenEnd(const QRectF& rect, const QColor& fill);
-  void paintMark(const QRectF& rect, const QColor& fill);
   void paintText(const Block& block, const QRectF& rect, const QColor& fill, const QString& name);
   [[nodiscard]] QString elided(const QString& label, double room) const;
   void paintOutline(const QRectF& rect, const QColor& color, int width);
@@ -56,6 +58,7 @@ class SlicePainter {
   QFontMetricsF metrics_;
   double averageChar_;
   QRectF selectedRect_;
+  std::vector<std::pair<QRectF, QColor>> marks_;
   QRectF window_;  // the columns of the viewport
 };
 

@@ -1,9 +1,10 @@
 #include "gui/views/theme.h"
 
-#include <QHash>
-
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace sonde::gui {
 namespace {
@@ -36,8 +37,10 @@ const std::vector<Group>& groups() {
       {"Data loading, I/O", kOrange, {Kind::DataLoad, Kind::Io}},
       {"Collective", kVermilion, {Kind::Collective}},
       {"Send, receive", kPurple, {Kind::Send, Kind::Receive}},
-      {"Operation, phase, range", kYellow, {Kind::Operation, Kind::Phase, Kind::Range, Kind::Mark}},
-      {"Module, operator", kTeal, {Kind::Module, Kind::Operator}},
+      {"Operation, phase, range, mark (a shade for each name)",
+       kYellow,
+       {Kind::Operation, Kind::Phase, Kind::Range, Kind::Mark}},
+      {"Module, operator (likewise)", kTeal, {Kind::Module, Kind::Operator}},
       {"Evaluation, checkpoint", kWine, {Kind::Evaluation, Kind::Checkpoint}},
       {"API, Python", kLavender, {Kind::Api, Kind::Python}},
       {"Wait", kGrey, {Kind::Wait}},
@@ -48,16 +51,50 @@ const std::vector<Group>& groups() {
 constexpr std::array<QRgb, 11> kByName = {
     kSky, kBlue, kGreen, kOrange, kVermilion, kPurple, kYellow, kTeal, kLavender, kSlate, kWine};
 
+// WCAG 2.1, relative luminance.
 double luminance(const QColor& color) {
-  return 0.2126 * color.redF() + 0.7152 * color.greenF() + 0.0722 * color.blueF();
+  const auto linear = [](double part) {
+    return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) +
+         0.0722 * linear(color.blueF());
 }
 
+// FNV-1a: qHash() may change between releases of Qt.
+std::size_t hashOf(const QString& name) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const QChar& unit : name)
+    hash = (hash ^ unit.unicode()) * 0x100000001b3;
+  return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+// Whole steps of 8 bits, as the screen has them.
 QColor mixed(const QColor& a, const QColor& b, double shareOfB) {
-  const auto part = [&](float x, float y) {
-    return static_cast<float>(x * (1.0 - shareOfB) + y * shareOfB);
+  const auto part = [&](int x, int y) {
+    return static_cast<int>(std::lround(x * (1.0 - shareOfB) + y * shareOfB));
   };
-  return QColor::fromRgbF(
-      part(a.redF(), b.redF()), part(a.greenF(), b.greenF()), part(a.blueF(), b.blueF()));
+  return {part(a.red(), b.red()), part(a.green(), b.green()), part(a.blue(), b.blue())};
+}
+
+// How much white (or black, below 0) a shade has.
+constexpr std::array<double, 8> kShades = {0.55, 0.4, 0.26, 0.13, 0.0, -0.13, -0.26, -0.38};
+
+QColor shadeOf(const QColor& color, double shade) {
+  return mixed(color, shade > 0 ? QColor(Qt::white) : QColor(Qt::black), std::abs(shade));
+}
+
+bool hasShades(Kind kind) {
+  switch (kind) {
+    case Kind::Phase:
+    case Kind::Operation:
+    case Kind::Range:
+    case Kind::Mark:
+    case Kind::Module:
+    case Kind::Operator:
+      return true;
+    default:
+      return false;
+  }
 }
 
 QColor withAlpha(QColor color, int alpha) {
@@ -71,11 +108,13 @@ Theme::Theme(const QPalette& palette)
     : background(palette.color(QPalette::Base)),
       panel(palette.color(QPalette::Window)),
       text(palette.color(QPalette::WindowText)),
-      dark_(luminance(palette.color(QPalette::Window)) < 0.5) {
+      dark_(palette.color(QPalette::Window).lightnessF() < 0.5F) {
   panelStrong = mixed(panel, text, dark_ ? 0.12 : 0.08);
   dimText = mixed(text, panel, 0.35);
   grid = mixed(background, text, dark_ ? 0.12 : 0.09);
   border = mixed(background, text, dark_ ? 0.28 : 0.22);
+  lifeStrong = mixed(QColor::fromRgb(kSlate), panel, 0.25);
+  life = mixed(panelStrong, lifeStrong, 0.35);
   selection = dark_ ? QColor(0xff, 0xff, 0xff) : QColor(0x10, 0x10, 0x18);
   selectionFill = withAlpha(QColor(0x33, 0x77, 0xdd), dark_ ? 70 : 48);
   mark = dark_ ? QColor(0xff, 0x8f, 0xa3) : QColor(0xb0, 0x10, 0x40);
@@ -91,18 +130,35 @@ QColor Theme::fill(Kind kind) const {
   return QColor::fromRgb(kYellow);
 }
 
+QColor Theme::fill(Kind kind, const QString& name) const {
+  const QColor base = fill(kind);
+  return hasShades(kind) ? shadeOf(base, kShades.at(hashOf(name) % kShades.size())) : base;
+}
+
 QColor Theme::fill(const QString& name) const {
-  return QColor::fromRgb(kByName.at(qHash(name, 0) % kByName.size()));
+  return QColor::fromRgb(kByName.at(hashOf(name) % kByName.size()));
+}
+
+QColor Theme::faded(const QColor& fill, double share) const {
+  return mixed(background, fill, share);
 }
 
 QColor Theme::textOn(const QColor& fill) {
-  return luminance(fill) > 0.42 ? QColor(0x10, 0x12, 0x16) : QColor(Qt::white);
+  constexpr double kEqual = 0.1791;  // (1 + 0.05) / (L + 0.05) = (L + 0.05) / 0.05
+  return luminance(fill) > kEqual ? QColor(Qt::black) : QColor(Qt::white);
 }
 
 std::vector<LegendEntry> Theme::legend() {
   std::vector<LegendEntry> entries;
-  for (const Group& group : groups())
-    entries.push_back({QString::fromUtf8(group.label), QColor::fromRgb(group.color), group.kinds});
+  for (const Group& group : groups()) {
+    LegendEntry entry{QString::fromUtf8(group.label), {QColor::fromRgb(group.color)}, group.kinds};
+    if (hasShades(group.kinds.front())) {
+      entry.colors.clear();
+      for (const double shade : kShades)
+        entry.colors.push_back(shadeOf(QColor::fromRgb(group.color), shade));
+    }
+    entries.push_back(std::move(entry));
+  }
   return entries;
 }
 

@@ -19,7 +19,7 @@ enum class ColorBy { Kind, Name };
 
 struct LegendEntry {
   QString label;
-  QColor color;
+  std::vector<QColor> colors;  // all that its kinds may have
   std::vector<Kind> kinds;
 };
 
@@ -29,9 +29,14 @@ class Theme {
 
   [[nodiscard]] bool dark() const { return dark_; }
   [[nodiscard]] QColor fill(Kind kind) const;
+  // The colour of the kind, lighter or darker by the name where the kind alone says little: what
+  // programs name themselves. The same name has the same colour in every trace.
+  [[nodiscard]] QColor fill(Kind kind, const QString& name) const;
   // The same name has the same colour in every trace.
   [[nodiscard]] QColor fill(const QString& name) const;
-  // Black or white, whichever reads better on `fill`.
+  // `fill` over the background, as opaque as `share` of 1.
+  [[nodiscard]] QColor faded(const QColor& fill, double share) const;
+  // Black or white, whichever reads better on `fill`: the contrast is at least 4.5 (WCAG 2.1, AA).
   [[nodiscard]] static QColor textOn(const QColor& fill);
   [[nodiscard]] static std::vector<LegendEntry> legend();
 
@@ -42,6 +47,8 @@ class Theme {
   QColor dimText;
   QColor grid;
   QColor border;
+  QColor life;           // a process, from its start to its end
+  QColor lifeStrong;     // the same in full
   QColor selection;      // outline of the selected slice, edges of the area
   QColor selectionFill;  // the area, translucent
   QColor mark;

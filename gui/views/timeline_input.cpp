@@ -1,13 +1,9 @@
 // What TimelineView does with keys, wheel and mouse. The keys are Perfetto's.
-#include "gui/models/time_format.h"
-#include "gui/models/track_model.h"
 #include "gui/views/timeline_view.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
-#include <QToolTip>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -21,16 +17,10 @@ constexpr double kKeyPan = 0.15;    // of the window
 constexpr double kWheelZoom = 0.8;  // for one notch
 constexpr double kNotch = 120.0;    // QWheelEvent's units
 constexpr int kClickSlack = 4;      // pixels that a click may move
-constexpr int kHitSlack = 2;        // pixels beside a narrow slice that still mean it
 constexpr int kGrip = 4;            // pixels beside the edge of the label column
 constexpr int kMinLabelWidth = 120;
 constexpr int kMaxLabelWidth = 600;
 constexpr int kSliderSteps = 3;  // of the vertical scroll bar, for one notch
-
-QString row(const QString& name, const QString& value) {
-  return QStringLiteral("<tr><td style='padding-right:10px'>%1</td><td>%2</td></tr>")
-      .arg(name, value.toHtmlEscaped());
-}
 
 }  // namespace
 
@@ -251,108 +241,6 @@ void TimelineView::clearAll() {
   state_.setArea({});
   model_.clearSpan();
   model_.clearSelection();
-}
-
-std::optional<TimelineView::Target> TimelineView::targetAt(const QPoint& at) const {
-  if (at.x() < labelWidth_ || at.y() < headerHeight())
-    return {};
-  const int y = at.y() - contentCorner().y();
-  const LayoutEntry* entry = model_.layout().at(y);
-  if (entry == nullptr || entry->track < 0)
-    return {};
-  const int row = (y - entry->y - TrackLayout::kTrackPadding) / TrackLayout::kRowHeight;
-  const int x = at.x() - labelWidth_;
-  const Viewport& viewport = state_.viewport();
-  for (const int slack : {0, kHitSlack}) {
-    const Block* block =
-        model_.hit(entry->track, row, viewport.timeAt(x - slack), viewport.timeAt(x + 1 + slack));
-    if (block != nullptr)
-      return Target{entry->track, *block};
-  }
-  return {};
-}
-
-void TimelineView::updateHover(const QPoint& at) {
-  mouse_ = at;
-  const auto target = targetAt(at);
-  const auto keyOf = [](const std::optional<Target>& t) {
-    return t ? std::pair(t->track, t->block.id) : std::pair(-1, std::int64_t{-1});
-  };
-  if (keyOf(target) != keyOf(hover_)) {
-    hoverScope_.clear();
-    QToolTip::hideText();
-    viewport()->update();
-  }
-  hover_ = target;
-  emit hovered(hoverText());
-}
-
-QString TimelineView::hoverText() const {
-  if (mouse_.x() < labelWidth_ || model_.state() != TimelineModel::State::Ready)
-    return {};
-  const Viewport& viewport = state_.viewport();
-  const std::int64_t at = viewport.timeAt(mouse_.x() - labelWidth_) - model_.skeleton().originNs;
-  QString text = formatTime(at, static_cast<std::int64_t>(std::max(viewport.nsPerPixel(), 1.0)));
-  if (!hover_)
-    return text;
-  const Block& block = hover_->block;
-  const bool transfer = block.kind == Kind::Send || block.kind == Kind::Receive;
-  text += "   " + (transfer ? wordOf(block.kind) + " " + formatBytes(block.bytes)
-                            : model_.names().value(block.nameId));
-  if (block.count > 1)
-    return text + tr("   and %1 more here, %2 in all")
-                      .arg(block.count - 1)
-                      .arg(formatDuration(block.busyNs));
-  return text + "   " +
-         (block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
-}
-
-QString TimelineView::toolTipText() const {
-  const Block& block = hover_->block;
-  const Skeleton& skeleton = model_.skeleton();
-  const TrackInfo& track = skeleton.tracks.at(static_cast<std::size_t>(hover_->track));
-  const bool transfer = track.owner == Owner::Channel;
-  const QString name = transfer ? wordOf(block.kind) : model_.names().value(block.nameId);
-  QString text = QStringLiteral("<b>%1</b><table>").arg(name.left(400).toHtmlEscaped());
-  if (block.count > 1)
-    text += row(tr("Here"), tr("%1 events, the longest is named").arg(block.count)) +
-            row(tr("In all"), formatDuration(block.busyNs));
-  text += row(tr("Kind"), wordOf(block.kind)) +
-          row(tr("Start"), formatTime(block.startNs - skeleton.originNs, 1));
-  if (block.count == 1)
-    text += row(tr("Duration"),
-                block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
-  if (transfer)
-    text += row(tr("Bytes"), formatBytes(block.bytes));
-  text += row(transfer ? tr("Channel") : tr("Thread"), track.name + " " + track.detail);
-  text += row(tr("Process"),
-              titleOf(skeleton.processes.at(static_cast<std::size_t>(track.process))).left(80));
-  if (!hoverScope_.isEmpty())
-    text += row(transfer ? tr("By") : tr("Scope"), hoverScope_);
-  return text + QStringLiteral("</table>");
-}
-
-void TimelineView::showToolTip() {
-  const QPoint at = viewport()->mapToGlobal(mouse_);
-  if (hover_)
-    QToolTip::showText(at, toolTipText(), viewport());
-}
-
-bool TimelineView::viewportEvent(QEvent* event) {
-  if (event->type() == QEvent::Leave) {
-    mouse_ = QPoint(-1, -1);
-    hover_.reset();
-    emit hovered({});
-    viewport()->update();
-  }
-  if (event->type() != QEvent::ToolTip)
-    return QAbstractScrollArea::viewportEvent(event);
-  updateHover(static_cast<QHelpEvent*>(event)->pos());
-  showToolTip();
-  if (hover_ && hover_->block.count == 1)
-    model_.askScope({model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner,
-                     hover_->block.id});
-  return true;
 }
 
 }  // namespace sonde::gui

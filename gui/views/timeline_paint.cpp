@@ -1,6 +1,6 @@
 // How TimelineView looks.
+#include "gui/models/process_text.h"
 #include "gui/models/time_format.h"
-#include "gui/models/track_model.h"
 #include "gui/views/axis_painter.h"
 #include "gui/views/timeline_view.h"
 
@@ -13,6 +13,7 @@ namespace sonde::gui {
 namespace {
 
 constexpr int kMargin = 8;
+constexpr int kLifeLine = 3;
 
 void paintArrow(QPainter& painter, const QRect& rect, bool folded, const QColor& color) {
   const QPointF c(rect.left() + 12.5, rect.center().y() + 0.5);
@@ -123,32 +124,49 @@ void TimelineView::paintEntry(QPainter& painter,
 }
 
 void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
+  const ProcessInfo& process =
+      model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
   painter.fillRect(rect, theme_.panelStrong);
+  paintLife(painter, rect, process);
   painter.setPen(theme_.border);
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
   const bool quiet = model_.layout().quiet(entry.process);
   if (!quiet)
     paintArrow(painter, rect, entry.folded, theme_.text);
-  const ProcessInfo& process =
-      model_.skeleton().processes.at(static_cast<std::size_t>(entry.process));
   QString remark;
-  if (quiet)
-    remark = tr("nothing recorded");
-  else if (entry.hidden > 0 && !process.childOf)
+  if (failed(process))
+    remark = endingOf(process);
+  else if (!quiet && entry.hidden > 0 && !process.childOf)
     remark = hiddenText(entry.hidden);
   painter.save();
   QFont font = painter.font();
   font.setBold(process.rank && !process.childOf && !quiet);
   painter.setFont(font);
-  painter.setPen(quiet ? theme_.dimText : theme_.text);
+  painter.setPen(theme_.text);
   const QRect text = rect.adjusted(24, 0, -kMargin, -1);
   const QFontMetrics metrics = painter.fontMetrics();
   const QString title = metrics.elidedText(titleOf(process), Qt::ElideMiddle, text.width());
   painter.drawText(text, Qt::AlignVCenter, title);
   painter.restore();
-  painter.setPen(theme_.dimText);
+  painter.setPen(failed(process) ? theme_.mark : theme_.dimText);
   painter.drawText(
       text.adjusted(metrics.horizontalAdvance(title) + 16, 0, 0, 0), Qt::AlignVCenter, remark);
+}
+
+void TimelineView::paintLife(QPainter& painter, const QRect& rect, const ProcessInfo& process) {
+  if (!process.startNs)
+    return;
+  const Viewport& shown = state_.viewport();
+  const double width = shown.width();
+  const std::int64_t end = process.endNs.value_or(model_.skeleton().endNs);
+  const double left = std::clamp(shown.xAt(*process.startNs), -1.0, width);
+  const double right = std::clamp(shown.xAt(end), left + 1.0, width + 1.0);
+  const QRectF life(labelWidth_ + left, rect.top(), right - left, rect.height());
+  painter.save();
+  painter.setClipRect(rect.adjusted(labelWidth_, 0, 0, 0), Qt::IntersectClip);
+  painter.fillRect(life, theme_.life);
+  painter.fillRect(life.adjusted(0, life.height() - kLifeLine, 0, 0), theme_.lifeStrong);
+  painter.restore();
 }
 
 void TimelineView::paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {

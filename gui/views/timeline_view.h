@@ -78,6 +78,7 @@ class TimelineView : public QAbstractScrollArea {
   void paintTracks(QPainter& painter);
   void paintEntry(QPainter& painter, const LayoutEntry& entry, const PaintContext& context);
   void paintProcess(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
+  void paintLife(QPainter& painter, const QRect& rect, const ProcessInfo& process);
   void paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
   void paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track);
   void paintHeader(QPainter& painter);
@@ -93,12 +94,15 @@ class TimelineView : public QAbstractScrollArea {
   void areaFromSelection();
   void clearAll();
   void zoom(double factor);
+  [[nodiscard]] std::optional<Span> selectedSpan() const;
+  // timeline_hover.cpp
   void updateHover(const QPoint& at);
   void showToolTip();
   [[nodiscard]] QString hoverText() const;
   [[nodiscard]] QString toolTipText() const;
+  [[nodiscard]] QString processToolTip(int process) const;
+  [[nodiscard]] const LayoutEntry* entryAt(const QPoint& at) const;
   [[nodiscard]] std::optional<Target> targetAt(const QPoint& at) const;
-  [[nodiscard]] std::optional<Span> selectedSpan() const;
 
   TimelineModel& model_;
   ViewState& state_;

@@ -1,4 +1,5 @@
 #include "gui/models/details_model.h"
+#include "gui/models/process_text.h"
 #include "gui/models/span_model.h"
 #include "gui/models/track_model.h"
 
@@ -79,6 +80,34 @@ TEST(TrackModel, PutsTracksUnderTheirProcess) {
 TEST(TrackModel, NamesAProcessByRankProgramAndPid) {
   EXPECT_EQ(titleOf(skeleton().processes[0]).toStdString(),
             "rank 3  ·  python3 train.py  ·  pid 42");
+}
+
+TEST(ProcessText, ShortensTheProgramAndItsScriptOnly) {
+  const auto title = [](const char* command) {
+    ProcessInfo process;
+    process.command = command;
+    return titleOf(process).section(QStringLiteral("  ·"), 0, 0).toStdString();
+  };
+  EXPECT_EQ(title("/bin/ls / > /dev/null"), "ls / > /dev/null");
+  EXPECT_EQ(title("bash -c ls / > /dev/null"), "bash -c ls / > /dev/null");
+  EXPECT_EQ(title("/usr/bin/python3 -u /work/train.py /data/x /data/y.py"),
+            "python3 -u train.py /data/x /data/y.py");
+  EXPECT_EQ(title("bash /root/.pyenv/shims/python3 /work/train.py"), "bash python3 train.py");
+  EXPECT_EQ(title("/ /usr/"), "/ /usr/");
+}
+
+TEST(ProcessText, SaysHowAProcessEnded) {
+  ProcessInfo process;
+  process.state = "running";
+  EXPECT_EQ(endingOf(process), "still ran when recording ended");
+  process.state = "exited";
+  process.exitStatus = 0;
+  EXPECT_EQ(endingOf(process), "exited with status 0");
+  EXPECT_FALSE(failed(process));
+  process.exitStatus = 137;
+  EXPECT_TRUE(failed(process));
+  process.exitSignal = 9;
+  EXPECT_EQ(endingOf(process), "killed by signal 9");
 }
 
 std::vector<SpanRow> spanRows() {

@@ -47,14 +47,16 @@ model::HostId SampleTrace::addHost(std::string_view name) {
 
 model::ProcessId SampleTrace::addProcess(std::int64_t pid,
                                          std::optional<std::int64_t> rank,
-                                         std::string_view command) {
+                                         std::string_view command,
+                                         const Life& life) {
   model::Process process;
   process.hostId = host_;
   process.pid = pid;
   process.rank = rank;
   process.command = command;
-  process.startNs = 1'000 * kMs;
-  process.endNs = 3'000 * kMs;
+  process.startNs = life.startNs;
+  process.endNs = life.endNs;
+  process.exitStatus = life.exitStatus;
   process.state = model::ProcessState::Exited;
   return must(writer_.add(process));
 }

@@ -17,9 +17,20 @@ class SampleTrace {
   explicit SampleTrace(const std::filesystem::path& path);
 
   model::HostId addHost(std::string_view name);
+  struct Life {
+    std::int64_t startNs = 1'000'000'000;
+    std::int64_t endNs = 3'000'000'000;
+    std::optional<std::int64_t> exitStatus{};
+  };
   model::ProcessId addProcess(std::int64_t pid,
                               std::optional<std::int64_t> rank,
-                              std::string_view command);
+                              std::string_view command,
+                              const Life& life);
+  model::ProcessId addProcess(std::int64_t pid,
+                              std::optional<std::int64_t> rank,
+                              std::string_view command) {
+    return addProcess(pid, rank, command, Life());
+  }
   model::ThreadId addThread(model::ProcessId process, std::int64_t tid, std::string_view name);
   struct SliceSpec {
     model::ThreadId thread{};

@@ -8,11 +8,13 @@
 #include "tests/gui/sample_trace.h"
 
 #include <QDockWidget>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
@@ -106,10 +108,46 @@ TEST_F(TimelineViewTest, PaintsSlicesInTheColoursOfTheirKinds) {
     // Right of the darker edge and above the text.
     const QColor color = image.pixelColor(
         QPoint(static_cast<int>(rect.left()) + 2, static_cast<int>(rect.top()) + 1));
-    EXPECT_EQ(color, theme.fill(block.kind)) << wordOf(block.kind).toStdString();
+    EXPECT_EQ(color, theme.fill(block.kind, window_.model().names().value(block.nameId)))
+        << wordOf(block.kind).toStdString();
     ++seen;
   }
   EXPECT_GT(seen, 20);
+}
+
+TEST_F(TimelineViewTest, AProcessIsABarFromItsStartToItsEnd) {
+  SampleTrace trace(path("pipeline.sonde"));
+  trace.addProcess(1, {}, "sh", {1'000'000'000, 5'000'000'000, 0});
+  trace.addProcess(2, {}, "false", {3'000'000'000, 4'000'000'000, 3});
+  trace.finish();
+  open("pipeline.sonde");
+  const Theme theme(plainPalette(false));
+  const LayoutEntry& entry = window_.model().layout().entries().at(1);
+  const int y = window_.timeline().contentCorner().y() + entry.y + 2;
+  const auto at = [&](double seconds) {
+    return QPoint(window_.timeline().labelWidth() +
+                      static_cast<int>(shown().xAt(std::int64_t(seconds * 1e9))),
+                  y);
+  };
+  EXPECT_EQ(pixel(at(2.5)), theme.panelStrong);
+  EXPECT_EQ(pixel(at(3.5)), theme.life);
+  EXPECT_EQ(pixel(at(4.5)), theme.panelStrong);
+  QHelpEvent help(QEvent::ToolTip, at(3.5), window_.timeline().viewport()->mapToGlobal(at(3.5)));
+  QCoreApplication::sendEvent(window_.timeline().viewport(), &help);
+  EXPECT_TRUE(QToolTip::text().contains("exited with status 3")) << QToolTip::text().toStdString();
+}
+
+TEST_F(TimelineViewTest, AMarkStandsAboveTheSliceThatFollows) {
+  SampleTrace trace(path("marks.sonde"));
+  const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
+  trace.addSlice({thread, SliceKind::Mark, "mark", 2'000'000'000, 0});
+  trace.addSlice({thread, SliceKind::Backward, "backward", 2'000'000'001, 900'000'000});
+  trace.finish();
+  open("marks.sonde");
+  const Block mark = window_.model().blocks(0)->front();
+  const QRectF rect = window_.timeline().rectOf(0, mark);
+  EXPECT_EQ(pixel(QPoint(static_cast<int>(rect.left()) + 2, static_cast<int>(rect.center().y()))),
+            Theme(plainPalette(false)).fill(Kind::Mark, "mark"));
 }
 
 TEST_F(TimelineViewTest, BeginsWithTheIterations) {
@@ -125,7 +163,7 @@ TEST_F(TimelineViewTest, ShowsTheTrainingBehindTwentyShims) {
   testing::writeShims(trace, 20, {});
   const auto process = trace.addProcess(4200, {}, "python3 train.py");
   const auto thread = trace.addThread(process, 4200, "python3");
-  trace.addSlice({thread, SliceKind::Forward, "forward", 1'200'000'000, 800'000'000});
+  trace.addSlice({thread, SliceKind::Forward, "forward", 1'200'000'000, 1'800'000'000});
   trace.finish();
   open("shims.sonde");
   const auto& entries = window_.model().layout().entries();
@@ -325,7 +363,7 @@ TEST_F(TimelineViewTest, ShowsSlicesOfNoLengthAndLongNamesAndOpenOnes) {
   EXPECT_EQ(blocks[1].id, instant.value);
   EXPECT_EQ(speck.width(), 1.0);
   EXPECT_EQ(pixel(speck.topLeft().toPoint() + QPoint(0, 4)),
-            Theme(plainPalette(false)).fill(Kind::Operation));
+            Theme(plainPalette(false)).fill(Kind::Operation, "instant"));
   click(speck.center().toPoint());
   ASSERT_TRUE(window_.model().details());
   EXPECT_EQ(window_.model().details()->event.name, "instant");

@@ -1,6 +1,8 @@
 #include "gui/models/trace_reader.h"
 
+#include "analysis/engine/metrics/run_facts.h"
 #include "gui/models/line_query.h"
+#include "gui/models/trace_opening.h"
 #include "tests/gui/sample_trace.h"
 
 #include <QFile>
@@ -86,6 +88,30 @@ TEST_F(TraceReaderTest, ProcessesComeByWhatTheyDidBeforeWhenTheyBegan) {
   EXPECT_EQ(pids, expected);
   EXPECT_EQ(skeleton_.processes[7].rank, 1);
   EXPECT_EQ(skeleton_.processes[7].slices, 0);
+}
+
+TEST_F(TraceReaderTest, SpansAndCountsWhatTheReportDoes) {
+  testing::writeTraining(file("a.sonde"), 3);
+  const Skeleton& skeleton = open(file("a.sonde"));
+  const auto opened = openForViewing({QString::fromStdString(file("a.sonde"))});
+  ASSERT_TRUE(opened);
+  const auto facts = engine::metrics::readFacts(opened->database);
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(skeleton.endNs - skeleton.beginNs, facts->wallNs);
+  EXPECT_EQ(skeleton.events, facts->events);
+}
+
+TEST_F(TraceReaderTest, KnowsTheLivesOfProcesses) {
+  SampleTrace trace(file("a.sonde"));
+  trace.addProcess(1, {}, "true", {2'000, 5'000, 3});
+  trace.finish();
+  const Skeleton& skeleton = open(file("a.sonde"));
+  ASSERT_EQ(skeleton.processes.size(), 1U);
+  EXPECT_EQ(skeleton.processes[0].startNs, 2'000);
+  EXPECT_EQ(skeleton.processes[0].endNs, 5'000);
+  EXPECT_EQ(skeleton.processes[0].exitStatus, 3);
+  EXPECT_EQ(skeleton.beginNs, 2'000);
+  EXPECT_EQ(skeleton.endNs, 5'000);
 }
 
 TEST_F(TraceReaderTest, WindowHoldsWhatReachesIntoItAndNothingElse) {
@@ -221,6 +247,7 @@ TEST_F(TraceReaderTest, DetailsHoldColumnsArgumentsAndTheParents) {
       found[section.title.toStdString()][name.toStdString()] = value.toStdString();
   EXPECT_EQ(found["Arguments"]["batch"], "64");
   EXPECT_EQ(found["Event"]["Process"], "rank 7, pid 1");
+  EXPECT_EQ(found["Process"]["End"], "exited");
   EXPECT_TRUE(found["Inside"].contains("iteration"));
   EXPECT_EQ(found["Scope"]["how"], "own");
   EXPECT_EQ(found["Columns"]["depth"], "1");
@@ -296,8 +323,8 @@ TEST_F(TraceReaderTest, SpanTotalsAreClippedToTheSpan) {
 TEST_F(TraceReaderTest, OverviewSaysWhatTookTheTime) {
   SampleTrace trace(file("a.sonde"));
   const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
-  trace.addSlice({thread, SliceKind::Forward, "forward", 0, 500'000});
-  trace.addSlice({thread, SliceKind::Backward, "backward", 750'000, 250'000});
+  trace.addSlice({thread, SliceKind::Forward, "forward", 1'000'000'000, 1'000'000'000});
+  trace.addSlice({thread, SliceKind::Backward, "backward", 2'500'000'000, 500'000'000});
   trace.finish();
   open(file("a.sonde"));
   const auto rows = reader_.overview(4, never_);
@@ -305,6 +332,7 @@ TEST_F(TraceReaderTest, OverviewSaysWhatTookTheTime) {
   const auto& bins = rows->at(0).bins;
   ASSERT_EQ(bins.size(), 4U);
   EXPECT_EQ(bins[0].kind, Kind::Forward);
+  EXPECT_EQ(bins[0].name, "forward");
   EXPECT_FLOAT_EQ(bins[0].busy, 1.0F);
   EXPECT_FLOAT_EQ(bins[2].busy, 0.0F);
   EXPECT_EQ(bins[3].kind, Kind::Backward);
