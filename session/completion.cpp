@@ -44,6 +44,15 @@ Error taken(const fs::path& part, const fs::path& output) {
 
 }  // namespace
 
+Error withAdvice(Error error, const fs::path& part, std::string_view advice) {
+  if (error.code == ErrorCode::NoSpace)
+    error.message = fmt::format("{} has no room ({}): make some, then finish the trace with {}",
+                                part.string(),
+                                error.message,
+                                advice);
+  return error;
+}
+
 bool isTraceOf(const fs::path& path, const std::string& session) {
   std::error_code failure;
   if (!fs::exists(path, failure))

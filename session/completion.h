@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace sonde::session {
 
@@ -19,6 +20,10 @@ Result<void> completeTrace(store::Database trace,
                            const std::filesystem::path& output,
                            bool replace,
                            const Progress& progress);
+
+// Adds to an error of no room what to do about it: `.part` and spool are still there. `advice`: the
+// command that goes on.
+Error withAdvice(Error error, const std::filesystem::path& part, std::string_view advice);
 
 // Whether there is a trace of this session; not so for a `.part` that was not written to yet.
 bool isTraceOf(const std::filesystem::path& path, const std::string& session);

@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
+#include "session/completion.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 
@@ -205,7 +206,12 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   drainer_->noteMeta("recorder_rss_bytes", std::to_string(largestResidentBytes()));
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
-  SONDE_TRY_ASSIGN(summary.totals, drainer_->finish(options_.output));
+  auto totals = drainer_->finish(options_.output);
+  if (!totals)
+    return withAdvice(std::move(totals).error(),
+                      store::partOf(options_.output),
+                      "sonde recover " + options_.folder.string());
+  summary.totals = *std::move(totals);
   removeFolder();
   summary.output = options_.output;
   if (full_)

@@ -190,6 +190,14 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   return recovered;
 }
 
+Result<Recovered> advise(Result<Recovered> recovered,
+                         const fs::path& part,
+                         const std::string& command) {
+  if (recovered)
+    return recovered;
+  return withAdvice(std::move(recovered).error(), part, command);
+}
+
 bool launcherLives(const fs::path& folder) {
   if (const auto manifest = readManifest(folder))
     return manifest->bootId == currentBootId() &&
@@ -205,15 +213,18 @@ bool launcherLives(const fs::path& folder) {
 
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
   SONDE_TRY_ASSIGN(Session session, findSession(spool, options.places));
+  const std::string again = "sonde recover " + session.folder.string();
   const bool toTheSame = session.manifest && options.output == session.manifest->output;
   if (!options.output.empty() && !toTheSame)
-    return writeWhole(session, options);
+    return advise(writeWhole(session, options),
+                  store::partOf(options.output),
+                  fmt::format("{} -o {}", again, options.output.string()));
   if (!session.manifest)
     return Error{ErrorCode::NotFound,
                  fmt::format("{} has no manifest.json that says where its trace belongs: name the "
                              "trace with -o",
                              session.folder.string())};
-  return finishPart(session, options);
+  return advise(finishPart(session, options), session.manifest->part, again);
 }
 
 Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& places) {

@@ -46,8 +46,8 @@ Result<sqlite3*> openHandle(const std::string& name, int flags, const char* syst
   const int code =
       sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, system);
   if (code != SQLITE_OK) {
-    Error error{errorCodeOf(code),
-                handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle)};
+    Error error =
+        handle == nullptr ? Error{errorCodeOf(code), sqlite3_errstr(code)} : errorOf(handle, code);
     sqlite3_close_v2(handle);
     return error;
   }
@@ -107,14 +107,11 @@ Database::~Database() {
 
 Result<void> Database::exec(std::string_view sql) {
   const std::string text(sql);
-  char* message = nullptr;
-  const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, &message);
+  const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK)
     return {};
-  Error error{
-      errorCodeOf(code),
-      fmt::format("'{}' failed: {}", text.substr(0, 200), message == nullptr ? "" : message)};
-  sqlite3_free(message);
+  Error error = errorOf(handle_, code);
+  error.message = fmt::format("'{}' failed: {}", text.substr(0, 200), error.message);
   return error;
 }
 
@@ -127,11 +124,12 @@ Result<Statement> Database::prepare(std::string_view sql) const {
                                       SQLITE_PREPARE_PERSISTENT,
                                       &statement,
                                       &tail);
-  if (code != SQLITE_OK)
-    return Error{
-        errorCodeOf(code),
-        fmt::format(
-            "'{}': {}{}", sql, sqlite3_errmsg(handle_), placeText(sqlite3_error_offset(handle_)))};
+  if (code != SQLITE_OK) {
+    Error error = errorOf(handle_, code);
+    error.message =
+        fmt::format("'{}': {}{}", sql, error.message, placeText(sqlite3_error_offset(handle_)));
+    return error;
+  }
   Statement prepared(statement);
   if (statement == nullptr)
     return Error{ErrorCode::InvalidArgument, "there is no SQL statement to run"};

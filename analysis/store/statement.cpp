@@ -67,8 +67,8 @@ Result<bool> Statement::step() {
     sqlite3_reset(statement_);
     return false;
   }
-  sqlite3* handle = sqlite3_db_handle(statement_);
-  Error error{errorCodeOf(code), fmt::format("'{}' failed: {}", sql(), sqlite3_errmsg(handle))};
+  Error error = errorOf(sqlite3_db_handle(statement_), code);
+  error.message = fmt::format("'{}' failed: {}", sql(), error.message);
   sqlite3_reset(statement_);
   return error;
 }

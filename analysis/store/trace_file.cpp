@@ -173,8 +173,10 @@ Result<void> checkSchema(const Database& trace) {
 // Read-only, also where SQLite cannot make the files that it shares a log through.
 Result<Database> openReadOnly(const fs::path& path) {
   SONDE_TRY_ASSIGN(Database trace, Database::open(path, Access::ReadOnly));
-  if (auto probe = trace.queryInteger("PRAGMA schema_version");
-      probe || probe.error().code != ErrorCode::Io)
+  const auto probe = trace.queryInteger("PRAGMA schema_version");
+  const bool unshared =
+      !probe && (probe.error().code == ErrorCode::Io || probe.error().code == ErrorCode::NoSpace);
+  if (!unshared)
     return trace;
   if (hasJournal(path))
     return Error{ErrorCode::Io,

@@ -126,6 +126,8 @@ class SubvolumeQuota(FullSpool):
             *self.arguments(TARGETS / "annotation_burst", COUNT, THREADS, 50_000, output=False,
                             options=("-o", place / "out.sonde", "--sources", "annotation", "--max-size", "1GiB")))
         self.check(result, full=False)
+        self.assertRegex(result.stderr, fr"sonde run: {place}/out.sonde.part has no room \(.*Disk quota exceeded\): "
+                                        fr"make some, then finish the trace with sonde recover {self.spool}/sonde-")
 
 
 class UserQuota(FullSpool):

@@ -124,6 +124,15 @@ TEST_F(HeldUp, TriesOnceMoreAtTheEnd) {
   expectAllIsStored();
 }
 
+TEST_F(HeldUp, SaysThatThereIsNoRoomWhenNotEvenLossesCanBeStored) {
+  limit_.set(0);
+  const auto totals = drainer_->finish(output());
+  limit_.lift();
+  ASSERT_FALSE(totals);
+  EXPECT_EQ(totals.error().code, ErrorCode::NoSpace) << totals.error().message;
+  EXPECT_THAT(totals.error().message, testing::HasSubstr("File too large"));
+}
+
 TEST_F(HeldUp, TurnsRecordingOffAllTheSame) {
   limit_.set(0);
   nowNs_ += kRetryNs;
