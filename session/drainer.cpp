@@ -101,6 +101,7 @@ Result<void> Drainer::Impl::openTrace() {
   SONDE_TRY_ASSIGN(
       recorder_, TraceRecorder::open(options_.part, options_.folder.filename(), options_.hostName));
   images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
+  SONDE_TRY(images_->restore(recorder_->writer().database()));
   notes_.rolledBack();
   return {};
 }

@@ -3,6 +3,7 @@
 #include "session/session_page.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,10 +75,38 @@ ImageSet::~ImageSet() {
     ::munmap(page_, sizeof(wire::SessionPage));
 }
 
-std::unique_ptr<ImageSet::Row> ImageSet::makeRow(const launcher::SpoolIdentity& who) {
-  auto row = std::make_unique<Row>();
+Result<void> ImageSet::restore(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(
+      store::Statement stored,
+      trace.prepare(fmt::format(
+          "SELECT {}, epoch.value FROM process JOIN host ON host.id = host_id JOIN ingest_state "
+          "epoch ON epoch.spool = host.boot_id AND epoch.kind = 'epoch'",
+          ingest::kProcessColumns)));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, stored.step());
+    if (!more)
+      return {};
+    auto row = std::make_unique<Row>();
+    ingest::readProcess(stored, row->process);
+    const model::Process& process = row->process.row;
+    row->pidNamespace = static_cast<std::uint64_t>(process.pidNamespace.value_or(0));
+    row->image = {static_cast<std::int32_t>(process.pid),
+                  static_cast<std::uint64_t>(process.startTime.value_or(0)),
+                  static_cast<std::uint32_t>(process.execCount.value_or(0))};
+    row->startMonotonicNs = process.startNs.value_or(0) - stored.integer(stored.columnCount() - 1);
+    rows_.push_back(std::move(row));
+  }
+}
+
+// The one that was stored already, if there is one.
+ImageSet::Row& ImageSet::makeRow(const launcher::SpoolIdentity& who) {
+  const ImageId image{who.pid, who.startTime, who.execCount};
+  for (const auto& known : rows_)
+    if (known->image == image && known->pidNamespace == who.pidNamespace)
+      return *known;
+  Row* const row = rows_.emplace_back(std::make_unique<Row>()).get();
   row->pidNamespace = who.pidNamespace;
-  row->image = {who.pid, who.startTime, who.execCount};
+  row->image = image;
   row->startMonotonicNs = who.startMonotonicNs;
   model::Process& process = row->process.row;
   process.pid = who.pid;
@@ -85,7 +114,7 @@ std::unique_ptr<ImageSet::Row> ImageSet::makeRow(const launcher::SpoolIdentity& 
   process.startTime = static_cast<std::int64_t>(who.startTime);
   process.execCount = who.execCount;
   process.state = model::ProcessState::Running;
-  return row;
+  return *row;
 }
 
 void ImageSet::openFile(const fs::path& path,
@@ -101,15 +130,14 @@ void ImageSet::openFile(const fs::path& path,
     unreadable.push_back({path.filename(), reader.error().message});
     return;
   }
-  std::unique_ptr<Row> row = makeRow(reader->identity());
-  auto image = std::make_unique<SpoolImage>(*std::move(reader), row->process);
+  Row& row = makeRow(reader->identity());
+  auto image = std::make_unique<SpoolImage>(*std::move(reader), row.process);
   if (closedBefore(trace, image->name())) {
     closed_.push_back(std::move(image));
   } else {
     fresh.push_back({image->id(), image->identity().command});
     open_.push_back(std::move(image));
   }
-  rows_.push_back(std::move(row));
 }
 
 std::vector<NewImage> ImageSet::scan(const store::Database& trace,

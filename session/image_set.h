@@ -29,6 +29,9 @@ class ImageSet {
   ImageSet(const ImageSet&) = delete;
   ImageSet& operator=(const ImageSet&) = delete;
 
+  // Takes up the rows of processes that are stored already, so of those whose files are gone.
+  Result<void> restore(const store::Database& trace);
+
   struct Unreadable {
     std::string file;
     std::string why;
@@ -65,7 +68,7 @@ class ImageSet {
                 std::vector<NewImage>& fresh,
                 std::vector<Unreadable>& unreadable);
   Row* rowOf(const ImageId& image) const;
-  std::unique_ptr<Row> makeRow(const launcher::SpoolIdentity& who);
+  Row& makeRow(const launcher::SpoolIdentity& who);
   void deleteFile(SpoolImage& image);
 
   std::filesystem::path folder_;

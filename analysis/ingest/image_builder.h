@@ -8,6 +8,7 @@
 
 #include "analysis/ingest/clock_fit.h"
 #include "analysis/ingest/dictionary.h"
+#include "analysis/ingest/process_row.h"
 #include "analysis/ingest/row_sink.h"
 #include "analysis/ingest/state_codec.h"
 #include "analysis/ingest/thread_track.h"
@@ -26,12 +27,6 @@
 #include <vector>
 
 namespace sonde::ingest {
-
-// A row of table process with the texts that it refers to.
-struct ProcessRow {
-  model::Process row;
-  std::string command;
-};
 
 using LossTable = std::array<
     std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::LossReason::Count)>,

@@ -210,28 +210,14 @@ Result<void> ImageBuilder::restoreOpenScopes() {
 }
 
 Result<void> ImageBuilder::restoreProcess() {
-  SONDE_TRY_ASSIGN(
-      store::Statement rows,
-      sink_.writer().database().prepare(
-          "SELECT parent_id, rank, local_rank, world_size, command, start_ns, end_ns, exit_status, "
-          "exit_signal FROM process WHERE id = ?1"));
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   sink_.writer().database().prepare(
+                       fmt::format("SELECT {} FROM process WHERE id = ?1", kProcessColumns)));
   SONDE_TRY_ASSIGN(const bool found, rows.bindAll(process_.row.id).step());
   if (!found)
     return Error{ErrorCode::Corrupt,
                  fmt::format("the row of the process of {} is missing", spool_)};
-  model::Process& row = process_.row;
-  row.parentId = rows.id<model::ProcessId>(0);
-  row.rank = rows.optionalInteger(1);
-  row.localRank = rows.optionalInteger(2);
-  row.worldSize = rows.optionalInteger(3);
-  if (const auto command = rows.optionalText(4)) {
-    process_.command = *command;
-    row.command = process_.command;
-  }
-  row.startNs = rows.optionalInteger(5);
-  row.endNs = rows.optionalInteger(6);
-  row.exitStatus = rows.optionalInteger(7);
-  row.exitSignal = rows.optionalInteger(8);
+  readProcess(rows, process_);
   return {};
 }
 

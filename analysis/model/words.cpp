@@ -70,6 +70,15 @@ Words wordAt(const Words (&words)[size], Enum value) noexcept {
   return index < size ? words[index] : Words();
 }
 
+template <typename Enum, std::size_t size>
+std::optional<Enum> valueOf(const Words (&words)[size], Words wanted) noexcept {
+  for (std::size_t i = 1; i < size; ++i) {
+    if (words[i] == wanted)
+      return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Words word(SliceKind kind) noexcept {
@@ -107,11 +116,11 @@ Words word(Owner owner) noexcept {
 }
 
 std::optional<SliceKind> sliceKindOf(Words wanted) noexcept {
-  for (std::size_t i = 1; i < std::size(kSliceKinds); ++i) {
-    if (kSliceKinds[i] == wanted)
-      return static_cast<SliceKind>(i);
-  }
-  return std::nullopt;
+  return valueOf<SliceKind>(kSliceKinds, wanted);
+}
+
+std::optional<ProcessState> processStateOf(Words wanted) noexcept {
+  return valueOf<ProcessState>(kProcessStates, wanted);
 }
 
 }  // namespace sonde::model

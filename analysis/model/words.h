@@ -122,6 +122,7 @@ std::string_view word(Owner owner) noexcept;
 
 // The kind that a word of `slice.kind` stands for.
 std::optional<SliceKind> sliceKindOf(std::string_view word) noexcept;
+std::optional<ProcessState> processStateOf(std::string_view word) noexcept;
 
 // Whether a slice of this kind can be the scope of others: phase … operator.
 constexpr bool isScope(SliceKind kind) noexcept {

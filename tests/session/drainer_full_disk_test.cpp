@@ -146,6 +146,44 @@ TEST_F(HeldUp, TurnsRecordingOffAllTheSame) {
   EXPECT_EQ(test::readText(file)[wire::kControlOffset], 0);
 }
 
+// Its image was closed and its file deleted before; the trace is opened anew after that.
+TEST_F(FullDisk, StoresTheStatusOfAProcessWhoseSpoolIsGone) {
+  SpoolBuilder ended;
+  ended.header().startMonotonicNs = 1000;
+  ended.header().startTicks = 1000;
+  ended.call(0, wire::SliceKind::Api, "a", 1010, 1020);
+  const fs::path file = ended.write(session());
+  std::int64_t nowNs = 2000;
+  DrainerOptions options;
+  options.folder = session();
+  options.part = part();
+  options.clock = [&nowNs] { return ClockTriple{0, nowNs, nowNs}; };
+  auto drainer = Drainer::open(std::move(options));
+  ASSERT_TRUE(drainer) << drainer.error().message;
+  (*drainer)->drainOnce();
+  ASSERT_FALSE(fs::exists(file));
+  ProcessFacts facts;
+  facts.image = {ended.header().pid, ended.header().startTime, ImageId::kLast};
+  facts.exitStatus = 137;
+  facts.exitSignal = 9;
+  facts.endMonotonicNs = 5000;
+  (*drainer)->noteProcess(facts);
+  const FileLimit limit;
+  limit.set(0);
+  EXPECT_TRUE((*drainer)->drainOnce().stopped);
+  limit.lift();
+  nowNs += kRetryNs;
+  EXPECT_FALSE((*drainer)->drainOnce().stopped);
+  SpoolBuilder child(1 << 22 | 1);
+  child.header().parentPid = ended.header().pid;
+  child.header().startTime = ended.header().startTime;
+  child.write(session());
+  finish(*std::move(drainer));
+  EXPECT_THAT(rows("SELECT id, parent_id, state, exit_status, exit_signal, end_ns - start_ns FROM "
+                   "process ORDER BY id"),
+              ElementsAre("1|-|signalled|137|9|4000", "2|1|unknown|-|-|0"));
+}
+
 TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {
   manyCalls().write(session());
   const FileLimit limit;

@@ -1,0 +1,27 @@
+// A row of table process while its process is recorded: with the texts that it refers to, and as it
+// is read back. Plain values; reading uses the database's thread.
+#pragma once
+
+#include "analysis/model/place.h"
+#include "analysis/store/statement.h"
+
+#include <string>
+#include <string_view>
+
+namespace sonde::ingest {
+
+// Stays where it is: `row` refers to `command`.
+struct ProcessRow {
+  model::Process row;
+  std::string command;
+};
+
+// What readProcess() reads, in its order: for a SELECT from process.
+inline constexpr std::string_view kProcessColumns =
+    "process.id, host_id, pid, parent_id, rank, local_rank, world_size, command, start_ns, end_ns, "
+    "exit_status, exit_signal, state, pid_namespace, start_time, exec_count, cpu_ns";
+
+// Takes a row that begins with kProcessColumns.
+void readProcess(const store::Statement& columns, ProcessRow& into);
+
+}  // namespace sonde::ingest
