@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -77,6 +78,68 @@ TEST_F(UnreadableTrace, IsStatus3AndOneLineOfEveryVerb) {
       EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
     }
   }
+}
+
+// A file for `sonde import`, the status that it ends with and what is said of it.
+struct BadImport {
+  const char* name;
+  const char* text;  // nullptr: there is no such file
+  int status;
+  const char* what;
+};
+
+// The head of a gzip file and nothing, and one whose data is no such thing.
+constexpr const char* kCutGzip = "\x1f\x8b\x08\x08";
+constexpr const char* kNoGzip = "\x1f\x8b\x08no gzip after these three bytes";
+
+constexpr BadImport kBadImports[] = {
+    {"missing.json", nullptr, 3, "No such file or directory"},
+    {"empty.json", "", 3, "no JSON object or array begins at byte 0"},
+    {"text.json", "no JSON", 3, "no JSON object or array begins at byte 0"},
+    {"cut.json",
+     R"({"traceEvents": [{"ph": "X", "ts": 1,)",
+     3,
+     "is cut short: it ends among its events at byte"},
+    {"cut.json.gz", kCutGzip, 3, "the gzip data ends too early, at byte 4"},
+    {"bad.json.gz", kNoGzip, 3, "the gzip data is damaged at byte"},
+    {"numbers.json",
+     "[1, 2]",
+     3,
+     "none of its 2 events can be read; the first is the event at byte 1"},
+    {"other.json", R"({"name": "no trace"})", 3, "there are no \"traceEvents\" in it"},
+    {"none.json", R"({"traceEvents": []})", 3, "there are no \"traceEvents\" in it"},
+    {"word.json", R"({"traceEvents": "none"})", 3, "there are no \"traceEvents\" in it"},
+    {"folder", nullptr, 2, "is a folder: give the trace file itself"},
+    {"pipe", nullptr, 2, "is no regular file: give the trace file itself"}};
+
+TEST_F(Refusals, WhatCannotBeImportedIsNamedWithThePlaceInIt) {
+  const std::string out = folder_ / "out.sonde";
+  const std::string good = folder_ / "good.json";
+  test::writeText(good, R"([{"ph": "X", "ts": 1, "dur": 1, "name": "a", "cat": "cpu_op"}])");
+  fs::create_directory(folder_ / "folder");
+  ASSERT_EQ(::mkfifo(std::string(folder_ / "pipe").c_str(), 0600), 0);
+  for (const BadImport& bad : kBadImports) {
+    SCOPED_TRACE(bad.name);
+    const std::string file = folder_ / bad.name;
+    if (bad.text != nullptr)
+      test::writeText(file, bad.text);
+    for (const auto& files : {std::vector{file}, std::vector{good, file}}) {
+      std::vector<std::string> words = {"import", "-o", out};
+      words.insert(words.end(), files.begin(), files.end());
+      const Finished finished = sonde(words);
+      expectRefusal(finished, "import", bad.status);
+      EXPECT_THAT(finished.err, HasSubstr("'" + file + "'"));
+      EXPECT_THAT(finished.err, HasSubstr(bad.what));
+      EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
+    }
+  }
+}
+
+// A trace of Sonde's own is none of another profiler, and the other way round.
+TEST_F(Refusals, ATraceIsNotImported) {
+  const Finished finished = sonde({"import", "-o", folder_ / "out.sonde", trace()});
+  expectRefusal(finished, "import", 3);
+  EXPECT_THAT(finished.err, HasSubstr("no JSON object or array begins at byte 0"));
 }
 
 TEST_F(Refusals, AnUnfinishedTraceIsNamedByWhatItWillBe) {

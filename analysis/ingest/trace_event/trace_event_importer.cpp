@@ -3,6 +3,8 @@
 #include "analysis/ingest/trace_event/event_kinds.h"
 #include "analysis/ingest/trace_event/file_facts.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace sonde::ingest {
@@ -11,6 +13,22 @@ namespace {
 // Rows of an import are committed in parts, so that the write-ahead log stays small.
 constexpr std::uint64_t kCommitBytes = 64 << 20;
 constexpr std::string_view kArgsKey = "args";
+
+// Of a file that no event came out of.
+Error nothingIn(const std::string& file, const EventReader::Faults& faults) {
+  if (!faults.cutShort.empty())
+    return {ErrorCode::Corrupt, faults.cutShort};
+  if (faults.events > 0)
+    return {ErrorCode::Corrupt,
+            fmt::format("'{}': none of its {} events can be read; the first is {}",
+                        file,
+                        faults.events,
+                        faults.first)};
+  return {ErrorCode::Corrupt,
+          fmt::format("'{}': there are no \"traceEvents\" in it: give a file that torch.profiler "
+                      "wrote",
+                      file)};
+}
 
 }  // namespace
 
@@ -26,11 +44,12 @@ TraceEventImporter::TraceEventImporter(store::TraceWriter& writer,
 
 Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
   SONDE_TRY_ASSIGN(argsKey_, writer_.intern(kArgsKey));
+  const std::string file = source.path().string();
   EventReader reader(std::move(source));
   SONDE_TRY(reader.readAll(*this));
   result_.faults = reader.faults();
-  if (result_.events.empty() && !result_.faults.cutShort.empty())
-    return Error{ErrorCode::Corrupt, result_.faults.cutShort};
+  if (result_.events.empty())
+    return nothingIn(file, result_.faults);
   SONDE_TRY(finish());
   result_.process = places_.mainProcess();
   result_.rank = places_.rank();
