@@ -261,6 +261,15 @@ TEST(ReportText, WrapsWhatConnectionsDisagreeAbout) {
   EXPECT_THAT(text, HasSubstr(" byte for byte (23456 inexact,\n  not compared)\n"));
 }
 
+TEST(ReportText, DoesNotCallInexactConnectionsEqual) {
+  JobReport report;
+  report.traffic.push_back({.rank = "rank 0", .kind = "pipe", .peer = "rank 1"});
+  report.conservation = {.pairs = 3};
+  EXPECT_THAT(
+      renderReport(report, false),
+      HasSubstr("\n  3 connections recorded at both ends, none exactly: nothing to compare\n"));
+}
+
 TEST(ReportText, WrapsTheReasonsOfLosses) {
   JobReport report;
   for (const char* reason : {"a signal", "no room in the spool", "not followed", "past --max-size"})
