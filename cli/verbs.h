@@ -18,6 +18,7 @@
   VERB(Sql)               \
   VERB(Trim)              \
   VERB(Import)            \
+  VERB(Export)            \
   VERB(Gui)               \
   VERB(Doctor)            \
   VERB(Completion)        \

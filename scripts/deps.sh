@@ -10,11 +10,12 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build git ca-certificates
        libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libsimdjson-dev zlib1g-dev
+       libprotobuf-dev protobuf-compiler
        python3 python3-dev qt6-base-dev libgl-dev libgloo-dev)
 torch=(python3-torch python3-numpy libopenblas0-pthread)
 demo=("${torch[@]}" fonts-dejavu-core)
 test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-core procps strace
-      python3-setuptools python3-wheel)
+      python3-setuptools python3-wheel python3-protobuf)
 lint=(clang-format clang-tidy python3-venv)
 # The tests of 32-bit programs.
 [[ $(dpkg --print-architecture) == amd64 ]] && test+=(gcc-multilib)

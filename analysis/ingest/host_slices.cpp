@@ -55,9 +55,19 @@ Result<void> HostSlices::add(const model::Slice& slice, model::ProcessId process
   return staged_.add(staged);
 }
 
-Result<void> HostSlices::addFlow(
-    std::string_view kind, std::int64_t id, FlowEnd end, model::ThreadId thread, std::int64_t ns) {
-  return flows_.add({thread.value, ns, id, 0, indexOf(flowKinds_, kind), end});
+Result<void> HostSlices::addFlow(std::string_view kind,
+                                 std::int64_t id,
+                                 FlowEnd end,
+                                 const FlowPlace& place) {
+  FlowPoint point{};
+  point.thread = place.thread.value;
+  point.ns = place.ns;
+  point.id = id;
+  point.line = place.line.value_or(SlicePlacer::Line());
+  point.hasLine = place.line.has_value();
+  point.kind = indexOf(flowKinds_, kind);
+  point.end = end;
+  return flows_.add(point);
 }
 
 Result<void> HostSlices::finish(store::TraceWriter& writer, std::int64_t shiftNs) {
@@ -100,7 +110,8 @@ Result<void> HostSlices::place(Staged& slice) {
 Result<void> HostSlices::settleFlows(std::int64_t beforeNs) {
   while (hasFlow_ && std::tie(nextFlow_.thread, nextFlow_.ns) < std::tie(thread_, beforeNs)) {
     if (nextFlow_.thread == thread_)
-      nextFlow_.slice = placer_.innermostAt(nextFlow_.ns);
+      nextFlow_.slice =
+          nextFlow_.hasLine ? placer_.openAt(nextFlow_.line) : placer_.innermostAt(nextFlow_.ns);
     if (nextFlow_.slice != 0)
       SONDE_TRY(settledFlows_.add(nextFlow_));
     SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
@@ -135,15 +146,16 @@ Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t sh
 
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   SONDE_TRY(settledFlows_.sort());
-  FlowPoint start{};
+  FlowPoint from{};
   for (FlowPoint point{};;) {
     SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
     if (!more)
       return {};
-    if (point.end == FlowEnd::Start)
-      start = point;
-    else if (start.slice != 0 && start.kind == point.kind && start.id == point.id)
-      SONDE_TRY(writer.add(linkOf(start, point)));
+    const bool follows = from.slice != 0 && from.kind == point.kind && from.id == point.id;
+    if (follows && point.end != FlowEnd::Start)
+      SONDE_TRY(writer.add(linkOf(from, point)));
+    if (point.end == FlowEnd::Start || (follows && point.end == FlowEnd::Step))
+      from = point;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +37,16 @@ class HostSlices {
   // scope are not read. `process` is for what launch() finds by correlation.
   Result<void> add(const model::Slice& slice, model::ProcessId process);
 
-  // One end of a flow: the innermost slice that holds this instant of the thread. Ends of a link
-  // have the same id, and each link one start and one end.
-  enum class FlowEnd : std::uint8_t { Start, Finish };
-  Result<void> addFlow(
-      std::string_view kind, std::int64_t id, FlowEnd end, model::ThreadId thread, std::int64_t ns);
+  // A point of a flow: the innermost slice that holds this instant of the thread, or, where it is
+  // known, the one of this lane and depth. The points of a flow have the same kind and id, and
+  // links tie each to the one before it.
+  enum class FlowEnd : std::uint8_t { Start, Step, Finish };
+  struct FlowPlace {
+    model::ThreadId thread{};
+    std::int64_t ns = 0;
+    std::optional<SlicePlacer::Line> line{};
+  };
+  Result<void> addFlow(std::string_view kind, std::int64_t id, FlowEnd end, const FlowPlace& place);
 
   // Stores everything, `shiftNs` later. Requires: a transaction is open.
   Result<void> finish(store::TraceWriter& writer, std::int64_t shiftNs);
@@ -73,8 +79,10 @@ class HostSlices {
     std::int64_t ns;
     std::int64_t id;
     std::int64_t slice;
+    SlicePlacer::Line line;
     std::uint16_t kind;
     FlowEnd end;
+    bool hasLine;
   };
   struct FlowByPlace {
     bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;

@@ -31,6 +31,7 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
   };
   drop("not kept", imported.notKept);
   drop("no time", imported.badTimes);
+  drop("not begun", imported.unpaired);
   drop("unreadable", imported.faults.events);
   const auto warn = [&](const std::string& text) {
     summary.warnings.push_back(fmt::format("'{}': {}", file.string(), text));
@@ -43,6 +44,8 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
                      imported.faults.first));
   if (imported.badTimes > 0)
     warn(fmt::format("{} events have no time that can be read", imported.badTimes));
+  if (imported.unpaired > 0)
+    warn(fmt::format("{} events end that did not begin", imported.unpaired));
   if (imported.negative > 0)
     warn(fmt::format("{} durations are negative: they are taken for 0", imported.negative));
   if (imported.faults.repaired > 0)
@@ -72,9 +75,9 @@ Result<void> ImportJob::add(const std::vector<fs::path>& files) {
   return {};
 }
 
-Result<void> ImportJob::checkRank(const fs::path& file,
-                                  model::OptionalInt rank,
-                                  model::OptionalInt worldSize) {
+Result<void> ImportJob::checkRanks(const fs::path& file,
+                                   const std::set<std::int64_t>& ranks,
+                                   model::OptionalInt worldSize) {
   if (worldSize_ && worldSize && *worldSize_ != *worldSize)
     return Error{ErrorCode::Unsupported,
                  fmt::format("'{}' is of a job of {} ranks, the files before it of {}: import the "
@@ -83,15 +86,15 @@ Result<void> ImportJob::checkRank(const fs::path& file,
                              *worldSize,
                              *worldSize_)};
   worldSize_ = worldSize ? worldSize : worldSize_;
-  if (!rank)
-    return {};
-  const auto [other, fresh] = ranks_.try_emplace(*rank, file);
-  if (!fresh)
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("'{}' and '{}' are both of rank {}: import one of them",
-                             other->second.string(),
-                             file.string(),
-                             *rank)};
+  for (const std::int64_t rank : ranks) {
+    const auto [other, fresh] = ranks_.try_emplace(rank, file);
+    if (!fresh)
+      return Error{ErrorCode::Unsupported,
+                   fmt::format("'{}' and '{}' are both of rank {}: import one of them",
+                               other->second.string(),
+                               file.string(),
+                               rank)};
+  }
   return {};
 }
 
@@ -108,10 +111,11 @@ Result<void> ImportJob::addFile(const fs::path& file) {
                                 progress_(name, static_cast<double>(bytesBefore_ + read) / all);
                               });
   SONDE_TRY_ASSIGN(const ImportedFile imported, importer.import(std::move(source)));
-  SONDE_TRY(checkRank(file, imported.rank, imported.worldSize));
+  SONDE_TRY(checkRanks(file, imported.ranks, imported.worldSize));
   note(summary_, file, imported);
-  for (const auto& [reason, count] :
-       {std::pair("unreadable", imported.faults.events), std::pair("no time", imported.badTimes)}) {
+  for (const auto& [reason, count] : {std::pair("unreadable", imported.faults.events),
+                                      std::pair("no time", imported.badTimes),
+                                      std::pair("not begun", imported.unpaired)}) {
     if (count > 0)
       SONDE_TRY(writer_.add(model::Loss{
           "import", "event", static_cast<std::int64_t>(count), reason, imported.process}));

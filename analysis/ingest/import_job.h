@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,9 @@ class ImportJob {
   ImportJob(store::TraceWriter writer, std::filesystem::path scratch, Progress progress);
 
   Result<void> addFile(const std::filesystem::path& file);
-  Result<void> checkRank(const std::filesystem::path& file,
-                         model::OptionalInt rank,
-                         model::OptionalInt worldSize);
+  Result<void> checkRanks(const std::filesystem::path& file,
+                          const std::set<std::int64_t>& ranks,
+                          model::OptionalInt worldSize);
 
   store::TraceWriter writer_;
   std::filesystem::path scratch_;

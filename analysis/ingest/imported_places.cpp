@@ -21,8 +21,8 @@ std::int64_t threadNumber(const Label& tid) noexcept {
 
 }  // namespace
 
-ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName)
-    : writer_(writer), hostName_(std::move(hostName)) {
+ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName) : writer_(writer) {
+  hosts_.push_back({writer_.reserveId<model::HostId>(), std::move(hostName)});
   Process main;
   main.row.id = writer_.reserveId<model::ProcessId>();
   processes_.push_back(std::move(main));
@@ -80,20 +80,34 @@ void ImportedPlaces::cover(const Track& track, std::int64_t startNs, std::int64_
   }
 }
 
-model::DeviceId ImportedPlaces::device(std::int64_t ordinal) {
-  const auto [found, fresh] = devices_.try_emplace(ordinal);
+model::DeviceId ImportedPlaces::device(std::size_t host, std::int64_t ordinal) {
+  const auto [found, fresh] = devices_.try_emplace({host, ordinal});
   if (fresh)
     found->second = writer_.reserveId<model::DeviceId>();
   return found->second;
 }
 
-model::StreamId ImportedPlaces::stream(std::int64_t device, std::int64_t number) {
-  const auto [found, fresh] = streams_.try_emplace({device, number});
+model::StreamId ImportedPlaces::stream(std::size_t process,
+                                       std::int64_t device,
+                                       std::int64_t number) {
+  const auto [found, fresh] = streams_.try_emplace({process, device, number});
   if (fresh) {
-    this->device(device);
+    this->device(processes_[process].host, device);
     found->second = writer_.reserveId<model::StreamId>();
   }
   return found->second;
+}
+
+void ImportedPlaces::describeProcess(const Label& pid, const EventArgs& facts) {
+  Process& process = processes_[processOf(pid)];
+  process.row.pid = facts.pid.value_or(process.row.pid);
+  process.row.rank = facts.rank;
+  process.row.worldSize = facts.worldSize;
+  const auto known = std::find_if(
+      hosts_.begin(), hosts_.end(), [&](const Host& host) { return host.name == facts.host; });
+  process.host = static_cast<std::size_t>(known - hosts_.begin());
+  if (known == hosts_.end())
+    hosts_.push_back({writer_.reserveId<model::HostId>(), std::string(facts.host)});
 }
 
 void ImportedPlaces::nameProcess(const Label& pid, std::string_view name) {
@@ -121,14 +135,29 @@ void ImportedPlaces::put(const Period& period,
   endNs = period.lastNs + shiftNs;
 }
 
-Result<void> ImportedPlaces::storeDevices(model::HostId host) {
-  for (const auto& [ordinal, id] : devices_) {
-    const Device& facts = facts_[ordinal];
+// A host that no process is of has no row.
+Result<void> ImportedPlaces::storeHosts() {
+  for (std::size_t at = 0; at < hosts_.size(); ++at) {
+    const bool used = std::any_of(processes_.begin(),
+                                  processes_.end(),
+                                  [at](const Process& process) { return process.host == at; });
+    model::Host row;
+    row.id = hosts_[at].id;
+    row.name = hosts_[at].name;
+    if (used)
+      SONDE_TRY(writer_.add(row));
+  }
+  return {};
+}
+
+Result<void> ImportedPlaces::storeDevices() {
+  for (const auto& [key, id] : devices_) {
+    const Device& facts = facts_[key.second];
     model::Device row;
     row.id = id;
-    row.hostId = host;
+    row.hostId = hosts_[key.first].id;
     row.kind = facts.kind;
-    row.ordinal = ordinal;
+    row.ordinal = key.second;
     if (!facts.name.empty())
       row.name = facts.name;
     row.memoryBytes = facts.memoryBytes;
@@ -137,21 +166,20 @@ Result<void> ImportedPlaces::storeDevices(model::HostId host) {
   for (const auto& [place, id] : streams_) {
     model::Stream row;
     row.id = id;
-    row.processId = mainProcess();
-    row.deviceId = devices_[place.first];
-    row.number = place.second;
+    const auto& [process, device, number] = place;
+    row.processId = processes_[process].row.id;
+    row.deviceId = devices_[{processes_[process].host, device}];
+    row.number = number;
     SONDE_TRY(writer_.add(row));
   }
   return {};
 }
 
 Result<void> ImportedPlaces::finish(std::int64_t shiftNs) {
-  model::Host host;
-  host.name = hostName_;
-  SONDE_TRY_ASSIGN(const model::HostId id, writer_.add(host));
+  SONDE_TRY(storeHosts());
   for (Process& process : processes_) {
     const auto name = processNames_.find(process.label);
-    process.row.hostId = id;
+    process.row.hostId = hosts_[process.host].id;
     if (name != processNames_.end())
       process.row.command = name->second;
     put(process.period, shiftNs, process.row.startNs, process.row.endNs);
@@ -164,7 +192,7 @@ Result<void> ImportedPlaces::finish(std::int64_t shiftNs) {
     put(thread.period, shiftNs, thread.row.startNs, thread.row.endNs);
     SONDE_TRY(writer_.add(thread.row));
   }
-  return storeDevices(id);
+  return storeDevices();
 }
 
 }  // namespace sonde::ingest

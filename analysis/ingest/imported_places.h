@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,16 +43,33 @@ class ImportedPlaces {
   // Something happened there in this time.
   void cover(const Track& track, std::int64_t startNs, std::int64_t endNs) noexcept;
 
-  model::StreamId stream(std::int64_t device, std::int64_t number);
-  model::DeviceId device(std::int64_t ordinal);
-  model::ProcessId mainProcess() const noexcept { return processes_.front().row.id; }
+  // A process by its label, and what is asked of it by its index.
+  std::size_t processOf(const Label& pid);
+  static constexpr std::size_t kMain = 0;
+  model::ProcessId idOf(std::size_t process) const noexcept { return processes_[process].row.id; }
+  model::OptionalInt rankOf(std::size_t process) const noexcept {
+    return processes_[process].row.rank;
+  }
+  model::OptionalInt worldSizeOf(std::size_t process) const noexcept {
+    return processes_[process].row.worldSize;
+  }
+  std::size_t processes() const noexcept { return processes_.size(); }
 
+  // Requires: what describeProcess() says of the process has been said.
+  model::StreamId stream(std::size_t process, std::int64_t device, std::int64_t number);
+  model::HostId host(std::size_t process) const noexcept {
+    return hosts_[processes_[process].host].id;
+  }
+
+  // What a process was where it was recorded, when the file says so.
+  void describeProcess(const Label& pid, const EventArgs& facts);
+  void describeThread(const Label& pid, const Label& tid, std::int64_t number) {
+    threads_[track(pid, tid).index].row.tid = number;
+  }
   void nameProcess(const Label& pid, std::string_view name);
   void nameThread(const Label& pid, const Label& tid, std::string_view name);
   void describeDevice(std::int64_t ordinal, Device facts) { facts_[ordinal] = std::move(facts); }
-  void setRank(model::OptionalInt rank, model::OptionalInt worldSize);
-  model::OptionalInt rank() const noexcept { return processes_.front().row.rank; }
-  model::OptionalInt worldSize() const noexcept { return processes_.front().row.worldSize; }
+  void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
 
   // Stores the rows, times `shiftNs` later. Requires: a transaction is open.
   Result<void> finish(std::int64_t shiftNs);
@@ -61,8 +79,13 @@ class ImportedPlaces {
     std::int64_t firstNs = std::numeric_limits<std::int64_t>::max();
     std::int64_t lastNs = std::numeric_limits<std::int64_t>::min();
   };
+  struct Host {
+    model::HostId id{};
+    std::string name;
+  };
   struct Process {
     model::Process row{};
+    std::size_t host = 0;
     std::string label;  // of the main process empty until one is seen
     Period period{};
   };
@@ -73,23 +96,26 @@ class ImportedPlaces {
     Period period{};
   };
 
-  std::size_t processOf(const Label& pid);
+  model::DeviceId device(std::size_t host, std::int64_t ordinal);
   static void put(const Period& period,
                   std::int64_t shiftNs,
                   model::OptionalInt& startNs,
                   model::OptionalInt& endNs);
-  Result<void> storeDevices(model::HostId host);
+  Result<void> storeHosts();
+  Result<void> storeDevices();
 
   store::TraceWriter& writer_;
-  std::string hostName_;
+  std::vector<Host> hosts_;         // the file's own first
   std::vector<Process> processes_;  // the main one first
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::size_t> threadsByKey_;
-  std::unordered_map<std::string, std::string> threadNames_;   // by key
-  std::unordered_map<std::string, std::string> processNames_;  // by label
-  std::map<std::int64_t, Device> facts_;                       // by ordinal
-  std::map<std::int64_t, model::DeviceId> devices_;
-  std::map<std::pair<std::int64_t, std::int64_t>, model::StreamId> streams_;
+  std::unordered_map<std::string, std::string> threadNames_;              // by key
+  std::unordered_map<std::string, std::string> processNames_;             // by label
+  std::map<std::int64_t, Device> facts_;                                  // by ordinal
+  using DeviceKey = std::pair<std::size_t, std::int64_t>;                 // host, ordinal
+  using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t>;  // process, device, number
+  std::map<DeviceKey, model::DeviceId> devices_;
+  std::map<StreamKey, model::StreamId> streams_;
   std::string key_;  // of the last event, so that most need no look-up
   std::size_t last_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "analysis/ingest/slice_placer.h"
 
+#include <algorithm>
+
 namespace sonde::ingest {
 
 // The entry that holds the span innermost: of its own lane, so that depth grows along a lane and no
@@ -41,6 +43,15 @@ SlicePlacer::Place SlicePlacer::place(const Span& span) {
   }
   lanes_[lane].push_back({span, place.depth, span.isScope ? span.id : place.scope});
   return place;
+}
+
+std::int64_t SlicePlacer::openAt(const Line& line) const noexcept {
+  if (line.lane < 0 || line.lane >= static_cast<std::int64_t>(lanes_.size()))
+    return 0;
+  const Lane& lane = lanes_[static_cast<std::size_t>(line.lane)];
+  const auto found = std::find_if(
+      lane.begin(), lane.end(), [&](const Entry& entry) { return entry.depth == line.depth; });
+  return found == lane.end() ? 0 : found->span.id;
 }
 
 std::int64_t SlicePlacer::innermostAt(std::int64_t ns) const noexcept {

@@ -29,6 +29,11 @@ class SlicePlacer {
     std::int64_t scope = 0;
   };
 
+  struct Line {
+    std::int64_t lane = 0;
+    std::int64_t depth = 0;
+  };
+
   // Begins another thread.
   void reset() noexcept { lanes_.clear(); }
 
@@ -40,6 +45,8 @@ class SlicePlacer {
   // The innermost span that holds this instant: begins no later and does not end before. 0: none.
   // Requires: nothing was placed that begins later.
   std::int64_t innermostAt(std::int64_t ns) const noexcept;
+  // The span of this line that was placed last, if none has taken its place. 0: none.
+  std::int64_t openAt(const Line& line) const noexcept;
 
  private:
   struct Entry {

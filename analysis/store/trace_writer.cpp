@@ -9,6 +9,8 @@ namespace {
 template <typename Id>
 constexpr Table kTableOf = Table::Count;
 template <>
+constexpr Table kTableOf<model::HostId> = Table::Host;
+template <>
 constexpr Table kTableOf<model::ProcessId> = Table::Process;
 template <>
 constexpr Table kTableOf<model::ThreadId> = Table::Thread;
@@ -80,6 +82,7 @@ template <typename Id>
 Id TraceWriter::reserveId() noexcept {
   return Id{state_->nextIds[static_cast<std::size_t>(kTableOf<Id>)]++};
 }
+template model::HostId TraceWriter::reserveId() noexcept;
 template model::ProcessId TraceWriter::reserveId() noexcept;
 template model::ThreadId TraceWriter::reserveId() noexcept;
 template model::DeviceId TraceWriter::reserveId() noexcept;

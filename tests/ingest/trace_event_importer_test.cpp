@@ -131,6 +131,61 @@ TEST_F(TraceEventImporterTest, TiesForwardToBackward) {
             "forward|backward");
 }
 
+// An event of `phase` at a thread of process 100.
+std::string eventOf(char phase, const std::string& name, const std::string& rest) {
+  return std::string(R"({"ph": ")") + phase + R"(", "cat": "c", "name": ")" + name +
+         R"(", "pid": 100, "tid": 101, )" + rest + "}";
+}
+
+TEST_F(TraceEventImporterTest, PairsBeginsWithEnds) {
+  importEvents({eventOf('B', "outer", R"("ts": 1)"),
+                eventOf('B', "inner", R"("ts": 2, "args": {"a": 1})"),
+                eventOf('E', "", R"("ts": 4)"),
+                eventOf('E', "", R"("ts": 10, "args": {"b": 2})"),
+                eventOf('E', "", R"("ts": 11)"),
+                eventOf('B', "open", R"("ts": 20)")});
+  EXPECT_EQ(
+      rows("SELECT n.text || s.start_ns || ':' || coalesce(s.dur_ns, 'open') || '/' || s.depth "
+           "|| coalesce(a.value, '') AS concat_row FROM slice s JOIN string n ON n.id = "
+           "s.name_id LEFT JOIN arg a ON a.owner_id = s.id ORDER BY s.start_ns"),
+      R"(outer1000:9000/0{"b": 2} inner2000:2000/1{"a": 1} open20000:open/0)");
+  EXPECT_EQ(summary_.dropped.at("not begun"), 1U);
+}
+
+TEST_F(TraceEventImporterTest, PairsAsynchronousEventsByCategoryAndId) {
+  importEvents({eventOf('b', "first", R"("id": "0x1", "ts": 1)"),
+                eventOf('b', "second", R"("id2": {"local": "0x1"}, "ts": 2)"),
+                eventOf('n', "point", R"("id": "0x1", "ts": 3)"),
+                eventOf('e', "first", R"("id": "0x1", "ts": 4)"),
+                eventOf('e', "second", R"("id2": {"local": "0x1"}, "ts": 6)")});
+  EXPECT_EQ(rows("SELECT kind || start_ns || ':' || dur_ns || '@' || lane AS concat_row FROM slice "
+                 "ORDER BY start_ns"),
+            "range1000:3000@0 range2000:4000@1 mark3000:0@0");
+}
+
+TEST_F(TraceEventImporterTest, MakesACounterOfEachNumber) {
+  importEvents({eventOf('C', "memory", R"("ts": 2, "args": {"used": 7, "free": 1.5, "x": "y"})"),
+                eventOf('C', "memory", R"("ts": 1, "args": {"used": 6})"),
+                eventOf('C', "nothing", R"("ts": 1, "args": {})")},
+               R"(], "baseTimeNanoseconds": 100})");
+  EXPECT_EQ(rows("SELECT name || ' ' || ts_ns || '=' || value AS concat_row FROM v_sample "
+                 "ORDER BY name, ts_ns"),
+            "memory 1100=6.0 memory free 2100=1.5 memory used 2100=7.0");
+  EXPECT_EQ(summary_.dropped.at("not kept"), 1U);
+}
+
+TEST_F(TraceEventImporterTest, TiesEachStepOfAFlowToTheOneBefore) {
+  importEvents({spanOf("c", "a", R"("ts": 0, "dur": 10)"),
+                spanOf("c", "b", R"("ts": 20, "dur": 10)"),
+                spanOf("c", "c", R"("ts": 40, "dur": 10)"),
+                eventOf('s', "f", R"("id": "x", "ts": 5)"),
+                eventOf('t', "f", R"("id": "x", "ts": 25)"),
+                eventOf('f', "f", R"("id": "x", "ts": 45)")});
+  EXPECT_EQ(rows("SELECT (SELECT start_ns FROM slice WHERE id = from_id) || '>' || "
+                 "(SELECT start_ns FROM slice WHERE id = to_id) AS concat_row FROM link"),
+            "0>20000 20000>40000");
+}
+
 TEST_F(TraceEventImporterTest, MakesCollectivesThatMatchAcrossRanks) {
   const auto rank = [](int number) {
     const std::string args =

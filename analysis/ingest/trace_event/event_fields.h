@@ -35,7 +35,13 @@ struct EventArgs {
   OptionalNumber eventId{};
   OptionalNumber recordCorrelation{};
   std::string_view syncKind{};
-  std::string_view name{};  // of metadata
+  // Of metadata.
+  std::string_view name{};
+  std::string_view host{};
+  OptionalNumber pid{};
+  OptionalNumber tid{};
+  OptionalNumber rank{};
+  OptionalNumber worldSize{};
   // Of NCCL's kernels.
   std::string_view collective{};
   std::string_view dtype{};
@@ -54,9 +60,18 @@ struct TraceEvent {
   Label pid{};
   Label tid{};
   Label id{};
+  bool idIsLocal = false;  // to the process
   OptionalNumber startNs{};
   OptionalNumber durNs{};
   bool badTime = false;  // a time is there that is none, or does not fit
+  // What only `sonde export` writes.
+  std::string_view kind{};
+  OptionalNumber iteration{};
+  OptionalNumber lane{};
+  OptionalNumber depth{};
+  OptionalNumber device{};
+  OptionalNumber stream{};
+  Label launcher{};  // the process that launched it
   EventArgs args{};
 };
 

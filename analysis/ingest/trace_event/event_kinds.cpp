@@ -135,6 +135,19 @@ CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept {
   return CopyKind::Other;
 }
 
+std::optional<CopyKind> copyKindOfWord(std::string_view word) noexcept {
+  for (const CopyKind kind : {CopyKind::HostToDevice,
+                              CopyKind::DeviceToHost,
+                              CopyKind::DeviceToDevice,
+                              CopyKind::HostToHost,
+                              CopyKind::PeerToPeer,
+                              CopyKind::Set,
+                              CopyKind::Other})
+    if (model::word(kind) == word)
+      return kind;
+  return {};
+}
+
 SyncKind syncKindOf(std::string_view name) noexcept {
   if (name.find("Wait") != std::string_view::npos)
     return SyncKind::Wait;

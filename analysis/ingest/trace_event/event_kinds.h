@@ -18,6 +18,8 @@ model::SliceKind sliceKindOfEvent(std::string_view category, std::string_view na
 
 // "Memcpy HtoD (Pageable -> Device)", "Memset (Device)", "CopyHostToDevice".
 model::CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept;
+// The kind that a word of `copy.kind` stands for.
+std::optional<model::CopyKind> copyKindOfWord(std::string_view word) noexcept;
 // "Stream Sync", "Stream Wait Event".
 model::SyncKind syncKindOf(std::string_view name) noexcept;
 

@@ -100,7 +100,11 @@ struct ArgReader {
 // By length of the key, so that one comparison tells most apart.
 constexpr ArgReader kArgReaders[] = {
     {"Seq", readInteger<&EventArgs::seq>},
+    {"pid", readInteger<&EventArgs::pid>},
+    {"tid", readInteger<&EventArgs::tid>},
     {"name", readText<&EventArgs::name>},
+    {"rank", readInteger<&EventArgs::rank>},
+    {"host", readText<&EventArgs::host>},
     {"grid", readExtentOf<&EventArgs::grid>},
     {"bytes", readInteger<&EventArgs::bytes>},
     {"block", readExtentOf<&EventArgs::block>},
@@ -109,6 +113,7 @@ constexpr ArgReader kArgReaders[] = {
     {"stream", readInteger<&EventArgs::stream>},
     {"graph id", readInteger<&EventArgs::graphId>},
     {"Group size", readInteger<&EventArgs::groupSize>},
+    {"world_size", readInteger<&EventArgs::worldSize>},
     {"correlation", readInteger<&EventArgs::correlation>},
     {"In msg nelems", readInteger<&EventArgs::inElements>},
     {"graph node id", readInteger<&EventArgs::graphNodeId>},
@@ -155,6 +160,24 @@ void readTime(od::value value, OptionalNumber& into, bool& bad) {
   bad = bad || !into;
 }
 
+// {"local": "0x1"}, or {"global": "0x1"}.
+simdjson::error_code readId2(od::value value, TraceEvent& event) {
+  od::object object;
+  if (value.get_object().get(object) != simdjson::SUCCESS)
+    return simdjson::SUCCESS;
+  for (auto item : object) {
+    od::field field;
+    if (const auto error = std::move(item).get(field))
+      return error;
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key))
+      return error;
+    event.idIsLocal = key == "local";
+    event.id = labelOf(field.value());
+  }
+  return simdjson::SUCCESS;
+}
+
 simdjson::error_code readField(std::string_view key, od::value value, TraceEvent& event) {
   if (key == "ph") {
     const std::string_view phase = textOf(value);
@@ -175,6 +198,22 @@ simdjson::error_code readField(std::string_view key, od::value value, TraceEvent
     event.id = labelOf(value);
   } else if (key == "args") {
     return readArgs(value, event.args);
+  } else if (key == "id2") {
+    return readId2(value, event);
+  } else if (key == "kind") {
+    event.kind = textOf(value);
+  } else if (key == "iteration") {
+    event.iteration = integerOf(value);
+  } else if (key == "lane") {
+    event.lane = integerOf(value);
+  } else if (key == "depth") {
+    event.depth = integerOf(value);
+  } else if (key == "device") {
+    event.device = integerOf(value);
+  } else if (key == "stream") {
+    event.stream = integerOf(value);
+  } else if (key == "launcher") {
+    event.launcher = labelOf(value);
   }
   return simdjson::SUCCESS;
 }

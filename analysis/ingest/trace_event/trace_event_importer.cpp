@@ -13,6 +13,20 @@ namespace {
 // Rows of an import are committed in parts, so that the write-ahead log stays small.
 constexpr std::uint64_t kCommitBytes = 64 << 20;
 constexpr std::string_view kArgsKey = "args";
+constexpr std::size_t kNoArgs = 2;                  // "{}"
+constexpr std::string_view kTransfer = "transfer";  // shown by an export, and not held
+
+// By the word for it, which an export has; else by category and name, else `ofItself`.
+model::SliceKind kindOf(const TraceEvent& event, model::SliceKind ofItself) {
+  if (const auto kind = model::sliceKindOf(event.kind))
+    return *kind;
+  const auto kind = sliceKindOfEvent(event.category, event.name);
+  return kind == model::SliceKind::Operation ? ofItself : kind;
+}
+
+std::int64_t flowIdOf(const Label& id) {
+  return id.number ? *id.number : static_cast<std::int64_t>(std::hash<std::string_view>()(id.text));
+}
 
 // Of a file that no event came out of.
 Error nothingIn(const std::string& file, const EventReader::Faults& faults) {
@@ -40,7 +54,8 @@ TraceEventImporter::TraceEventImporter(store::TraceWriter& writer,
       bytesRead_(std::move(bytesRead)),
       places_(writer, std::move(hostName)),
       slices_(scratch),
-      device_(scratch) {}
+      device_(scratch),
+      counters_(scratch) {}
 
 Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
   SONDE_TRY_ASSIGN(argsKey_, writer_.intern(kArgsKey));
@@ -51,9 +66,8 @@ Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
   if (result_.events.empty())
     return nothingIn(file, result_.faults);
   SONDE_TRY(finish());
-  result_.process = places_.mainProcess();
-  result_.rank = places_.rank();
-  result_.worldSize = places_.worldSize();
+  result_.process = places_.idOf(ImportedPlaces::kMain);
+  noteRanks();
   return std::move(result_);
 }
 
@@ -69,9 +83,11 @@ Result<void> TraceEventImporter::progress(std::uint64_t fileBytesRead) {
 }
 
 Result<void> TraceEventImporter::member(std::string_view key, std::string_view json) {
-  if (key == "baseTimeNanoseconds") {
+  if (key == "sonde") {
+    isExport_ = true;
+  } else if (key == "baseTimeNanoseconds") {
     baseNs_ = baseTimeOf(json).value_or(0);
-  } else if (key == "distributedInfo") {
+  } else if (key == "distributedInfo" && !isExport_) {
     const DistributedInfo info = distributedInfoOf(json);
     places_.setRank(info.rank, info.worldSize);
   } else if (key == "deviceProperties") {
@@ -85,11 +101,21 @@ TraceEventImporter::Handler TraceEventImporter::handlerOf(char phase) noexcept {
   switch (phase) {
     case 'X':
       return &TraceEventImporter::span;
+    case 'B':
+    case 'b':
+      return &TraceEventImporter::begin;
+    case 'E':
+    case 'e':
+      return &TraceEventImporter::end;
+    case 'C':
+      return &TraceEventImporter::counter;
     case 'i':
     case 'I':
     case 'R':
+    case 'n':
       return &TraceEventImporter::instant;
     case 's':
+    case 't':
     case 'f':
       return &TraceEventImporter::flow;
     case 'M':
@@ -106,7 +132,7 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
   else
     result_.events.emplace(event.category, 1);
   const Handler handler = handlerOf(event.phase);
-  if (handler == nullptr) {
+  if (handler == nullptr || (isExport_ && event.kind == kTransfer)) {
     ++result_.notKept;
     return {};
   }
@@ -129,8 +155,11 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
     return {};
   }
   switch (tableOf(event.category)) {
-    case EventTable::Slice:
-      return slice(event, sliceKindOfEvent(event.category, event.name), durNs);
+    case EventTable::Slice: {
+      SONDE_TRY_ASSIGN(OpenEvent open,
+                       beginSlice(event, kindOf(event, model::SliceKind::Operation)));
+      return endSlice(std::move(open), durNs);
+    }
     case EventTable::Kernel:
       return kernel(event, durNs);
     case EventTable::Copy:
@@ -144,59 +173,112 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
   return {};
 }
 
-Result<void> TraceEventImporter::slice(const TraceEvent& event,
-                                       model::SliceKind kind,
-                                       std::int64_t durNs) {
-  const ImportedPlaces::Track track = places_.track(event.pid, event.tid);
-  places_.cover(track, *event.startNs, *event.startNs + durNs);
-  model::Slice row;
-  row.id = writer_.reserveSliceId();
-  row.threadId = track.thread;
-  row.kind = kind;
-  row.category = event.category;
-  SONDE_TRY_ASSIGN(row.nameId, writer_.intern(event.name));
-  row.startNs = *event.startNs;
-  row.durNs = durNs;
-  row.correlationId = event.args.correlation;
+Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model::SliceKind kind) {
+  OpenEvent open;
+  open.track = places_.track(event.pid, event.tid);
+  open.row.id = writer_.reserveSliceId();
+  open.row.threadId = open.track.thread;
+  open.row.kind = kind;
+  open.row.category = event.category;
+  SONDE_TRY_ASSIGN(open.row.nameId, writer_.intern(event.name));
+  open.row.startNs = *event.startNs;
+  open.row.correlationId = event.args.correlation;
+  open.iteration = event.iteration ? event.iteration : profilerStep(event.name);
+  open.hasArgs = event.args.json.size() > kNoArgs;
+  SONDE_TRY(addArgs(model::Owner::Slice, open.row.id.value, event.args));
+  return open;
+}
+
+Result<void> TraceEventImporter::endSlice(OpenEvent open, model::OptionalInt durNs) {
+  open.row.durNs = durNs;
+  places_.cover(open.track, open.row.startNs, open.row.startNs + durNs.value_or(0));
   // A file's correlations are one space, whichever process its events say they are of.
-  SONDE_TRY(slices_.add(row, places_.mainProcess()));
-  if (kind == model::SliceKind::Iteration) {
+  SONDE_TRY(
+      slices_.add(open.row, isExport_ ? open.track.process : places_.idOf(ImportedPlaces::kMain)));
+  if (open.row.kind == model::SliceKind::Iteration) {
     model::Iteration iteration;
-    iteration.processId = track.process;
-    iteration.number = profilerStep(event.name).value_or(0);
-    iteration.startNs = row.startNs;
+    iteration.processId = open.track.process;
+    iteration.number = open.iteration.value_or(0);
+    iteration.startNs = open.row.startNs;
     iteration.durNs = durNs;
-    iteration.sliceId = row.id;
+    iteration.sliceId = open.row.id;
     iterations_.push_back(iteration);
   }
-  return addArgs(model::Owner::Slice, row.id.value, event.args);
+  return {};
+}
+
+Result<void> TraceEventImporter::begin(const TraceEvent& event) {
+  const auto ofItself = event.phase == 'b' ? model::SliceKind::Range : model::SliceKind::Operation;
+  SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, kindOf(event, ofItself)));
+  open.row.category = *categories_.emplace(event.category).first;
+  open_.begin(event, open);
+  return {};
+}
+
+// Arguments may stand in either record.
+Result<void> TraceEventImporter::end(const TraceEvent& event) {
+  auto open = open_.end(event);
+  if (!open) {
+    ++result_.unpaired;
+    return {};
+  }
+  std::int64_t durNs = 0;
+  if (__builtin_sub_overflow(*event.startNs, open->row.startNs, &durNs) || durNs < 0) {
+    ++result_.negative;
+    durNs = 0;
+  }
+  if (!open->hasArgs)
+    SONDE_TRY(addArgs(model::Owner::Slice, open->row.id.value, event.args));
+  return endSlice(*std::move(open), durNs);
 }
 
 Result<void> TraceEventImporter::instant(const TraceEvent& event) {
-  return slice(event, model::SliceKind::Mark, 0);
+  SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, model::SliceKind::Mark));
+  return endSlice(std::move(open), 0);
+}
+
+Result<void> TraceEventImporter::counter(const TraceEvent& event) {
+  const bool ofHost = isExport_ && event.pid.number == 0;
+  const auto process = ofHost ? std::nullopt : std::optional(processOf(event));
+  SONDE_TRY_ASSIGN(const bool any, counters_.add(event, process));
+  result_.notKept += any ? 0 : 1;
+  return {};
 }
 
 // One row for all arguments, as JSON text: a row for each would be most of the trace.
 Result<void> TraceEventImporter::addArgs(model::Owner owner,
                                          std::int64_t id,
                                          const EventArgs& args) {
-  if (args.json.size() <= 2)
+  if (args.json.size() <= kNoArgs)
     return {};
   return writer_.add(model::Arg{owner, id, argsKey_, args.json});
 }
 
+// A device's work is of the process that the file is of; its pid is the device's number.
+std::size_t TraceEventImporter::processOf(const TraceEvent& event) {
+  return isExport_ || event.phase == 'C' ? places_.processOf(event.pid) : ImportedPlaces::kMain;
+}
+
+// By whose correlations its launch is found.
+model::ProcessId TraceEventImporter::launcherOf(const TraceEvent& event) {
+  return places_.idOf(isExport_ && event.launcher.number ? places_.processOf(event.launcher)
+                                                         : processOf(event));
+}
+
 // A stream that is not the one of the row's arguments is that of its thread number; -1 is all of
 // the device.
-model::StreamId TraceEventImporter::streamOf(const TraceEvent& event) {
-  const std::int64_t device = event.args.device.value_or(event.pid.number.value_or(0));
-  const std::int64_t stream = event.args.stream.value_or(event.tid.number.value_or(-1));
-  return stream < 0 ? model::StreamId{} : places_.stream(device, stream);
+TraceEventImporter::StreamPlace TraceEventImporter::placeOf(const TraceEvent& event) {
+  const auto first = [](OptionalNumber a, OptionalNumber b, OptionalNumber c, std::int64_t last) {
+    return a ? *a : b ? *b : c.value_or(last);
+  };
+  return {first(event.args.device, event.device, event.pid.number, 0),
+          first(event.args.stream, event.stream, event.tid.number, -1)};
 }
 
 Result<model::DeviceWork> TraceEventImporter::workOf(const TraceEvent& event, std::int64_t durNs) {
   model::DeviceWork work;
-  const std::int64_t device = event.args.device.value_or(event.pid.number.value_or(0));
-  work.streamId = places_.stream(device, event.args.stream.value_or(event.tid.number.value_or(-1)));
+  const StreamPlace place = placeOf(event);
+  work.streamId = places_.stream(processOf(event), place.device, place.stream);
   SONDE_TRY_ASSIGN(work.nameId, writer_.intern(event.name));
   work.startNs = *event.startNs;
   work.durNs = durNs;
@@ -215,8 +297,8 @@ Result<void> TraceEventImporter::kernel(const TraceEvent& event, std::int64_t du
   row.block = {event.args.block[0], event.args.block[1], event.args.block[2]};
   row.registers = event.args.registers;
   row.staticSharedBytes = event.args.sharedBytes;  // static and dynamic together
-  SONDE_TRY(device_.add(row, places_.mainProcess()));
-  collectives_.add(event, row);
+  SONDE_TRY(device_.add(row, launcherOf(event)));
+  collectives_[processOf(event)].add(event, row);
   return addArgs(model::Owner::Kernel, row.id.value, event.args);
 }
 
@@ -224,58 +306,81 @@ Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durN
   model::Copy row;
   row.id = writer_.reserveId<model::CopyId>();
   SONDE_TRY_ASSIGN(row.work, workOf(event, durNs));
-  row.kind = copyKindOf(event.category, event.name);
-  SONDE_TRY(device_.add(row, places_.mainProcess()));
+  row.kind = copyKindOfWord(event.kind).value_or(copyKindOf(event.category, event.name));
+  SONDE_TRY(device_.add(row, launcherOf(event)));
   return addArgs(model::Owner::Copy, row.id.value, event.args);
 }
 
 Result<void> TraceEventImporter::sync(const TraceEvent& event, std::int64_t durNs) {
   model::Sync row;
   row.id = writer_.reserveId<model::SyncId>();
-  row.streamId = streamOf(event);
+  if (const StreamPlace place = placeOf(event); place.stream >= 0)
+    row.streamId = places_.stream(processOf(event), place.device, place.stream);
   row.kind = syncKindOf(event.args.syncKind.empty() ? event.name : event.args.syncKind);
   row.eventId = event.args.eventId;
   row.startNs = *event.startNs;
   row.durNs = durNs;
   row.correlationId = event.args.correlation;
-  SONDE_TRY(device_.add(row, places_.mainProcess()));
+  SONDE_TRY(device_.add(row, launcherOf(event)));
   return addArgs(model::Owner::Sync, row.id.value, event.args);
 }
 
 // From forward to backward. Arrows from launch to kernel say what the correlation says, and less
 // reliably: one real trace has 3,862 starts for 8,652 ends.
 Result<void> TraceEventImporter::flow(const TraceEvent& event) {
-  if (event.category == "ac2g" || event.category == "async_cpu_to_gpu" || !event.id.number)
+  using End = HostSlices::FlowEnd;
+  if (event.category == "ac2g" || event.category == "async_cpu_to_gpu" || event.id.text.empty())
     return {};
   const ImportedPlaces::Track track = places_.track(event.pid, event.tid);
-  return slices_.addFlow(
-      event.category,
-      *event.id.number,
-      event.phase == 's' ? HostSlices::FlowEnd::Start : HostSlices::FlowEnd::Finish,
-      track.thread,
-      *event.startNs);
+  HostSlices::FlowPlace place{track.thread, *event.startNs, {}};
+  if (event.lane && event.depth)
+    place.line = {*event.lane, *event.depth};
+  const End end = event.phase == 's' ? End::Start : event.phase == 't' ? End::Step : End::Finish;
+  return slices_.addFlow(event.category, flowIdOf(event.id), end, place);
 }
 
 Result<void> TraceEventImporter::metadata(const TraceEvent& event) {
+  const bool ofThread = event.name == "thread_name";
+  if (isExport_ && event.name == "process_name")
+    places_.describeProcess(event.pid, event.args);
+  if (isExport_ && ofThread && event.args.tid)
+    places_.describeThread(event.pid, event.tid, *event.args.tid);
   if (event.args.name.empty())
     return {};
   if (event.name == "process_name")
     places_.nameProcess(event.pid, event.args.name);
-  else if (event.name == "thread_name")
+  else if (ofThread)
     places_.nameThread(event.pid, event.tid, event.args.name);
   return {};
 }
 
+void TraceEventImporter::noteRanks() {
+  for (std::size_t process = 0; process < places_.processes(); ++process) {
+    if (const auto rank = places_.rankOf(process))
+      result_.ranks.insert(*rank);
+    if (const auto size = places_.worldSizeOf(process))
+      result_.worldSize = size;
+  }
+}
+
 Result<void> TraceEventImporter::finish() {
+  while (auto open = open_.takeAny())
+    SONDE_TRY(endSlice(*std::move(open), {}));
   SONDE_TRY(places_.finish(baseNs_));
   SONDE_TRY(slices_.finish(writer_, baseNs_));
   SONDE_TRY(device_.finish(writer_, slices_, baseNs_));
+  SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
   for (model::Iteration& iteration : iterations_) {
     iteration.startNs += baseNs_;
     SONDE_TRY(writer_.add(iteration));
   }
-  return collectives_.finish(
-      writer_, places_.mainProcess(), places_.rank(), places_.worldSize(), baseNs_);
+  for (auto& [process, collectives] : collectives_)
+    SONDE_TRY(collectives.finish(writer_,
+                                 places_.idOf(process),
+                                 places_.rankOf(process),
+                                 places_.worldSizeOf(process),
+                                 baseNs_));
+  return {};
 }
 
 }  // namespace sonde::ingest

@@ -9,14 +9,17 @@
 #include "analysis/ingest/device_events.h"
 #include "analysis/ingest/host_slices.h"
 #include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/trace_event/counter_events.h"
 #include "analysis/ingest/trace_event/event_reader.h"
 #include "analysis/ingest/trace_event/nccl_collectives.h"
+#include "analysis/ingest/trace_event/open_events.h"
 #include "analysis/store/trace_writer.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +31,10 @@ struct ImportedFile {
   std::uint64_t notKept = 0;   // events that have no place in a trace, whole but of no use
   std::uint64_t negative = 0;  // durations below zero, taken for zero
   std::uint64_t badTimes = 0;  // events without a time that can be read, left out
+  std::uint64_t unpaired = 0;  // ends without a begin, left out
   EventReader::Faults faults;
   model::ProcessId process{};  // that the file is of
-  model::OptionalInt rank{};
+  std::set<std::int64_t> ranks;
   model::OptionalInt worldSize{};
 };
 
@@ -58,27 +62,42 @@ class TraceEventImporter : private EventReader::Visitor {
   static Handler handlerOf(char phase) noexcept;
 
   Result<void> span(const TraceEvent& event);
+  Result<void> begin(const TraceEvent& event);
+  Result<void> end(const TraceEvent& event);
+  Result<void> counter(const TraceEvent& event);
   Result<void> instant(const TraceEvent& event);
   Result<void> flow(const TraceEvent& event);
   Result<void> metadata(const TraceEvent& event);
 
-  Result<void> slice(const TraceEvent& event, model::SliceKind kind, std::int64_t durNs);
+  Result<OpenEvent> beginSlice(const TraceEvent& event, model::SliceKind kind);
+  Result<void> endSlice(OpenEvent open, model::OptionalInt durNs);
   Result<void> kernel(const TraceEvent& event, std::int64_t durNs);
   Result<void> copy(const TraceEvent& event, std::int64_t durNs);
   Result<void> sync(const TraceEvent& event, std::int64_t durNs);
   Result<model::DeviceWork> workOf(const TraceEvent& event, std::int64_t durNs);
-  model::StreamId streamOf(const TraceEvent& event);
+  std::size_t processOf(const TraceEvent& event);
+  model::ProcessId launcherOf(const TraceEvent& event);
+  struct StreamPlace {
+    std::int64_t device = 0;
+    std::int64_t stream = 0;
+  };
+  static StreamPlace placeOf(const TraceEvent& event);
   Result<void> addArgs(model::Owner owner, std::int64_t id, const EventArgs& args);
   Result<void> finish();
+  void noteRanks();
 
   store::TraceWriter& writer_;
   BytesRead bytesRead_;
   ImportedPlaces places_;
   HostSlices slices_;
   DeviceEvents device_;
-  NcclCollectives collectives_;
+  CounterEvents counters_;
+  OpenEvents open_;
+  std::set<std::string, std::less<>> categories_;       // of what is open
+  std::map<std::size_t, NcclCollectives> collectives_;  // by process
   std::vector<model::Iteration> iterations_;
   model::StringId argsKey_{};
+  bool isExport_ = false;        // `sonde export` wrote it: what devices did is of its process
   std::int64_t baseNs_ = 0;      // to be added to every time
   std::uint64_t committed_ = 0;  // bytes of the file whose rows are
   ImportedFile result_;

@@ -1,0 +1,275 @@
+#include "analysis/export/chrome/chrome_exporter.h"
+
+#include "analysis/export/timeline.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::exports {
+namespace {
+
+// What viewers call the arrows from a launch; torch.profiler's name for them.
+constexpr std::string_view kLaunchCategory = "ac2g";
+constexpr std::int64_t kLineStep = 1LL << 32;  // from the tid of one line of a track to the next
+
+class ChromeWriter : public TimelineVisitor {
+ public:
+  ChromeWriter(OutputFile& output, std::int64_t baseNs) noexcept
+      : output_(output), baseNs_(baseNs) {}
+
+  Result<void> begin();
+  Result<void> end();
+
+  Result<void> process(const TimelineProcess& process) override;
+  Result<void> track(const TimelineTrack& track) override;
+  Result<void> span(const TimelineSpan& span) override;
+  Result<void> counter(const TimelineCounter& counter) override;
+  Result<void> sample(std::int64_t ns, double value, model::OptionalInt iteration) override;
+
+ private:
+  template <typename... Values>
+  void put(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(line_), format, std::forward<Values>(values)...);
+  }
+  void putTime(std::string_view key, std::int64_t ns);
+  void beginEvent(char phase);
+  Result<void> endEvent();
+  const std::string& quoted(std::string_view text);
+  void metadata(std::string_view name, std::int64_t pid, std::int64_t tid);
+  Result<void> nameLine(std::int64_t shownTid, std::string_view name, model::OptionalInt tid);
+  Result<std::int64_t> lineOf(const TimelineSpan& span);
+  void putSpan(char phase, const TimelineSpan& span, std::int64_t tid);
+  Result<void> flow(const TimelineSpan& span, const FlowEnd& end, std::int64_t tid);
+
+  OutputFile& output_;
+  std::int64_t baseNs_;
+  fmt::memory_buffer line_;
+  bool first_ = true;
+  std::unordered_map<std::string, std::string> quoted_;
+  std::int64_t pid_ = 0;  // of the track or counter that is written now
+  std::int64_t tid_ = 0;
+  TimelineTrack::Kind track_ = TimelineTrack::Kind::Thread;
+  std::string name_;
+  std::string place_;  // members that all its spans have
+  std::int64_t lanes_ = 1;
+  std::int64_t asyncId_ = 0;
+  std::string counter_;  // members that all its samples have
+  std::string unit_;
+  int ranks_ = 0;
+  model::OptionalInt rank_{};
+  model::OptionalInt worldSize_{};
+};
+
+// Names come again and again; arguments do not, and come as JSON.
+const std::string& ChromeWriter::quoted(std::string_view text) {
+  using nlohmann::json;
+  auto [entry, isNew] = quoted_.try_emplace(std::string(text));
+  if (isNew)
+    entry->second = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return entry->second;
+}
+
+Result<void> ChromeWriter::begin() {
+  return output_.write(
+      fmt::format("{{\"schemaVersion\":1,\"sonde\":1,\"displayTimeUnit\":\"ms\","
+                  "\"baseTimeNanoseconds\":{},\"traceEvents\":[\n",
+                  baseNs_));
+}
+
+Result<void> ChromeWriter::end() {
+  std::string rest = "\n]";
+  if (ranks_ == 1)
+    rest += fmt::format(
+        ",\"distributedInfo\":{{\"rank\":{},\"world_size\":{}}}", *rank_, worldSize_.value_or(1));
+  return output_.write(rest + "}\n");
+}
+
+void ChromeWriter::beginEvent(char phase) {
+  line_.clear();
+  put("{}{{\"ph\":\"{}\"", first_ ? "" : ",\n", phase);
+  first_ = false;
+}
+
+Result<void> ChromeWriter::endEvent() {
+  line_.push_back('}');
+  return output_.write({line_.data(), line_.size()});
+}
+
+void ChromeWriter::putTime(std::string_view key, std::int64_t ns) {
+  const bool negative = ns < 0;
+  const std::uint64_t size =
+      negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  put(",\"{}\":{}{}.{:03}", key, negative ? "-" : "", size / 1000, size % 1000);
+}
+
+void ChromeWriter::metadata(std::string_view name, std::int64_t pid, std::int64_t tid) {
+  beginEvent('M');
+  put(",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":", name, pid, tid);
+}
+
+Result<void> ChromeWriter::process(const TimelineProcess& process) {
+  metadata("process_name", process.shownPid, 0);
+  put("{{\"name\":{},\"pid\":{},\"host\":{}",
+      quoted(process.name),
+      process.pid,
+      quoted(process.host));
+  if (process.rank) {
+    put(",\"rank\":{}", *process.rank);
+    ++ranks_;
+    rank_ = process.rank;
+    worldSize_ = process.worldSize;
+  }
+  if (process.worldSize)
+    put(",\"world_size\":{}", *process.worldSize);
+  put("}}");
+  SONDE_TRY(endEvent());
+  if (!process.rank)
+    return {};
+  metadata("process_labels", process.shownPid, 0);
+  put("{{\"labels\":\"rank {}\"}}", *process.rank);
+  SONDE_TRY(endEvent());
+  metadata("process_sort_index", process.shownPid, 0);
+  put("{{\"sort_index\":{}}}", *process.rank);
+  return endEvent();
+}
+
+Result<void> ChromeWriter::track(const TimelineTrack& track) {
+  pid_ = track.shownPid;
+  tid_ = track.shownTid;
+  track_ = track.kind;
+  name_ = track.name;
+  lanes_ = 1;
+  place_.clear();
+  if (track.stream)
+    place_ = fmt::format(",\"device\":{},\"stream\":{}", track.device.value_or(0), *track.stream);
+  else if (track.kind == TimelineTrack::Kind::Stream)
+    place_ = ",\"stream\":-1";
+  return nameLine(track.shownTid, track.name, track.tid);
+}
+
+Result<void> ChromeWriter::nameLine(std::int64_t shownTid,
+                                    std::string_view name,
+                                    model::OptionalInt tid) {
+  metadata("thread_name", pid_, shownTid);
+  put("{{\"name\":{}", quoted(name));
+  if (tid)
+    put(",\"tid\":{}", *tid);
+  put("}}");
+  return endEvent();
+}
+
+// A thread's spans that overlap without nesting are asynchronous events: viewers would drop the one
+// or the other of two such `X`. Those of a stream or a connection get lines of their own.
+Result<std::int64_t> ChromeWriter::lineOf(const TimelineSpan& span) {
+  if (track_ == TimelineTrack::Kind::Thread || span.lane == 0)
+    return tid_;
+  for (; lanes_ <= span.lane; ++lanes_)
+    SONDE_TRY(nameLine(tid_ + lanes_ * kLineStep, fmt::format("{} ({})", name_, lanes_ + 1), {}));
+  return tid_ + span.lane * kLineStep;
+}
+
+void ChromeWriter::putSpan(char phase, const TimelineSpan& span, std::int64_t tid) {
+  beginEvent(phase);
+  put(",\"cat\":{},\"name\":{},\"pid\":{},\"tid\":{}",
+      quoted(span.category),
+      quoted(span.name),
+      pid_,
+      tid);
+  putTime("ts", span.startNs - baseNs_);
+  put(",\"kind\":\"{}\"{}", span.kind, place_);
+  if (span.iteration)
+    put(",\"iteration\":{}", *span.iteration);
+  if (span.launcher)
+    put(",\"launcher\":{}", *span.launcher);
+}
+
+Result<void> ChromeWriter::span(const TimelineSpan& span) {
+  const bool isMark = span.kind == "mark";
+  const bool nests = span.lane == 0 || track_ != TimelineTrack::Kind::Thread;
+  SONDE_TRY_ASSIGN(const std::int64_t tid, lineOf(span));
+  putSpan(isMark ? 'i' : !nests ? 'b' : span.durNs ? 'X' : 'B', span, tid);
+  if (isMark)
+    put(",\"s\":\"t\"");
+  else if (!nests)
+    put(",\"id\":{}", ++asyncId_);
+  else if (span.durNs)
+    putTime("dur", *span.durNs);
+  if (!span.args.empty())
+    put(",\"args\":{}", span.args);
+  SONDE_TRY(endEvent());
+  if (!isMark && !nests && span.durNs) {
+    beginEvent('e');
+    put(",\"cat\":{},\"name\":{},\"pid\":{},\"tid\":{},\"id\":{}",
+        quoted(span.category),
+        quoted(span.name),
+        pid_,
+        tid_,
+        asyncId_);
+    putTime("ts", span.startNs + *span.durNs - baseNs_);
+    SONDE_TRY(endEvent());
+  }
+  for (const FlowEnd& end : span.flows)
+    SONDE_TRY(flow(span, end, tid));
+  return {};
+}
+
+Result<void> ChromeWriter::flow(const TimelineSpan& span, const FlowEnd& end, std::int64_t tid) {
+  beginEvent(end.begins ? 's' : 'f');
+  const std::string_view category = end.kind == kLaunch ? kLaunchCategory : end.kind;
+  put(",\"id\":{},\"cat\":{},\"name\":{},\"pid\":{},\"tid\":{}",
+      end.id,
+      quoted(category),
+      quoted(category),
+      pid_,
+      tid);
+  putTime("ts", span.startNs - baseNs_);
+  put(",\"lane\":{},\"depth\":{}", span.lane, span.depth);
+  if (!end.begins)
+    put(",\"bp\":\"e\"");
+  return endEvent();
+}
+
+Result<void> ChromeWriter::counter(const TimelineCounter& counter) {
+  counter_ = fmt::format(",\"cat\":\"{}\",\"name\":{},\"pid\":{},\"kind\":\"{}\"",
+                         counter.kind,
+                         quoted(counter.name),
+                         counter.shownPid.value_or(0),
+                         counter.kind);
+  unit_ = quoted(counter.unit.empty() ? "value" : counter.unit);
+  return {};
+}
+
+// JSON has no number that is none.
+Result<void> ChromeWriter::sample(std::int64_t ns, double value, model::OptionalInt iteration) {
+  if (!std::isfinite(value))
+    return {};
+  beginEvent('C');
+  line_.append(counter_);
+  putTime("ts", ns - baseNs_);
+  if (iteration)
+    put(",\"iteration\":{}", *iteration);
+  put(",\"args\":{{{}:{}}}", unit_, nlohmann::json(value).dump());
+  return endEvent();
+}
+
+}  // namespace
+
+Result<void> exportChrome(const store::Database& trace,
+                          OutputFile& output,
+                          const Progress& progress) {
+  SONDE_TRY_ASSIGN(const std::int64_t baseNs,
+                   trace.queryInteger("SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta "
+                                      "WHERE key = 'origin_ns'), 0)"));
+  ChromeWriter writer(output, baseNs);
+  SONDE_TRY(writer.begin());
+  SONDE_TRY(visitTimeline(trace, writer, progress));
+  return writer.end();
+}
+
+}  // namespace sonde::exports

@@ -1,0 +1,13 @@
+// Arguments of a span as Perfetto's debug annotations.
+#pragma once
+
+#include "generated/perfetto_trace.pb.h"
+
+#include <string_view>
+
+namespace sonde::exports {
+
+// `json`: an object. A text that is none becomes one annotation, "args".
+void addAnnotations(std::string_view json, perfetto::TrackEvent& event);
+
+}  // namespace sonde::exports

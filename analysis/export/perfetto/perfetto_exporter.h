@@ -1,0 +1,20 @@
+// A trace in Perfetto's own format, for https://ui.perfetto.dev and trace_processor.
+//
+// Source: perfetto.dev/docs/reference/synthetic-track-event; the format is
+// third_party/perfetto/perfetto_trace.proto.
+#pragma once
+
+#include "analysis/base/progress.h"
+#include "analysis/base/result.h"
+#include "analysis/export/output_file.h"
+#include "analysis/store/database.h"
+
+namespace sonde::exports {
+
+// Times are nanoseconds of the job's common clock; where that begins below 0, they count from its
+// origin, because the format has none below 0.
+Result<void> exportPerfetto(const store::Database& trace,
+                            OutputFile& output,
+                            const Progress& progress = {});
+
+}  // namespace sonde::exports

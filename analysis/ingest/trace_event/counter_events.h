@@ -1,0 +1,75 @@
+// Counter events (C) as counters and samples, or as what the program told of its training. Owned by
+// one importer, on one thread; memory grows with the number of counters.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/input/external_sorter.h"
+#include "analysis/ingest/trace_event/event_fields.h"
+#include "analysis/store/trace_writer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::ingest {
+
+class CounterEvents {
+ public:
+  // Intermediate data goes to files in `folder`.
+  explicit CounterEvents(const std::filesystem::path& folder);
+
+  // Each number among the arguments is a counter of its own, named by the event, or, where there
+  // are several, by both. `process`: its index; none: of the host. False: there is no number.
+  Result<bool> add(const TraceEvent& event, std::optional<std::size_t> process);
+
+  // Stores everything, `shiftNs` later. Requires: a transaction is open.
+  Result<void> finish(store::TraceWriter& writer,
+                      const ImportedPlaces& places,
+                      std::int64_t shiftNs);
+
+ private:
+  struct Series {
+    bool isScalar = false;
+    std::string name;
+    std::string unit;
+    std::optional<std::size_t> process{};
+    auto operator<=>(const Series&) const = default;
+  };
+  struct Staged {
+    std::int64_t ns;
+    double value;
+    std::int64_t iteration;
+    std::uint32_t series;
+    bool hasIteration;
+  };
+  struct ByTime {
+    bool operator()(const Staged& a, const Staged& b) const noexcept {
+      return a.series != b.series ? a.series < b.series : a.ns < b.ns;
+    }
+  };
+
+  std::uint32_t seriesOf(const TraceEvent& event,
+                         std::string_view argument,
+                         bool alone,
+                         std::optional<std::size_t> process);
+  struct Rows {  // what a series has in the trace
+    model::StringId name{};
+    model::CounterId counter{};  // none: they are scalars
+    model::ProcessId process{};
+  };
+  static Result<Rows> rowsOf(store::TraceWriter& writer,
+                             const ImportedPlaces& places,
+                             const Series& series);
+  static Result<void> store(store::TraceWriter& writer, const Rows& rows, const Staged& sample);
+
+  std::map<Series, std::uint32_t> numbers_;
+  std::vector<const Series*> series_;  // by number
+  ExternalSorter<Staged, ByTime> staged_;
+};
+
+}  // namespace sonde::ingest

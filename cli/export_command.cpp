@@ -1,0 +1,88 @@
+#include "analysis/export/chrome/chrome_exporter.h"
+#include "analysis/export/output_file.h"
+#include "analysis/export/perfetto/perfetto_exporter.h"
+#include "analysis/store/trace_name.h"
+#include "cli/command.h"
+#include "cli/open_job.h"
+#include "cli/progress_bar.h"
+#include "cli/scratch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+enum class Target { Perfetto, Chrome };
+
+class ExportCommand : public Command {
+ public:
+  const char* name() const override { return "export"; }
+  const char* summary() const override { return "write a trace for other tools"; }
+  const char* details() const override {
+    return "perfetto  for https://ui.perfetto.dev and trace_processor: processes, threads, streams "
+           "and connections as\n"
+           "          tracks, arrows from launches to kernels, counters\n"
+           "chrome    the same as JSON, as torch.profiler writes it: for chrome://tracing, "
+           "TensorBoard, and 'sonde import'\n\n"
+           "Examples:\n"
+           "  sonde export job.sonde --to perfetto -o job.perfetto-trace\n"
+           "  sonde export job.sonde --to chrome | gzip > job.json.gz\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("--to", target_, "what to write: perfetto or chrome")
+        ->required()
+        ->type_name("FORMAT")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, Target>{
+            {"perfetto", Target::Perfetto}, {"chrome", Target::Chrome}}));
+    app.add_option("-o,--output", output_, "the file to write (default: standard output)")
+        ->type_name("FILE");
+    app.add_flag("-f,--force", force_, "replace the output when it exists");
+    app.add_option("TRACE", traces_, "traces of one job")->required();
+  }
+  int run() override;
+
+ private:
+  Result<void> write(const store::Database& trace);
+
+  Target target_ = Target::Perfetto;
+  std::string output_;
+  bool force_ = false;
+  std::vector<std::string> traces_;
+};
+
+Result<void> ExportCommand::write(const store::Database& trace) {
+  const Scratch scratch(output_.empty() ? std::vector<std::string>()
+                                        : unfinishedTrace(output_, force_));
+  const ProgressBar bar(name());
+  SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(output_, force_));
+  const Progress progress = ProgressBar::progress();
+  SONDE_TRY(target_ == Target::Chrome ? exports::exportChrome(trace, output, progress)
+                                      : exports::exportPerfetto(trace, output, progress));
+  return output.finish();
+}
+
+int ExportCommand::run() {
+  if (output_.empty() && target_ == Target::Perfetto && isatty(STDOUT_FILENO) != 0) {
+    complain(name(), "a terminal cannot show this format: give a file with -o, or a pipe");
+    return kExitUsage;
+  }
+  auto job = Job::open(name(), traces_);
+  if (!job)
+    return fail(name(), job.error());
+  if (const auto written = write(job->database()); !written)
+    return fail(name(), written.error());
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeExportCommand() {
+  return std::make_unique<ExportCommand>();
+}
+
+}  // namespace sonde::cli

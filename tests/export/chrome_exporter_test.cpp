@@ -1,0 +1,109 @@
+#include "analysis/export/chrome/chrome_exporter.h"
+
+#include "analysis/ingest/import_job.h"
+#include "analysis/store/finaliser.h"
+#include "analysis/store/trace_file.h"
+#include "tests/export/export_rig.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::exports {
+namespace {
+
+using nlohmann::json;
+
+class ChromeExporterTest : public ::testing::Test {
+ protected:
+  ChromeExporterTest() {
+    test::writeViewersTrace(folder_ / "a.sonde");
+    text_ = test::exported(
+        folder_ / "a.sonde", folder_ / "a.json", [](const auto& trace, OutputFile& output) {
+          return exportChrome(trace, output);
+        });
+    trace_ = json::parse(text_);
+  }
+  std::vector<json> events(const std::string& phase, const std::string& name = "") const {
+    std::vector<json> found;
+    for (const json& event : trace_["traceEvents"])
+      if (event["ph"] == phase && (name.empty() || event["name"] == name))
+        found.push_back(event);
+    return found;
+  }
+
+  test::TemporaryFolder folder_;
+  std::string text_;
+  json trace_;
+};
+
+TEST_F(ChromeExporterTest, KeepsEachNanosecondInTheText) {
+  EXPECT_EQ(trace_["baseTimeNanoseconds"], test::kZeroNs);
+  EXPECT_THAT(text_, ::testing::HasSubstr(R"("name":"launch","pid":10,"tid":11,"ts":0.100)"));
+  EXPECT_THAT(text_, ::testing::HasSubstr(R"("dur":0.300)"));
+}
+
+TEST_F(ChromeExporterTest, NamesProcessesThreadsAndStreams) {
+  const json process = events("M", "process_name").at(0)["args"];
+  EXPECT_EQ(process["name"], "python \"train\".py");
+  EXPECT_EQ(process["rank"], 3);
+  EXPECT_EQ(events("M", "process_labels").at(0)["args"]["labels"], "rank 3");
+  EXPECT_EQ(trace_["distributedInfo"], json({{"rank", 3}, {"world_size", 4}}));
+  std::vector<std::string> names;
+  for (const json& event : events("M", "thread_name"))
+    names.push_back(event["args"]["name"]);
+  EXPECT_THAT(names, ::testing::ElementsAre("main", "GPU 0 stream 7", "GPU 0 stream 7 (2)"));
+}
+
+TEST_F(ChromeExporterTest, ShowsWhatOverlapsBesideIt) {
+  const json begin = events("b", "overlaps").at(0);
+  const json end = events("e", "overlaps").at(0);
+  EXPECT_EQ(begin["id"], end["id"]);
+  EXPECT_EQ(end["ts"], 0.95);
+  const auto kernels = events("X", "gemm");
+  EXPECT_EQ(kernels.size(), 2U);
+  EXPECT_NE(kernels[0]["tid"], kernels[1]["tid"]);
+  EXPECT_EQ(events("B", "cut").size(), 1U);
+}
+
+TEST_F(ChromeExporterTest, LeadsFromTheLaunchToItsKernel) {
+  const json from = events("s").at(0);
+  const json to = events("f").at(0);
+  EXPECT_EQ(from["id"], to["id"]);
+  EXPECT_EQ(from["ts"], 0.2);
+  EXPECT_EQ(to["ts"], 0.35);
+  EXPECT_EQ(events("X", "gemm")[0]["args"],
+            json({{"correlation", 42}, {"device", 0}, {"stream", 7}, {"grid", {8, 2, 1}}}));
+}
+
+TEST_F(ChromeExporterTest, IsImportedAgainAsItWas) {
+  ingest::ImportJob job = test::must(ingest::ImportJob::create(folder_ / "b.sonde", {}));
+  test::must(job.add({folder_ / "a.json"}));
+  test::must(store::finalise(test::must(job.release())));
+  const std::string queries[] = {
+      "SELECT group_concat(x, ' ') FROM (SELECT s.kind || n.text || s.start_ns || ':' || "
+      "coalesce(s.dur_ns, 'open') || '@' || s.lane || '/' || s.depth || '^' || coalesce(p.start_ns,"
+      " '') AS x FROM slice s JOIN string n ON n.id = s.name_id LEFT JOIN slice p ON p.id = "
+      "s.parent_id ORDER BY s.start_ns, s.lane, s.depth)",
+      "SELECT group_concat(start_ns || ':' || dur_ns || 'x' || grid_x || coalesce(launch_slice_id "
+      "IS NOT NULL, '')) FROM kernel",
+      "SELECT number || ':' || start_ns FROM iteration",
+      "SELECT group_concat(n.text || c.unit || s.ts_ns || ':' || s.value) FROM sample s JOIN "
+      "counter"
+      " c ON c.id = s.counter_id JOIN string n ON n.id = c.name_id",
+      "SELECT n.text || iteration || ':' || value || '@' || ts_ns FROM scalar JOIN string n ON "
+      "n.id "
+      "= name_id",
+      "SELECT rank || '/' || world_size || command || pid FROM process",
+      "SELECT name || tid FROM thread",
+      "SELECT name FROM host"};
+  const store::Database before = test::must(store::openTrace(folder_ / "a.sonde"));
+  const store::Database after = test::must(store::openTrace(folder_ / "b.sonde"));
+  for (const std::string& query : queries)
+    EXPECT_EQ(test::must(after.queryText(query)), test::must(before.queryText(query))) << query;
+}
+
+}  // namespace
+}  // namespace sonde::exports
