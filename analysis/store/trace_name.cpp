@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +20,13 @@ Error taken(const fs::path& to) {
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
 }
 
+Result<void> checkName(const fs::path& to, bool replace) {
+  std::error_code ignored;
+  if (!replace && fs::exists(fs::symlink_status(to, ignored)))
+    return taken(to);
+  return {};
+}
+
 }  // namespace
 
 fs::path partOf(const fs::path& output) {
@@ -33,10 +41,15 @@ std::vector<fs::path> filesOf(const fs::path& trace) {
 }
 
 Result<void> checkOutput(const fs::path& output, bool replace) {
+  SONDE_TRY(checkName(output, replace));
   std::error_code ignored;
-  if (!replace && fs::exists(fs::symlink_status(output, ignored)))
-    return taken(output);
-  return {};
+  const fs::path folder = fs::absolute(output, ignored).parent_path();
+  if (::access((folder / ".").c_str(), W_OK | X_OK) == 0)
+    return {};
+  return Error{ErrorCode::Io,
+               fmt::format("cannot write '{}' ({}): give another place with -o",
+                           output.string(),
+                           std::generic_category().message(errno))};
 }
 
 void removeLogs(const fs::path& path) {
@@ -52,7 +65,7 @@ void removeTrace(const fs::path& path) {
 }
 
 Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
-  SONDE_TRY(checkOutput(to, replace));
+  SONDE_TRY(checkName(to, replace));
   removeLogs(to);  // before the rename, whatever interrupts this
   std::error_code ignored;
   fs::remove(from.string() + "-shm", ignored);  // a reader's, where the writer keeps none (btrfs)

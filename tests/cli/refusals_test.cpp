@@ -171,6 +171,25 @@ TEST_F(Refusals, OutputThatIsLostIsStatus3) {
   }
 }
 
+TEST_F(Refusals, AnOutputWhoseFolderIsMissingOrNoneIsNamedBeforeAnythingIsRead) {
+  const std::string file = trace();
+  for (const auto& [out, why] : {std::pair{folder_ / "none/o.sonde", "No such file or directory"},
+                                 std::pair{file + "/o.sonde", "Not a directory"}}) {
+    const std::vector<std::vector<std::string>> calls = {
+        {"merge", "-o", out, file},
+        {"import", folder_ / "missing.json", "-o", out},
+        {"trim", file, "-o", out, "--iterations", "1-2"}};
+    for (const auto& call : calls) {
+      SCOPED_TRACE(call.front());
+      const Finished finished = sonde(call);
+      expectRefusal(finished, call.front(), 3);
+      EXPECT_EQ(finished.err,
+                "sonde " + call.front() + ": cannot write '" + out + "' (" + why +
+                    "): give another place with -o\n");
+    }
+  }
+}
+
 TEST_F(Refusals, AReaderThatHasGoneAwayIsNoError) {
   const Finished finished = runProgram(
       {"sh",
