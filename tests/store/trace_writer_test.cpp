@@ -221,7 +221,7 @@ TEST_F(Writer, AFullDiskTakesBackTheTransactionAndNoMore) {
   for (int i = 0; interned && i < 100'000; ++i)
     interned = writer.intern("text " + std::to_string(i) + std::string(200, '.'));
   ASSERT_FALSE(interned);
-  EXPECT_EQ(interned.error().code, ErrorCode::Io);
+  EXPECT_EQ(interned.error().code, ErrorCode::NoSpace);
   ASSERT_GOOD(writer.rollback());
   ASSERT_GOOD(writer.database().exec("PRAGMA max_page_count = 1000000"));
   ASSERT_GOOD(writer.begin());
