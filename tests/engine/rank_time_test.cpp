@@ -102,34 +102,23 @@ class RankMetrics : public ::testing::Test {
                            std::optional<std::int64_t> end) {
     const auto slice = trace_->slice(
         thread, model::SliceKind::Iteration, "iteration", {begin, end.value_or(begin)});
-    model::Iteration row;
-    row.processId = process_;
-    row.number = number;
-    row.startNs = begin;
-    if (end)
-      row.durNs = *end - begin;
-    row.sliceId = slice;
-    trace_->add(row);
+    trace_->add(model::Iteration{.processId = process_,
+                                 .number = number,
+                                 .startNs = begin,
+                                 .durNs = end ? model::OptionalInt(*end - begin) : std::nullopt,
+                                 .sliceId = slice});
     return slice;
   }
   model::ChannelId channel(model::ChannelKind kind, const char* local, const char* remote) {
-    model::Channel row;
-    row.processId = process_;
-    row.kind = kind;
-    row.local = local;
-    row.remote = remote;
-    return trace_->add(row);
+    return trace_->add(
+        model::Channel{.processId = process_, .kind = kind, .local = local, .remote = remote});
   }
   void move(model::ChannelId id,
             model::Direction direction,
             std::int64_t offset,
             std::int64_t bytes) {
-    model::Transfer row;
-    row.channelId = id;
-    row.direction = direction;
-    row.offset = offset;
-    row.bytes = bytes;
-    trace_->add(row);
+    trace_->add(
+        model::Transfer{.channelId = id, .direction = direction, .offset = offset, .bytes = bytes});
   }
   // With the channel that `peer`, an SQL expression, names as the other end of each.
   store::Database opened(const std::string& peer) {

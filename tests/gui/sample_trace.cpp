@@ -1,115 +1,75 @@
 #include "tests/gui/sample_trace.h"
 
-#include "analysis/store/finaliser.h"
-#include "analysis/store/trace_file.h"
-
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
 namespace sonde::gui::testing {
-namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+using test::kMs;
 
-template <typename T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "sample trace: %s\n", result.error().message.c_str());
-    std::abort();
-  }
-  return *std::move(result);
-}
-
-void must(Result<void> result) {
-  if (!result) {
-    std::fprintf(stderr, "sample trace: %s\n", result.error().message.c_str());
-    std::abort();
-  }
-}
-
-}  // namespace
-
-SampleTrace::SampleTrace(const std::filesystem::path& path)
-    : writer_(must(store::TraceWriter::open(must(store::createTrace(path))))) {
-  must(writer_.begin());
+SampleTrace::SampleTrace(const std::filesystem::path& path) : trace_(path.string()) {
   host_ = addHost("node-a");
 }
 
 model::HostId SampleTrace::addHost(std::string_view name) {
-  model::Host host;
-  host.name = name;
-  host.bootId = name;
-  return must(writer_.add(host));
+  return trace_.add(model::Host{.name = name, .bootId = name});
 }
 
 model::ProcessId SampleTrace::addProcess(std::int64_t pid,
                                          std::optional<std::int64_t> rank,
                                          std::string_view command,
                                          const Life& life) {
-  model::Process process;
-  process.hostId = host_;
-  process.pid = pid;
-  process.rank = rank;
-  process.command = command;
-  process.startNs = life.startNs;
-  process.endNs = life.endNs;
-  process.exitStatus = life.exitStatus;
-  process.state = model::ProcessState::Exited;
-  return must(writer_.add(process));
+  return trace_.add(model::Process{.hostId = host_,
+                                   .pid = pid,
+                                   .rank = rank,
+                                   .command = command,
+                                   .startNs = life.startNs,
+                                   .endNs = life.endNs,
+                                   .exitStatus = life.exitStatus,
+                                   .state = model::ProcessState::Exited});
 }
 
 model::ThreadId SampleTrace::addThread(model::ProcessId process,
                                        std::int64_t tid,
                                        std::string_view name) {
-  model::Thread thread;
-  thread.processId = process;
-  thread.tid = tid;
-  thread.name = name;
-  return must(writer_.add(thread));
+  return trace_.add(model::Thread{.processId = process, .tid = tid, .name = name});
 }
 
 model::SliceId SampleTrace::addSlice(const SliceSpec& spec) {
-  model::Slice slice;
-  slice.threadId = spec.thread;
-  slice.kind = spec.kind;
-  slice.category = spec.category;
-  slice.nameId = must(writer_.intern(spec.name));
-  slice.startNs = spec.startNs;
-  slice.durNs = spec.durNs;
-  slice.depth = spec.depth;
-  slice.lane = spec.lane;
-  slice.parentId = spec.parent;
-  slice.scopeId = spec.scope;
-  slice.scopeHow = spec.scope ? model::ScopeHow::Own : model::ScopeHow::None;
-  return must(writer_.add(slice));
+  return trace_.add(
+      model::Slice{.threadId = spec.thread,
+                   .kind = spec.kind,
+                   .category = spec.category,
+                   .nameId = trace_.name(spec.name),
+                   .startNs = spec.startNs,
+                   .durNs = spec.durNs,
+                   .parentId = spec.parent,
+                   .depth = spec.depth,
+                   .lane = spec.lane,
+                   .scopeId = spec.scope,
+                   .scopeHow = spec.scope ? model::ScopeHow::Own : model::ScopeHow::None});
 }
 
 void SampleTrace::addIteration(model::ProcessId process,
                                std::int64_t number,
                                std::int64_t startNs,
                                std::int64_t durNs) {
-  model::Iteration iteration;
-  iteration.processId = process;
-  iteration.number = number;
-  iteration.startNs = startNs;
-  iteration.durNs = durNs;
-  must(writer_.add(iteration));
+  trace_.add(
+      model::Iteration{.processId = process, .number = number, .startNs = startNs, .durNs = durNs});
 }
 
 model::ChannelId SampleTrace::addChannel(model::ProcessId process,
                                          std::string_view local,
                                          std::string_view remote,
                                          model::ChannelId peer) {
-  model::Channel channel;
-  channel.processId = process;
-  channel.kind = local.starts_with("pipe") ? model::ChannelKind::Pipe : model::ChannelKind::Tcp;
-  channel.local = local;
-  channel.remote = remote;
-  channel.peerChannelId = peer;
-  return must(writer_.add(channel));
+  const bool pipe = local.starts_with("pipe");
+  return trace_.add(
+      model::Channel{.processId = process,
+                     .kind = pipe ? model::ChannelKind::Pipe : model::ChannelKind::Tcp,
+                     .local = local,
+                     .remote = remote,
+                     .peerChannelId = peer});
 }
 
 model::TransferId SampleTrace::addTransfer(model::ChannelId channel,
@@ -117,22 +77,12 @@ model::TransferId SampleTrace::addTransfer(model::ChannelId channel,
                                            std::int64_t startNs,
                                            std::int64_t durNs,
                                            std::int64_t bytes) {
-  model::Transfer transfer;
-  transfer.channelId = channel;
-  transfer.direction = direction;
-  transfer.offset = std::exchange(offset_, offset_ + bytes);
-  transfer.bytes = bytes;
-  transfer.startNs = startNs;
-  transfer.durNs = durNs;
-  return must(writer_.add(transfer));
-}
-
-void SampleTrace::finish() {
-  must(store::finalise(must(store::TraceWriter::release(std::move(writer_)))));
-}
-
-void SampleTrace::abandon() {
-  must(writer_.commit());
+  return trace_.add(model::Transfer{.channelId = channel,
+                                    .direction = direction,
+                                    .offset = std::exchange(offset_, offset_ + bytes),
+                                    .bytes = bytes,
+                                    .startNs = startNs,
+                                    .durNs = durNs});
 }
 
 namespace {
@@ -257,7 +207,7 @@ void writeShims(SampleTrace& trace, int images, std::optional<std::int64_t> rank
 
 void writeTraining(const std::filesystem::path& path, int iterations) {
   SampleTrace trace(path);
-  must(trace.writer().add(model::Meta{"origin_ns", "1000000000"}));
+  test::must(trace.writer().add(model::Meta{"origin_ns", "1000000000"}));
   Rank zero(trace, 0, 0);
   Rank one(trace, 1, kMs / 3);
   for (int iteration = 0; iteration < iterations; ++iteration) {

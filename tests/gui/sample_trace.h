@@ -1,7 +1,7 @@
 // Traces for tests of the window, written through the store as the recorder writes them.
 #pragma once
 
-#include "analysis/store/trace_writer.h"
+#include "tests/support/trace_builder.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -58,15 +58,15 @@ class SampleTrace {
                                 std::int64_t startNs,
                                 std::int64_t durNs,
                                 std::int64_t bytes);
-  store::TraceWriter& writer() { return writer_; }
+  store::TraceWriter& writer() { return trace_.writer(); }
 
   // Finishes the trace; nothing may be added afterwards.
-  void finish();
+  void finish() { trace_.finish(); }
   // Leaves it as a recorder that was killed would.
-  void abandon();
+  void abandon() { test::must(trace_.writer().commit()); }
 
  private:
-  store::TraceWriter writer_;
+  test::TraceBuilder trace_;
   model::HostId host_;
   std::int64_t offset_ = 0;
 };

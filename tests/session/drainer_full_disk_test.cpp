@@ -15,7 +15,21 @@ using test::SpoolBuilder;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class FullDisk : public DrainerTest {};
+class FullDisk : public DrainerTest {
+ protected:
+  // A recorder whose clock the test sets.
+  std::unique_ptr<Drainer> openWithClock() {
+    DrainerOptions options;
+    options.folder = session();
+    options.part = part();
+    options.clock = [this] { return ClockTriple{0, nowNs_, nowNs_}; };
+    auto drainer = Drainer::open(std::move(options));
+    EXPECT_TRUE(drainer) << drainer.error().message;
+    return *std::move(drainer);
+  }
+
+  std::int64_t nowNs_ = 1000;
+};
 
 // A limit on the size of files stands in for a full disk: SQLite is told the same.
 class FileLimit {
@@ -40,18 +54,11 @@ class FileLimit {
   rlimit before_{};
 };
 
-// A recorder whose clock the test sets.
 class HeldUp : public FullDisk {
  protected:
   HeldUp() {
     manyCalls().write(session());
-    DrainerOptions options;
-    options.folder = session();
-    options.part = part();
-    options.clock = [this] { return ClockTriple{0, nowNs_, nowNs_}; };
-    auto drainer = Drainer::open(std::move(options));
-    EXPECT_TRUE(drainer) << drainer.error().message;
-    drainer_ = *std::move(drainer);
+    drainer_ = openWithClock();
     limit_.set(12 << 20);
     EXPECT_TRUE(drainer_->drainOnce().stopped);
   }
@@ -67,7 +74,6 @@ class HeldUp : public FullDisk {
   }
 
   const FileLimit limit_;
-  std::int64_t nowNs_ = 1000;
   std::unique_ptr<Drainer> drainer_;
 };
 
@@ -101,19 +107,13 @@ TEST_F(FullDisk, KnowsWhoStillRunsWhileTheTraceCannotBeOpened) {
   running.header().startTime = processStartTime(::getpid());
   running.write(session());
   manyCalls().write(session());
-  std::int64_t nowNs = 1000;
-  DrainerOptions options;
-  options.folder = session();
-  options.part = part();
-  options.clock = [&nowNs] { return ClockTriple{0, nowNs, nowNs}; };
-  auto drainer = Drainer::open(std::move(options));
-  ASSERT_TRUE(drainer) << drainer.error().message;
+  const auto drainer = openWithClock();
   const FileLimit limit;
   limit.set(12 << 20);
-  EXPECT_EQ((*drainer)->drainOnce().liveImages, 1U);
+  EXPECT_EQ(drainer->drainOnce().liveImages, 1U);
   limit.set(0);
-  nowNs += kRetryNs;
-  const DrainProgress blind = (*drainer)->drainOnce();
+  nowNs_ += kRetryNs;
+  const DrainProgress blind = drainer->drainOnce();
   EXPECT_TRUE(blind.stopped);
   EXPECT_EQ(blind.liveImages, 1U);
   limit.lift();
@@ -153,32 +153,27 @@ TEST_F(FullDisk, StoresTheStatusOfAProcessWhoseSpoolIsGone) {
   ended.header().startTicks = 1000;
   ended.call(0, wire::SliceKind::Api, "a", 1010, 1020);
   const fs::path file = ended.write(session());
-  std::int64_t nowNs = 2000;
-  DrainerOptions options;
-  options.folder = session();
-  options.part = part();
-  options.clock = [&nowNs] { return ClockTriple{0, nowNs, nowNs}; };
-  auto drainer = Drainer::open(std::move(options));
-  ASSERT_TRUE(drainer) << drainer.error().message;
-  (*drainer)->drainOnce();
+  auto drainer = openWithClock();
+  nowNs_ = 2000;
+  drainer->drainOnce();
   ASSERT_FALSE(fs::exists(file));
   ProcessFacts facts;
   facts.image = {ended.header().pid, ended.header().startTime, ImageId::kLast};
   facts.exitStatus = 137;
   facts.exitSignal = 9;
   facts.endMonotonicNs = 5000;
-  (*drainer)->noteProcess(facts);
+  drainer->noteProcess(facts);
   const FileLimit limit;
   limit.set(0);
-  EXPECT_TRUE((*drainer)->drainOnce().stopped);
+  EXPECT_TRUE(drainer->drainOnce().stopped);
   limit.lift();
-  nowNs += kRetryNs;
-  EXPECT_FALSE((*drainer)->drainOnce().stopped);
+  nowNs_ += kRetryNs;
+  EXPECT_FALSE(drainer->drainOnce().stopped);
   SpoolBuilder child(1 << 22 | 1);
   child.header().parentPid = ended.header().pid;
   child.header().startTime = ended.header().startTime;
   child.write(session());
-  finish(*std::move(drainer));
+  finish(std::move(drainer));
   EXPECT_THAT(rows("SELECT id, parent_id, state, exit_status, exit_signal, end_ns - start_ns FROM "
                    "process ORDER BY id"),
               ElementsAre("1|-|signalled|137|9|4000", "2|1|unknown|-|-|0"));

@@ -128,6 +128,30 @@ constexpr ArgReader kArgReaders[] = {
     {"wait_on_cuda_event_record_corr_id", readInteger<&EventArgs::recordCorrelation>},
 };
 
+// Gives `take` the name and the value of each member, until it fails.
+template <typename Take>
+simdjson::error_code eachMember(od::object& object, Take take) {
+  for (auto item : object) {
+    od::field field;
+    if (const auto error = std::move(item).get(field))
+      return error;
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key))
+      return error;
+    if (const auto error = take(key, field.value()))
+      return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code readArg(std::string_view key, od::value value, EventArgs& args) {
+  for (const ArgReader& reader : kArgReaders) {
+    if (reader.key == key)
+      return reader.read(value, args);
+  }
+  return simdjson::SUCCESS;
+}
+
 simdjson::error_code readArgs(od::value value, EventArgs& args) {
   od::object object;
   if (value.get_object().get(object) != simdjson::SUCCESS)
@@ -136,22 +160,8 @@ simdjson::error_code readArgs(od::value value, EventArgs& args) {
     return error;
   if (const auto error = object.reset().error())
     return error;
-  for (auto item : object) {
-    od::field field;
-    if (const auto error = std::move(item).get(field))
-      return error;
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key))
-      return error;
-    for (const ArgReader& reader : kArgReaders) {
-      if (reader.key != key)
-        continue;
-      if (const auto error = reader.read(field.value(), args))
-        return error;
-      break;
-    }
-  }
-  return simdjson::SUCCESS;
+  return eachMember(
+      object, [&](std::string_view key, od::value member) { return readArg(key, member, args); });
 }
 
 void readTime(od::value value, OptionalNumber& into, bool& bad) {
@@ -219,17 +229,8 @@ simdjson::error_code readField(std::string_view key, od::value value, TraceEvent
 }
 
 simdjson::error_code readEvent(od::object object, TraceEvent& event) {
-  for (auto item : object) {
-    od::field field;
-    if (const auto error = std::move(item).get(field))
-      return error;
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key))
-      return error;
-    if (const auto error = readField(key, field.value(), event))
-      return error;
-  }
-  return simdjson::SUCCESS;
+  return eachMember(
+      object, [&](std::string_view key, od::value value) { return readField(key, value, event); });
 }
 
 bool isTextError(simdjson::error_code error) {
