@@ -19,6 +19,7 @@
   VERB(Trim)              \
   VERB(Import)            \
   VERB(Export)            \
+  VERB(Stats)             \
   VERB(Gui)               \
   VERB(Doctor)            \
   VERB(Completion)        \

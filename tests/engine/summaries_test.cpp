@@ -1,0 +1,180 @@
+#include "analysis/engine/metrics/summaries.h"
+
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+
+namespace sonde::engine::metrics {
+namespace {
+
+using model::SliceKind;
+
+// A range "step" of 100 ns at 0 and one of 300 at 1000; in each a launch of 10 ns at its begin,
+// whose kernel "gemm" runs 50 ns after the call for 20 (first) and 60 ns; a copy of 3 MB in the
+// first.
+void writeTrace(const std::string& path) {
+  test::TraceBuilder trace(path);
+  model::Host host;
+  host.name = "h";
+  model::Process process;
+  process.hostId = trace.add(host);
+  process.pid = 10;
+  const model::ProcessId processId = trace.add(process);
+  model::Thread thread;
+  thread.processId = processId;
+  thread.tid = 11;
+  const model::ThreadId threadId = trace.add(thread);
+  model::Stream stream;
+  stream.processId = processId;
+  stream.number = 7;
+  const model::StreamId streamId = trace.add(stream);
+  std::int64_t begin = 0;
+  for (const auto& [length, kernelNs] : {std::pair(100, 20), std::pair(300, 60)}) {
+    model::Slice range;
+    range.threadId = threadId;
+    range.kind = SliceKind::Operation;
+    range.category = "nvtx";
+    range.nameId = trace.name("step");
+    range.startNs = begin;
+    range.durNs = length;
+    range.id = trace.add(range);
+    model::Slice call = range;
+    call.id = {};
+    call.kind = SliceKind::Api;
+    call.category = "cuda_runtime";
+    call.nameId = trace.name("cudaLaunchKernel");
+    call.durNs = 10;
+    call.parentId = range.id;
+    call.depth = 1;
+    call.id = trace.add(call);
+    model::Kernel kernel;
+    kernel.work.streamId = streamId;
+    kernel.work.nameId = trace.name("gemm");
+    kernel.work.startNs = begin + 60;
+    kernel.work.durNs = kernelNs;
+    kernel.work.launchSliceId = call.id;
+    trace.add(kernel);
+    if (begin == 0) {
+      model::Copy copy;
+      copy.work = kernel.work;
+      copy.work.startNs = 90;
+      copy.work.durNs = 30;
+      copy.work.bytes = 3'000'000;
+      copy.kind = model::CopyKind::HostToDevice;
+      trace.add(copy);
+    }
+    begin += 1000;
+  }
+  trace.finish();
+}
+
+class SummariesTest : public ::testing::Test {
+ protected:
+  SummariesTest() { writeTrace(folder_ / "t.sonde"); }
+
+  // The rows of a table, by its titles.
+  std::vector<std::map<std::string, SummaryCell>> rowsOf(std::string_view name) {
+    const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
+    const SummaryTable table = test::must(summarise(trace, name));
+    std::vector<std::map<std::string, SummaryCell>> rows;
+    for (const auto& row : table.rows) {
+      EXPECT_EQ(row.size(), table.columns.size());
+      auto& cells = rows.emplace_back();
+      for (std::size_t at = 0; at < row.size(); ++at)
+        cells[table.columns[at].title] = row[at];
+    }
+    return rows;
+  }
+  static SummaryCell whole(std::int64_t value) { return value; }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(SummariesTest, GivesTheSpreadOfKernels) {
+  const auto rows = rowsOf("cuda_gpu_kern_sum");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("Name"), SummaryCell("gemm"));
+  EXPECT_EQ(rows[0].at("Time (%)"), SummaryCell(100.0));
+  EXPECT_EQ(rows[0].at("Total Time (ns)"), whole(80));
+  EXPECT_EQ(rows[0].at("Instances"), whole(2));
+  EXPECT_EQ(rows[0].at("Avg (ns)"), SummaryCell(40.0));
+  EXPECT_EQ(rows[0].at("Med (ns)"), SummaryCell(40.0));
+  EXPECT_EQ(rows[0].at("Min (ns)"), whole(20));
+  EXPECT_EQ(rows[0].at("Max (ns)"), whole(60));
+  EXPECT_NEAR(std::get<double>(rows[0].at("StdDev (ns)")), 28.284271, 1e-6);
+}
+
+TEST_F(SummariesTest, SharesTheTimeAmongGroups) {
+  const auto rows = rowsOf("cuda_gpu_sum");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].at("Category"), SummaryCell("CUDA_KERNEL"));
+  EXPECT_EQ(rows[1].at("Operation"), SummaryCell("[CUDA memcpy Host-to-Device]"));
+  EXPECT_NEAR(std::get<double>(rows[1].at("Time (%)")), 100.0 * 30 / 110, 1e-9);
+}
+
+TEST_F(SummariesTest, CountsSizesInMegabytes) {
+  const auto rows = rowsOf("cuda_gpu_mem_size_sum");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("Total (MB)"), SummaryCell(3.0));
+  EXPECT_EQ(rows[0].at("StdDev (MB)"), SummaryCell(0.0));
+}
+
+TEST_F(SummariesTest, SplitsALaunchIntoCallQueueAndKernel) {
+  const auto rows = rowsOf("cuda_kern_exec_sum");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("PID"), whole(10));
+  EXPECT_EQ(rows[0].at("TID"), whole(11));
+  EXPECT_EQ(rows[0].at("API Name"), SummaryCell("cudaLaunchKernel"));
+  EXPECT_EQ(rows[0].at("QCount"), whole(2));
+  EXPECT_EQ(rows[0].at("AMin (ns)"), whole(10));
+  EXPECT_EQ(rows[0].at("QMin (ns)"), whole(50));
+  EXPECT_EQ(rows[0].at("KMax (ns)"), whole(60));
+  EXPECT_EQ(rows[0].at("TMax (ns)"), whole(120));
+}
+
+TEST_F(SummariesTest, ProjectsRangesOntoTheDevice) {
+  const auto rows = rowsOf("nvtx_gpu_proj_sum");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("Range"), SummaryCell("step"));
+  EXPECT_EQ(rows[0].at("Style"), SummaryCell("PushPop"));
+  EXPECT_EQ(rows[0].at("Total Proj Time (ns)"), whole((120 - 60) + 60));
+  EXPECT_EQ(rows[0].at("Total Range Time (ns)"), whole(400));
+  EXPECT_EQ(rows[0].at("Total GPU Ops"), whole(3));
+  EXPECT_EQ(rows[0].at("Avg GPU Ops"), SummaryCell(1.5));
+}
+
+TEST_F(SummariesTest, FindsTheKernelsOfARange) {
+  const auto rows = rowsOf("nvtx_kern_sum");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("NVTX Inst"), whole(2));
+  EXPECT_EQ(rows[0].at("Kern Inst"), whole(2));
+  EXPECT_EQ(rows[0].at("Total Time (ns)"), whole(80));
+}
+
+TEST_F(SummariesTest, HasEveryTableAndNoOther) {
+  const std::set<std::string_view> withRows = {"nvtx_sum",
+                                               "nvtx_pushpop_sum",
+                                               "cuda_api_sum",
+                                               "cuda_gpu_kern_sum",
+                                               "cuda_gpu_mem_time_sum",
+                                               "cuda_gpu_mem_size_sum",
+                                               "cuda_gpu_sum",
+                                               "cuda_kern_exec_sum",
+                                               "nvtx_kern_sum",
+                                               "nvtx_gpu_proj_sum"};
+  for (const SummaryName& each : summaryNames())
+    EXPECT_EQ(rowsOf(each.name).empty(), withRows.count(each.name) == 0) << each.name;
+  const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
+  EXPECT_EQ(summarise(trace, "none_sum").error().code, ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace sonde::engine::metrics
