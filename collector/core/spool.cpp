@@ -1,12 +1,11 @@
 #include "collector/core/spool.h"
 
+#include "collector/core/chunk.h"
 #include "collector/core/clock.h"
 #include "collector/core/spool_name.h"
 #include "collector/core/syscalls.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -16,65 +15,15 @@
 namespace sonde::core {
 namespace {
 
-using wire::kChunkBytes;
 using wire::kSlotBytes;
-using wire::kSlotsPerChunk;
 using wire::SlotState;
 
 wire::ControlPage gNoControl;  // all zero: nothing records
 
-constexpr std::uint32_t kMaxChunks = wire::kMaxSlots / kSlotsPerChunk;
 constexpr std::uint64_t kRetryNs = 10'000'000;
 // 100 µs or less on TSCs of 2 GHz and up, 200 µs in ns: some fifty times what it takes to look
 // through all slots.
 constexpr std::uint64_t kFullTicks = 200'000;
-constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
-
-// fallocate(2) past RLIMIT_FSIZE would raise SIGXFSZ in the host.
-bool fileSizeAllowed(std::uint64_t bytes) noexcept {
-  rlimit limit{};
-  if (rawSyscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, asLong(&limit)) != 0)
-    return false;
-  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
-
-bool reserveBytes(wire::SessionPage* session) noexcept {
-  if (session->allocatedBytes.fetch_add(kChunkBytes, std::memory_order_relaxed) + kChunkBytes <=
-      session->limitBytes)
-    return true;
-  session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
-  return false;
-}
-
-bool allocateChunk(wire::SessionPage* session, long fd, std::uint32_t chunk) noexcept {
-  const std::uint64_t from = std::uint64_t{chunk} * kChunkBytes;
-  if (!fileSizeAllowed(from + kChunkBytes) || !reserveBytes(session))
-    return false;
-  if (rawSyscall(SYS_fallocate, fd, 0, static_cast<long>(from), kChunkBytes) == 0)
-    return true;
-  session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
-  return false;
-}
-
-// Gives back what allocateChunk took.
-void releaseChunk(wire::SessionPage* session, long fd, std::uint32_t chunk) noexcept {
-  rawSyscall(SYS_fallocate,
-             fd,
-             FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-             static_cast<long>(std::uint64_t{chunk} * kChunkBytes),
-             kChunkBytes);
-  session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
-}
-
-// Faults the pages of an allocated chunk in: one by one that would cost each of the next sixteen
-// records of a page its microsecond. False when a store into one would be a SIGBUS, which a file
-// system may find out only here (a quota, metadata of its own); an older kernel cannot tell.
-bool populateChunk(const Spool& spool, std::uint32_t chunk) noexcept {
-  return rawSyscall(SYS_madvise,
-                    asLong(spool.base + std::size_t{chunk} * kChunkBytes),
-                    kChunkBytes,
-                    kPopulateWrite) != -EFAULT;
-}
 
 void raiseTo(std::atomic<std::uint32_t>& value, std::uint32_t atLeast) noexcept {
   std::uint32_t now = value.load(std::memory_order_relaxed);
@@ -83,27 +32,25 @@ void raiseTo(std::atomic<std::uint32_t>& value, std::uint32_t atLeast) noexcept 
 }
 
 // Makes the slots of `chunk` available; the first of them that may be used gets `first`.
-std::uint32_t openChunk(Spool& spool, std::uint32_t chunk, SlotState first) noexcept {
-  const std::uint32_t begin =
-      chunk * kSlotsPerChunk + (chunk == 0 ? 1 : 0);  // slot 0 is the header
-  for (std::uint32_t slot = begin; slot < (chunk + 1) * kSlotsPerChunk; ++slot)
+std::uint32_t openChunk(Spool& spool, Chunk chunk, SlotState first) noexcept {
+  const std::uint32_t begin = chunk.firstSlot() + (chunk.index == 0 ? 1 : 0);  // 0 is the header
+  for (std::uint32_t slot = begin; slot < chunk.endSlot(); ++slot)
     spool.slots->state[slot].store(slot == begin ? first : SlotState::Free,
                                    std::memory_order_release);
-  spool.header->chunkCount.fetch_add(1, std::memory_order_relaxed);
-  raiseTo(spool.header->slotCount, (chunk + 1) * kSlotsPerChunk);
+  spool.header->allocatedSlots.fetch_add(chunk.slots(), std::memory_order_relaxed);
+  raiseTo(spool.header->slotCount, chunk.endSlot());
   return begin;
 }
 
-// The first chunk that no thread has or tries to get; kMaxChunks: none. A chunk that could not be
-// had is tried again.
-std::uint32_t takeChunk(Spool& spool) noexcept {
-  const std::uint32_t count = spool.header->maxSlots / kSlotsPerChunk;
-  for (std::uint32_t chunk = 0; chunk < count; ++chunk) {
-    if (!spool.chunkTaken[chunk].load(std::memory_order_relaxed) &&
-        !spool.chunkTaken[chunk].exchange(true, std::memory_order_acquire))
-      return chunk;
+// Takes the first chunk of the file that no thread has or tries to get; false when there is none.
+// One that could not be had is tried again.
+bool takeChunk(Spool& spool, Chunk& chunk) noexcept {
+  for (chunk = {0}; chunk.endSlot() <= spool.header->maxSlots; ++chunk.index) {
+    std::atomic<bool>& taken = spool.chunkTaken[chunk.index];
+    if (!taken.load(std::memory_order_relaxed) && !taken.exchange(true, std::memory_order_acquire))
+      return true;
   }
-  return kMaxChunks;
+  return false;
 }
 
 // A slot of a new chunk; 0 when there is none to be had.
@@ -111,20 +58,20 @@ std::uint32_t extend(Spool& spool, SlotState as) noexcept {
   const auto now = static_cast<std::uint64_t>(monotonicNs());
   if (now < spool.retryNs.load(std::memory_order_relaxed))
     return 0;
-  const std::uint32_t chunk = takeChunk(spool);
-  if (chunk != kMaxChunks) {
+  Chunk chunk{0};
+  if (takeChunk(spool, chunk)) {
     // Opened anew each time: a descriptor kept would be the host's to close or to dup over.
     const long fd =
         rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     const bool allocated = fd >= 0 && allocateChunk(spool.session, fd, chunk);
-    const bool usable = allocated && populateChunk(spool, chunk);
+    const bool usable = allocated && populateChunk(spool.base, chunk);
     if (allocated && !usable)
       releaseChunk(spool.session, fd, chunk);
     if (fd >= 0)
       rawSyscall(SYS_close, fd);
     if (usable)
       return openChunk(spool, chunk, as);
-    spool.chunkTaken[chunk].store(false, std::memory_order_release);
+    spool.chunkTaken[chunk.index].store(false, std::memory_order_release);
   }
   spool.retryNs.store(now + kRetryNs, std::memory_order_relaxed);
   return 0;
@@ -153,8 +100,8 @@ std::size_t fairShare(std::size_t wanted) noexcept {
 
 // Maps the file as it may become.
 bool mapFile(Spool& spool, long fd, std::size_t wanted) noexcept {
-  for (std::size_t bytes = fairShare(wanted); bytes >= kChunkBytes; bytes /= 2) {
-    const std::size_t whole = bytes / kChunkBytes * kChunkBytes;
+  for (std::size_t bytes = fairShare(wanted); bytes >= kFirstChunkBytes; bytes /= 2) {
+    const std::size_t whole = bytes / kFirstChunkBytes * kFirstChunkBytes;
     const long address = rawSyscall(
         SYS_mmap, 0, static_cast<long>(whole), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (address > 0 || address < -4095) {
@@ -211,12 +158,32 @@ bool isThere(const char* path) noexcept {
 }
 
 void discard(Spool& spool, const char* path, long fd) noexcept {
+  releaseChunk(spool.session, fd, {0});
   rawSyscall(SYS_unlinkat, AT_FDCWD, asLong(path), 0);
   rawSyscall(SYS_close, fd);
   if (spool.base != nullptr)
     rawSyscall(SYS_munmap, asLong(spool.base), static_cast<long>(spool.mappedBytes));
   spool.base = nullptr;
   spool.header = nullptr;
+}
+
+// The file under construction, its first chunk allocated; negative when there is none.
+long makeFile(const Spool& spool, const char* path) noexcept {
+  const long fd = rawSyscall(
+      SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 || allocateChunk(spool.session, fd, {0}))
+    return fd;
+  rawSyscall(SYS_unlinkat, AT_FDCWD, asLong(path), 0);
+  rawSyscall(SYS_close, fd);
+  return -1;
+}
+
+// Maps the file as it may become by the run's limit. False when that cannot be done, or its first
+// pages cannot be written.
+bool mapByLimit(Spool& spool, long fd) noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{wire::kMaxSlots} * kSlotBytes;
+  const std::uint64_t limit = spool.session->limitBytes;
+  return mapFile(spool, fd, limit < kMost ? limit : kMost) && populateChunk(spool.base, {0});
 }
 
 }  // namespace
@@ -260,22 +227,10 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   char making[sizeof spool.path];
   if (!spoolPath(making, sizeof making, folder, who, execCount, ".new"))
     return false;
-  const long fd = rawSyscall(SYS_openat,
-                             AT_FDCWD,
-                             asLong(making),
-                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                             0600);
+  const long fd = makeFile(spool, making);
   if (fd < 0)
     return false;
-  std::uint64_t limit = spool.session->limitBytes;
-  if (limit > std::uint64_t{wire::kMaxSlots} * kSlotBytes)
-    limit = std::uint64_t{wire::kMaxSlots} * kSlotBytes;
-  if (!allocateChunk(spool.session, fd, 0)) {
-    discard(spool, making, fd);
-    return false;
-  }
-  if (!mapFile(spool, fd, limit < kChunkBytes ? kChunkBytes : limit) || !populateChunk(spool, 0)) {
-    spool.session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+  if (!mapByLimit(spool, fd)) {
     discard(spool, making, fd);
     return false;
   }
@@ -286,7 +241,7 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   spool.chunkTaken[0].store(true, std::memory_order_relaxed);
   spool.retryNs.store(0, std::memory_order_relaxed);
   spool.fullUntilTicks.store(0, std::memory_order_relaxed);
-  openChunk(spool, 0, SlotState::Free);
+  openChunk(spool, {0}, SlotState::Free);
   auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
   control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);
   control->recording.store(spool.session->recording.load(std::memory_order_relaxed),
@@ -297,7 +252,6 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
                  AT_FDCWD,
                  asLong(spool.path),
                  1 /* RENAME_NOREPLACE */) != 0) {
-    spool.session->allocatedBytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
     discard(spool, making, fd);
     return false;
   }

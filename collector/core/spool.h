@@ -3,6 +3,7 @@
 // lock and keeps errno.
 #pragma once
 
+#include "collector/core/chunk.h"
 #include "collector/wire/spool_format.h"
 
 #include <atomic>
@@ -21,7 +22,7 @@ struct Spool {
   wire::LossCounters* loss = nullptr;
   wire::SlotTable* slots = nullptr;
   wire::SessionPage* session = nullptr;
-  std::atomic<bool> chunkTaken[wire::kMaxSlots / wire::kSlotsPerChunk] = {};
+  std::atomic<bool> chunkTaken[kMaxChunks] = {};
   std::atomic<std::uint64_t> retryNs{0};         // no new chunk is tried for before this time
   std::atomic<std::uint64_t> fullUntilTicks{0};  // no slot is looked for before this time
   char path[512] = {};

@@ -273,9 +273,8 @@ std::string SpoolReader::stopReason() const {
 }
 
 std::uint64_t SpoolReader::allocatedBytes() const noexcept {
-  constexpr std::uint32_t kMaxChunks = wire::kMaxSlots / wire::kSlotsPerChunk;
-  const std::uint32_t chunks = header().chunkCount.load(std::memory_order_acquire);
-  return std::uint64_t{std::min(chunks, kMaxChunks)} * wire::kChunkBytes;
+  const std::uint32_t slots = header().allocatedSlots.load(std::memory_order_acquire);
+  return std::uint64_t{std::min(slots, wire::kMaxSlots)} * kSlotBytes;
 }
 
 std::uint32_t SpoolReader::probeMask() const noexcept {

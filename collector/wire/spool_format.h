@@ -1,7 +1,6 @@
 // The spool file: how one process image hands its records to the recorder through a shared mapping.
 //
-//   slot 0                slot 1            slot 2                     …  (64 KiB each, allocated
-//   16 at a time)
+//   slot 0                slot 1            slot 2                   …  (64 KiB each)
 //   +--------------------+-----------------+--------------------------+
 //   | FileHeader         | SlotHeader      | SlotHeader               |
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
@@ -44,10 +43,8 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 1;
+inline constexpr std::uint32_t kSpoolVersion = 2;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
-inline constexpr std::uint32_t kSlotsPerChunk = 16;
-inline constexpr std::uint32_t kChunkBytes = kSlotBytes * kSlotsPerChunk;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
 
@@ -80,13 +77,13 @@ struct FileHeader {
   std::uint64_t startTicks;
   std::int64_t startMonotonicNs;
   std::int64_t startRealtimeNs;
-  std::uint64_t startCpuNs;               // CPU time of the process when the library was loaded
-  std::uint32_t maxSlots;                 // by --spool-limit, at most kMaxSlots
-  std::uint32_t forked;                   // 1: made by fork without exec
-  std::atomic<std::uint32_t> slotCount;   // slots up to the last that was ever allocated
-  std::atomic<std::uint32_t> chunkCount;  // chunks allocated; fewer when one could not be had
-  std::atomic<std::uint32_t> finished;    // 0, or one of kFinished…
-  std::atomic<std::uint64_t> nextSeq;     // of the next claim; > 0
+  std::uint64_t startCpuNs;                   // CPU time of the process when the library was loaded
+  std::uint32_t maxSlots;                     // by --spool-limit, at most kMaxSlots
+  std::uint32_t forked;                       // 1: made by fork without exec
+  std::atomic<std::uint32_t> slotCount;       // slots up to the last that was ever allocated
+  std::atomic<std::uint32_t> allocatedSlots;  // fewer when what lies between could not be had
+  std::atomic<std::uint32_t> finished;        // 0, or one of kFinished…
+  std::atomic<std::uint64_t> nextSeq;         // of the next claim; > 0
   std::atomic<std::uint64_t> definitionsTail;  // file offset of the next definition record
   std::uint32_t commandBytes;                  // of `command`
   char command[kMaxCommandBytes];  // the arguments, each zero-terminated, cut at the end; not

@@ -64,7 +64,7 @@ TEST(Attach, CountsTheTextsForWhichAChildHasNoRoom) {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     for (int text = 0; text < kTexts; ++text)
       intern((std::string(10'000, 'x') + std::to_string(text)).c_str());
-    folder.setLimit(gSpool.session->allocatedBytes.load() + (1 << 20));
+    folder.setLimit(gSpool.session->allocatedBytes.load() + (3 << 19));
     if (::fork() == 0) {
       begin("a name");
       ::_exit(0);
@@ -83,7 +83,7 @@ TEST(Attach, CountsTheTextsForWhichAChildHasNoRoom) {
 }
 
 TEST(Attach, AGrandchildOfAChildWithoutRoomRecordsWhenThereIsRoomAgain) {
-  const test::SpoolFolder folder(1 << 20);  // for one image
+  const test::SpoolFolder folder(2 * kFirstChunkBytes);  // a second would take the room to grow
   EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     begin("a text to inherit");

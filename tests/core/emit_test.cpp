@@ -175,7 +175,7 @@ TEST(Emit, KeepsErrno) {
     const std::uint32_t scope = begin("first use registers the thread");
     emitScalar(intern("value"), 1);
     endScope(scope);
-    for (std::uint32_t value = 0; value < 3 * wire::kChunkBytes / sizeof(wire::Scalar); ++value)
+    for (std::uint32_t value = 0; value < (3 << 20) / sizeof(wire::Scalar); ++value)
       emitScalar(1, value);
     EXPECT_EQ(errno, 42);
   });
@@ -185,7 +185,7 @@ TEST(Emit, StopsAtTheHostsOwnFileSizeLimit) {
   const auto dumps = record([] {
     const rlimit limit{3 << 20, 3 << 20};  // growing past it would raise SIGXFSZ
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    for (std::uint32_t value = 0; value < 6 * wire::kChunkBytes / sizeof(wire::Scalar); ++value)
+    for (std::uint32_t value = 0; value < (6 << 20) / sizeof(wire::Scalar); ++value)
       emitScalar(intern("value"), value);
   });
   EXPECT_GT(dumps.at(0).lost(wire::LossReason::SpoolFull), 0U);

@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +26,7 @@ namespace {
 using testing::IsEmpty;
 using wire::Probe;
 
-constexpr std::uint64_t kOneChunk = 1 << 20;
+constexpr std::uint64_t kLittle = 1 << 20;
 
 // Emits until there is no room; how many records there was room for.
 std::uint32_t fill(std::uint32_t name) {
@@ -57,7 +59,7 @@ TEST(SpoolRoom, AFullSpoolIsNotLookedThroughForEachRecord) {
         releaseSlot(gSpool, slotAt(aFullSlot()), wire::SlotState::Free);
         EXPECT_FALSE(emitMark(name, Probe::Annotation)) << "not looked for";
       },
-      kOneChunk);
+      kLittle);
 }
 
 TEST(SpoolRoom, ASlotThatIsGivenBackIsUsedAgain) {
@@ -70,7 +72,51 @@ TEST(SpoolRoom, ASlotThatIsGivenBackIsUsedAgain) {
         }
         EXPECT_GT(fill(name), 0U);
       },
-      kOneChunk);
+      kLittle);
+}
+
+// Forks `count` children one after the other, each of which records one thing.
+void forkSilentChildren(int count) {
+  for (int child = 0; child < count; ++child) {
+    if (::fork() == 0) {
+      emitMark(intern("a child"), Probe::Annotation);
+      ::_exit(0);
+    }
+    ::wait(nullptr);
+  }
+}
+
+TEST(SpoolRoom, SilentChildrenLeaveABusyParentItsRoom) {
+  constexpr int kChildren = 40;
+  constexpr int kScopes = 200'000;
+  const auto dumps = record(
+      [] {
+        forkSilentChildren(kChildren);
+        const std::uint32_t name = intern("step");
+        for (int scope = 0; scope < kScopes; ++scope)
+          endScope(beginScope(wire::SliceKind::Operation, name, Probe::Annotation));
+        EXPECT_EQ(gSpool.session->refusedImages.load(), 0U);
+      },
+      32 << 20);
+  ASSERT_EQ(dumps.size(), 1U + kChildren);
+  EXPECT_EQ(dumps[0].story().size(), 2U * kScopes);
+  for (const SpoolDump& dump : dumps)
+    EXPECT_EQ(dump.lost(wire::LossReason::SpoolFull), 0U);
+}
+
+TEST(SpoolRoom, NewImagesAreRefusedBeforeOneThatIsThereCannotGrow) {
+  constexpr std::uint64_t kLimit = 4 << 20;
+  constexpr std::uint64_t kReserve = kLimit / kGrowthShare;
+  record(
+      [] {
+        const std::uint32_t name = intern("value");
+        forkSilentChildren(kLimit / kFirstChunkBytes);
+        EXPECT_EQ(gSpool.session->refusedImages.load(), 1 + kReserve / kFirstChunkBytes);
+        EXPECT_EQ(gSpool.session->allocatedBytes.load(), kLimit - kReserve);
+        fill(name);
+        EXPECT_GT(gSpool.session->allocatedBytes.load(), kLimit - kReserve);
+      },
+      kLimit);
 }
 
 // From now on fallocate(2) does nothing and says that it has. False where that cannot be had.
@@ -111,7 +157,7 @@ TEST_F(NoBlocks, AChunkWhosePagesCannotBeWrittenIsGivenUp) {
     ASSERT_TRUE(attach(folder_.path().c_str(), nullptr));
     ASSERT_TRUE(pretendToAllocate());
     EXPECT_GT(fill(intern("value")), 0U);
-    EXPECT_EQ(gSpool.session->allocatedBytes.load(), kOneChunk);
+    EXPECT_EQ(gSpool.session->allocatedBytes.load(), kFirstChunkBytes);
   }));
   EXPECT_GT(dumpSpool(folder_.files().at(0)).lost(wire::LossReason::SpoolFull), 0U);
 }

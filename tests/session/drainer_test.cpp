@@ -170,7 +170,7 @@ TEST_F(DrainerTest, GivesTheRoomOfDeadProcessesBack) {
   const fs::path file = dead.write(session());
   {
     wire::SessionPage page{};
-    page.allocatedBytes.store(5 * wire::kChunkBytes);
+    page.allocatedBytes.store(5 << 20);
     std::ofstream(session() / "session", std::ios::binary)
         .write(reinterpret_cast<const char*>(&page), sizeof page);
   }
@@ -180,7 +180,7 @@ TEST_F(DrainerTest, GivesTheRoomOfDeadProcessesBack) {
   std::ifstream in(session() / "session", std::ios::binary);
   wire::SessionPage page{};
   in.read(reinterpret_cast<char*>(&page), sizeof page);
-  EXPECT_EQ(page.allocatedBytes.load(), 4U * wire::kChunkBytes);
+  EXPECT_EQ(page.allocatedBytes.load(), 4U << 20);
 }
 
 TEST_F(DrainerTest, KnowsImagesThatWereReplacedAndTheirChildren) {

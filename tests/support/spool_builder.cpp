@@ -12,6 +12,9 @@ namespace {
 using wire::kSlotBytes;
 using wire::SlotState;
 
+constexpr std::uint32_t kSlotsAtATime = 16;
+constexpr std::size_t kBytesAtATime = std::size_t{kSlotsAtATime} * kSlotBytes;
+
 template <typename Definition>
 std::vector<std::byte> bytesOf(const Definition& definition, std::string_view tail = {}) {
   std::vector<std::byte> bytes((sizeof definition + tail.size() + 7) / 8 * 8);
@@ -30,7 +33,7 @@ std::string readLine(const char* path) {
 
 }  // namespace
 
-SpoolBuilder::SpoolBuilder(std::int32_t pid, wire::ClockKind clock) : bytes_(wire::kChunkBytes) {
+SpoolBuilder::SpoolBuilder(std::int32_t pid, wire::ClockKind clock) : bytes_(kBytesAtATime) {
   wire::FileHeader& to = header();
   std::memcpy(to.magic, wire::kSpoolMagic, sizeof to.magic);
   to.version = wire::kSpoolVersion;
@@ -49,9 +52,9 @@ SpoolBuilder::SpoolBuilder(std::int32_t pid, wire::ClockKind clock) : bytes_(wir
   to.startRealtimeNs = 1000;
   to.maxSlots = wire::kMaxSlots;
   to.nextSeq.store(1);
-  to.slotCount.store(wire::kSlotsPerChunk);
-  to.chunkCount.store(1);
-  for (std::uint32_t index = 1; index < wire::kSlotsPerChunk; ++index)
+  to.slotCount.store(kSlotsAtATime);
+  to.allocatedSlots.store(kSlotsAtATime);
+  for (std::uint32_t index = 1; index < kSlotsAtATime; ++index)
     state(index).store(SlotState::Free);
 }
 
@@ -76,9 +79,9 @@ std::uint32_t SpoolBuilder::claim(SlotState as) {
   while (index < header().slotCount.load() && state(index).load() != SlotState::Free)
     ++index;
   if (index == header().slotCount.load()) {
-    bytes_.resize(bytes_.size() + wire::kChunkBytes);
-    header().slotCount.fetch_add(wire::kSlotsPerChunk);
-    header().chunkCount.fetch_add(1);
+    bytes_.resize(bytes_.size() + kBytesAtATime);
+    header().slotCount.fetch_add(kSlotsAtATime);
+    header().allocatedSlots.fetch_add(kSlotsAtATime);
     for (std::uint32_t more = index; more < header().slotCount.load(); ++more)
       state(more).store(SlotState::Free);
   }

@@ -91,7 +91,8 @@ struct StandIn {
   std::atomic<char**> environment;
   std::size_t bytes;
 };
-StandIn gStandIns[16];  // as many calls can have one each at a time; the next goes without
+constinit StandIn
+    gStandIns[16]{};  // as many calls can have one each at a time; the next goes without
 
 // Room for `bytes`, and for as much again, so that all that was outgrown is less than what is used.
 bool grow(StandIn& standIn, std::size_t bytes) noexcept {

@@ -35,7 +35,7 @@ struct Context {
 namespace {
 
 constexpr std::size_t kMaxContexts = 128;
-Context gContexts[kMaxContexts];
+constinit Context gContexts[kMaxContexts]{};  // no constructor to run in every process
 const char kTaken = 0;
 
 // How many communicators of each key there have been, and how many contexts of each size.
