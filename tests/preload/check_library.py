@@ -2,7 +2,8 @@
 """Holds libsonde_preload.so to what a library in somebody else's process may be.
 
 It exports exactly the symbols of exports.map, needs libc, libdl and libpthread alone, leaves no C++ runtime symbol
-undefined and asks for no symbol version above GLIBC_2.28. Run by ctest: check_library.py LIBRARY EXPORTS_MAP
+undefined, asks for no symbol version above GLIBC_2.28 and initialises no object at run time, which would touch its memory in
+every process. Run by ctest: check_library.py LIBRARY EXPORTS_MAP
 """
 import re
 import subprocess
@@ -44,6 +45,8 @@ def complaints(library, exports_map):
         version = re.search(r"@+GLIBC_(\d+)\.(\d+)", name)
         if version and tuple(map(int, version.groups())) > NEWEST:
             yield f"asks for {name}, newer than GLIBC_{NEWEST[0]}.{NEWEST[1]}"
+    for name in re.findall(r"_GLOBAL__sub_I_(\S+)", output("nm", library)):
+        yield f"initialises an object of {name} at run time"
 
 
 def main():
