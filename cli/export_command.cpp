@@ -1,4 +1,6 @@
 #include "analysis/export/chrome/chrome_exporter.h"
+#include "analysis/export/csv/csv_exporter.h"
+#include "analysis/export/folded/folded_exporter.h"
 #include "analysis/export/output_file.h"
 #include "analysis/export/perfetto/perfetto_exporter.h"
 #include "analysis/store/trace_name.h"
@@ -17,7 +19,7 @@
 namespace sonde::cli {
 namespace {
 
-enum class Target { Perfetto, Chrome };
+enum class Target { Perfetto, Chrome, Csv, Folded };
 
 class ExportCommand : public Command {
  public:
@@ -28,18 +30,26 @@ class ExportCommand : public Command {
            "and connections as\n"
            "          tracks, arrows from launches to kernels, counters\n"
            "chrome    the same as JSON, as torch.profiler writes it: for chrome://tracing, "
-           "TensorBoard, and 'sonde import'\n\n"
+           "TensorBoard, and 'sonde import'\n"
+           "csv       a folder with a file for each table, names resolved\n"
+           "folded    where threads spent their time, a line for each path of nested slices, in "
+           "nanoseconds: for flame graphs\n\n"
            "Examples:\n"
            "  sonde export job.sonde --to perfetto -o job.perfetto-trace\n"
            "  sonde export job.sonde --to chrome | gzip > job.json.gz\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--to", target_, "what to write: perfetto or chrome")
+    app.add_option("--to", target_, "what to write: perfetto, chrome, csv or folded")
         ->required()
         ->type_name("FORMAT")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Target>{
-            {"perfetto", Target::Perfetto}, {"chrome", Target::Chrome}}));
-    app.add_option("-o,--output", output_, "the file to write (default: standard output)")
+        ->transform(
+            CLI::CheckedTransformer(std::map<std::string, Target>{{"perfetto", Target::Perfetto},
+                                                                  {"chrome", Target::Chrome},
+                                                                  {"csv", Target::Csv},
+                                                                  {"folded", Target::Folded}}));
+    app.add_option("-o,--output",
+                   output_,
+                   "the file, of csv the folder, to write (default: standard output)")
         ->type_name("FILE");
     app.add_flag("-f,--force", force_, "replace the output when it exists");
     app.add_option("TRACE", traces_, "traces of one job")->required();
@@ -59,16 +69,24 @@ Result<void> ExportCommand::write(const store::Database& trace) {
   const Scratch scratch(output_.empty() ? std::vector<std::string>()
                                         : unfinishedTrace(output_, force_));
   const ProgressBar bar(name());
-  SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(output_, force_));
   const Progress progress = ProgressBar::progress();
-  SONDE_TRY(target_ == Target::Chrome ? exports::exportChrome(trace, output, progress)
-                                      : exports::exportPerfetto(trace, output, progress));
+  if (target_ == Target::Csv)
+    return exports::exportCsv(trace, output_, force_, progress);
+  SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(output_, force_));
+  const auto write = target_ == Target::Perfetto ? &exports::exportPerfetto
+                     : target_ == Target::Chrome ? &exports::exportChrome
+                                                 : &exports::exportFolded;
+  SONDE_TRY(write(trace, output, progress));
   return output.finish();
 }
 
 int ExportCommand::run() {
   if (output_.empty() && target_ == Target::Perfetto && isatty(STDOUT_FILENO) != 0) {
     complain(name(), "a terminal cannot show this format: give a file with -o, or a pipe");
+    return kExitUsage;
+  }
+  if (output_.empty() && target_ == Target::Csv) {
+    complain(name(), "csv is one file for each table: give a folder with -o");
     return kExitUsage;
   }
   auto job = Job::open(name(), traces_);

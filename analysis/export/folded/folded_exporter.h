@@ -1,0 +1,18 @@
+// Where threads spent their time, as folded stacks: a line "process;thread;outer;inner 1234" for
+// each path of nested slices, with the nanoseconds that were not in a slice further in. For
+// flamegraph.pl, speedscope, inferno and the like.
+#pragma once
+
+#include "analysis/base/progress.h"
+#include "analysis/base/result.h"
+#include "analysis/export/output_file.h"
+#include "analysis/store/database.h"
+
+namespace sonde::exports {
+
+// Lines in alphabetical order. Memory grows with the number of different paths.
+Result<void> exportFolded(const store::Database& trace,
+                          OutputFile& output,
+                          const Progress& progress = {});
+
+}  // namespace sonde::exports
