@@ -151,7 +151,7 @@ void Drainer::Impl::scan(DrainProgress& progress) {
 std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
                                                              DrainProgress& progress) const {
   std::vector<Ending> ending;
-  progress.liveImages = 0;
+  progress.liveImages = images_->waiting();
   for (const auto& image : images_->open()) {
     const bool over = images_->isOver(*image);
     progress.liveImages += over ? 0 : 1;
@@ -207,7 +207,8 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;
-  bool more = false;
+  // What is closed now makes room for those that wait.
+  bool more = images_->waiting() > 0 && !ending.empty();
   for (const auto& image : images_->open()) {
     more = more || image->hasMore();
     // What is only counted is stored as a loss when its image closes: until then it stays.
@@ -245,7 +246,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
   for (const Ending& end : ending)
     closeImage(end);
   // From here on the finaliser is all that is left to do, wherever it is interrupted.
-  if (pass != Pass::Store && ending.size() == images_->open().size())
+  if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
     recorder_->sink().add(model::Meta{"drained", "1"});
   if (recorder_->sink().failed())
     return recorder_->sink().failure();
@@ -328,6 +329,14 @@ Result<void> Drainer::Impl::closeAll() {
 Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
   options_.progress("storing what is left", 0);
   SONDE_TRY(closeAll());
+  if (const std::uint32_t unread = images_->waiting(); unread > 0)
+    return Error{
+        ErrorCode::Io,
+        fmt::format("{} spool files could not be opened, because too many files are open or memory "
+                    "is short: raise the limit (ulimit -Hn), then finish the trace with sonde "
+                    "recover {}",
+                    unread,
+                    options_.folder.string())};
   SONDE_TRY(countRows(recorder_->writer().database(), totals_));
   images_.reset();
   finished_ = true;

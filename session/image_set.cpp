@@ -1,5 +1,6 @@
 #include "session/image_set.h"
 
+#include "collector/launcher/descriptor_limit.h"
 #include "session/session_page.h"
 
 #include <fcntl.h>
@@ -122,10 +123,19 @@ void ImageSet::openFile(const fs::path& path,
                         std::vector<NewImage>& fresh,
                         std::vector<Unreadable>& unreadable) {
   using launcher::SpoolReader;
-  if (!seen_.insert(path.filename()).second)
+  if (seen_.contains(path.filename()))
     return;
+  if (launcher::descriptorsAreScarce()) {
+    ++waiting_;
+    return;
+  }
   auto reader = SpoolReader::open(
       path, keepSpool_ ? SpoolReader::Access::ReadOnly : SpoolReader::Access::ReadWrite);
+  if (!reader && reader.error().code == ErrorCode::Busy) {
+    ++waiting_;
+    return;
+  }
+  seen_.insert(path.filename());
   if (!reader) {
     unreadable.push_back({path.filename(), reader.error().message});
     return;
@@ -149,6 +159,7 @@ std::vector<NewImage> ImageSet::scan(const store::Database& trace,
         (onlyFile_.empty() || entry.path().filename() == onlyFile_.filename()))
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  waiting_ = launcher::isPassing(failure.value()) ? 1 : 0;  // nobody knows how many
   std::vector<NewImage> fresh;
   for (const fs::path& file : files)
     openFile(file, trace, fresh, unreadable);

@@ -36,8 +36,13 @@ class ImageSet {
     std::string file;
     std::string why;
   };
-  // Opens files that are new. `trace` tells which of them an earlier recorder has closed.
+  // Opens files that are new. `trace` tells which of them an earlier recorder has closed. Those
+  // that cannot be opened now, but may be later, wait for the next scan.
   std::vector<NewImage> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
+
+  // How many files the last scan could not open: files or memory had run out. Whose they are and
+  // whether that process runs is not known.
+  std::uint32_t waiting() const noexcept { return waiting_; }
 
   // Those that are not closed, in the order in which they began.
   const std::vector<std::unique_ptr<SpoolImage>>& open() const noexcept { return open_; }
@@ -75,7 +80,8 @@ class ImageSet {
   std::filesystem::path onlyFile_;
   bool keepSpool_;
   wire::SessionPage* page_ = nullptr;
-  std::set<std::string> seen_;
+  std::set<std::string> seen_;  // opened once, or never to be opened
+  std::uint32_t waiting_ = 0;
   std::vector<std::unique_ptr<Row>> rows_;
   std::vector<std::unique_ptr<SpoolImage>> open_;
   std::vector<std::unique_ptr<SpoolImage>> closed_;  // whose files are still there

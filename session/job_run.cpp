@@ -4,6 +4,7 @@
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/child.h"
 #include "collector/launcher/command_path.h"
+#include "collector/launcher/descriptor_limit.h"
 #include "collector/launcher/follow_check.h"
 #include "collector/launcher/group_witness.h"
 #include "collector/launcher/reaper.h"
@@ -77,6 +78,7 @@ class JobRun {
     auto child = launcher::Child::fork({program_, options_.command}, *relay);
     if (!child)
       return refuse(child.error().message);
+    launcher::raiseDescriptorLimit();  // only now: the job keeps its own
     if (auto claimed = claim(child->pid()); !claimed)
       return refuse(claimed.error().message);
     openRecording();

@@ -33,6 +33,8 @@ void RecorderNotes::storeFacts(ImageSet& images, ingest::RowSink& sink) {
   for (Fact& fact : facts_) {
     if (images.store(fact.facts, sink)) {
       storedFacts_.push_back(std::move(fact));
+    } else if (images.waiting() > 0) {
+      waiting.push_back(std::move(fact));  // its image may be one of them
     } else if (!fact.gone) {
       const ImageId& image = fact.facts.image;
       fact.gone = !launcher::processAlive(image.pid, image.startTime);

@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
+#include "collector/launcher/descriptor_limit.h"
 #include "collector/launcher/process_stat.h"
 #include "session/completion.h"
 #include "session/find_session.h"
@@ -212,6 +213,7 @@ bool launcherLives(const fs::path& folder) {
 }  // namespace
 
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
+  launcher::raiseDescriptorLimit();
   SONDE_TRY_ASSIGN(Session session, findSession(spool, options.places));
   const std::string again = "sonde recover " + session.folder.string();
   const bool toTheSame = session.manifest && options.output == session.manifest->output;

@@ -164,6 +164,7 @@ void SpoolImage::finish() {
   for (std::uint32_t left = reader_.damagedDefinitions(); left > 0; --left)
     builder_->noteDamage();
   builder_->finish(reader_.losses(), lost_, reader_.stopReason());
+  reader_.closeFile();
   finished_ = true;
 }
 

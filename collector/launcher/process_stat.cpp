@@ -1,13 +1,17 @@
 #include "collector/launcher/process_stat.h"
 
+#include "collector/launcher/descriptor_limit.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <sstream>
+#include <system_error>
 
 namespace sonde::launcher {
 
@@ -19,6 +23,9 @@ constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 Result<std::string> readProcFile(pid_t pid, const char* name) {
   const Error gone{ErrorCode::NotFound, fmt::format("process {} has gone", pid)};
   const int file = open(fmt::format("/proc/{}/{}", pid, name).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && isPassing(errno))
+    return Error{ErrorCode::Busy,
+                 fmt::format("/proc/{}/{}: {}", pid, name, std::generic_category().message(errno))};
   if (file < 0)
     return gone;
   std::string text;
@@ -85,7 +92,9 @@ Result<ProcessStat> readProcessStat(pid_t pid) {
 
 bool processAlive(pid_t pid, std::uint64_t startTime) {
   const auto stat = readProcessStat(pid);
-  return stat && stat->startTime == startTime && stat->state != 'Z' && stat->state != 'X';
+  if (!stat)
+    return stat.error().code == ErrorCode::Busy;  // nobody knows
+  return stat->startTime == startTime && stat->state != 'Z' && stat->state != 'X';
 }
 
 std::vector<std::string> readCommandLine(pid_t pid) {

@@ -20,13 +20,14 @@ struct ProcessStat {
   std::uint64_t residentBytes = 0;
 };
 
-// NotFound when there is no such process (any more).
+// NotFound when there is no such process (any more), Busy when files or memory have run out.
 Result<ProcessStat> readProcessStat(pid_t pid);
 
 // The text of one line of /proc/PID/stat; split out so that odd program names can be tested.
 Result<ProcessStat> parseProcessStat(const std::string& line);
 
-// Whether the process that had this pid and start time still runs. A zombie counts as dead.
+// Whether the process that had this pid and start time still runs. A zombie counts as dead;
+// one that cannot be looked at because files have run out, as alive.
 bool processAlive(pid_t pid, std::uint64_t startTime);
 
 // The arguments and the environment as the process was started with, empty when they cannot be read

@@ -1,5 +1,7 @@
 #include "collector/launcher/spool_reader.h"
 
+#include "collector/launcher/descriptor_limit.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -26,8 +28,9 @@ Error corrupt(const std::filesystem::path& path, const char* what) {
 }
 
 Error systemError(const std::filesystem::path& path) {
-  return {ErrorCode::Io,
-          fmt::format("{}: {}", path.string(), std::generic_category().message(errno))};
+  const int error = errno;
+  return {isPassing(error) ? ErrorCode::Busy : ErrorCode::Io,
+          fmt::format("{}: {}", path.string(), std::generic_category().message(error))};
 }
 
 }  // namespace
@@ -66,8 +69,12 @@ SpoolReader& SpoolReader::operator=(SpoolReader&& other) noexcept {
 SpoolReader::~SpoolReader() {
   if (base_ != nullptr)
     ::munmap(base_, mappedBytes_);
+  closeFile();
+}
+
+void SpoolReader::closeFile() noexcept {
   if (fd_ >= 0)
-    ::close(fd_);
+    ::close(std::exchange(fd_, -1));
 }
 
 Result<void> SpoolReader::adopt(int fd, Access access) {

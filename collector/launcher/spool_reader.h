@@ -65,7 +65,7 @@ class SpoolReader {
   enum class Access { ReadOnly, ReadWrite };
 
   // Corrupt when the file is no spool or was cut below its header, Unsupported when it is of
-  // another version.
+  // another version, Busy when files or memory have run out: it may open later.
   static Result<SpoolReader> open(const std::filesystem::path& path, Access access);
   SpoolReader(SpoolReader&& other) noexcept;
   SpoolReader& operator=(SpoolReader&& other) noexcept;
@@ -93,6 +93,9 @@ class SpoolReader {
 
   // Gives the slot back to its process. Requires: Access::ReadWrite, everything in it is stored.
   void release(const SpoolSlot& slot) noexcept;
+
+  // No record is read any more: gives the file's descriptor back. The header can still be read.
+  void closeFile() noexcept;
 
   LossTable losses() const;
   bool finished() const noexcept;                  // the process left by exit or _exit
