@@ -30,7 +30,7 @@ json rankJson(const RankReport& rank) {
              {"optimizer_ns", rank.parts->optimizerNs},
              {"other_ns", rank.parts->otherNs}};
   return {{"rank", orNull(rank.process.rank)},
-          {"device", "cpu"},
+          {"device", time.device},
           {"window_ns", time.windowNs},
           {"compute_ns", ifComputeKnown(time.computeNs)},
           {"copy_ns", time.copyNs},

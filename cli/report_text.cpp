@@ -68,21 +68,32 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
   return lines;
 }
 
+constexpr std::ptrdiff_t kCopyColumn = 3;  // of the table of times
+
+void removeColumn(Table& table, std::ptrdiff_t column) {
+  table.columns.erase(table.columns.begin() + column);
+  for (auto& row : table.rows)
+    row.erase(row.begin() + column);
+}
+
 Lines timeLines(const JobReport& report, std::size_t limit) {
   Table table{{{"rank", "rank"},
                {"window", "window", ColumnKind::DurationNs},
                {"compute", "compute", ColumnKind::DurationNs},
+               {"copy", "copying", ColumnKind::DurationNs},
                {"idle", "idle", ColumnKind::DurationNs},
                {"collectives", "collectives", ColumnKind::Integer},
                {"comm", "time", ColumnKind::DurationNs},
                {"hidden", "hidden", ColumnKind::DurationNs},
                {"exposed", "exposed", ColumnKind::DurationNs},
-               {"share", "exposed of window", ColumnKind::Fraction}},
+               {"share", "share", ColumnKind::Fraction}},
               {}};
   bool someUnknown = false;
+  bool noneCopies = true;
   for (const RankReport& rank : report.ranks) {
     const metrics::RankTime& time = rank.time;
     someUnknown |= !time.computeKnown;
+    noneCopies &= time.copyNs == 0;
     if (!time.computeKnown && time.collectives == 0)
       continue;
     const auto ifComputeKnown = [&](const Cell& cell) { return time.computeKnown ? cell : Cell(); };
@@ -93,6 +104,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
     table.rows.push_back({rank.process.name,
                           duration(time.windowNs),
                           ifComputeKnown(duration(time.computeNs)),
+                          duration(time.copyNs),
                           ifComputeKnown(duration(time.idleNs)),
                           time.collectives,
                           duration(time.commNs),
@@ -100,12 +112,16 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
                           ifComputeKnown(duration(time.exposedNs)),
                           ifComputeKnown(share)});
   }
+  if (noneCopies)
+    removeColumn(table, kCopyColumn);
   Lines lines = {""};
   if (table.rows.empty()) {
     appendLines(lines, "No framework was recorded: what was computed is unknown.");
     return lines;
   }
-  appendLines(lines, "Computing and communicating, hidden behind computing or exposed");
+  appendLines(
+      lines,
+      "Computing and communicating, hidden behind computing or exposed (share: of the window)");
   appendTable(lines, std::move(table), limit);
   if (someUnknown)
     appendLines(lines, "  Where no framework was recorded, what was computed is unknown.");

@@ -301,5 +301,63 @@ TEST_F(RankMetrics, ConservationTakesTheWritersOfAPipeTogether) {
   EXPECT_EQ(sum.sentBytes, 30);
 }
 
+// Kernels 10-40 and 30-60, one of a collective 50-90, a copy 85-100, another process's kernel.
+TEST_F(RankMetrics, CountsWhatDevicesDidWhereThereAreAny) {
+  process(1, 200);
+  model::Device device;
+  device.hostId = host_;
+  device.kind = "gpu";
+  device.ordinal = 3;
+  const auto deviceId = trace_->add(device);
+  const auto streamOf = [&](std::int64_t number) {
+    model::Stream stream;
+    stream.processId = process_;
+    stream.deviceId = deviceId;
+    stream.number = number;
+    return trace_->add(stream);
+  };
+  const auto work = [&](model::StreamId stream, std::int64_t begin, std::int64_t end) {
+    model::DeviceWork row;
+    row.streamId = stream;
+    row.nameId = trace_->name("work");
+    row.startNs = begin;
+    row.durNs = end - begin;
+    return row;
+  };
+  model::Kernel kernel;
+  kernel.work = work(streamOf(9), 0, 100);
+  trace_->add(kernel);
+  const model::ThreadId thread = process(0, 100);
+  iteration(thread, 0, 0, 120);
+  const model::StreamId stream = streamOf(7);
+  for (const auto& [begin, end] : {std::pair(10, 40), std::pair(30, 60)}) {
+    kernel.work = work(stream, begin, end);
+    trace_->add(kernel);
+  }
+  kernel.work = work(stream, 50, 90);
+  model::Collective collective;
+  collective.processId = process_;
+  collective.kernelId = trace_->add(kernel);
+  collective.startNs = 50;
+  collective.durNs = 40;
+  trace_->add(collective);
+  model::Copy copy;
+  copy.work = work(stream, 85, 100);
+  trace_->add(copy);
+  const store::Database trace = opened("NULL");
+  const auto ranks = must(readRanks(trace));
+  ASSERT_FALSE(ranks.empty());
+  ASSERT_EQ(ranks[0].rank, 0);
+  const RankTime time = must(timeOf(trace, ranks[0]));
+  EXPECT_EQ(time.device, "gpu 3");
+  EXPECT_TRUE(time.computeKnown);
+  EXPECT_EQ(time.computeNs, 50);
+  EXPECT_EQ(time.copyNs, 15);
+  EXPECT_EQ(time.commNs, 40);
+  EXPECT_EQ(time.hiddenNs, 10);
+  EXPECT_EQ(time.exposedNs, 30);
+  EXPECT_EQ(time.idleNs, 30);
+}
+
 }  // namespace
 }  // namespace sonde::engine::metrics

@@ -40,6 +40,57 @@ Result<std::map<std::int64_t, ThreadActivity>> readActivity(const store::Databas
   }
 }
 
+struct DeviceActivity {
+  std::string name;
+  Intervals kernels;  // but those of collectives
+  Intervals copies;
+};
+
+Result<Intervals> readIntervals(const store::Database& trace,
+                                std::string_view sql,
+                                std::int64_t process) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
+  rows.bind(1, process);
+  Intervals intervals;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return normalise(std::move(intervals));
+    intervals.push_back({rows.integer(0), rows.integer(1)});
+  }
+}
+
+// Nothing of a process whose devices did nothing.
+Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
+                                                  std::int64_t process) {
+  SONDE_TRY_ASSIGN(
+      Statement names,
+      trace.prepare("SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.kind || ' ' || "
+                    "d.ordinal AS name FROM stream s JOIN device d ON d.id = s.device_id "
+                    "WHERE s.process_id = ?1 AND (EXISTS (SELECT 1 FROM kernel WHERE stream_id = "
+                    "s.id) OR EXISTS (SELECT 1 FROM copy WHERE stream_id = s.id)) ORDER BY 1)"));
+  names.bind(1, process);
+  SONDE_TRY(names.step());
+  if (names.isNull(0))
+    return std::optional<DeviceActivity>();
+  DeviceActivity devices;
+  devices.name = names.text(0);
+  SONDE_TRY_ASSIGN(devices.kernels,
+                   readIntervals(trace,
+                                 "SELECT k.start_ns, k.start_ns + k.dur_ns FROM stream s JOIN "
+                                 "kernel k ON k.stream_id = s.id WHERE s.process_id = ?1 AND "
+                                 "k.dur_ns IS NOT NULL AND k.id NOT IN (SELECT kernel_id FROM "
+                                 "collective WHERE process_id = ?1 AND kernel_id IS NOT NULL)",
+                                 process));
+  SONDE_TRY_ASSIGN(devices.copies,
+                   readIntervals(trace,
+                                 "SELECT c.start_ns, c.start_ns + c.dur_ns FROM stream s JOIN copy "
+                                 "c ON c.stream_id = s.id WHERE s.process_id = ?1 AND c.dur_ns IS "
+                                 "NOT NULL",
+                                 process));
+  return std::optional(std::move(devices));
+}
+
 // By start; not normalised, because each collective's own start matters.
 Result<Intervals> readCollectives(const store::Database& trace, std::int64_t process) {
   SONDE_TRY_ASSIGN(
@@ -54,6 +105,16 @@ Result<Intervals> readCollectives(const store::Database& trace, std::int64_t pro
       return collectives;
     collectives.push_back({rows.integer(0), rows.integer(1)});
   }
+}
+
+Result<Intervals> hostCompute(const store::Database& trace,
+                              std::int64_t process,
+                              const Intervals& collectives) {
+  SONDE_TRY_ASSIGN(const auto threads, readActivity(trace, process));
+  Intervals computing;
+  for (const auto& [id, thread] : threads)
+    computing = unite(computing, computeOf(thread, collectives));
+  return computing;
 }
 
 }  // namespace
@@ -77,23 +138,30 @@ Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives) 
 }
 
 Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank) {
-  SONDE_TRY_ASSIGN(const auto threads, readActivity(trace, rank.processId));
   SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, rank.processId));
+  SONDE_TRY_ASSIGN(auto devices, readDevices(trace, rank.processId));
   const Intervals window = normalise({rank.window});
   RankTime time;
   Intervals computing;
-  for (const auto& [id, thread] : threads) {
-    time.computeKnown |= !thread.computing.empty();
-    computing = unite(computing, computeOf(thread, collectives));
+  Intervals copying;
+  if (devices) {
+    time.device = std::move(devices->name);
+    time.computeKnown = true;
+    computing = intersect(devices->kernels, window);
+    copying = intersect(devices->copies, window);
+  } else {
+    SONDE_TRY_ASSIGN(const Intervals all, hostCompute(trace, rank.processId, collectives));
+    time.computeKnown = !all.empty();
+    computing = intersect(all, window);
   }
-  computing = intersect(computing, window);
   const Intervals communicating = intersect(normalise(collectives), window);
   time.windowNs = totalLength(window);
   time.computeNs = totalLength(computing);
+  time.copyNs = totalLength(copying);
   time.commNs = totalLength(communicating);
   time.hiddenNs = totalLength(intersect(communicating, computing));
   time.exposedNs = time.commNs - time.hiddenNs;
-  time.idleNs = time.windowNs - totalLength(unite(computing, communicating));
+  time.idleNs = time.windowNs - totalLength(unite(unite(computing, copying), communicating));
   time.collectives =
       std::count_if(collectives.begin(), collectives.end(), [&](const Interval& collective) {
         return collective.begin < rank.window.end && collective.end > rank.window.begin;

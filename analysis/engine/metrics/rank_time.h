@@ -1,14 +1,15 @@
 // What a rank did with its time: computing, communicating, both, neither; and the parts of an
 // iteration. Plain values; reading uses the database's thread.
 //
-// Compute, on a process without a device, is the union over its threads of forward, backward,
-// optimizer, evaluation, module and operator slices, less what the same thread spent in data
-// loading, collectives, I/O and waits. A backward whose gradients are reduced while it runs ends by
-// waiting for the last reduction; no probe sees that wait, so from where the last collective inside
-// a backward begins until the collectives of that backward have ended, or it has, the thread counts
-// as waiting. Communication is the union of the rank's collectives. Hidden communication is what
-// happens while the rank computes; the rest is exposed. A rank of which no such slice was recorded
-// may have computed all the time: then nobody knows.
+// On a process with devices, compute is the union of its kernels, but for those of collectives, and
+// copying that of its copies. On one without, compute is the union over its threads of forward,
+// backward, optimizer, evaluation, module and operator slices, less what the same thread spent in
+// data loading, collectives, I/O and waits. A backward whose gradients are reduced while it runs
+// ends by waiting for the last reduction; no probe sees that wait, so from where the last
+// collective inside a backward begins until the collectives of that backward have ended, or it has,
+// the thread counts as waiting. Communication is the union of the rank's collectives. Hidden
+// communication is what happens while the rank computes; the rest is exposed. A rank of which no
+// such slice was recorded may have computed all the time: then nobody knows.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -18,19 +19,21 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace sonde::engine::metrics {
 
 struct RankTime {
-  bool computeKnown = false;  // else compute, hidden, exposed and idle say nothing
+  std::string device = "cpu";  // "gpu 0", or several with ", " between
+  bool computeKnown = false;   // else compute, hidden, exposed and idle say nothing
   std::int64_t windowNs = 0;
   std::int64_t computeNs = 0;
-  std::int64_t copyNs = 0;  // of a device
+  std::int64_t copyNs = 0;  // of devices; some of it may be while they compute or communicate
   std::int64_t commNs = 0;
   std::int64_t hiddenNs = 0;  // hidden + exposed = comm
   std::int64_t exposedNs = 0;
-  std::int64_t idleNs = 0;  // of the window, neither computing nor communicating
+  std::int64_t idleNs = 0;  // of the window: nothing of these
   std::int64_t collectives = 0;
 };
 
