@@ -76,23 +76,23 @@ const std::string& ChromeWriter::quoted(std::string_view text) {
 }
 
 Result<void> ChromeWriter::begin() {
-  return output_.write(
-      fmt::format("{{\"schemaVersion\":1,\"sonde\":1,\"displayTimeUnit\":\"ms\","
-                  "\"baseTimeNanoseconds\":{},\"traceEvents\":[\n",
-                  baseNs_));
+  return output_.write(fmt::format(R"({{"schemaVersion":1,"sonde":1,"displayTimeUnit":"ms",)"
+                                   R"("baseTimeNanoseconds":{},"traceEvents":[)"
+                                   "\n",
+                                   baseNs_));
 }
 
 Result<void> ChromeWriter::end() {
   std::string rest = "\n]";
   if (ranks_ == 1)
     rest += fmt::format(
-        ",\"distributedInfo\":{{\"rank\":{},\"world_size\":{}}}", *rank_, worldSize_.value_or(1));
+        R"(,"distributedInfo":{{"rank":{},"world_size":{}}})", *rank_, worldSize_.value_or(1));
   return output_.write(rest + "}\n");
 }
 
 void ChromeWriter::beginEvent(char phase) {
   line_.clear();
-  put("{}{{\"ph\":\"{}\"", first_ ? "" : ",\n", phase);
+  put(R"({}{{"ph":"{}")", first_ ? "" : ",\n", phase);
   first_ = false;
 }
 
@@ -105,37 +105,34 @@ void ChromeWriter::putTime(std::string_view key, std::int64_t ns) {
   const bool negative = ns < 0;
   const std::uint64_t size =
       negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  put(",\"{}\":{}{}.{:03}", key, negative ? "-" : "", size / 1000, size % 1000);
+  put(R"(,"{}":{}{}.{:03})", key, negative ? "-" : "", size / 1000, size % 1000);
 }
 
 void ChromeWriter::metadata(std::string_view name, std::int64_t pid, std::int64_t tid) {
   beginEvent('M');
-  put(",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":", name, pid, tid);
+  put(R"(,"name":"{}","pid":{},"tid":{},"args":)", name, pid, tid);
 }
 
 Result<void> ChromeWriter::process(const TimelineProcess& process) {
   metadata("process_name", process.shownPid, 0);
-  put("{{\"name\":{},\"pid\":{},\"host\":{}",
-      quoted(process.name),
-      process.pid,
-      quoted(process.host));
+  put(R"({{"name":{},"pid":{},"host":{})", quoted(process.name), process.pid, quoted(process.host));
   if (process.rank) {
-    put(",\"rank\":{}", *process.rank);
+    put(R"(,"rank":{})", *process.rank);
     ++ranks_;
     rank_ = process.rank;
     worldSize_ = process.worldSize;
   }
   if (process.worldSize)
-    put(",\"world_size\":{}", *process.worldSize);
+    put(R"(,"world_size":{})", *process.worldSize);
   put("}}");
   SONDE_TRY(endEvent());
   if (!process.rank)
     return {};
   metadata("process_labels", process.shownPid, 0);
-  put("{{\"labels\":\"rank {}\"}}", *process.rank);
+  put(R"({{"labels":"rank {}"}})", *process.rank);
   SONDE_TRY(endEvent());
   metadata("process_sort_index", process.shownPid, 0);
-  put("{{\"sort_index\":{}}}", *process.rank);
+  put(R"({{"sort_index":{}}})", *process.rank);
   return endEvent();
 }
 
@@ -147,9 +144,9 @@ Result<void> ChromeWriter::track(const TimelineTrack& track) {
   lanes_ = 1;
   place_.clear();
   if (track.stream)
-    place_ = fmt::format(",\"device\":{},\"stream\":{}", track.device.value_or(0), *track.stream);
+    place_ = fmt::format(R"(,"device":{},"stream":{})", track.device.value_or(0), *track.stream);
   else if (track.kind == TimelineTrack::Kind::Stream)
-    place_ = ",\"stream\":-1";
+    place_ = R"(,"stream":-1)";
   return nameLine(track.shownTid, track.name, track.tid);
 }
 
@@ -157,9 +154,9 @@ Result<void> ChromeWriter::nameLine(std::int64_t shownTid,
                                     std::string_view name,
                                     model::OptionalInt tid) {
   metadata("thread_name", pid_, shownTid);
-  put("{{\"name\":{}", quoted(name));
+  put(R"({{"name":{})", quoted(name));
   if (tid)
-    put(",\"tid\":{}", *tid);
+    put(R"(,"tid":{})", *tid);
   put("}}");
   return endEvent();
 }
@@ -176,17 +173,17 @@ Result<std::int64_t> ChromeWriter::lineOf(const TimelineSpan& span) {
 
 void ChromeWriter::putSpan(char phase, const TimelineSpan& span, std::int64_t tid) {
   beginEvent(phase);
-  put(",\"cat\":{},\"name\":{},\"pid\":{},\"tid\":{}",
+  put(R"(,"cat":{},"name":{},"pid":{},"tid":{})",
       quoted(span.category),
       quoted(span.name),
       pid_,
       tid);
   putTime("ts", span.startNs - baseNs_);
-  put(",\"kind\":\"{}\"{}", span.kind, place_);
+  put(R"(,"kind":"{}"{})", span.kind, place_);
   if (span.iteration)
-    put(",\"iteration\":{}", *span.iteration);
+    put(R"(,"iteration":{})", *span.iteration);
   if (span.launcher)
-    put(",\"launcher\":{}", *span.launcher);
+    put(R"(,"launcher":{})", *span.launcher);
 }
 
 Result<void> ChromeWriter::span(const TimelineSpan& span) {
@@ -195,17 +192,17 @@ Result<void> ChromeWriter::span(const TimelineSpan& span) {
   SONDE_TRY_ASSIGN(const std::int64_t tid, lineOf(span));
   putSpan(isMark ? 'i' : !nests ? 'b' : span.durNs ? 'X' : 'B', span, tid);
   if (isMark)
-    put(",\"s\":\"t\"");
+    put(R"(,"s":"t")");
   else if (!nests)
-    put(",\"id\":{}", ++asyncId_);
+    put(R"(,"id":{})", ++asyncId_);
   else if (span.durNs)
     putTime("dur", *span.durNs);
   if (!span.args.empty())
-    put(",\"args\":{}", span.args);
+    put(R"(,"args":{})", span.args);
   SONDE_TRY(endEvent());
   if (!isMark && !nests && span.durNs) {
     beginEvent('e');
-    put(",\"cat\":{},\"name\":{},\"pid\":{},\"tid\":{},\"id\":{}",
+    put(R"(,"cat":{},"name":{},"pid":{},"tid":{},"id":{})",
         quoted(span.category),
         quoted(span.name),
         pid_,
@@ -222,21 +219,21 @@ Result<void> ChromeWriter::span(const TimelineSpan& span) {
 Result<void> ChromeWriter::flow(const TimelineSpan& span, const FlowEnd& end, std::int64_t tid) {
   beginEvent(end.begins ? 's' : 'f');
   const std::string_view category = end.kind == kLaunch ? kLaunchCategory : end.kind;
-  put(",\"id\":{},\"cat\":{},\"name\":{},\"pid\":{},\"tid\":{}",
+  put(R"(,"id":{},"cat":{},"name":{},"pid":{},"tid":{})",
       end.id,
       quoted(category),
       quoted(category),
       pid_,
       tid);
   putTime("ts", span.startNs - baseNs_);
-  put(",\"lane\":{},\"depth\":{}", span.lane, span.depth);
+  put(R"(,"lane":{},"depth":{})", span.lane, span.depth);
   if (!end.begins)
-    put(",\"bp\":\"e\"");
+    put(R"(,"bp":"e")");
   return endEvent();
 }
 
 Result<void> ChromeWriter::counter(const TimelineCounter& counter) {
-  counter_ = fmt::format(",\"cat\":\"{}\",\"name\":{},\"pid\":{},\"kind\":\"{}\"",
+  counter_ = fmt::format(R"(,"cat":"{}","name":{},"pid":{},"kind":"{}")",
                          counter.kind,
                          quoted(counter.name),
                          counter.shownPid.value_or(0),
@@ -253,8 +250,8 @@ Result<void> ChromeWriter::sample(std::int64_t ns, double value, model::Optional
   line_.append(counter_);
   putTime("ts", ns - baseNs_);
   if (iteration)
-    put(",\"iteration\":{}", *iteration);
-  put(",\"args\":{{{}:{}}}", unit_, nlohmann::json(value).dump());
+    put(R"(,"iteration":{})", *iteration);
+  put(R"(,"args":{{{}:{}}})", unit_, nlohmann::json(value).dump());
   return endEvent();
 }
 
