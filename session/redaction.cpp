@@ -1,5 +1,7 @@
 #include "session/redaction.h"
 
+#include "session/named_value.h"
+
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -46,7 +48,9 @@ bool isSecretWord(const std::string& word) {
                                          "credential",
                                          "credentials",
                                          "auth",
+                                         "authorization",
                                          "cookie",
+                                         "cookies",
                                          "bearer",
                                          "authtoken",
                                          "accesskey",
@@ -62,9 +66,7 @@ std::string optionName(const std::string& argument) {
 }
 
 bool isName(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
-    return isAlnum(letter) || letter == '_' || letter == '-' || letter == '.';
-  });
+  return !text.empty() && std::all_of(text.begin(), text.end(), isNameLetter);
 }
 
 // `--max-tokens 512` hides nothing: a secret is no small number.
@@ -127,9 +129,46 @@ bool Redactor::hidesName(const std::string& name) const {
   return namesSecret(name) || matches(name);
 }
 
+bool Redactor::hidesValue(const std::string& name, const std::string& text) const {
+  return (namesSecret(name) && !isPlainNumber(text)) || matches(name) || matches(text);
+}
+
 std::string Redactor::value(const std::string& name, const std::string& text) const {
-  const bool secret = (namesSecret(name) && !isPlainNumber(text)) || matches(name);
-  return secret || matches(text) ? std::string(kRedacted) : withoutUrlPassword(text);
+  return hidesValue(name, text) ? std::string(kRedacted) : this->text(text);
+}
+
+// Each word by itself, whatever comes before it.
+std::string Redactor::words(const std::string& text) const {
+  const auto separates = [](char letter) {
+    return letter == ';' || isQuote(letter) || kBlanks.find(letter) != std::string_view::npos;
+  };
+  std::string shown;
+  for (auto at = text.begin(); at != text.end();) {
+    const auto end = std::find_if(at, text.end(), separates);
+    const std::string word(at, end);
+    shown += matches(word) ? std::string(kRedacted) : withoutUrlPassword(word);
+    at = std::find_if_not(end, text.end(), separates);
+    shown.append(end, at);
+  }
+  return shown;
+}
+
+std::string Redactor::text(const std::string& text) const {
+  const std::string checked = words(text);
+  std::string shown;
+  for (std::size_t at = 0; at < checked.size();) {
+    const std::size_t end = std::max(nameEnd(checked, at), at + 1);
+    const auto value = valueOf(checked, at, end);
+    const bool hidden =
+        value && hidesValue(optionName(checked.substr(at, end - at)),
+                            checked.substr(value->begin, value->end - value->begin));
+    const std::size_t next = hidden ? value->end : end;
+    shown.append(checked, at, (hidden ? value->begin : end) - at);
+    if (hidden)
+      shown += kRedacted;
+    at = next;
+  }
+  return shown;
 }
 
 std::vector<std::string> Redactor::arguments(const std::vector<std::string>& argv) const {
@@ -147,7 +186,7 @@ std::vector<std::string> Redactor::arguments(const std::vector<std::string>& arg
     else if (pendingName && !option)
       shown.push_back(value(*pendingName, argument));
     else
-      shown.push_back(withoutUrlPassword(argument));
+      shown.push_back(text(argument));
     pendingName.reset();
     if (option && !assigns && hidesName(name))
       pendingName = name;

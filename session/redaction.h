@@ -18,7 +18,8 @@ class Redactor {
   explicit Redactor(std::vector<std::string> patterns = {});
 
   // An argv: `--token X`, `--token=X`, `TOKEN=X`, `https://user:password@host` and what the
-  // patterns match.
+  // patterns match; the same inside an argument, where `Token: X` and `"token": "X"` are known,
+  // too.
   std::vector<std::string> arguments(const std::vector<std::string>& argv) const;
 
   // The same as one line.
@@ -33,6 +34,9 @@ class Redactor {
  private:
   bool hidesName(const std::string& name) const;
   bool matches(const std::string& text) const;
+  bool hidesValue(const std::string& name, const std::string& text) const;
+  std::string words(const std::string& text) const;
+  std::string text(const std::string& text) const;
 
   std::vector<std::string> patterns_;
 };

@@ -161,6 +161,11 @@ class Output(RunTest):
                        env={"NCCL_TOKEN": "s3cr3t-2", "TORCH_X": "my-s3cr3t-3"})
         self.assertNotIn(b"s3cr3t", self.output.read_bytes())
 
+    def test_secrets_inside_an_argument_are_stored_nowhere(self):
+        self.run_sonde("bash", "-c", "sh -c 'sleep 0; true --token=s3cr3t-1' x; true", "Authorization: Bearer s3cr3t-2",
+                       "--header=X-Api-Key: s3cr3t-3", '{"password":"s3cr3t-4"}')
+        self.assertNotIn(b"s3cr3t", self.output.read_bytes())
+
     def test_descriptors_of_the_recorder_do_not_reach_the_job(self):
         result = self.run_sonde("sh", "-c", "ls -l /proc/self/fd", close_fds=True)
         for name in ("signalfd", "inotify", "eventfd", ".part", "lock", "manifest"):
