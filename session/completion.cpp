@@ -32,6 +32,21 @@ Result<std::string> sessionOf(const store::Database& trace) {
   return trace.queryText("SELECT value FROM meta WHERE key = 'session'");
 }
 
+// The trace is complete without them: one that has no room for more is not held up.
+void addLastMeta(const fs::path& part, const MetaRows& rows) {
+  auto trace = store::Database::open(part, store::Access::ReadWrite);
+  if (!trace)
+    return;
+  auto transaction = store::Transaction::begin(*trace);
+  auto insert = trace->prepare("INSERT OR REPLACE INTO meta VALUES (?1, ?2)");
+  if (!transaction || !insert)
+    return;
+  for (const auto& [key, value] : rows)
+    if (!insert->bindAll(std::string_view(key), std::string_view(value)).run())
+      return;
+  (void)transaction->commit();
+}
+
 Error taken(const fs::path& part, const fs::path& output) {
   return {
       ErrorCode::Io,
@@ -64,11 +79,8 @@ bool isTraceOf(const fs::path& path, const std::string& session) {
   return found && *found == session;
 }
 
-Result<void> completeTrace(store::Database trace,
-                           const fs::path& part,
-                           const fs::path& output,
-                           bool replace,
-                           const Progress& progress) {
+Result<void> completeTrace(store::Database trace, const Completion& completion) {
+  const auto& [part, output, replace, progress, lastMeta] = completion;
   std::error_code failure;
   const auto session = sessionOf(trace);
   const bool own = session && isTraceOf(output, *session);
@@ -77,6 +89,8 @@ Result<void> completeTrace(store::Database trace,
   progress("joining connections", 0);
   SONDE_TRY(joinEnds(trace));
   SONDE_TRY(store::finalise(std::move(trace), progress.part(0.1, 1)));
+  if (lastMeta)
+    addLastMeta(part, lastMeta());
   auto renamed = store::renameTrace(part, output, replace || own);
   if (!renamed && renamed.error().code == ErrorCode::InvalidArgument)
     return taken(part, output);

@@ -7,19 +7,29 @@
 #include "analysis/store/database.h"
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
 namespace sonde::session {
 
+// Rows of table meta.
+using MetaRows = std::map<std::string, std::string>;
+
+struct Completion {
+  std::filesystem::path part;
+  std::filesystem::path output;
+  bool replace = false;  // a file of that name that is not this session's trace
+  Progress progress;
+  // Asked when the trace is finalised, for what is known only then, such as what that took.
+  std::function<MetaRows()> lastMeta = {};
+};
+
 // Finalises a trace whose rows are complete and gives it its name. `trace`: the only connection to
-// `part`. A file of that name that is not this session's trace is replaced only with `replace`;
-// else the error says so and the part stays as it is.
-Result<void> completeTrace(store::Database trace,
-                           const std::filesystem::path& part,
-                           const std::filesystem::path& output,
-                           bool replace,
-                           const Progress& progress);
+// the part. Where it may not replace what has the name, the error says so and the part stays as it
+// is.
+Result<void> completeTrace(store::Database trace, const Completion& completion);
 
 // Adds to an error of no room what to do about it: `.part` and spool are still there. `advice`: the
 // command that goes on.

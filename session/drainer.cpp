@@ -1,6 +1,5 @@
 #include "session/drainer.h"
 
-#include "session/completion.h"
 #include "session/host_clock.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
@@ -32,7 +31,7 @@ class Drainer::Impl {
 
   Result<void> openTrace();
   DrainProgress drainOnce();
-  Result<DrainTotals> finish(const fs::path& output);
+  Result<DrainTotals> finish(const fs::path& output, std::function<MetaRows()> lastMeta);
 
   RecorderNotes& notes() noexcept { return notes_; }
   void noteWarning(std::string text) {
@@ -268,6 +267,8 @@ Result<void> Drainer::Impl::beginImages(const ClockTriple& now) {
   for (const auto& [image, host] : fresh) {
     image->process().row.hostId = host->id;
     image->process().row.parentId = images_->parentOf(*image);
+    if (!image->process().row.command && !image->identity().command.empty())
+      image->setCommand(options_.redactor.commandLine(image->identity().command));
     SONDE_TRY(
         image->begin(recorder_->sink(), TraceRecorder::timeBase(*host, image->identity().clock)));
   }
@@ -285,6 +286,7 @@ void Drainer::Impl::closeImage(const Ending& ending) {
     if (const auto status = image.reader().exitStatus())
       row.exitStatus = *status;
   }
+  images_->inheritRank(image);
   image.finish();
   recorder_->sink().setState(image.name(), "closed", 0, 1);
 }
@@ -326,7 +328,8 @@ Result<void> Drainer::Impl::closeAll() {
   return runToTheEnd(Pass::CountAndClose, progress);
 }
 
-Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
+Result<DrainTotals> Drainer::Impl::finish(const fs::path& output,
+                                          std::function<MetaRows()> lastMeta) {
   options_.progress("storing what is left", 0);
   SONDE_TRY(closeAll());
   if (const std::uint32_t unread = images_->waiting(); unread > 0)
@@ -341,8 +344,12 @@ Result<DrainTotals> Drainer::Impl::finish(const fs::path& output) {
   images_.reset();
   finished_ = true;
   SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
-  SONDE_TRY(completeTrace(
-      std::move(trace), options_.part, output, options_.replace, options_.progress.part(0.2, 1)));
+  SONDE_TRY(completeTrace(std::move(trace),
+                          {options_.part,
+                           output,
+                           options_.replace,
+                           options_.progress.part(0.2, 1),
+                           std::move(lastMeta)}));
   if (!options_.keepSpool)
     deleteSession(options_.folder);
   return totals_;
@@ -388,8 +395,8 @@ void Drainer::noteWarning(const std::string& text) {
 void Drainer::stopRecording() {
   impl_->stopRecording();
 }
-Result<DrainTotals> Drainer::finish(const fs::path& output) {
-  return impl_->finish(output);
+Result<DrainTotals> Drainer::finish(const fs::path& output, std::function<MetaRows()> lastMeta) {
+  return impl_->finish(output, std::move(lastMeta));
 }
 const DrainTotals& Drainer::totals() const {
   return impl_->totals();

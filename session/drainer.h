@@ -10,7 +10,9 @@
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "session/clock_triple.h"
+#include "session/completion.h"
 #include "session/drain_totals.h"
+#include "session/redaction.h"
 #include "session/spool_lock.h"
 
 #include <cstdint>
@@ -57,6 +59,7 @@ struct DrainerOptions {
   std::filesystem::path part;    // the trace under construction: created, or resumed
   std::string job;               // meta.job; empty: unknown
   std::string hostName;          // empty: gethostname()
+  Redactor redactor;             // of the command that an image tells of itself
   // Of the trace with all that is beside it, at any time until it is finished; 0: what the disk
   // has. What would not fit is only counted, as lost for the reason "max size".
   std::uint64_t limitBytes = 0;
@@ -74,17 +77,12 @@ struct DrainerOptions {
   Progress progress;  // of finish()
 };
 
-// An image whose spool file has appeared.
-struct NewImage {
-  ImageId id;
-  std::vector<std::string> command;  // as the image read it itself; not redacted
-};
-
 struct DrainProgress {
-  std::uint64_t records = 0;        // stored by this call
-  std::uint64_t bytes = 0;          // of the spool, read by this call
-  std::vector<NewImage> newImages;  // now is the time to read their /proc
-  std::uint32_t liveImages = 0;     // images whose process still runs
+  std::uint64_t records = 0;  // stored by this call
+  std::uint64_t bytes = 0;    // of the spool, read by this call
+  // That the trace did not have yet: now is the time to read their /proc.
+  std::vector<ImageId> newImages;
+  std::uint32_t liveImages = 0;  // images whose process still runs
   // Nothing can be stored now (disk full, quota, a lock on the trace): tried again every 10 s of
   // DrainerOptions::clock and in finish(). The job is not touched.
   bool stopped = false;
@@ -122,11 +120,13 @@ class Drainer {
   // Turns recording off in the control page of every image.
   void stopRecording();
 
+  // `lastMeta`: as in completeTrace().
   // Call when the run is over: drains the rest, closes what is open (processes that still run stay
   // marked so), stores the losses, finalises the database and renames `part` to `output`; then
   // deletes the spool files and the manifest. After an error the `.part` is left as it was
   // committed and `sonde recover` can continue.
-  Result<DrainTotals> finish(const std::filesystem::path& output);
+  Result<DrainTotals> finish(const std::filesystem::path& output,
+                             std::function<MetaRows()> lastMeta = {});
 
   const DrainTotals& totals() const;
 

@@ -120,7 +120,7 @@ ImageSet::Row& ImageSet::makeRow(const launcher::SpoolIdentity& who) {
 
 void ImageSet::openFile(const fs::path& path,
                         const store::Database& trace,
-                        std::vector<NewImage>& fresh,
+                        std::vector<ImageId>& fresh,
                         std::vector<Unreadable>& unreadable) {
   using launcher::SpoolReader;
   if (seen_.contains(path.filename()))
@@ -145,13 +145,14 @@ void ImageSet::openFile(const fs::path& path,
   if (closedBefore(trace, image->name())) {
     closed_.push_back(std::move(image));
   } else {
-    fresh.push_back({image->id(), image->identity().command});
+    if (!row.process.row.id)
+      fresh.push_back(image->id());
     open_.push_back(std::move(image));
   }
 }
 
-std::vector<NewImage> ImageSet::scan(const store::Database& trace,
-                                     std::vector<Unreadable>& unreadable) {
+std::vector<ImageId> ImageSet::scan(const store::Database& trace,
+                                    std::vector<Unreadable>& unreadable) {
   std::error_code failure;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder_, failure))
@@ -160,7 +161,7 @@ std::vector<NewImage> ImageSet::scan(const store::Database& trace,
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   waiting_ = launcher::isPassing(failure.value()) ? 1 : 0;  // nobody knows how many
-  std::vector<NewImage> fresh;
+  std::vector<ImageId> fresh;
   for (const fs::path& file : files)
     openFile(file, trace, fresh, unreadable);
   std::stable_sort(open_.begin(), open_.end(), [](const auto& a, const auto& b) {
@@ -199,6 +200,27 @@ model::ProcessId ImageSet::parentOf(const SpoolImage& image) const {
   return best == nullptr ? model::ProcessId{} : best->process.row.id;
 }
 
+const ImageSet::Row* ImageSet::rowOf(model::ProcessId process) const {
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) {
+    return row->process.row.id && row->process.row.id == process;
+  });
+  return found == rows_.end() ? nullptr : found->get();
+}
+
+void ImageSet::inheritRank(SpoolImage& image) const {
+  model::Process& row = image.process().row;
+  const Row* const own = rowOf(row.id);
+  if (own == nullptr || own->described)
+    return;
+  for (const Row* parent = rowOf(row.parentId); parent != nullptr && !row.rank;
+       parent = rowOf(parent->process.row.parentId)) {
+    const model::Process& from = parent->process.row;
+    takeUnlessKnown(row.rank, from.rank);
+    takeUnlessKnown(row.localRank, from.localRank);
+    takeUnlessKnown(row.worldSize, from.worldSize);
+  }
+}
+
 ImageSet::Row* ImageSet::rowOf(const ImageId& image) const {
   Row* best = nullptr;
   for (const auto& row : rows_) {
@@ -225,6 +247,7 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
   if (facts.command) {
     process.command = *facts.command;
     row.command = process.command;
+    found->described = true;
   }
   if (facts.exitStatus)
     row.state = facts.exitSignal ? model::ProcessState::Signalled : model::ProcessState::Exited;

@@ -37,8 +37,9 @@ class ImageSet {
     std::string why;
   };
   // Opens files that are new. `trace` tells which of them an earlier recorder has closed. Those
-  // that cannot be opened now, but may be later, wait for the next scan.
-  std::vector<NewImage> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
+  // that cannot be opened now, but may be later, wait for the next scan. Returns the images that
+  // the trace did not have yet.
+  std::vector<ImageId> scan(const store::Database& trace, std::vector<Unreadable>& unreadable);
 
   // How many files the last scan could not open: files or memory had run out. Whose they are and
   // whether that process runs is not known.
@@ -53,6 +54,9 @@ class ImageSet {
   // The image of the parent process from which this one came; for a later image of the same process
   // the one that it replaced.
   model::ProcessId parentOf(const SpoolImage& image) const;
+  // From its parent, or whose child that is, what neither the process nor its environment has told:
+  // an environment that nobody has read was most likely the parent's.
+  void inheritRank(SpoolImage& image) const;
 
   // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
@@ -67,12 +71,14 @@ class ImageSet {
     ImageId image;
     std::int64_t startMonotonicNs = 0;
     ingest::ProcessRow process;
+    bool described = false;  // by facts that include its environment
   };
   void openFile(const std::filesystem::path& path,
                 const store::Database& trace,
-                std::vector<NewImage>& fresh,
+                std::vector<ImageId>& fresh,
                 std::vector<Unreadable>& unreadable);
   Row* rowOf(const ImageId& image) const;
+  const Row* rowOf(model::ProcessId process) const;
   Row& makeRow(const launcher::SpoolIdentity& who);
   void deleteFile(SpoolImage& image);
 

@@ -25,6 +25,15 @@ std::string textOf(const json& from, const char* key) {
   return found != from.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::vector<std::string> textsOf(const json& from, const char* key) {
+  std::vector<std::string> texts;
+  if (const auto found = from.find(key); found != from.end() && found->is_array())
+    for (const json& text : *found)
+      if (text.is_string())
+        texts.push_back(text.get<std::string>());
+  return texts;
+}
+
 template <typename Number>
 Number numberOf(const json& from, const char* key) {
   const auto found = from.find(key);
@@ -42,7 +51,8 @@ Result<void> writeManifest(const std::filesystem::path& folder, const Manifest& 
                     {"launcher_start_time", manifest.launcherStartTime},
                     {"boot_id", manifest.bootId},
                     {"job", manifest.job},
-                    {"command", manifest.command}};
+                    {"command", manifest.command},
+                    {"redact", manifest.redact}};
   const std::filesystem::path path = folder / "manifest.json";
   const std::filesystem::path fresh = folder / "manifest.json.new";
   {
@@ -81,10 +91,8 @@ Result<Manifest> readManifest(const std::filesystem::path& folder) {
   manifest.launcherStartTime = numberOf<std::uint64_t>(in, "launcher_start_time");
   manifest.bootId = textOf(in, "boot_id");
   manifest.job = textOf(in, "job");
-  if (const auto command = in.find("command"); command != in.end() && command->is_array())
-    for (const json& word : *command)
-      if (word.is_string())
-        manifest.command.push_back(word.get<std::string>());
+  manifest.command = textsOf(in, "command");
+  manifest.redact = textsOf(in, "redact");
   return manifest;
 }
 

@@ -20,6 +20,7 @@ struct Manifest {
   std::string bootId;
   std::string job;                   // meta.job
   std::vector<std::string> command;  // redacted
+  std::vector<std::string> redact;   // patterns of Redactor
 };
 
 // Written whole to a temporary name and renamed.

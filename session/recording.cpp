@@ -58,11 +58,13 @@ Result<std::unique_ptr<Recording>> Recording::begin(RecordingOptions options) {
   manifest.bootId = currentBootId();
   manifest.job = options.job;
   manifest.command = options.redactor.arguments(options.command);
+  manifest.redact = options.redactor.patterns();
   SONDE_TRY(writeManifest(options.folder, manifest));
   DrainerOptions drain;
   drain.folder = options.folder;
   drain.part = manifest.part;
   drain.job = options.job;
+  drain.redactor = options.redactor;
   drain.limitBytes = options.maxTraceBytes;
   drain.replace = options.replace;
   drain.progress = options.progress;
@@ -136,17 +138,11 @@ void Recording::drain() {
   const DrainProgress progress = drainer_->drainOnce();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
-  for (const auto& [image, command] : progress.newImages) {
-    if (!described_.contains(image)) {  // the watch has missed it
-      if (auto captured = captureImage(image, options_.redactor)) {
-        storeCaptured(*std::move(captured));
-      } else if (!command.empty()) {  // so has /proc: the process is gone
-        ProcessFacts facts;
-        facts.image = image;
-        facts.command = options_.redactor.commandLine(command);
-        drainer_->noteProcess(std::move(facts));
-      }
-    }
+  for (const ImageId& image : progress.newImages) {
+    if (described_.contains(image))
+      continue;
+    if (auto captured = captureImage(image, options_.redactor))  // the watch has missed it
+      storeCaptured(*std::move(captured));
   }
   liveImages_.store(progress.liveImages);
   if (stopped_ && !progress.newImages.empty())  // they came while the others were told
@@ -202,11 +198,17 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   drain();
   capture_.reset();
   noteRefused();
-  drainer_->noteMeta("recorder_cpu_ns", std::to_string(nowNs(CLOCK_PROCESS_CPUTIME_ID)));
-  drainer_->noteMeta("recorder_rss_bytes", std::to_string(largestResidentBytes()));
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
-  auto totals = drainer_->finish(options_.output);
+  const auto cost = [&summary] {
+    summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
+    summary.recorderBytes = largestResidentBytes();
+    return MetaRows{{"recorder_cpu_ns", std::to_string(summary.recorderCpuNs)},
+                    {"recorder_rss_bytes", std::to_string(summary.recorderBytes)}};
+  };
+  for (const auto& [key, value] : cost())  // in case the rest is left to sonde recover
+    drainer_->noteMeta(key, value);
+  auto totals = drainer_->finish(options_.output, cost);
   if (!totals)
     return withAdvice(std::move(totals).error(),
                       store::partOf(options_.output),
@@ -217,8 +219,6 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   if (full_)
     summary.unrecordedSeconds = static_cast<double>(endedNs - fullNs_) / 1e9;
   summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
-  summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
-  summary.recorderBytes = largestResidentBytes();
   return summary;
 }
 

@@ -8,6 +8,7 @@
 #include "session/find_session.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
+#include "session/process_capture.h"
 #include "session/spool_lock.h"
 
 #include <fmt/format.h>
@@ -82,17 +83,22 @@ Result<std::unique_ptr<Drainer>> openDrainer(const Session& session,
                                              DrainerOptions options,
                                              std::optional<SpoolLock> lock) {
   options.folder = session.folder;
-  if (session.manifest)
+  if (session.manifest) {
     options.job = session.manifest->job;
+    options.redactor = Redactor(session.manifest->redact);
+  }
   return Drainer::open(std::move(options), std::move(lock));
 }
 
 // Drains until nothing runs any more. False when something does and it is not to be waited for.
-bool drainToTheEnd(Drainer& drainer, const RecoverOptions& options) {
+bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOptions& options) {
   bool said = false;
   bool saidWhy = false;
   for (;;) {
     const DrainProgress progress = drainer.drainOnce();
+    for (const ImageId& image : progress.newImages)
+      if (auto captured = captureImage(image, redactor))
+        drainer.noteProcess(std::move(captured->facts));
     if (progress.liveImages == 0)
       return true;
     if (!options.follow)
@@ -155,8 +161,8 @@ Result<Recovered> completeOnly(const Session& session, const RecoverOptions& opt
   const fs::path& part = session.manifest->part;
   if (isThere(part)) {
     SONDE_TRY_ASSIGN(store::Database trace, store::reopenTrace(part));
-    SONDE_TRY(completeTrace(
-        std::move(trace), part, session.manifest->output, options.replace, options.progress));
+    SONDE_TRY(completeTrace(std::move(trace),
+                            {part, session.manifest->output, options.replace, options.progress}));
   }
   deleteSession(session.folder);
   return recovered;
@@ -182,7 +188,7 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   drain.progress = options.progress;
   SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
   Recovered recovered;
-  if (!drainToTheEnd(*drainer, options)) {
+  if (!drainToTheEnd(*drainer, Redactor(manifest.redact), options)) {
     recovered.why = "its processes still run";
     return recovered;
   }

@@ -17,6 +17,8 @@ class Redactor {
   // one that matches a whole argument or value hides that.
   explicit Redactor(std::vector<std::string> patterns = {});
 
+  const std::vector<std::string>& patterns() const noexcept { return patterns_; }
+
   // An argv: `--token X`, `--token=X`, `TOKEN=X`, `https://user:password@host` and what the
   // patterns match; the same inside an argument, where `Token: X` and `"token": "X"` are known,
   // too.

@@ -55,6 +55,11 @@ bool SpoolImage::sameProcess(const SpoolImage& other) const noexcept {
          a.bootId == b.bootId;
 }
 
+void SpoolImage::setCommand(std::string redacted) {
+  process_.command = std::move(redacted);
+  process_.row.command = process_.command;
+}
+
 bool SpoolImage::processRuns() const {
   static const std::string bootId = currentBootId();
   static const std::uint64_t pidNamespace = pidNamespaceOf("self");

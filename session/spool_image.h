@@ -23,6 +23,7 @@ class SpoolImage {
   launcher::SpoolReader& reader() noexcept { return reader_; }
   const std::string& name() const noexcept { return name_; }
   ingest::ProcessRow& process() noexcept { return process_; }
+  void setCommand(std::string redacted);
   ImageId id() const noexcept;
 
   // Whether the process that wrote the file still runs, as far as this machine can tell.

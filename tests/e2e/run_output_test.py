@@ -156,6 +156,13 @@ class Output(RunTest):
             self.assertGreater(int(meta[key]), 0)
         self.assertIn("recorder_bytes", meta)
 
+    def test_the_cost_in_the_trace_is_that_of_the_summary(self):
+        self.run_sonde("true", options=("--summary", "s.json"))
+        said = self.summary(self.folder / "s.json")["recorder"]
+        meta = dict(self.rows("SELECT key, value FROM meta"))
+        self.assertEqual(int(meta["recorder_cpu_ns"]) / 1e9, said["cpu_s"])
+        self.assertEqual(int(meta["recorder_rss_bytes"]), said["rss_bytes"])
+
     def test_secrets_are_stored_nowhere(self):
         self.run_sonde("sh", "-c", "sleep 0; true", "--token", "s3cr3t-1", options=("--redact", "my-*"),
                        env={"NCCL_TOKEN": "s3cr3t-2", "TORCH_X": "my-s3cr3t-3"})

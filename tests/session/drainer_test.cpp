@@ -44,6 +44,67 @@ TEST_F(DrainerTest, FinishesATraceAndRemovesTheSession) {
   EXPECT_FALSE(fs::exists(part()));
 }
 
+TEST_F(DrainerTest, AsksForTheLastMetaWhenTheTraceIsFinalised) {
+  SpoolBuilder spool;
+  spool.write(session());
+  auto drainer = open();
+  drainer->noteMeta("cost", "before");
+  std::vector<std::string> then;
+  const auto totals = drainer->finish(output(), [&] {
+    then = rows(
+        "SELECT value FROM meta WHERE key = 'cost' AND EXISTS (SELECT 1 FROM meta WHERE "
+        "key = 'finished')");
+    return MetaRows{{"cost", "after"}};
+  });
+  ASSERT_TRUE(totals) << totals.error().message;
+  EXPECT_THAT(then, ElementsAre("before"));
+  EXPECT_THAT(rows("SELECT value FROM meta WHERE key = 'cost'"), ElementsAre("after"));
+}
+
+TEST_F(DrainerTest, TakesTheCommandThatAnImageTellsUntilABetterOneIsNoted) {
+  SpoolBuilder spool;
+  spool.command({"train", "--token", "SECRET"});
+  spool.write(session());
+  SpoolBuilder other((1 << 22) + 1);
+  other.command({"cut"});
+  other.write(session());
+  auto drainer = open();
+  drainer->drainOnce();
+  ProcessFacts facts;
+  facts.image = {(1 << 22) + 1, other.header().startTime, 0};
+  facts.command = "not cut";
+  drainer->noteProcess(facts);
+  finish(std::move(drainer));
+  EXPECT_THAT(rows("SELECT command FROM process ORDER BY pid"),
+              ElementsAre("train --token [redacted]", "not cut"));
+}
+
+// Of its parent's parent: nobody has read the environment of the two that came last.
+TEST_F(DrainerTest, InheritsTheRankThatNobodyHasRead) {
+  std::int32_t parent = 1;
+  for (std::int32_t pid = 1 << 22; pid < (1 << 22) + 4; ++pid) {
+    SpoolBuilder spool(pid);
+    spool.header().parentPid = parent;
+    spool.header().startTime = static_cast<std::uint64_t>(pid);
+    spool.write(session());
+    parent = pid == (1 << 22) + 1 ? 1 << 22 : pid;
+  }
+  auto drainer = open();
+  ProcessFacts facts;
+  facts.image = {1 << 22, 1 << 22, 0};
+  facts.command = "sh";
+  facts.rank = 3;
+  facts.worldSize = 4;
+  drainer->noteProcess(facts);
+  ProcessFacts without;  // as its environment says
+  without.image = {(1 << 22) + 1, (1 << 22) + 1, 0};
+  without.command = "env -u RANK sh";
+  drainer->noteProcess(without);
+  finish(std::move(drainer));
+  EXPECT_THAT(rows("SELECT rank, world_size FROM process ORDER BY pid"),
+              ElementsAre("3|4", "-|-", "3|4", "3|4"));
+}
+
 TEST_F(DrainerTest, ReadsASlotAsItGrows) {
   SpoolBuilder spool(::getpid());  // lives
   spool.header().startTime = processStartTime(::getpid());

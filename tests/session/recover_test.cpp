@@ -91,6 +91,39 @@ TEST_F(RecoverTest, FinishesThePartOnce) {
   EXPECT_EQ(again.error().code, ErrorCode::NotFound);
 }
 
+TEST_F(RecoverTest, KnowsTheCommandsThatItsRecorderHasNotSeen) {
+  Manifest manifest = *readManifest(session());
+  manifest.redact = {"corp-*"};
+  ASSERT_TRUE(writeManifest(session(), manifest));
+  SpoolBuilder spool;
+  spool.command({"train", "--token=SECRET", "corp-17"});
+  spool.write(session());
+  options_.output = folder_.path() / "copy.sonde";
+  for (const fs::path& trace : {options_.output, output()}) {
+    const auto recovered = recoverSession(session(), options_);
+    ASSERT_TRUE(recovered) << recovered.error().message;
+    auto database = store::openTrace(trace);
+    ASSERT_TRUE(database) << database.error().message;
+    EXPECT_THAT(test::readRows(*database, "SELECT command FROM process"),
+                ElementsAre("train --token=[redacted] [redacted]"));
+    options_.output.clear();
+  }
+}
+
+// That began after it, but still run.
+TEST_F(RecoverTest, ReadsTheEnvironmentOfProcessesThatRun) {
+  SpoolBuilder spool(::getpid());
+  spool.header().startTime = processStartTime(::getpid());
+  spool.write(session());
+  const std::atomic<bool> stop{true};
+  options_.stop = &stop;
+  ASSERT_TRUE(recoverSession(session(), options_));
+  auto trace = store::openTrace(output());
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_THAT(test::readRows(*trace, "SELECT command FROM process"),
+              ElementsAre(testing::HasSubstr("drainer_test")));
+}
+
 TEST_F(RecoverTest, LeavesRunningProcessesAloneUnlessToldToFollow) {
   recordedByHalf();
   options_.follow = false;

@@ -62,6 +62,13 @@ wire::FileHeader& SpoolBuilder::header() {
   return *reinterpret_cast<wire::FileHeader*>(bytes_.data());
 }
 
+void SpoolBuilder::command(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments)
+    text.append(argument).push_back('\0');
+  header().commandBytes = static_cast<std::uint32_t>(text.copy(header().command, text.size()));
+}
+
 wire::LossCounters& SpoolBuilder::losses() {
   return *reinterpret_cast<wire::LossCounters*>(bytes_.data() + wire::kLossOffset);
 }

@@ -24,6 +24,7 @@ class SpoolBuilder {
                         wire::ClockKind clock = wire::ClockKind::Monotonic);
 
   wire::FileHeader& header();
+  void command(const std::vector<std::string>& arguments);
   wire::LossCounters& losses();
   wire::SlotHeader& slot(std::uint32_t index);
   std::atomic<wire::SlotState>& state(std::uint32_t index);
