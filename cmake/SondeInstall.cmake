@@ -19,4 +19,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/SondeConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/SondeConfig.cmake" "${PROJECT_BINARY_DIR}/SondeConfigVersion.cmake"
         DESTINATION lib/cmake/Sonde)
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/" DESTINATION share)
+if(SONDE_PORTABLE)
+  sonde_install_bundle()
+endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/sonde)

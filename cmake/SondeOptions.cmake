@@ -30,11 +30,6 @@ target_compile_options(sonde_flags INTERFACE
 target_compile_options(sonde_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:-Wno-pedantic>")
 target_include_directories(sonde_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 
-if(SONDE_PORTABLE)
-  # Qt's libraries are linked to the shared C++ runtime, which sonde-gui therefore bundles.
-  # What is not used of it would ask for a newer glibc.
-  set(SONDE_STATIC_RUNTIME -static-libstdc++ -static-libgcc -Wl,--gc-sections)
-endif()
 if(SONDE_SANITIZE)
   target_compile_options(sonde_flags INTERFACE -fsanitize=${SONDE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

@@ -1,6 +1,6 @@
-# SONDE_PORTABLE: `cmake --install` makes a directory that runs on another Linux machine. `sonde` needs glibc alone:
-# SQLite, fmt, toml++ and the C++ runtime are in it. `sonde-gui` brings Qt and what that needs in lib/sonde/bundled, found by an
-# RPATH; see docs/installing.md. Included before the packages are looked for.
+# SONDE_PORTABLE: `cmake --install` makes a directory that runs on another Linux machine. SQLite, zlib, fmt and toml++ are
+# in the programs; what there is as a shared library alone (simdjson, Qt), protobuf and what these need, so the C++
+# runtime, is in lib/sonde/bundled, found by an RPATH; see docs/installing.md. Included before the packages are looked for.
 if(NOT SONDE_PORTABLE)
   find_package(SQLite3 3.40 REQUIRED)
   find_package(fmt 9 REQUIRED)
@@ -8,11 +8,14 @@ if(NOT SONDE_PORTABLE)
   return()
 endif()
 
-find_library(SONDE_SQLITE_ARCHIVE NAMES libsqlite3.a)
-if(NOT SONDE_SQLITE_ARCHIVE)
-  message(FATAL_ERROR "SONDE_PORTABLE needs a static SQLite, libsqlite3.a (Debian: libsqlite3-dev)")
-endif()
-set(SQLite3_LIBRARY "${SONDE_SQLITE_ARCHIVE}")
+function(sonde_static_library variable file package)
+  find_library(${variable} NAMES ${file})
+  if(NOT ${variable})
+    message(FATAL_ERROR "SONDE_PORTABLE needs the static library ${file} (Debian: ${package})")
+  endif()
+endfunction()
+sonde_static_library(SQLite3_LIBRARY libsqlite3.a libsqlite3-dev)
+sonde_static_library(ZLIB_LIBRARY libz.a zlib1g-dev)
 find_package(SQLite3 3.40 REQUIRED)
 target_link_libraries(SQLite::SQLite3 INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
 
@@ -27,21 +30,31 @@ endfunction()
 sonde_header_only(fmt::fmt fmt/format.h FMT_HEADER_ONLY=1)
 sonde_header_only(tomlplusplus::tomlplusplus toml++/toml.h TOML_HEADER_ONLY=1)
 
-# sonde_portable_gui(): beside sonde-gui install the libraries and Qt plugins that it needs.
-function(sonde_portable_gui)
-  # DT_RPATH, not DT_RUNPATH: it also holds for what Qt's own libraries and plugins need.
-  target_link_options(sonde-gui PRIVATE -Wl,--disable-new-dtags)
-  set_target_properties(sonde-gui PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/sonde/bundled")
-  set(plugins)
+# sonde_portable_program(TARGET): bundle what it needs.
+function(sonde_portable_program target)
+  # DT_RPATH, not DT_RUNPATH: it also holds for what the bundled libraries need.
+  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/sonde/bundled")
+  set_property(GLOBAL APPEND PROPERTY SONDE_PORTABLE_PROGRAMS "$<TARGET_FILE:${target}>")
+endfunction()
+
+# sonde_portable_qt(): bundle the plugins of Qt, too.
+function(sonde_portable_qt)
   foreach(plugin platforms/libqxcb.so platforms/libqoffscreen.so platforms/libqminimal.so platforms/libqvnc.so
                  platforminputcontexts/libcomposeplatforminputcontextplugin.so)
     set(file "${QT6_INSTALL_PREFIX}/${QT6_INSTALL_PLUGINS}/${plugin}")
     if(NOT EXISTS "${file}")
       message(FATAL_ERROR "SONDE_PORTABLE needs Qt's plugin ${file} (Debian: qt6-qpa-plugins)")
     endif()
-    list(APPEND plugins "${file}")
+    set_property(GLOBAL APPEND PROPERTY SONDE_PORTABLE_PLUGINS "${file}")
   endforeach()
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/bundle_gui.cmake.in" "${PROJECT_BINARY_DIR}/bundle_gui.cmake.in" @ONLY)
-  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/bundle_gui.cmake" INPUT "${PROJECT_BINARY_DIR}/bundle_gui.cmake.in")
-  install(SCRIPT "${PROJECT_BINARY_DIR}/bundle_gui.cmake")
+endfunction()
+
+# sonde_install_bundle(): after all programs, install what they need.
+function(sonde_install_bundle)
+  get_property(programs GLOBAL PROPERTY SONDE_PORTABLE_PROGRAMS)
+  get_property(plugins GLOBAL PROPERTY SONDE_PORTABLE_PLUGINS)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/bundle.cmake.in" "${PROJECT_BINARY_DIR}/bundle.cmake.in" @ONLY)
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/bundle.cmake" INPUT "${PROJECT_BINARY_DIR}/bundle.cmake.in")
+  install(SCRIPT "${PROJECT_BINARY_DIR}/bundle.cmake")
 endfunction()

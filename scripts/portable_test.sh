@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Proves that a portable build runs where nothing is installed that it was built with: installs it, copies it into a
-# minimal Debian 12 that has nothing but a font, records, reports and makes a picture there. Says which glibc it needs.
-# Needs root and debootstrap; not part of continuous integration.
+# minimal Debian 12 that has nothing but a font, records, imports, reports and makes a picture there. Says which glibc it
+# needs. Needs root and debootstrap; not part of continuous integration.
 #
 #   scripts/portable_test.sh [INSTALLED FOLDER]      default: builds and installs the portable preset
 #
 # SONDE_MINIMAL_DEBIAN=FOLDER keeps that system and uses it again.
 set -euo pipefail
+shopt -s extglob
 cd "$(dirname "$0")/.."
 fail() { echo "portable_test.sh: $*" >&2; exit 1; }
 ((EUID == 0)) || fail "needs root for chroot"
@@ -41,11 +42,27 @@ inside bash -c 'cd /tmp && rm -f r.sonde && sonde run -o r.sonde -- sh -c "true 
 inside sonde report /tmp/r.sonde >/dev/null
 [[ $(inside sonde sql /tmp/r.sonde "SELECT count(*) > 1 FROM process" --format csv | tail -n 1) == 1* ]] ||
   fail "nothing was recorded"
+inside bash -c 'cd /tmp && rm -f i.sonde && printf %s \
+  "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 1, \"dur\": 2}]}" |
+  gzip >i.json.gz && sonde import -o i.sonde i.json.gz'
+[[ $(inside sonde sql /tmp/i.sonde "SELECT dur_ns FROM slice" --format csv | tail -n 1) == 2000* ]] ||
+  fail "nothing was imported"
 inside sonde-gui --screenshot /tmp/r.png --size 640x480 /tmp/r.sonde
 [[ $(stat -c %s "$root/tmp/r.png") -gt 5000 ]] || fail "the picture is empty"
 unresolved=$(inside bash -c 'find /opt/elsewhere -name "*.so*" -o -path "*/bin/sonde*" | while read -r file; do
   LD_LIBRARY_PATH=/opt/elsewhere/lib/sonde/bundled /lib64/ld-linux-x86-64.so.2 --list "$file" | grep "not found"; done' || true)
 [[ -z $unresolved ]] || fail "not bundled: $unresolved"
-echo "portable_test.sh: sonde needs $(glibc_of "$installed/bin/sonde"), the libraries in the job" \
+# What a program takes from the machine: glibc alone, although the minimal system has more.
+of_sonde=()
+for program in "$installed"/bin/sonde*; do
+  while read -r library _ path _; do
+    case $library,$path in
+      *,/opt/elsewhere/*) [[ $program != */sonde ]] || of_sonde+=("$(realpath "$installed${path#/opt/elsewhere}")") ;;
+      linux-vdso.so.*,* | */ld-linux*,* | lib@(c|m|dl|rt|pthread|resolv).so.*,*) ;;
+      *) fail "${program##*/} takes $library from the machine ($path)" ;;
+    esac
+  done < <(inside /lib64/ld-linux-x86-64.so.2 --list "/opt/elsewhere/bin/${program##*/}")
+done
+echo "portable_test.sh: sonde needs $(glibc_of "$installed/bin/sonde" "${of_sonde[@]}"), the libraries in the job" \
   "$(glibc_of "$installed"/lib/sonde/*.so "$installed/lib/sonde/python"), sonde-gui $(glibc_of "$installed/bin/sonde-gui" "$installed/lib/sonde/bundled")"
 echo "portable_test.sh: $(du -sm "$installed" | cut -f1) MB run in a minimal Debian 12"
