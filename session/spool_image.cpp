@@ -168,7 +168,7 @@ void SpoolImage::giveUp(std::string_view reason) {
 void SpoolImage::finish() {
   for (std::uint32_t left = reader_.damagedDefinitions(); left > 0; --left)
     builder_->noteDamage();
-  builder_->finish(reader_.losses(), lost_, reader_.stopReason());
+  builder_->finish(reader_.losses(), lost_);
   reader_.closeFile();
   finished_ = true;
 }

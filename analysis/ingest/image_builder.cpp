@@ -1,5 +1,6 @@
 #include "analysis/ingest/image_builder.h"
 
+#include "analysis/base/utf8.h"
 #include "analysis/ingest/record_walk.h"
 #include "analysis/ingest/wire_words.h"
 
@@ -119,7 +120,7 @@ void ImageBuilder::definitionsDone() {
         with(loadDefinition<wire::ThreadNameDefinition>(bytes), &ImageBuilder::defineThreadName);
         break;
       case wire::DefinitionKind::Channel:
-        with(loadDefinition<wire::ChannelDefinition>(bytes), &ImageBuilder::defineChannel);
+        defineChannel(bytes);
         break;
       default:
         defineCommunicator(bytes);
@@ -153,24 +154,32 @@ void ImageBuilder::defineThreadName(const wire::ThreadNameDefinition& definition
   thread.name = definition.name;
 }
 
-void ImageBuilder::defineChannel(const wire::ChannelDefinition& definition) {
-  const auto kind = channelKind(static_cast<std::uint8_t>(definition.kind));
-  if (!kind) {
+void ImageBuilder::defineChannel(std::span<const std::byte> bytes) {
+  const auto definition = loadDefinition<wire::ChannelDefinition>(bytes);
+  const auto kind =
+      definition ? channelKind(static_cast<std::uint8_t>(definition->kind)) : std::nullopt;
+  if (!kind || std::size_t{definition->localBytes} + definition->remoteBytes >
+                   bytes.size() - sizeof(wire::ChannelDefinition)) {
     ++counts_.damaged;
     return;
   }
-  if (channels_.contains(definition.id))
+  if (channels_.contains(definition->id))
     return;
+  const std::string_view addresses(
+      reinterpret_cast<const char*>(bytes.data()) + sizeof(wire::ChannelDefinition),
+      std::size_t{definition->localBytes} + definition->remoteBytes);
+  const std::string local = toText(addresses.substr(0, definition->localBytes));
+  const std::string remote = toText(addresses.substr(definition->localBytes));
   model::Channel row;
   row.processId = process_.row.id;
   row.kind = *kind;
-  row.local = dictionary_.text(definition.local);
-  row.remote = dictionary_.text(definition.remote);
-  row.inherited = (definition.flags & wire::ChannelDefinition::kInherited) != 0;
-  row.openNs = time_.toNs(definition.openTicks);
+  row.local = local;
+  row.remote = remote;
+  row.inherited = (definition->flags & wire::ChannelDefinition::kInherited) != 0;
+  row.openNs = time_.toNs(definition->openTicks);
   row.id = sink_.add(row);
-  channels_.emplace(definition.id, row.id);
-  sink_.setState(spool_, "channel", definition.id, row.id.value);
+  channels_.emplace(definition->id, row.id);
+  sink_.setState(spool_, "channel", definition->id, row.id.value);
 }
 
 void ImageBuilder::defineCommunicator(std::span<const std::byte> bytes) {
@@ -253,9 +262,7 @@ void ImageBuilder::closeThread(Thread& thread) {
   thread.changed = true;
 }
 
-void ImageBuilder::finish(const LossTable& losses,
-                          const LostRecords& lost,
-                          std::string_view stopReason) {
+void ImageBuilder::finish(const LossTable& losses, const LostRecords& lost) {
   for (auto& [index, thread] : threads_)
     closeThread(*thread);
   for (auto& [id, range] : ranges_)
@@ -268,9 +275,6 @@ void ImageBuilder::finish(const LossTable& losses,
     process_.row.endNs = lastNs_;
   sink_.update(process_.row);
   addLosses(losses, lost);
-  if (!stopReason.empty())
-    addNote(model::Severity::Warning,
-            fmt::format("recording stopped before the process did: {}", stopReason));
   if (counts_.skipped + counts_.damaged > 0)
     addNote(model::Severity::Warning,
             fmt::format(

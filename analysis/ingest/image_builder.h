@@ -79,7 +79,7 @@ class ImageBuilder {
   void save();
   // Closes what is open, with durations only where an end is known, and stores the losses. `state`
   // and what else is known of the process's end is in the process row.
-  void finish(const LossTable& losses, const LostRecords& lost, std::string_view stopReason);
+  void finish(const LossTable& losses, const LostRecords& lost);
 
   // Something in the file that no record can be made of.
   void noteDamage() noexcept { ++counts_.damaged; }
@@ -139,7 +139,7 @@ class ImageBuilder {
 
   void defineThread(const wire::ThreadDefinition& definition);
   void defineThreadName(const wire::ThreadNameDefinition& definition);
-  void defineChannel(const wire::ChannelDefinition& definition);
+  void defineChannel(std::span<const std::byte> bytes);
   void defineCommunicator(std::span<const std::byte> bytes);
 
   Thread& threadOf(std::uint32_t index);

@@ -46,18 +46,21 @@ std::uint32_t defineChannel(wire::ChannelKind kind,
                             const char* remote) noexcept {
   static std::atomic<std::uint32_t> nextId{1};
   const WriteMark mark;
-  const std::uint32_t localId = intern(local);
-  const std::uint32_t remoteId = intern(remote);
-  auto* channel = claim<wire::ChannelDefinition>(wire::DefinitionKind::Channel,
-                                                 sizeof(wire::ChannelDefinition));
+  const std::size_t localBytes = strnlen(local, wire::kMaxAddressBytes);
+  const std::size_t remoteBytes = strnlen(remote, wire::kMaxAddressBytes);
+  auto* channel = claim<wire::ChannelDefinition>(
+      wire::DefinitionKind::Channel, sizeof(wire::ChannelDefinition) + localBytes + remoteBytes);
   if (channel == nullptr)
     return 0;
   const std::uint32_t id = nextId.fetch_add(1, std::memory_order_relaxed);
   channel->id = id;
   channel->kind = kind;
   channel->flags = flags;
-  channel->local = localId;
-  channel->remote = remoteId;
+  channel->localBytes = static_cast<std::uint16_t>(localBytes);
+  channel->remoteBytes = static_cast<std::uint16_t>(remoteBytes);
+  char* addresses = reinterpret_cast<char*>(channel + 1);
+  memcpy(addresses, local, localBytes);
+  memcpy(addresses + localBytes, remote, remoteBytes);
   channel->openTicks = readTicks();
   commitDefinition(&channel->header);
   return id;

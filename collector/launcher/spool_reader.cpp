@@ -274,11 +274,6 @@ std::optional<int> SpoolReader::exitStatus() const noexcept {
   return static_cast<int>((finished - wire::kFinishedWithStatus) & 0xff);
 }
 
-std::string SpoolReader::stopReason() const {
-  const char* reason = header().exitReason;
-  return {reason, ::strnlen(reason, sizeof header().exitReason)};
-}
-
 std::uint64_t SpoolReader::allocatedBytes() const noexcept {
   const std::uint32_t slots = header().allocatedSlots.load(std::memory_order_acquire);
   return std::uint64_t{std::min(slots, wire::kMaxSlots)} * kSlotBytes;

@@ -100,8 +100,6 @@ class SpoolReader {
   LossTable losses() const;
   bool finished() const noexcept;                  // the process left by exit or _exit
   std::optional<int> exitStatus() const noexcept;  // that it left with, if known
-  std::string stopReason()
-      const;  // why recording stopped before the process did; empty: it did not
   std::uint64_t allocatedBytes() const noexcept;
   // How many definition slots were left unread because their chain of records is broken.
   std::uint32_t damagedDefinitions() const noexcept { return damagedDefinitions_; }

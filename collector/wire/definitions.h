@@ -53,8 +53,9 @@ struct ThreadNameDefinition {
   std::uint32_t name;
 };
 
-// One endpoint of a byte stream in this process. `local` and `remote` are what the two ends know
-// each other by:
+// One endpoint of a byte stream in this process. Followed by what the two ends know each other by:
+// `localBytes` of this one's address, then `remoteBytes` of its peer's, not terminated. They are no
+// strings of the table, which is for names: a process may open any number of connections.
 //   tcp   "a.b.c.d:port" or "[v6]:port"; the peer's row has them exchanged
 //   unix  "unix:<inode>" of this socket and of its peer
 //   pipe  "pipe:<device>:<inode>:r" or ":w"; remote is the other letter
@@ -65,11 +66,12 @@ struct ChannelDefinition {
   std::uint32_t id;
   ChannelKind kind;
   std::uint8_t flags;
-  std::uint16_t reserved;
-  std::uint32_t local;
-  std::uint32_t remote;
+  std::uint16_t localBytes;
+  std::uint16_t remoteBytes;
+  std::uint8_t reserved[6];
   std::uint64_t openTicks;
 };
+inline constexpr std::uint16_t kMaxAddressBytes = 256;  // longer ones are cut
 
 // Followed by `size` int32 ranks (its members in order; -1: unknown).
 struct CommunicatorDefinition {

@@ -88,7 +88,6 @@ struct FileHeader {
   std::uint32_t commandBytes;                  // of `command`
   char command[kMaxCommandBytes];  // the arguments, each zero-terminated, cut at the end; not
                                    // redacted
-  char exitReason[64];  // why recording stopped before the process did; empty: it did not
 };
 
 inline constexpr std::uint32_t kFinished = 1;                // the library's own exit ran

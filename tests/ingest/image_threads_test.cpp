@@ -87,7 +87,7 @@ TEST_F(ImageThreads, LosesNothingOfMoreThreadsThanOneCouldHaveAtOnce) {
   }
   image->save();
   EXPECT_EQ(states(), empty);
-  image->finish({}, {}, "");
+  image->finish({}, {});
   ASSERT_FALSE(sink_->failed()) << sink_->failure().message;
   EXPECT_THAT(rows("SELECT count(DISTINCT thread_id) FROM slice"), ElementsAre("70000"));
   EXPECT_THAT(rows("SELECT count(*) FROM thread WHERE end_ns = 40"), ElementsAre("70000"));
@@ -130,7 +130,7 @@ TEST_F(ImageThreads, KnowsTheThreadsOfTheRecorderBefore) {
     call(*image, index);
   }
   end(*image, 4);
-  image->finish({}, {}, "");
+  image->finish({}, {});
   EXPECT_THAT(rows("SELECT tid FROM thread ORDER BY id"), ElementsAre("3", "4", "5"));
   // The first one's clock had got to 40 and runs backwards for nobody.
   EXPECT_THAT(rows("SELECT thread_id, kind, dur_ns FROM slice ORDER BY thread_id, kind"),

@@ -158,10 +158,10 @@ std::uint32_t SpoolBuilder::channel(wire::ChannelKind kind,
   wire::ChannelDefinition definition{};
   definition.id = nextChannel_++;
   definition.kind = kind;
-  definition.local = string(local);
-  definition.remote = string(remote);
+  definition.localBytes = static_cast<std::uint16_t>(local.size());
+  definition.remoteBytes = static_cast<std::uint16_t>(remote.size());
   definition.openTicks = header().startTicks;
-  define(wire::DefinitionKind::Channel, bytesOf(definition));
+  define(wire::DefinitionKind::Channel, bytesOf(definition, std::string(local).append(remote)));
   return definition.id;
 }
 

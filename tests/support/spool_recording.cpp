@@ -57,10 +57,11 @@ class Decoder {
       out_.threadNames[record.thread] = strings_[record.name];
     } else if (header.kind == wire::DefinitionKind::Channel) {
       const auto record = as<wire::ChannelDefinition>(bytes);
+      const auto* local = reinterpret_cast<const char*>(bytes.data() + sizeof record);
       channels_[record.id] = {record.kind,
                               (record.flags & wire::ChannelDefinition::kInherited) != 0,
-                              strings_[record.local],
-                              strings_[record.remote]};
+                              {local, record.localBytes},
+                              {local + record.localBytes, record.remoteBytes}};
     } else if (header.kind == wire::DefinitionKind::Communicator) {
       const auto record = as<wire::CommunicatorDefinition>(bytes);
       Communicator& entry = communicators_[record.id];
