@@ -31,31 +31,44 @@ Record* reserve(ThreadState* state) noexcept {
   return reinterpret_cast<Record*>(state->cursor);
 }
 
+// An argument belongs to the last record of its thread that is of none of these.
+template <typename Record>
+inline constexpr bool kTakesArguments = true;
+template <>
+inline constexpr bool kTakesArguments<wire::Arg> = false;
+template <>
+inline constexpr bool kTakesArguments<wire::ClockSync> = false;
+
 // Makes the record at the cursor visible.
 template <typename Record>
 void publish(ThreadState* state) noexcept {
+  if constexpr (kTakesArguments<Record>)
+    ++state->records;
   state->cursor += sizeof(Record);
   state->slot->committed.store(
       static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
       std::memory_order_release);
 }
 
+// The record's number; 0 when it was not written.
 template <typename Record>
-bool emit(Record& record, RecordKind kind, Probe probe) noexcept {
+std::uint64_t emit(Record& record, RecordKind kind, Probe probe) noexcept {
   record.header.size = sizeof record;
   record.header.kind = kind;
   ThreadState* state = enter(probe, kind);
   if (state == nullptr)
-    return false;
+    return 0;
   auto* place = reserve<Record>(state);
+  std::uint64_t number = 0;
   if (place != nullptr) {
     *place = record;
     publish<Record>(state);
+    number = state->records;
   }
   leave(state);
   if (place == nullptr)
     countLoss(probe, kind, LossReason::SpoolFull);
-  return place != nullptr;
+  return number;
 }
 
 wire::RecordHeader header(std::uint32_t subject, std::uint8_t detail = 0) noexcept {
@@ -262,74 +275,88 @@ bool emitCall(wire::SliceKind kind,
               std::uint64_t beginTicks,
               std::uint64_t endTicks) noexcept {
   wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
-  return emit(record, RecordKind::Call, probe);
+  return emit(record, RecordKind::Call, probe) != 0;
 }
 
-bool emitRangeBegin(wire::SliceKind kind,
-                    std::uint32_t name,
-                    Probe probe,
-                    std::uint64_t rangeId) noexcept {
+std::uint64_t emitRangeBegin(wire::SliceKind kind,
+                             std::uint32_t name,
+                             Probe probe,
+                             std::uint64_t rangeId) noexcept {
   wire::RangeBegin record{header(name, detailOf(kind)), readTicks(), rangeId, probe, {}};
   return emit(record, RecordKind::RangeBegin, probe);
 }
 
 bool emitRangeEnd(std::uint64_t rangeId) noexcept {
   wire::RangeEnd record{header(0), readTicks(), rangeId};
-  return emit(record, RecordKind::RangeEnd, Probe::Nvtx);
+  return emit(record, RecordKind::RangeEnd, Probe::Nvtx) != 0;
 }
 
-bool emitMark(std::uint32_t name, Probe probe) noexcept {
+std::uint64_t emitMark(std::uint32_t name, Probe probe) noexcept {
   wire::Mark record{header(name), readTicks(), probe, {}};
   return emit(record, RecordKind::Mark, probe);
 }
 
 bool emitScalar(std::uint32_t name, double value, std::uint64_t when) noexcept {
   wire::Scalar record{header(name), when != 0 ? when : readTicks(), value};
-  return emit(record, RecordKind::Scalar, Probe::Annotation);
+  return emit(record, RecordKind::Scalar, Probe::Annotation) != 0;
 }
 
 bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept {
   wire::IterationInfo record{header(0), readTicks(), samples, tokens, flops};
-  return emit(record, RecordKind::IterationInfo, Probe::Annotation);
+  return emit(record, RecordKind::IterationInfo, Probe::Annotation) != 0;
 }
 
 namespace {
 
-void emitArg(std::uint32_t token,
-             std::uint32_t key,
-             std::uint8_t type,
-             std::uint64_t bits) noexcept {
-  wire::Arg record{header(key, type), bits, token, 0};
-  emit(record, RecordKind::Arg, Probe::Annotation);
+// A signal handler may have recorded since the argument's record was written. It cannot between
+// enter() and leave().
+void emitArg(ArgOwner owner, std::uint32_t key, std::uint8_t type, std::uint64_t bits) noexcept {
+  ThreadState* state = enter(Probe::Annotation, RecordKind::Arg);
+  if (state == nullptr)
+    return;
+  const bool stale = owner.token == 0 && state->records != owner.record;
+  auto* place = stale ? nullptr : reserve<wire::Arg>(state);
+  if (place != nullptr) {
+    *place = {header(key, type), bits, owner.token, 0};
+    place->header.size = sizeof *place;
+    place->header.kind = RecordKind::Arg;
+    publish<wire::Arg>(state);
+  }
+  leave(state);
+  if (place == nullptr)
+    countLoss(
+        Probe::Annotation, RecordKind::Arg, stale ? LossReason::Signal : LossReason::SpoolFull);
 }
 
 }  // namespace
 
-void emitArgText(std::uint32_t token, std::uint32_t key, std::uint32_t text) noexcept {
-  emitArg(token, key, static_cast<std::uint8_t>(wire::ArgType::Text), text);
+void emitArgText(ArgOwner owner, std::uint32_t key, std::uint32_t text) noexcept {
+  emitArg(owner, key, static_cast<std::uint8_t>(wire::ArgType::Text), text);
 }
 
-void emitArgInt(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept {
+void emitArgInt(ArgOwner owner, std::uint32_t key, std::int64_t value) noexcept {
   emitArg(
-      token, key, static_cast<std::uint8_t>(wire::ArgType::Int), static_cast<std::uint64_t>(value));
+      owner, key, static_cast<std::uint8_t>(wire::ArgType::Int), static_cast<std::uint64_t>(value));
 }
 
-void emitArgDouble(std::uint32_t token, std::uint32_t key, double value) noexcept {
+void emitArgDouble(ArgOwner owner, std::uint32_t key, double value) noexcept {
   std::uint64_t bits = 0;
   memcpy(&bits, &value, sizeof bits);
-  emitArg(token, key, static_cast<std::uint8_t>(wire::ArgType::Double), bits);
+  emitArg(owner, key, static_cast<std::uint8_t>(wire::ArgType::Double), bits);
 }
 
 void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept {
-  emitArg(0, key, static_cast<std::uint8_t>(wire::ArgType::Text) | wire::Arg::kOfProcess, text);
+  constexpr auto kDetail = static_cast<std::uint8_t>(wire::ArgType::Text) | wire::Arg::kOfProcess;
+  wire::Arg record{header(key, kDetail), text, 0, 0};
+  emit(record, RecordKind::Arg, Probe::Annotation);
 }
 
 bool emitCollective(wire::Collective record) noexcept {
-  return emit(record, RecordKind::Collective, record.probe);
+  return emit(record, RecordKind::Collective, record.probe) != 0;
 }
 
 bool emitTransfer(wire::Transfer record, Probe probe) noexcept {
-  return emit(record, RecordKind::Transfer, probe);
+  return emit(record, RecordKind::Transfer, probe) != 0;
 }
 
 [[gnu::cold, gnu::noinline]] void recordClocks() noexcept {

@@ -22,7 +22,8 @@ bool enabled(wire::Probe probe) noexcept;
 std::uint64_t ticks() noexcept;
 
 // The id of a text: the same for the same bytes, valid in this process and its forked children. 0
-// for the empty text and when the table is full (counted).
+// for the empty text and when the spool has no room for it now; that of "(name lost)" when the
+// table is full. Either way the text is counted, once.
 std::uint32_t intern(const char* text, std::size_t length) noexcept;
 std::uint32_t intern(const char* text) noexcept;
 
@@ -52,28 +53,35 @@ void nameThread(std::uint32_t name) noexcept;
 // recorded nothing yet, or is gone.
 bool nameThread(std::int32_t tid, std::uint32_t name) noexcept;
 
-// The functions below say whether the record was written. When it was not, what would be said about
-// it (arguments) is left away and counts as lost with it.
+// The functions below say whether the record was written; a mark and the begin of a range, which
+// may have arguments, by a number in their thread, else 0. When it was not, what would be said
+// about it is left away and counts as lost with it.
 bool emitCall(wire::SliceKind kind,
               std::uint32_t name,
               wire::Probe probe,
               std::uint64_t beginTicks,
               std::uint64_t endTicks) noexcept;
-bool emitRangeBegin(wire::SliceKind kind,
-                    std::uint32_t name,
-                    wire::Probe probe,
-                    std::uint64_t rangeId) noexcept;
+std::uint64_t emitRangeBegin(wire::SliceKind kind,
+                             std::uint32_t name,
+                             wire::Probe probe,
+                             std::uint64_t rangeId) noexcept;
 bool emitRangeEnd(std::uint64_t rangeId) noexcept;
-bool emitMark(std::uint32_t name, wire::Probe probe) noexcept;
+std::uint64_t emitMark(std::uint32_t name, wire::Probe probe) noexcept;
 // `when`: as ticks() gave it; 0: now.
 bool emitScalar(std::uint32_t name, double value, std::uint64_t when = 0) noexcept;
 bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops) noexcept;
 
-// A key and value of the open scope `token`; with token 0 of the record that this thread emitted
-// last. Requires: that one was written.
-void emitArgText(std::uint32_t token, std::uint32_t key, std::uint32_t text) noexcept;
-void emitArgInt(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept;
-void emitArgDouble(std::uint32_t token, std::uint32_t key, double value) noexcept;
+// What an argument is of: an open scope of the calling thread, or the record with this number.
+struct ArgOwner {
+  std::uint32_t token = 0;
+  std::uint64_t record = 0;
+};
+
+// A key and value. Those of a record are dropped and counted (`signal`) when it is not the last of
+// its thread any more, because a signal handler has recorded in between.
+void emitArgText(ArgOwner owner, std::uint32_t key, std::uint32_t text) noexcept;
+void emitArgInt(ArgOwner owner, std::uint32_t key, std::int64_t value) noexcept;
+void emitArgDouble(ArgOwner owner, std::uint32_t key, double value) noexcept;
 void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept;
 
 // The caller fills in everything but header.size and header.kind.

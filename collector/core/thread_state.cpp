@@ -76,6 +76,7 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   state->slot = nullptr;
   state->scopeCount = state->deepScopes = 0;
   state->nextToken = 1;
+  state->records = std::uint64_t{state->generation} << 32;
   state->vforksSeen = 0;
   state->givenName.store(0, std::memory_order_relaxed);
   if (!__atomic_compare_exchange_n(

@@ -28,6 +28,7 @@ struct ThreadState {
   std::atomic<std::uint32_t> givenName;  // by the program, through a probe; 0: none
   std::uint32_t vforksSeen;              // calls of vfork when the thread was last in the parent
   std::uint32_t nextToken;
+  std::uint64_t records;  // number of the last that arguments may be of, never given twice
   std::uint32_t scopeCount;
   const char* guardFrame;    // a place in the stack frame that took the guard last
   std::uint32_t deepScopes;  // of NVTX, begun past kMaxOpenScopes and not yet popped

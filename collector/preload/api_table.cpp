@@ -50,12 +50,12 @@ void apiMetadata(uint32_t token, uint32_t key, uint32_t text) {
   if (token == 0)
     core::emitProcessText(key, text);
   else
-    core::emitArgText(token, key, text);
+    core::emitArgText({token}, key, text);
 }
 
 void apiArgumentInt(uint32_t token, uint32_t key, int64_t value) {
   if (token != 0)
-    core::emitArgInt(token, key, value);
+    core::emitArgInt({token}, key, value);
 }
 
 int apiEnabled(uint32_t probe) {

@@ -2,6 +2,7 @@
 #include "collector/core/emit.h"
 #include "tests/core/spool_dump.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 namespace sonde::core {
 namespace {
 
+using testing::ElementsAre;
 using wire::Probe;
 
 sigjmp_buf gEscape;
@@ -44,6 +46,40 @@ TEST(EmitSignal, DropsAndCountsWhatAHandlerEmitsInsideAWrite) {
     ++scalars;
   }
   EXPECT_EQ(scalars + dumps[0].lost(wire::LossReason::SpoolFull), 2'000'000U);
+}
+
+TEST(EmitSignal, ArgumentsDoNotMoveToTheRecordOfAHandler) {
+  const auto dumps = record([] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { emitMark(intern("handler"), Probe::Annotation); };
+    ::sigaction(SIGUSR1, &action, nullptr);
+    const std::uint32_t key = intern("key");
+    const std::uint64_t whole = emitMark(intern("whole"), Probe::Annotation);
+    emitArgInt({.record = whole}, key, 1);
+    recordClocks();  // which takes no arguments
+    emitArgInt({.record = whole}, key, 2);
+    const std::uint64_t torn =
+        emitRangeBegin(wire::SliceKind::Range, intern("torn"), Probe::Annotation, 1);
+    emitArgInt({.record = torn}, key, 3);
+    ::raise(SIGUSR1);
+    emitArgInt({.record = torn}, key, 4);
+    emitArgDouble({.record = torn}, key, 5);
+    const std::uint32_t scope =
+        beginScope(wire::SliceKind::Operation, intern("scope"), Probe::Annotation);
+    ::raise(SIGUSR1);
+    emitArgInt({scope}, key, 6);
+  });
+  EXPECT_THAT(dumps.at(0).story(),
+              ElementsAre("mark whole",
+                          "kind 9 key",
+                          "kind 9 key",
+                          "kind 4 torn",
+                          "kind 9 key",
+                          "mark handler",
+                          "begin scope",
+                          "mark handler",
+                          "kind 9 key"));
+  EXPECT_EQ(dumps[0].lost(wire::LossReason::Signal), 2U);
 }
 
 TEST(EmitSignal, RecordsAgainAfterALongjmpOutOfAWrite) {

@@ -34,10 +34,10 @@ int push(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noex
     return NVTX_NO_PUSH_POP_TRACKING;
   if (name.number >= 0) {
     static InternedKey key{SONDE_ITERATION_NUMBER};
-    core::emitArgInt(token, key(), name.number);
+    core::emitArgInt({token}, key(), name.number);
   }
   if (hasDetails(domain, attributes))
-    emitDetails(token, domain, attributes);
+    emitDetails({token}, domain, attributes);
   return level;
 }
 
@@ -61,9 +61,9 @@ nvtxRangeId_t start(nvtxRangeId_t id,
                     const nvtxEventAttributes_t* attributes) noexcept {
   if (id == 0)
     id = kOwn | gNextRange.fetch_add(1, std::memory_order_relaxed);
-  if (core::emitRangeBegin(SliceKind::Range, name.id, Probe::Nvtx, id) &&
-      hasDetails(domain, attributes))
-    emitDetails(0, domain, attributes);
+  const std::uint64_t record = core::emitRangeBegin(SliceKind::Range, name.id, Probe::Nvtx, id);
+  if (record != 0 && hasDetails(domain, attributes))
+    emitDetails({.record = record}, domain, attributes);
   return id;
 }
 
@@ -77,8 +77,9 @@ bool isOwnId(nvtxRangeId_t id) noexcept {
 }
 
 void mark(Domain domain, Name name, const nvtxEventAttributes_t* attributes) noexcept {
-  if (core::emitMark(name.id, Probe::Nvtx) && hasDetails(domain, attributes))
-    emitDetails(0, domain, attributes);
+  const std::uint64_t record = core::emitMark(name.id, Probe::Nvtx);
+  if (record != 0 && hasDetails(domain, attributes))
+    emitDetails({.record = record}, domain, attributes);
 }
 
 void beginWait(Name name) noexcept {

@@ -137,35 +137,35 @@ void toUtf8(const wchar_t* text, char (&out)[kWideBytes]) noexcept {
   out[length] = '\0';
 }
 
-void emitPayload(std::uint32_t token,
+void emitPayload(core::ArgOwner owner,
                  std::uint32_t key,
                  const nvtxEventAttributes_t& attributes) noexcept {
   switch (attributes.payloadType) {
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
       if (attributes.payload.ullValue > INT64_MAX)
-        return core::emitArgDouble(token, key, static_cast<double>(attributes.payload.ullValue));
-      return core::emitArgInt(token, key, static_cast<std::int64_t>(attributes.payload.ullValue));
+        return core::emitArgDouble(owner, key, static_cast<double>(attributes.payload.ullValue));
+      return core::emitArgInt(owner, key, static_cast<std::int64_t>(attributes.payload.ullValue));
     case NVTX_PAYLOAD_TYPE_INT64:
-      return core::emitArgInt(token, key, attributes.payload.llValue);
+      return core::emitArgInt(owner, key, attributes.payload.llValue);
     case NVTX_PAYLOAD_TYPE_DOUBLE:
-      return core::emitArgDouble(token, key, attributes.payload.dValue);
+      return core::emitArgDouble(owner, key, attributes.payload.dValue);
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-      return core::emitArgInt(token, key, attributes.payload.uiValue);
+      return core::emitArgInt(owner, key, attributes.payload.uiValue);
     case NVTX_PAYLOAD_TYPE_INT32:
-      return core::emitArgInt(token, key, attributes.payload.iValue);
+      return core::emitArgInt(owner, key, attributes.payload.iValue);
     case NVTX_PAYLOAD_TYPE_FLOAT:
-      return core::emitArgDouble(token, key, static_cast<double>(attributes.payload.fValue));
+      return core::emitArgDouble(owner, key, static_cast<double>(attributes.payload.fValue));
     default:
       return;
   }
 }
 
-void emitCategory(std::uint32_t token, Domain domain, std::uint32_t category) noexcept {
+void emitCategory(core::ArgOwner owner, Domain domain, std::uint32_t category) noexcept {
   static InternedKey key{"category"};
   if (const std::uint32_t name = categoryName(domain, category); name != 0)
-    core::emitArgText(token, key(), name);
+    core::emitArgText(owner, key(), name);
   else
-    core::emitArgInt(token, key(), category);
+    core::emitArgInt(owner, key(), category);
 }
 
 }  // namespace
@@ -281,19 +281,19 @@ std::uint32_t categoryName(Domain domain, std::uint32_t category) noexcept {
   return static_cast<std::uint32_t>(gCategories.find((std::uint64_t{domain} << 32 | category) + 1));
 }
 
-void emitDetails(std::uint32_t token,
+void emitDetails(core::ArgOwner owner,
                  Domain domain,
                  const nvtxEventAttributes_t* attributes) noexcept {
   static InternedKey domainKey{"domain"};
   static InternedKey payloadKey{"payload"};
   if (domain != 0)
-    core::emitArgText(token, domainKey(), domainName(domain));
+    core::emitArgText(owner, domainKey(), domainName(domain));
   if (attributes == nullptr || attributes->size < sizeof *attributes)
     return;
   if (attributes->category != 0)
-    emitCategory(token, domain, attributes->category);
+    emitCategory(owner, domain, attributes->category);
   if (attributes->payloadType != NVTX_PAYLOAD_UNKNOWN)
-    emitPayload(token, payloadKey(), *attributes);
+    emitPayload(owner, payloadKey(), *attributes);
 }
 
 }  // namespace sonde::preload::nvtx

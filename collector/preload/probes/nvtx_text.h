@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #define NVTX_NO_IMPL
+#include "collector/core/emit.h"
 #include "collector/wire/words.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -50,9 +51,8 @@ void nameCategory(Domain domain, std::uint32_t category, std::uint32_t name) noe
 // 0 when it has none.
 std::uint32_t categoryName(Domain domain, std::uint32_t category) noexcept;
 
-// Emits domain, category and payload of an event as arguments of the open scope `token`, or, with
-// 0, of the record that this thread wrote last. `attributes` may be null.
-void emitDetails(std::uint32_t token,
+// Emits domain, category and payload of an event as its arguments. `attributes` may be null.
+void emitDetails(core::ArgOwner owner,
                  Domain domain,
                  const nvtxEventAttributes_t* attributes) noexcept;
 
