@@ -105,7 +105,7 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
     complain(name(), warning);
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : totals.dropped)
-    lost += count;
+    lost += reason == "names" ? 0 : count;
   printOut(fmt::format("{}: {} processes, {} slices, {} lost records\nnext: sonde report {}\n",
                        trace,
                        totals.events.at("process"),

@@ -109,7 +109,7 @@ Lines footLines(const metrics::RunFacts& facts, bool full) {
   std::int64_t lost = 0;
   std::map<std::string, std::int64_t> reasons;
   for (const metrics::LostRecords& each : facts.lost) {
-    lost += each.count;
+    lost += each.reason == "names" ? 0 : each.count;
     reasons[each.reason] += each.count;
   }
   std::string dropped = lost == 0 ? "nothing" : counted(lost, "record", "records");

@@ -39,16 +39,26 @@ std::vector<std::string> warningLines(const std::vector<std::string>& warnings) 
   return lines;
 }
 
-std::string droppedLine(const std::map<std::string, std::uint64_t>& dropped) {
+std::vector<std::string> droppedLines(const std::map<std::string, std::uint64_t>& dropped) {
   std::string reasons;
   std::uint64_t total = 0;
+  std::uint64_t names = 0;
   for (const auto& [reason, count] : dropped) {
     if (count == 0)
       continue;
+    if (reason == "names") {
+      names = count;
+      continue;
+    }
     total += count;
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, count);
   }
-  return total == 0 ? "" : fmt::format("{} records were dropped: {}", total, reasons);
+  std::vector<std::string> lines;
+  if (total > 0)
+    lines.push_back(fmt::format("{} records were dropped: {}", total, reasons));
+  if (names > 0)
+    lines.push_back(fmt::format("{} names were lost: what they name is called (name lost)", names));
+  return lines;
 }
 
 }  // namespace
@@ -56,8 +66,8 @@ std::string droppedLine(const std::map<std::string, std::uint64_t>& dropped) {
 std::vector<std::string> summaryLines(const RecordingSummary& summary,
                                       std::optional<int> worldSize) {
   std::vector<std::string> lines = warningLines(summary.totals.warnings);
-  if (std::string dropped = droppedLine(summary.totals.dropped); !dropped.empty())
-    lines.push_back(std::move(dropped));
+  for (std::string& line : droppedLines(summary.totals.dropped))
+    lines.push_back(std::move(line));
   std::error_code failure;
   const auto fileBytes = fs::file_size(summary.output, failure);
   lines.push_back(

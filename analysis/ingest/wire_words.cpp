@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::Probe::Cou
     "system"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind::Count)> kRecords =
-    {"unknown",
+    {"name",
      "scope begin",
      "scope end",
      "call",
@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "exec"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
-    {"spool full", "signal", "depth", "definitions", "unbalanced", "no thread"};
+    {"spool full", "signal", "depth", "definitions", "unbalanced", "no thread", "names"};
 
 }  // namespace
 

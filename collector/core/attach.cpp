@@ -44,7 +44,7 @@ bool open(bool forked) noexcept {
   // Last: from here on other threads and signal handlers write.
   gForkPage->generation.store(gGeneration.fetch_add(1, std::memory_order_relaxed) + 1,
                               std::memory_order_release);
-  countLoss(wire::Probe::Process, wire::RecordKind::Arg, wire::LossReason::Definitions, lostTexts);
+  countLoss(wire::Probe::Process, wire::RecordKind::Name, wire::LossReason::Names, lostTexts);
   countMissed();
   recordClocks();
   return true;
@@ -74,7 +74,10 @@ bool attach(const char* folder, const char* testClock) noexcept {
   if (gSpool.session == nullptr || gSpool.session->recording.load(std::memory_order_relaxed) == 0)
     return false;
   chooseClock(testClock);
-  return prepareThreads() && prepareStrings() && open(false);
+  if (!prepareThreads() || !prepareStrings() || !open(false))
+    return false;
+  nameTheLost();
+  return true;
 }
 
 // The header may be a parent's: of a vfork child, and of a forked one that has recorded nothing.

@@ -22,6 +22,9 @@ void commitDefinition(wire::DefinitionHeader* definition) noexcept;
 // Once, before anything is interned: maps the table of strings.
 bool prepareStrings() noexcept;
 
+// Once, when there is a spool: gives the text that stands for all those past the table its id.
+void nameTheLost() noexcept;
+
 // The table's texts are in `spool` from now on. In a child: writes every string that the parent had
 // into the child's own file under the id it has, and unmaps the parent's. How many had no room
 // there: what is called by their ids has no name, and they get new ones when they are given again.

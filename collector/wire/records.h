@@ -18,6 +18,7 @@
 namespace sonde::wire {
 
 enum class RecordKind : std::uint8_t {
+  Name = 0,  // no record: in LossCounters a text that got no id
   ScopeBegin = 1,
   ScopeEnd = 2,
   Call = 3,

@@ -84,10 +84,11 @@ enum class LossReason : std::uint8_t {
   SpoolFull = 0,    // the limit, the file system or its quota had no room for another slot
   Signal = 1,       // a signal handler interrupted a write on its own thread
   Depth = 2,        // more scopes open at once than kMaxOpenScopes
-  Definitions = 3,  // more distinct strings, channels or communicators than the tables hold
+  Definitions = 3,  // more channels, communicators or names of a probe than the tables hold
   Unbalanced = 4,   // an end without its begin
   NoThread = 5,     // the thread could not be registered
-  Count = 6,
+  Names = 6,        // more distinct strings than the table holds; counts them, not records
+  Count = 7,
 };
 
 }  // namespace sonde::wire

@@ -52,8 +52,8 @@ enum {
 typedef struct sonde_api_table {
   uint32_t version;
   uint32_t size;
-  /* The id of a text, stable in this process and its forked children; 0 when the tables are full.
-   */
+  /* The id of a text, stable in this process and its forked children; when the table is full, that
+   * of "(name lost)"; 0 when there is no room for the text now. */
   uint32_t (*intern)(const char* text, size_t length);
   /* Opens a scope; returns its token, 0 when nothing is recorded. `probe` is one of SONDE_PROBE_….
    */

@@ -78,7 +78,7 @@ TEST(Attach, CountsTheTextsForWhichAChildHasNoRoom) {
       texts += text.size() > 10'000 ? 1U : 0U;
     const std::uint64_t lost = kTexts - texts;
     EXPECT_EQ(lost > 0, dump.identity.forked);
-    EXPECT_GE(dump.lost(wire::LossReason::Definitions), lost);
+    EXPECT_GE(dump.lost(wire::LossReason::Names), lost);
   }
 }
 

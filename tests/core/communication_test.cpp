@@ -3,6 +3,7 @@
 #include "collector/core/emit.h"
 #include "tests/core/spool_dump.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,6 +31,19 @@ TEST(Communication, AChannelThatCannotBeDefinedIsItsCallersToCount) {
       },
       1 << 20);
   EXPECT_EQ(dumps.at(0).lost(wire::LossReason::Definitions), 0U);
+}
+
+TEST(Communication, AddressesOfChannelsTakeNoNames) {
+  const auto dumps = record([] {
+    for (int channel = 0; channel < 30'000; ++channel) {
+      const std::string address = "unix:" + std::to_string(channel);
+      EXPECT_NE(defineChannel(wire::ChannelKind::Unix, 0, address.c_str(), (address + "0").c_str()),
+                0U);
+    }
+    beginScope(wire::SliceKind::Operation, intern("late"), wire::Probe::Annotation);
+  });
+  EXPECT_THAT(dumps.at(0).story(), ::testing::ElementsAre("begin late"));
+  EXPECT_EQ(dumps[0].lost(wire::LossReason::Names), 0U);
 }
 
 TEST(Communication, AHintLastsUntilItIsTakenBack) {

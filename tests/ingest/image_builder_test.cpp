@@ -363,10 +363,25 @@ TEST(ImageBuilder, TakesThePlaceInTheJobThatTheProcessTells) {
               ElementsAre("-1", "9 or more"));
 }
 
+TEST(ImageBuilder, LeavesAChannelAloneWhoseAddressesAreLongerThanItsDefinition) {
+  SpoolBuilder spool;
+  spool.channel(wire::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.2:2");
+  spool.channel(wire::ChannelKind::Tcp, "torn", "");
+  const std::string_view file(reinterpret_cast<const char*>(spool.bytes().data()),
+                              spool.bytes().size());
+  auto* torn = reinterpret_cast<wire::ChannelDefinition*>(spool.bytes().data() + file.find("torn"));
+  (torn - 1)->remoteBytes = 5;  // four would be the padding's
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT local, remote FROM channel"), ElementsAre("10.0.0.1:1|10.0.0.2:2"));
+  EXPECT_THAT(rig.rows("SELECT kind, reason, count FROM loss"), ElementsAre("unknown|damaged|1"));
+}
+
 TEST(ImageBuilder, StoresLossesAndCountsDamage) {
   SpoolBuilder spool;
   spool.losses().count[0][1][0].store(12);
   spool.losses().count[4][11][3].store(2);
+  spool.losses().count[5][0][6].store(30);
   spool.call(0, static_cast<SliceKind>(99), "no kind", 10, 20);
   spool.end(0, 12345, 30);
   const std::uint64_t unknownKind[] = {0x0000'0000'00c8'0010, 0};
@@ -379,6 +394,7 @@ TEST(ImageBuilder, StoresLossesAndCountsDamage) {
   EXPECT_THAT(rig.rows("SELECT probe, kind, reason, count FROM loss ORDER BY rowid"),
               ElementsAre("annotation|scope begin|spool full|12",
                           "net|transfer|definitions|2",
+                          "process|name|names|30",
                           "process|unknown|damaged|3",
                           "process|unknown|unbalanced|1"));
   EXPECT_THAT(rig.rows(kSlices), ElementsAre("after it|api|40|10|-|0|0|none"));
