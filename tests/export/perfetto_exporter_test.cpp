@@ -1,5 +1,6 @@
 #include "analysis/export/perfetto/perfetto_exporter.h"
 
+#include "analysis/export/perfetto/debug_annotations.h"
 #include "generated/perfetto_trace.pb.h"
 #include "tests/export/export_rig.h"
 
@@ -117,6 +118,29 @@ TEST_F(PerfettoExporterTest, TiesTheKernelToItsLaunchAndShowsArguments) {
   ASSERT_EQ(from.size(), 1U);
   EXPECT_EQ(from.begin()->second, "cudaLaunchKernel");
   EXPECT_EQ(to, (std::map<std::uint64_t, std::string>{{from.begin()->first, "gemm"}}));
+}
+
+// A file may have arguments nested a million deep.
+TEST(DebugAnnotations, CutsWhatLiesTooDeep) {
+  constexpr std::size_t kDepth = 1'000'000;
+  TrackEvent event;
+  addAnnotations(R"({"a":1,"deep":)" + std::string(kDepth, '[') + std::string(kDepth, ']') + "}",
+                 event);
+  ASSERT_EQ(event.debug_annotations_size(), 2);
+  EXPECT_EQ(event.debug_annotations(0).int_value(), 1);
+  std::size_t depth = 0;
+  for (const auto* at = &event.debug_annotations(1); at->array_values_size() > 0; ++depth)
+    at = &at->array_values(0);
+  EXPECT_GT(depth, 10U);
+  EXPECT_LT(depth, 100U);
+}
+
+TEST(DebugAnnotations, KeepsATextThatIsNoJson) {
+  TrackEvent event;
+  addAnnotations(R"({"a": NaN})", event);
+  ASSERT_EQ(event.debug_annotations_size(), 1);
+  EXPECT_EQ(event.debug_annotations(0).name(), "args");
+  EXPECT_EQ(event.debug_annotations(0).string_value(), R"({"a": NaN})");
 }
 
 }  // namespace

@@ -90,9 +90,9 @@ TEST(ProcessText, ShortensTheProgramAndItsScriptOnly) {
   };
   EXPECT_EQ(title("/bin/ls / > /dev/null"), "ls / > /dev/null");
   EXPECT_EQ(title("bash -c ls / > /dev/null"), "bash -c ls / > /dev/null");
-  EXPECT_EQ(title("/usr/bin/python3 -u /work/train.py /data/x /data/y.py"),
+  EXPECT_EQ(title("/usr/bin/python3 -u /home/ann/train.py /data/x /data/y.py"),
             "python3 -u train.py /data/x /data/y.py");
-  EXPECT_EQ(title("bash /root/.pyenv/shims/python3 /work/train.py"), "bash python3 train.py");
+  EXPECT_EQ(title("bash /opt/python/bin/python3 /home/ann/train.py"), "bash python3 train.py");
   EXPECT_EQ(title("/ /usr/"), "/ /usr/");
 }
 
