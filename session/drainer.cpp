@@ -63,7 +63,6 @@ class Drainer::Impl {
   // Returns the number of records.
   Result<std::uint64_t> storeAll(Pass pass, const std::vector<Ending>& ending);
   Result<void> beginImages(const ClockTriple& now);
-  void closeImage(const Ending& ending);
   Result<void> closeAll();
 
   DrainerOptions options_;
@@ -243,7 +242,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
   SONDE_TRY(notes_.store(*images_, *recorder_));
   for (const Ending& end : ending)
-    closeImage(end);
+    images_->close(*end.image, end.runs, recorder_->sink());
   // From here on the finaliser is all that is left to do, wherever it is interrupted.
   if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
     recorder_->sink().add(model::Meta{"drained", "1"});
@@ -273,22 +272,6 @@ Result<void> Drainer::Impl::beginImages(const ClockTriple& now) {
         image->begin(recorder_->sink(), TraceRecorder::timeBase(*host, image->identity().clock)));
   }
   return {};
-}
-
-void Drainer::Impl::closeImage(const Ending& ending) {
-  SpoolImage& image = *ending.image;
-  model::Process& row = image.process().row;
-  if (images_->replaced(image))
-    row.state = model::ProcessState::Replaced;
-  else if (!ending.runs && row.state == model::ProcessState::Running) {
-    row.state =
-        image.reader().finished() ? model::ProcessState::Exited : model::ProcessState::Unknown;
-    if (const auto status = image.reader().exitStatus())
-      row.exitStatus = *status;
-  }
-  images_->inheritRank(image);
-  image.finish();
-  recorder_->sink().setState(image.name(), "closed", 0, 1);
 }
 
 DrainProgress Drainer::Impl::drainOnce() {

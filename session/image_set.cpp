@@ -221,6 +221,21 @@ void ImageSet::inheritRank(SpoolImage& image) const {
   }
 }
 
+void ImageSet::close(SpoolImage& image, bool runs, ingest::RowSink& sink) {
+  model::Process& row = image.process().row;
+  if (replaced(image))
+    row.state = model::ProcessState::Replaced;
+  else if (!runs && row.state == model::ProcessState::Running) {
+    row.state =
+        image.reader().finished() ? model::ProcessState::Exited : model::ProcessState::Unknown;
+    if (const auto status = image.reader().exitStatus())
+      row.exitStatus = *status;
+  }
+  inheritRank(image);
+  image.finish();
+  sink.setState(image.name(), "closed", 0, 1);
+}
+
 ImageSet::Row* ImageSet::rowOf(const ImageId& image) const {
   Row* best = nullptr;
   for (const auto& row : rows_) {

@@ -54,9 +54,8 @@ class ImageSet {
   // The image of the parent process from which this one came; for a later image of the same process
   // the one that it replaced.
   model::ProcessId parentOf(const SpoolImage& image) const;
-  // From its parent, or whose child that is, what neither the process nor its environment has told:
-  // an environment that nobody has read was most likely the parent's.
-  void inheritRank(SpoolImage& image) const;
+  // Says in its row how it ended, unless its process `runs` on, and stores what it had open.
+  void close(SpoolImage& image, bool runs, ingest::RowSink& sink);
 
   // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
@@ -79,6 +78,9 @@ class ImageSet {
                 std::vector<Unreadable>& unreadable);
   Row* rowOf(const ImageId& image) const;
   const Row* rowOf(model::ProcessId process) const;
+  // From its parent, or whose child that is, what neither the process nor its environment has told:
+  // an environment that nobody has read was most likely the parent's.
+  void inheritRank(SpoolImage& image) const;
   Row& makeRow(const launcher::SpoolIdentity& who);
   void deleteFile(SpoolImage& image);
 

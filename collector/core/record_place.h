@@ -1,0 +1,48 @@
+// Writing a record in place, at the end of its thread's slot. Everything here requires the thread's
+// guard: it belongs between enter() and leave().
+#pragma once
+
+#include "collector/core/spool.h"
+#include "collector/core/thread_state.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::core {
+
+// Where the thread's next record goes; nullptr when there is no room. Requires: the guard. Records
+// are built in place: one built on the stack and copied would be read back before its stores have
+// left the store buffer.
+template <typename Record>
+Record* reserve(ThreadState* state) noexcept {
+  if (__builtin_expect(state->end - state->cursor < static_cast<std::ptrdiff_t>(sizeof(Record)),
+                       0) &&
+      !nextSlot(state))
+    return nullptr;
+  return reinterpret_cast<Record*>(state->cursor);
+}
+
+// An argument belongs to the last record of its thread that is of none of these.
+template <typename Record>
+inline constexpr bool kTakesArguments = true;
+template <>
+inline constexpr bool kTakesArguments<wire::Arg> = false;
+template <>
+inline constexpr bool kTakesArguments<wire::ClockSync> = false;
+
+// Makes the record at the cursor visible.
+template <typename Record>
+void publish(ThreadState* state) noexcept {
+  if constexpr (kTakesArguments<Record>)
+    ++state->records;
+  state->cursor += sizeof(Record);
+  state->slot->committed.store(
+      static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
+      std::memory_order_release);
+}
+
+inline std::uint8_t detailOf(wire::SliceKind kind) noexcept {
+  return static_cast<std::uint8_t>(kind);
+}
+
+}  // namespace sonde::core
