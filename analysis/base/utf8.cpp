@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace sonde {
 namespace {
@@ -16,6 +17,20 @@ struct Form {
 };
 constexpr Form kForms[] = {
     {0x80, 0x00, 1, 0x01}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
+
+// How many bytes from the start on are ASCII without NUL, to the word; most texts are nothing else.
+std::size_t plainPrefix(std::string_view text) noexcept {
+  constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
+  constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101;
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    // A byte of 0 borrows: its high bit is set then.
+    if (((word | (word - kOnes)) & kHighBits) != 0)
+      break;
+  }
+  return at;
+}
 
 // Length of the character that `text` starts with, 0 when it starts with none.
 std::size_t characterLength(std::string_view text) noexcept {
@@ -41,6 +56,7 @@ std::size_t characterLength(std::string_view text) noexcept {
 }  // namespace
 
 bool isText(std::string_view text) noexcept {
+  text.remove_prefix(plainPrefix(text));
   while (!text.empty()) {
     const std::size_t length = characterLength(text);
     if (length == 0)

@@ -55,7 +55,7 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
 }  // namespace
 
 Result<ImportJob> ImportJob::create(const fs::path& part, Progress progress) {
-  SONDE_TRY_ASSIGN(store::Database trace, store::createTrace(part));
+  SONDE_TRY_ASSIGN(store::Database trace, store::createTrace(part, store::WriteMode::NoLog));
   SONDE_TRY_ASSIGN(store::TraceWriter writer, store::TraceWriter::open(std::move(trace)));
   const fs::path folder = part.has_parent_path() ? part.parent_path() : fs::path(".");
   return ImportJob(std::move(writer), folder, std::move(progress));

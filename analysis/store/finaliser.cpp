@@ -108,7 +108,7 @@ Result<void> replaceByCopy(Database trace) {
 }  // namespace
 
 Result<void> finalise(Database trace, const Progress& progress) {
-  SONDE_TRY(trace.exec("PRAGMA cache_size = -64000"));
+  SONDE_TRY(trace.exec("PRAGMA cache_size = -64000; PRAGMA synchronous = NORMAL;"));
   SONDE_TRY_ASSIGN(bool alone, leaveLog(trace));
   SONDE_TRY_ASSIGN(const bool finished, isFinished(trace));
   if (!finished)

@@ -59,6 +59,8 @@ struct LevelRange {
 class LineSurvey {
  public:
   void add(std::int64_t startNs, std::int64_t endNs) noexcept;
+  // When the line ends, where the ends given before were not the events'.
+  void endAt(std::int64_t endNs) noexcept { endNs_ = endNs; }
 
   std::int64_t count() const noexcept { return count_; }
   std::int64_t startNs() const noexcept { return startNs_; }

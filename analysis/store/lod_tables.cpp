@@ -2,9 +2,13 @@
 
 #include "analysis/store/lod_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,35 +17,52 @@ namespace sonde::store {
 namespace {
 
 // The events of one kind of owner, by owner: columns lane, depth (NULL: given here, so that nothing
-// overlaps), id, start, duration, kind, name, bytes. A slice that never ended lasts as long as its
-// process was seen.
+// overlaps), id, start, duration, kind, name, bytes.
 struct Source {
   std::string_view owner;
-  std::string_view ownersSql;
-  std::string_view eventsSql;
+  std::string ownersSql;
+  std::string eventsSql;
+  // The same events without their durations, out of an index alone, and where the event of an id
+  // ends. Empty: the events are read twice.
+  std::string startsSql;
+  std::string endSql;
 };
 
-constexpr Source kSources[] = {
-    {"thread",
-     "SELECT id FROM thread ORDER BY id",
-     "SELECT s.lane, s.depth, s.id, s.start_ns, "
-     "coalesce(s.dur_ns, (SELECT max(p.end_ns - s.start_ns, 0) FROM thread t JOIN process p ON "
-     "p.id = "
-     "t.process_id WHERE t.id = s.thread_id), 0), s.kind, s.name_id, 0 "
-     "FROM slice s WHERE s.thread_id = ? ORDER BY s.lane, s.depth, s.start_ns, s.id"},
-    {"stream",
-     "SELECT id FROM stream ORDER BY id",
-     "SELECT 0, NULL, id, start_ns AS start, coalesce(dur_ns, 0), 'kernel', name_id, 0 FROM kernel "
-     "WHERE stream_id = ?1 UNION ALL "
-     "SELECT 0, NULL, id, start_ns, coalesce(dur_ns, 0), 'copy', name_id, coalesce(bytes, 0) FROM "
-     "copy "
-     "WHERE stream_id = ?1 ORDER BY start"},
-    {"channel",
-     "SELECT id FROM channel ORDER BY id",
-     "SELECT direction = 'receive', NULL, id, start_ns, coalesce(dur_ns, 0), direction, 0, bytes "
-     "FROM "
-     "transfer WHERE channel_id = ? ORDER BY start_ns, id"},
-};
+Source threads() {
+  // A slice that never ended lasts as long as its process was seen.
+  constexpr std::string_view kDuration =
+      "coalesce(s.dur_ns, (SELECT max(p.end_ns - s.start_ns, 0) FROM thread t "
+      "JOIN process p ON p.id = t.process_id WHERE t.id = s.thread_id), 0)";
+  return {"thread",
+          "SELECT id FROM thread ORDER BY id",
+          fmt::format("SELECT s.lane, s.depth, s.id, s.start_ns, {}, s.kind, s.name_id, 0 "
+                      "FROM slice s WHERE s.thread_id = ? "
+                      "ORDER BY s.lane, s.depth, s.start_ns, s.id",
+                      kDuration),
+          "SELECT lane, depth, id, start_ns, 0, '', 0, 0 FROM slice INDEXED BY slice_by_line "
+          "WHERE thread_id = ? ORDER BY lane, depth, start_ns, id",
+          fmt::format("SELECT s.start_ns + {} FROM slice s WHERE s.id = ?", kDuration)};
+}
+
+Source streams() {
+  return {"stream",
+          "SELECT id FROM stream ORDER BY id",
+          "SELECT 0, NULL, id, start_ns AS start, coalesce(dur_ns, 0), 'kernel', name_id, 0 "
+          "FROM kernel WHERE stream_id = ?1 UNION ALL "
+          "SELECT 0, NULL, id, start_ns, coalesce(dur_ns, 0), 'copy', name_id, coalesce(bytes, 0) "
+          "FROM copy WHERE stream_id = ?1 ORDER BY start",
+          {},
+          {}};
+}
+
+Source channels() {
+  return {"channel",
+          "SELECT id FROM channel ORDER BY id",
+          "SELECT direction = 'receive', NULL, id, start_ns, coalesce(dur_ns, 0), direction, 0, "
+          "bytes FROM transfer WHERE channel_id = ? ORDER BY start_ns, id",
+          {},
+          {}};
+}
 
 struct LineKey {
   std::int64_t lane = 0;
@@ -75,6 +96,12 @@ class OwnerPass {
   Result<void> run() {
     SONDE_TRY_ASSIGN(Statement owners, trace_.prepare(source_.ownersSql));
     SONDE_TRY_ASSIGN(Statement events, trace_.prepare(source_.eventsSql));
+    std::optional<Statement> starts;
+    std::optional<Statement> end;
+    if (!source_.startsSql.empty()) {
+      SONDE_TRY_ASSIGN(starts, trace_.prepare(source_.startsSql));
+      SONDE_TRY_ASSIGN(end, trace_.prepare(source_.endSql));
+    }
     SONDE_TRY_ASSIGN(Statement line,
                      trace_.prepare("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     SONDE_TRY_ASSIGN(
@@ -85,7 +112,7 @@ class OwnerPass {
       if (!more)
         return {};
       owner_ = owners.integer(0);
-      SONDE_TRY_ASSIGN(const auto surveys, survey(events));
+      SONDE_TRY_ASSIGN(const auto surveys, starts ? surveyStarts(*starts, *end) : survey(events));
       SONDE_TRY(writeLines(line, surveys));
       SONDE_TRY(writeLevels(events, row, surveys));
     }
@@ -121,6 +148,23 @@ class OwnerPass {
     SONDE_TRY(forEach(events, [&](const LineKey& key, const LineEvent& event) {
       surveys[key].add(event.startNs, event.startNs + event.durNs);
     }));
+    return surveys;
+  }
+
+  // The last event of a line ends last, as its events do not overlap.
+  Result<Surveys> surveyStarts(Statement& starts, Statement& end) {
+    std::map<LineKey, std::int64_t> last;
+    Surveys surveys;
+    SONDE_TRY(forEach(starts, [&](const LineKey& key, const LineEvent& event) {
+      surveys[key].add(event.startNs, event.startNs);
+      last[key] = event.id;
+    }));
+    for (auto& [key, survey] : surveys) {
+      end.bindAll(last[key]);
+      SONDE_TRY_ASSIGN(const bool any, end.step());
+      survey.endAt(any ? end.integer(0) : survey.endNs());
+      end.reset();
+    }
     return surveys;
   }
 
@@ -188,7 +232,7 @@ class OwnerPass {
 
 Result<void> buildLodTables(Database& trace) {
   SONDE_TRY(trace.exec("DELETE FROM line; DELETE FROM lod;"));
-  for (const Source& source : kSources)
+  for (const Source& source : {threads(), streams(), channels()})
     SONDE_TRY(OwnerPass(trace, source).run());
   return {};
 }

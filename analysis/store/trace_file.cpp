@@ -204,15 +204,20 @@ Error damaged(const fs::path& path, const Error& error) {
           "'{}' is damaged ({}): copy it again or record again", path.string(), error.message)};
 }
 
-Result<void> configureForWriting(Database& trace) {
-  return trace.exec(
-      "PRAGMA journal_mode = WAL;"
-      // fsync at checkpoints only: SIGKILL loses nothing committed, a power cut loses the last
-      // commits but not the file.
-      "PRAGMA synchronous = NORMAL;"
-      "PRAGMA wal_autocheckpoint = 4000;"
-      "PRAGMA cache_size = -16000;"
-      "PRAGMA ignore_check_constraints = ON;");
+Result<void> configureForWriting(Database& trace, WriteMode mode) {
+  constexpr const char* kCommon =
+      "PRAGMA cache_size = -16000; PRAGMA ignore_check_constraints = ON;";
+  if (mode == WriteMode::NoLog)
+    return trace.exec(std::string(kCommon) +
+                      "PRAGMA journal_mode = OFF;"
+                      // The finaliser syncs the file before it is renamed.
+                      "PRAGMA synchronous = OFF;");
+  return trace.exec(std::string(kCommon) +
+                    "PRAGMA journal_mode = WAL;"
+                    // fsync at checkpoints only: SIGKILL loses nothing committed, a power cut loses
+                    // the last commits but not the file.
+                    "PRAGMA synchronous = NORMAL;"
+                    "PRAGMA wal_autocheckpoint = 4000;");
 }
 
 Result<void> writeSchema(Database& trace) {
@@ -233,21 +238,21 @@ Result<void> writeSchema(Database& trace) {
   return transaction.commit();
 }
 
-Result<Database> openForWriting(const fs::path& path) {
+Result<Database> openForWriting(const fs::path& path, WriteMode mode) {
   SONDE_TRY_ASSIGN(Database trace, Database::open(path, Access::Create));
   SONDE_TRY(trace.exec(fmt::format("PRAGMA page_size = {}", kPageBytes)));
-  SONDE_TRY(configureForWriting(trace));
+  SONDE_TRY(configureForWriting(trace, mode));
   return trace;
 }
 
 }  // namespace
 
-Result<Database> createTrace(const fs::path& path) {
+Result<Database> createTrace(const fs::path& path, WriteMode mode) {
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(path, ignored)))
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("'{}' exists: choose another name or remove it", path.string())};
-  SONDE_TRY_ASSIGN(Database trace, openForWriting(path));
+  SONDE_TRY_ASSIGN(Database trace, openForWriting(path, mode));
   SONDE_TRY(writeSchema(trace));
   return trace;
 }
@@ -262,7 +267,7 @@ Result<Database> reopenTrace(const fs::path& path) {
     if (header.word(kUserVersionAt) != 0)  // 0: created, but killed before it had a schema
       SONDE_TRY(checkHeader(path, header));
   }
-  SONDE_TRY_ASSIGN(Database trace, openForWriting(path));
+  SONDE_TRY_ASSIGN(Database trace, openForWriting(path, WriteMode::Log));
   SONDE_TRY_ASSIGN(const std::int64_t tables,
                    trace.queryInteger("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) {

@@ -11,10 +11,14 @@
 
 namespace sonde::store {
 
+// How a trace is written. With a log what is committed survives the writer's death, and readers may
+// look at it meanwhile. Without one every page is written once: for what is worth nothing before it
+// is complete, and is made anew when its writer dies.
+enum class WriteMode { Log, NoLog };
+
 // A new trace at `path` (by convention "….part" until it is finished), ready for a TraceWriter:
-// schema and views are there, and readers may look while it is written (write-ahead log).
-// InvalidArgument when something is there already.
-Result<Database> createTrace(const std::filesystem::path& path);
+// schema and views are there. InvalidArgument when something is there already.
+Result<Database> createTrace(const std::filesystem::path& path, WriteMode mode = WriteMode::Log);
 
 // An unfinished trace, to go on writing. A file whose creation was cut short before it had a schema
 // is begun anew.

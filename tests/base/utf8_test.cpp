@@ -31,6 +31,21 @@ TEST(Utf8, RefusesWhatIsNot) {
     EXPECT_FALSE(isText(text)) << text;
 }
 
+TEST(Utf8, FindsWhatIsWrongAnywhereInALongText) {
+  for (std::size_t size = 1; size < 40; ++size) {
+    const std::string plain(size, '\x01');
+    EXPECT_TRUE(isText(plain));
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char wrong : {'\0', '\x80', '\xC3'}) {
+        std::string text = plain;
+        text[at] = wrong;
+        EXPECT_FALSE(isText(text)) << size << ' ' << at;
+      }
+    }
+    EXPECT_TRUE(isText(plain + "\xC3\xA9" + plain));
+  }
+}
+
 TEST(Utf8, ReplacesOnlyTheBytesThatAreWrong) {
   EXPECT_EQ(toText("a\xC3\xA9z"), "a\xC3\xA9z");
   EXPECT_EQ(toText("a\xC3z"), "a\xEF\xBF\xBDz");

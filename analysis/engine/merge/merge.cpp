@@ -259,7 +259,7 @@ Result<MergeSummary> mergeInto(const fs::path& part,
                                const std::vector<TraceFacts>& facts,
                                const Progress& progress) {
   constexpr double kCopying = 0.5;  // of the whole
-  SONDE_TRY_ASSIGN(Database target, store::createTrace(part));
+  SONDE_TRY_ASSIGN(Database target, store::createTrace(part, store::WriteMode::NoLog));
   SONDE_TRY(target.exec("CREATE INDEX merging_string ON string(text)"));
   Merger merger(std::move(target));
   const double each = kCopying / static_cast<double>(facts.size());
