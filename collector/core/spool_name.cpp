@@ -83,7 +83,7 @@ ImageIdentity readIdentity() noexcept {
     strcpy(who.bootId, "unknown-");
   if (char* end = strchr(who.bootId, '\n'); end != nullptr)
     *end = '\0';
-  char stat[1024];
+  char stat[512];  // more than what comes before the start time
   if (readFile("/proc/self/stat", stat, sizeof stat) > 0)
     who.startTime = startTimeOf(stat);
   struct statx space {};

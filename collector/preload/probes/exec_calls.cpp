@@ -4,10 +4,12 @@
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
+#include "collector/core/vfork.h"
 #include "collector/preload/probes/exec_plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,6 +113,15 @@ ExecTarget planFor(int folder, const char* path, char* const* environment) noexc
     target.mustStrip = true;
   }
   return target;
+}
+
+std::size_t environmentStackBytes() noexcept {
+  constexpr std::size_t kOnAnyStack = 1024;
+  constexpr std::size_t kOnThreadStack = 16384;
+  stack_t alternate{};
+  const bool own = core::rawSyscall(SYS_sigaltstack, 0, core::asLong(&alternate)) == 0 &&
+                   (alternate.ss_flags & SS_ONSTACK) == 0;
+  return own && core::inVforkChild() ? kOnThreadStack : kOnAnyStack;
 }
 
 void recordExec(const char* path, const ExecTarget& target) noexcept {

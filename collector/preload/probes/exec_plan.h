@@ -22,14 +22,19 @@ ExecTarget planFor(int folder, const char* path, char* const* environment) noexc
 // is followed, needs no spool for it: its new image has one.
 void recordExec(const char* path, const ExecTarget& target) noexcept;
 
-// Returns call(environment) with the environment that the new program is to get, in memory that
-// lasts for the call. On the stack but for huge ones, because an exec that succeeds after vfork
-// never gives back what it mapped into its parent.
+// What of the caller's stack may be taken for an environment. That may be a signal handler's, of
+// 8 KiB with the kernel's frame on it, or a coroutine's. An exec that succeeds after vfork never
+// gives back what it has mapped into its parent, whose stack is used for more than that.
+std::size_t environmentStackBytes() noexcept;
+
+// Returns call(environment) with the environment that the new program is to get: the caller's own
+// when nothing is missing in it, else one in memory that lasts for the call.
 template <typename Call>
 auto withEnvironment(char* const* environment, const ExecTarget& target, Call call) {
-  constexpr std::size_t kOnStack = 16384;
+  if (!target.mustStrip && isComplete(environment))
+    return call(const_cast<char**>(environment));
   const std::size_t bytes = environmentBytes(environment);
-  if (bytes <= kOnStack)
+  if (bytes <= environmentStackBytes())
     return call(buildEnvironment(environment, !target.mustStrip, alloca(bytes)));
   return withScratch(bytes, [&](void* room) {
     return call(room == nullptr ? const_cast<char**>(environment)
