@@ -6,10 +6,12 @@
  *   ...
  *   sonde_end(scope);
  *
- * Header-only and free of dependencies beyond libc's dlsym. Without Sonde's library in the process
- * every call is a no-op of a few nanoseconds. Every function may be called from any thread at any
- * time, keeps errno, never blocks on another thread and never fails. A scope ends on the thread
- * that began it.
+ * Header-only and free of dependencies beyond libc's dlsym, by which each source file that includes
+ * this looks for Sonde's library once: when the program or library that it is part of is loaded, in
+ * a constructor of the first priority that programs may use (101). Without Sonde's library every
+ * call is a no-op of a few nanoseconds, and so it is before that constructor. Every function may be
+ * called from any thread at any time, keeps errno, never blocks on another thread and never fails.
+ * A scope ends on the thread that began it.
  *
  * Names are text of any length up to 16 KiB and are copied. A name that is a string literal is best
  * given through SONDE_BEGIN("rollout"), which looks it up once per place in the code.
@@ -17,9 +19,6 @@
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#endif
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,26 +80,30 @@ typedef struct sonde_api_table {
 
 enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };
 
-/* The table of the recording library in this process, or NULL. Looked for once per object that
- * includes this. */
-static inline const sonde_api_table* sonde_table(void) {
-  static sonde_api_table none;         /* stands for "looked, and there is none" */
-  static const sonde_api_table* found; /* NULL: not looked yet */
-  const sonde_api_table* table = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(table == NULL, 0)) {
-    typedef const sonde_api_table* (*sonde_api_function)(uint32_t);
-    void* symbol = dlsym(RTLD_DEFAULT, "sonde_api");
-    if (symbol != NULL) {
-      sonde_api_function function;
-      /* ISO C has no cast from object to function pointer. */
-      memcpy(&function, &symbol, sizeof function);
-      table = function(SONDE_API_VERSION);
-    }
-    if (table == NULL)
-      table = &none;
-    __atomic_store_n(&found, table, __ATOMIC_RELEASE);
+static const sonde_api_table* sonde_found;
+
+/* Later would be too late: dlsym takes the loader's lock, which a thread that waits for this one
+ * may hold. A constructor's own thread holds it, or there is no other yet. The library that offers
+ * the table defines SONDE_NO_LOOKUP. */
+#ifndef SONDE_NO_LOOKUP
+__attribute__((constructor(101), used)) static void sonde_look_up(void) {
+  typedef const sonde_api_table* (*sonde_api_function)(uint32_t);
+  void* const everywhere = NULL; /* RTLD_DEFAULT, which glibc names for _GNU_SOURCE alone */
+  void* symbol = dlsym(everywhere, "sonde_api");
+  sonde_api_function function;
+  if (symbol == NULL) {
+    dlerror(); /* or it would say so to the program, which did not ask */
+    return;
   }
-  return table == &none ? NULL : table;
+  /* ISO C has no cast from object to function pointer. */
+  memcpy(&function, &symbol, sizeof function);
+  sonde_found = function(SONDE_API_VERSION);
+}
+#endif
+
+/* The table of the recording library in this process, or NULL. */
+static inline const sonde_api_table* sonde_table(void) {
+  return sonde_found;
 }
 
 typedef uint32_t sonde_scope;

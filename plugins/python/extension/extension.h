@@ -5,6 +5,7 @@
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
+#define SONDE_NO_LOOKUP /* module.c does that for all */
 #include "plugins/api/sonde.h"
 
 #include <Python.h>

@@ -1,11 +1,14 @@
 /* The module `_sonde`: the functions of the package and what the PyTorch hooks need besides. */
+#include "plugins/api/sonde.h" /* before the next, so that the library is looked up here */
 #include "plugins/python/extension/extension.h"
 
-/* glibc 2.34 gave dlsym a new version; with the old one the extension loads on glibc 2.28, too. */
+/* glibc 2.34 gave these a new version; with the old one the extension loads on glibc 2.28, too. */
 #if defined(__x86_64__) && defined(__GLIBC__)
 __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
+__asm__(".symver dlerror,dlerror@GLIBC_2.2.5");
 #elif defined(__aarch64__) && defined(__GLIBC__)
 __asm__(".symver dlsym,dlsym@GLIBC_2.17");
+__asm__(".symver dlerror,dlerror@GLIBC_2.17");
 #endif
 
 const sonde_api_table* sondeApi;
