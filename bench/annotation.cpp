@@ -81,6 +81,18 @@ struct Series {
   }
 };
 
+constexpr auto kPairWithStaticName = [] {
+  const sonde_scope scope = SONDE_BEGIN("static name");
+  asm volatile("" : : : "memory");
+  sonde_end(scope);
+};
+
+constexpr auto kPairWithNameLookedUp = [] {
+  const sonde_scope scope = sonde_begin(SONDE_OPERATION, "a name of usual length");
+  asm volatile("" : : : "memory");
+  sonde_end(scope);
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -94,18 +106,8 @@ int main(int argc, char** argv) {
       keep(readClock());
       keep(readClock());
     }));
-    fixed.add(nsPerCall([] {
-                const sonde_scope scope = SONDE_BEGIN("static name");
-                asm volatile("" : : : "memory");
-                sonde_end(scope);
-              }),
-              clocks.back());
-    changing.add(nsPerCall([] {
-                   const sonde_scope scope = sonde_begin(SONDE_OPERATION, "a name of usual length");
-                   asm volatile("" : : : "memory");
-                   sonde_end(scope);
-                 }),
-                 clocks.back());
+    fixed.add(nsPerCall(kPairWithStaticName), clocks.back());
+    changing.add(nsPerCall(kPairWithNameLookedUp), clocks.back());
     ::usleep(700'000);
   }
   std::printf(

@@ -51,19 +51,22 @@ std::vector<Slice> makeRows(std::int64_t count) {
         row.scopeHow = parent == 0 ? sonde::model::ScopeHow::None : sonde::model::ScopeHow::Own;
         return row;
       };
+  const auto addCalls = [&](std::int64_t operation) {
+    for (std::int64_t call = 0; call < kCallsPerOperation; ++call) {
+      const std::int64_t start = now;
+      now += 1'000 + id % 977;
+      Slice row = slice(id++, operation, 2, start);
+      row.kind = sonde::model::SliceKind::Api;
+      rows.push_back(row);
+    }
+  };
   while (static_cast<std::int64_t>(rows.size()) < count) {
     const std::int64_t iteration = id++;
     const std::int64_t iterationStart = now;
     for (std::int64_t i = 0; i < kOperationsPerIteration; ++i) {
       const std::int64_t operation = id++;
       const std::int64_t operationStart = now;
-      for (std::int64_t call = 0; call < kCallsPerOperation; ++call) {
-        const std::int64_t start = now;
-        now += 1'000 + id % 977;
-        Slice row = slice(id++, operation, 2, start);
-        row.kind = sonde::model::SliceKind::Api;
-        rows.push_back(row);
-      }
+      addCalls(operation);
       rows.push_back(slice(operation, iteration, 1, operationStart));
     }
     rows.push_back(slice(iteration, 0, 0, iterationStart));

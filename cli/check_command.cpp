@@ -1,7 +1,7 @@
 #include "cli/command.h"
-#include "cli/format_option.h"
 #include "cli/open_job.h"
 #include "cli/progress_bar.h"
+#include "cli/word_option.h"
 #include "rules/check.h"
 #include "rules/configuration.h"
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -22,10 +24,39 @@ class HelpFormatter : public CLI::Formatter {
       usage.insert(usage.find_last_not_of('\n') + 1, " " + operands_);
     return usage;
   }
+  // "TRACE...": what the usage line says of it already, and no words of the parser's own.
+  std::string make_option_opts(  // NOLINT(readability-identifier-naming): CLI11's
+      const CLI::Option* option) const override {
+    if (!option->nonpositional() || option->get_type_size() == 0)
+      return {};
+    std::string text = " " + option->get_type_name();
+    if (!option->get_default_str().empty())
+      text += "=" + option->get_default_str();
+    return text;
+  }
 
  private:
   std::string operands_;
 };
+
+// Lines of 110 characters at the most; those that begin with a space are tables and examples and
+// stay as they are.
+std::string wrapped(std::string_view text) {
+  constexpr std::size_t kWidth = 110;
+  std::string out;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line); out += line + '\n') {
+    std::size_t begin = 0;
+    while (!line.starts_with(' ') && line.size() - begin > kWidth) {
+      const std::size_t space = line.rfind(' ', begin + kWidth);
+      if (space == std::string::npos || space <= begin)
+        break;
+      line[space] = '\n';
+      begin = space + 1;
+    }
+  }
+  return out;
+}
 
 std::string firstOf(const std::vector<std::string>& names) {
   return names.empty() ? std::string() : names.front();
@@ -51,7 +82,7 @@ DeclaredOption declared(const CLI::Option& option) {
 void prepare(CLI::App& app, Command& command) {
   app.name(fmt::format("sonde {}", command.name()));
   app.description(fmt::format("sonde {} — {}", command.name(), command.summary()));
-  app.footer(fmt::format("\n{}", command.details()));
+  app.footer(wrapped(command.details()));
   app.set_help_flag("-h,--help", "show this help");
   app.formatter(std::make_shared<HelpFormatter>(command.operands()));
   app.get_formatter()->column_width(34);

@@ -63,6 +63,8 @@ int runVerb(Command& command, std::vector<std::string> arguments) {
 int answer(const std::vector<std::string>& arguments) {
   const auto commands = allCommands();
   const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first == "help" && arguments.size() > 1)
+    return answer({arguments[1], "--help"});
   if (first == "--version") {
     printOut(fmt::format("sonde {}\n", SONDE_VERSION));
     return kExitOk;

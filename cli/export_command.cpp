@@ -8,11 +8,10 @@
 #include "cli/open_job.h"
 #include "cli/progress_bar.h"
 #include "cli/scratch.h"
+#include "cli/word_option.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
-
-#include <map>
 
 #include <CLI/CLI.hpp>
 
@@ -39,14 +38,16 @@ class ExportCommand : public Command {
            "  sonde export job.sonde --to chrome | gzip > job.json.gz\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--to", target_, "what to write: perfetto, chrome, csv or folded")
-        ->required()
-        ->type_name("FORMAT")
-        ->transform(
-            CLI::CheckedTransformer(std::map<std::string, Target>{{"perfetto", Target::Perfetto},
-                                                                  {"chrome", Target::Chrome},
-                                                                  {"csv", Target::Csv},
-                                                                  {"folded", Target::Folded}}));
+    addWordOption<Target>(app,
+                          "--to",
+                          target_,
+                          {{"perfetto", Target::Perfetto},
+                           {"chrome", Target::Chrome},
+                           {"csv", Target::Csv},
+                           {"folded", Target::Folded}},
+                          "format",
+                          "what to write")
+        ->required();
     app.add_option("-o,--output",
                    output_,
                    "the file, of csv the folder, to write (default: standard output)")

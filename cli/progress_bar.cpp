@@ -41,7 +41,6 @@ Line& line() {
 }
 
 std::string_view variable(const char* name) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment never changes
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
 }

@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 std::atomic<bool> gStop{false};
 
 std::optional<std::string> variable(const std::string& name) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
   const char* value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }

@@ -3,6 +3,9 @@
 #include "cli/progress_bar.h"
 #include "session/job_run.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -10,6 +13,8 @@
 
 namespace sonde::cli {
 namespace {
+
+constexpr std::uint64_t kSmallestTrace = 1 << 20;  // the empty tables of one take half of it
 
 class RunCommand : public Command {
  public:
@@ -44,6 +49,20 @@ class RunCommand : public Command {
   bool noSubreaper_ = false;
 };
 
+// Of at least so many bytes.
+CLI::Validator sizeFrom(std::uint64_t least) {
+  return {[least](std::string& text) {
+            const auto bytes = parseByteSize(text);
+            if (!bytes)
+              return bytes.error().message;
+            if (*bytes < least)
+              return fmt::format("{} is too small: give {} or more", text, least);
+            text = std::to_string(*bytes);
+            return std::string();
+          },
+          ""};  // CLI11 would put a description behind the name of the type
+}
+
 void RunCommand::declare(CLI::App& app) {
   app_ = &app;
   app.prefix_command();
@@ -55,24 +74,15 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
       ->type_name("DIR");
-  const CLI::Validator size(
-      [](std::string& text) {
-        const auto bytes = parseByteSize(text);
-        if (!bytes)
-          return bytes.error().message;
-        text = std::to_string(*bytes);
-        return std::string();
-      },
-      "");  // CLI11 would put a description behind the name of the type
   app.add_option("--spool-limit",
                  options_.spoolLimitBytes,
                  "most that may be on its way at a time, on this host (256MiB)")
-      ->transform(size)
+      ->transform(sizeFrom(1))
       ->type_name("SIZE");
   app.add_option("--max-size",
                  options_.maxTraceBytes,
                  "of the trace (the lesser of 4GiB and a tenth of the free disk)")
-      ->transform(size)
+      ->transform(sizeFrom(kSmallestTrace))
       ->type_name("SIZE");
   app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
       ->type_name("PATTERN");

@@ -1,6 +1,6 @@
 #include "cli/table.h"
 
-#include "cli/format_option.h"
+#include "cli/word_option.h"
 
 #include <fmt/format.h>
 

@@ -4,13 +4,16 @@
 #
 #   scripts/demo.sh [OUTPUT FOLDER]      default: demo-out
 set -euo pipefail
+[[ $# -gt 0 ]] && out=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
-out=$(realpath -m "${1:-demo-out}")
+out=${out:-$PWD/demo-out}
+
+made=("$out"/rank{0,1}.{log,sonde} "$out"/job.sonde "$out"/timeline.png)
 
 ./scripts/deps.sh demo
 ./scripts/build.sh release -DSONDE_TESTS=OFF -DSONDE_BENCH=OFF
 bin=$PWD/build/release/bin
-rm -rf "$out"
+rm -f "${made[@]}"
 mkdir -p "$out"
 
 free_port() {

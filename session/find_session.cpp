@@ -72,6 +72,7 @@ Error withoutSession(const fs::path& path,
   if (state.finished && path.extension() != ".part")
     return notFound(fmt::format("{} is complete: there is nothing to recover", path.string()));
   std::vector<std::string> names;
+  names.reserve(places.size());
   for (const fs::path& place : places)
     names.push_back(place.string());
   const std::string searched = fmt::format("{}", fmt::join(names, ", "));
@@ -92,8 +93,7 @@ Error withoutSession(const fs::path& path,
 Result<Session> ofTrace(const fs::path& path, const std::vector<fs::path>& places) {
   const auto state = stateOf(path);
   if (!state && path.extension() != ".part")
-    return notFound(
-        fmt::format("{} is neither a spool file nor a trace: {}", path.string(), kWhatToName));
+    return Error{state.error().code, fmt::format("{}; or {}", state.error().message, kWhatToName)};
   const fs::path folder = sessionWriting(path, places);
   if (folder.empty())
     return withoutSession(path, state ? *state : TraceState{}, places);

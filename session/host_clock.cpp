@@ -2,8 +2,8 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <time.h>
 
+#include <ctime>
 #include <limits>
 
 #if defined(__x86_64__)

@@ -120,6 +120,12 @@ class JobRun {
     probeMask_ = *mask;
     if (options_.sources)
       nameMissingSources();
+    if (!options_.summaryFile.empty()) {
+      if (const auto made = makeSummaryFile(options_.summaryFile); !made) {
+        say_(made.error().message);
+        return kExitCannotBegin;
+      }
+    }
     return readRules() ? 0 : kExitCannotBegin;
   }
 
@@ -170,16 +176,14 @@ class JobRun {
   void openRecording() {
     std::string refused;  // of what the user has named
     for (const PlaceCheck& check : checkPlaces(spoolRequest())) {
-      std::string why = check.why;
-      if (check.usable) {
-        if (auto opened = openAt(check)) {
-          if (!refused.empty())
-            say_(fmt::format("spool in {}: {}", check.place.string(), refused));
-          return;
-        } else {
-          why = opened.error().message;
-        }
+      const Result<void> opened =
+          check.usable ? openAt(check) : Result<void>(Error{ErrorCode::Unsupported, check.why});
+      if (opened) {
+        if (!refused.empty())
+          say_(fmt::format("spool in {}: {}", check.place.string(), refused));
+        return;
       }
+      const std::string& why = opened.error().message;
       if (check.named)
         refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", check.place.string(), why);
       whyNot_ += fmt::format("{}{}: {}", whyNot_.empty() ? "" : "; ", check.place.string(), why);
@@ -270,13 +274,13 @@ class JobRun {
     }
     if (rules_)
       judge(summary->output);
+    if (!options_.summaryFile.empty()) {
+      const int status = launcher::exitStatusOf(outcome.waitStatus);
+      if (auto written = writeSummary(options_.summaryFile, *summary, status); !written)
+        say_(written.error().message);
+    }
     for (const std::string& line : summaryLines(*summary, identity_.worldSize))
       say_(line);
-    if (options_.summaryFile.empty())
-      return;
-    const int status = launcher::exitStatusOf(outcome.waitStatus);
-    if (auto written = writeSummary(options_.summaryFile, *summary, status); !written)
-      say_(written.error().message);
   }
 
   // Says what the rules say. The job's exit status stays its own.

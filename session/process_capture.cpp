@@ -51,10 +51,11 @@ ProcessCapture::~ProcessCapture() {
 void ProcessCapture::work() {
   while (!watch_.stopped()) {
     for (const ImageId& image : watch_.wait(kForever)) {
-      if (auto captured = captureImage(image, redactor_)) {
-        const std::lock_guard lock(mutex_);
-        captured_.push_back(*std::move(captured));
-      }
+      auto captured = captureImage(image, redactor_);
+      if (!captured)
+        continue;
+      const std::lock_guard lock(mutex_);
+      captured_.push_back(*std::move(captured));
     }
   }
 }

@@ -228,9 +228,9 @@ void Recording::noteRefused() {
     return;
   drainer_->noteLoss("process", "image", "spool full", refused);
   drainer_->noteWarning(
-      fmt::format("{} processes are not in the trace, because the spool had no room for them: "
-                  "raise --spool-limit",
-                  refused));
+      fmt::format("{} in the trace, because the spool had no room for {}: raise --spool-limit",
+                  refused == 1 ? "1 process is not" : fmt::format("{} processes are not", refused),
+                  refused == 1 ? "it" : "them"));
 }
 
 void Recording::discard() {

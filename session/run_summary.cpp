@@ -20,6 +20,11 @@ std::string sized(std::uint64_t bytes) {
   return mebi < 10 ? fmt::format("{:.1f} MiB", mebi) : fmt::format("{:.0f} MiB", mebi);
 }
 
+Error cannotWrite(const std::string& file) {
+  return {ErrorCode::Io,
+          fmt::format("cannot write the summary {}: give another place with --summary", file)};
+}
+
 // As short as the user would type it from here.
 std::string shortPath(const fs::path& path) {
   std::error_code failure;
@@ -55,9 +60,12 @@ std::vector<std::string> droppedLines(const std::map<std::string, std::uint64_t>
   }
   std::vector<std::string> lines;
   if (total > 0)
-    lines.push_back(fmt::format("{} records were dropped: {}", total, reasons));
+    lines.push_back(fmt::format("{} dropped: {}",
+                                total == 1 ? "1 record was" : fmt::format("{} records were", total),
+                                reasons));
   if (names > 0)
-    lines.push_back(fmt::format("{} names were lost: what they name is called (name lost)", names));
+    lines.push_back(fmt::format("{} lost: what is named so is called (name lost)",
+                                names == 1 ? "1 name was" : fmt::format("{} names were", names)));
   return lines;
 }
 
@@ -91,6 +99,11 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
   return lines;
 }
 
+Result<void> makeSummaryFile(const std::string& file) {
+  const std::ofstream stream(file, std::ios::app);
+  return stream ? Result<void>() : cannotWrite(file);
+}
+
 Result<void> writeSummary(const std::string& file,
                           const RecordingSummary& summary,
                           int exitStatus) {
@@ -108,11 +121,7 @@ Result<void> writeSummary(const std::string& file,
   std::ofstream stream(file);
   stream << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   stream.flush();
-  if (!stream)
-    return Error{
-        ErrorCode::Io,
-        fmt::format("cannot write the summary {}: give another place with --summary", file)};
-  return {};
+  return stream ? Result<void>() : cannotWrite(file);
 }
 
 }  // namespace sonde::session

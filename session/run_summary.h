@@ -14,6 +14,10 @@ namespace sonde::session {
 std::vector<std::string> summaryLines(const RecordingSummary& summary,
                                       std::optional<int> worldSize);
 
+// Makes `file`, empty, unless it is there, so that a name that cannot be written is found before
+// the job runs. Io.
+Result<void> makeSummaryFile(const std::string& file);
+
 // `{schema, events{}, dropped{}, seconds, path, recorder{cpu_s, bytes, rss_bytes}, exit_status,
 // notes[]}`. `exitStatus` is minus the signal when one ended the job.
 Result<void> writeSummary(const std::string& file, const RecordingSummary& summary, int exitStatus);

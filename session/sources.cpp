@@ -66,7 +66,7 @@ const std::vector<SourceName>& sourceNames() {
 std::uint32_t defaultSources() {
   std::uint32_t mask = bitOf(wire::Probe::Process);
   for (const SourceName& source : sourceNames()) {
-    if (source.byDefault)
+    if (source.byDefault && source.built)
       mask |= bitOf(source.probe);
   }
   return mask;
@@ -81,7 +81,7 @@ Result<std::uint32_t> parseSources(const std::string& list) {
                    fmt::format("'{}' is no source: choose among {}", wanted.name, knownNames())};
     if (wanted.removed)
       mask &= ~bitOf(wanted.source->probe);
-    else
+    else if (wanted.source->built)
       mask |= bitOf(wanted.source->probe);
   }
   return mask;

@@ -9,6 +9,8 @@
 #include <sys/utsname.h>
 
 #include <array>
+#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -75,15 +77,33 @@ Result<bool> TraceRecorder::restoreHost(const std::string& bootId, Host& host) {
   return static_cast<bool>(host.id);
 }
 
+namespace {
+
+// As the kernel names the first processor; empty where it does not.
+std::string cpuModel() {
+  std::ifstream lines("/proc/cpuinfo");
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  }
+  return {};
+}
+
+}  // namespace
+
 void TraceRecorder::addHost(const launcher::SpoolIdentity& identity, Host& host) {
   model::Host row;
   row.name = hostName_;
   row.bootId = identity.bootId;
   utsname system{};
   std::string os;
+  const std::string cpu = cpuModel();
   if (identity.bootId == bootId_ && ::uname(&system) == 0) {
     os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
     row.os = os;
+    if (!cpu.empty())
+      row.cpuModel = cpu;
     row.cpuCount = ::get_nprocs_conf();
     struct sysinfo memory {};
     if (::sysinfo(&memory) == 0)

@@ -284,7 +284,7 @@ Result<void> Visit::transfers(std::int64_t channel) {
     span.durNs = row.optionalInteger(4);
     span.lane = lanes.laneOf(span);
     const std::string args =
-        fmt::format("{{\"offset\":{},\"bytes\":{}}}", row.integer(1), row.integer(2));
+        fmt::format(R"({{"offset":{},"bytes":{}}})", row.integer(1), row.integer(2));
     span.args = args;
     return visitor_.span(span);
   });

@@ -67,7 +67,6 @@ Source channels() {
 struct LineKey {
   std::int64_t lane = 0;
   std::int64_t depth = 0;
-  // NOLINTNEXTLINE(modernize-use-nullptr): a mistake of clang-tidy 14
   friend auto operator<=>(const LineKey&, const LineKey&) = default;
 };
 

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <sstream>
+#include <string>
 
 namespace sonde::cli {
 namespace {
@@ -81,6 +83,28 @@ TEST(Dispatch, HelpOfRunShowsWhereTheCommandStandsAndPlainTypes) {
   EXPECT_THAT(help, HasSubstr("\nUsage: sonde run [OPTIONS] -- COMMAND [ARGUMENT]...\n"));
   EXPECT_THAT(help, HasSubstr("--spool-limit SIZE "));
   EXPECT_THAT(help, Not(HasSubstr("SIZE [")));
+}
+
+TEST(Dispatch, HelpIsWrappedAndSpeaksNotAsTheParser) {
+  for (const auto& command : allCommands()) {
+    const std::string help = runProgram({kSonde, command->name(), "--help"}).out;
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(line.size(), 120U) << command->name() << ": " << line;
+    for (const char* word : {"REQUIRED", "TEXT", "->", "\n\n\n"})
+      EXPECT_THAT(help, Not(HasSubstr(word))) << command->name();
+    EXPECT_EQ(runProgram({kSonde, "help", command->name()}).out, help);
+  }
+}
+
+TEST(Dispatch, AWordThatIsNoFormatIsRefusedByName) {
+  for (const char* word : {"foo", "1"}) {
+    const auto finished = runProgram({kSonde, "export", "--to", word, "x.sonde"});
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.err,
+                HasSubstr(std::string("there is no format '") + word +
+                          "': use perfetto, chrome, csv or folded"));
+  }
 }
 
 TEST(Dispatch, HelpOfGuiOffersTheViewsThatThereAre) {

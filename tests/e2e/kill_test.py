@@ -69,14 +69,16 @@ class KillTest(unittest.TestCase):
         self.random = random.Random(SEED)
 
     def check(self, one, number):
-        """Every counted annotation is there once, or was counted as lost."""
+        """Every counted annotation is there once, or its begin was counted as lost."""
         where = f"round {number}, SONDE_KILL_SEED={SEED}"
         trace = sqlite3.connect(f"file:{one.trace}?mode=ro", uri=True)
         rows = trace.execute(
             "SELECT t.text, arg.value FROM slice s JOIN string t ON t.id = s.name_id "
             "LEFT JOIN arg ON arg.owner = 'slice' AND arg.owner_id = s.id "
-            "WHERE s.kind = 'operation' AND s.dur_ns IS NOT NULL").fetchall()
-        lost = trace.execute("SELECT coalesce(sum(count), 0) FROM loss").fetchone()[0]
+            "WHERE s.kind = 'operation'").fetchall()
+        open_ones = trace.execute("SELECT count(*) FROM slice WHERE kind = 'operation' AND dur_ns IS NULL").fetchone()[0]
+        lost, lost_ends = (trace.execute("SELECT coalesce(sum(count), 0) FROM loss WHERE probe = 'annotation' AND kind = ?",
+                                         [kind]).fetchone()[0] for kind in ("scope begin", "scope end"))
         problems = trace.execute("PRAGMA integrity_check").fetchall()
         trace.close()
         self.assertEqual(problems, [("ok",)], where)
@@ -85,7 +87,10 @@ class KillTest(unittest.TestCase):
         for thread, counted in enumerate(one.counted()):
             numbers = {n for name, n in rows if name == f"thread {thread}"}
             missing = set(range(counted)) - numbers
-            self.assertLessEqual(len(missing), lost, f"{where}: thread {thread}: {sorted(missing)[:5]} … are missing")
+            unnumbered = sum(n is None for name, n in rows if name == f"thread {thread}")
+            self.assertLessEqual(len(missing), lost + unnumbered,
+                                 f"{where}: thread {thread}: {sorted(missing)[:5]} … are missing")
+        self.assertLessEqual(open_ones, lost_ends + THREADS, f"{where}: more are open than threads were")
         self.assertGreaterEqual(len(rows) + lost, sum(one.counted()), where)
 
     def check_second_recover(self, one, number):
@@ -114,7 +119,7 @@ class KillTest(unittest.TestCase):
         for number in range(RECORDER_ROUNDS):
             with tempfile.TemporaryDirectory() as folder, self.subTest(number=number):
                 hits += self.kill_recorder(folder, number)
-        self.assertGreater(hits, 0, "every recorder had ended before it was killed")
+        self.assertGreater(hits, RECORDER_ROUNDS // 2, "most recorders had ended before they were killed")
 
     def kill_recorder(self, folder, number):
         """Returns whether the recorder still ran when it was killed."""

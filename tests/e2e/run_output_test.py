@@ -2,6 +2,7 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import unittest
@@ -136,6 +137,35 @@ class Output(RunTest):
         self.assertGreater(summary["recorder"]["cpu_s"], 0)
         self.assertIn("events", summary)
         self.assertIn("dropped", summary)
+
+    def test_a_summary_that_cannot_be_written_is_said_before_the_job(self):
+        result = self.run_sonde("touch", self.folder / "ran", options=("--summary", "/nowhere/s.json"))
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("cannot write the summary /nowhere/s.json", result.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_sizes_that_hold_nothing_are_refused(self):
+        for option, size in (("--spool-limit", "0"), ("--max-size", "0"), ("--max-size", "1000kB")):
+            result = self.run_sonde("true", options=(option, size))
+            self.assertEqual(result.returncode, 125, (option, size))
+            self.assertIn(f"{size} is too small", result.stderr)
+
+    def test_merging_a_trace_with_itself_is_refused(self):
+        self.run_sonde("sh", "-c", "true")
+        copy = self.folder / "copy.sonde"
+        shutil.copy(self.output, copy)
+        for other in (self.output, copy):
+            merged = subprocess.run([SONDE, "merge", "-o", self.folder / "m.sonde", self.output, other],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertEqual(merged.returncode, 3, merged.stderr)
+            self.assertIn("hold the same processes: give each trace once", merged.stderr)
+
+    def test_the_host_is_described(self):
+        self.run_sonde("true")
+        ((cpu, count),) = self.rows("SELECT cpu_model, cpu_count FROM host")
+        names = [line.split(": ")[1] for line in open("/proc/cpuinfo") if line.startswith("model name")]
+        self.assertEqual(cpu, names[0].rstrip("\n") if names else None)
+        self.assertGreaterEqual(count, os.cpu_count())
 
     def test_the_main_process_is_in_the_trace(self):
         self.run_sonde("sh", "-c", "exit 5", "--api-key", "abc", env={"RANK": "1", "WORLD_SIZE": "2"})

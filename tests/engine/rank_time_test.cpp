@@ -160,6 +160,21 @@ TEST_F(RankMetrics, PartsOfAnIterationSumToItAlsoWhenTheyNest) {
       parts.durNs);
 }
 
+// As in files of other tools: no row of a collective, but slices.
+TEST_F(RankMetrics, SlicesAreCollectivesWhereThereAreNoRowsOfThem) {
+  const auto main = process(0, 1);
+  const auto step = iteration(main, 0, 100, 200);
+  trace_->slice(main, model::SliceKind::Forward, "forward", {100, 150}, step);
+  const auto outer =
+      trace_->slice(main, model::SliceKind::Collective, "record_param_comms", {140, 170}, step);
+  trace_->slice(main, model::SliceKind::Collective, "gloo:all_reduce", {145, 165}, outer);
+  const auto trace = open();
+  const auto ranks = must(readRanks(trace));
+  const RankTime time = must(timeOf(trace, ranks.at(0)));
+  EXPECT_EQ(time.collectives, 1);
+  EXPECT_EQ(time.commNs, 30);
+}
+
 TEST_F(RankMetrics, HelpersAreNoRanksAndOpenIterationsDoNotCount) {
   const auto main = process(0, 1);
   iteration(main, 0, 0, 100);

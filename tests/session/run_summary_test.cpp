@@ -39,9 +39,13 @@ TEST(RunSummary, OneOfManyRanksIsMergedFirst) {
 TEST(RunSummary, SaysWhatWasDropped) {
   RecordingSummary summary = sample("/x/a.sonde");
   summary.totals.dropped = {{"spool full", 7}, {"signal", 1}, {"depth", 0}, {"names", 30}};
-  const auto lines = summaryLines(summary, std::nullopt);
+  auto lines = summaryLines(summary, std::nullopt);
   EXPECT_EQ(lines[0], "8 records were dropped: signal 1, spool full 7");
-  EXPECT_EQ(lines[1], "30 names were lost: what they name is called (name lost)");
+  EXPECT_EQ(lines[1], "30 names were lost: what is named so is called (name lost)");
+  summary.totals.dropped = {{"signal", 1}, {"names", 1}};
+  lines = summaryLines(summary, std::nullopt);
+  EXPECT_EQ(lines[0], "1 record was dropped: signal 1");
+  EXPECT_EQ(lines[1], "1 name was lost: what is named so is called (name lost)");
 }
 
 TEST(RunSummary, SaysAFewWarningsAndHowManyMoreThereAre) {

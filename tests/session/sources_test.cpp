@@ -17,11 +17,16 @@ TEST(Sources, AListRecordsTheseAlone) {
 }
 
 TEST(Sources, AMinusTakesAwayFromTheDefault) {
-  const auto mask = parseSources("-net,-nvtx,io");
+  const auto mask = parseSources("-net,-nvtx");
   ASSERT_TRUE(mask);
-  EXPECT_EQ(
-      *mask,
-      (defaultSources() & ~bit(wire::Probe::Net) & ~bit(wire::Probe::Nvtx)) | bit(wire::Probe::Io));
+  EXPECT_EQ(*mask, defaultSources() & ~bit(wire::Probe::Net) & ~bit(wire::Probe::Nvtx));
+}
+
+TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
+  const auto mask = parseSources("net,io,cuda");
+  ASSERT_TRUE(mask);
+  EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
+  EXPECT_EQ(defaultSources() & bit(wire::Probe::Cuda), 0U);
 }
 
 TEST(Sources, TheCostlyOnesAreOffByDefault) {

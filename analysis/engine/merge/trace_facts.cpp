@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <system_error>
 
 namespace sonde::engine::merge {
 namespace {
@@ -33,6 +34,20 @@ Result<void> readRanks(const store::Database& trace, TraceFacts& facts) {
   SONDE_TRY(size.step());
   facts.worldSize = size.optionalInteger(0);
   return {};
+}
+
+Result<void> readImages(const store::Database& trace, TraceFacts& facts) {
+  SONDE_TRY_ASSIGN(
+      Statement images,
+      trace.prepare("SELECT format('%s %s %d %d %d', h.boot_id, p.pid_namespace, p.pid, "
+                    "p.start_time, p.exec_count) FROM process p JOIN host h ON h.id = p.host_id "
+                    "WHERE h.boot_id IS NOT NULL AND p.start_time IS NOT NULL"));
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, images.step());
+    if (!row)
+      return {};
+    facts.images.emplace(images.text(0));
+  }
 }
 
 Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
@@ -95,6 +110,12 @@ Result<void> checkPair(const TraceFacts& a, const TraceFacts& b) {
   for (const std::int64_t rank : a.ranks)
     if (b.ranks.contains(rank))
       return contradiction(a, b, fmt::format("both hold rank {}", rank), "give each rank once");
+  std::error_code ignored;
+  const bool same = std::filesystem::equivalent(a.path, b.path, ignored);
+  if (same || std::any_of(a.images.begin(), a.images.end(), [&](const std::string& image) {
+        return b.images.contains(image);
+      }))
+    return contradiction(a, b, "hold the same processes", "give each trace once");
   return {};
 }
 
@@ -136,6 +157,7 @@ Result<TraceFacts> readFacts(const store::Database& trace) {
   facts.path = trace.path();
   facts.job = metaOf(trace, "job");
   SONDE_TRY(readRanks(trace, facts));
+  SONDE_TRY(readImages(trace, facts));
   SONDE_TRY(readSpan(trace, facts));
   SONDE_TRY(readEpochs(trace, facts));
   return facts;

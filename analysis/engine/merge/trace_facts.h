@@ -23,6 +23,7 @@ struct TraceFacts {
   std::map<std::string, std::int64_t>
       epochs;  // by boot id: realtime − monotonic that its job times contain
   std::size_t hosts = 0;
+  std::set<std::string> images;  // of recorded processes: what no two images of any host share
   std::optional<std::int64_t> beginNs;  // of its processes, on wall clocks; none without a boot id
   std::optional<std::int64_t> endNs;
 };

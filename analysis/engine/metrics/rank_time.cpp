@@ -91,12 +91,20 @@ Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
   return std::optional(std::move(devices));
 }
 
-// By start; not normalised, because each collective's own start matters.
+// By start; not normalised, because each collective's own start matters. Where there are no rows of
+// them, as in files of other tools, the outermost slices that are collectives.
 Result<Intervals> readCollectives(const store::Database& trace, std::int64_t process) {
   SONDE_TRY_ASSIGN(
       Statement rows,
       trace.prepare("SELECT start_ns, start_ns + dur_ns FROM collective"
-                    " WHERE process_id = ?1 AND dur_ns IS NOT NULL ORDER BY start_ns"));
+                    " WHERE process_id = ?1 AND dur_ns IS NOT NULL "
+                    "UNION ALL "
+                    "SELECT s.start_ns, s.start_ns + s.dur_ns FROM thread t"
+                    " JOIN slice s ON s.thread_id = t.id LEFT JOIN slice p ON p.id = s.parent_id"
+                    " WHERE t.process_id = ?1 AND s.kind = 'collective' AND s.dur_ns IS NOT NULL"
+                    " AND p.kind IS NOT 'collective'"
+                    " AND NOT EXISTS (SELECT 1 FROM collective WHERE process_id = ?1) "
+                    "ORDER BY 1"));
   rows.bind(1, process);
   Intervals collectives;
   while (true) {

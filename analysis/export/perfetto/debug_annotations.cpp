@@ -8,7 +8,7 @@ namespace {
 using nlohmann::json;
 
 // Requires: `value` was parsed with a bound on its depth.
-void fill(perfetto::DebugAnnotation& annotation, const json& value) {  // NOLINT(misc-no-recursion)
+void fill(perfetto::DebugAnnotation& annotation, const json& value) {
   switch (value.type()) {
     case json::value_t::boolean:
       annotation.set_bool_value(value.get<bool>());

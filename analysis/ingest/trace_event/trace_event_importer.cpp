@@ -158,7 +158,7 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
     case EventTable::Slice: {
       SONDE_TRY_ASSIGN(OpenEvent open,
                        beginSlice(event, kindOf(event, model::SliceKind::Operation)));
-      return endSlice(std::move(open), durNs);
+      return endSlice(open, durNs);
     }
     case EventTable::Kernel:
       return kernel(event, durNs);
@@ -229,12 +229,12 @@ Result<void> TraceEventImporter::end(const TraceEvent& event) {
   }
   if (!open->hasArgs)
     SONDE_TRY(addArgs(model::Owner::Slice, open->row.id.value, event.args));
-  return endSlice(*std::move(open), durNs);
+  return endSlice(*open, durNs);
 }
 
 Result<void> TraceEventImporter::instant(const TraceEvent& event) {
   SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, model::SliceKind::Mark));
-  return endSlice(std::move(open), 0);
+  return endSlice(open, 0);
 }
 
 Result<void> TraceEventImporter::counter(const TraceEvent& event) {
@@ -365,7 +365,7 @@ void TraceEventImporter::noteRanks() {
 
 Result<void> TraceEventImporter::finish() {
   while (auto open = open_.takeAny())
-    SONDE_TRY(endSlice(*std::move(open), {}));
+    SONDE_TRY(endSlice(*open, {}));
   SONDE_TRY(places_.finish(baseNs_));
   SONDE_TRY(slices_.finish(writer_, baseNs_));
   SONDE_TRY(device_.finish(writer_, slices_, baseNs_));

@@ -291,7 +291,7 @@ ExecTarget inspectTarget(int folder, const char* path, char* const* environment)
 
 bool findInPath(const char* file, char* out, std::size_t size) noexcept {
   const std::size_t length = strlen(file);
-  const char* path = getenv("PATH");  // NOLINT(concurrency-mt-unsafe): as execvp itself does
+  const char* path = getenv("PATH");  // as execvp itself does
   if (path == nullptr)
     path = "/bin:/usr/bin";
   for (;;) {

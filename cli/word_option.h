@@ -1,0 +1,64 @@
+// Options whose value is one of a few words, above all `--format` of the verbs that print for
+// people and for programs. Plain functions.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+
+template <typename Value>
+using OptionWords = std::vector<std::pair<std::string, Value>>;
+
+// "table, json or csv", with these between all but the last two and between those.
+template <typename Value>
+std::string listed(const OptionWords<Value>& words, const char* between, const char* last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0)
+      text += i + 1 == words.size() ? last : between;
+    text += words[i].first;
+  }
+  return text;
+}
+
+// Adds an option that takes one of `words`, which `what` calls one of them ("format"). CLI11 would
+// take the number of an enumerator, too, and names them when it refuses a word.
+template <typename Value>
+CLI::Option* addWordOption(CLI::App& app,
+                           const char* name,
+                           Value& value,
+                           const OptionWords<Value>& words,
+                           const char* what,
+                           const char* help) {
+  const CLI::Validator word(
+      [words, what](std::string& text) {
+        const auto found = std::find_if(
+            words.begin(), words.end(), [&](const auto& each) { return each.first == text; });
+        if (found == words.end())
+          return fmt::format(
+              "there is no {} '{}': use {}", what, text, listed(words, ", ", " or "));
+        text = std::to_string(static_cast<int>(found->second));
+        return std::string();
+      },
+      "");
+  return app.add_option(name, value, help)->transform(word)->type_name(listed(words, "|", "|"));
+}
+
+// Adds `--format`, whose default is the first word.
+template <typename Value>
+void addFormatOption(CLI::App& app,
+                     Value& format,
+                     const OptionWords<Value>& words,
+                     const char* help) {
+  addWordOption(app, "--format", format, words, "format", help)->default_str(words.front().first);
+}
+
+}  // namespace sonde::cli
