@@ -23,11 +23,15 @@ class ImportCommand : public Command {
   const char* name() const override { return "import"; }
   const char* summary() const override { return "make a trace out of other profilers' files"; }
   const char* details() const override {
-    return "Reads what torch.profiler writes: JSON, plain or gzip. Several files are the ranks of "
-           "one job. All verbs\n"
-           "and the window work on the result as on a recorded trace.\n\n"
-           "Example:\n"
-           "  sonde import -o job.sonde rank-0.json.gz rank-1.json.gz\n";
+    return "Reads what torch.profiler writes (JSON, plain or gzip) and what 'nsys export --type "
+           "sqlite' makes of a\n"
+           "report. Several files are the ranks of one job. All verbs and the window work on the "
+           "result as on a\n"
+           "recorded trace.\n\n"
+           "Examples:\n"
+           "  sonde import -o job.sonde rank-0.json.gz rank-1.json.gz\n"
+           "  nsys export --type sqlite report1.nsys-rep && sonde import -o job.sonde "
+           "report1.sqlite\n";
   }
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", output_, "the trace to write")->required()->type_name("OUT");

@@ -159,6 +159,19 @@ Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   }
 }
 
+Result<bool> HostSlices::nextLaunch(Launch& into) {
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, launches_.next(into));
+    const bool repeated = more && lastLaunch_.slice != 0 && lastLaunch_.process == into.process &&
+                          lastLaunch_.correlation == into.correlation;
+    if (!repeated) {
+      lastLaunch_ = into;
+      return more;
+    }
+    ++repeatedLaunches_;
+  }
+}
+
 model::Link HostSlices::linkOf(const FlowPoint& start, const FlowPoint& finish) const {
   model::Link link;
   link.kind = flowKinds_[start.kind];

@@ -51,8 +51,11 @@ class HostSlices {
   // Stores everything, `shiftNs` later. Requires: a transaction is open.
   Result<void> finish(store::TraceWriter& writer, std::int64_t shiftNs);
 
-  // After finish(): launches by (process, correlation), ascending. False: there are no more.
-  Result<bool> nextLaunch(Launch& into) { return launches_.next(into); }
+  // After finish(): launches by (process, correlation), ascending; of several with the same one the
+  // first. False: there are no more.
+  Result<bool> nextLaunch(Launch& into);
+  // How many were passed over by nextLaunch() because another one came first.
+  std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
 
  private:
   struct Staged {
@@ -109,6 +112,8 @@ class HostSlices {
   ExternalSorter<Launch, LaunchOrder> launches_;
   SlicePlacer placer_;
   std::int64_t thread_ = 0;  // that the placer is at
+  Launch lastLaunch_{};
+  std::uint64_t repeatedLaunches_ = 0;
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
   std::vector<std::string> categories_;

@@ -1,6 +1,7 @@
 #include "analysis/ingest/import_job.h"
 
 #include "analysis/ingest/input/byte_source.h"
+#include "analysis/ingest/nsight/nsight_importer.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 #include "analysis/store/trace_file.h"
 
@@ -33,6 +34,7 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
   drop("no time", imported.badTimes);
   drop("not begun", imported.unpaired);
   drop("unreadable", imported.faults.events);
+  drop("unreadable value", imported.values.events);
   const auto warn = [&](const std::string& text) {
     summary.warnings.push_back(fmt::format("'{}': {}", file.string(), text));
   };
@@ -42,6 +44,12 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
     warn(fmt::format("{} events cannot be read; the first is {}",
                      imported.faults.events,
                      imported.faults.first));
+  if (imported.values.events > 0)
+    warn(
+        fmt::format("{} values cannot be read, and their events are kept without them; the first "
+                    "is in {}",
+                    imported.values.events,
+                    imported.values.first));
   if (imported.badTimes > 0)
     warn(fmt::format("{} events have no time that can be read", imported.badTimes));
   if (imported.unpaired > 0)
@@ -50,6 +58,8 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
     warn(fmt::format("{} durations are negative: they are taken for 0", imported.negative));
   if (imported.faults.repaired > 0)
     warn("names with bytes that no JSON text may hold were repaired");
+  for (const std::string& text : imported.warnings)
+    warn(text);
 }
 
 }  // namespace
@@ -98,29 +108,35 @@ Result<void> ImportJob::checkRanks(const fs::path& file,
   return {};
 }
 
-Result<void> ImportJob::addFile(const fs::path& file) {
+Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat format) {
+  const BytesRead bytesRead = [this, name = file.filename().string()](std::uint64_t read) {
+    const auto all = static_cast<double>(std::max<std::uint64_t>(bytesInAll_, 1));
+    progress_(name, static_cast<double>(bytesBefore_ + read) / all);
+  };
+  if (format == FileFormat::Sqlite)
+    return NsightImporter(writer_, scratch_, bytesRead).import(file);
   SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
-  const std::uint64_t size = source.fileBytes();
+  return TraceEventImporter(writer_, scratch_, hostNameOf(file), bytesRead)
+      .import(std::move(source));
+}
+
+Result<void> ImportJob::addFile(const fs::path& file) {
+  SONDE_TRY_ASSIGN(const FileFormat format, formatOf(file));
   SONDE_TRY(writer_.begin());
-  TraceEventImporter importer(writer_,
-                              scratch_,
-                              hostNameOf(file),
-                              [this, name = file.filename().string()](std::uint64_t read) {
-                                const auto all =
-                                    static_cast<double>(std::max<std::uint64_t>(bytesInAll_, 1));
-                                progress_(name, static_cast<double>(bytesBefore_ + read) / all);
-                              });
-  SONDE_TRY_ASSIGN(const ImportedFile imported, importer.import(std::move(source)));
+  SONDE_TRY_ASSIGN(const ImportedFile imported, importFile(file, format));
   SONDE_TRY(checkRanks(file, imported.ranks, imported.worldSize));
   note(summary_, file, imported);
   for (const auto& [reason, count] : {std::pair("unreadable", imported.faults.events),
+                                      std::pair("unreadable value", imported.values.events),
                                       std::pair("no time", imported.badTimes),
                                       std::pair("not begun", imported.unpaired)}) {
     if (count > 0)
       SONDE_TRY(writer_.add(model::Loss{
           "import", "event", static_cast<std::int64_t>(count), reason, imported.process}));
   }
-  bytesBefore_ += size;
+  std::error_code ignored;
+  const auto size = fs::file_size(file, ignored);
+  bytesBefore_ += ignored ? 0 : size;
   return writer_.commit();
 }
 

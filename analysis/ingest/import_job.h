@@ -5,6 +5,8 @@
 
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
+#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/input/file_format.h"
 #include "analysis/store/trace_writer.h"
 
 #include <cstdint>
@@ -40,6 +42,7 @@ class ImportJob {
   ImportJob(store::TraceWriter writer, std::filesystem::path scratch, Progress progress);
 
   Result<void> addFile(const std::filesystem::path& file);
+  Result<ImportedFile> importFile(const std::filesystem::path& file, FileFormat format);
   Result<void> checkRanks(const std::filesystem::path& file,
                           const std::set<std::int64_t>& ranks,
                           model::OptionalInt worldSize);

@@ -31,22 +31,17 @@ ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName)
 std::size_t ImportedPlaces::processOf(const Label& pid) {
   if (!namesProcess(pid))
     return 0;
-  if (processes_.front().label.empty()) {
-    processes_.front().label = pid.text;
-    processes_.front().row.pid = *pid.number;
+  const auto [found, fresh] = processesByLabel_.try_emplace(std::string(pid.text), 0);
+  if (!fresh)
+    return found->second;
+  if (!processes_.front().label.empty()) {
+    found->second = processes_.size();
+    processes_.emplace_back().row.id = writer_.reserveId<model::ProcessId>();
   }
-  const auto known =
-      std::find_if(processes_.begin(), processes_.end(), [&](const Process& process) {
-        return process.label == pid.text;
-      });
-  if (known != processes_.end())
-    return static_cast<std::size_t>(known - processes_.begin());
-  Process process;
-  process.row.id = writer_.reserveId<model::ProcessId>();
+  Process& process = processes_[found->second];
   process.row.pid = *pid.number;
   process.label = pid.text;
-  processes_.push_back(std::move(process));
-  return processes_.size() - 1;
+  return found->second;
 }
 
 ImportedPlaces::Track ImportedPlaces::track(const Label& pid, const Label& tid) {
@@ -80,7 +75,7 @@ void ImportedPlaces::cover(const Track& track, std::int64_t startNs, std::int64_
   }
 }
 
-model::DeviceId ImportedPlaces::device(std::size_t host, std::int64_t ordinal) {
+model::DeviceId ImportedPlaces::deviceOf(std::size_t host, std::int64_t ordinal) {
   const auto [found, fresh] = devices_.try_emplace({host, ordinal});
   if (fresh)
     found->second = writer_.reserveId<model::DeviceId>();
@@ -89,10 +84,11 @@ model::DeviceId ImportedPlaces::device(std::size_t host, std::int64_t ordinal) {
 
 model::StreamId ImportedPlaces::stream(std::size_t process,
                                        std::int64_t device,
-                                       std::int64_t number) {
-  const auto [found, fresh] = streams_.try_emplace({process, device, number});
+                                       std::int64_t number,
+                                       std::int64_t context) {
+  const auto [found, fresh] = streams_.try_emplace({process, device, number, context});
   if (fresh) {
-    this->device(processes_[process].host, device);
+    this->device(process, device);
     found->second = writer_.reserveId<model::StreamId>();
   }
   return found->second;
@@ -161,12 +157,14 @@ Result<void> ImportedPlaces::storeDevices() {
     if (!facts.name.empty())
       row.name = facts.name;
     row.memoryBytes = facts.memoryBytes;
+    if (!facts.uuid.empty())
+      row.uuid = facts.uuid;
     SONDE_TRY(writer_.add(row));
   }
   for (const auto& [place, id] : streams_) {
     model::Stream row;
     row.id = id;
-    const auto& [process, device, number] = place;
+    const auto& [process, device, number, context] = place;
     row.processId = processes_[process].row.id;
     row.deviceId = devices_[{processes_[process].host, device}];
     row.number = number;

@@ -33,6 +33,7 @@ class ImportedPlaces {
     std::string kind = "gpu";
     std::string name;
     model::OptionalInt memoryBytes{};
+    std::string uuid{};
   };
 
   ImportedPlaces(store::TraceWriter& writer, std::string hostName);
@@ -47,6 +48,7 @@ class ImportedPlaces {
   std::size_t processOf(const Label& pid);
   static constexpr std::size_t kMain = 0;
   model::ProcessId idOf(std::size_t process) const noexcept { return processes_[process].row.id; }
+  std::int64_t pidOf(std::size_t process) const noexcept { return processes_[process].row.pid; }
   model::OptionalInt rankOf(std::size_t process) const noexcept {
     return processes_[process].row.rank;
   }
@@ -56,7 +58,14 @@ class ImportedPlaces {
   std::size_t processes() const noexcept { return processes_.size(); }
 
   // Requires: what describeProcess() says of the process has been said.
-  model::StreamId stream(std::size_t process, std::int64_t device, std::int64_t number);
+  // `context`: numbers are of their own in each of a process' contexts.
+  model::StreamId stream(std::size_t process,
+                         std::int64_t device,
+                         std::int64_t number,
+                         std::int64_t context = 0);
+  model::DeviceId device(std::size_t process, std::int64_t ordinal) {
+    return deviceOf(processes_[process].host, ordinal);
+  }
   model::HostId host(std::size_t process) const noexcept {
     return hosts_[processes_[process].host].id;
   }
@@ -70,6 +79,7 @@ class ImportedPlaces {
   void nameThread(const Label& pid, const Label& tid, std::string_view name);
   void describeDevice(std::int64_t ordinal, Device facts) { facts_[ordinal] = std::move(facts); }
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
+  void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
 
   // Stores the rows, times `shiftNs` later. Requires: a transaction is open.
   Result<void> finish(std::int64_t shiftNs);
@@ -96,7 +106,7 @@ class ImportedPlaces {
     Period period{};
   };
 
-  model::DeviceId device(std::size_t host, std::int64_t ordinal);
+  model::DeviceId deviceOf(std::size_t host, std::int64_t ordinal);
   static void put(const Period& period,
                   std::int64_t shiftNs,
                   model::OptionalInt& startNs,
@@ -108,12 +118,14 @@ class ImportedPlaces {
   std::vector<Host> hosts_;         // the file's own first
   std::vector<Process> processes_;  // the main one first
   std::vector<Thread> threads_;
+  std::unordered_map<std::string, std::size_t> processesByLabel_;
   std::unordered_map<std::string, std::size_t> threadsByKey_;
-  std::unordered_map<std::string, std::string> threadNames_;              // by key
-  std::unordered_map<std::string, std::string> processNames_;             // by label
-  std::map<std::int64_t, Device> facts_;                                  // by ordinal
-  using DeviceKey = std::pair<std::size_t, std::int64_t>;                 // host, ordinal
-  using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t>;  // process, device, number
+  std::unordered_map<std::string, std::string> threadNames_;   // by key
+  std::unordered_map<std::string, std::string> processNames_;  // by label
+  std::map<std::int64_t, Device> facts_;                       // by ordinal
+  using DeviceKey = std::pair<std::size_t, std::int64_t>;      // host, ordinal
+  // process, device, number, context
+  using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<DeviceKey, model::DeviceId> devices_;
   std::map<StreamKey, model::StreamId> streams_;
   std::string key_;  // of the last event, so that most need no look-up

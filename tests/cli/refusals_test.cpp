@@ -139,7 +139,7 @@ TEST_F(Refusals, WhatCannotBeImportedIsNamedWithThePlaceInIt) {
 TEST_F(Refusals, ATraceIsNotImported) {
   const Finished finished = sonde({"import", "-o", folder_ / "out.sonde", trace()});
   expectRefusal(finished, "import", 3);
-  EXPECT_THAT(finished.err, HasSubstr("no JSON object or array begins at byte 0"));
+  EXPECT_THAT(finished.err, HasSubstr("is a trace of Sonde's own: 'sonde merge' joins traces"));
 }
 
 TEST_F(Refusals, AnUnfinishedTraceIsNamedByWhatItWillBe) {

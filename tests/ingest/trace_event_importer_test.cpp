@@ -1,12 +1,7 @@
-#include "analysis/ingest/import_job.h"
-#include "analysis/store/finaliser.h"
-#include "analysis/store/trace_file.h"
-#include "tests/support/run_program.h"
+#include "tests/ingest/import_fixture.h"
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +19,7 @@ std::string spanOf(const std::string& category,
          R"(", "pid": 100, "tid": 101, )" + times + R"(, "args": )" + args + "}";
 }
 
-class TraceEventImporterTest : public ::testing::Test {
+class TraceEventImporterTest : public ImportTest {
  protected:
   // Imports the texts, as files of one job.
   Result<void> import(const std::vector<std::string>& texts) {
@@ -33,15 +28,7 @@ class TraceEventImporterTest : public ::testing::Test {
       files.emplace_back(folder_ / ("rank" + std::to_string(index) + ".json"));
       test::writeText(files.back().string(), texts[index]);
     }
-    const std::filesystem::path path = folder_ / "t.sonde";
-    SONDE_TRY_ASSIGN(ImportJob job, ImportJob::create(path, {}));
-    SONDE_TRY(job.add(files));
-    summary_ = job.summary();
-    SONDE_TRY_ASSIGN(store::Database trace, job.release());
-    SONDE_TRY(store::finalise(std::move(trace)));
-    SONDE_TRY_ASSIGN(store::Database opened, store::openTrace(path));
-    trace_.emplace(std::move(opened));
-    return {};
+    return importFiles(files);
   }
   void importEvents(const std::vector<std::string>& events, const std::string& tail = "]}") {
     std::string text = kHead;
@@ -50,18 +37,6 @@ class TraceEventImporterTest : public ::testing::Test {
     const auto imported = import({text + tail});
     ASSERT_TRUE(imported) << imported.error().message;
   }
-  // The rows of a query: columns with '|' between them, rows with ' '.
-  std::string rows(const std::string& sql) {
-    auto statement = trace_->prepare(
-        "SELECT group_concat(row, ' ') FROM (SELECT concat_row AS row FROM (" + sql + "))");
-    EXPECT_TRUE(statement) << statement.error().message;
-    const auto more = statement->step();
-    return more && *more ? std::string(statement->text(0)) : "";
-  }
-
-  test::TemporaryFolder folder_;
-  ImportSummary summary_;
-  std::optional<store::Database> trace_;
 };
 
 TEST_F(TraceEventImporterTest, KeepsTimesToTheNanosecondWhereverTheBaseStands) {

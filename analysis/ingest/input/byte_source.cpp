@@ -222,6 +222,9 @@ Result<std::size_t> ByteSource::read(std::span<char> into) {
 const fs::path& ByteSource::path() const noexcept {
   return state_->path;
 }
+bool ByteSource::isCompressed() const noexcept {
+  return state_->inflating;
+}
 std::uint64_t ByteSource::fileBytes() const noexcept {
   return state_->fileBytes;
 }

@@ -28,6 +28,7 @@ class ByteSource {
   Result<std::size_t> read(std::span<char> into);
 
   const std::filesystem::path& path() const noexcept;
+  bool isCompressed() const noexcept;
   // For a progress bar: bytes of the file itself, and how many of them have been taken.
   std::uint64_t fileBytes() const noexcept;
   std::uint64_t fileBytesRead() const noexcept;

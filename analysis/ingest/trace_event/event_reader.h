@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/ingest/imported_file.h"
 #include "analysis/ingest/input/json_pieces.h"
 #include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/ingest/trace_event/event_parser.h"
@@ -27,20 +28,13 @@ class EventReader {
     virtual Result<void> progress(std::uint64_t fileBytesRead) = 0;
   };
 
-  struct Faults {
-    std::uint64_t events = 0;    // that could not be read
-    std::string first;           // what is wrong with the first, and where
-    std::uint64_t repaired = 0;  // pieces with bytes that are no UTF-8 or are control characters
-    std::string cutShort;        // not empty: why the file could not be read to its end
-  };
-
   explicit EventReader(ByteSource source);
 
   // Gives everything to `visitor`, and fails as it does. What is wrong with the file is in faults()
   // afterwards.
   Result<void> readAll(Visitor& visitor);
 
-  const Faults& faults() const noexcept { return faults_; }
+  const FileFaults& faults() const noexcept { return faults_; }
 
  private:
   Result<void> readElements(const JsonPieces::Piece& piece, Visitor& visitor);
@@ -54,7 +48,7 @@ class EventReader {
   EventParser parser_;
   std::string repaired_;  // a piece without what no JSON text may hold
   std::string single_;    // one event, as an array of its own
-  Faults faults_;
+  FileFaults faults_;
 };
 
 }  // namespace sonde::ingest

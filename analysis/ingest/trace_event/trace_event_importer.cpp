@@ -29,7 +29,7 @@ std::int64_t flowIdOf(const Label& id) {
 }
 
 // Of a file that no event came out of.
-Error nothingIn(const std::string& file, const EventReader::Faults& faults) {
+Error nothingIn(const std::string& file, const FileFaults& faults) {
   if (!faults.cutShort.empty())
     return {ErrorCode::Corrupt, faults.cutShort};
   if (faults.events > 0)

@@ -8,6 +8,7 @@
 #include "analysis/base/result.h"
 #include "analysis/ingest/device_events.h"
 #include "analysis/ingest/host_slices.h"
+#include "analysis/ingest/imported_file.h"
 #include "analysis/ingest/imported_places.h"
 #include "analysis/ingest/trace_event/counter_events.h"
 #include "analysis/ingest/trace_event/event_reader.h"
@@ -17,7 +18,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -26,23 +26,8 @@
 
 namespace sonde::ingest {
 
-struct ImportedFile {
-  std::map<std::string, std::uint64_t, std::less<>> events;  // by category
-  std::uint64_t notKept = 0;   // events that have no place in a trace, whole but of no use
-  std::uint64_t negative = 0;  // durations below zero, taken for zero
-  std::uint64_t badTimes = 0;  // events without a time that can be read, left out
-  std::uint64_t unpaired = 0;  // ends without a begin, left out
-  EventReader::Faults faults;
-  model::ProcessId process{};  // that the file is of
-  std::set<std::int64_t> ranks;
-  model::OptionalInt worldSize{};
-};
-
 class TraceEventImporter : private EventReader::Visitor {
  public:
-  // Gets the bytes of the file that have been read, about once a megabyte.
-  using BytesRead = std::function<void(std::uint64_t)>;
-
   // Intermediate data goes to files in `scratch`.
   TraceEventImporter(store::TraceWriter& writer,
                      const std::filesystem::path& scratch,

@@ -1,0 +1,46 @@
+// What came out of one file of another profiler, besides its rows. Plain values; any thread.
+#pragma once
+
+#include "analysis/model/place.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sonde::ingest {
+
+// Gets the bytes of the file that have been read, now and then.
+using BytesRead = std::function<void(std::uint64_t)>;
+
+struct FileFaults {
+  std::uint64_t events = 0;    // that could not be read
+  std::string first;           // what is wrong with the first, and where
+  std::uint64_t repaired = 0;  // pieces with bytes that are no UTF-8 or are control characters
+  std::string cutShort;        // not empty: why the file could not be read to its end
+
+  // One more that could not be read. `what` is only asked for the first.
+  template <typename What>
+  void add(const What& what) {
+    if (events++ == 0)
+      first = what();
+  }
+};
+
+struct ImportedFile {
+  std::map<std::string, std::uint64_t, std::less<>> events;  // by category
+  std::uint64_t notKept = 0;   // events that have no place in a trace, whole but of no use
+  std::uint64_t negative = 0;  // durations below zero, taken for zero
+  std::uint64_t badTimes = 0;  // events without a time that can be read, left out
+  std::uint64_t unpaired = 0;  // ends without a begin, left out
+  FileFaults faults;
+  FileFaults values;  // single values that could not be read: their events are kept without them
+  std::vector<std::string> warnings;  // what else is to be said of it, a line each
+  model::ProcessId process{};         // that the file is of
+  std::set<std::int64_t> ranks;
+  model::OptionalInt worldSize{};
+};
+
+}  // namespace sonde::ingest

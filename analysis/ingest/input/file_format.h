@@ -1,0 +1,19 @@
+// Which profiler wrote a file, by what is in it. A free function; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace sonde::ingest {
+
+enum class FileFormat : std::uint8_t {
+  TraceEvents,  // JSON, also when nothing else is recognised
+  Sqlite,
+};
+
+// Errors are ByteSource's. Unsupported: it is known, but has to be unpacked first.
+Result<FileFormat> formatOf(const std::filesystem::path& file);
+
+}  // namespace sonde::ingest

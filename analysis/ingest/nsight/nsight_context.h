@@ -1,0 +1,109 @@
+// What the parts of an import of one Nsight Systems export share. Owned by the importer, on one
+// thread.
+#pragma once
+
+#include "analysis/ingest/device_events.h"
+#include "analysis/ingest/host_slices.h"
+#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/nsight/nsight_file.h"
+#include "analysis/ingest/nsight/nsight_names.h"
+#include "analysis/ingest/nsight/nsight_table.h"
+#include "analysis/model/event.h"
+#include "analysis/store/trace_writer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace sonde::ingest {
+
+class NsightContext {
+ public:
+  struct Span {
+    std::int64_t startNs = 0;
+    model::OptionalInt durNs{};  // none: it did not end
+  };
+
+  NsightContext(const NsightFile& file,
+                store::TraceWriter& writer,
+                const std::filesystem::path& scratch,
+                std::string hostName,
+                BytesRead bytesRead);
+
+  // Reads the rows of a table, if the file has it, and counts them as events of `category`.
+  template <typename Row>
+  Result<void> read(std::string_view name,
+                    std::span<const NsightTable::Column> columns,
+                    std::string_view category,
+                    const Row& row);
+
+  // The times of a row on the clock of the trace; none: they do not fit, which is counted. An end
+  // before the start is counted, too, and taken for the start.
+  std::optional<Span> spanOf(model::OptionalInt start, model::OptionalInt end);
+  // In ns since 1970, from ns since the session began; none: it does not fit, which is counted.
+  model::OptionalInt timeOf(std::int64_t sessionNs);
+  void setEpoch(std::int64_t ns) noexcept { epochNs_ = ns; }
+
+  // Of a globalTid and a globalPid.
+  const ImportedPlaces::Track& thread(std::int64_t globalTid);
+  std::size_t process(std::int64_t globalPid);
+
+  void nameProcess(std::int64_t globalPid, std::string_view name);
+  void nameThread(std::int64_t globalTid, std::string_view name);
+
+  // A slice of the thread, whose name and category are given. Its row's id.
+  Result<model::SliceId> addSlice(model::Slice slice, std::int64_t globalTid, const Span& span);
+  Result<void> addIteration(model::SliceId slice,
+                            std::int64_t globalTid,
+                            std::int64_t number,
+                            const Span& span);
+  Result<void> addArg(model::SliceId slice, std::string_view key, model::ArgValue value);
+
+  Result<void> finish();
+
+  const NsightFile& file;
+  store::TraceWriter& writer;
+  ImportedFile account;
+  NsightNames names;
+  ImportedPlaces places;
+  HostSlices slices;
+  DeviceEvents device;
+
+ private:
+  // Says how far the reading is, and commits now and then so that the write-ahead log stays small.
+  Result<void> rowDone();
+
+  std::int64_t epochNs_ = 0;
+  BytesRead bytesRead_;
+  std::uint64_t fileBytes_ = 0;
+  double rowsInAll_ = 0;
+  std::uint64_t rows_ = 0;
+  std::unordered_map<std::int64_t, ImportedPlaces::Track> threads_;
+  std::unordered_map<std::uint64_t, std::size_t> processes_;
+};
+
+template <typename Row>
+Result<void> NsightContext::read(std::string_view name,
+                                 std::span<const NsightTable::Column> columns,
+                                 std::string_view category,
+                                 const Row& row) {
+  SONDE_TRY_ASSIGN(auto table, NsightTable::open(file, name, columns, account));
+  std::uint64_t rows = 0;
+  const auto counted = [&](const NsightTable& each) -> Result<void> {
+    ++rows;
+    SONDE_TRY(row(each));
+    return rowDone();
+  };
+  SONDE_TRY(forEachRow(std::move(table), counted));
+  if (rows > 0)
+    account.events[std::string(category)] += rows;
+  return {};
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,130 @@
+#include "analysis/ingest/nsight/nsight_file.h"
+
+#include "analysis/store/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+namespace sonde::ingest {
+namespace {
+
+using store::Database;
+using store::Statement;
+
+// One of them is in every export that has something to import.
+constexpr std::array<std::string_view, 6> kTellTale = {"META_DATA_EXPORT",
+                                                       "TARGET_INFO_SESSION_START_TIME",
+                                                       "CUPTI_ACTIVITY_KIND_KERNEL",
+                                                       "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                                       "NVTX_EVENTS",
+                                                       "OSRT_API"};
+
+// The database does not trust its own schema: no function of the file's runs, and pages that
+// contradict themselves are errors.
+constexpr std::string_view kGuards = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
+
+}  // namespace
+
+Error NsightFile::damaged(const Error& error) const {
+  return {error.code,
+          fmt::format("'{}' cannot be read as a database ({}): was it copied whole?",
+                      path().string(),
+                      error.message)};
+}
+
+Result<NsightFile> NsightFile::open(const std::filesystem::path& path) {
+  SONDE_TRY_ASSIGN(Database database, Database::open(path, store::Access::Immutable));
+  SONDE_TRY(database.exec(kGuards));
+  NsightFile file(std::move(database));
+  if (const auto read = file.readTables(); !read)
+    return file.damaged(read.error());
+  SONDE_TRY(file.checkOrigin());
+  if (const auto read = file.readVersion(); !read)
+    return file.damaged(read.error());
+  return file;
+}
+
+// A virtual table has no page of its own.
+Result<void> NsightFile::readTables() {
+  SONDE_TRY_ASSIGN(Statement names,
+                   database_.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND "
+                                     "rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, names.step());
+    if (!more)
+      break;
+    tables_.emplace(names.text(0), 0);
+  }
+  for (auto& [name, rows] : tables_) {
+    SONDE_TRY_ASSIGN(const auto found, columns(name));
+    if (found.find("rowid") != found.end())
+      continue;
+    std::string quoted;
+    for (const char c : name)
+      quoted += c == '"' ? std::string(2, c) : std::string(1, c);
+    const auto last = database_.queryInteger(fmt::format("SELECT max(rowid) FROM \"{}\"", quoted));
+    rows = last ? *last : 0;  // what is wrong with it shows when it is read
+  }
+  return {};
+}
+
+Result<std::map<std::string, bool>> NsightFile::columns(std::string_view table) const {
+  SONDE_TRY_ASSIGN(
+      Statement info,
+      database_.prepare("SELECT name, pk, type FROM pragma_table_xinfo(?1) WHERE hidden = 0"));
+  info.bind(1, table);
+  std::map<std::string, bool> columns;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, info.step());
+    if (!more)
+      return columns;
+    columns.emplace(info.text(0), info.integer(1) != 0 && info.text(2) == "INTEGER");
+  }
+}
+
+Result<void> NsightFile::checkOrigin() {
+  const auto id = database_.queryInteger("PRAGMA application_id");
+  if (!id)
+    return damaged(id.error());
+  if (*id == store::kApplicationId)
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format("'{}' is a trace of Sonde's own: 'sonde merge' joins traces", path().string())};
+  for (const std::string_view table : kTellTale)
+    if (has(table))
+      return {};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("'{}' is a database, but not one that 'nsys export --type sqlite' wrote",
+                           path().string())};
+}
+
+// As one text, or as its parts.
+Result<void> NsightFile::readVersion() {
+  if (!has("META_DATA_EXPORT"))
+    return {};
+  SONDE_TRY_ASSIGN(const auto found, columns("META_DATA_EXPORT"));
+  if (found.find("name") == found.end() || found.find("value") == found.end())
+    return {};
+  SONDE_TRY_ASSIGN(Statement facts,
+                   database_.prepare("SELECT name, value FROM META_DATA_EXPORT WHERE name LIKE "
+                                     "'EXPORT_SCHEMA_VERSION%' ORDER BY rowid LIMIT 16"));
+  std::map<std::string, std::string> values;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, facts.step());
+    if (!more)
+      break;
+    values.emplace(facts.text(0), facts.text(1));
+  }
+  constexpr const char* kWhole = "EXPORT_SCHEMA_VERSION";
+  version_ = values[kWhole];
+  if (version_.empty() && !values["EXPORT_SCHEMA_VERSION_MAJOR"].empty())
+    version_ = fmt::format("{}.{}.{}",
+                           values["EXPORT_SCHEMA_VERSION_MAJOR"],
+                           values["EXPORT_SCHEMA_VERSION_MINOR"],
+                           values["EXPORT_SCHEMA_VERSION_MICRO"]);
+  return {};
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,12 @@
+// The NVTX events of an Nsight Systems export as the NVTX probe stores them: ranges and marks with
+// their domain, category and payload. A function; the thread of the context.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/ingest/nsight/nsight_context.h"
+
+namespace sonde::ingest {
+
+Result<void> importNsightRanges(NsightContext& context);
+
+}  // namespace sonde::ingest

@@ -1,0 +1,350 @@
+#include "analysis/ingest/nsight/nsight_importer.h"
+
+#include "tests/ingest/damaged_files.h"
+#include "tests/ingest/import_fixture.h"
+#include "tests/support/nsight_export.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace sonde::ingest {
+namespace {
+
+using test::kNsightVersions;
+using test::NsightExport;
+using test::NsightVersion;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// The SQL that names a kernel's columns for a row of text.
+constexpr const char* kKernelRow =
+    "SELECT n.text || '|' || d.ordinal || '|' || r.number || '|' || k.start_ns || '|' || k.dur_ns "
+    "|| '|' || coalesce(ln.text, '-') || '|' || coalesce(sn.text, '-') AS concat_row FROM kernel k "
+    "JOIN string n ON n.id = k.name_id JOIN stream r ON r.id = k.stream_id "
+    "JOIN device d ON d.id = r.device_id LEFT JOIN slice l ON l.id = k.launch_slice_id "
+    "LEFT JOIN string ln ON ln.id = l.name_id LEFT JOIN slice s ON s.id = k.scope_id "
+    "LEFT JOIN string sn ON sn.id = s.name_id ORDER BY k.start_ns";
+
+class NsightImporterTest : public ImportTest {
+ protected:
+  std::string path() const { return folder_ / "report1.sqlite"; }
+  NsightExport& make(const NsightVersion& version = kNsightVersions[1]) {
+    std::filesystem::remove(path());
+    return file_.emplace(path(), version);
+  }
+  Result<void> import() {
+    file_.reset();
+    return importFiles({path()});
+  }
+  void mustImport() {
+    const auto imported = import();
+    ASSERT_TRUE(imported) << imported.error().message;
+  }
+
+  std::optional<NsightExport> file_;
+};
+
+TEST_F(NsightImporterTest, EveryKnownVersionGivesTheSameTrace) {
+  for (const NsightVersion& version : kNsightVersions) {
+    SCOPED_TRACE(version.name);
+    make(version).fill();
+    mustImport();
+    EXPECT_EQ(rows(kKernelRow),
+              "void gemm<float>(float*)|3|7|1700000000000000007|50|cudaLaunchKernel|forward "
+              "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)|3|7|1700000000000000157|200|"
+              "cudaLaunchKernel|forward "
+              "void gemm<float>(float*)|3|7|1700000000000001007|50|cudaLaunchKernel|forward "
+              "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)|3|7|1700000000000001157|200|"
+              "cudaLaunchKernel|forward");
+    EXPECT_EQ(rows("SELECT kind || '|' || category || '|' || depth || '|' || dur_ns AS concat_row "
+                   "FROM slice ORDER BY start_ns LIMIT 8"),
+              "iteration|nvtx|0|900 operation|nvtx|1|590 api|cuda_runtime|2|5 api|cuda_driver|2|5 "
+              "api|cuda_runtime|2|5 api|cuda_runtime|2|450 io|osrt|1|10 wait|osrt|1|10");
+    EXPECT_EQ(
+        rows("SELECT number || '|' || start_ns || '|' || dur_ns AS concat_row FROM iteration"),
+        "0|1699999999999999907|900 1|1700000000000000907|900");
+    EXPECT_EQ(rows("SELECT p.pid || '|' || t.tid || '|' || t.name || '|' || h.name || '|' || "
+                   "coalesce(p.command, '-') AS concat_row FROM thread t JOIN process p "
+                   "ON p.id = t.process_id JOIN host h ON h.id = p.host_id"),
+              std::string("4242|4243|trainer|node7|") + (version.hasProcesses ? "python3" : "-"));
+    EXPECT_EQ(rows("SELECT text AS concat_row FROM note WHERE text LIKE '%schema%'"), "");
+    EXPECT_EQ(rows("SELECT reason AS concat_row FROM loss"), "");
+  }
+}
+
+TEST_F(NsightImporterTest, KeepsWhatTheDeviceTablesSay) {
+  make().fill();
+  file_->run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET(start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, value, bytes) VALUES (900, 910, 0, 1, 8, 98, $PID, 0, 64);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end, deviceId, contextId, "
+      "streamId, correlationId, globalPid, graphId, graphExecId) VALUES (920, 930, 0, 2, 7, "
+      "99, $PID, 5, 6);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, "
+      "streamId, correlationId, globalPid, syncType, eventId) VALUES (940, 950, 0, 1, "
+      "4294967295, 97, $PID, 4, 0), (960, 960, 0, 1, 7, 96, $PID, 2, 11)");
+  mustImport();
+  EXPECT_EQ(rows("SELECT c.kind || '|' || n.text || '|' || bytes || '|' || coalesce(pinned, '-') "
+                 "|| '|' || (launch_slice_id IS NOT NULL) AS concat_row FROM copy c "
+                 "JOIN string n ON n.id = c.name_id ORDER BY start_ns"),
+            "host_to_device|Memcpy HtoD (Pinned -> Device)|4096|1|1 "
+            "set|Memset (Device)|64|-|0 "
+            "host_to_device|Memcpy HtoD (Pinned -> Device)|4096|1|1");
+  EXPECT_EQ(rows("SELECT kind || '|' || coalesce(r.number, '-') || '|' || event_id AS concat_row "
+                 "FROM sync s LEFT JOIN stream r ON r.id = s.stream_id ORDER BY s.start_ns"),
+            "stream|7|0 context|-|0 stream|7|0 wait|7|11");
+  EXPECT_EQ(rows("SELECT (grid_x * grid_y * block_x) || '|' || registers || '|' || "
+                 "static_shared_bytes || '|' || dynamic_shared_bytes || '|' || local_bytes AS "
+                 "concat_row FROM kernel ORDER BY start_ns LIMIT 1"),
+            "1024|32|1024|64|8");
+  // The graph ran in another context, whose stream 7 is another stream.
+  EXPECT_EQ(rows("SELECT n.text || '|' || graph_id || '|' || (SELECT count(DISTINCT stream_id) "
+                 "FROM kernel) AS concat_row FROM kernel JOIN string n ON n.id = name_id WHERE "
+                 "graph_id IS NOT NULL"),
+            "CUDA graph 5|5|2");
+  EXPECT_EQ(rows("SELECT op || '|' || c.seq || '|' || (k.id IS NOT NULL) AS concat_row FROM "
+                 "collective c LEFT JOIN kernel k ON k.id = c.kernel_id"),
+            "allreduce|0|1 allreduce|1|1");
+  EXPECT_EQ(rows("SELECT name || '|' || memory_bytes || '|' || uuid AS concat_row FROM device"),
+            "H100|80000000000|GPU-1");
+  EXPECT_EQ(rows("SELECT k.text || '=' || value AS concat_row FROM arg JOIN string k ON k.id = "
+                 "key_id WHERE k.text = 'return_value'"),
+            "return_value=700 return_value=700");
+}
+
+TEST_F(NsightImporterTest, KeepsRangesMarksAndTheirFacts) {
+  make(kNsightVersions[2]);
+  file_->run(
+      "INSERT INTO NVTX_EVENTS(start, end, eventType, text, textId, category, domainId, "
+      "globalTid, endGlobalTid, int64Value, doubleValue, jsonText) VALUES "
+      "(5, 50, 60, 'across', NULL, NULL, 0, $TID, $TID + 1, 12, NULL, '{\"a\": 1}'),"
+      "(10, 30, 59, NULL, 77, 3, 2, $TID, NULL, NULL, 0.5, NULL),"
+      "(20, NULL, 34, 'here', NULL, NULL, NULL, $TID, NULL, NULL, NULL, NULL),"
+      "(25, NULL, 59, 'open', NULL, NULL, NULL, $TID, NULL, NULL, NULL, NULL),"
+      "(26, 27, 99, 'strange', NULL, NULL, NULL, $TID, NULL, NULL, NULL, NULL),"
+      "(90, NULL, 75, 'mine', NULL, NULL, 2, $TID, NULL, NULL, NULL, NULL),"
+      "(91, NULL, 33, 'comm', NULL, 3, 2, $TID, NULL, NULL, NULL, NULL);"
+      "INSERT INTO StringIds VALUES (77, 'registered')");
+  mustImport();
+  EXPECT_EQ(rows("SELECT n.text || '|' || kind || '|' || start_ns || '|' || coalesce(dur_ns, "
+                 "'open') AS concat_row FROM slice JOIN string n ON n.id = name_id ORDER BY "
+                 "start_ns"),
+            "across|range|5|45 registered|operation|10|20 here|mark|20|0 open|operation|25|open");
+  EXPECT_EQ(rows("SELECT n.text || ':' || k.text || '=' || value AS concat_row FROM arg JOIN "
+                 "string k ON k.id = key_id JOIN slice s ON s.id = owner_id JOIN string n ON n.id "
+                 "= s.name_id ORDER BY s.start_ns, k.text"),
+            "across:json={\"a\": 1} across:payload=12 registered:category=comm "
+            "registered:domain=mine registered:payload=0.5");
+  EXPECT_EQ(summary_.dropped.at("not kept"), 1U);
+}
+
+TEST_F(NsightImporterTest, MpiGivesRanksAndCollectives) {
+  make().fill();
+  const std::int64_t bcast = file_->string("MPI_Bcast");
+  file_->run(
+      "INSERT INTO MPI_RANKS VALUES ($TID, 3);"
+      "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (700, 710, $TID, " +
+      std::to_string(bcast) + ", 1, 2, 64, NULL)");
+  mustImport();
+  EXPECT_EQ(rows("SELECT rank AS concat_row FROM process"), "3");
+  EXPECT_EQ(rows("SELECT c.op || '|' || c.bytes || '|' || c.root || '|' || s.kind || '|' || "
+                 "s.category AS concat_row FROM collective c JOIN slice s ON s.id = c.slice_id"),
+            "broadcast|64|2|collective|mpi");
+}
+
+TEST_F(NsightImporterTest, TablesThatAreNotThereAreNamedAndTheRestIsImported) {
+  for (const char* missing : {"CUPTI_ACTIVITY_KIND_RUNTIME",
+                              "CUPTI_ACTIVITY_KIND_KERNEL",
+                              "CUPTI_ACTIVITY_KIND_MEMCPY",
+                              "NVTX_EVENTS",
+                              "OSRT_API",
+                              "StringIds",
+                              "TARGET_INFO_SESSION_START_TIME"}) {
+    SCOPED_TRACE(missing);
+    make().fill().run(std::string("DROP TABLE ") + missing);
+    mustImport();
+    EXPECT_THAT(summary_.warnings, Contains(HasSubstr(std::string("(") + missing + ")")));
+  }
+  // Nothing but kernels, without names, without anything that says when.
+  make().fill();
+  for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME",
+                            "NVTX_EVENTS",
+                            "OSRT_API",
+                            "StringIds",
+                            "META_DATA_EXPORT",
+                            "TARGET_INFO_SESSION_START_TIME",
+                            "TARGET_INFO_SYSTEM_ENV",
+                            "TARGET_INFO_CUDA_DEVICE"})
+    file_->run(std::string("DROP TABLE ") + table);
+  mustImport();
+  EXPECT_EQ(rows("SELECT n.text || '|' || start_ns || '|' || dur_ns AS concat_row FROM kernel JOIN "
+                 "string n ON n.id = name_id ORDER BY start_ns LIMIT 1"),
+            "[unknown]|0|50");
+  EXPECT_EQ(rows("SELECT name AS concat_row FROM host"), "report1");
+}
+
+TEST_F(NsightImporterTest, ColumnsThatAreNotThereCostNoMoreThanTheyMust) {
+  make().fill();
+  file_->run(
+      "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN correlationId;"
+      "ALTER TABLE OSRT_API DROP COLUMN start; CREATE TABLE CUDA_GPU_FUTURE(x INTEGER)");
+  mustImport();
+  EXPECT_EQ(rows("SELECT count(*) || '|' || count(launch_slice_id) AS concat_row FROM kernel"),
+            "4|0");
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("table OSRT_API has no column start")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("not imported: CUDA_GPU_FUTURE")));
+}
+
+TEST_F(NsightImporterTest, DamagedValuesAreCountedAndShown) {
+  make().fill();
+  file_->run(
+      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'x' WHERE rowid = 1;"
+      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = x'00', demangledName = 12345 "
+      "WHERE rowid = 2;"
+      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 5 WHERE rowid = 3;"
+      "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = 9223372036854775806, end = "
+      "9223372036854775807 WHERE rowid = 1;"
+      "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = NULL WHERE rowid = 4;"
+      "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 20 WHERE rowid = 6");
+  mustImport();
+  EXPECT_EQ(
+      rows("SELECT n.text || '|' || coalesce(grid_x, '-') || '|' || dur_ns AS concat_row FROM "
+           "kernel JOIN string n ON n.id = name_id ORDER BY start_ns"),
+      "[unknown]|-|200 void gemm<float>(float*)|4|0 "
+      "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)|4|200");
+  EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss ORDER BY reason"),
+            "no time|1 unreadable|2 unreadable value|2");
+  EXPECT_THAT(summary_.warnings,
+              Contains(HasSubstr("2 events cannot be read; the first is row 4 of table "
+                                 "CUPTI_ACTIVITY_KIND_RUNTIME, whose globalTid is missing")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 durations are negative")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 calls have the correlation of another")));
+  EXPECT_EQ(summary_.dropped.at("unreadable value"), 2U);
+}
+
+TEST_F(NsightImporterTest, ExtremeTimesEndAsATraceOrAsAnError) {
+  make();
+  file_->run(
+      "INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES "
+      "(-9223372036854775807, 9223372036854775807, 59, 'all', $TID),"
+      "(-9223372036854775808, -9223372036854775800, 59, 'first', $TID),"
+      "(9223372036854775800, 9223372036854775806, 59, 'last', -1),"
+      "(0, 10, 59, 'now', 0)");
+  mustImport();
+  EXPECT_EQ(rows("SELECT n.text AS concat_row FROM slice JOIN string n ON n.id = name_id "
+                 "ORDER BY start_ns"),
+            "first now last");
+  EXPECT_EQ(summary_.dropped.at("no time"), 1U);
+}
+
+// What a file could hold to make its reader run code of its own, or never end.
+TEST_F(NsightImporterTest, OnlyTablesAndStoredColumnsAreRead) {
+  make().fill();
+  file_->run(
+      "DROP TABLE OSRT_API;"
+      "CREATE VIEW OSRT_API AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "
+      "n) SELECT i AS start, i AS end, $TID AS globalTid FROM n;"
+      "DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY;"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(x INTEGER, start INTEGER AS (length(zeroblob("
+      "999999999))));"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY(x) VALUES (1);"
+      "DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET;"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(start INTEGER PRIMARY KEY) WITHOUT ROWID;"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (1);"
+      "DROP TABLE PROFILER_OVERHEAD; CREATE VIRTUAL TABLE PROFILER_OVERHEAD USING "
+      "fts5(start, globalTid)");
+  mustImport();
+  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM kernel"), "4");
+  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM slice WHERE category = 'osrt'"), "0");
+  EXPECT_THAT(summary_.warnings,
+              Contains(HasSubstr("CUPTI_ACTIVITY_KIND_MEMCPY has no column start")));
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("CUPTI_ACTIVITY_KIND_MEMSET cannot be read")));
+}
+
+// A page of a table names one page after it over and over, so that its rows come again and again.
+TEST_F(NsightImporterTest, PagesThatComeAgainEndTheTable) {
+  make().fill();
+  file_->run(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) INSERT INTO "
+      "NVTX_EVENTS(start, end, eventType, text, globalTid) SELECT i, i, 59, 'x', $TID FROM n");
+  file_.reset();
+  std::int64_t page = 0;
+  {
+    const auto file = store::Database::open(path(), store::Access::ReadOnly);
+    page = *file->queryInteger("SELECT rootpage FROM sqlite_schema WHERE name = 'NVTX_EVENTS'");
+  }
+  std::string bytes = test::readText(path());
+  const std::size_t begin = static_cast<std::size_t>(page - 1) * 1024;
+  const auto word = [&](std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[begin + at])) * 256 +
+           static_cast<unsigned char>(bytes[begin + at + 1]);
+  };
+  ASSERT_EQ(bytes[begin], 5);  // it has pages below
+  for (std::size_t cell = 1; cell < word(3); ++cell)
+    bytes.replace(begin + word(12 + 2 * cell), 4, bytes, begin + word(12), 4);
+  test::writeText(path(), bytes);
+  mustImport();
+  EXPECT_THAT(summary_.warnings,
+              Contains(HasSubstr("table NVTX_EVENTS cannot be read after its row")));
+  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM kernel"), "4");
+}
+
+TEST_F(NsightImporterTest, NamesWithoutAKeyAreFound) {
+  make().fill();
+  file_->run(
+      "ALTER TABLE StringIds RENAME TO old; CREATE TABLE StringIds(value TEXT, id INTEGER);"
+      "INSERT INTO StringIds SELECT value, id FROM old ORDER BY id DESC; DROP TABLE old");
+  mustImport();
+  EXPECT_THAT(rows(kKernelRow), HasSubstr("void gemm<float>(float*)|3|7|1700000000000000007|50|"));
+}
+
+TEST_F(NsightImporterTest, SeveralFilesAreTheRanksOfOneJob) {
+  std::vector<std::filesystem::path> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    files.emplace_back(folder_ / ("rank" + std::to_string(rank) + ".sqlite"));
+    NsightExport(files.back())
+        .fill()
+        .run("INSERT INTO MPI_RANKS VALUES ($TID, " + std::to_string(rank) + ")");
+  }
+  ASSERT_TRUE(importFiles(files));
+  EXPECT_EQ(rows("SELECT rank || '|' || (SELECT count(*) FROM kernel) AS concat_row FROM process "
+                 "ORDER BY rank"),
+            "0|8 1|8");
+  files.push_back(files.front());
+  const auto twice = importFiles(files);
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().message, HasSubstr("are both of rank 0"));
+}
+
+TEST_F(NsightImporterTest, DamagedFilesAreImportedInPartOrRefused) {
+  make().fill();
+  file_.reset();
+  const std::string damaged = folder_ / "damaged.sqlite";
+  const test::DamageCount count = test::importDamaged(
+      test::readText(path()), damaged, 1200, [&](store::TraceWriter& writer) -> Result<void> {
+        auto imported = NsightImporter(writer, folder_.path(), {}).import(damaged);
+        return imported ? Result<void>() : std::move(imported).error();
+      });
+  EXPECT_GT(count.whole, 200);
+  EXPECT_GT(count.refused, 400);  // all that are cut
+}
+
+TEST_F(NsightImporterTest, OtherDatabasesAreRefused) {
+  auto other = store::Database::open(path(), store::Access::Create);
+  ASSERT_TRUE(other->exec("CREATE TABLE mine(x); INSERT INTO mine VALUES (1)"));
+  const auto imported = import();
+  ASSERT_FALSE(imported);
+  EXPECT_THAT(imported.error().message,
+              HasSubstr("not one that 'nsys export --type sqlite' wrote"));
+  make();
+  const auto empty = import();
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, ErrorCode::Corrupt);
+  EXPECT_THAT(empty.error().message, HasSubstr("there are no events in it"));
+}
+
+}  // namespace
+}  // namespace sonde::ingest
