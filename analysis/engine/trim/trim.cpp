@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using store::Database;
 using store::Statement;
 
-// The span that each process keeps.
+// The span that each process keeps, and, as that of process 0, the span over all.
 constexpr std::string_view kWindowSql =
     "CREATE TEMP TABLE span AS SELECT process_id, min(start_ns) AS b, max(start_ns + "
     "coalesce(dur_ns, 0)) AS e"
@@ -29,7 +29,8 @@ constexpr std::string_view kWindowSql =
     "NULL);"
     "INSERT INTO temp.keeping SELECT p.id, coalesce(s.b, (SELECT min(b) FROM temp.span)),"
     " coalesce(s.e, (SELECT max(e) FROM temp.span)) FROM process p LEFT JOIN temp.span s ON "
-    "s.process_id = p.id;";
+    "s.process_id = p.id"
+    " UNION ALL SELECT 0, min(b), max(e) FROM temp.span;";
 
 // A table whose rows go when they lie outside: how to reach the process, and the columns of the
 // interval.
@@ -41,6 +42,9 @@ struct Timed {
 };
 constexpr std::string_view kOfThread = "(SELECT process_id FROM thread WHERE id = x.thread_id)";
 constexpr std::string_view kOfStream = "(SELECT process_id FROM stream WHERE id = x.stream_id)";
+// A host that waits for a whole device waits for no stream.
+constexpr std::string_view kOfStreamOrAll =
+    "coalesce((SELECT process_id FROM stream WHERE id = x.stream_id), 0)";
 constexpr std::string_view kOfChannel = "(SELECT process_id FROM channel WHERE id = x.channel_id)";
 constexpr std::string_view kOfCounter = "(SELECT process_id FROM counter WHERE id = x.counter_id)";
 constexpr std::string_view kOfWakee =
@@ -50,7 +54,7 @@ constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, 40000000
 constexpr Timed kTimed[] = {
     {"kernel", kOfStream, "x.start_ns", kDuration},
     {"copy", kOfStream, "x.start_ns", kDuration},
-    {"sync", kOfStream, "x.start_ns", kDuration},
+    {"sync", kOfStreamOrAll, "x.start_ns", kDuration},
     {"collective", "x.process_id", "x.start_ns", kDuration},
     {"transfer", kOfChannel, "x.start_ns", kDuration},
     {"handoff", kOfWakee, "x.block_ns", "x.wake_ns"},

@@ -1,0 +1,170 @@
+// The verbs on what `sonde import` made of other profilers' files, as a user meets them.
+#include "tests/cli/verbs_fixture.h"
+#include "tests/support/nsight_export.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using test::NsightExport;
+using test::readText;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Imports : public Verbs {
+ protected:
+  std::string import(const std::vector<std::string>& files) {
+    std::vector<std::string> words = {"import", "-f", "-o", folder_ / "imported.sonde"};
+    words.insert(words.end(), files.begin(), files.end());
+    const Finished finished = sonde(words);
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    return folder_ / "imported.sonde";
+  }
+  std::string nsight(int rank) {
+    const std::string path = folder_ / fmt::format("report{}.sqlite", rank);
+    NsightExport(path).fill().run(fmt::format("INSERT INTO MPI_RANKS VALUES ($TID, {})", rank));
+    return path;
+  }
+  // Three steps of torch.profiler's with what devices do in each, and a synchronisation of all of
+  // the device, which has no stream.
+  std::string torch(int rank) const {
+    json events = json::array();
+    const auto add = [&](const char* category, const std::string& name, int at, json args) {
+      const int length = category == std::string("user_annotation") ? 90 : 5;
+      events.push_back({{"ph", "X"},
+                        {"cat", category},
+                        {"name", name},
+                        {"pid", 100},
+                        {"tid", 101},
+                        {"ts", at},
+                        {"dur", length},
+                        {"args", std::move(args)}});
+    };
+    for (int step = 0; step < 3; ++step) {
+      const int at = 100 * step;
+      const json device = {{"device", 0}, {"stream", 7}, {"correlation", step}, {"bytes", 64}};
+      add("user_annotation", fmt::format("ProfilerStep#{}", step), at, json::object());
+      add("cuda_runtime", "cudaLaunchKernel", at + 10, {{"correlation", step}});
+      add("kernel", "gemm", at + 20, device);
+      add("kernel", "ncclDevKernel_AllReduce", at + 30, device);
+      add("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", at + 40, device);
+      add("cuda_sync", "Stream Sync", at + 50, device);
+      add("cuda_sync", "Context Sync", at + 60, {{"device", 0}, {"stream", -1}});
+      events.push_back({{"ph", "C"},
+                        {"cat", "memory"},
+                        {"name", "allocated"},
+                        {"pid", 100},
+                        {"ts", at + 5},
+                        {"args", {{"bytes", step}}}});
+    }
+    const std::string path = folder_ / fmt::format("rank{}.json", rank);
+    const json file = {{"traceEvents", std::move(events)},
+                       {"distributedInfo", {{"rank", rank}, {"world_size", 2}}}};
+    test::writeText(path, file.dump());
+    return path;
+  }
+  std::string number(const std::string& trace, const std::string& expression) {
+    const Finished finished =
+        sonde({"sql", trace, "SELECT " + expression + " AS x", "--format", "csv"});
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const std::size_t begin = finished.out.find('\n') + 1;
+    return finished.out.substr(begin, finished.out.find('\r', begin) - begin);
+  }
+  std::string count(const std::string& trace, const std::string& table) {
+    return number(trace, "count(*) AS x FROM " + table + " --");
+  }
+  // Cuts iteration 1 out of a trace of several.
+  std::string trimmed(const std::string& trace) {
+    const std::string out = folder_ / "trimmed.sonde";
+    const Finished finished = sonde({"trim", trace, "-f", "-o", out, "--iterations", "1-1"});
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    EXPECT_EQ(sonde({"sql", out, "SELECT * FROM pragma_foreign_key_check()"}).out,
+              sonde({"sql", trace, "SELECT * FROM pragma_foreign_key_check()"}).out);
+    EXPECT_EQ(sonde({"report", out}).status, 0);
+    return out;
+  }
+};
+
+TEST_F(Imports, ATorchProfileIsTrimmedInAllItsTables) {
+  const std::string trace = import({torch(0), torch(1)});
+  const std::string out = trimmed(trace);
+  for (const auto& [table, of] : {std::pair("iteration", 1),
+                                  std::pair("slice", 2),
+                                  std::pair("kernel", 2),
+                                  std::pair("copy", 1),
+                                  std::pair("sync", 2),
+                                  std::pair("collective", 1),
+                                  std::pair("sample", 1)}) {
+    SCOPED_TRACE(table);
+    EXPECT_EQ(count(trace, table), std::to_string(2 * 3 * of));
+    EXPECT_EQ(count(out, table), std::to_string(2 * of));
+  }
+  EXPECT_EQ(number(out, "min(start_ns) || ' ' || max(start_ns) FROM sync --"), "150000 160000");
+  EXPECT_EQ(count(out, "kernel k JOIN slice s ON s.id = k.launch_slice_id"), "4");
+  EXPECT_EQ(count(out, "arg WHERE owner = 'kernel'"), "4");
+}
+
+TEST_F(Imports, AnNsightExportGoesThroughEveryVerb) {
+  const std::string trace = import({nsight(0), nsight(1)});
+  const json report = jsonOf(sonde({"report", trace, "--format", "json"}));
+  ASSERT_EQ(report["ranks"].size(), 2U);
+  EXPECT_EQ(report["iterations"].size(), 4U);
+  EXPECT_EQ(report["ranks"][1]["comm_ns"], 400);
+  EXPECT_EQ(report["ranks"][1]["compute_ns"], 100);
+  const json kernels =
+      jsonOf(sonde({"stats", trace, "cuda_gpu_kern_sum", "--format", "json"}))["tables"];
+  EXPECT_EQ(kernels["cuda_gpu_kern_sum"][0]["Total Time (ns)"], 800);
+  const std::string all = sonde({"stats", trace}).out;
+  for (const char* table : {"cuda_api_sum",
+                            "cuda_gpu_mem_time_sum",
+                            "cuda_kern_exec_sum",
+                            "nvtx_kern_sum",
+                            "nvtx_gpu_proj_sum",
+                            "osrt_sum"})
+    EXPECT_THAT(all, HasSubstr(fmt::format("({})", table)));
+  const std::string out = trimmed(trace);
+  EXPECT_EQ(count(out, "iteration"), "2");
+  EXPECT_EQ(count(out, "kernel"), "4");
+  for (const char* format : {"perfetto", "csv", "folded"})
+    EXPECT_EQ(sonde({"export", trace, "--to", format, "-o", folder_ / format}).status, 0) << format;
+}
+
+TEST_F(Imports, AnExportedNsightTraceIsTheSameWhenItIsImportedAgain) {
+  const std::string trace = import({nsight(0)});
+  const std::string exported = folder_ / "again.json";
+  const std::string select =
+      "SELECT name, start_ns, dur_ns, stream, device, scope, correlation_id FROM v_kernel "
+      "ORDER BY start_ns";
+  const std::string before = sonde({"sql", trace, select, "--format", "csv"}).out;
+  EXPECT_THAT(before, HasSubstr("ncclDevKernel_AllReduce"));
+  ASSERT_EQ(sonde({"export", trace, "--to", "chrome", "-o", exported}).status, 0);
+  EXPECT_EQ(sonde({"sql", import({exported}), select, "--format", "csv"}).out, before);
+}
+
+TEST_F(Imports, NsightExportsOfTwoNodesAreMerged) {
+  const std::string first = folder_ / "first.sonde";
+  std::filesystem::rename(import({nsight(0)}), first);
+  const std::string second = import({nsight(1)});
+  const Finished merged = sonde({"merge", "-o", folder_ / "job.sonde", first, second});
+  ASSERT_EQ(merged.status, 0) << merged.err;
+  EXPECT_EQ(count(folder_ / "job.sonde", "kernel"), "8");
+  EXPECT_EQ(number(folder_ / "job.sonde", "count(*) * 10 + max(rank) FROM process --"), "21");
+}
+
+TEST_F(Imports, WhatWasMissingIsSaidOnStderr) {
+  const std::string path = folder_ / "report.sqlite";
+  NsightExport(path).fill().run("DROP TABLE OSRT_API");
+  const Finished finished = sonde({"import", "-o", folder_ / "o.sonde", path});
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_THAT(finished.err, HasSubstr("the export has no system calls (OSRT_API)"));
+  EXPECT_THAT(finished.err, Not(HasSubstr("StringIds")));
+}
+
+}  // namespace
+}  // namespace sonde::cli
