@@ -123,4 +123,13 @@ std::optional<ProcessState> processStateOf(Words wanted) noexcept {
   return valueOf<ProcessState>(kProcessStates, wanted);
 }
 
+std::optional<SyncKind> syncKindOf(Words wanted) noexcept {
+  return valueOf<SyncKind>(kSyncKinds, wanted);
+}
+
+bool isCollectiveKernel(Words kernelName) noexcept {
+  return kernelName.starts_with("nccl") || kernelName.starts_with("rccl") ||
+         kernelName.starts_with("void nccl") || kernelName.starts_with("mscclKernel");
+}
+
 }  // namespace sonde::model

@@ -123,6 +123,10 @@ std::string_view word(Owner owner) noexcept;
 // The kind that a word of `slice.kind` stands for.
 std::optional<SliceKind> sliceKindOf(std::string_view word) noexcept;
 std::optional<ProcessState> processStateOf(std::string_view word) noexcept;
+std::optional<SyncKind> syncKindOf(std::string_view word) noexcept;
+
+// Whether a kernel of this name is one of NCCL's, RCCL's or MSCCL's.
+bool isCollectiveKernel(std::string_view kernelName) noexcept;
 
 // Whether a slice of this kind can be the scope of others: phase … operator.
 constexpr bool isScope(SliceKind kind) noexcept {

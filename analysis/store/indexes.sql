@@ -10,6 +10,8 @@ CREATE INDEX kernel_by_stream ON kernel(stream_id, start_ns);
 CREATE INDEX kernel_by_correlation ON kernel(correlation_id) WHERE correlation_id IS NOT NULL;
 CREATE INDEX copy_by_stream ON copy(stream_id, start_ns);
 CREATE INDEX copy_by_correlation ON copy(correlation_id) WHERE correlation_id IS NOT NULL;
+CREATE INDEX sync_by_stream ON sync(stream_id, start_ns);
+CREATE INDEX sync_by_correlation ON sync(correlation_id) WHERE correlation_id IS NOT NULL;
 -- Details of one row; rules that look for a key.
 CREATE INDEX arg_by_owner ON arg(owner, owner_id);
 CREATE INDEX link_by_from ON link(from_owner, from_id);

@@ -44,13 +44,16 @@ Source threads() {
           fmt::format("SELECT s.start_ns + {} FROM slice s WHERE s.id = ?", kDuration)};
 }
 
+// Its work is lane 0, its synchronisation, which spans that work, lane 1.
 Source streams() {
   return {"stream",
           "SELECT id FROM stream ORDER BY id",
           "SELECT 0, NULL, id, start_ns AS start, coalesce(dur_ns, 0), 'kernel', name_id, 0 "
           "FROM kernel WHERE stream_id = ?1 UNION ALL "
           "SELECT 0, NULL, id, start_ns, coalesce(dur_ns, 0), 'copy', name_id, coalesce(bytes, 0) "
-          "FROM copy WHERE stream_id = ?1 ORDER BY start",
+          "FROM copy WHERE stream_id = ?1 UNION ALL "
+          "SELECT 1, NULL, id, start_ns, coalesce(dur_ns, 0), kind, 0, 0 "
+          "FROM sync WHERE stream_id = ?1 ORDER BY start",
           {},
           {}};
 }
@@ -111,14 +114,17 @@ class OwnerPass {
       if (!more)
         return {};
       owner_ = owners.integer(0);
+      packed_ = false;
       SONDE_TRY_ASSIGN(const auto surveys, starts ? surveyStarts(*starts, *end) : survey(events));
-      SONDE_TRY(writeLines(line, surveys));
-      SONDE_TRY(writeLevels(events, row, surveys));
+      const Levels levels = levelsOf(surveys);
+      SONDE_TRY(writeLines(line, surveys, levels));
+      SONDE_TRY(writeLevels(events, row, levels));
     }
   }
 
  private:
   using Surveys = std::map<LineKey, LineSurvey>;
+  using Levels = std::map<LineKey, std::optional<LevelRange>>;
 
   template <typename Visit>
   Result<void> forEach(Statement& events, Visit visit) {
@@ -136,8 +142,10 @@ class OwnerPass {
       event.nameId = events.integer(6);
       event.bytes = events.integer(7);
       LineKey key{events.integer(0), events.integer(1)};
-      if (events.isNull(1))
+      if (events.isNull(1)) {
+        packed_ = true;
         key.depth = packer.depthFor(key.lane, event.startNs, event.startNs + event.durNs);
+      }
       visit(key, event);
     }
   }
@@ -167,7 +175,25 @@ class OwnerPass {
     return surveys;
   }
 
-  Result<void> writeLines(Statement& line, const Surveys& surveys) {
+  // Which depth a packed event got is stored in no row of its own, so a reader takes the events of
+  // all depths of a lane, or of none: these have the same levels.
+  Levels levelsOf(const Surveys& surveys) const {
+    Levels levels;
+    std::map<std::int64_t, std::optional<LevelRange>> ofLane;
+    for (const auto& [key, survey] : surveys) {
+      const std::optional<LevelRange> own = survey.levels();
+      levels[key] = own;
+      std::optional<LevelRange>& all = ofLane[key.lane];
+      if (own)
+        all = all ? LevelRange{std::min(all->min, own->min), std::max(all->max, own->max)} : *own;
+    }
+    if (packed_)
+      for (auto& [key, range] : levels)
+        range = ofLane[key.lane];
+    return levels;
+  }
+
+  Result<void> writeLines(Statement& line, const Surveys& surveys, const Levels& levels) {
     for (const auto& [key, survey] : surveys) {
       line.bindAll(source_.owner,
                    owner_,
@@ -176,20 +202,20 @@ class OwnerPass {
                    survey.startNs(),
                    survey.endNs(),
                    survey.count());
-      const auto levels = survey.levels();
-      line.bind(8, levels ? std::optional(levels->min) : std::nullopt);
-      line.bind(9, levels ? std::optional(levels->max) : std::nullopt);
+      const auto& range = levels.at(key);
+      line.bind(8, range ? std::optional(range->min) : std::nullopt);
+      line.bind(9, range ? std::optional(range->max) : std::nullopt);
       SONDE_TRY(line.run());
     }
     return {};
   }
 
-  Result<void> writeLevels(Statement& events, Statement& row, const Surveys& surveys) {
+  Result<void> writeLevels(Statement& events, Statement& row, const Levels& levels) {
     Result<void> written;
     std::map<LineKey, LodBuilder> builders;
-    for (const auto& [key, survey] : surveys) {
-      if (const auto levels = survey.levels())
-        builders.emplace(key, LodBuilder(*levels, [&, key = key](const LodRow& made) {
+    for (const auto& [key, range] : levels) {
+      if (range)
+        builders.emplace(key, LodBuilder(*range, [&, key = key](const LodRow& made) {
                            if (written)
                              written = write(row, key, made);
                          }));
@@ -225,6 +251,7 @@ class OwnerPass {
   Database& trace_;
   const Source& source_;
   std::int64_t owner_ = 0;
+  bool packed_ = false;  // depths of the owner's events were given here
 };
 
 }  // namespace

@@ -242,5 +242,57 @@ TEST_F(Finaliser, EveryLineHasItsLevels) {
   EXPECT_EQ(integrity, "ok");
 }
 
+// Kernels back to back, every 100th reaching into the next, and a host that waits for each ten.
+void writeBusyStream(TraceWriter& writer, int kernels) {
+  EXPECT_TRUE(writer.begin());
+  EXPECT_TRUE(writer.add(model::Host{{}, "host"}));
+  model::Process process;
+  process.hostId = model::HostId{1};
+  EXPECT_TRUE(writer.add(process));
+  EXPECT_TRUE(writer.add(model::Stream{.processId = model::ProcessId{1}, .number = 7}));
+  const auto name = writer.intern("kernel");
+  for (std::int64_t at = 0; at < kernels; ++at) {
+    model::Kernel kernel;
+    kernel.work.streamId = model::StreamId{1};
+    kernel.work.nameId = *name;
+    kernel.work.startNs = at * 100;
+    kernel.work.durNs = at % 100 == 0 ? 150 : 100;
+    EXPECT_TRUE(writer.add(kernel));
+    if (at % 10 == 0) {
+      EXPECT_TRUE(writer.add(
+          model::Sync{.streamId = model::StreamId{1}, .startNs = at * 100 + 1, .durNs = 998}));
+    }
+  }
+  EXPECT_TRUE(writer.commit());
+}
+
+TEST_F(Finaliser, AStreamHasItsWorkAndItsSynchronisationInLanesOfTheirOwn) {
+  {
+    TraceWriter writer = created("a.part");
+    writeBusyStream(writer, 20'000);
+  }
+  ASSERT_GOOD(finaliseFile(file("a.part")));
+  ASSERT_GOOD_ASSIGN(Database trace, openTrace(file("a.part")));
+  ASSERT_GOOD_ASSIGN(
+      const auto lines,
+      trace.queryText("SELECT group_concat(lane || ':' || depth || ':' || count, ' ') FROM line"));
+  EXPECT_EQ(lines, "0:0:19800 0:1:200 1:0:2000");
+  ASSERT_GOOD_ASSIGN(const auto kinds,
+                     trace.queryText("SELECT group_concat(DISTINCT lane || kind) FROM lod"));
+  EXPECT_EQ(kinds, "0kernel");
+  // The few of the second row have the levels of the many of the first.
+  ASSERT_GOOD_ASSIGN(const auto same,
+                     trace.queryInteger("SELECT count(DISTINCT min_level || ' ' || max_level) FROM "
+                                        "line WHERE lane = 0 AND min_level IS NOT NULL"));
+  EXPECT_EQ(same, 1);
+  ASSERT_GOOD_ASSIGN(const auto levels,
+                     trace.queryInteger("SELECT count(*) FROM line WHERE min_level IS NULL"));
+  EXPECT_EQ(levels, 1);
+  ASSERT_GOOD_ASSIGN(const auto least,
+                     trace.queryInteger("SELECT min(n) FROM (SELECT sum(count) AS n FROM lod WHERE "
+                                        "depth = 1 GROUP BY level)"));
+  EXPECT_EQ(least, 200);
+}
+
 }  // namespace
 }  // namespace sonde::store

@@ -179,11 +179,6 @@ std::optional<CollectiveOp> collectiveOf(std::string_view name) noexcept {
   return {};
 }
 
-bool isCollectiveKernel(std::string_view kernelName) noexcept {
-  return kernelName.starts_with("nccl") || kernelName.starts_with("rccl") ||
-         kernelName.starts_with("void nccl") || kernelName.starts_with("mscclKernel");
-}
-
 DataType dataTypeOf(std::string_view name) noexcept {
   constexpr std::string_view kNamespace = "c10::";
   if (name.starts_with(kNamespace))

@@ -29,7 +29,6 @@ std::optional<std::int64_t> profilerStep(std::string_view name) noexcept;
 // Of NCCL's or RCCL's kernels, by the name of the call ("allreduce", "_allgather_base") or of the
 // kernel ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)"). None: it is no collective.
 std::optional<model::CollectiveOp> collectiveOf(std::string_view name) noexcept;
-bool isCollectiveKernel(std::string_view kernelName) noexcept;
 // "Float", "BFloat16", "c10::Half".
 model::DataType dataTypeOf(std::string_view name) noexcept;
 std::int64_t bytesOf(model::DataType type) noexcept;  // 0: unknown

@@ -57,7 +57,7 @@ std::size_t NcclCollectives::groupOf(const EventArgs& args) {
 }
 
 void NcclCollectives::add(const TraceEvent& event, const model::Kernel& kernel) {
-  if (!isCollectiveKernel(event.name))
+  if (!model::isCollectiveKernel(event.name))
     return;
   const EventArgs& args = event.args;
   const auto op = collectiveOf(args.collective.empty() ? event.name : args.collective);
