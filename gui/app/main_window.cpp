@@ -118,7 +118,7 @@ void MainWindow::buildActions() {
   });
   add(timeline_, tr("Details"), {Qt::Key_Q}, [this] { toggleDetails(); });
   add(timeline_, tr("Colours"), {Qt::Key_C}, [this] { toggleColors(); });
-  add(timeline_, tr("Threads without events"), {Qt::Key_E}, [this] {
+  add(timeline_, tr("Tracks without events"), {Qt::Key_E}, [this] {
     model_.showEmptyThreads(!model_.layout().showsEmpty());
   });
 }
@@ -227,6 +227,9 @@ void MainWindow::showSelectionText() {
     parts << tr("selected %1")
                  .arg(block.durNs == Block::kOpen ? tr("did not end")
                                                   : formatDuration(block.durNs));
+    const Arrows& arrows = details->arrows;
+    if (arrows.toCount > static_cast<std::int64_t>(arrows.to.size()))
+      parts << tr("%L1 of %L2 arrows drawn").arg(arrows.to.size()).arg(arrows.toCount);
   }
   if (model_.skeleton().lost > 0)
     parts << tr("%L1 records lost").arg(model_.skeleton().lost);

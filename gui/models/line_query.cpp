@@ -15,13 +15,28 @@ constexpr const char* kSlices =
     "WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 AND start_ns < ?5 AND start_ns >= coalesce("
     "(SELECT max(start_ns) FROM slice WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 "
     "AND start_ns <= ?4), ?4) ORDER BY start_ns, id";
-// Those of a channel's direction may, on as many rows as the lane has depths.
+// Those of a lane of a stream or channel may. How far back a reader looks for what reaches into the
+// window, and for where each stands, is ?4.
+constexpr const char* kWork =
+    "SELECT id, start_ns AS start, dur_ns, name_id, 'kernel', coalesce(bytes, 0) FROM kernel "
+    "WHERE stream_id = ?1 AND start_ns < ?3 AND start_ns >= coalesce((SELECT start_ns FROM kernel "
+    "WHERE stream_id = ?1 AND start_ns <= ?2 ORDER BY start_ns DESC LIMIT 1 OFFSET ?4), "
+    "(SELECT min(start_ns) FROM kernel WHERE stream_id = ?1)) UNION ALL "
+    "SELECT id, start_ns, dur_ns, name_id, kind, coalesce(bytes, 0) FROM copy "
+    "WHERE stream_id = ?1 AND start_ns < ?3 AND start_ns >= coalesce((SELECT start_ns FROM copy "
+    "WHERE stream_id = ?1 AND start_ns <= ?2 ORDER BY start_ns DESC LIMIT 1 OFFSET ?4), "
+    "(SELECT min(start_ns) FROM copy WHERE stream_id = ?1)) ORDER BY start";
+constexpr const char* kSyncs =
+    "SELECT id, start_ns, dur_ns, 0, kind, 0 FROM sync "
+    "WHERE stream_id = ?1 AND start_ns < ?3 AND start_ns >= coalesce((SELECT start_ns FROM sync "
+    "WHERE stream_id = ?1 AND start_ns <= ?2 ORDER BY start_ns DESC LIMIT 1 OFFSET ?4), "
+    "(SELECT min(start_ns) FROM sync WHERE stream_id = ?1)) ORDER BY start_ns, id";
 constexpr const char* kTransfers =
-    "SELECT id, start_ns, dur_ns, bytes FROM transfer "
-    "WHERE channel_id = ?1 AND direction = ?2 AND start_ns < ?4 AND start_ns >= coalesce("
-    "(SELECT start_ns FROM transfer WHERE channel_id = ?1 AND direction = ?2 AND start_ns <= ?3 "
-    "ORDER BY start_ns DESC LIMIT 1 OFFSET ?5), (SELECT min(start_ns) FROM transfer "
-    "WHERE channel_id = ?1), ?3) ORDER BY start_ns, id";
+    "SELECT id, start_ns, dur_ns, 0, direction, bytes FROM transfer "
+    "WHERE channel_id = ?1 AND direction = ?5 AND start_ns < ?3 AND start_ns >= coalesce("
+    "(SELECT start_ns FROM transfer WHERE channel_id = ?1 AND direction = ?5 AND start_ns <= ?2 "
+    "ORDER BY start_ns DESC LIMIT 1 OFFSET ?4), (SELECT min(start_ns) FROM transfer "
+    "WHERE channel_id = ?1)) ORDER BY start_ns, id";
 constexpr const char* kLevels =
     "SELECT event_id, start_ns, end_ns, name_id, kind, busy_ns, count, coalesce(bytes, 0) FROM lod "
     "WHERE owner = ?1 AND owner_id = ?2 AND lane = ?3 AND depth = ?4 AND level = ?5 "
@@ -30,10 +45,31 @@ constexpr const char* kLevels =
     "ORDER BY start_ns";
 constexpr int kRowsBetweenLooks = 256;
 constexpr int kLevelStep = 2;
+// Events before the window that are placed, too, where a lane has several rows: where each stands
+// follows from the last instant at which nothing ran.
+constexpr int kLookBack = 1024;
 constexpr double kWidthsPerPixel = 0.5;  // a level's width is at most two pixels
 
 std::string_view ownerWord(Owner owner) {
+  if (owner == Owner::Stream)
+    return "stream";
   return owner == Owner::Thread ? "thread" : "channel";
+}
+
+std::int64_t endOf(const Block& block) {
+  return block.startNs + std::max<std::int64_t>(block.durNs, 0);
+}
+
+// The few overlapping events of a busy lane, in a trace without levels for them, seen from far: one
+// block for their whole row.
+Block summaryOf(const Line& line, const HostClock& clock, Kind kind) {
+  Block block;
+  block.startNs = clock.toJob(line.startNs);
+  block.durNs = line.endNs - line.startNs;
+  block.count = static_cast<std::uint32_t>(line.count);
+  block.row = line.row;
+  block.kind = kind;
+  return block;
 }
 
 Block blockOf(const store::Statement& row, const HostClock& clock) {
@@ -76,6 +112,14 @@ Result<void> LineQuery::forEach(store::Statement& rows, Make make) {
   return {};
 }
 
+LineQuery::Events LineQuery::eventsOf(const TrackInfo& track, const Line& line) {
+  if (track.owner == Owner::Thread)
+    return Events::Slices;
+  if (track.owner == Owner::Channel)
+    return Events::Transfers;
+  return line.lane == 0 ? Events::Work : Events::Syncs;
+}
+
 Result<void> LineQuery::read(const TrackInfo& track,
                              const Line& line,
                              const HostClock& clock,
@@ -84,7 +128,7 @@ Result<void> LineQuery::read(const TrackInfo& track,
   if (levelFor(line, request.nsPerPixel))
     return readLevel(track, line, clock, request, visit);
   return track.owner == Owner::Thread ? readSlices(track, line, clock, request, visit)
-                                      : readTransfers(track, line, clock, request, visit);
+                                      : readPacked(track, line, clock, request, visit);
 }
 
 Result<void> LineQuery::readSlices(const TrackInfo& track,
@@ -92,7 +136,8 @@ Result<void> LineQuery::readSlices(const TrackInfo& track,
                                    const HostClock& clock,
                                    const WindowRequest& request,
                                    const Visit& visit) {
-  SONDE_TRY_ASSIGN(store::Statement * rows, statement(slices_, kSlices));
+  SONDE_TRY_ASSIGN(store::Statement * rows,
+                   statement(events_[static_cast<std::size_t>(Events::Slices)], kSlices));
   rows->bindAll(
       track.id, line.lane, line.depth, clock.toHost(request.beginNs), clock.toHost(request.endNs));
   return forEach(*rows, [&](const store::Statement& row) {
@@ -106,54 +151,48 @@ Result<void> LineQuery::readSlices(const TrackInfo& track,
   });
 }
 
-Result<void> LineQuery::readTransfers(const TrackInfo& track,
-                                      const Line& line,
-                                      const HostClock& clock,
-                                      const WindowRequest& request,
-                                      const Visit& visit) {
-  // Which depth a transfer has is not stored: the events of a whole lane are read with its first
-  // line and packed anew.
+Result<void> LineQuery::readPacked(const TrackInfo& track,
+                                   const Line& line,
+                                   const HostClock& clock,
+                                   const WindowRequest& request,
+                                   const Visit& visit) {
+  static constexpr const char* kSql[] = {nullptr, kWork, kSyncs, kTransfers};
+  static constexpr Kind kFar[] = {Kind::Range, Kind::Kernel, Kind::StreamSync, Kind::Send};
+  // Which depth an event has is not stored: those of a whole lane are read with its first line and
+  // packed anew.
   const auto ofLane = [&](const Line& other) { return other.lane == line.lane; };
   const auto depths = std::count_if(track.lines.begin(), track.lines.end(), ofLane);
   const auto& first = *std::find_if(track.lines.begin(), track.lines.end(), ofLane);
+  const Events events = eventsOf(track, line);
+  const auto table = static_cast<std::size_t>(events);
   if (line.depth != first.depth) {
     if (levelFor(first, request.nsPerPixel))
-      visit(summaryOf(line, clock));
+      visit(summaryOf(line, clock, kFar[table]));
     return {};
   }
-  const model::Direction direction =
-      line.lane == 0 ? model::Direction::Send : model::Direction::Receive;
-  SONDE_TRY_ASSIGN(store::Statement * rows, statement(transfers_, kTransfers));
+  SONDE_TRY_ASSIGN(store::Statement * rows, statement(events_.at(table), kSql[table]));
   rows->bindAll(track.id,
-                model::word(direction),
                 clock.toHost(request.beginNs),
                 clock.toHost(request.endNs),
-                depths - 1);
+                depths > 1 ? kLookBack : 0);
+  if (events == Events::Transfers)
+    rows->bind(5, model::word(line.lane == 0 ? model::Direction::Send : model::Direction::Receive));
   std::vector<std::int64_t> ends(static_cast<std::size_t>(depths), INT64_MIN);
   return forEach(*rows, [&](const store::Statement& row) {
     Block block = blockOf(row, clock);
     block.durNs = row.optionalInteger(2).value_or(Block::kOpen);
     block.busyNs = block.durNs;
-    block.bytes = row.integer(3);
-    block.kind = kindOf(model::word(direction));
+    block.nameId = static_cast<std::uint32_t>(row.integer(3));
+    block.kind = events == Events::Syncs ? kindOfSync(row.text(4)) : kindOf(row.text(4));
+    block.bytes = row.integer(5);
     auto free = std::find_if(
         ends.begin(), ends.end(), [&](std::int64_t end) { return end <= block.startNs; });
     free = free == ends.end() ? std::prev(free) : free;
-    *free = block.startNs + std::max<std::int64_t>(block.durNs, 0);
+    *free = endOf(block);
     block.row = static_cast<std::uint16_t>(line.row + (free - ends.begin()));
-    visit(block);
+    if (block.durNs == Block::kOpen || endOf(block) >= request.beginNs)
+      visit(block);
   });
-}
-
-// The few overlapping transfers of a busy channel, seen from far: one block for their whole row.
-Block LineQuery::summaryOf(const Line& line, const HostClock& clock) {
-  Block block;
-  block.startNs = clock.toJob(line.startNs);
-  block.durNs = line.endNs - line.startNs;
-  block.count = static_cast<std::uint32_t>(line.count);
-  block.row = line.row;
-  block.kind = line.lane == 0 ? Kind::Send : Kind::Receive;
-  return block;
 }
 
 Result<void> LineQuery::readLevel(const TrackInfo& track,
@@ -174,7 +213,8 @@ Result<void> LineQuery::readLevel(const TrackInfo& track,
     block.row = line.row;
     block.durNs = row.integer(2) - row.integer(1);
     block.nameId = static_cast<std::uint32_t>(row.integer(3));
-    block.kind = kindOf(row.text(4));
+    block.kind =
+        eventsOf(track, line) == Events::Syncs ? kindOfSync(row.text(4)) : kindOf(row.text(4));
     block.busyNs = row.integer(5);
     block.count = static_cast<std::uint32_t>(row.integer(6));
     block.bytes = row.integer(7);

@@ -11,6 +11,7 @@
 #include "gui/models/query_worker.h"
 #include "gui/models/trace_data.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 
@@ -24,8 +25,8 @@ class LineQuery {
       : trace_(trace), cancellation_(cancellation) {}
 
   // Visits the blocks that cross the request's span, by start; its resolution chooses the level, 0:
-  // the events themselves. For transfers, where rows of a lane overlap, the first line of the lane
-  // brings those of all.
+  // the events themselves. For streams and channels, where events of a lane may overlap, the first
+  // line of the lane brings those of all.
   Result<void> read(const TrackInfo& track,
                     const Line& line,
                     const HostClock& clock,
@@ -36,6 +37,10 @@ class LineQuery {
   [[nodiscard]] static std::optional<int> levelFor(const Line& line, double nsPerPixel);
 
  private:
+  // Which table the events of a line are in.
+  enum class Events { Slices, Work, Syncs, Transfers, Count };
+
+  static Events eventsOf(const TrackInfo& track, const Line& line);
   Result<store::Statement*> statement(std::optional<store::Statement>& kept, const char* sql);
   template <typename Make>
   Result<void> forEach(store::Statement& rows, Make make);
@@ -44,22 +49,20 @@ class LineQuery {
                           const HostClock& clock,
                           const WindowRequest& request,
                           const Visit& visit);
-  Result<void> readTransfers(const TrackInfo& track,
-                             const Line& line,
-                             const HostClock& clock,
-                             const WindowRequest& request,
-                             const Visit& visit);
+  Result<void> readPacked(const TrackInfo& track,
+                          const Line& line,
+                          const HostClock& clock,
+                          const WindowRequest& request,
+                          const Visit& visit);
   Result<void> readLevel(const TrackInfo& track,
                          const Line& line,
                          const HostClock& clock,
                          const WindowRequest& request,
                          const Visit& visit);
-  [[nodiscard]] static Block summaryOf(const Line& line, const HostClock& clock);
 
   const store::Database& trace_;
   const Cancellation& cancellation_;
-  std::optional<store::Statement> slices_;
-  std::optional<store::Statement> transfers_;
+  std::array<std::optional<store::Statement>, static_cast<std::size_t>(Events::Count)> events_;
   std::optional<store::Statement> levels_;
 };
 

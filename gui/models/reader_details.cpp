@@ -1,8 +1,14 @@
 #include "gui/models/reader_details.h"
 
+#include "gui/models/details_reader.h"
 #include "gui/models/process_text.h"
 #include "gui/models/time_format.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include <array>
 #include <utility>
 
 namespace sonde::gui {
@@ -16,40 +22,38 @@ bool endsWith(const QString& column, const char* ending) {
   return column.endsWith(QLatin1String(ending));
 }
 
-class DetailsReader {
- public:
-  DetailsReader(const store::Database& trace, const Skeleton& skeleton, const FoundEvent& found)
-      : trace_(trace), skeleton_(skeleton), found_(found) {}
-
-  Result<std::vector<DetailsSection>> read() {
-    addSummary();
-    if (found_.ref.owner == Owner::Thread)
-      SONDE_TRY(readSlice());
-    else
-      SONDE_TRY(readTransfer());
-    return std::move(sections_);
+// The event of an import as it stood there: one JSON object, a row for each member.
+void addMembers(DetailsSection& section, const QByteArray& json) {
+  const QJsonObject members = QJsonDocument::fromJson(json).object();
+  for (auto member = members.begin(); member != members.end(); ++member) {
+    const QJsonValue value = member.value();
+    QString text = value.toVariant().toString();
+    if (value.isArray())
+      text = QString::fromUtf8(QJsonDocument(value.toArray()).toJson(QJsonDocument::Compact));
+    else if (value.isObject())
+      text = QString::fromUtf8(QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact));
+    section.rows.emplace_back(member.key(), text);
   }
+}
 
- private:
-  void addSummary();
-  void addProcess();
-  Result<void> readSlice();
-  Result<void> readTransfer();
-  Result<void> addArguments(const char* owner, std::int64_t id);
-  Result<void> addParents(std::int64_t id);
-  // A section of the columns that are not NULL of the rows of `sql`, with `id` as ?1.
-  Result<void> addColumns(const QString& title, const char* sql, std::int64_t id);
-  [[nodiscard]] QString valueOf(const store::Statement& row, int column, const QString& name) const;
+}  // namespace
 
-  const store::Database& trace_;
-  const Skeleton& skeleton_;
-  const FoundEvent& found_;
-  std::vector<DetailsSection> sections_;
-};
+Result<std::vector<DetailsSection>> DetailsReader::read() {
+  using Read = Result<void> (DetailsReader::*)();
+  static constexpr std::array<Read, 5> kByTable = {&DetailsReader::readSlice,
+                                                   &DetailsReader::readKernel,
+                                                   &DetailsReader::readCopy,
+                                                   &DetailsReader::readSync,
+                                                   &DetailsReader::readTransfer};
+  addSummary();
+  SONDE_TRY((this->*kByTable.at(static_cast<std::size_t>(found_.ref.table)))());
+  return std::move(sections_);
+}
 
 void DetailsReader::addSummary() {
+  static constexpr std::array<const char*, 3> kWhere = {"Stream", "Thread", "Channel"};
   const Block& block = found_.block;
-  const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(found_.track));
+  const TrackInfo& track = trackOf(found_);
   const ProcessInfo& process = skeleton_.processes.at(static_cast<std::size_t>(track.process));
   const std::int64_t start = block.startNs - skeleton_.originNs;
   DetailsSection section{QStringLiteral("Event"), {}};
@@ -64,7 +68,7 @@ void DetailsReader::addSummary() {
     section.rows.emplace_back("End", formatTime(start + block.durNs, 1));
   }
   section.rows.emplace_back(
-      track.owner == Owner::Thread ? "Thread" : "Channel",
+      kWhere.at(static_cast<std::size_t>(track.owner)),
       track.detail.isEmpty() ? track.name : track.name + " (" + track.detail + ")");
   section.rows.emplace_back(
       "Process",
@@ -74,9 +78,8 @@ void DetailsReader::addSummary() {
 }
 
 void DetailsReader::addProcess() {
-  const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(found_.track));
-  sections_.push_back(detailsOf(skeleton_.processes.at(static_cast<std::size_t>(track.process)),
-                                skeleton_.originNs));
+  const auto process = static_cast<std::size_t>(trackOf(found_).process);
+  sections_.push_back(detailsOf(skeleton_.processes.at(process), skeleton_.originNs));
 }
 
 QString DetailsReader::valueOf(const store::Statement& row, int column, const QString& name) const {
@@ -117,20 +120,15 @@ Result<void> DetailsReader::addColumns(const QString& title, const char* sql, st
 
 Result<void> DetailsReader::readSlice() {
   const std::int64_t id = found_.ref.id;
+  addLaunched();
   SONDE_TRY(addArguments("slice", id));
   SONDE_TRY(addColumns("Scope",
                        "SELECT n.text AS name, o.kind, s.scope_how AS how FROM slice s "
                        "JOIN slice o ON o.id = s.scope_id JOIN string n ON n.id = o.name_id "
                        "WHERE s.id = ?1",
                        id));
-  SONDE_TRY(addParents(id));
-  SONDE_TRY(addColumns("Iteration",
-                       "SELECT i.number, i.samples, i.tokens, i.flops FROM iteration i, "
-                       "slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = ?1 "
-                       "AND i.process_id = t.process_id AND i.start_ns <= s.start_ns "
-                       "AND (i.dur_ns IS NULL OR s.start_ns < i.start_ns + i.dur_ns) "
-                       "ORDER BY i.start_ns DESC LIMIT 1",
-                       id));
+  SONDE_TRY(addParents("Inside", id));
+  SONDE_TRY(addIteration(id));
   // The time window keeps this to an index range: collectives have no index on slice_id.
   SONDE_TRY(addColumns("Collective",
                        "SELECT c.op, c.bytes, c.send_bytes, c.recv_bytes, c.dtype, c.algorithm, "
@@ -143,6 +141,16 @@ Result<void> DetailsReader::readSlice() {
                        id));
   addProcess();
   return addColumns("Columns", "SELECT * FROM slice WHERE id = ?1", id);
+}
+
+Result<void> DetailsReader::addIteration(std::int64_t sliceId) {
+  return addColumns("Iteration",
+                    "SELECT i.number, i.samples, i.tokens, i.flops FROM iteration i, "
+                    "slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = ?1 "
+                    "AND i.process_id = t.process_id AND i.start_ns <= s.start_ns "
+                    "AND (i.dur_ns IS NULL OR s.start_ns < i.start_ns + i.dur_ns) "
+                    "ORDER BY i.start_ns DESC LIMIT 1",
+                    sliceId);
 }
 
 Result<void> DetailsReader::readTransfer() {
@@ -186,14 +194,18 @@ Result<void> DetailsReader::addArguments(const char* owner, std::int64_t id) {
     if (!row)
       break;
     const QString key = qtext(rows.text(0));
-    section.rows.emplace_back(key, valueOf(rows, 1, key));
+    const bool imported = key == QLatin1String("args") && rows.text(1).starts_with('{');
+    if (imported)
+      addMembers(section, QByteArray(rows.text(1).data(), qsizetype(rows.text(1).size())));
+    else
+      section.rows.emplace_back(key, valueOf(rows, 1, key));
   }
   if (!section.rows.empty())
     sections_.push_back(std::move(section));
   return {};
 }
 
-Result<void> DetailsReader::addParents(std::int64_t id) {
+Result<void> DetailsReader::addParents(const QString& title, std::int64_t id) {
   // The limit ends a chain that a damaged file has closed to a ring.
   SONDE_TRY_ASSIGN(
       auto rows,
@@ -203,7 +215,7 @@ Result<void> DetailsReader::addParents(std::int64_t id) {
           "WHERE level < 256) SELECT n.text, s.kind, s.dur_ns FROM chain "
           "JOIN slice s ON s.id = chain.id JOIN string n ON n.id = s.name_id ORDER BY level"));
   rows.bindAll(id);
-  DetailsSection section{QStringLiteral("Inside"), {}};
+  DetailsSection section{title, {}};
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
@@ -218,12 +230,11 @@ Result<void> DetailsReader::addParents(std::int64_t id) {
   return {};
 }
 
-}  // namespace
-
 Result<std::vector<DetailsSection>> readDetails(const store::Database& trace,
                                                 const Skeleton& skeleton,
-                                                const FoundEvent& found) {
-  return DetailsReader(trace, skeleton, found).read();
+                                                const FoundEvent& found,
+                                                const Arrows& arrows) {
+  return DetailsReader(trace, skeleton, found, arrows).read();
 }
 
 }  // namespace sonde::gui

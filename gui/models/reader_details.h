@@ -9,9 +9,10 @@
 
 namespace sonde::gui {
 
-// `found` says which event; `skeleton` resolves its track and what 0 is.
+// `found` says which event, `arrows` what it is tied to; `skeleton` resolves tracks and what 0 is.
 [[nodiscard]] Result<std::vector<DetailsSection>> readDetails(const store::Database& trace,
                                                               const Skeleton& skeleton,
-                                                              const FoundEvent& found);
+                                                              const FoundEvent& found,
+                                                              const Arrows& arrows);
 
 }  // namespace sonde::gui

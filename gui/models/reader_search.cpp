@@ -20,6 +20,33 @@ bool blank(const OverviewRow& row) {
       row.bins.begin(), row.bins.end(), [](const OverviewRow::Bin& bin) { return bin.busy > 0; });
 }
 
+// The tracks that the overview sums up. What threads did says more than what devices did, and that
+// more than what channels carried.
+std::vector<int> busiest(const Skeleton& skeleton) {
+  bool work = false;
+  std::vector<bool> hosts(skeleton.processes.size());
+  for (const TrackInfo& track : skeleton.tracks) {
+    const auto process = static_cast<std::size_t>(track.process);
+    work = work || skeleton.processes[process].slices > 0;
+    hosts[process] = hosts[process] || (track.owner == Owner::Thread && track.rows > 0);
+  }
+  std::vector<int> tracks;
+  for (int at = 0; at < static_cast<int>(skeleton.tracks.size()); ++at) {
+    const TrackInfo& track = skeleton.tracks[static_cast<std::size_t>(at)];
+    const bool says =
+        track.owner == Owner::Thread || (track.owner == Owner::Channel && !work) ||
+        (track.owner == Owner::Stream && !hosts[static_cast<std::size_t>(track.process)]);
+    if (track.rows > 0 && says)
+      tracks.push_back(at);
+  }
+  std::stable_sort(tracks.begin(), tracks.end(), [&](int a, int b) {
+    return skeleton.tracks[static_cast<std::size_t>(a)].count >
+           skeleton.tracks[static_cast<std::size_t>(b)].count;
+  });
+  tracks.resize(std::min(tracks.size(), kOverviewTracks));
+  return tracks;
+}
+
 Error cancelled() {
   return Error{ErrorCode::Io, "cancelled"};
 }
@@ -41,26 +68,39 @@ Result<void> TraceReader::collectHits(const QString& text, const Cancellation& c
     wanted[id] = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
                      .contains(text, Qt::CaseInsensitive);
   }
-  SONDE_TRY_ASSIGN(auto slices,
-                   database().prepare("SELECT id, name_id, thread_id, start_ns FROM slice "
-                                      "WHERE id > ?1 ORDER BY id LIMIT ?2"));
+  for (const Table table : {Table::Slice, Table::Kernel, Table::Copy})
+    SONDE_TRY(collectHits(table, wanted, cancellation));
+  std::sort(hits_.begin(), hits_.end());
+  hitsOf_ = text;
+  return {};
+}
+
+Result<void> TraceReader::collectHits(Table table,
+                                      const std::vector<bool>& names,
+                                      const Cancellation& cancellation) {
+  const char* sql =
+      "SELECT id, name_id, stream_id, start_ns FROM kernel "
+      "WHERE id > ?1 ORDER BY id LIMIT ?2";
+  if (table == Table::Slice)
+    sql = "SELECT id, name_id, thread_id, start_ns FROM slice WHERE id > ?1 ORDER BY id LIMIT ?2";
+  else if (table == Table::Copy)
+    sql = "SELECT id, name_id, stream_id, start_ns FROM copy WHERE id > ?1 ORDER BY id LIMIT ?2";
+  SONDE_TRY_ASSIGN(auto events, database().prepare(sql));
   for (std::int64_t last = 0, rows = kRowsAtOnce; rows == kRowsAtOnce;) {
     if (cancellation.requested())
       return cancelled();
-    slices.bindAll(last, kRowsAtOnce);
+    events.bindAll(last, kRowsAtOnce);
     for (rows = 0;; ++rows) {
-      SONDE_TRY_ASSIGN(const bool row, slices.step());
+      SONDE_TRY_ASSIGN(const bool row, events.step());
       if (!row)
         break;
-      last = slices.integer(0);
-      const auto name = static_cast<std::size_t>(slices.integer(1));
-      const int track = trackOf(Owner::Thread, slices.integer(2));
-      if (name < wanted.size() && wanted[name] && track >= 0 && hits_.size() < kMaxHits)
-        hits_.push_back({clockOf(track).toJob(slices.integer(3)), last});
+      last = events.integer(0);
+      const auto name = static_cast<std::size_t>(events.integer(1));
+      const int track = trackOf(ownerOf(table), events.integer(2));
+      if (name < names.size() && names[name] && track >= 0 && hits_.size() < kMaxHits)
+        hits_.push_back({clockOf(track).toJob(events.integer(3)), {table, last}});
     }
   }
-  std::sort(hits_.begin(), hits_.end());
-  hitsOf_ = text;
   return {};
 }
 
@@ -73,7 +113,7 @@ Result<SearchReply> TraceReader::search(const SearchRequest& request,
   reply.capped = hits_.size() == kMaxHits;
   if (hits_.empty())
     return reply;
-  const Hit from{request.fromNs, request.fromId};
+  const Hit from{request.fromNs, request.from};
   auto next = request.forward ? std::upper_bound(hits_.begin(), hits_.end(), from)
                               : std::lower_bound(hits_.begin(), hits_.end(), from);
   if (request.forward)
@@ -81,7 +121,7 @@ Result<SearchReply> TraceReader::search(const SearchRequest& request,
   else
     next = std::prev(next == hits_.begin() ? hits_.end() : next);
   reply.position = next - hits_.begin() + 1;
-  SONDE_TRY_ASSIGN(reply.found, found({Owner::Thread, next->id}));
+  SONDE_TRY_ASSIGN(reply.found, found(next->ref));
   return reply;
 }
 
@@ -94,15 +134,17 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
   for (const int at : request.tracks) {
     const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(at));
     for (const Line& line : track.lines) {
-      SONDE_TRY(query.read(track, line, clockOf(at), exact, [&](const Block& block) {
-        SpanRow& row = totals[{block.nameId, static_cast<int>(block.kind)}];
-        row.kind = block.kind;
+      SONDE_TRY(read(query, at, line, exact, [&](const Block& block) {
         const std::int64_t end =
             block.durNs == Block::kOpen ? skeleton_.endNs : block.startNs + block.durNs;
         const std::int64_t inside =
             std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
+        if (inside < 0 || (inside == 0 && end != block.startNs))
+          return;
+        SpanRow& row = totals[{block.nameId, static_cast<int>(block.kind)}];
+        row.kind = block.kind;
         ++row.count;
-        row.totalNs += std::max<std::int64_t>(inside, 0);
+        row.totalNs += inside;
         row.maxNs = std::max(row.maxNs, end - block.startNs);
         row.bytes += block.bytes;
       }));
@@ -112,7 +154,7 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
   }
   std::vector<SpanRow> rows;
   for (auto total = totals.begin(); total != totals.end(); ++total) {
-    if (total->kind == Kind::Send || total->kind == Kind::Receive) {
+    if (total.key().first == 0) {
       total->name = wordOf(total->kind);
     } else {
       SONDE_TRY_ASSIGN(total->name, text(total.key().first));
@@ -129,24 +171,9 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
   std::vector<OverviewRow> rows(skeleton_.processes.size());
   const std::int64_t begin = skeleton_.beginNs;
   const std::int64_t span = std::max<std::int64_t>(skeleton_.endNs - begin, 1);
-  std::vector<int> busiest;
-  const bool slices = std::any_of(skeleton_.processes.begin(),
-                                  skeleton_.processes.end(),
-                                  [](const ProcessInfo& process) { return process.slices > 0; });
-  // Channels only where there is nothing else: what threads did says more.
-  for (int at = 0; at < static_cast<int>(skeleton_.tracks.size()); ++at) {
-    const TrackInfo& track = skeleton_.tracks[static_cast<std::size_t>(at)];
-    if (track.rows > 0 && (track.owner == Owner::Thread || !slices))
-      busiest.push_back(at);
-  }
-  std::stable_sort(busiest.begin(), busiest.end(), [&](int a, int b) {
-    return skeleton_.tracks[static_cast<std::size_t>(a)].count >
-           skeleton_.tracks[static_cast<std::size_t>(b)].count;
-  });
-  busiest.resize(std::min(busiest.size(), kOverviewTracks));
   LineQuery query(database(), cancellation);
   const WindowRequest request{
-      begin, skeleton_.endNs + 1, static_cast<double>(span) / bins, std::move(busiest)};
+      begin, skeleton_.endNs + 1, static_cast<double>(span) / bins, busiest(skeleton_)};
   for (const int at : request.tracks) {
     const TrackInfo& track = skeleton_.tracks[static_cast<std::size_t>(at)];
     OverviewRow& row = rows[static_cast<std::size_t>(track.process)];
@@ -156,7 +183,7 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
       // An iteration says little of what was done, so the rows below it show through.
       if (line.depth > 1)
         continue;
-      SONDE_TRY(query.read(track, line, clockOf(at), request, add));
+      SONDE_TRY(read(query, at, line, request, add));
       if (cancellation.requested())
         return cancelled();
     }

@@ -23,10 +23,13 @@ QString qtext(std::string_view text) {
 // started in.
 constexpr const char* kProcesses = R"(
 WITH work AS (
-  SELECT t.process_id, sum(l.count) AS slices FROM line l JOIN thread t ON t.id = l.owner_id
-  WHERE l.owner = 'thread' AND EXISTS (SELECT 1 FROM slice s WHERE s.thread_id = l.owner_id
-    AND s.lane = l.lane AND s.depth = l.depth AND s.category <> 'process')
-  GROUP BY t.process_id)
+  SELECT process_id, sum(count) AS slices FROM (
+    SELECT t.process_id, l.count FROM line l JOIN thread t ON t.id = l.owner_id
+    WHERE l.owner = 'thread' AND EXISTS (SELECT 1 FROM slice s WHERE s.thread_id = l.owner_id
+      AND s.lane = l.lane AND s.depth = l.depth AND s.category <> 'process')
+    UNION ALL SELECT r.process_id, l.count FROM line l JOIN stream r ON r.id = l.owner_id
+    WHERE l.owner = 'stream')
+  GROUP BY process_id)
 SELECT p.id, p.pid, p.rank, h.name, p.command, p.state, p.host_id,
   CASE WHEN o.rank IS p.rank AND o.pid <> p.pid THEN o.pid END, coalesce(w.slices, 0),
   p.id IN (SELECT process_id FROM iteration) AS iterates,
@@ -43,6 +46,8 @@ class SkeletonReader {
 
   Result<ReadSkeleton> read() {
     SONDE_TRY(readProcesses());
+    SONDE_TRY(readDevices());
+    SONDE_TRY(readStreams());
     SONDE_TRY(readThreads());
     SONDE_TRY(readChannels());
     SONDE_TRY(readLines());
@@ -69,6 +74,8 @@ class SkeletonReader {
   }
 
   Result<void> readProcesses();
+  Result<void> readDevices();
+  Result<void> readStreams();
   Result<void> readThreads();
   Result<void> readChannels();
   Result<void> readLines();
@@ -82,6 +89,7 @@ class SkeletonReader {
   const store::Database& trace_;
   ReadSkeleton result_;
   QHash<std::int64_t, int> processes_;
+  QHash<std::int64_t, int> devices_;
   QHash<QPair<int, std::int64_t>, std::size_t> tracks_;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
@@ -130,6 +138,39 @@ void SkeletonReader::addTrack(TrackInfo track, std::int64_t processId) {
   track.process = *process;
   tracks_.insert({static_cast<int>(track.owner), track.id}, result_.skeleton.tracks.size());
   result_.skeleton.tracks.push_back(std::move(track));
+}
+
+Result<void> SkeletonReader::readDevices() {
+  return forEachRow("SELECT id, kind, ordinal, name FROM device ORDER BY kind, ordinal, id",
+                    [&](const store::Statement& row) {
+                      devices_.insert(row.integer(0),
+                                      static_cast<int>(result_.skeleton.devices.size()));
+                      result_.skeleton.devices.push_back(
+                          {row.integer(0),
+                           qtext(row.text(1)) + QStringLiteral(" %1").arg(row.integer(2)),
+                           qtext(row.text(3))});
+                    });
+}
+
+Result<void> SkeletonReader::readStreams() {
+  // The driver's number of what is on no stream: CUPTI_SYNCHRONIZATION_INVALID_VALUE.
+  constexpr std::int64_t kNoStream = 0xffffffff;
+  return forEachRow(
+      "SELECT id, process_id, device_id, number, name FROM stream ORDER BY number, id",
+      [&](const store::Statement& row) {
+        TrackInfo track;
+        track.owner = Owner::Stream;
+        track.id = row.integer(0);
+        track.device = devices_.value(row.integer(2), -1);
+        const std::int64_t number = row.integer(3);
+        track.name = number == kNoStream || number < 0 ? QStringLiteral("whole device")
+                                                       : QStringLiteral("stream %1").arg(number);
+        if (track.device >= 0)
+          track.name.prepend(result_.skeleton.devices[static_cast<std::size_t>(track.device)].name +
+                             QStringLiteral(" · "));
+        track.detail = qtext(row.text(4));
+        addTrack(std::move(track), row.integer(1));
+      });
 }
 
 Result<void> SkeletonReader::readThreads() {
@@ -185,9 +226,11 @@ Result<void> SkeletonReader::readLines() {
   return forEachRow(
       "SELECT owner, owner_id, lane, depth, start_ns, end_ns, count, min_level, max_level FROM "
       "line "
-      "WHERE owner IN ('thread', 'channel') ORDER BY owner, owner_id, lane, depth",
+      "ORDER BY owner, owner_id, lane, depth",
       [&](const store::Statement& row) {
-        const Owner owner = row.text(0) == "thread" ? Owner::Thread : Owner::Channel;
+        const Owner owner = row.text(0) == "thread"   ? Owner::Thread
+                            : row.text(0) == "stream" ? Owner::Stream
+                                                      : Owner::Channel;
         const auto at = tracks_.constFind({static_cast<int>(owner), row.integer(1)});
         if (at == tracks_.constEnd())
           return;
@@ -230,10 +273,11 @@ Result<void> SkeletonReader::readIterations() {
   return {};
 }
 
-// The many are counted by their lines.
+// The many are counted by their lines, synchronisation not at all.
 Result<void> SkeletonReader::readEvents() {
   return forEachRow(
-      "SELECT (SELECT coalesce(sum(count), 0) FROM line) + (SELECT count(*) FROM collective)"
+      "SELECT (SELECT coalesce(sum(count), 0) FROM line WHERE owner <> 'stream' OR lane = 0)"
+      " + (SELECT count(*) FROM collective)"
       " + (SELECT count(*) FROM scalar) + (SELECT count(*) FROM iteration)"
       " + (SELECT count(*) FROM sample)",
       [&](const store::Statement& row) { result_.skeleton.events = row.integer(0); });
@@ -256,8 +300,9 @@ void SkeletonReader::orderTracks() {
   auto& tracks = result_.skeleton.tracks;
   std::stable_sort(tracks.begin(), tracks.end(), [](const TrackInfo& a, const TrackInfo& b) {
     const auto place = [](const TrackInfo& track) {
-      const bool channel = track.owner == Owner::Channel;
-      return std::tuple(track.process, track.owner, !track.network, channel ? -track.count : 0);
+      const bool byUse = track.owner != Owner::Thread;
+      return std::tuple(
+          track.process, track.owner, track.device, !track.network, byUse ? -track.count : 0);
     };
     return place(a) < place(b);
   });

@@ -182,6 +182,13 @@ void TimelineModel::select(const EventRef& event) {
   readDetails(event, false);
 }
 
+void TimelineModel::moveTo(const EventRef& event) {
+  selectedRef_ = event;
+  details_.reset();
+  emit selectionChanged();
+  readDetails(event, true);
+}
+
 void TimelineModel::readDetails(const EventRef& event, bool moved) {
   worker_.post(
       Slot::Details,
@@ -226,23 +233,28 @@ void TimelineModel::step(int direction) {
                  auto next = reader.neighbour(from, direction);
                  if (!next || !*next)
                    return {};
-                 return [this, event = **next] {
-                   selectedRef_ = event;
-                   details_.reset();
-                   emit selectionChanged();
-                   readDetails(event, true);
-                 };
+                 return [this, event = **next] { moveTo(event); };
                });
+}
+
+void TimelineModel::follow(bool forward) {
+  if (!details_)
+    return;
+  const Arrows& arrows = details_->arrows;
+  const std::vector<FoundEvent>& ends = forward ? arrows.to : arrows.from;
+  if (ends.empty())
+    return;
+  moveTo(EventRef(ends.front().ref));
 }
 
 void TimelineModel::search(const QString& text, bool forward, std::int64_t fromNs) {
   if (state_ != State::Ready || text.isEmpty())
     return;
   searched_ = text;
-  SearchRequest request{
-      text, fromNs, forward ? 0 : std::numeric_limits<std::int64_t>::max(), forward};
-  if (details_ && details_->event.ref.owner == Owner::Thread)
-    request = {text, details_->event.block.startNs, details_->event.ref.id, forward};
+  constexpr EventRef kLast{Table::Transfer, std::numeric_limits<std::int64_t>::max()};
+  SearchRequest request{text, fromNs, forward ? EventRef() : kLast, forward};
+  if (details_)
+    request = {text, details_->event.block.startNs, details_->event.ref, forward};
   worker_.post(
       Slot::Search,
       [this, request](TraceReader& reader, const Cancellation& cancellation) -> QueryWorker::Reply {
@@ -253,10 +265,7 @@ void TimelineModel::search(const QString& text, bool forward, std::int64_t fromN
           emit searchFinished(read);
           if (!read.found)
             return;
-          selectedRef_ = read.found->ref;
-          details_.reset();
-          emit selectionChanged();
-          readDetails(read.found->ref, true);
+          moveTo(read.found->ref);
         };
       });
   emit blocksChanged();

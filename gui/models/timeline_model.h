@@ -63,6 +63,10 @@ class TimelineModel : public QObject {
   // Selects the next (+1) or previous (-1) event of the row.
   void step(int direction);
 
+  // Selects the first event at the other end of the selection's arrows: of those that go out, else
+  // of those that come in. Nothing happens where there is none.
+  void follow(bool forward);
+
   // Selects the next hit; answers with searchFinished.
   void search(const QString& text, bool forward, std::int64_t fromNs);
   void clearSearch();
@@ -82,8 +86,8 @@ class TimelineModel : public QObject {
   void blocksChanged();
   void overviewChanged();
   void selectionChanged();
-  // The details are there. `moved`: the event was found by stepping or searching and should be
-  // brought into view.
+  // The details are there. `moved`: the event was found by stepping, following or searching and
+  // should be brought into view.
   void detailsChanged(bool moved);
   void scopeRead(const sonde::gui::EventRef& event, const QString& scope);
   void searchFinished(const sonde::gui::SearchReply& reply);
@@ -92,6 +96,8 @@ class TimelineModel : public QObject {
 
  private:
   void accept(WindowReply reply);
+  // Selects an event that was found, to be brought into view.
+  void moveTo(const EventRef& event);
   void readDetails(const EventRef& event, bool moved);
   void forget();
 

@@ -9,19 +9,64 @@ namespace sonde::gui {
 static_assert(static_cast<int>(Kind::Phase) == static_cast<int>(model::SliceKind::Phase));
 static_assert(static_cast<int>(Kind::Mark) == static_cast<int>(model::SliceKind::Mark));
 
+static_assert(static_cast<int>(Kind::EventWait) - static_cast<int>(Kind::StreamSync) ==
+              static_cast<int>(model::SyncKind::Wait) - static_cast<int>(model::SyncKind::Stream));
+
 Kind kindOf(std::string_view word) {
   if (const auto kind = model::sliceKindOf(word))
     return static_cast<Kind>(*kind);
   if (word == model::word(model::Direction::Send))
     return Kind::Send;
-  return word == model::word(model::Direction::Receive) ? Kind::Receive : Kind::Range;
+  if (word == model::word(model::Direction::Receive))
+    return Kind::Receive;
+  if (word == model::word(model::Owner::Kernel))
+    return Kind::Kernel;
+  return word == model::word(model::CopyKind::Set) ? Kind::Set : Kind::Copy;
+}
+
+Kind kindOfSync(std::string_view word) {
+  const auto kind = model::syncKindOf(word).value_or(model::SyncKind::Stream);
+  return static_cast<Kind>(static_cast<int>(Kind::StreamSync) + static_cast<int>(kind) -
+                           static_cast<int>(model::SyncKind::Stream));
 }
 
 QString wordOf(Kind kind) {
-  if (kind == Kind::Send || kind == Kind::Receive)
-    return kind == Kind::Send ? QStringLiteral("send") : QStringLiteral("receive");
+  if (kind > Kind::Mark) {
+    static const char* const kWords[] = {"send",
+                                         "receive",
+                                         "kernel",
+                                         "collective kernel",
+                                         "copy",
+                                         "memory set",
+                                         "stream sync",
+                                         "context sync",
+                                         "event sync",
+                                         "event record",
+                                         "stream wait event"};
+    return QString::fromLatin1(kWords[static_cast<int>(kind) - static_cast<int>(Kind::Send)]);
+  }
   const std::string_view word = model::word(static_cast<model::SliceKind>(kind));
   return QString::fromUtf8(word.data(), static_cast<qsizetype>(word.size())).replace('_', ' ');
+}
+
+Owner ownerOf(Table table) {
+  if (table == Table::Slice)
+    return Owner::Thread;
+  return table == Table::Transfer ? Owner::Channel : Owner::Stream;
+}
+
+EventRef refOf(const Block& block) {
+  if (block.kind < Kind::Send)
+    return {Table::Slice, block.id};
+  if (block.kind < Kind::Kernel)
+    return {Table::Transfer, block.id};
+  if (block.kind < Kind::Copy)
+    return {Table::Kernel, block.id};
+  return {block.kind < Kind::StreamSync ? Table::Copy : Table::Sync, block.id};
+}
+
+QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names) {
+  return block.nameId == 0 ? wordOf(block.kind) : names.value(block.nameId);
 }
 
 void OverviewRow::add(const Block& block,

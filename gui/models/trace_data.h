@@ -13,7 +13,8 @@
 
 namespace sonde::gui {
 
-// `slice.kind` of the schema, numbered as model::SliceKind, and the two directions of a transfer.
+// `slice.kind` of the schema, numbered as model::SliceKind, the two directions of a transfer, and
+// what a device did, the last five numbered as model::SyncKind.
 enum class Kind : std::uint8_t {
   Phase = 1,
   Operation,
@@ -36,26 +37,53 @@ enum class Kind : std::uint8_t {
   Mark,
   Send,
   Receive,
+  Kernel,
+  CollectiveKernel,  // NCCL's and the like
+  Copy,
+  Set,
+  StreamSync,
+  ContextSync,
+  EventSync,
+  EventRecord,
+  EventWait,
 };
+inline constexpr Kind kLastKind = Kind::EventWait;
+// Of a word of `slice.kind`, of `transfer.direction`, "kernel", or of `copy.kind`.
 [[nodiscard]] Kind kindOf(std::string_view word);
+// Of a word of `sync.kind`.
+[[nodiscard]] Kind kindOfSync(std::string_view word);
 [[nodiscard]] QString wordOf(Kind kind);
 
-enum class Owner : std::uint8_t { Thread, Channel };
+// What has a track, in the order in which a process shows them.
+enum class Owner : std::uint8_t { Stream, Thread, Channel };
+// Where an event is stored.
+enum class Table : std::uint8_t { Slice, Kernel, Copy, Sync, Transfer };
+[[nodiscard]] Owner ownerOf(Table table);
 
-// One thing on a track: a slice or a transfer, or, when `count` > 1, the several that a level of
-// detail stands for.
+// Which event is meant.
+struct EventRef {
+  Table table = Table::Slice;
+  std::int64_t id = 0;
+  auto operator<=>(const EventRef&) const = default;
+};
+
+// One thing on a track: a slice, a transfer or what a stream did, or, when `count` > 1, the several
+// that a level of detail stands for.
 struct Block {
   static constexpr std::int64_t kOpen = -1;
-  std::int64_t id = 0;  // of the slice or transfer; of the longest one when count > 1
+  std::int64_t id = 0;  // of the event; of the longest one when count > 1
   std::int64_t startNs = 0;
   std::int64_t durNs = 0;   // kOpen: it never ended
   std::int64_t busyNs = 0;  // of durNs, how much is covered; equals it when count == 1
-  std::int64_t bytes = 0;   // transfers only
+  std::int64_t bytes = 0;   // transfers and copies
   std::uint32_t count = 1;
-  std::uint32_t nameId = 0;
+  std::uint32_t nameId = 0;  // 0: the kind says it all
   std::uint16_t row = 0;
   Kind kind = Kind::Range;
 };
+[[nodiscard]] EventRef refOf(const Block& block);
+// Its name, or its kind where it has none.
+[[nodiscard]] QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names);
 
 struct ProcessInfo {
   std::int64_t id = 0;
@@ -65,7 +93,8 @@ struct ProcessInfo {
   QString host;
   QString command;
   QString state;
-  std::int64_t slices = 0;                // 0: there is none, or only the marks of forks and execs
+  std::int64_t slices = 0;                // with kernels and copies; 0: none, or only the marks of
+                                          // forks and execs
   std::optional<std::int64_t> startNs{};  // job time
   std::optional<std::int64_t> endNs{};
   std::optional<std::int64_t> exitStatus{};
@@ -84,11 +113,18 @@ struct Line {
   int maxLevel = -1;
 };
 
+struct DeviceInfo {
+  std::int64_t id = 0;
+  QString name;   // "gpu 3", as the report has it
+  QString model;  // "NVIDIA A100-SXM4-80GB"; may be empty
+};
+
 struct TrackInfo {
   Owner owner = Owner::Thread;
-  std::int64_t id = 0;   // of the thread or channel
+  std::int64_t id = 0;   // of the thread, stream or channel
   int process = 0;       // index in Skeleton::processes
-  QString name;          // "main", "tcp 127.0.0.1:4242"
+  int device = -1;       // of a stream: index in Skeleton::devices, -1: unknown
+  QString name;          // "main", "gpu 3 · stream 7", "tcp 127.0.0.1:4242"
   QString detail;        // "thread 4242", "to 127.0.0.1:5000"
   bool network = false;  // a channel between processes that may be on different hosts
   int rows = 0;          // 0: nothing happened on it
@@ -115,7 +151,8 @@ struct Skeleton {
   bool unfinished = false;  // a recording that was not finished; what is shown is a snapshot of it
   // Ranks first, in their order, and in each what did most; after all of them what did nothing.
   std::vector<ProcessInfo> processes;
-  std::vector<TrackInfo> tracks;          // by process, threads before channels
+  std::vector<DeviceInfo> devices;        // by number
+  std::vector<TrackInfo> tracks;          // by process: streams by device, threads, channels
   std::vector<IterationInfo> iterations;  // by process, in time
 };
 
@@ -139,13 +176,6 @@ struct WindowReply {
   QHash<std::uint32_t, QString> names;  // of every nameId in `tracks`
 };
 
-// Which event is meant: a slice of a thread or a transfer of a channel.
-struct EventRef {
-  Owner owner = Owner::Thread;
-  std::int64_t id = 0;
-  bool operator==(const EventRef&) const = default;
-};
-
 // An event found by name or by stepping.
 struct FoundEvent {
   EventRef ref;
@@ -159,9 +189,18 @@ struct DetailsSection {
   std::vector<std::pair<QString, QString>> rows;
 };
 
-// Everything the details panel says of one event.
+// What an event is tied to by arrows: a call and what it launched.
+struct Arrows {
+  static constexpr std::size_t kMax = 100;  // that are kept and drawn
+  std::vector<FoundEvent> from;             // where those come from that end at the event
+  std::vector<FoundEvent> to;               // where its own go to, by time
+  std::int64_t toCount = 0;                 // all of them
+};
+
+// Everything the details panel says of one event, and its arrows.
 struct EventDetails {
   FoundEvent event;
+  Arrows arrows;
   std::vector<DetailsSection> sections;
 };
 

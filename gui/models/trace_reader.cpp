@@ -1,6 +1,6 @@
 #include "gui/models/trace_reader.h"
 
-#include "gui/models/line_query.h"
+#include "analysis/model/words.h"
 #include "gui/models/reader_details.h"
 #include "gui/models/reader_skeleton.h"
 
@@ -19,6 +19,7 @@ Error cancelled() {
 Result<Skeleton> TraceReader::open(const QStringList& paths) {
   trace_.reset();
   texts_.clear();
+  collectives_.clear();
   trackOf_.clear();
   hitsOf_.clear();
   SONDE_TRY_ASSIGN(auto opened, openForViewing(paths));
@@ -55,6 +56,37 @@ Result<QString> TraceReader::text(std::uint32_t stringId) {
                         QString::fromUtf8(read.data(), static_cast<qsizetype>(read.size())));
 }
 
+Result<bool> TraceReader::isCollective(std::uint32_t nameId) {
+  const auto kept = collectives_.constFind(nameId);
+  if (kept != collectives_.constEnd())
+    return *kept;
+  SONDE_TRY_ASSIGN(const QString name, text(nameId));
+  return *collectives_.insert(nameId, model::isCollectiveKernel(name.toStdString()));
+}
+
+Result<void> TraceReader::read(LineQuery& query,
+                               int track,
+                               const Line& line,
+                               const WindowRequest& request,
+                               const LineQuery::Visit& visit) {
+  const TrackInfo& info = skeleton_.tracks.at(static_cast<std::size_t>(track));
+  if (info.owner != Owner::Stream)
+    return query.read(info, line, clockOf(track), request, visit);
+  Result<void> named;
+  SONDE_TRY(query.read(info, line, clockOf(track), request, [&](const Block& read) {
+    Block block = read;
+    if (block.kind == Kind::Kernel && named) {
+      const auto collective = isCollective(block.nameId);
+      if (!collective)
+        named = collective.error();
+      else if (*collective)
+        block.kind = Kind::CollectiveKernel;
+    }
+    visit(block);
+  }));
+  return named;
+}
+
 Result<WindowReply> TraceReader::window(const WindowRequest& request,
                                         const Cancellation& cancellation) {
   WindowReply reply;
@@ -64,13 +96,12 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request,
     const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(at));
     TrackBlocks blocks{at, {}};
     for (const Line& line : track.lines) {
-      SONDE_TRY(query.read(track, line, clockOf(at), request, [&](const Block& block) {
-        blocks.blocks.push_back(block);
-      }));
+      SONDE_TRY(read(
+          query, at, line, request, [&](const Block& block) { blocks.blocks.push_back(block); }));
       if (cancellation.requested())
         return cancelled();
     }
-    if (track.owner == Owner::Channel)  // packed rows come mixed
+    if (track.owner != Owner::Thread)  // packed rows come mixed
       std::stable_sort(blocks.blocks.begin(),
                        blocks.blocks.end(),
                        [](const Block& a, const Block& b) { return a.row < b.row; });
@@ -85,79 +116,13 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request,
   return reply;
 }
 
-Result<FoundEvent> TraceReader::found(const EventRef& ref) {
-  const bool slice = ref.owner == Owner::Thread;
-  SONDE_TRY_ASSIGN(auto row,
-                   database().prepare(
-                       slice ? "SELECT thread_id, start_ns, dur_ns, kind, name_id, lane, depth, 0 "
-                               "FROM slice WHERE id = ?1"
-                             : "SELECT channel_id, start_ns, dur_ns, direction, 0, 0, 0, bytes "
-                               "FROM transfer WHERE id = ?1"));
-  row.bindAll(ref.id);
-  SONDE_TRY_ASSIGN(const bool any, row.step());
-  const int track = any ? trackOf(ref.owner, row.integer(0)) : -1;
-  if (track < 0)
-    return Error{ErrorCode::NotFound, "there is no event " + std::to_string(ref.id)};
-  FoundEvent event{ref, track, {}, {}};
-  Block& block = event.block;
-  block.id = ref.id;
-  block.startNs = clockOf(track).toJob(row.integer(1));
-  block.durNs = row.optionalInteger(2).value_or(Block::kOpen);
-  block.kind = kindOf(row.text(3));
-  block.nameId = static_cast<std::uint32_t>(row.integer(4));
-  block.bytes = row.integer(7);
-  const std::int64_t lane = row.integer(5);
-  const std::int64_t depth = row.integer(6);
-  for (const Line& line : skeleton_.tracks[static_cast<std::size_t>(track)].lines)
-    if (slice && line.lane == lane && line.depth == depth)
-      block.row = line.row;
-  if (!slice) {
-    event.name = wordOf(block.kind);
-    return event;
-  }
-  SONDE_TRY_ASSIGN(event.name, text(block.nameId));
-  return event;
-}
-
 Result<EventDetails> TraceReader::details(const EventRef& event) {
   EventDetails details;
   SONDE_TRY_ASSIGN(details.event, found(event));
-  SONDE_TRY_ASSIGN(details.sections, readDetails(database(), skeleton_, details.event));
+  SONDE_TRY_ASSIGN(details.arrows, arrows(event));
+  SONDE_TRY_ASSIGN(details.sections,
+                   readDetails(database(), skeleton_, details.event, details.arrows));
   return details;
-}
-
-Result<QString> TraceReader::scopeOf(const EventRef& event) {
-  SONDE_TRY_ASSIGN(
-      auto row,
-      database().prepare(
-          event.owner == Owner::Thread
-              ? "SELECT n.text || CASE s.scope_how WHEN 'inherited' THEN ', inherited' "
-                "ELSE '' END FROM slice s JOIN slice o ON o.id = s.scope_id "
-                "JOIN string n ON n.id = o.name_id WHERE s.id = ?1"
-              : "SELECT coalesce(nullif(h.name, ''), 'thread') || ' ' || h.tid FROM transfer t "
-                "JOIN thread h ON h.id = t.thread_id WHERE t.id = ?1"));
-  row.bindAll(event.id);
-  SONDE_TRY_ASSIGN(const bool any, row.step());
-  const std::string_view text = any ? row.text(0) : std::string_view();
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
-Result<std::optional<EventRef>> TraceReader::neighbour(const EventRef& event, int direction) {
-  const bool slice = event.owner == Owner::Thread;
-  std::string sql =
-      slice ? "SELECT b.id FROM slice a JOIN slice b ON b.thread_id = a.thread_id AND "
-              "b.lane = a.lane AND b.depth = a.depth "
-            : "SELECT b.id FROM transfer a JOIN transfer b ON b.channel_id = a.channel_id ";
-  sql += direction > 0 ? "AND (b.start_ns, b.id) > (a.start_ns, a.id) WHERE a.id = ?1 "
-                         "ORDER BY b.start_ns, b.id LIMIT 1"
-                       : "AND (b.start_ns, b.id) < (a.start_ns, a.id) WHERE a.id = ?1 "
-                         "ORDER BY b.start_ns DESC, b.id DESC LIMIT 1";
-  SONDE_TRY_ASSIGN(auto row, database().prepare(sql));
-  row.bindAll(event.id);
-  SONDE_TRY_ASSIGN(const bool any, row.step());
-  if (!any)
-    return std::optional<EventRef>();
-  return std::optional(EventRef{event.owner, row.integer(0)});
 }
 
 }  // namespace sonde::gui

@@ -3,12 +3,13 @@
 //
 // Painting asks window() and overview(), which read `lod` at the level that fits the pixels, or an
 // index range where that is finer; the skeleton comes from the small tables and `line`. Only a
-// search by name, which a person starts, goes through all slices, in steps. Long answers look at
+// search by name, which a person starts, goes through all events, in steps. Long answers look at
 // the Cancellation and stop with an error that nobody reads.
 #pragma once
 
 #include "analysis/base/result.h"
 #include "gui/models/host_clock.h"
+#include "gui/models/line_query.h"
 #include "gui/models/query_worker.h"
 #include "gui/models/trace_data.h"
 #include "gui/models/trace_opening.h"
@@ -26,9 +27,8 @@ namespace sonde::gui {
 struct SearchRequest {
   QString text;  // part of a name, without regard to case
   std::int64_t fromNs = 0;
-  std::int64_t fromId = 0;  // of the slice that fromNs belongs to, 0: none
-  bool forward =
-      true;  // the first hit after (fromNs, fromId), else the last before it; wraps round
+  EventRef from;        // that fromNs belongs to, id 0: none
+  bool forward = true;  // the first hit after (fromNs, from), else the last before it; wraps round
 };
 
 class TraceReader {
@@ -50,12 +50,25 @@ class TraceReader {
  private:
   struct Hit {
     std::int64_t startNs;
-    std::int64_t id;
+    EventRef ref;
     auto operator<=>(const Hit&) const = default;
   };
 
   Result<FoundEvent> found(const EventRef& event);
+  Result<void> place(FoundEvent& event, std::int64_t lane, std::int64_t depth);
+  Result<Arrows> arrows(const EventRef& event);
+  Result<std::optional<EventRef>> neighbourOnStream(const FoundEvent& event, int direction);
   Result<void> collectHits(const QString& text, const Cancellation& cancellation);
+  Result<void> collectHits(Table table,
+                           const std::vector<bool>& names,
+                           const Cancellation& cancellation);
+  // LineQuery::read, with the kernels of collectives told from the others.
+  Result<void> read(LineQuery& query,
+                    int track,
+                    const Line& line,
+                    const WindowRequest& request,
+                    const LineQuery::Visit& visit);
+  Result<bool> isCollective(std::uint32_t nameId);
   Result<QString> text(std::uint32_t stringId);
   [[nodiscard]] const HostClock& clockOf(int track) const;
   [[nodiscard]] int trackOf(Owner owner, std::int64_t id) const;
@@ -66,7 +79,8 @@ class TraceReader {
   std::vector<HostClock> clocks_;  // by process
   QHash<QPair<int, std::int64_t>, int> trackOf_;
   QHash<std::uint32_t, QString> texts_;
-  QString hitsOf_;  // what hits_ were collected for
+  QHash<std::uint32_t, bool> collectives_;  // by name: whether a kernel so named is one
+  QString hitsOf_;                          // what hits_ were collected for
   std::vector<Hit> hits_;
 };
 

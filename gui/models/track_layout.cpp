@@ -46,6 +46,7 @@ int trackHeight(const TrackInfo& track) {
 
 void TrackLayout::reset(const Skeleton& skeleton) {
   foldedProcesses_.clear();
+  foldedDevices_.clear();
   foldedChannels_.clear();
   std::vector<Worth> worths;
   forEachProcess(skeleton, [&](int process, std::size_t first, std::size_t last) {
@@ -100,6 +101,38 @@ void TrackLayout::addProcess(const Skeleton& skeleton,
   add(header, kHeaderHeight);
   if (header.folded)
     return;
+  addThreadsAndChannels(skeleton, addStreams(skeleton, first, last), last);
+}
+
+std::size_t TrackLayout::addStreams(const Skeleton& skeleton, std::size_t first, std::size_t last) {
+  std::size_t header = entries_.size();
+  std::size_t at = first;
+  for (; at < last && skeleton.tracks[at].owner == Owner::Stream; ++at) {
+    const TrackInfo& track = skeleton.tracks[at];
+    if (!shown(track))
+      continue;
+    if (header == entries_.size() || entries_[header].device != track.device) {
+      LayoutEntry device{LayoutEntry::Type::Device, track.process};
+      device.device = track.device;
+      device.folded = foldedDevices_.contains({track.process, track.device});
+      header = entries_.size();
+      add(device, kGroupHeight);
+    }
+    ++entries_[header].count;
+    if (!entries_[header].folded)
+      add({LayoutEntry::Type::Track, track.process, static_cast<int>(at)}, trackHeight(track));
+  }
+  return at;
+}
+
+void TrackLayout::addThreadsAndChannels(const Skeleton& skeleton,
+                                        std::size_t first,
+                                        std::size_t last) {
+  if (first == last)
+    return;
+  const int process = skeleton.tracks[first].process;
+  const auto begin = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = skeleton.tracks.begin() + static_cast<std::ptrdiff_t>(last);
   // What goes over the network stands beside the threads, unless it is much.
   const auto network = std::count_if(
       begin, end, [&](const TrackInfo& track) { return track.network && shown(track); });
@@ -126,11 +159,16 @@ void TrackLayout::addProcess(const Skeleton& skeleton,
 }
 
 void TrackLayout::toggle(const Skeleton& skeleton, const LayoutEntry& entry) {
-  if (entry.type == LayoutEntry::Type::Track)
-    return;
-  auto& folded = entry.type == LayoutEntry::Type::Process ? foldedProcesses_ : foldedChannels_;
-  if (folded.erase(entry.process) == 0)
-    folded.insert(entry.process);
+  const auto flip = [](auto& folded, const auto& what) {
+    if (folded.erase(what) == 0)
+      folded.insert(what);
+  };
+  if (entry.type == LayoutEntry::Type::Process)
+    flip(foldedProcesses_, entry.process);
+  else if (entry.type == LayoutEntry::Type::Device)
+    flip(foldedDevices_, std::pair(entry.process, entry.device));
+  else if (entry.type == LayoutEntry::Type::Channels)
+    flip(foldedChannels_, entry.process);
   rebuild(skeleton);
 }
 
@@ -150,6 +188,7 @@ void TrackLayout::showEmpty(const Skeleton& skeleton, bool show) {
 void TrackLayout::reveal(const Skeleton& skeleton, int track) {
   const TrackInfo& info = skeleton.tracks.at(static_cast<std::size_t>(track));
   foldedProcesses_.erase(info.process);
+  foldedDevices_.erase({info.process, info.device});
   if (info.owner == Owner::Channel)
     foldedChannels_.erase(info.process);
   rebuild(skeleton);
@@ -176,6 +215,20 @@ const LayoutEntry* TrackLayout::find(int track) const {
     return entry.track == track;
   });
   return found == entries_.end() ? nullptr : &*found;
+}
+
+const LayoutEntry* TrackLayout::findFolded(const TrackInfo& track) const {
+  const auto group =
+      track.owner == Owner::Stream ? LayoutEntry::Type::Device : LayoutEntry::Type::Channels;
+  const LayoutEntry* found = nullptr;
+  for (const LayoutEntry& entry : entries_) {
+    if (entry.process != track.process || entry.type == LayoutEntry::Type::Track)
+      continue;
+    if (entry.type == LayoutEntry::Type::Process ||
+        (entry.type == group && entry.device == track.device))
+      found = &entry;
+  }
+  return found;
 }
 
 }  // namespace sonde::gui

@@ -15,15 +15,16 @@
 namespace sonde::gui {
 
 struct LayoutEntry {
-  enum class Type { Process, Channels, Track };
+  enum class Type { Process, Device, Channels, Track };
   Type type = Type::Track;
   int process = 0;
-  int track = -1;  // Type::Track only
+  int track = -1;   // Type::Track only
+  int device = -1;  // Type::Device: index in Skeleton::devices, -1: unknown
   int y = 0;
   int height = 0;
-  bool folded = false;  // Type::Process and Type::Channels
+  bool folded = false;  // all but Type::Track
   int hidden = 0;       // Type::Process: tracks without events that are not shown
-  int count = 0;        // Type::Channels: how many
+  int count = 0;        // Type::Device and Type::Channels: how many streams or channels
 };
 
 class TrackLayout {
@@ -57,14 +58,20 @@ class TrackLayout {
   [[nodiscard]] bool quiet(int process) const { return quiet_.contains(process); }
   // The entry of `track`, nullptr when it is folded away.
   [[nodiscard]] const LayoutEntry* find(int track) const;
+  // Of a track that is folded away: the line of what it is folded into.
+  [[nodiscard]] const LayoutEntry* findFolded(const TrackInfo& track) const;
 
  private:
   void add(LayoutEntry entry, int height);
   void addProcess(const Skeleton& skeleton, int process, std::size_t first, std::size_t last);
+  // Returns the first track that is none of a stream.
+  std::size_t addStreams(const Skeleton& skeleton, std::size_t first, std::size_t last);
+  void addThreadsAndChannels(const Skeleton& skeleton, std::size_t first, std::size_t last);
   [[nodiscard]] bool shown(const TrackInfo& track) const { return track.rows > 0 || showEmpty_; }
 
   std::vector<LayoutEntry> entries_;
   std::set<int> foldedProcesses_;
+  std::set<std::pair<int, int>> foldedDevices_;  // process, device
   std::set<int> foldedChannels_;
   std::set<int> quiet_;
   int height_ = 0;

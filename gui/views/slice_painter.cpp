@@ -1,5 +1,6 @@
 #include "gui/views/slice_painter.h"
 
+#include "gui/models/kernel_label.h"
 #include "gui/models/time_format.h"
 #include "gui/models/track_layout.h"
 
@@ -16,11 +17,11 @@ constexpr double kMinChars = 3.0;  // fewer with an ellipsis say nothing
 constexpr double kOutside = 8.0;   // rectangles are cut this far outside the window
 
 QString labelOf(const Block& block, const QString& name) {
-  if (block.count > 1)
-    return QStringLiteral("%1 ×%2").arg(name).arg(block.count);
-  if (block.kind == Kind::Send || block.kind == Kind::Receive)
+  if (block.count == 1 && (block.kind == Kind::Send || block.kind == Kind::Receive))
     return formatBytes(block.bytes);
-  return name;
+  const bool kernel = block.kind == Kind::Kernel || block.kind == Kind::CollectiveKernel;
+  const QString label = kernel ? kernelLabel(name) : name;
+  return block.count > 1 ? QStringLiteral("%1 ×%2").arg(label).arg(block.count) : label;
 }
 
 }  // namespace
@@ -57,7 +58,6 @@ QRectF SlicePainter::rectOf(const Block& block, const PaintContext& context, QPo
 }
 
 void SlicePainter::paint(const std::vector<Block>& blocks,
-                         Owner owner,
                          const QHash<std::uint32_t, QString>& names,
                          QPointF corner) {
   const Viewport& viewport = context_.viewport;
@@ -76,11 +76,11 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
       painted = -1e18;
     }
     const QRectF rect = rectOf(block, context_, corner);
-    const EventRef ref{owner, block.id};
+    const EventRef ref = refOf(block);
     const bool selected = context_.selected == ref;
     if (rect.right() <= painted && !selected)
       continue;
-    paintBlock(block, rect, names.value(block.nameId));
+    paintBlock(block, rect, nameOf(block, names));
     painted = rect.right();
     if (selected)
       selectedRect_ = rect;
@@ -93,7 +93,7 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
 }
 
 void SlicePainter::paintBlock(const Block& block, const QRectF& rect, const QString& name) {
-  QColor fill = context_.colorBy == ColorBy::Name && block.bytes == 0
+  QColor fill = context_.colorBy == ColorBy::Name && block.nameId != 0
                     ? context_.theme.fill(name)
                     : context_.theme.fill(block.kind, name);
   if (block.count > 1 && block.durNs > 0) {

@@ -35,7 +35,6 @@ class SlicePainter {
 
   // `left` and `top` are where the viewport's pixel 0 and the track's row 0 lie.
   void paint(const std::vector<Block>& blocks,
-             Owner owner,
              const QHash<std::uint32_t, QString>& names,
              QPointF corner);
 

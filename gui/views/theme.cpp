@@ -21,6 +21,7 @@ constexpr QRgb kTeal = 0xff8fcabf;
 constexpr QRgb kWine = 0xff882255;
 constexpr QRgb kGrey = 0xffb4b4b4;
 constexpr QRgb kLavender = 0xffa79fd8;
+constexpr QRgb kOlive = 0xff8aa83a;
 
 struct Group {
   const char* label;
@@ -35,15 +36,23 @@ const std::vector<Group>& groups() {
       {"Backward", kBlue, {Kind::Backward}},
       {"Optimizer", kGreen, {Kind::Optimizer}},
       {"Data loading, I/O", kOrange, {Kind::DataLoad, Kind::Io}},
-      {"Collective", kVermilion, {Kind::Collective}},
-      {"Send, receive", kPurple, {Kind::Send, Kind::Receive}},
-      {"Operation, phase, range, mark (a shade for each name)",
+      {"Kernel (a shade for each name)", kOlive, {Kind::Kernel}},
+      {"Collective", kVermilion, {Kind::Collective, Kind::CollectiveKernel}},
+      {"Send, receive, copy, set", kPurple, {Kind::Send, Kind::Receive, Kind::Copy, Kind::Set}},
+      {"Operation, phase, range, mark (likewise)",
        kYellow,
        {Kind::Operation, Kind::Phase, Kind::Range, Kind::Mark}},
       {"Module, operator (likewise)", kTeal, {Kind::Module, Kind::Operator}},
       {"Evaluation, checkpoint", kWine, {Kind::Evaluation, Kind::Checkpoint}},
       {"API, Python", kLavender, {Kind::Api, Kind::Python}},
-      {"Wait", kGrey, {Kind::Wait}},
+      {"Wait, sync",
+       kGrey,
+       {Kind::Wait,
+        Kind::StreamSync,
+        Kind::ContextSync,
+        Kind::EventSync,
+        Kind::EventRecord,
+        Kind::EventWait}},
   };
   return kGroups;
 }
@@ -91,10 +100,20 @@ bool hasShades(Kind kind) {
     case Kind::Mark:
     case Kind::Module:
     case Kind::Operator:
+    case Kind::Kernel:
       return true;
     default:
       return false;
   }
+}
+
+QColor fillOf(Kind kind) {
+  if (kind == Kind::Receive || kind == Kind::Set)  // the lighter of the pair
+    return mixed(QColor::fromRgb(kPurple), QColor(Qt::white), 0.4);
+  for (const Group& group : groups())
+    if (std::find(group.kinds.begin(), group.kinds.end(), kind) != group.kinds.end())
+      return QColor::fromRgb(group.color);
+  return QColor::fromRgb(kYellow);
 }
 
 QColor withAlpha(QColor color, int alpha) {
@@ -118,16 +137,12 @@ Theme::Theme(const QPalette& palette)
   selection = dark_ ? QColor(0xff, 0xff, 0xff) : QColor(0x10, 0x10, 0x18);
   selectionFill = withAlpha(QColor(0x33, 0x77, 0xdd), dark_ ? 70 : 48);
   mark = dark_ ? QColor(0xff, 0x8f, 0xa3) : QColor(0xb0, 0x10, 0x40);
+  arrow = dark_ ? QColor(0xff, 0xe0, 0x8a) : QColor(0x20, 0x20, 0x38);
   highlight = withAlpha(selection, 150);
 }
 
 QColor Theme::fill(Kind kind) const {
-  if (kind == Kind::Receive)  // the lighter of the pair
-    return mixed(QColor::fromRgb(kPurple), QColor(Qt::white), 0.4);
-  for (const Group& group : groups())
-    if (std::find(group.kinds.begin(), group.kinds.end(), kind) != group.kinds.end())
-      return QColor::fromRgb(group.color);
-  return QColor::fromRgb(kYellow);
+  return fillOf(kind);
 }
 
 QColor Theme::fill(Kind kind, const QString& name) const {
@@ -151,12 +166,13 @@ QColor Theme::textOn(const QColor& fill) {
 std::vector<LegendEntry> Theme::legend() {
   std::vector<LegendEntry> entries;
   for (const Group& group : groups()) {
-    LegendEntry entry{QString::fromUtf8(group.label), {QColor::fromRgb(group.color)}, group.kinds};
-    if (hasShades(group.kinds.front())) {
-      entry.colors.clear();
+    LegendEntry entry{QString::fromUtf8(group.label), {}, group.kinds};
+    if (hasShades(group.kinds.front()))
       for (const double shade : kShades)
         entry.colors.push_back(shadeOf(QColor::fromRgb(group.color), shade));
-    }
+    for (const Kind kind : group.kinds)
+      if (std::find(entry.colors.begin(), entry.colors.end(), fillOf(kind)) == entry.colors.end())
+        entry.colors.push_back(fillOf(kind));
     entries.push_back(std::move(entry));
   }
   return entries;

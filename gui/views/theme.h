@@ -1,8 +1,8 @@
 // The colours of the timeline, for a light or a dark desktop.
 //
-// Kinds share eleven colours that stay apart for readers with the common colour-vision deficiencies
-// (after Okabe and Ito, and Tol's "muted" set) and differ in lightness as well as in hue; the
-// legend names them. A value; main thread.
+// Kinds share thirteen colours that stay apart for readers with the common colour-vision
+// deficiencies (after Okabe and Ito, and Tol's "muted" set) and differ in lightness as well as in
+// hue; the legend names them. A value; main thread.
 #pragma once
 
 #include "gui/models/trace_data.h"
@@ -52,6 +52,7 @@ class Theme {
   QColor selection;      // outline of the selected slice, edges of the area
   QColor selectionFill;  // the area, translucent
   QColor mark;
+  QColor arrow;
   QColor highlight;  // outline under the mouse
 
  private:

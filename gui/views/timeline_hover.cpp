@@ -65,9 +65,9 @@ QString TimelineView::hoverText() const {
   if (!hover_)
     return text;
   const Block& block = hover_->block;
-  const bool transfer = block.kind == Kind::Send || block.kind == Kind::Receive;
-  text += "   " + (transfer ? wordOf(block.kind) + " " + formatBytes(block.bytes)
-                            : model_.names().value(block.nameId));
+  text += "   " + nameOf(block, model_.names());
+  if (block.bytes > 0)
+    text += " " + formatBytes(block.bytes);
   if (block.count > 1)
     return text + tr("   and %1 more here, %2 in all")
                       .arg(block.count - 1)
@@ -81,7 +81,7 @@ QString TimelineView::toolTipText() const {
   const Skeleton& skeleton = model_.skeleton();
   const TrackInfo& track = skeleton.tracks.at(static_cast<std::size_t>(hover_->track));
   const bool transfer = track.owner == Owner::Channel;
-  const QString name = transfer ? wordOf(block.kind) : model_.names().value(block.nameId);
+  const QString name = nameOf(block, model_.names());
   QString text = QStringLiteral("<b>%1</b><table>").arg(name.left(400).toHtmlEscaped());
   if (block.count > 1)
     text += row(tr("Here"), tr("%1 events, the longest is named").arg(block.count)) +
@@ -91,9 +91,12 @@ QString TimelineView::toolTipText() const {
   if (block.count == 1)
     text += row(tr("Duration"),
                 block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
-  if (transfer)
+  if (transfer || block.bytes > 0)
     text += row(tr("Bytes"), formatBytes(block.bytes));
-  text += row(transfer ? tr("Channel") : tr("Thread"), track.name + " " + track.detail);
+  text += row(transfer                       ? tr("Channel")
+              : track.owner == Owner::Stream ? tr("Stream")
+                                             : tr("Thread"),
+              track.name + " " + track.detail);
   text += row(tr("Process"),
               titleOf(skeleton.processes.at(static_cast<std::size_t>(track.process))).left(80));
   if (!hoverScope_.isEmpty())
@@ -135,8 +138,7 @@ bool TimelineView::viewportEvent(QEvent* event) {
   updateHover(static_cast<QHelpEvent*>(event)->pos());
   showToolTip();
   if (hover_ && hover_->block.count == 1)
-    model_.askScope({model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner,
-                     hover_->block.id});
+    model_.askScope(refOf(hover_->block));
   return true;
 }
 

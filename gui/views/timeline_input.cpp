@@ -63,6 +63,10 @@ bool TimelineView::handleKey(int key, bool shift) {
       return model_.step(1), true;
     case Qt::Key_Comma:
       return model_.step(-1), true;
+    case Qt::Key_BracketRight:
+      return model_.follow(true), true;
+    case Qt::Key_BracketLeft:
+      return model_.follow(false), true;
     case Qt::Key_Escape:
       return clearAll(), true;
     default:
@@ -189,8 +193,7 @@ void TimelineView::finishClick(const QPoint& at) {
     clearAll();
     return;
   }
-  const TrackInfo& track = model_.skeleton().tracks.at(static_cast<std::size_t>(target->track));
-  model_.select({track.owner, target->block.id});
+  model_.select(refOf(target->block));
 }
 
 void TimelineView::frame(const Span& span) {

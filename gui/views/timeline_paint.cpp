@@ -15,7 +15,7 @@ namespace {
 constexpr int kMargin = 8;
 constexpr int kLifeLine = 3;
 
-void paintArrow(QPainter& painter, const QRect& rect, bool folded, const QColor& color) {
+void paintFoldMark(QPainter& painter, const QRect& rect, bool folded, const QColor& color) {
   const QPointF c(rect.left() + 12.5, rect.center().y() + 0.5);
   const QPointF down[] = {{c.x() - 4, c.y() - 2}, {c.x() + 4, c.y() - 2}, {c.x(), c.y() + 3}};
   const QPointF right[] = {{c.x() - 2, c.y() - 4}, {c.x() + 3, c.y()}, {c.x() - 2, c.y() + 4}};
@@ -28,8 +28,25 @@ void paintArrow(QPainter& painter, const QRect& rect, bool folded, const QColor&
 }
 
 QString hiddenText(int hidden) {
-  return hidden == 1 ? QStringLiteral("1 thread without events")
-                     : QStringLiteral("%1 threads and channels without events").arg(hidden);
+  return hidden == 1 ? QStringLiteral("1 track without events")
+                     : QStringLiteral("%1 tracks without events").arg(hidden);
+}
+
+// "gpu 3  ·  NVIDIA A100-SXM4-80GB  ·  4 streams", "12 more channels".
+QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
+  if (entry.type == LayoutEntry::Type::Channels)
+    return entry.count == 1 ? QStringLiteral("1 more channel")
+                            : QStringLiteral("%1 more channels").arg(entry.count);
+  QStringList parts{QStringLiteral("device unknown")};
+  if (entry.device >= 0) {
+    const DeviceInfo& device = skeleton.devices.at(static_cast<std::size_t>(entry.device));
+    parts = {device.name};
+    if (!device.model.isEmpty())
+      parts << device.model;
+  }
+  parts << (entry.count == 1 ? QStringLiteral("1 stream")
+                             : QStringLiteral("%1 streams").arg(entry.count));
+  return parts.join(QStringLiteral("  ·  "));
 }
 
 }  // namespace
@@ -79,9 +96,7 @@ void TimelineView::paintTracks(QPainter& painter) {
                        {},
                        model_.searched()};
   if (hover_)
-    context.hovered =
-        EventRef{model_.skeleton().tracks.at(static_cast<std::size_t>(hover_->track)).owner,
-                 hover_->block.id};
+    context.hovered = refOf(hover_->block);
   painter.save();
   painter.setClipRect(content);
   paintGrid(painter, time, axis);
@@ -93,6 +108,7 @@ void TimelineView::paintTracks(QPainter& painter) {
     paintEntry(painter, model_.layout().entries()[at], context);
   painter.setClipRect(time);
   paintArea(painter);
+  paintArrows(painter);
   painter.restore();
 }
 
@@ -103,8 +119,8 @@ void TimelineView::paintEntry(QPainter& painter,
   const QRect row(0, corner.y() + entry.y, viewport()->width(), entry.height);
   if (entry.type == LayoutEntry::Type::Process)
     return paintProcess(painter, row, entry);
-  if (entry.type == LayoutEntry::Type::Channels)
-    return paintChannels(painter, row, entry);
+  if (entry.type != LayoutEntry::Type::Track)
+    return paintGroup(painter, row, entry);
   const TrackInfo& track = model_.skeleton().tracks.at(static_cast<std::size_t>(entry.track));
   painter.setPen(theme_.grid);
   painter.drawLine(row.left(), row.bottom(), row.right(), row.bottom());
@@ -117,7 +133,6 @@ void TimelineView::paintEntry(QPainter& painter,
                           .intersected(viewport()->rect().adjusted(0, headerHeight(), 0, 0)));
   SlicePainter(painter, context)
       .paint(*blocks,
-             track.owner,
              model_.names(),
              {double(labelWidth_), double(row.top() + TrackLayout::kTrackPadding)});
   painter.restore();
@@ -132,7 +147,7 @@ void TimelineView::paintProcess(QPainter& painter, const QRect& rect, const Layo
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
   const bool quiet = model_.layout().quiet(entry.process);
   if (!quiet)
-    paintArrow(painter, rect, entry.folded, theme_.text);
+    paintFoldMark(painter, rect, entry.folded, theme_.text);
   QString remark;
   if (failed(process))
     remark = endingOf(process);
@@ -169,22 +184,21 @@ void TimelineView::paintLife(QPainter& painter, const QRect& rect, const Process
   painter.restore();
 }
 
-void TimelineView::paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
+void TimelineView::paintGroup(QPainter& painter, const QRect& rect, const LayoutEntry& entry) {
   painter.fillRect(rect, theme_.panel);
   painter.setPen(theme_.grid);
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
-  paintArrow(painter, rect.translated(12, 0), entry.folded, theme_.dimText);
+  paintFoldMark(painter, rect.translated(12, 0), entry.folded, theme_.dimText);
   painter.setPen(theme_.dimText);
-  const QString text =
-      entry.count == 1 ? tr("1 more channel") : tr("%1 more channels").arg(entry.count);
-  painter.drawText(rect.adjusted(36, 0, -kMargin, -1), Qt::AlignVCenter, text);
+  painter.drawText(
+      rect.adjusted(36, 0, -kMargin, -1), Qt::AlignVCenter, groupText(model_.skeleton(), entry));
 }
 
 void TimelineView::paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track) {
   painter.fillRect(rect.adjusted(0, 0, -1, -1), theme_.panel);
-  const bool channel = track.owner == Owner::Channel;
-  const QRect first =
-      rect.adjusted(channel && !track.network ? 36 : 24, TrackLayout::kTrackPadding, -kMargin, 0);
+  const bool grouped =
+      track.owner == Owner::Stream || (track.owner == Owner::Channel && !track.network);
+  const QRect first = rect.adjusted(grouped ? 36 : 24, TrackLayout::kTrackPadding, -kMargin, 0);
   const QRect line(first.left(), first.top(), first.width(), TrackLayout::kRowHeight);
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.text);

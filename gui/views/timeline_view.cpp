@@ -34,11 +34,12 @@ TimelineView::TimelineView(TimelineModel& model, ViewState& state, QWidget* pare
     viewport()->update();
   });
   connect(&model_, &TimelineModel::selectionChanged, viewport(), [this] { viewport()->update(); });
+  connect(&model_, &TimelineModel::detailsChanged, viewport(), [this] { viewport()->update(); });
   connect(&model_,
           &TimelineModel::scopeRead,
           this,
           [this](const EventRef& event, const QString& scope) {
-            if (!hover_ || hover_->block.id != event.id)
+            if (!hover_ || refOf(hover_->block) != event)
               return;
             hoverScope_ = scope;
             showToolTip();

@@ -1,5 +1,5 @@
-// The timeline: ruler and iterations on top, below them processes with their threads and channels,
-// labels on the left.
+// The timeline: ruler and iterations on top, below them processes with their streams, threads and
+// channels, labels on the left.
 //
 // Paints from TimelineModel and ViewState and never queries; tells the model what is on screen.
 // Keys and wheel follow Perfetto's. Main thread; the model and the state outlive it.
@@ -79,11 +79,14 @@ class TimelineView : public QAbstractScrollArea {
   void paintEntry(QPainter& painter, const LayoutEntry& entry, const PaintContext& context);
   void paintProcess(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
   void paintLife(QPainter& painter, const QRect& rect, const ProcessInfo& process);
-  void paintChannels(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
+  void paintGroup(QPainter& painter, const QRect& rect, const LayoutEntry& entry);
   void paintTrackLabel(QPainter& painter, const QRect& rect, const TrackInfo& track);
   void paintHeader(QPainter& painter);
   void paintArea(QPainter& painter);
   void paintMessage(QPainter& painter);
+  // timeline_arrows.cpp
+  [[nodiscard]] QRectF anchorOf(const FoundEvent& event) const;
+  void paintArrows(QPainter& painter);
   // timeline_input.cpp
   bool handleKey(int key, bool shift);
   void selectArea(const QPoint& from, const QPoint& to);

@@ -48,7 +48,8 @@ model::SliceId SampleTrace::addSlice(const SliceSpec& spec) {
                    .depth = spec.depth,
                    .lane = spec.lane,
                    .scopeId = spec.scope,
-                   .scopeHow = spec.scope ? model::ScopeHow::Own : model::ScopeHow::None});
+                   .scopeHow = spec.scope ? model::ScopeHow::Own : model::ScopeHow::None,
+                   .correlationId = spec.correlation});
 }
 
 void SampleTrace::addIteration(model::ProcessId process,
@@ -83,6 +84,53 @@ model::TransferId SampleTrace::addTransfer(model::ChannelId channel,
                                     .bytes = bytes,
                                     .startNs = startNs,
                                     .durNs = durNs});
+}
+
+model::DeviceId SampleTrace::addDevice(std::int64_t ordinal, std::string_view name) {
+  return trace_.add(
+      model::Device{.hostId = host_, .kind = "gpu", .ordinal = ordinal, .name = name});
+}
+
+model::StreamId SampleTrace::addStream(model::ProcessId process,
+                                       model::DeviceId device,
+                                       std::int64_t number) {
+  return trace_.add(model::Stream{.processId = process, .deviceId = device, .number = number});
+}
+
+namespace {
+
+model::DeviceWork workOf(const SampleTrace::WorkSpec& spec, model::StringId name) {
+  return {.streamId = spec.stream,
+          .nameId = name,
+          .startNs = spec.startNs,
+          .durNs = spec.durNs,
+          .correlationId = spec.correlation,
+          .launchSliceId = spec.launch,
+          .scopeId = spec.scope};
+}
+
+}  // namespace
+
+model::KernelId SampleTrace::addKernel(const WorkSpec& spec) {
+  return trace_.add(model::Kernel{.work = workOf(spec, trace_.name(spec.name)),
+                                  .grid = {80, 2, 1},
+                                  .block = {256, 1, 1},
+                                  .registers = 32,
+                                  .staticSharedBytes = 2048});
+}
+
+model::CopyId SampleTrace::addCopy(const WorkSpec& spec, model::CopyKind kind, std::int64_t bytes) {
+  model::DeviceWork work = workOf(spec, trace_.name(spec.name));
+  work.bytes = bytes;
+  return trace_.add(model::Copy{.work = work, .kind = kind, .pinned = true});
+}
+
+model::SyncId SampleTrace::addSync(const WorkSpec& spec, model::SyncKind kind) {
+  return trace_.add(model::Sync{.streamId = spec.stream,
+                                .kind = kind,
+                                .startNs = spec.startNs,
+                                .durNs = spec.durNs,
+                                .correlationId = spec.correlation});
 }
 
 namespace {

@@ -43,6 +43,7 @@ class SampleTrace {
     std::int64_t lane = 0;
     model::SliceId scope{};
     std::string_view category = "annotation";
+    std::optional<std::int64_t> correlation{};
   };
   model::SliceId addSlice(const SliceSpec& spec);
   void addIteration(model::ProcessId process,
@@ -58,6 +59,20 @@ class SampleTrace {
                                 std::int64_t startNs,
                                 std::int64_t durNs,
                                 std::int64_t bytes);
+  model::DeviceId addDevice(std::int64_t ordinal, std::string_view name);
+  model::StreamId addStream(model::ProcessId process, model::DeviceId device, std::int64_t number);
+  struct WorkSpec {
+    model::StreamId stream{};
+    std::string_view name{};
+    std::int64_t startNs = 0;
+    std::optional<std::int64_t> durNs{};
+    model::SliceId launch{};  // its correlation is the work's
+    std::optional<std::int64_t> correlation{};
+    model::SliceId scope{};
+  };
+  model::KernelId addKernel(const WorkSpec& spec);
+  model::CopyId addCopy(const WorkSpec& spec, model::CopyKind kind, std::int64_t bytes);
+  model::SyncId addSync(const WorkSpec& spec, model::SyncKind kind);
   store::TraceWriter& writer() { return trace_.writer(); }
 
   // Finishes the trace; nothing may be added afterwards.
@@ -74,6 +89,22 @@ class SampleTrace {
 // The processes of an interpreter that is found by a chain of small programs, as pyenv does it:
 // they fork and run others, and do nothing else.
 void writeShims(SampleTrace& trace, int images, std::optional<std::int64_t> rank);
+
+// One rank on gpu 3: a thread that launches on streams 7 (kernels of two names, a copy before
+// them), 84 (an all-reduce) and 22 (a set), and waits for stream 7. Origin 1 s. The ids are those
+// of what is tied together.
+struct DeviceWork {
+  model::SliceId forward;     // the scope of all of it: 1.100 s, 40 ms
+  model::SliceId copyCall;    // cudaMemcpyAsync: 1.101 s, 20 µs
+  model::CopyId copy;         // 1 MiB: 1.1011 s, 100 µs
+  model::SliceId kernelCall;  // cudaLaunchKernel: 1.102 s, 10 µs
+  model::KernelId kernel;     // 1.103 s, 4 ms
+  model::SliceId graphCall;   // cudaGraphLaunch: 1.108 s, 50 µs
+  model::KernelId firstNode;  // of `nodes` kernels from 1.110 s on, 20 µs each
+  model::SliceId waitCall;    // cudaStreamSynchronize: 1.120 s, 8 ms
+  model::SyncId wait;
+};
+[[nodiscard]] DeviceWork writeDeviceWork(const std::filesystem::path& path, int nodes = 5);
 
 // Two ranks of a small training run: iterations with loading, forward, backward, all-reduces and an
 // optimizer step, worker processes with pipes, TCP between the ranks. Origin 1 s; iterations of

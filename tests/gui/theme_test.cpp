@@ -35,7 +35,7 @@ TEST(Theme, NamesHaveShadesOfTheirKindsHueThatTheLegendShows) {
     shades.insert(fill.rgb());
   }
   EXPECT_EQ(shades.size(), 8U);
-  for (int kind = static_cast<int>(Kind::Phase); kind < static_cast<int>(Kind::Receive); ++kind) {
+  for (int kind = static_cast<int>(Kind::Phase); kind <= static_cast<int>(kLastKind); ++kind) {
     const auto entry = std::find_if(legend.begin(), legend.end(), [&](const LegendEntry& each) {
       return std::count(each.kinds.begin(), each.kinds.end(), Kind(kind)) > 0;
     });
@@ -51,7 +51,7 @@ TEST(Theme, TextCanBeReadOnEveryFill) {
   for (const bool dark : {false, true}) {
     const Theme theme(plainPalette(dark));
     EXPECT_GE(contrast(theme.text, theme.life), 4.5);
-    for (int kind = static_cast<int>(Kind::Phase); kind <= static_cast<int>(Kind::Receive); ++kind)
+    for (int kind = static_cast<int>(Kind::Phase); kind <= static_cast<int>(kLastKind); ++kind)
       for (int number = 0; number < 40; ++number) {
         const QString name = QString::number(number);
         for (const QColor& fill :

@@ -237,7 +237,7 @@ TEST_F(TraceReaderTest, DetailsHoldColumnsArgumentsAndTheParents) {
       trace.writer().add(model::Arg{model::Owner::Slice, inner.value, *key, std::int64_t{64}}));
   trace.finish();
   open(file("a.sonde"));
-  const auto details = reader_.details({Owner::Thread, inner.value});
+  const auto details = reader_.details({Table::Slice, inner.value});
   ASSERT_TRUE(details);
   EXPECT_EQ(details->event.name, "forward");
   EXPECT_EQ(details->event.block.row, 1);
@@ -251,7 +251,7 @@ TEST_F(TraceReaderTest, DetailsHoldColumnsArgumentsAndTheParents) {
   EXPECT_TRUE(found["Inside"].contains("iteration"));
   EXPECT_EQ(found["Scope"]["how"], "own");
   EXPECT_EQ(found["Columns"]["depth"], "1");
-  const auto scope = reader_.scopeOf({Owner::Thread, inner.value});
+  const auto scope = reader_.scopeOf({Table::Slice, inner.value});
   ASSERT_TRUE(scope);
   EXPECT_EQ(*scope, "iteration");
 }
@@ -266,7 +266,7 @@ TEST_F(TraceReaderTest, StepsAlongARowAlsoOverSlicesOfNoLength) {
   trace.finish();
   open(file("a.sonde"));
   const auto step = [&](model::SliceId from, int direction) -> std::int64_t {
-    const auto next = reader_.neighbour({Owner::Thread, from.value}, direction);
+    const auto next = reader_.neighbour({Table::Slice, from.value}, direction);
     EXPECT_TRUE(next);
     return *next ? (*next)->id : -1;
   };
@@ -288,7 +288,7 @@ TEST_F(TraceReaderTest, SearchGoesThroughAllHitsInTimeAndRoundAgain) {
   trace.finish();
   open(file("a.sonde"));
   const auto search = [&](std::int64_t from, std::int64_t id, bool forward) {
-    const auto reply = reader_.search({"LOSS", from, id, forward}, never_);
+    const auto reply = reader_.search({"LOSS", from, {Table::Slice, id}, forward}, never_);
     EXPECT_TRUE(reply && reply->found);
     EXPECT_EQ(reply->hits, 2);
     return reply->found->ref.id;
@@ -298,7 +298,7 @@ TEST_F(TraceReaderTest, SearchGoesThroughAllHitsInTimeAndRoundAgain) {
   EXPECT_EQ(search(300, late.value, true), early.value);
   EXPECT_EQ(search(300, late.value, false), early.value);
   EXPECT_EQ(search(100, early.value, false), late.value);
-  const auto nothing = reader_.search({"no such", 0, 0, true}, never_);
+  const auto nothing = reader_.search({"no such", 0, {}, true}, never_);
   ASSERT_TRUE(nothing);
   EXPECT_FALSE(nothing->found);
 }
@@ -373,7 +373,7 @@ TEST_F(TraceReaderTest, CancelledAnswersStop) {
   Cancellation now;
   now.request();
   EXPECT_FALSE(reader_.window({0, 1'000'000'000'000, 1e6, {0, 1, 2}}, now));
-  EXPECT_FALSE(reader_.search({"forward", 0, 0, true}, now));
+  EXPECT_FALSE(reader_.search({"forward", 0, {}, true}, now));
   EXPECT_FALSE(reader_.overview(100, now));
 }
 
