@@ -69,13 +69,13 @@ void MainWindow::buildDocks() {
   detailsTree_->setAlternatingRowColors(true);
   detailsTree_->setIndentation(12);
   detailsTree_->header()->setSectionResizeMode(0, QHeaderView::Interactive);
-  detailsTree_->header()->resizeSection(0, 130);
+  detailsTree_->header()->resizeSection(0, 160);
   detailsTree_->header()->setStretchLastSection(true);
   detailsDock_ = new QDockWidget(tr("Details"));
   detailsDock_->setObjectName(QStringLiteral("details"));
   detailsDock_->setWidget(detailsTree_);
   addDockWidget(Qt::RightDockWidgetArea, detailsDock_);
-  resizeDocks({detailsDock_}, {400}, Qt::Horizontal);
+  resizeDocks({detailsDock_}, {430}, Qt::Horizontal);
   detailsDock_->hide();
 
   spanTable_ = new QTableView;

@@ -44,7 +44,9 @@ void DetailsReader::addLaunch() {
 void DetailsReader::addLaunched() {
   if (arrows_.to.empty())
     return;
-  DetailsSection section{QStringLiteral("Launched, %1 in all").arg(arrows_.toCount), {}};
+  DetailsSection section{QStringLiteral("Launched"), {}};
+  if (arrows_.toCount > 1)
+    section.title += QStringLiteral(", %1 in all").arg(arrows_.toCount);
   for (const FoundEvent& event : arrows_.to) {
     if (section.rows.size() == kLaunchedRows)
       break;
@@ -88,7 +90,7 @@ Result<void> DetailsReader::readKernel() {
       "SELECT grid_x || ' × ' || grid_y || ' × ' || grid_z AS grid, "
       "block_x || ' × ' || block_y || ' × ' || block_z AS block, "
       "grid_x * grid_y * grid_z * block_x * block_y * block_z AS threads, "
-      "registers AS registers_per_thread, static_shared_bytes, dynamic_shared_bytes, "
+      "registers, static_shared_bytes, dynamic_shared_bytes, "
       "local_bytes AS local_memory_bytes, bytes, CASE WHEN bytes > 0 AND dur_ns > 0 "
       "THEN printf('%.2f GB/s', 1.0 * bytes / dur_ns) END AS bandwidth, graph_id, graph_node_id "
       "FROM kernel WHERE id = ?1",

@@ -238,7 +238,7 @@ TEST_F(StreamTracksTest, DetailsOfAKernelSayHowItWasLaunched) {
   EXPECT_EQ(texts["Kernel"]["grid"], "80 × 2 × 1");
   EXPECT_EQ(texts["Kernel"]["block"], "256 × 1 × 1");
   EXPECT_EQ(texts["Kernel"]["threads"], "40960");
-  EXPECT_EQ(texts["Kernel"]["registers_per_thread"], "32");
+  EXPECT_EQ(texts["Kernel"]["registers"], "32");
   EXPECT_EQ(texts["Kernel"]["static_shared_bytes"], "2 KiB  (2048)");
   EXPECT_EQ(texts["Launch"]["Call"], "cudaLaunchKernel");
   EXPECT_EQ(texts["Launch"]["Delay"], "1.000 ms after the call began, 990.0 µs after it ended");

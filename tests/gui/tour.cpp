@@ -1,6 +1,9 @@
-// tour TRACE DIR: drives the window through its states and writes a picture of each, to be looked
-// at. On the display it is given, or on none with QT_QPA_PLATFORM=offscreen.
+// tour TRACE DIR [NAME]: drives the window through its states and writes a picture of each, to be
+// looked at; with NAME also of the first slice or kernel that has it in its name, the other end of
+// its arrow, and both in the dark. On the display it is given, or on none with
+// QT_QPA_PLATFORM=offscreen.
 #include "gui/app/main_window.h"
+#include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
 
 #include <QApplication>
@@ -55,6 +58,7 @@ class Tour {
   void search(const QString& text) {
     key(Qt::Key_Slash);
     auto* edit = window_.findChild<QLineEdit*>(QStringLiteral("search"));
+    edit->clear();
     QTest::keyClicks(edit, text);
     QTest::keyClick(edit, Qt::Key_Return);
     settle();
@@ -64,6 +68,22 @@ class Tour {
   sonde::gui::MainWindow& window_;
   QDir folder_;
 };
+
+void showFound(Tour& tour, sonde::gui::MainWindow& window, const QString& name) {
+  window.findChild<QWidget*>(QStringLiteral("help"))->hide();
+  tour.key(Qt::Key_C);
+  tour.search(name);
+  tour.key(Qt::Key_F);
+  for (int step = 0; step < 8; ++step)
+    tour.key(Qt::Key_S);
+  tour.picture("7-found.png");
+  tour.key(Qt::Key_BracketLeft);
+  for (int step = 0; step < 4; ++step)
+    tour.key(Qt::Key_S);
+  tour.picture("8-call.png");
+  QApplication::setPalette(sonde::gui::plainPalette(true));
+  tour.picture("9-dark.png");
+}
 
 }  // namespace
 
@@ -94,5 +114,7 @@ int main(int argc, char** argv) {
   tour.picture("4-by-name.png");
   tour.key(Qt::Key_Question, Qt::ShiftModifier);
   tour.picture("5-help.png");
+  if (argc > 3)
+    showFound(tour, window, QString::fromLocal8Bit(argv[3]));
   return 0;
 }
