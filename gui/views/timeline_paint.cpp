@@ -32,6 +32,13 @@ QString hiddenText(int hidden) {
                      : QStringLiteral("%1 tracks without events").arg(hidden);
 }
 
+// Of a stream: the first row of its synchronisation; -1: it has none.
+int rowOfSync(const TrackInfo& track) {
+  const auto sync = std::find_if(
+      track.lines.begin(), track.lines.end(), [](const Line& line) { return line.lane == 1; });
+  return track.owner == Owner::Stream && sync != track.lines.end() ? sync->row : -1;
+}
+
 // "gpu 3  ·  NVIDIA A100-SXM4-80GB  ·  4 streams", "12 more channels".
 QString groupText(const Skeleton& skeleton, const LayoutEntry& entry) {
   if (entry.type == LayoutEntry::Type::Channels)
@@ -205,6 +212,10 @@ void TimelineView::paintTrackLabel(QPainter& painter, const QRect& rect, const T
   const QString name = metrics.elidedText(track.name, Qt::ElideRight, line.width());
   painter.drawText(line, Qt::AlignVCenter, name);
   painter.setPen(theme_.dimText);
+  if (const int row = rowOfSync(track); row > 0)
+    painter.drawText(line.translated(0, row * TrackLayout::kRowHeight),
+                     Qt::AlignVCenter | Qt::AlignRight,
+                     tr("sync"));
   if (track.rows >= 2) {
     const QRect second = line.translated(0, TrackLayout::kRowHeight - 2);
     painter.drawText(

@@ -1,5 +1,6 @@
-// make_trace OUT [slices]: a trace to look at and to measure with. Without a number the two-rank
-// training run of the tests; with one, about that many slices in 8 processes of 8 threads.
+// make_trace OUT [slices [kernels]]: a trace to look at and to measure with. Without a number the
+// two-rank training run of the tests; with one, about that many slices in 8 processes of 8 threads,
+// and that many kernels on two streams of each, of which every tenth reaches into the next.
 #include "tests/gui/sample_trace.h"
 
 #include <cstdlib>
@@ -11,9 +12,27 @@ namespace {
 using sonde::gui::testing::SampleTrace;
 using sonde::model::SliceKind;
 
-void writeLarge(const char* path, std::int64_t slices) {
+constexpr int kProcesses = 8;
+
+void writeKernels(SampleTrace& trace,
+                  sonde::model::ProcessId process,
+                  sonde::model::DeviceId device,
+                  std::int64_t kernels) {
+  for (const int number : {7, 84}) {
+    const auto stream = trace.addStream(process, device, number);
+    std::int64_t at = 1'000'000'000;
+    for (std::int64_t kernel = 0; kernel < kernels / 2; ++kernel) {
+      const std::string name = number == 84 ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclComm*)"
+                                            : "gemm_kernel_" + std::to_string(kernel % 50);
+      const std::int64_t length = 2'000 + kernel * 7919 % 20'000;
+      trace.addKernel({stream, name, at, length});
+      at += kernel % 10 == 0 ? length - 500 : length + kernel * 104'729 % 3'000;
+    }
+  }
+}
+
+void writeLarge(const char* path, std::int64_t slices, std::int64_t kernels) {
   SampleTrace trace(path);
-  constexpr int kProcesses = 8;
   constexpr int kThreads = 8;
   const std::int64_t calls = slices / (kProcesses * kThreads) / 3;
   std::vector<std::string> names;
@@ -21,6 +40,8 @@ void writeLarge(const char* path, std::int64_t slices) {
     names.push_back("aten::operator_" + std::to_string(name));
   for (int process = 0; process < kProcesses; ++process) {
     const auto id = trace.addProcess(1000 + process * 100, process, "python3 train.py");
+    if (kernels > 0)
+      writeKernels(trace, id, trace.addDevice(process, "NVIDIA H100"), kernels / kProcesses);
     for (int thread = 0; thread < kThreads; ++thread) {
       const auto tid =
           trace.addThread(id, 1000 + process * 100 + thread, thread == 0 ? "python3" : "worker");
@@ -47,7 +68,7 @@ int main(int argc, char** argv) {
   if (argc < 2)
     return 2;
   if (argc > 2)
-    writeLarge(argv[1], std::atoll(argv[2]));
+    writeLarge(argv[1], std::atoll(argv[2]), argc > 3 ? std::atoll(argv[3]) : 0);
   else
     sonde::gui::testing::writeTraining(argv[1]);
   return 0;

@@ -1,0 +1,104 @@
+// Real jobs on GPUs, imported and shown. SONDE_REFERENCE_DATA is their folder.
+#include "gui/models/trace_reader.h"
+#include "gui/views/timeline_view.h"
+#include "tests/gui/window_rig.h"
+
+#include <QDir>
+#include <QProcess>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace sonde::gui {
+namespace {
+
+class RealTraceTest : public TimelineViewTest {
+ protected:
+  void SetUp() override {
+    if (!QDir(QStringLiteral(SONDE_REFERENCE_DATA "/traces")).exists())
+      GTEST_SKIP() << "skipped: reference data not present";
+  }
+  // The files of a folder as one job, "job.sonde".
+  void import(const char* folder) {
+    const QDir files(QStringLiteral(SONDE_REFERENCE_DATA "/traces/") + QLatin1String(folder));
+    QStringList words{"import", "-o", file("job.sonde")};
+    for (const QString& name : files.entryList({"*.json.gz"}, QDir::Files, QDir::Name))
+      words << files.filePath(name);
+    QProcess sonde;
+    sonde.start(QStringLiteral(SONDE_PROGRAM), words);
+    ASSERT_TRUE(sonde.waitForFinished(100'000));
+    ASSERT_EQ(sonde.exitCode(), 0) << sonde.readAllStandardError().toStdString();
+  }
+};
+
+TEST_F(RealTraceTest, EightRanksShowTheStreamsOfTheirDevices) {
+  import("dlrm_8rank");
+  open("job.sonde");
+  const Skeleton& skeleton = window_.model().skeleton();
+  ASSERT_EQ(skeleton.devices.size(), 8U);
+  std::map<int, std::vector<std::string>> streams;
+  for (const TrackInfo& track : skeleton.tracks)
+    if (track.owner == Owner::Stream)
+      streams[track.process].push_back(track.name.toStdString());
+  ASSERT_EQ(streams.size(), 8U);
+  for (int rank = 0; rank < 8; ++rank) {
+    ASSERT_EQ(streams[rank].size(), 4U);
+    EXPECT_EQ(streams[rank].front(), "gpu " + std::to_string(rank) + " · stream 7");
+  }
+}
+
+TEST_F(RealTraceTest, CollectivesOfARankAreSeenOnTheirStream) {
+  import("dlrm_8rank");
+  open("job.sonde");
+  int collectives = 0;
+  for (const TrackInfo& track : window_.model().skeleton().tracks) {
+    const int at = static_cast<int>(&track - window_.model().skeleton().tracks.data());
+    if (track.name != QString::fromUtf8("gpu 0 · stream 84"))
+      continue;
+    const std::vector<Block>* blocks = window_.model().blocks(at);
+    ASSERT_NE(blocks, nullptr);
+    for (const Block& block : *blocks) {
+      EXPECT_EQ(block.kind, Kind::CollectiveKernel);
+      const QRectF rect = window_.timeline().rectOf(at, block);
+      EXPECT_EQ(pixel(rect.topLeft().toPoint() + QPoint(2, 1)),
+                Theme(plainPalette(false)).fill(Kind::Collective));
+      ++collectives;
+    }
+  }
+  EXPECT_EQ(collectives, 8);
+}
+
+TEST_F(RealTraceTest, KernelsAndTheirCallsAreTiedBothWays) {
+  import("sampled_2rank");
+  TraceReader reader;
+  const auto skeleton = reader.open({file("job.sonde")});
+  ASSERT_TRUE(skeleton) << skeleton.error().message;
+  const Cancellation never;
+  int events = 0;
+  for (std::size_t at = 0; at < skeleton->tracks.size(); ++at) {
+    const TrackInfo& track = skeleton->tracks[at];
+    if (track.owner != Owner::Stream)
+      continue;
+    const auto reply =
+        reader.window({skeleton->beginNs, skeleton->endNs + 1, 0, {static_cast<int>(at)}}, never);
+    ASSERT_TRUE(reply);
+    for (const Block& block : reply->tracks.at(0).blocks) {
+      const auto work = reader.details(refOf(block));
+      ASSERT_TRUE(work && work->arrows.from.size() == 1U) << track.name.toStdString();
+      const FoundEvent& call = work->arrows.from.front();
+      EXPECT_EQ(skeleton->tracks.at(static_cast<std::size_t>(call.track)).process, track.process);
+      EXPECT_LE(call.block.startNs, block.startNs);
+      const auto launched = reader.details(call.ref);
+      ASSERT_TRUE(launched);
+      EXPECT_TRUE(std::any_of(launched->arrows.to.begin(),
+                              launched->arrows.to.end(),
+                              [&](const FoundEvent& to) { return to.ref == refOf(block); }));
+      ++events;
+    }
+  }
+  EXPECT_EQ(events, 2'358);  // 2258 kernels, 100 copies and sets
+}
+
+}  // namespace
+}  // namespace sonde::gui
