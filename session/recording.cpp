@@ -223,14 +223,23 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
 }
 
 void Recording::noteRefused() {
+  const auto note = [this](std::uint32_t images, const char* reason, const std::string& why) {
+    if (images == 0)
+      return;
+    drainer_->noteLoss("process", "image", reason, images);
+    drainer_->noteWarning(
+        fmt::format("{} in the trace, because {}",
+                    images == 1 ? "1 process is not" : fmt::format("{} processes are not", images),
+                    why));
+  };
   const std::uint32_t refused = page_.refusedImages();
-  if (refused == 0)
-    return;
-  drainer_->noteLoss("process", "image", "spool full", refused);
-  drainer_->noteWarning(
-      fmt::format("{} in the trace, because the spool had no room for {}: raise --spool-limit",
-                  refused == 1 ? "1 process is not" : fmt::format("{} processes are not", refused),
-                  refused == 1 ? "it" : "them"));
+  note(refused,
+       "spool full",
+       fmt::format("the spool had no room for {}: raise --spool-limit",
+                   refused == 1 ? "it" : "them"));
+  note(page_.unreachableImages(),
+       "spool not reachable",
+       "another user, or another root, has no access to the spool");
 }
 
 void Recording::discard() {

@@ -77,4 +77,8 @@ std::uint32_t SessionPage::refusedImages() const {
   return page_->refusedImages.load();
 }
 
+std::uint32_t SessionPage::unreachableImages() const {
+  return page_->unreachableImages.load();
+}
+
 }  // namespace sonde::session

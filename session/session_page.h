@@ -28,6 +28,8 @@ class SessionPage {
 
   // Process images for which the spool had no room at all.
   std::uint32_t refusedImages() const;
+  // Those that had no way to it.
+  std::uint32_t unreachableImages() const;
 
  private:
   explicit SessionPage(wire::SessionPage* page) : page_(page) {}

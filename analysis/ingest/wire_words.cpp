@@ -47,7 +47,14 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "exec"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
-    {"spool full", "signal", "depth", "definitions", "unbalanced", "no thread", "names"};
+    {"spool full",
+     "signal",
+     "depth",
+     "definitions",
+     "unbalanced",
+     "no thread",
+     "names",
+     "spool not reachable"};
 
 }  // namespace
 

@@ -37,7 +37,10 @@ void countMissed() noexcept {
 bool open(bool forked) noexcept {
   if (!createSpool(gSpool, gFolder, forked)) {
     gSpool.control = &gSilent;
-    gSpool.session->refusedImages.fetch_add(1, std::memory_order_relaxed);
+    const bool unreachable = gSpool.unreachable.load(std::memory_order_relaxed);
+    wire::SessionPage& session = *gSpool.session;
+    (unreachable ? session.unreachableImages : session.refusedImages)
+        .fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   const std::uint32_t lostTexts = adoptStrings(gSpool);

@@ -33,7 +33,7 @@ std::uint64_t emit(Record& record, RecordKind kind, Probe probe) noexcept {
   }
   leave(state);
   if (place == nullptr)
-    countLoss(probe, kind, LossReason::SpoolFull);
+    countLoss(probe, kind, whyNoRoom(gSpool));
   return number;
 }
 
@@ -116,8 +116,7 @@ void emitArg(ArgOwner owner, std::uint32_t key, std::uint8_t type, std::uint64_t
   }
   leave(state);
   if (place == nullptr)
-    countLoss(
-        Probe::Annotation, RecordKind::Arg, stale ? LossReason::Signal : LossReason::SpoolFull);
+    countLoss(Probe::Annotation, RecordKind::Arg, stale ? LossReason::Signal : whyNoRoom(gSpool));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void holdPlace(ThreadState* state, Probe probe, std::uint8_t group) noexcept {
   const bool deep = state->scopeCount == wire::kMaxOpenScopes;
   holdPlace(state, probe, group);
   leave(state);
-  countLoss(probe, RecordKind::ScopeBegin, deep ? LossReason::Depth : LossReason::SpoolFull);
+  countLoss(probe, RecordKind::ScopeBegin, deep ? LossReason::Depth : whyNoRoom(gSpool));
 }
 
 std::atomic<std::uint64_t> gNextClockTicks{0};
@@ -66,7 +66,7 @@ void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexce
     return;
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
-    countLoss(probe, RecordKind::ScopeEnd, LossReason::SpoolFull);
+    countLoss(probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
     return;
   }
   record->header = {sizeof *record, RecordKind::ScopeEnd, 0, token};

@@ -5,6 +5,7 @@
 #include "collector/core/spool_name.h"
 #include "collector/core/syscalls.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,6 +54,15 @@ bool takeChunk(Spool& spool, Chunk& chunk) noexcept {
   return false;
 }
 
+// Opens a file of the spool; negative when that cannot be done.
+long openFile(Spool& spool, const char* path, long flags) noexcept {
+  const long fd =
+      rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+  const bool unreachable = fd < 0 && fd != -ENOSPC && fd != -EDQUOT;
+  spool.unreachable.store(unreachable, std::memory_order_relaxed);
+  return fd;
+}
+
 // A slot of a new chunk; 0 when there is none to be had.
 std::uint32_t extend(Spool& spool, SlotState as) noexcept {
   const auto now = static_cast<std::uint64_t>(monotonicNs());
@@ -61,8 +71,7 @@ std::uint32_t extend(Spool& spool, SlotState as) noexcept {
   Chunk chunk{0};
   if (takeChunk(spool, chunk)) {
     // Opened anew each time: a descriptor kept would be the host's to close or to dup over.
-    const long fd =
-        rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const long fd = openFile(spool, spool.path, 0);
     const bool allocated = fd >= 0 && allocateChunk(spool.session, fd, chunk);
     const bool usable = allocated && populateChunk(spool.base, chunk);
     if (allocated && !usable)
@@ -153,6 +162,15 @@ void adopt(Spool& spool) noexcept {
   spool.slots = reinterpret_cast<wire::SlotTable*>(spool.base + wire::kSlotTableOffset);
 }
 
+long openSession(const char* folder) noexcept {
+  char path[sizeof Spool::path];
+  if (strlen(folder) + sizeof "/session" > sizeof path)
+    return -ENAMETOOLONG;
+  strcpy(path, folder);
+  strcat(path, "/session");
+  return rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
 bool isThere(const char* path) noexcept {
   return rawSyscall(SYS_faccessat, AT_FDCWD, asLong(path), 0 /* F_OK */) == 0;
 }
@@ -168,9 +186,8 @@ void discard(Spool& spool, const char* path, long fd) noexcept {
 }
 
 // The file under construction, its first chunk allocated; negative when there is none.
-long makeFile(const Spool& spool, const char* path) noexcept {
-  const long fd = rawSyscall(
-      SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+long makeFile(Spool& spool, const char* path) noexcept {
+  const long fd = openFile(spool, path, O_CREAT | O_EXCL);
   if (fd < 0 || allocateChunk(spool.session, fd, {0}))
     return fd;
   rawSyscall(SYS_unlinkat, AT_FDCWD, asLong(path), 0);
@@ -190,13 +207,20 @@ bool mapByLimit(Spool& spool, long fd) noexcept {
 
 Spool gSpool{.control = &gNoControl};
 
+bool mayReach(const char* folder) noexcept {
+  const long fd = openSession(folder);
+  if (fd < 0)
+    return fd == -EMFILE || fd == -ENFILE;  // which the exec may mend
+  struct statx info {};
+  const bool known =
+      rawSyscall(SYS_statx, fd, asLong(""), AT_EMPTY_PATH, STATX_UID, asLong(&info)) == 0;
+  rawSyscall(SYS_close, fd);
+  const long user = rawSyscall(SYS_geteuid);
+  return !known || user == 0 || user == static_cast<long>(info.stx_uid);
+}
+
 wire::SessionPage* mapSession(const char* folder) noexcept {
-  char path[sizeof Spool::path];
-  if (strlen(folder) + sizeof "/session" > sizeof path)
-    return nullptr;
-  strcpy(path, folder);
-  strcat(path, "/session");
-  const long fd = rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const long fd = openSession(folder);
   if (fd < 0)
     return nullptr;
   struct statx info {};
@@ -263,6 +287,11 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
 bool isFull(const Spool& spool) noexcept {
   const std::uint64_t until = spool.fullUntilTicks.load(std::memory_order_relaxed);
   return until != 0 && readTicks() < until;
+}
+
+wire::LossReason whyNoRoom(const Spool& spool) noexcept {
+  return spool.unreachable.load(std::memory_order_relaxed) ? wire::LossReason::Unreachable
+                                                           : wire::LossReason::SpoolFull;
 }
 
 bool makePrivate(const Spool& spool) noexcept {

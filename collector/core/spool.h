@@ -25,6 +25,7 @@ struct Spool {
   std::atomic<bool> chunkTaken[kMaxChunks] = {};
   std::atomic<std::uint64_t> retryNs{0};         // no new chunk is tried for before this time
   std::atomic<std::uint64_t> fullUntilTicks{0};  // no slot is looked for before this time
+  std::atomic<bool> unreachable{false};  // the file could not be opened when that was tried last
   char path[512] = {};
 };
 extern Spool gSpool;
@@ -42,6 +43,9 @@ wire::SlotHeader* claimSlot(Spool& spool, wire::SlotState as) noexcept;
 // that the recorder gives back are soon seen.
 bool isFull(const Spool& spool) noexcept;
 
+// Why there was no slot the last time.
+wire::LossReason whyNoRoom(const Spool& spool) noexcept;
+
 // Hands a slot to the recorder, or, with Free, back.
 void releaseSlot(Spool& spool, wire::SlotHeader* slot, wire::SlotState as) noexcept;
 
@@ -49,6 +53,11 @@ void releaseSlot(Spool& spool, wire::SlotHeader* slot, wire::SlotState as) noexc
 // now on is seen by nobody else. False when the copy is empty, because the file could not be
 // opened.
 bool makePrivate(const Spool& spool) noexcept;
+
+// Whether the program that this process becomes by an exec will have access to the spool folder. It
+// keeps the user that the process has now, but not the capabilities that a process may keep when it
+// changes that.
+bool mayReach(const char* folder) noexcept;
 
 // Maps `session` in the spool folder; nullptr when there is none of this version.
 wire::SessionPage* mapSession(const char* folder) noexcept;

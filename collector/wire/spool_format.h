@@ -43,7 +43,7 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 2;
+inline constexpr std::uint32_t kSpoolVersion = 3;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
@@ -143,10 +143,11 @@ struct SessionPage {
   std::uint32_t version;     // kSpoolVersion
   std::uint32_t probeMask;   // what --sources asked for
   std::uint64_t limitBytes;  // --spool-limit, over all processes of the run on this host
-  std::atomic<std::uint64_t> allocatedBytes;  // sum of the files' allocated bytes; a file's are
-                                              // given back when it is deleted
-  std::atomic<std::uint32_t> recording;       // 0: new process images do not record either
-  std::atomic<std::uint32_t> refusedImages;   // for which there was no room for a file at all
+  std::atomic<std::uint64_t> allocatedBytes;     // sum of the files' allocated bytes; a file's are
+                                                 // given back when it is deleted
+  std::atomic<std::uint32_t> recording;          // 0: new process images do not record either
+  std::atomic<std::uint32_t> refusedImages;      // for which there was no room for a file at all
+  std::atomic<std::uint32_t> unreachableImages;  // that could not create a file in the folder
 };
 
 }  // namespace sonde::wire

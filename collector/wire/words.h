@@ -88,7 +88,9 @@ enum class LossReason : std::uint8_t {
   Unbalanced = 4,   // an end without its begin
   NoThread = 5,     // the thread could not be registered
   Names = 6,        // more distinct strings than the table holds; counts them, not records
-  Count = 7,
+  Unreachable =
+      7,  // the spool could not be opened: another user's now, another root, no descriptor
+  Count = 8,
 };
 
 }  // namespace sonde::wire

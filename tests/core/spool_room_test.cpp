@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 
 namespace sonde::core {
@@ -117,6 +118,29 @@ TEST(SpoolRoom, NewImagesAreRefusedBeforeOneThatIsThereCannotGrow) {
         EXPECT_GT(gSpool.session->allocatedBytes.load(), kLimit - kReserve);
       },
       kLimit);
+}
+
+// As after a change of user or of the root folder: what is mapped stays, the files are out of
+// reach.
+TEST(SpoolRoom, ASpoolThatCannotBeOpenedAnyMoreIsNotCalledFull) {
+  const auto dumps = record(
+      [] {
+        const std::uint32_t name = intern("value");
+        const std::filesystem::path folder = std::filesystem::path(gSpool.path).parent_path();
+        const std::filesystem::path away = folder.string() + ".away";
+        EXPECT_TRUE(mayReach(folder.c_str()));
+        std::filesystem::rename(folder, away);
+        EXPECT_FALSE(mayReach(folder.c_str()));
+        fill(name);
+        forkSilentChildren(1);
+        std::filesystem::rename(away, folder);
+        EXPECT_EQ(gSpool.session->unreachableImages.load(), 1U);
+        EXPECT_EQ(gSpool.session->refusedImages.load(), 0U);
+      },
+      kRoom);
+  ASSERT_EQ(dumps.size(), 1U);
+  EXPECT_EQ(dumps[0].lost(wire::LossReason::Unreachable), 1U);
+  EXPECT_EQ(dumps[0].lost(wire::LossReason::SpoolFull), 0U);
 }
 
 // From now on fallocate(2) does nothing and says that it has. False where that cannot be had.

@@ -1,4 +1,5 @@
 """Programs that Sonde's library would break run as they are, and the trace says so."""
+import os
 import shutil
 import unittest
 
@@ -35,6 +36,24 @@ class NotFollowed(RunTest):
         shutil.copy(TARGETS / "plain_program", copy)
         copy.chmod(0o4755)
         self.assert_left_alone(copy, "setuid")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "only root can become another user")
+    def test_a_program_of_another_user(self):
+        become = "setpriv --reuid 65534 --clear-groups /bin/echo out"
+        result = self.run_sonde("sh", "-c", f"{become}; {become}", options=("-f",))
+        self.assertEqual((result.returncode, result.stdout), (0, "out\nout\n"), result.stderr)
+        self.assertEqual(self.rows("SELECT probe, kind, reason, count FROM loss"),
+                         [("process", "exec", "not followed", 1)] * 2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_a_forked_child_of_another_user(self):
+        program = ("import os\nif os.fork() == 0:\n    os.setuid(65534)\n    os.execv('/bin/echo', ['echo', 'out'])\n"
+                   "os.wait()")
+        result = self.run_sonde("python3", "-c", program, options=("-f",))
+        self.assertEqual((result.returncode, result.stdout), (0, "out\n"), result.stderr)
+        self.assertIn("1 process is not in the trace, because another user", result.stderr)
+        self.assertEqual(self.rows("SELECT probe, kind, reason, count FROM loss"),
+                         [("process", "image", "spool not reachable", 1)])
 
     def test_a_script_is_its_interpreter(self):
         script = self.folder / "script"

@@ -171,6 +171,15 @@ TEST_F(Images, ASetuidProgramIsLeftAlone) {
   EXPECT_THAT(execs(), leftAlone(copy, "setuid"));
 }
 
+// As in a job that has gone on to another user's rights.
+TEST_F(Images, AnExecWithoutAccessToTheSpoolSaysSo) {
+  const std::string script = R"(mv "$SONDE_SESSION" "$SONDE_SESSION.away"; exec /bin/echo out)";
+  recording_.run({"sh", "-c", script});
+  recording_.run({"sh", "-c", R"(mv "$SONDE_SESSION.away" "$SONDE_SESSION")"});
+  processes_ = recording_.read();
+  EXPECT_THAT(execs(), leftAlone("/bin/echo", "no access to the spool"));
+}
+
 TEST_F(Images, AScriptCountsAsItsInterpreter) {
   const TemporaryFolder folder;
   const std::string script = folder / "script";

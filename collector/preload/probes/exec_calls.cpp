@@ -111,6 +111,9 @@ ExecTarget planFor(int folder, const char* path, char* const* environment) noexc
       core::rawSyscall(SYS_faccessat, AT_FDCWD, core::asLong(library), R_OK) != 0) {
     target.reason = "the library is not visible to it";
     target.mustStrip = true;
+  } else if (target.found && target.reason == nullptr &&
+             !core::mayReach(sessionFolder(environment))) {
+    target.reason = "no access to the spool";
   }
   return target;
 }

@@ -217,6 +217,11 @@ const char* preloadedLibrary() noexcept {
   return gVariables[kPreload].value;
 }
 
+const char* sessionFolder(char* const* environment) noexcept {
+  const char* given = find(environment, gVariables[kSession].name);
+  return given != nullptr ? given : gVariables[kSession].value;
+}
+
 bool isComplete(char* const* environment) noexcept {
   for (const Variable& variable : gVariables) {
     if (!suffices(variable, find(environment, variable.name)))

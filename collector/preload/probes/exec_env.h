@@ -16,6 +16,9 @@ bool carriesEnvironment() noexcept;
 // than LD_PRELOAD.
 const char* preloadedLibrary() noexcept;
 
+// The session folder that a program will find in `environment` once that is complete.
+const char* sessionFolder(char* const* environment) noexcept;
+
 // Whether `environment` already has all that would be carried.
 bool isComplete(char* const* environment) noexcept;
 

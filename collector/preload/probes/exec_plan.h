@@ -14,8 +14,9 @@ namespace sonde::preload {
 
 inline constexpr std::size_t kMaxPath = 4096;
 
-// Looks at the program, and says in `target.reason` that this library is not to be seen by it
-// (after a chroot).
+// Looks at the program, and says in `target.reason` that it will not see this library (after a
+// chroot) or have no access to the spool (as another user): the rights are those that this process
+// has now.
 ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept;
 
 // The record of an exec of this very thread. A forked child that has recorded nothing so far, and
