@@ -73,7 +73,8 @@ FdEntry classifyFd(int fd) noexcept {
 }
 
 FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
-  fd_table::settle();
+  if (fd_table::settle())
+    entry = trackFd(fd);
   Endpoint* endpoint = fdHandler(entry.kind()) == nullptr ? nullptr : fd_table::endpointOf(entry);
   // The process that shared it has given it up, and this one has not: it is only the count that is
   // lost.

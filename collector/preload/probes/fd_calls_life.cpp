@@ -2,9 +2,11 @@
 // forgotten here: it is looked at when it is first used, if ever.
 
 #include "collector/core/hooks.h"
+#include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/fd_calls.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -44,9 +46,11 @@ constinit Real<Dup3Call> gDup3{"dup3"};
 constinit Real<FcntlCall> gFcntl{"fcntl"};
 constinit Real<FcntlCall> gFcntl64{"fcntl64"};
 constinit Real<FcloseCall> gFclose{"fclose"};
+constinit Real<FcloseCall> gPclose{"pclose"};
 constinit Real<FdopenCall> gFdopen{"fdopen"};
 constinit Real<FreopenCall> gFreopen{"freopen"};
 constinit Real<FreopenCall> gFreopen64{"freopen64"};
+constinit Real<FdCall1> gLoginTty{"login_tty"};
 
 __attribute__((constructor(102))) void resolve() {
   gOpen();
@@ -64,9 +68,11 @@ __attribute__((constructor(102))) void resolve() {
   gFcntl();
   gFcntl64();
   gFclose();
+  gPclose();
   gFdopen();
   gFreopen();
   gFreopen64();
+  gLoginTty();
 }
 
 constexpr int kCloexecOnly = 4;  // CLOSE_RANGE_CLOEXEC
@@ -97,6 +103,20 @@ int descriptorOf(FILE* stream) noexcept {
   const int fd = stream == nullptr ? -1 : fileno(stream);
   errno = before;
   return fd;
+}
+
+void forgetDescriptorOf(FILE* stream) noexcept {
+  const int fd = descriptorOf(stream);
+  if (fd >= 0)
+    forgetFd(fd);
+}
+
+// Before glibc 2.34 it is in a library of its own, which may be that of a plugin alone.
+FdCall1 loginTty() noexcept {
+  if (gLoginTty() != nullptr)
+    return gLoginTty();
+  void* library = dlopen("libutil.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : reinterpret_cast<FdCall1>(dlsym(library, "login_tty"));
 }
 
 FILE* reopened(FILE* stream) noexcept {
@@ -211,10 +231,28 @@ SONDE_EXPORT int fcntl64(int fd, int command, ...) {
 
 // libc closes the descriptor by a call of its own that no wrapper sees.
 SONDE_EXPORT int fclose(FILE* stream) {
-  const int fd = descriptorOf(stream);
-  if (fd >= 0)
-    forgetFd(fd);
+  forgetDescriptorOf(stream);
   return gFclose()(stream);
+}
+
+SONDE_EXPORT int pclose(FILE* stream) {
+  forgetDescriptorOf(stream);
+  return gPclose()(stream);
+}
+
+// Puts the terminal in the place of descriptors 0 to 2, and closes the one that it was given.
+SONDE_EXPORT int login_tty(int fd) {
+  const auto real = loginTty();
+  if (real == nullptr) {
+    errno = ENOSYS;
+    return -1;
+  }
+  const int result = real(fd);
+  if (result == 0) {
+    forgetFds(0, 2);
+    forgetFd(fd);
+  }
+  return result;
 }
 
 // What goes through a FILE goes past the wrappers.

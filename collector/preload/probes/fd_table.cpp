@@ -80,9 +80,12 @@ bool start() noexcept {
   return true;
 }
 
-void settle() noexcept {
-  if (gDirectory.load(std::memory_order_acquire) != nullptr && fd_endpoints::isNewChild())
-    enter(fd_endpoints::kNobody);
+bool settle() noexcept {
+  if (gDirectory.load(std::memory_order_acquire) == nullptr || !fd_endpoints::isNewChild())
+    return false;
+  enter(fd_endpoints::kNobody);
+  forgetRange(0, 2);
+  return true;
 }
 
 FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept {

@@ -72,9 +72,11 @@ bool mayBeLastReference(FdEntry entry) noexcept;
 fd_endpoints::HolderId beforeFork() noexcept;
 void afterFork(fd_endpoints::HolderId holder, long child) noexcept;
 
-// Notices that this process is a new child. Every function above but entryOf() and endpointOf()
-// calls it first.
-void settle() noexcept;
+// Notices that this process is a new child that no wrapper made, and whether it has just done so.
+// Every function above but entryOf() and endpointOf() calls it first. Such a child may be that of
+// daemon() or forkpty(), which has put other files in the place of descriptors 0 to 2: these are
+// forgotten.
+bool settle() noexcept;
 
 }  // namespace fd_table
 
