@@ -4,6 +4,7 @@ option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets)" ON)
 option(SONDE_TESTS "Build the tests (needs GoogleTest)" ON)
 option(SONDE_BENCH "Build the benchmarks" ON)
 option(SONDE_PORTABLE "Install a directory that runs on other machines; see docs/installing.md" OFF)
+option(SONDE_FUZZ "Build the fuzzers (needs clang); see tests/fuzz" OFF)
 set(SONDE_SANITIZE "" CACHE STRING "Sanitizers for everything but the preload library, e.g. address,undefined")
 set(SONDE_REFERENCE_DATA "" CACHE PATH "Folder of real traces with a peer's numbers (tests labelled reference)")
 
@@ -30,6 +31,9 @@ target_compile_options(sonde_flags INTERFACE
 target_compile_options(sonde_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:-Wno-pedantic>")
 target_include_directories(sonde_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 
+if(SONDE_FUZZ)
+  set(SONDE_SANITIZE "fuzzer-no-link,address,undefined")
+endif()
 if(SONDE_SANITIZE)
   target_compile_options(sonde_flags INTERFACE -fsanitize=${SONDE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

@@ -109,8 +109,8 @@ constexpr BadImport kBadImports[] = {
     {"other.json", R"({"name": "no trace"})", 3, "there are no \"traceEvents\" in it"},
     {"none.json", R"({"traceEvents": []})", 3, "there are no \"traceEvents\" in it"},
     {"word.json", R"({"traceEvents": "none"})", 3, "there are no \"traceEvents\" in it"},
-    {"folder", nullptr, 2, "is a folder: give the trace file itself"},
-    {"pipe", nullptr, 2, "is no regular file: give the trace file itself"}};
+    {"folder", nullptr, 3, "is a folder: give the trace file itself"},
+    {"pipe", nullptr, 3, "is no regular file: give the trace file itself"}};
 
 TEST_F(Refusals, WhatCannotBeImportedIsNamedWithThePlaceInIt) {
   const std::string out = folder_ / "out.sonde";

@@ -197,7 +197,7 @@ Result<ByteSource> ByteSource::open(const fs::path& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return Error{ErrorCode::InvalidArgument,
+    return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is {}: give the trace file itself",
                              path.string(),
                              S_ISDIR(status.st_mode) ? "a folder" : "no regular file")};

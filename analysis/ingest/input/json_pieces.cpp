@@ -111,8 +111,8 @@ Result<std::string_view> JsonPieces::memberValue() {
     if (stop != JsonScanner::kNone)
       return std::string_view(buffer_.data() + begin_, scanned + stop);
     scanned += unseen.size();
-    if (scanner_.tooDeep() || scanned > kLongest)
-      return corrupt("a member is nested too deeply or too long", 0);
+    if (scanned > kLongest)
+      return corrupt("a member is too long", 0);
     SONDE_TRY_ASSIGN(const bool more, fill());
     if (!more)
       return corrupt("the file is cut short: it ends in a member of its top level", scanned);
@@ -176,8 +176,6 @@ Result<JsonPieces::Piece> JsonPieces::nextEvents() {
   for (;;) {
     const std::string_view unseen(buffer_.data() + begin_ + scanned_, end_ - begin_ - scanned_);
     const auto found = scanner_.scan(unseen, JsonScanner::Stop::AtEnd);
-    if (scanner_.tooDeep())
-      return corrupt("an event is nested too deeply", scanned_);
     if (found.end != JsonScanner::kNone) {
       state_ = topIsArray_ ? State::Done : State::Members;
       const std::size_t size = scanned_ + found.end;

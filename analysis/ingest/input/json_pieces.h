@@ -39,7 +39,7 @@ class JsonPieces {
   // taken for that array.
   JsonPieces(ByteSource source, std::string eventsKey);
 
-  // Corrupt: the text is not JSON at its top level, is cut short, nests too deeply, or an event is
+  // Corrupt: the text is not JSON at its top level, is cut short, or an event is
   // longer than kLongest; with the file and the offset. All whole events before that have been
   // given. After an error or End, nothing else comes. The closing bracket of a top-level array may
   // be missing, as the Chrome trace format allows.

@@ -112,7 +112,6 @@ void JsonScanner::scanBlock(const Block& block, std::size_t at, Stop stop, Found
     depth_ += std::popcount(block.opening) - closing;
   else
     scanBits(block, at, stop, found);
-  tooDeep_ = tooDeep_ || depth_ > kMaxDepth;
 }
 
 JsonScanner::Found JsonScanner::scan(std::string_view text, Stop stop) noexcept {

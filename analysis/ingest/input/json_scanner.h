@@ -22,8 +22,6 @@ class JsonScanner {
     std::size_t end = kNone;    // the bracket that closes what the elements are in
   };
   enum class Stop { AtEnd, AtComma };
-  // Deeper than any trace; what is deeper is not split but refused.
-  static constexpr std::int64_t kMaxDepth = 1024;
 
   // Begins anew, inside an array or an object and before an element of it.
   void reset() noexcept { *this = JsonScanner(); }
@@ -35,8 +33,6 @@ class JsonScanner {
 
   // Whether what was scanned ends between two tokens of the array or object itself.
   bool betweenElements() const noexcept { return depth_ == 0 && inString_ == 0; }
-  // Whether brackets were nested deeper than kMaxDepth.
-  bool tooDeep() const noexcept { return tooDeep_; }
 
  private:
   struct Block;
@@ -47,7 +43,6 @@ class JsonScanner {
   std::int64_t depth_ = 0;      // of brackets inside the array
   std::uint64_t inString_ = 0;  // all ones: the next byte is inside a string
   std::uint64_t escaped_ = 0;   // 1: the next byte is escaped
-  bool tooDeep_ = false;
 };
 
 }  // namespace sonde::ingest

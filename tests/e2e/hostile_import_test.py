@@ -1,0 +1,165 @@
+"""What `sonde import` does with files that are not as they should be: it says what and where, or imports the good part
+and counts the rest; it never crashes, hangs or takes memory without bound.
+"""
+import gzip
+import json
+import os
+import pathlib
+import resource
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+
+from run_support import SONDE
+
+MOST_MEMORY = 600 << 20  # of address space; the program itself takes less than half of that
+
+HEAD = '{"schemaVersion": 1, "traceEvents": ['
+GOOD = ('{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 100.001, "dur": 10.5, '
+        '"args": {"External id": 7}}')
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+class HostileImport(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+        self.trace = self.folder / "t.sonde"
+
+    def file(self, content, name="trace.json"):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def sonde_import(self, *files):
+        self.trace.unlink(missing_ok=True)
+        done = subprocess.run([SONDE, "import", "-o", self.trace, *files], capture_output=True, text=True,
+                              timeout=120, preexec_fn=limited, errors="replace")
+        self.assertIn(done.returncode, (0, 2, 3), done.stderr)
+        left = sorted(path.name for path in self.folder.iterdir() if path.name.startswith("t.sonde"))
+        self.assertEqual(left, ["t.sonde"] if done.returncode == 0 else [], done.stderr)
+        return done
+
+    def refused(self, path, *words):
+        done = self.sonde_import(path)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        for word in (str(path), *words):
+            self.assertIn(word, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def imported(self, path, slices, *words):
+        """The good part is there, and what was not is said."""
+        done = self.sonde_import(path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True)
+        self.assertEqual(trace.execute("SELECT count(*) FROM slice").fetchone()[0], slices)
+        self.assertEqual(trace.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        trace.close()
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def events(self, *events):
+        return self.file(HEAD + ",\n".join([*events, GOOD]) + "]}")
+
+    def test_what_is_no_file(self):
+        self.refused(self.folder, "is a folder")
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        self.refused(fifo)
+        self.refused(self.folder / "missing", "No such file")
+        self.refused(pathlib.Path("/dev/zero"), "no regular file")
+        self.refused(self.file(""))
+        self.refused(self.file(b"\0" * 4096), "byte 0")
+
+    def test_what_is_no_trace(self):
+        for text in ("[]", "{}", "[1, 2]", '{"traceEvents": 7}', '{"traceEvents": {}}', "null", '"text"', "]", "{]",
+                     '{"a": 1', "[" * 10, '{"traceEvents": [[[]]]}'):
+            with self.subTest(text=text):
+                self.refused(self.file(text))
+
+    def test_values_of_other_types(self):
+        fields = {"ph": "X", "cat": "cpu_op", "name": "n", "pid": 1, "tid": 2, "ts": 1.5, "dur": 2, "id": 3,
+                  "args": {"correlation": 1, "stream": 7, "device": 0, "grid": [1, 1, 1]}}
+        values = [None, True, "text", "", -1, 1.5, 1e300, -1e300, 10 ** 30, [], [[]], {}, {"a": {"b": []}}]
+        events = []
+        for phase in "XBEbensftCiMIR":
+            for name in fields:
+                for value in values:
+                    events.append(json.dumps({**fields, "ph": phase, name: value}))
+        for name in fields["args"]:
+            for value in values:
+                events.append(json.dumps({**fields, "cat": "kernel", "args": {**fields["args"], name: value}}))
+        done = self.sonde_import(self.events(*events))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_numbers_that_json_has_not(self):
+        for number in ("NaN", "Infinity", "-Infinity", "0x10", "1e", "--1", "1.2.3", ".5", "+1"):
+            with self.subTest(number=number):
+                self.imported(self.events(GOOD.replace("100.001", number)), 1, "trace.json")
+        for number in ("1e300", "-1e300", "1e-300", "9223372036854775807", "1" * 400):
+            with self.subTest(number=number):
+                done = self.sonde_import(self.events(GOOD.replace("100.001", number)))
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_times_at_the_ends_of_what_fits(self):
+        most = 9223372036854775
+        self.imported(self.events(GOOD.replace("100.001", str(most)).replace("10.5", str(most)),
+                                  GOOD.replace("100.001", str(-most)).replace("10.5", str(most))), 2, "no time")
+
+    def test_negative_durations(self):
+        self.imported(self.events(GOOD.replace("10.5", "-10.5")), 2, "negative")
+
+    def test_duplicate_ids(self):
+        start = '{"ph": "s", "id": 5, "pid": 1, "tid": 2, "ts": 101, "cat": "fwdbwd", "name": "fwdbwd"}'
+        end = start.replace('"s"', '"f"', 1)
+        begin = '{"ph": "b", "id": 5, "pid": 1, "tid": 2, "ts": 101, "cat": "c", "name": "n"}'
+        kernel = GOOD.replace("cpu_op", "kernel").replace('"External id": 7', '"correlation": 9, "stream": 7, "device": 0')
+        self.imported(self.events(*[start] * 50, *[end] * 50, *[begin] * 50, *[kernel] * 50), 51)
+
+    def test_nesting_of_a_million(self):
+        for pair in ("[]", "{}"):
+            deep = ('{"a":' if pair == "{}" else "[") * 1_000_000 + "1" + pair[1] * 1_000_000
+            with self.subTest(pair=pair):
+                self.imported(self.events(GOOD.replace("7}", deep + "}")), 2)
+                self.imported(self.events(GOOD.replace('"aten::add"', deep)), 2)
+                self.imported(self.events(deep), 1, "byte" if pair == "[]" else "")
+                self.imported(self.file('{"other": ' + deep + ', "traceEvents": [' + GOOD + "]}"), 1)
+                self.refused(self.file('{"other": ' + deep[:1_000_000] + ', "traceEvents": [' + GOOD + "]}"), "byte")
+
+    def test_names_that_are_no_text(self):
+        for name in (b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\x80", b"a\0b", b"\\ud800", b"\\u0000", b"\x01"):
+            with self.subTest(name=name):
+                self.imported(self.file((HEAD + GOOD + ",").encode() + GOOD.encode().replace(b"aten::add", name) + b"]}"), 2)
+
+    def test_a_name_without_end(self):
+        self.refused(self.file(HEAD + GOOD.replace("aten::add", "a" * (200 << 20)) + "]}"), "byte")
+
+    def test_gzip_bombs(self):
+        with gzip.open(self.folder / "spaces.json.gz", "wb", 1) as out:
+            out.write((HEAD + GOOD).encode())
+            for _ in range(64):
+                out.write(b" " * (16 << 20))
+            out.write(b"]}")
+        self.refused(self.folder / "spaces.json.gz", "too long at byte")
+        with gzip.open(self.folder / "name.json.gz", "wb", 1) as out:
+            out.write((HEAD + GOOD[:-40]).encode())
+            for _ in range(64):
+                out.write(b"a" * (16 << 20))
+        self.refused(self.folder / "name.json.gz", "too long at byte")
+
+    def test_a_gzip_file_that_is_damaged(self):
+        whole = gzip.compress((HEAD + ",".join([GOOD] * 2000) + "]}").encode())
+        self.imported(self.file(whole, "whole.json.gz"), 2000)
+        broken = bytearray(whole)
+        broken[len(broken) // 2] ^= 0xff
+        done = self.sonde_import(self.file(bytes(broken), "broken.json.gz"))
+        self.assertIn("byte", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
