@@ -91,6 +91,13 @@ void noteExit(int status) noexcept {
   gSpool.header->finished.store(wire::kFinishedWithStatus + byte, std::memory_order_release);
 }
 
+void stopForGood() noexcept {
+  gGeneration.store(0, std::memory_order_relaxed);
+  gForkPage->generation.store(0, std::memory_order_relaxed);
+  gSpool.control = &gSilent;
+  stopClock();
+}
+
 void keepApartFromParent() noexcept {
   if (gForkPage->generation.load(std::memory_order_relaxed) != 0 || gSpool.base == nullptr ||
       !insideWrite() || gForkPage->apart.exchange(1, std::memory_order_relaxed) != 0)

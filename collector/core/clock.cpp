@@ -56,7 +56,14 @@ void chooseClock(const char* testClock) noexcept {
     gClock.kind = wire::ClockKind::Tsc;
 }
 
+void stopClock() noexcept {
+  gClock.stopped = true;
+  gClock.kind = wire::ClockKind::Monotonic;
+}
+
 std::int64_t monotonicNs() noexcept {
+  if (gClock.stopped)
+    return 0;
   const std::int64_t now = readClock(CLOCK_MONOTONIC);
   return shifted(now, now);
 }

@@ -19,6 +19,7 @@ namespace sonde::core {
 
 struct ClockChoice {
   wire::ClockKind kind = wire::ClockKind::Monotonic;
+  bool stopped = false;  // 0 is read from now on
   std::int64_t testOffsetNs = 0;
   std::int64_t testDriftPpb = 0;
   std::int64_t testOriginNs = 0;  // CLOCK_MONOTONIC from which the drift counts
@@ -33,6 +34,10 @@ struct ClockReading {
 
 // `testClock`: the value of SONDE_TEST_CLOCK, or nullptr.
 void chooseClock(const char* testClock) noexcept;
+
+// The clocks of this process are not looked at any more: where a thread may not read the TSC either
+// (seccomp's strict mode), that would end it.
+void stopClock() noexcept;
 
 // All three clocks at one instant: the tightest of a few tries, so that an interruption between two
 // reads shows.

@@ -14,6 +14,7 @@ namespace sonde::test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -109,6 +110,15 @@ TEST_F(Images, ADaemonIsFollowed) {
 TEST_F(Images, ACrashHandlerOnASmallStackRunsItsPrograms) {
   run({target("exec_on_signal_stack")});
   EXPECT_THAT(processes_, SizeIs(4));
+}
+
+TEST_F(Images, AProgramInStrictModeIsNotKilled) {
+  if (runProgram({target("seccomp_strict")}).status == 77)
+    GTEST_SKIP() << "seccomp's strict mode is not to be had here";
+  run({target("seccomp_strict")});
+  ASSERT_THAT(processes_, SizeIs(1));
+  EXPECT_THAT(root().slices, ElementsAre(Field(&RecordedSlice::name, "open")));
+  EXPECT_THAT(root().marks, ElementsAre(Field(&RecordedSlice::name, "seccomp strict mode")));
 }
 
 // The parent's annotations are whole whatever its children did, and each child's are its own, or

@@ -80,6 +80,10 @@ bool start() noexcept {
   return true;
 }
 
+void stop() noexcept {
+  gDirectory.store(nullptr, std::memory_order_release);
+}
+
 bool settle() noexcept {
   if (gDirectory.load(std::memory_order_acquire) == nullptr || !fd_endpoints::isNewChild())
     return false;

@@ -34,6 +34,9 @@ inline bool started() noexcept {
   return gDirectory.load(std::memory_order_relaxed) != nullptr;
 }
 
+// Every descriptor reads as Other from now on, for good.
+void stop() noexcept;
+
 // What `fd` leads to; Unknown when nobody has looked yet. Two or three loads.
 inline FdEntry entryOf(int fd) noexcept {
   const Directory* directory = gDirectory.load(std::memory_order_acquire);

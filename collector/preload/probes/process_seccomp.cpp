@@ -1,0 +1,48 @@
+// A thread that enters seccomp's strict mode is killed at its next system call but read, write and
+// exit. Sonde makes others, so from then on nothing is recorded in the process, and no wrapper does
+// more than forward.
+
+#include "collector/core/attach.h"
+#include "collector/core/emit.h"
+#include "collector/core/hooks.h"
+#include "collector/preload/probes/fd_table.h"
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+namespace sonde::preload {
+namespace {
+
+using PrctlCall = int (*)(int, ...);
+
+constinit core::Real<PrctlCall> gPrctl{"prctl"};
+
+__attribute__((constructor(102))) void resolve() {
+  gPrctl();
+}
+
+void stopRecording() noexcept {
+  if (core::enabled(wire::Probe::Process))
+    core::emitMark(core::intern("seccomp strict mode"), wire::Probe::Process);
+  fd_table::stop();
+  core::stopForGood();
+}
+
+}  // namespace
+}  // namespace sonde::preload
+
+// The arguments are read as libc reads them, however many there are.
+SONDE_EXPORT int prctl(int option, ...) {
+  using namespace sonde::preload;
+  va_list rest;
+  va_start(rest, option);
+  const unsigned long second = va_arg(rest, unsigned long);
+  const unsigned long third = va_arg(rest, unsigned long);
+  const unsigned long fourth = va_arg(rest, unsigned long);
+  const unsigned long fifth = va_arg(rest, unsigned long);
+  va_end(rest);
+  if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_STRICT)
+    stopRecording();
+  return gPrctl()(option, second, third, fourth, fifth);
+}
