@@ -184,18 +184,18 @@ Result<std::optional<EventRef>> TraceReader::neighbourOnStream(const FoundEvent&
                                                                int direction) {
   using Limits = std::numeric_limits<std::int64_t>;
   const bool later = direction > 0;
-  const std::string own = kNames.at(indexOf(event.ref.table));
   std::optional<std::pair<std::int64_t, EventRef>> best;
   for (const Table table : {Table::Kernel, Table::Copy, Table::Sync}) {
     if ((event.ref.table == Table::Sync) != (table == Table::Sync))
       continue;
-    const std::string order = later ? "" : " DESC";
-    SONDE_TRY_ASSIGN(
-        auto row,
-        database().prepare(std::string("SELECT start_ns, id FROM ") + kNames.at(indexOf(table)) +
-                           " WHERE stream_id = ?1 AND (start_ns, id) " + (later ? ">" : "<") +
-                           " ((SELECT start_ns FROM " + own + " WHERE id = ?2), ?3) " +
-                           "ORDER BY start_ns" + order + ", id" + order + " LIMIT 1"));
+    std::string sql = "SELECT start_ns, id FROM ";
+    sql += kNames.at(indexOf(table));
+    sql += later ? " WHERE stream_id = ?1 AND (start_ns, id) > ((SELECT start_ns FROM "
+                 : " WHERE stream_id = ?1 AND (start_ns, id) < ((SELECT start_ns FROM ";
+    sql += kNames.at(indexOf(event.ref.table));
+    sql += later ? " WHERE id = ?2), ?3) ORDER BY start_ns, id LIMIT 1"
+                 : " WHERE id = ?2), ?3) ORDER BY start_ns DESC, id DESC LIMIT 1";
+    SONDE_TRY_ASSIGN(auto row, database().prepare(sql));
     const std::int64_t bound = table == event.ref.table  ? event.ref.id
                                : table < event.ref.table ? Limits::max()
                                                          : Limits::min();
