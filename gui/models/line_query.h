@@ -33,6 +33,8 @@ class LineQuery {
                     const WindowRequest& request,
                     const Visit& visit);
 
+  [[nodiscard]] bool cancelled() const noexcept { return cancellation_.requested(); }
+
   // The level for this resolution; empty: the events themselves.
   [[nodiscard]] static std::optional<int> levelFor(const Line& line, double nsPerPixel);
 

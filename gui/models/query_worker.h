@@ -6,6 +6,8 @@
 // Cancellation are for the owner's thread.
 #pragma once
 
+#include "analysis/base/result.h"
+
 #include <QObject>
 
 #include <array>
@@ -29,6 +31,11 @@ class Cancellation {
  private:
   std::atomic<bool> requested_{false};
 };
+
+// Of a query that was given up.
+inline Error cancelled() {
+  return Error{ErrorCode::Io, "cancelled"};
+}
 
 class QueryWorker : public QObject {
   Q_OBJECT

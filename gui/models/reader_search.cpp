@@ -47,10 +47,6 @@ std::vector<int> busiest(const Skeleton& skeleton) {
   return tracks;
 }
 
-Error cancelled() {
-  return Error{ErrorCode::Io, "cancelled"};
-}
-
 }  // namespace
 
 Result<void> TraceReader::collectHits(const QString& text, const Cancellation& cancellation) {
@@ -132,25 +128,20 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
   exact.nsPerPixel = 0;
   LineQuery query(database(), cancellation);
   for (const int at : request.tracks) {
-    const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(at));
-    for (const Line& line : track.lines) {
-      SONDE_TRY(read(query, at, line, exact, [&](const Block& block) {
-        const std::int64_t end =
-            block.durNs == Block::kOpen ? skeleton_.endNs : block.startNs + block.durNs;
-        const std::int64_t inside =
-            std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
-        if (inside < 0 || (inside == 0 && end != block.startNs))
-          return;
-        SpanRow& row = totals[{block.nameId, static_cast<int>(block.kind)}];
-        row.kind = block.kind;
-        ++row.count;
-        row.totalNs += inside;
-        row.maxNs = std::max(row.maxNs, end - block.startNs);
-        row.bytes += block.bytes;
-      }));
-      if (cancellation.requested())
-        return cancelled();
-    }
+    SONDE_TRY(readTrack(query, at, exact, [&](const Block& block) {
+      const std::int64_t end =
+          block.durNs == Block::kOpen ? skeleton_.endNs : block.startNs + block.durNs;
+      const std::int64_t inside =
+          std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
+      if (inside < 0 || (inside == 0 && end != block.startNs))
+        return;
+      SpanRow& row = totals[{block.nameId, static_cast<int>(block.kind)}];
+      row.kind = block.kind;
+      ++row.count;
+      row.totalNs += inside;
+      row.maxNs = std::max(row.maxNs, end - block.startNs);
+      row.bytes += block.bytes;
+    }));
   }
   std::vector<SpanRow> rows;
   for (auto total = totals.begin(); total != totals.end(); ++total) {
@@ -179,14 +170,8 @@ Result<std::vector<OverviewRow>> TraceReader::overview(int bins, const Cancellat
     OverviewRow& row = rows[static_cast<std::size_t>(track.process)];
     row.bins.resize(static_cast<std::size_t>(bins));
     const auto add = [&](const Block& block) { row.add(block, begin, span, skeleton_.endNs); };
-    for (const Line& line : track.lines) {
-      // An iteration says little of what was done, so the rows below it show through.
-      if (line.depth > 1)
-        continue;
-      SONDE_TRY(read(query, at, line, request, add));
-      if (cancellation.requested())
-        return cancelled();
-    }
+    // An iteration says little of what was done, so the rows below it show through.
+    SONDE_TRY(readTrack(query, at, request, add, 1));
   }
   for (OverviewRow& row : rows) {
     if (blank(row))

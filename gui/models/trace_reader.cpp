@@ -8,14 +8,6 @@
 #include <utility>
 
 namespace sonde::gui {
-namespace {
-
-Error cancelled() {
-  return Error{ErrorCode::Io, "cancelled"};
-}
-
-}  // namespace
-
 Result<Skeleton> TraceReader::open(const QStringList& paths) {
   trace_.reset();
   texts_.clear();
@@ -87,6 +79,21 @@ Result<void> TraceReader::read(LineQuery& query,
   return named;
 }
 
+Result<void> TraceReader::readTrack(LineQuery& query,
+                                    int track,
+                                    const WindowRequest& request,
+                                    const LineQuery::Visit& visit,
+                                    std::int64_t deepest) {
+  for (const Line& line : skeleton_.tracks.at(static_cast<std::size_t>(track)).lines) {
+    if (line.depth > deepest)
+      continue;
+    SONDE_TRY(read(query, track, line, request, visit));
+    if (query.cancelled())
+      return cancelled();
+  }
+  return {};
+}
+
 Result<WindowReply> TraceReader::window(const WindowRequest& request,
                                         const Cancellation& cancellation) {
   WindowReply reply;
@@ -95,12 +102,8 @@ Result<WindowReply> TraceReader::window(const WindowRequest& request,
   for (const int at : request.tracks) {
     const TrackInfo& track = skeleton_.tracks.at(static_cast<std::size_t>(at));
     TrackBlocks blocks{at, {}};
-    for (const Line& line : track.lines) {
-      SONDE_TRY(read(
-          query, at, line, request, [&](const Block& block) { blocks.blocks.push_back(block); }));
-      if (cancellation.requested())
-        return cancelled();
-    }
+    SONDE_TRY(
+        readTrack(query, at, request, [&](const Block& block) { blocks.blocks.push_back(block); }));
     if (track.owner != Owner::Thread)  // packed rows come mixed
       std::stable_sort(blocks.blocks.begin(),
                        blocks.blocks.end(),

@@ -18,6 +18,8 @@
 #include <QString>
 #include <QStringList>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -68,6 +70,12 @@ class TraceReader {
                     const Line& line,
                     const WindowRequest& request,
                     const LineQuery::Visit& visit);
+  // The lines of a track down to the depth `deepest`. Cancelled, the query says so.
+  Result<void> readTrack(LineQuery& query,
+                         int track,
+                         const WindowRequest& request,
+                         const LineQuery::Visit& visit,
+                         std::int64_t deepest = std::numeric_limits<std::int64_t>::max());
   Result<bool> isCollective(std::uint32_t nameId);
   Result<QString> text(std::uint32_t stringId);
   [[nodiscard]] const HostClock& clockOf(int track) const;
