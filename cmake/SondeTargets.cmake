@@ -7,6 +7,22 @@ function(sonde_library name)
   target_include_directories(sonde_${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 endfunction()
 
+# sonde_format(NAME file.proto): what protoc makes of a format, as generated/<file>.pb.h, compiled by rules of its own.
+function(sonde_format name proto)
+  find_package(Protobuf REQUIRED)
+  set(folder "${PROJECT_BINARY_DIR}/generated")
+  cmake_path(GET proto STEM stem)
+  cmake_path(ABSOLUTE_PATH proto BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE source)
+  cmake_path(GET source PARENT_PATH sources)
+  file(MAKE_DIRECTORY "${folder}")
+  add_custom_command(OUTPUT "${folder}/${stem}.pb.cc" "${folder}/${stem}.pb.h"
+    COMMAND protobuf::protoc "--cpp_out=${folder}" "--proto_path=${sources}" "${source}"
+    DEPENDS "${source}" VERBATIM)
+  add_library(sonde_${name} STATIC "${folder}/${stem}.pb.cc")
+  target_include_directories(sonde_${name} SYSTEM PUBLIC "${PROJECT_BINARY_DIR}")
+  target_link_libraries(sonde_${name} PUBLIC protobuf::libprotobuf-lite)
+endfunction()
+
 # sonde_test(NAME sources… [LINK targets…] [LABEL label]): one GoogleTest program; each TEST is a ctest case.
 function(sonde_test name)
   cmake_parse_arguments(ARG "" "LABEL" "LINK" ${ARGN})
