@@ -23,11 +23,13 @@ class ImportCommand : public Command {
   const char* name() const override { return "import"; }
   const char* summary() const override { return "make a trace out of other profilers' files"; }
   const char* details() const override {
-    return "Reads what torch.profiler writes (JSON, plain or gzip) and what 'nsys export --type "
-           "sqlite' makes of a\n"
-           "report. Several files are the ranks of one job. All verbs and the window work on the "
-           "result as on a\n"
-           "recorded trace.\n\n"
+    return "Reads what torch.profiler writes (JSON, plain or gzip), what 'nsys export --type "
+           "sqlite' "
+           "makes of a\n"
+           "report, and Chakra's execution traces (NAME.RANK.et). Several files are the ranks of "
+           "one "
+           "job. All\n"
+           "verbs and the window work on the result as on a recorded trace.\n\n"
            "Examples:\n"
            "  sonde import -o job.sonde rank-0.json.gz rank-1.json.gz\n"
            "  nsys export --type sqlite report1.nsys-rep && sonde import -o job.sonde "

@@ -1,5 +1,6 @@
 #include "analysis/ingest/import_job.h"
 
+#include "analysis/ingest/chakra/chakra_importer.h"
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/nsight/nsight_importer.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
@@ -116,6 +117,9 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
   if (format == FileFormat::Sqlite)
     return NsightImporter(writer_, scratch_, bytesRead).import(file);
   SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
+  if (format == FileFormat::Chakra)
+    return ChakraImporter(writer_, scratch_, hostNameOf(file), chakraRankOf(file), bytesRead)
+        .import(std::move(source));
   return TraceEventImporter(writer_, scratch_, hostNameOf(file), bytesRead)
       .import(std::move(source));
 }

@@ -1,5 +1,6 @@
 // The verbs on what `sonde import` made of other profilers' files, as a user meets them.
 #include "tests/cli/verbs_fixture.h"
+#include "tests/support/chakra_trace.h"
 #include "tests/support/nsight_export.h"
 
 #include <fmt/format.h>
@@ -155,6 +156,41 @@ TEST_F(Imports, NsightExportsOfTwoNodesAreMerged) {
   ASSERT_EQ(merged.status, 0) << merged.err;
   EXPECT_EQ(count(folder_ / "job.sonde", "kernel"), "8");
   EXPECT_EQ(number(folder_ / "job.sonde", "count(*) * 10 + max(rank) FROM process --"), "21");
+}
+
+TEST_F(Imports, ChakraTracesGoThroughEveryVerb) {
+  std::vector<std::string> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    files.push_back(folder_ / fmt::format("run.{}.et", rank));
+    test::writeText(files.back(), test::chakraRun());
+  }
+  const std::string trace = import(files);
+  const json report = jsonOf(sonde({"report", trace, "--format", "json"}));
+  ASSERT_EQ(report["ranks"].size(), 2U);
+  EXPECT_EQ(report["ranks"][1]["comm_ns"], 800'000);
+  EXPECT_EQ(report["ranks"][1]["compute_ns"], 400'000);
+  EXPECT_THAT(sonde({"stats", trace}).out, HasSubstr("(cuda_gpu_kern_sum)"));
+  const std::string out = trimmed(trace);
+  for (const auto& [table, all] : {std::pair("iteration", 4),
+                                   std::pair("slice", 8),
+                                   std::pair("kernel", 8),
+                                   std::pair("collective", 4),
+                                   std::pair("link", 12)}) {
+    SCOPED_TRACE(table);
+    EXPECT_EQ(count(trace, table), std::to_string(all));
+    EXPECT_EQ(count(out, table), std::to_string(all / 2));
+  }
+  for (const char* format : {"perfetto", "csv", "folded", "chrome"})
+    EXPECT_EQ(sonde({"export", trace, "--to", format, "-o", folder_ / format}).status, 0) << format;
+  const std::string again = import({folder_ / "chrome"});
+  for (const char* table : {"slice", "kernel", "iteration"})
+    EXPECT_EQ(count(again, table), count(trace, table));
+  const std::string other = folder_ / "run.2.et";
+  test::writeText(other, test::chakraRun());
+  std::filesystem::rename(again, folder_ / "first.sonde");
+  EXPECT_EQ(sonde({"merge", "-o", folder_ / "job.sonde", folder_ / "first.sonde", import({other})})
+                .status,
+            0);
 }
 
 TEST_F(Imports, WhatWasMissingIsSaidOnStderr) {

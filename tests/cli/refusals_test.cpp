@@ -109,6 +109,12 @@ constexpr BadImport kBadImports[] = {
     {"other.json", R"({"name": "no trace"})", 3, "there are no \"traceEvents\" in it"},
     {"none.json", R"({"traceEvents": []})", 3, "there are no \"traceEvents\" in it"},
     {"word.json", R"({"traceEvents": "none"})", 3, "there are no \"traceEvents\" in it"},
+    {"cut.0.et",
+     "\x07\x0a\x05"
+     "0.0",
+     3,
+     "the message at byte 0 is cut off after 5 of its 7 bytes"},
+    {"giant.0.et", "\xff\xff\xff\xff\x7f", 3, "says that it has 34359738367 bytes"},
     {"folder", nullptr, 3, "is a folder: give the trace file itself"},
     {"pipe", nullptr, 3, "is no regular file: give the trace file itself"}};
 

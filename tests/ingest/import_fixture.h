@@ -35,7 +35,10 @@ class ImportTest : public ::testing::Test {
   std::string rows(const std::string& sql) {
     auto statement = trace_->prepare(
         "SELECT group_concat(row, ' ') FROM (SELECT concat_row AS row FROM (" + sql + "))");
-    EXPECT_TRUE(statement) << statement.error().message;
+    if (!statement) {
+      ADD_FAILURE() << statement.error().message;
+      return "";
+    }
     const auto more = statement->step();
     return more && *more ? std::string(statement->text(0)) : "";
   }

@@ -324,12 +324,12 @@ TEST_F(NsightImporterTest, DamagedFilesAreImportedInPartOrRefused) {
   file_.reset();
   const std::string damaged = folder_ / "damaged.sqlite";
   const test::DamageCount count = test::importDamaged(
-      test::readText(path()), damaged, 1200, [&](store::TraceWriter& writer) -> Result<void> {
+      test::readText(path()), damaged, 3000, [&](store::TraceWriter& writer) -> Result<void> {
         auto imported = NsightImporter(writer, folder_.path(), {}).import(damaged);
         return imported ? Result<void>() : std::move(imported).error();
       });
-  EXPECT_GT(count.whole, 200);
-  EXPECT_GT(count.refused, 400);  // all that are cut
+  EXPECT_GT(count.whole, 500);
+  EXPECT_GT(count.refused, 1000);  // all that are cut
 }
 
 TEST_F(NsightImporterTest, OtherDatabasesAreRefused) {

@@ -11,6 +11,7 @@ namespace sonde::ingest {
 enum class FileFormat : std::uint8_t {
   TraceEvents,  // JSON, also when nothing else is recognised
   Sqlite,
+  Chakra,  // length-delimited messages; also a file named so that is damaged at its begin
 };
 
 // Errors are ByteSource's. Unsupported: it is known, but has to be unpacked first.
