@@ -100,9 +100,11 @@ std::string_view memoryOf(model::OptionalInt kind) noexcept {
 }
 
 std::optional<bool> pinnedOf(model::OptionalInt memory) noexcept {
-  if (memory != kPageable && memory != kPinned)
-    return {};
-  return memory == kPinned;
+  if (memory == kPinned)
+    return true;
+  if (memory == kPageable)
+    return false;
+  return {};
 }
 
 // CUPTI's CUpti_ActivitySynchronizationType.
