@@ -107,11 +107,11 @@ TEST_F(ByteSourceTest, SaysWhereGzipIsDamaged) {
 TEST_F(ByteSourceTest, RefusesWhatIsNoFile) {
   EXPECT_EQ(ByteSource::open(folder_ / "absent").error().code, ErrorCode::NotFound);
   const auto folder = ByteSource::open(folder_.path());
-  EXPECT_EQ(folder.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(folder.error().code, ErrorCode::Corrupt);
   EXPECT_NE(folder.error().message.find("is a folder"), std::string::npos);
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(ByteSource::open(pipe).error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(ByteSource::open(pipe).error().code, ErrorCode::Corrupt);
 }
 
 }  // namespace
