@@ -1,6 +1,6 @@
 #include "collector/launcher/child.h"
 
-#include "tests/launcher/target_files.h"
+#include "tests/support/target_files.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +9,9 @@
 
 namespace sonde::launcher {
 namespace {
+
+using test::readAll;
+using test::ScratchFolder;
 
 class ChildTest : public ::testing::Test {
  protected:

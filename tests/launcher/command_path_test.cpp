@@ -1,11 +1,13 @@
 #include "collector/launcher/command_path.h"
 
-#include "tests/launcher/target_files.h"
+#include "tests/support/target_files.h"
 
 #include <unistd.h>
 
 namespace sonde::launcher {
 namespace {
+
+using test::ScratchFolder;
 
 TEST(CommandPath, FindsTheFirstInTheSearchPath) {
   const ScratchFolder folder;

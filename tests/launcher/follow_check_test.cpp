@@ -1,6 +1,6 @@
 #include "collector/launcher/follow_check.h"
 
-#include "tests/launcher/target_files.h"
+#include "tests/support/target_files.h"
 
 #include <elf.h>
 
@@ -8,6 +8,10 @@
 
 namespace sonde::launcher {
 namespace {
+
+using test::builtTarget;
+using test::readAll;
+using test::ScratchFolder;
 
 std::string reasonFor(const std::string& path, const std::vector<std::string>& environment = {}) {
   const FollowCheck check = checkFollow(path, environment);

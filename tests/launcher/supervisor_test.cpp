@@ -1,7 +1,7 @@
 #include "collector/launcher/supervisor.h"
 
 #include "collector/launcher/child.h"
-#include "tests/launcher/target_files.h"
+#include "tests/support/target_files.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +13,9 @@
 
 namespace sonde::launcher {
 namespace {
+
+using test::readAll;
+using test::ScratchFolder;
 
 using std::chrono::milliseconds;
 

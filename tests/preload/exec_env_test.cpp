@@ -1,9 +1,6 @@
-// What a new program's environment is made of, and what its file says about being followed.
+// What a new program's environment is made of.
 #include "collector/preload/probes/exec_env.h"
 
-#include "collector/preload/probes/exec_target.h"
-
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,30 +109,6 @@ TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
                    ""})
                 .size(),
             10U);
-}
-
-TEST(ExecTarget, AFileThatIsNotThereIsNotFound) {
-  EXPECT_FALSE(inspectTarget(AT_FDCWD, "/does/not/exist", nullptr).found);
-  EXPECT_FALSE(inspectTarget(AT_FDCWD, nullptr, nullptr).found);
-  EXPECT_FALSE(inspectTarget(AT_FDCWD, "/etc/passwd", nullptr).found);
-}
-
-TEST(ExecTarget, AnOrdinaryProgramIsFollowedUnlessASanitizerIsPreloaded) {
-  const ExecTarget shell = inspectTarget(AT_FDCWD, "/bin/sh", nullptr);
-  EXPECT_TRUE(shell.found);
-  EXPECT_EQ(shell.reason, nullptr);
-  std::vector<std::string> words = {"LD_PRELOAD=/a.so:/usr/lib/libasan.so.8 /b.so"};
-  const ExecTarget sanitized = inspectTarget(AT_FDCWD, "/bin/sh", pointers(words).data());
-  EXPECT_STREQ(sanitized.reason, "sanitizer in LD_PRELOAD");
-  EXPECT_TRUE(sanitized.mustStrip);
-}
-
-TEST(ExecTarget, PathIsSearchedAsExecvpDoes) {
-  char path[4096];
-  ASSERT_TRUE(findInPath("sh", path, sizeof path));
-  EXPECT_TRUE(std::string(path).ends_with("/sh"));
-  EXPECT_FALSE(findInPath("no-such-program-anywhere", path, sizeof path));
-  EXPECT_FALSE(findInPath("", path, sizeof path));
 }
 
 }  // namespace

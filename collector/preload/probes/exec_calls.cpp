@@ -50,7 +50,7 @@ ExecTarget planInPath(const char* file, char* const* environment) noexcept {
   return withScratch(kMaxPath, [&](void* room) {
     auto* found = static_cast<char*>(room);
     const bool plain = strchr(file, '/') != nullptr;
-    if (!plain && (found == nullptr || !findInPath(file, found, kMaxPath)))
+    if (!plain && (found == nullptr || !core::findInPath(file, found, kMaxPath)))
       return kUnknownTarget;
     const ExecTarget target = planFor(AT_FDCWD, plain ? file : found, environment);
     recordExec(plain ? file : found, target);
@@ -105,7 +105,7 @@ void copyArguments(const char** out, int count, const char* first, va_list& rest
 }  // namespace
 
 ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept {
-  ExecTarget target = inspectTarget(folder, path, environment);
+  ExecTarget target = core::inspectTarget(folder, path, environment);
   const char* library = preloadedLibrary();
   if (target.found && target.reason == nullptr && library[0] == '/' &&
       core::rawSyscall(SYS_faccessat, AT_FDCWD, core::asLong(library), R_OK) != 0) {

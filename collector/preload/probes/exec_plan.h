@@ -2,15 +2,18 @@
 #pragma once
 
 #include "collector/core/emit.h"
+#include "collector/core/exec_scratch.h"
+#include "collector/core/exec_target.h"
 #include "collector/preload/probes/exec_env.h"
-#include "collector/preload/probes/exec_scratch.h"
-#include "collector/preload/probes/exec_target.h"
 
 #include <alloca.h>
 
 #include <cstddef>
 
 namespace sonde::preload {
+
+using core::ExecTarget;
+using core::withScratch;
 
 inline constexpr std::size_t kMaxPath = 4096;
 

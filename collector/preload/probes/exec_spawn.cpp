@@ -78,7 +78,7 @@ int runInPath(const Spawn& spawn) {
     return run(gSpawnInPath(), spawn, spawn.file);
   return withScratch(kMaxPath, [&](void* room) {
     auto* found = static_cast<char*>(room);
-    const bool known = found != nullptr && findInPath(spawn.file, found, kMaxPath);
+    const bool known = found != nullptr && core::findInPath(spawn.file, found, kMaxPath);
     return run(gSpawnInPath(), spawn, known ? found : nullptr);
   });
 }

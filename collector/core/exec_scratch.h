@@ -8,23 +8,23 @@
 
 #include <cstddef>
 
-namespace sonde::preload {
+namespace sonde::core {
 
 // Returns use(memory), zeroed memory that lasts for the call, nullptr when there is none.
 template <typename Use>
 auto withScratch(std::size_t bytes, Use use) {
-  const long room = core::rawSyscall(SYS_mmap,
-                                     0,
-                                     static_cast<long>(bytes),
-                                     PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS,
-                                     -1,
-                                     0);
+  const long room = rawSyscall(SYS_mmap,
+                               0,
+                               static_cast<long>(bytes),
+                               PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS,
+                               -1,
+                               0);
   const bool failed = room < 0 && room >= -4095;
   const auto result = use(failed ? nullptr : reinterpret_cast<void*>(room));
   if (!failed)
-    core::rawSyscall(SYS_munmap, room, static_cast<long>(bytes));
+    rawSyscall(SYS_munmap, room, static_cast<long>(bytes));
   return result;
 }
 
-}  // namespace sonde::preload
+}  // namespace sonde::core

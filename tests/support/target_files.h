@@ -1,4 +1,4 @@
-// Program files that the tests of this folder look at: built ones, and ones made by changing bytes.
+// Program files that the tests look at: built ones, and ones made by changing bytes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-namespace sonde::launcher {
+namespace sonde::test {
 
 inline std::string builtTarget(const std::string& name) {
   return std::string(TARGETS_DIR) + "/" + name;
@@ -24,7 +24,7 @@ inline std::string readAll(const std::string& path) {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string pattern = ::testing::TempDir() + "sonde-launcher-XXXXXX";
+    std::string pattern = ::testing::TempDir() + "sonde-target-XXXXXX";
     path_ = mkdtemp(pattern.data());
   }
   ~ScratchFolder() { std::filesystem::remove_all(path_); }
@@ -44,4 +44,4 @@ class ScratchFolder {
   std::string path_;
 };
 
-}  // namespace sonde::launcher
+}  // namespace sonde::test

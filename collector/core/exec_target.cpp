@@ -1,7 +1,7 @@
-#include "collector/preload/probes/exec_target.h"
+#include "collector/core/exec_target.h"
 
+#include "collector/core/exec_scratch.h"
 #include "collector/core/syscalls.h"
-#include "collector/preload/probes/exec_scratch.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,11 +12,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-namespace sonde::preload {
+namespace sonde::core {
 namespace {
-
-using core::asLong;
-using core::rawSyscall;
 
 constexpr int kMaxScriptDepth = 5;  // as in the kernel
 constexpr int kScriptLine = 256;    // BINPRM_BUF_SIZE
@@ -53,6 +50,8 @@ bool isSanitizer(const char* library) noexcept {
                                     "libhwasan.",
                                     "libclang_rt.asan",
                                     "libclang_rt.tsan",
+                                    "libclang_rt.msan",
+                                    "libclang_rt.lsan",
                                     "libclang_rt.hwasan"};
   const char* slash = strrchr(library, '/');
   const char* name = slash == nullptr ? library : slash + 1;
@@ -123,10 +122,14 @@ void readDynamic(const Program& program, const Elf64_Phdr& segment, DynamicFacts
 }
 
 // A sanitizer that is linked statically leaves its entry point among the names of the dynamic
-// symbols.
+// symbols; of GCC's only the name is there by which it would find a symbolizer.
 bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
-  constexpr const char* kNames[] = {
-      "__asan_init", "__tsan_init", "__msan_init", "__lsan_init", "__hwasan_init"};
+  constexpr const char* kNames[] = {"__asan_init",
+                                    "__tsan_init",
+                                    "__msan_init",
+                                    "__lsan_init",
+                                    "__hwasan_init",
+                                    "__sanitizer_symbolize_code"};
   for (const char* name : kNames) {
     if (memmem(bytes, size, name, strlen(name) + 1) != nullptr)
       return true;
@@ -135,7 +138,7 @@ bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
 }
 
 bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size) noexcept {
-  constexpr std::size_t kOverlap = 16;
+  constexpr std::size_t kOverlap = 32;  // no name is longer
   char(&chunk)[sizeof program.scratch.chunk] = program.scratch.chunk;
   for (uint64_t at = 0; at < size; at += sizeof chunk - kOverlap) {
     const long got =
@@ -214,7 +217,8 @@ bool preloadsSanitizer(char* const* environment) noexcept {
 
 ExecTarget inspectElf(long fd, char* const* environment, Scratch& scratch) noexcept {
   Program program{fd, scratch, {}};
-  if (!readWhole(fd, 0, program.header))
+  const long got = readAt(fd, 0, &program.header, sizeof program.header);
+  if (got < static_cast<long>(sizeof(Elf32_Ehdr)))
     return {};
   const unsigned char* ident = program.header.e_ident;
   if (gainsRights(fd))
@@ -312,4 +316,4 @@ bool findInPath(const char* file, char* out, std::size_t size) noexcept {
   }
 }
 
-}  // namespace sonde::preload
+}  // namespace sonde::core

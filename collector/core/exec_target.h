@@ -1,16 +1,17 @@
-// What the program that is about to be run says about itself, as far as it decides whether this
-// library can go along into it. Stateless; any thread, also between vfork and exec: no allocation,
-// no errno, a few KiB of stack.
+// What the program that is about to be run says about itself, as far as it decides whether
+// libsonde_preload.so can go along into it. That library asks before an exec, and the launcher
+// before it starts the command. Stateless; any thread, also between vfork and exec: no allocation,
+// no errno, less than 1 KiB of stack.
 #pragma once
 
 #include <cstddef>
 
-namespace sonde::preload {
+namespace sonde::core {
 
 struct ExecTarget {
   bool found = false;  // false: nothing is known of it; running it fails, or libc knows a way
   const char* reason = nullptr;  // why Sonde does not follow, for a person; nullptr: it does
-  bool mustStrip = false;        // this library in LD_PRELOAD would break it, or make it complain
+  bool mustStrip = false;        // the library in LD_PRELOAD would break it, or make it complain
 };
 
 // The program behind `path`, which is taken relative to `folder` (AT_FDCWD, or a descriptor), or
@@ -21,4 +22,4 @@ ExecTarget inspectTarget(int folder, const char* path, char* const* environment)
 // Where execvp(3) finds `file` in PATH; false when it does not. `out` has `size` bytes.
 bool findInPath(const char* file, char* out, std::size_t size) noexcept;
 
-}  // namespace sonde::preload
+}  // namespace sonde::core
