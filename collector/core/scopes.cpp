@@ -180,8 +180,7 @@ void skipScope(Probe probe, std::uint8_t group) noexcept {
 
 std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
   const ThreadState* state = tState;
-  if (state == nullptr ||
-      state->generation != gForkPage->generation.load(std::memory_order_relaxed))
+  if (!isCurrent(state))
     return 0;
   std::uint32_t count = 0;
   for (std::uint32_t at = 0; at < state->scopeCount; ++at)

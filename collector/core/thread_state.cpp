@@ -3,12 +3,12 @@
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
+#include "collector/core/record_place.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -97,19 +97,16 @@ ThreadState* registerThread(ThreadState* before) noexcept {
 // begins a new state.
 void threadEnds(void* pointer) noexcept {
   auto* state = static_cast<ThreadState*>(pointer);
-  if (tState != state || state->generation != gForkPage->generation.load(std::memory_order_relaxed))
+  if (tState != state || !isCurrent(state))
     return;
   const std::uint32_t given = state->givenName.load(std::memory_order_relaxed);
   const std::uint32_t name = given != 0 ? given : currentName();
   if (enter(wire::Probe::Process, wire::RecordKind::ThreadEnd) == state) {
-    constexpr std::uint16_t kSize = sizeof(wire::ThreadEnd);
-    if (state->cursor != nullptr && (state->cursor + kSize <= state->end || nextSlot(state))) {
-      const wire::ThreadEnd record{{kSize, wire::RecordKind::ThreadEnd, 0, name}, readTicks()};
-      memcpy(state->cursor, &record, sizeof record);
-      state->cursor += kSize;
-      state->slot->committed.store(
-          static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
-          std::memory_order_release);
+    // A thread that has recorded nothing takes no slot for its end.
+    if (auto* place = state->slot == nullptr ? nullptr : reserve<wire::ThreadEnd>(state);
+        place != nullptr) {
+      *place = {{sizeof *place, wire::RecordKind::ThreadEnd, 0, name}, readTicks()};
+      publish<wire::ThreadEnd>(state);
     }
     leave(state);
   }
@@ -155,8 +152,7 @@ ThreadState* registerSelf() noexcept {
     return nullptr;
   // attachChild() has forgotten the parent's states, and with them this thread's.
   ThreadState* before = tState;
-  if (before != nullptr &&
-      before->generation == gForkPage->generation.load(std::memory_order_relaxed))
+  if (isCurrent(before))
     return before;
   ThreadState* state = registerThread(before);
   if (state == nullptr)

@@ -70,19 +70,29 @@ inline std::uint32_t imageGeneration() noexcept {
                                      wire::Probe probe,
                                      wire::RecordKind kind) noexcept;
 
+// Takes the guard, which must be free. `frame`: a place in the stack frame that holds it.
+inline void takeGuard(ThreadState* state, const char* frame) noexcept {
+  state->guardFrame = frame;
+  state->busy.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// Whether the calling thread's state is one of this process image, and not that of a parent.
+inline bool isCurrent(const ThreadState* state) noexcept {
+  return __builtin_expect(state != nullptr && state->generation == gForkPage->generation.load(
+                                                                       std::memory_order_relaxed),
+                          1);
+}
+
 // Takes the guard of the calling thread. nullptr: drop the record (it has been counted).
 inline ThreadState* enter(wire::Probe probe, wire::RecordKind kind) noexcept {
   const char here = 0;
   ThreadState* state = tState;
-  if (__builtin_expect(state == nullptr || state->generation != gForkPage->generation.load(
-                                                                    std::memory_order_relaxed),
-                       0))
+  if (!isCurrent(state))
     return enterSlowly(probe, kind);
   if (__builtin_expect(state->busy.load(std::memory_order_relaxed) != 0, 0))
     return enterBusy(state, &here, probe, kind);
-  state->guardFrame = &here;
-  state->busy.store(1, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  takeGuard(state, &here);
   return state;
 }
 
@@ -104,19 +114,12 @@ bool insideWrite() noexcept;
 class WriteMark {
  public:
   WriteMark() noexcept : state_(tState) {
-    if (__builtin_expect(state_ == nullptr || state_->generation != gForkPage->generation.load(
-                                                                        std::memory_order_relaxed),
-                         0))
+    if (!isCurrent(state_))
       state_ = registerSelf();
-    if (state_ == nullptr)
-      return;
-    if (state_->busy.load(std::memory_order_relaxed) != 0) {
+    if (state_ != nullptr && state_->busy.load(std::memory_order_relaxed) != 0)
       state_ = nullptr;
-      return;
-    }
-    state_->guardFrame = reinterpret_cast<const char*>(this);
-    state_->busy.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (state_ != nullptr)
+      takeGuard(state_, reinterpret_cast<const char*>(this));
   }
   ~WriteMark() noexcept {
     if (state_ != nullptr)

@@ -22,8 +22,7 @@ bool inVforkChild() noexcept {
 bool inNotedVforkChild() noexcept {
   const std::uint32_t vforks = gVforks.load(std::memory_order_relaxed);
   ThreadState* state = tState;
-  if (state == nullptr ||
-      state->generation != gForkPage->generation.load(std::memory_order_relaxed))
+  if (!isCurrent(state))
     return inVforkChild();
   if (__builtin_expect(state->vforksSeen != vforks, 0)) {
     if (inVforkChild())
