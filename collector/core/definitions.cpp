@@ -121,6 +121,20 @@ bool growSegment(Spool& spool, std::uint64_t tail) noexcept {
   return true;
 }
 
+// In a child: the parent's mapping, but for its first slot. A signal handler that attaches the
+// child may have interrupted a function that has just looked up where the control page, the
+// counters or the header are: in their place there are zeros now, by which nothing records.
+void unmapParent(const char* base, std::size_t bytes) noexcept {
+  rawSyscall(SYS_mmap,
+             asLong(base),
+             kSlotBytes,
+             PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+             -1,
+             0);
+  rawSyscall(SYS_munmap, asLong(base + kSlotBytes), static_cast<long>(bytes - kSlotBytes));
+}
+
 // The id for a text that gets none of its own: for good because the table is full, or, with 0, for
 // now because the spool is.
 std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
@@ -225,7 +239,7 @@ std::uint32_t adoptStrings(Spool& spool) noexcept {
       gTextBytesUsed.fetch_sub(storedBytes(string->length), std::memory_order_relaxed);
     }
   }
-  rawSyscall(SYS_munmap, asLong(oldBase), static_cast<long>(oldBytes));
+  unmapParent(oldBase, oldBytes);
   return lost;
 }
 

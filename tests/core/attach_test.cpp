@@ -57,6 +57,27 @@ TEST(Attach, AChildWritesAFileOfItsOwnWithTheIdsOfItsParent) {
   EXPECT_EQ(dumps[1].lost(wire::LossReason::Unbalanced), 0U);
 }
 
+// A handler may fork and attach between two instructions of a function that has just looked up
+// where the control page, the counters or the header are.
+TEST(Attach, WhatTheParentsHeaderSlotWasIsStillThereForAChildToRead) {
+  record([] {
+    const std::uint32_t name = intern("value");
+    const wire::ControlPage* control = gSpool.control;
+    const wire::FileHeader* header = gSpool.header;
+    wire::LossCounters* loss = gSpool.loss;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      emitMark(name, Probe::Annotation);
+      loss->count[0][0][0].fetch_add(1);
+      ::_exit(control->recording.load() == 0 && header->pid == 0 ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(loss->count[0][0][0].load(), 0U);
+  });
+}
+
 TEST(Attach, CountsTheTextsForWhichAChildHasNoRoom) {
   const test::SpoolFolder folder(kRoom);
   constexpr int kTexts = 200;
