@@ -84,9 +84,9 @@ Error nothingIn(const NsightContext& context) {
 }  // namespace
 
 NsightImporter::NsightImporter(store::TraceWriter& writer,
-                               const std::filesystem::path& scratch,
+                               std::filesystem::path scratch,
                                BytesRead bytesRead)
-    : writer_(writer), scratch_(scratch), bytesRead_(std::move(bytesRead)) {}
+    : writer_(writer), scratch_(std::move(scratch)), bytesRead_(std::move(bytesRead)) {}
 
 void NsightImporter::sayWhatIsMissing(NsightContext& context) {
   std::vector<std::string> missing;

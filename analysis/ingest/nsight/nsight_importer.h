@@ -20,9 +20,7 @@ class NsightContext;
 class NsightImporter {
  public:
   // Intermediate data goes to files in `scratch`.
-  NsightImporter(store::TraceWriter& writer,
-                 const std::filesystem::path& scratch,
-                 BytesRead bytesRead);
+  NsightImporter(store::TraceWriter& writer, std::filesystem::path scratch, BytesRead bytesRead);
 
   // Once. Requires: a transaction is open; what it held is committed on the way. Errors are
   // NsightFile::open()'s; Corrupt: nothing in the file could be read.
