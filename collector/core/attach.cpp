@@ -23,12 +23,10 @@ wire::ControlPage gSilent;
 void countMissed() noexcept {
   for (int probe = 0; probe < static_cast<int>(wire::Probe::Count); ++probe) {
     for (int kind = 0; kind < static_cast<int>(wire::RecordKind::Count); ++kind) {
-      for (int reason = 0; reason < static_cast<int>(wire::LossReason::Count); ++reason) {
-        const std::uint64_t count =
-            gForkPage->missed.count[probe][kind][reason].load(std::memory_order_relaxed);
-        if (count != 0)
-          gSpool.loss->count[probe][kind][reason].fetch_add(count, std::memory_order_relaxed);
-      }
+      for (int reason = 0; reason < static_cast<int>(wire::LossReason::Count); ++reason)
+        gSpool.loss->count[probe][kind][reason].fetch_add(
+            gForkPage->missed.count[probe][kind][reason].load(std::memory_order_relaxed),
+            std::memory_order_relaxed);
     }
   }
 }

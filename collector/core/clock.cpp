@@ -20,8 +20,8 @@ std::int64_t readClock(clockid_t clock) noexcept {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-__extension__ typedef __int128
-    Int128;  // NOLINT(modernize-use-using): `using` takes no __extension__
+// NOLINTNEXTLINE(modernize-use-using): `using` takes no __extension__
+__extension__ typedef __int128 Int128;
 
 std::int64_t shifted(std::int64_t ns, std::int64_t monotonic) noexcept {
   const Int128 drift =

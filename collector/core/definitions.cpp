@@ -40,8 +40,8 @@ std::atomic<std::uint32_t>& claimOf(DefinitionHeader* definition) noexcept {
   return reinterpret_cast<std::atomic<std::uint32_t>&>(definition->claim);
 }
 
-__extension__ typedef unsigned __int128
-    Uint128;  // NOLINT(modernize-use-using): `using` takes no __extension__
+// NOLINTNEXTLINE(modernize-use-using): `using` takes no __extension__
+__extension__ typedef unsigned __int128 Uint128;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
   const auto product = static_cast<Uint128>(a) * b;
@@ -153,18 +153,16 @@ std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
   std::uint64_t mine = 0;
   for (;; at = (at + 1) % kTableSize) {
     std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
-    if (entry == 0) {
-      if (mine == 0) {
-        if (!mayTake(length))
-          return loseName(hash, true);
-        mine = defineString(gSpool, 0, text, length);
-        if (mine == 0)
-          return loseName(hash, false);
-        gTextBytesUsed.fetch_add(storedBytes(length), std::memory_order_relaxed);
-      }
-      if (gStrings[at].compare_exchange_strong(entry, mine, std::memory_order_acq_rel))
-        return static_cast<std::uint32_t>(mine >> 32);
+    if (entry == 0 && mine == 0) {
+      if (!mayTake(length))
+        return loseName(hash, true);
+      mine = defineString(gSpool, 0, text, length);
+      if (mine == 0)
+        return loseName(hash, false);
+      gTextBytesUsed.fetch_add(storedBytes(length), std::memory_order_relaxed);
     }
+    if (entry == 0 && gStrings[at].compare_exchange_strong(entry, mine, std::memory_order_acq_rel))
+      return static_cast<std::uint32_t>(mine >> 32);
     if (holds(entry, text, length))
       return static_cast<std::uint32_t>(entry >> 32);
   }

@@ -245,11 +245,10 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   std::uint32_t execCount = 0;
   // A file stays until its process is dead, so counting the ones that are there counts the images
   // before this one.
-  while (spoolPath(spool.path, sizeof spool.path, folder, who, execCount, "") &&
-         isThere(spool.path))
+  while (spoolPath(spool.path, folder, who, execCount, "") && isThere(spool.path))
     ++execCount;
-  char making[sizeof spool.path];
-  if (!spoolPath(making, sizeof making, folder, who, execCount, ".new"))
+  char making[kPathBytes];
+  if (!spoolPath(making, folder, who, execCount, ".new"))
     return false;
   const long fd = makeFile(spool, making);
   if (fd < 0)

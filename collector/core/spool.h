@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collector/core/chunk.h"
+#include "collector/core/spool_name.h"
 #include "collector/wire/spool_format.h"
 
 #include <atomic>
@@ -26,7 +27,7 @@ struct Spool {
   std::atomic<std::uint64_t> retryNs{0};         // no new chunk is tried for before this time
   std::atomic<std::uint64_t> fullUntilTicks{0};  // no slot is looked for before this time
   std::atomic<bool> unreachable{false};  // the file could not be opened when that was tried last
-  char path[512] = {};
+  char path[kPathBytes] = {};
 };
 extern Spool gSpool;
 

@@ -98,13 +98,12 @@ std::size_t readCommand(char* out, std::size_t size) noexcept {
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
-bool spoolPath(char* out,
-               std::size_t size,
+bool spoolPath(char (&out)[kPathBytes],
                const char* folder,
                const ImageIdentity& who,
                std::uint32_t execCount,
                const char* suffix) noexcept {
-  return TextBuilder(out, size)
+  return TextBuilder(out, sizeof out)
       .text(folder)
       .text("/")
       .bytes(who.bootId, 8)

@@ -18,10 +18,11 @@ ImageIdentity readIdentity() noexcept;
 // The process's arguments, each zero-terminated, cut to `size`; how many bytes.
 std::size_t readCommand(char* out, std::size_t size) noexcept;
 
+inline constexpr std::size_t kPathBytes = 512;
+
 // "<folder>/<boot id, 8 characters>-<pid namespace>-<pid>-<start time>-<execCount>.spool" plus
 // `suffix`; false when it does not fit.
-bool spoolPath(char* out,
-               std::size_t size,
+bool spoolPath(char (&out)[kPathBytes],
                const char* folder,
                const ImageIdentity& who,
                std::uint32_t execCount,

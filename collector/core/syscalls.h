@@ -8,8 +8,14 @@ namespace sonde::core {
 
 #if defined(__x86_64__)
 
-inline long rawSyscall(
-    long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+inline long rawSyscall(  // NOLINT(readability-function-size): a system call has seven words
+    long number,
+    long a = 0,
+    long b = 0,
+    long c = 0,
+    long d = 0,
+    long e = 0,
+    long f = 0) noexcept {
   long result;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
@@ -23,8 +29,14 @@ inline long rawSyscall(
 
 #elif defined(__aarch64__)
 
-inline long rawSyscall(
-    long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+inline long rawSyscall(  // NOLINT(readability-function-size): a system call has seven words
+    long number,
+    long a = 0,
+    long b = 0,
+    long c = 0,
+    long d = 0,
+    long e = 0,
+    long f = 0) noexcept {
   register long x8 asm("x8") = number;
   register long x0 asm("x0") = a;
   register long x1 asm("x1") = b;

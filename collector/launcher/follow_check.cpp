@@ -8,6 +8,7 @@ namespace sonde::launcher {
 
 FollowCheck checkFollow(const std::string& path, const std::vector<std::string>& environment) {
   std::vector<char*> entries;
+  entries.reserve(environment.size() + 1);
   for (const std::string& entry : environment)
     entries.push_back(const_cast<char*>(entry.c_str()));
   entries.push_back(nullptr);

@@ -19,6 +19,7 @@
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
 
+/* NOLINTBEGIN(modernize-*,readability-identifier-naming): it is C as well */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -201,4 +202,5 @@ class Scope {
     sonde_begin_cached((kind), ("" name), &sonde_name_cache); \
   }))
 
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
 #endif

@@ -81,7 +81,8 @@ constexpr std::uint32_t generationOf(std::uint64_t life) noexcept {
 }
 
 constexpr std::uint64_t lifeOf(std::uint32_t generation, std::uint32_t holders) noexcept {
-  return std::uint64_t{generation} << 32 | holders;
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 32 of 64 bits
+  return static_cast<std::uint64_t>(generation) << 32 | holders;
 }
 
 // One holder less. Requires: it was counted.

@@ -9,7 +9,7 @@
 #include <ostream>
 // gloo/types.h wants <iostream> for a declaration, which would bring a static object of libstdc++
 // with it.
-#define _GLIBCXX_IOSTREAM 1
+#define _GLIBCXX_IOSTREAM 1  // NOLINT(readability-identifier-naming)
 #include "collector/core/emit.h"
 #include "collector/preload/probes/gloo_contexts.h"
 #include "collector/preload/probes/gloo_layout.h"

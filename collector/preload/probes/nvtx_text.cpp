@@ -83,6 +83,7 @@ bool startsWith(const char* text, const char* prefix) noexcept {
 
 std::int32_t iterationNumber(const char* text) noexcept {
   const char* digit = text + sizeof kProfilerStep - 1;
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): kindOf() saw the prefix
   std::int32_t number = *digit >= '0' && *digit <= '9' ? 0 : -1;
   for (; *digit >= '0' && *digit <= '9' && number < 100'000'000; ++digit)
     number = number * 10 + (*digit - '0');
@@ -130,7 +131,7 @@ std::size_t appendUtf8(char* out, std::uint32_t code) noexcept {
 void toUtf8(const wchar_t* text, char (&out)[kWideBytes]) noexcept {
   std::size_t length = 0;
   for (; *text != L'\0' && length + 5 <= kWideBytes; ++text) {
-    const std::uint32_t code = static_cast<std::uint32_t>(*text);
+    const auto code = static_cast<char32_t>(*text);
     const bool valid = code < 0x11'0000 && (code < 0xd800 || code > 0xdfff);
     length += appendUtf8(out + length, valid ? code : 0xfffd);
   }

@@ -36,10 +36,10 @@ __attribute__((constructor(102))) void prepare() {
 }  // namespace
 }  // namespace sonde::preload
 
-SONDE_EXPORT [[noreturn]] void _exit(int status) {
+SONDE_EXPORT __attribute__((noreturn)) void _exit(int status) {
   sonde::preload::leave(status);
 }
 
-SONDE_EXPORT [[noreturn]] void _Exit(int status) {
+SONDE_EXPORT __attribute__((noreturn)) void _Exit(int status) {
   sonde::preload::leave(status);
 }
