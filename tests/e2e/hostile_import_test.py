@@ -74,7 +74,8 @@ class HostileImport(unittest.TestCase):
         self.refused(self.folder / "missing", "No such file")
         self.refused(pathlib.Path("/dev/zero"), "no regular file")
         self.refused(self.file(""))
-        self.refused(self.file(b"\0" * 4096), "byte 0")
+        self.refused(self.file(b"\0" * 4096))
+        self.refused(self.file("hello, world"), "byte 0")
 
     def test_what_is_no_trace(self):
         for text in ("[]", "{}", "[1, 2]", '{"traceEvents": 7}', '{"traceEvents": {}}', "null", '"text"', "]", "{]",
