@@ -1,11 +1,11 @@
 // Files that end too early, at any byte: what is whole is imported or the file is refused; nothing
 // crashes or hangs, and no event is there twice.
 #include "analysis/ingest/import_job.h"
+#include "tests/ingest/gzip_text.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <random>
@@ -35,20 +35,6 @@ std::string wholeTrace() {
   return text + R"(], "baseTimeNanoseconds": 1700000000000000000, "traceName": "x"})";
 }
 
-std::string compressed(const std::string& text) {
-  std::string out(compressBound(text.size()) + 64, '\0');
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 class CutFiles : public ::testing::TestWithParam<bool> {
  protected:
   // How many events came out of the file; -1: it was refused.
@@ -75,7 +61,7 @@ class CutFiles : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(CutFiles, GiveWhatIsWholeOrARefusal) {
-  const std::string whole = GetParam() ? compressed(wholeTrace()) : wholeTrace();
+  const std::string whole = GetParam() ? test::gzip(wholeTrace()) : wholeTrace();
   ASSERT_EQ(import(whole), kEvents);
   std::mt19937 random(20261122);  // NOLINT(cert-msc51-cpp): the same cuts in every run
   std::int64_t partly = 0;

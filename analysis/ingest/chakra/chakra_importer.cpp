@@ -10,7 +10,6 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::uint64_t kCommitBytes = 64 << 20;
 constexpr std::uint64_t kMessagesPerReport = 1024;
 constexpr std::string_view kCategory = "chakra";
 constexpr std::int64_t kDevice = 0;  // files do not say which
@@ -108,20 +107,9 @@ Result<void> ChakraImporter::readAll(MessageReader& reader) {
     if (!*more)
       return {};
     SONDE_TRY(take(message, reader));
-    if (++messages_ % kMessagesPerReport == 0)
-      SONDE_TRY(progress(reader.source().fileBytesRead()));
+    if (++messages_ % kMessagesPerReport == 0 && bytesRead_)
+      bytesRead_(reader.source().fileBytesRead());
   }
-}
-
-Result<void> ChakraImporter::progress(std::uint64_t fileBytesRead) {
-  if (fileBytesRead - committed_ >= kCommitBytes) {
-    committed_ = fileBytesRead;
-    SONDE_TRY(writer_.commit());
-    SONDE_TRY(writer_.begin());
-  }
-  if (bytesRead_)
-    bytesRead_(fileBytesRead);
-  return {};
 }
 
 Result<void> ChakraImporter::take(const std::string& message, MessageReader& reader) {

@@ -31,7 +31,7 @@ class ChakraImporter {
                  model::OptionalInt rank,
                  BytesRead bytesRead);
 
-  // Once. Requires: a transaction is open; what it held is committed on the way. Corrupt: nothing
+  // Once. Requires: a transaction is open. Corrupt: nothing
   // in the file could be read. Unsupported: its nodes have no times.
   Result<ImportedFile> import(ByteSource source);
 
@@ -44,7 +44,6 @@ class ChakraImporter {
   Result<Dependencies::Row> copy(const ChakraNode& node);
   Result<model::DeviceWork> workOf(const ChakraNode& node);
   Result<void> addCollective(const ChakraNode& node, const Dependencies::Row& row);
-  Result<void> progress(std::uint64_t fileBytesRead);
   Result<void> checkContent(const std::string& file) const;
   Result<void> finish();
 
@@ -62,7 +61,6 @@ class ChakraImporter {
   std::uint64_t begunLater_ = 0;   // of them, that do not begin at 0
   std::uint64_t withoutTime_ = 0;  // nodes with neither start nor duration
   std::uint64_t messages_ = 0;
-  std::uint64_t committed_ = 0;  // bytes of the file whose rows are
   ImportedFile result_;
 };
 

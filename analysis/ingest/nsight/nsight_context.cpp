@@ -9,7 +9,6 @@ namespace sonde::ingest {
 namespace {
 
 constexpr std::uint64_t kRowsPerReport = 4096;
-constexpr std::uint64_t kRowsPerCommit = 1 << 20;
 
 // A global id holds, from the highest bits on, the machine, the virtual machine, the process (24
 // bits) and the thread (24 bits).
@@ -60,17 +59,12 @@ NsightContext::NsightContext(const NsightFile& source,
     rowsInAll_ += static_cast<double>(std::max<std::int64_t>(rows, 0));
 }
 
-Result<void> NsightContext::rowDone() {
+void NsightContext::rowDone() {
   ++rows_;
-  if (rows_ % kRowsPerCommit == 0) {
-    SONDE_TRY(writer.commit());
-    SONDE_TRY(writer.begin());
-  }
   if (rows_ % kRowsPerReport == 0 && bytesRead_) {
     const double share = std::min(static_cast<double>(rows_) / std::max(rowsInAll_, 1.0), 1.0);
     bytesRead_(static_cast<std::uint64_t>(share * static_cast<double>(fileBytes_)));
   }
-  return {};
 }
 
 model::OptionalInt NsightContext::timeOf(std::int64_t sessionNs) {

@@ -77,7 +77,7 @@ class NsightContext {
 
  private:
   // Says how far the reading is, and commits now and then so that the write-ahead log stays small.
-  Result<void> rowDone();
+  void rowDone();
 
   std::int64_t epochNs_ = 0;
   BytesRead bytesRead_;
@@ -98,7 +98,8 @@ Result<void> NsightContext::read(std::string_view name,
   const auto counted = [&](const NsightTable& each) -> Result<void> {
     ++rows;
     SONDE_TRY(row(each));
-    return rowDone();
+    rowDone();
+    return {};
   };
   SONDE_TRY(forEachRow(std::move(table), counted));
   if (rows > 0)

@@ -22,7 +22,7 @@ class NsightImporter {
   // Intermediate data goes to files in `scratch`.
   NsightImporter(store::TraceWriter& writer, std::filesystem::path scratch, BytesRead bytesRead);
 
-  // Once. Requires: a transaction is open; what it held is committed on the way. Errors are
+  // Once. Requires: a transaction is open. Errors are
   // NsightFile::open()'s; Corrupt: nothing in the file could be read.
   Result<ImportedFile> import(const std::filesystem::path& file);
 

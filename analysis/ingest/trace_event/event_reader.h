@@ -25,7 +25,7 @@ class EventReader {
     // A member of the file's top level besides its events: its name and its JSON text.
     virtual Result<void> member(std::string_view key, std::string_view json) = 0;
     // After each piece of about a megabyte. Fails to end the reading.
-    virtual Result<void> progress(std::uint64_t fileBytesRead) = 0;
+    virtual void progress(std::uint64_t fileBytesRead) = 0;
   };
 
   explicit EventReader(ByteSource source);

@@ -10,8 +10,6 @@
 namespace sonde::ingest {
 namespace {
 
-// Rows of an import are committed in parts, so that the write-ahead log stays small.
-constexpr std::uint64_t kCommitBytes = 64 << 20;
 constexpr std::string_view kArgsKey = "args";
 constexpr std::size_t kNoArgs = 2;                  // "{}"
 constexpr std::string_view kTransfer = "transfer";  // shown by an export, and not held
@@ -71,15 +69,9 @@ Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
   return std::move(result_);
 }
 
-Result<void> TraceEventImporter::progress(std::uint64_t fileBytesRead) {
-  if (fileBytesRead - committed_ >= kCommitBytes) {
-    committed_ = fileBytesRead;
-    SONDE_TRY(writer_.commit());
-    SONDE_TRY(writer_.begin());
-  }
+void TraceEventImporter::progress(std::uint64_t fileBytesRead) {
   if (bytesRead_)
     bytesRead_(fileBytesRead);
-  return {};
 }
 
 Result<void> TraceEventImporter::member(std::string_view key, std::string_view json) {

@@ -34,14 +34,14 @@ class TraceEventImporter : private EventReader::Visitor {
                      std::string hostName,
                      BytesRead bytesRead);
 
-  // Once. Requires: a transaction is open; what it held is committed on the way. Corrupt: nothing
+  // Once. Requires: a transaction is open. Corrupt: nothing
   // in the file could be read.
   Result<ImportedFile> import(ByteSource source);
 
  private:
   Result<void> event(const TraceEvent& event) override;
   Result<void> member(std::string_view key, std::string_view json) override;
-  Result<void> progress(std::uint64_t fileBytesRead) override;
+  void progress(std::uint64_t fileBytesRead) override;
 
   using Handler = Result<void> (TraceEventImporter::*)(const TraceEvent&);
   static Handler handlerOf(char phase) noexcept;
@@ -82,9 +82,8 @@ class TraceEventImporter : private EventReader::Visitor {
   std::map<std::size_t, NcclCollectives> collectives_;  // by process
   std::vector<model::Iteration> iterations_;
   model::StringId argsKey_{};
-  bool isExport_ = false;        // `sonde export` wrote it: what devices did is of its process
-  std::int64_t baseNs_ = 0;      // to be added to every time
-  std::uint64_t committed_ = 0;  // bytes of the file whose rows are
+  bool isExport_ = false;    // `sonde export` wrote it: what devices did is of its process
+  std::int64_t baseNs_ = 0;  // to be added to every time
   ImportedFile result_;
 };
 
