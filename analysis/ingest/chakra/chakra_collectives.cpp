@@ -49,7 +49,7 @@ Result<void> ChakraCollectives::finish(store::TraceWriter& writer,
   for (auto& [name, group] : groups_) {
     model::Communicator row;
     row.processId = process;
-    row.jobKey = name.empty() ? "world" : name;
+    row.jobKey = name.empty() ? std::string_view("world") : name;
     if (name.empty())
       row.position = rank;
     SONDE_TRY_ASSIGN(group.id, writer.add(row));
