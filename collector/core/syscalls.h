@@ -6,16 +6,10 @@
 
 namespace sonde::core {
 
+// NOLINTNEXTLINE(readability-function-size): a system call has seven words
+inline long rawSyscall(
+    long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
 #if defined(__x86_64__)
-
-inline long rawSyscall(  // NOLINT(readability-function-size): a system call has seven words
-    long number,
-    long a = 0,
-    long b = 0,
-    long c = 0,
-    long d = 0,
-    long e = 0,
-    long f = 0) noexcept {
   long result;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
@@ -25,18 +19,7 @@ inline long rawSyscall(  // NOLINT(readability-function-size): a system call has
                : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                : "rcx", "r11", "memory");
   return result;
-}
-
 #elif defined(__aarch64__)
-
-inline long rawSyscall(  // NOLINT(readability-function-size): a system call has seven words
-    long number,
-    long a = 0,
-    long b = 0,
-    long c = 0,
-    long d = 0,
-    long e = 0,
-    long f = 0) noexcept {
   register long x8 asm("x8") = number;
   register long x0 asm("x0") = a;
   register long x1 asm("x1") = b;
@@ -49,11 +32,10 @@ inline long rawSyscall(  // NOLINT(readability-function-size): a system call has
                : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
                : "memory", "cc");
   return x0;
-}
-
 #else
 #error "collector/core knows the system call convention of x86-64 and AArch64 only"
 #endif
+}
 
 inline long asLong(const void* pointer) noexcept {
   return reinterpret_cast<long>(pointer);

@@ -16,8 +16,7 @@ namespace {
 class RealTraceTest : public TimelineViewTest {
  protected:
   void SetUp() override {
-    if (!QDir(QStringLiteral(SONDE_REFERENCE_DATA "/traces")).exists())
-      GTEST_SKIP() << "skipped: reference data not present";
+    ASSERT_TRUE(QDir(QStringLiteral(SONDE_REFERENCE_DATA "/traces")).exists());
   }
   // The files of a folder as one job, "job.sonde".
   void import(const char* folder) {
