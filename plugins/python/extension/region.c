@@ -1,10 +1,14 @@
 /* Regions: scopes that the PyTorch hooks open and close at moments of their own (an iteration lasts
  * from one optimiser step to the next), while the program's annotations open and close around them.
  * So that no slice crosses its parent, a region knows how many scopes of its thread were opened
- * inside it, and says to its listener "enclosing"  a scope that was open before the region is about
- * to end: end the region now; "ended"      that scope has ended; told when the listener returned
- * True at "enclosing"; "settled"    the last scope inside has ended and somebody had asked, with
- * settled(), for this moment. At most kRegions are open at a time. */
+ * inside it, and tells its listener of these events:
+ *
+ * - "enclosing": a scope that was open before the region is about to end; end the region now.
+ * - "ended": that scope has ended; told when the listener returned True at "enclosing".
+ * - "settled": the last scope inside has ended, and somebody had asked for this moment with
+ *   settled().
+ *
+ * At most kRegions are open at a time. */
 #include "collector/wire/iteration_keys.h"
 #include "plugins/python/extension/extension.h"
 
