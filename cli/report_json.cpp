@@ -54,7 +54,7 @@ json rankJson(const RankReport& rank) {
 json trafficJson(const JobReport& report) {
   json rows = json::array();
   for (const metrics::PeerTraffic& row : report.traffic)
-    rows.push_back({{"rank", row.rank},
+    rows.push_back({{"rank", orNull(row.rank)},
                     {"peer", row.peer},
                     {"kind", row.kind},
                     {"sent_bytes", row.sentBytes},
@@ -103,7 +103,7 @@ json reportJson(const JobReport& report) {
                                         {"share", operation.share}});
   }
   for (const metrics::ScalarTrend& trend : report.scalars)
-    document["scalars"].push_back({{"rank", trend.rank},
+    document["scalars"].push_back({{"rank", orNull(trend.rank)},
                                    {"name", trend.name},
                                    {"count", trend.count},
                                    {"first", orNull(trend.first)},

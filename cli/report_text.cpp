@@ -242,7 +242,7 @@ Lines trafficLines(const JobReport& report, std::size_t limit) {
                {"transfers", "transfers", ColumnKind::Integer}},
               {}};
   for (const metrics::PeerTraffic& traffic : report.traffic)
-    table.rows.push_back({traffic.rank,
+    table.rows.push_back({traffic.process,
                           cutTo(traffic.peer, 30),
                           traffic.kind,
                           traffic.sentBytes,
@@ -268,7 +268,7 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
     for (std::size_t i = 0; i < trends.size(); ++i)
       line += fmt::format("{}{} {} → {}",
                           i == 0 ? "" : ", ",
-                          trends[i]->rank,
+                          trends[i]->process,
                           valueText(trends[i]->first),
                           valueText(trends[i]->last));
     appendLines(lines, line);

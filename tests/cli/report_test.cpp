@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -94,6 +95,16 @@ TEST_F(Report, JsonHasTheContractsKeysAndTheRunsNumbers) {
   EXPECT_EQ(report["conservation"]["pairs"], 1);
   EXPECT_EQ(report["conservation"]["agreeing_pairs"], 1);
   EXPECT_EQ(report["conservation"]["sent_bytes"], 2 * 60 * 1000);
+}
+
+TEST_F(Report, JsonHasRanksAsNumbersEverywhere) {
+  const json report = jsonOf(sonde({"report", write(0), write(1), "--format", "json"}));
+  for (const char* key : {"ranks", "iterations", "operations", "traffic", "scalars"}) {
+    std::set<json> ranks;
+    for (const json& row : report[key])
+      ranks.insert(row["rank"]);
+    EXPECT_THAT(ranks, ElementsAre(json(0), json(1))) << key;
+  }
 }
 
 // A program that only annotates, over `wallNs`: of what it computed nothing was recorded.
@@ -255,7 +266,7 @@ TEST_F(Report, ShowsTheMemoryOfTheRecorder) {
 
 TEST(ReportText, WrapsWhatConnectionsDisagreeAbout) {
   JobReport report;
-  report.traffic.push_back({.rank = "rank 0", .kind = "tcp", .peer = "rank 1"});
+  report.traffic.push_back({.rank = 0, .process = "rank 0", .kind = "tcp", .peer = "rank 1"});
   report.conservation = {.pairs = 123'456, .exactPairs = 100'000, .agreeingPairs = 100'000};
   const std::string text = renderReport(report, false);
   EXPECT_THAT(text, HasSubstr(" byte for byte (23456 inexact,\n  not compared)\n"));
@@ -263,7 +274,7 @@ TEST(ReportText, WrapsWhatConnectionsDisagreeAbout) {
 
 TEST(ReportText, DoesNotCallInexactConnectionsEqual) {
   JobReport report;
-  report.traffic.push_back({.rank = "rank 0", .kind = "pipe", .peer = "rank 1"});
+  report.traffic.push_back({.rank = 0, .process = "rank 0", .kind = "pipe", .peer = "rank 1"});
   report.conservation = {.pairs = 3};
   EXPECT_THAT(
       renderReport(report, false),

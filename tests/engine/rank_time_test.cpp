@@ -292,7 +292,8 @@ TEST_F(RankMetrics, TrafficOfASharedPipeIsWithAllThatMovedBytes) {
   EXPECT_EQ(server.value, 8);
   const auto traffic = must(trafficOf(trace, must(readRanks(trace))));
   ASSERT_THAT(traffic, SizeIs(2));
-  EXPECT_EQ(traffic[0].rank, "rank 0");
+  EXPECT_EQ(traffic[0].rank, 0);
+  EXPECT_EQ(traffic[0].process, "rank 0");
   EXPECT_EQ(traffic[0].peer, "4 processes");
   EXPECT_EQ(traffic[0].receivedBytes, 400);
   EXPECT_EQ(traffic[0].sentBytes, 0);

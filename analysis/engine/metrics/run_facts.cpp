@@ -142,8 +142,10 @@ Result<std::vector<ScalarTrend>> scalarTrends(const Database& trace,
       SONDE_TRY_ASSIGN(const bool row, rows.step());
       if (!row)
         break;
-      if (trends.empty() || trends.back().name != rows.text(0) || trends.back().rank != rank.name)
-        trends.push_back({rank.name, std::string(rows.text(0)), 0, rows.optionalReal(1), {}});
+      if (trends.empty() || trends.back().name != rows.text(0) ||
+          trends.back().process != rank.name)
+        trends.push_back(
+            {rank.rank, rank.name, std::string(rows.text(0)), 0, rows.optionalReal(1), {}});
       ++trends.back().count;
       trends.back().last = rows.optionalReal(1);
     }

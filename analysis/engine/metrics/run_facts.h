@@ -27,7 +27,8 @@ struct Warning {
 };
 
 struct ScalarTrend {
-  std::string rank;
+  std::optional<std::int64_t> rank;
+  std::string process;  // "rank 3", or "process 4711"
   std::string name;
   std::int64_t count = 0;
   std::optional<double> first;  // none: not a number

@@ -155,17 +155,18 @@ Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
   SONDE_TRY_ASSIGN(Channels channels, readChannels(trace));
   SONDE_TRY(addTransfers(trace, channels));
   SONDE_TRY_ASSIGN(const PeerNames peers, PeerNames::read(trace, ranks, channels));
-  std::map<std::int64_t, std::string> names;
+  std::map<std::int64_t, const RankProcess*> sides;
   for (const RankProcess& rank : ranks)
-    names[rank.processId] = rank.name;
+    sides[rank.processId] = &rank;
   std::map<std::tuple<std::string, std::string, std::string>, PeerTraffic> sums;
   for (const auto& [id, channel] : channels) {
-    const auto rank = names.find(channel.processId);
-    if (rank == names.end() || channel.transfers == 0)
+    const auto found = sides.find(channel.processId);
+    if (found == sides.end() || channel.transfers == 0)
       continue;
+    const RankProcess& side = *found->second;
     const std::string peer = peers.of(channel);
-    PeerTraffic& sum = sums.try_emplace({rank->second, channel.kind, peer},
-                                        PeerTraffic{rank->second, channel.kind, peer})
+    PeerTraffic& sum = sums.try_emplace({side.name, channel.kind, peer},
+                                        PeerTraffic{side.rank, side.name, channel.kind, peer})
                            .first->second;
     sum.sentBytes += channel.sentBytes;
     sum.receivedBytes += channel.receivedBytes;

@@ -7,14 +7,16 @@
 #include "analysis/store/database.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace sonde::engine::metrics {
 
 struct PeerTraffic {
-  std::string rank;  // name of the process of whose side this is
-  std::string kind;  // tcp, unix, pipe …
+  std::optional<std::int64_t> rank;  // of the process of whose side this is
+  std::string process;               // its name
+  std::string kind;                  // tcp, unix, pipe …
   std::string peer;  // "rank 1", "process 4711", "4 processes" that moved bytes at the other end of
                      // one pipe or socket, or the address when it was not recorded
   std::int64_t sentBytes = 0;
