@@ -47,7 +47,7 @@ def wrap(function, shown, storages, guard):
     def around(arguments):
         if HERE.busy:
             return NOTHING
-        return Checkpoint(None if arguments and isinstance(arguments[0], storages) else shown)
+        return Checkpoint(None if arguments and issubclass(type(arguments[0]), storages) else shown)
 
     @functools.wraps(function)
     def called(*args, **kwargs):

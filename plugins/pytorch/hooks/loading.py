@@ -1,45 +1,76 @@
 """DataLoader: a slice for each batch that the consuming process asks for, and one for the start of an iterator, which
-is where worker processes are made. The number of samples is the first dimension of the batch's first tensor."""
-import functools
-from collections.abc import Mapping, Sequence
+is where worker processes are made. The number of samples is the first dimension of the batch's first tensor.
 
-from sonde._torch.guard import DATA_LOAD, NOTHING, enabled, scope
+Batches are the program's own objects: what is looked at here is looked at by the methods of torch and Python, never by
+those that the program's classes put in their place. Of other objects the number of samples is unknown.
+"""
+import functools
+import weakref
+from collections import UserDict
+
+from sonde._torch.guard import DATA_LOAD, NOTHING, Guard, enabled, past_overrides, scope
 from sonde._torch.training import TRAINING
 
 
-def samples_in(torch, batch, depth=4):
-    if type(batch) is torch.Tensor:
-        with torch._C.DisableTorchFunction():
-            return batch.shape[0] if batch.dim() > 0 else 0
-    if depth == 0 or not batch:
+class Samples:
+    """Counts the samples of batches."""
+
+    def __init__(self, torch):
+        self.torch = torch
+        self.shape = torch.Tensor.shape.__get__
+        self.past_overrides = past_overrides(torch)
+
+    def count(self, batch, depth=4):
+        """0: unknown."""
+        while depth > 0:
+            if issubclass(type(batch), self.torch.Tensor):
+                return self._of_tensor(batch)
+            batch, depth = self._first(batch), depth - 1
         return 0
-    if isinstance(batch, Mapping):
-        return samples_in(torch, next(iter(batch.values())), depth - 1)
-    if isinstance(batch, Sequence) and not isinstance(batch, (str, bytes)):
-        return samples_in(torch, batch[0], depth - 1)
-    return 0
 
+    def _of_tensor(self, tensor):
+        if type(tensor).__torch_dispatch__ is not self.torch.Tensor.__torch_dispatch__:
+            return 0  # it may tell its shape by a function of its own
+        try:
+            with self.past_overrides():
+                shape = self.shape(tensor)
+        except RuntimeError:  # a nested tensor
+            return 0
+        return shape[0] if len(shape) > 0 else 0
 
-def remaining(iterator):
-    """Batches that this iterator still has, or None when that cannot be known."""
-    loader = iterator._index_sampler
-    if not hasattr(loader, "__len__") or getattr(iterator, "_IterableDataset_len_called", None) is not None:
+    @staticmethod
+    def _first(batch):
+        kind = type(batch)
+        if UserDict in kind.__mro__:
+            batch = object.__getattribute__(batch, "__dict__").get("data")
+            kind = type(batch)
+        for base, items in ((dict, dict.values), (list, list.__iter__), (tuple, tuple.__iter__)):
+            if issubclass(kind, base):
+                return next(iter(items(batch)), None)
         return None
-    return len(loader) - iterator._num_yielded
 
 
-def is_used_up(iterator):
-    from torch.utils.data.dataloader import _DatasetKind
-    try:
-        return iterator._dataset_kind == _DatasetKind.Map and remaining(iterator) == 0
-    except (TypeError, NotImplementedError):  # a sampler without a length
-        return False
+BATCHES = weakref.WeakKeyDictionary()  # iterator -> how many batches it gives; None: unknown
+
+
+def batches_of(iterator):
+    """Asks a sampler of the program, so once in an epoch."""
+    if iterator._num_yielded == 0 or iterator not in BATCHES:
+        try:
+            BATCHES[iterator] = len(iterator._index_sampler)
+        except Exception:  # the program's: no length, or none yet
+            BATCHES[iterator] = None
+    return BATCHES[iterator]
 
 
 def install(torch, guard):
     from torch.utils.data import DataLoader
-    from torch.utils.data.dataloader import _BaseDataLoaderIter
+    from torch.utils.data.dataloader import _BaseDataLoaderIter, _DatasetKind
     following, starting = _BaseDataLoaderIter.__next__, DataLoader.__iter__
+    samples, counting = Samples(torch), Guard("samples")
+
+    def is_used_up(iterator):
+        return iterator._dataset_kind == _DatasetKind.Map and batches_of(iterator) == iterator._num_yielded
 
     def asked(iterator):
         if not is_used_up(iterator):
@@ -47,7 +78,7 @@ def install(torch, guard):
         return scope(DATA_LOAD, "data_load")
 
     def arrived(iterator, batch):
-        TRAINING.loaded(samples_in(torch, batch), is_used_up(iterator))
+        TRAINING.loaded(counting.run(samples.count, batch) or 0, is_used_up(iterator))
 
     @functools.wraps(following)
     def followed(self):

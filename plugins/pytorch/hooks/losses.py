@@ -11,7 +11,7 @@ import struct
 import weakref
 
 from sonde import _sonde
-from sonde._torch.guard import Guard
+from sonde._torch.guard import Guard, past_overrides
 
 PENDING = 8  # copies in flight; more are not read
 
@@ -28,6 +28,7 @@ class Reader:
     def __init__(self, torch):
         self.torch = torch
         self.guard = Guard("losses")
+        self.past_overrides = past_overrides(torch)
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.kinds = {torch.float32: (ctypes.c_float, float), torch.float64: (ctypes.c_double, float),
                       torch.float16: (ctypes.c_uint16, _half), torch.bfloat16: (ctypes.c_uint16, _bfloat)}
@@ -39,9 +40,11 @@ class Reader:
         self.guard.run(self._read, tensors)
 
     def _read(self, tensors):
-        with self.torch._C.DisableTorchFunction():
+        with self.past_overrides():
             self.collect()
-            tensor = tensors if isinstance(tensors, self.torch.Tensor) else tensors[0]
+            if type(tensors) is not tuple or not tensors:
+                return
+            tensor = tensors[0]
             if self.unscaled is not None and self.unscaled[0]() is tensor:
                 tensor = self.unscaled[1]()
             if type(tensor) not in self.plain or tensor.dtype not in self.kinds or tensor.numel() != 1:
@@ -108,7 +111,7 @@ def install(torch):
     @functools.wraps(scale)
     def scaled(self, outputs):
         result = scale(self, outputs)
-        if isinstance(outputs, torch.Tensor) and isinstance(result, torch.Tensor):
+        if issubclass(type(outputs), torch.Tensor) and issubclass(type(result), torch.Tensor):
             reader.guard.run(reader.scaled, result, outputs)
         return result
 

@@ -13,6 +13,36 @@ from sonde._torch.training import TRAINING
 MAX_REBUILDS = 8  # of one root's names, when modules come that were not there before
 
 
+def attribute(module, name):
+    """What nn.Module keeps under this name, past what the program's class makes of reading it; None: nothing."""
+    own = object.__getattribute__(module, "__dict__")
+    if name in own or not type(module).__module__.startswith("torch."):
+        return own.get(name)
+    return getattr(module, name, None)  # torch's own class: compiled or scripted ones ask the module inside
+
+
+def children(module):
+    """(name, module) of those directly inside."""
+    inside = attribute(module, "_modules")
+    return [] if inside is None else [(name, child) for name, child in inside.items() if child is not None]
+
+
+def modules_in(root):
+    """(path, module) of the root and all inside, as its named_modules() gives them where no class has its own."""
+    seen, waiting = set(), [("", root)]
+    while waiting:
+        path, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        yield path, module
+        waiting += [(f"{path}.{name}" if path else name, child) for name, child in reversed(children(module))]
+
+
+def is_training(module):
+    return attribute(module, "training") is not False
+
+
 class Names:
     """The qualified names of a root's modules. Holds no module alive."""
 
@@ -24,7 +54,7 @@ class Names:
     def _build(self, root):
         self.builds += 1
         self.names = {id(module): (weakref.ref(module), self._shown(module, path))
-                      for path, module in root.named_modules()}
+                      for path, module in modules_in(root)}
 
     @staticmethod
     def _shown(module, path):
@@ -66,9 +96,9 @@ def is_trained(module):
 
 
 def note_trained(module):
-    for one in (module, getattr(module, "module", None)):  # and the model inside DistributedDataParallel
-        if one is not None:
-            TRAINED[id(one)] = weakref.ref(one, lambda _, key=id(one): TRAINED.pop(key, None))
+    inside = [child for name, child in children(module) if name == "module"]  # of DistributedDataParallel
+    for one in (module, *inside):
+        TRAINED[id(one)] = weakref.ref(one, lambda _, key=id(one): TRAINED.pop(key, None))
 
 
 class Outermost:
@@ -85,15 +115,16 @@ class Outermost:
     def _kind(module, gradients):
         if HERE.backward:
             return None
+        training = is_training(module)
         if gradients:
-            if module.training or is_trained(module):
-                if not module.training and TRAINING.evaluation.is_open:
+            if training or is_trained(module):
+                if not training and TRAINING.evaluation.is_open:
                     return None
-                if module.training and not is_trained(module):
+                if training and not is_trained(module):
                     note_trained(module)
                 TRAINING.forward()
             return FORWARD
-        if module.training:
+        if training:
             return None
         if is_trained(module):
             TRAINING.begin_evaluation()
@@ -137,9 +168,9 @@ def install(torch, guard):
     def switched(module, mode):
         if not is_trained(module):
             return
-        if mode:
+        if mode is True:
             TRAINING.end_evaluation()
-        else:
+        elif mode is False:  # anything else is refused by torch
             TRAINING.begin_evaluation()
 
     @functools.wraps(train)
