@@ -4,7 +4,7 @@ import pathlib
 from setuptools import Extension, setup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SOURCES = ["entry", "module", "names", "region", "scope"]
+SOURCES = ["entry", "module", "names", "numbers", "region", "scope"]
 
 setup(
     ext_modules=[

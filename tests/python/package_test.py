@@ -3,6 +3,7 @@ import unittest
 
 import recorded
 
+WITHOUT_EXTENSION = "import sys\nsys.modules['sonde._sonde'] = None\n"
 EVERYTHING = """
     import sonde
     with sonde.phase("train"):
@@ -45,7 +46,7 @@ class Package(unittest.TestCase):
         self.assertEqual([], trace.slices)
 
     def test_runs_without_the_extension(self):
-        trace = recorded.run("import sys\nsys.modules['sonde._sonde'] = None\n" + recorded.textwrap.dedent(EVERYTHING)
+        trace = recorded.run(WITHOUT_EXTENSION + recorded.textwrap.dedent(EVERYTHING)
                              + "\n@sonde.operation('x')\ndef f():\n    return 4\nprint(f())\n")
         self.assertEqual("done\n4\n", trace.stdout)
         self.assertEqual([], trace.slices)
@@ -77,23 +78,95 @@ class Package(unittest.TestCase):
         self.assertEqual(["grün", "", "lone \\ud800", "x" * 500], trace.names("operation")[:4])
         self.assertEqual([f"dynamic {i}" for i in range(2000)], trace.names("operation")[4:])
 
-    def test_refuses_what_is_no_name_with_and_without_a_library(self):
-        for library in (recorded.LIBRARY, None):
-            trace = recorded.run("""
-                import sonde
-                for wrong in (lambda: sonde.operation(5), lambda: sonde.phase(), lambda: sonde.iteration("a"),
-                              lambda: sonde.mark(1), lambda: sonde.scalar(1, 2), lambda: type(sonde.operation("x"))()):
-                    try:
-                        wrong()
-                    except TypeError:
-                        print("TypeError")
-            """, library=library)
-            self.assertEqual("TypeError\n" * 6, trace.stdout)
+    def test_refuses_and_takes_the_same_everywhere(self):
+        """Under a library, without one, and without the extension."""
+        calls = """
+            operation(5) operation(b"x") operation() operation(name="x") operation("x") operation(print) operation(part)
+            phase() phase(name="x") phase(None) evaluation(name="x") evaluation(3) evaluation()
+            iteration("a") iteration(1.5) iteration(Index()) iteration(Float()) iteration(2**70) iteration(-1) iteration(None)
+            iteration(number=3) iteration(True) iteration(part) iteration(f) iteration(1,2)
+            scalar("a",1) scalar("a","x") scalar("a",None) scalar(1,2) scalar("a") scalar(name="a",value=1) scalar("a",Bad())
+            mark("m") mark(None) mark(1) mark(name="m")
+            metadata("k",object()) metadata(3,4) metadata("k") metadata("k",1,2) metadata() metadata(key="a",value="b")
+            iteration_info(Index(),Float(),Float()) iteration_info(3.0) iteration_info(-1,2,3) iteration_info(2**70)
+            iteration_info("x",None,"y") iteration_info(Bad(),Bad(),Bad()) iteration_info(samples=1,flops=2)
+            iteration_info(1,2,3,4) iteration_info(more=1) operation("x").__class__() operation("x")(int)
+        """.split()
+        program = f"""
+            import functools, sonde
+            class Index:
+                def __index__(self): return 3
+            class Float:
+                def __float__(self): return 2.5
+            class Bad:
+                def __index__(self): raise RuntimeError("mine")
+                __float__ = __index__
+            def f(): pass
+            part = functools.partial(f)
+            for call in {calls}:
+                try:
+                    eval("sonde." + call)
+                    print(call, "ok")
+                except Exception as error:
+                    print(call, type(error).__name__)
+        """
+        recording = recorded.run(program).stdout
+        self.assertEqual(recording, recorded.run(program, library=None).stdout)
+        self.assertEqual(recording, recorded.run(WITHOUT_EXTENSION + recorded.textwrap.dedent(program)).stdout)
+        refused = {line.rsplit(" ", 1)[0] for line in recording.splitlines() if not line.endswith(" ok")}
+        self.assertEqual(set("""
+            operation(5) operation(b"x") operation() operation(name="x") operation(part) phase() phase(name="x") phase(None)
+            evaluation(3) iteration("a") iteration(1.5) iteration(Float()) iteration(part) iteration(1,2) scalar(1,2)
+            scalar("a") scalar(name="a",value=1) mark(None) mark(1) mark(name="m") metadata(3,4) metadata("k")
+            metadata("k",1,2) iteration_info(1,2,3,4) iteration_info(more=1) operation("x").__class__() operation("x")(int)
+        """.split()), refused)
 
-    def test_a_scalar_that_is_no_number_harms_nobody(self):
-        trace = recorded.run("import sonde\nsonde.scalar('loss', 'high')\nprint('alive')")
+    def test_a_value_that_is_no_number_harms_nobody(self):
+        trace = recorded.run("""
+            import sonde
+            sonde.scalar("loss", "high")
+            sonde.iteration_info(4, "many", -1)
+            sonde.iteration_info(-4, float("nan"), 10**400)
+            print("alive")
+        """)
         self.assertEqual(("alive\n", []), (trace.stdout, trace.scalars))
+        self.assertEqual([("4", "0", "-1"), ("0", "0", "0")], [one[2:] for one in trace.infos])
         self.assertIn("not a number", trace.metadata["sonde.scalar"])
+        self.assertIn("not a number", trace.metadata["sonde.iteration_info"])
+
+    def test_takes_whatever_tells_its_number(self):
+        trace = recorded.run("""
+            import sonde
+            class Index:
+                def __index__(self): return 3
+            class Float:
+                def __float__(self): return 2.5
+            sonde.iteration_info(Index(), Float(), Float())
+            sonde.iteration_info(True, 2**64 - 1, Index())
+            sonde.scalar("index", Index())
+            with sonde.iteration(Index()):
+                pass
+            with sonde.iteration(2**70):
+                pass
+        """)
+        self.assertEqual([("3", "2", "2.5"), ("1", str(2**64 - 1), "3")], [one[2:] for one in trace.infos])
+        self.assertEqual([("index", "3")], [one[2:] for one in trace.scalars])
+        self.assertEqual([{"sonde.number": 3}, {}], [one.arguments for one in trace.of("iteration")])
+        self.assertIn("too great", trace.metadata["sonde.iteration"])
+
+    def test_an_interruption_passes(self):
+        for call in ("scalar('loss', Long())", "iteration_info(Long())", "iteration_info(flops=Long())"):
+            trace = recorded.run(f"""
+                import sonde
+                class Long:
+                    def __index__(self): raise KeyboardInterrupt
+                    __float__ = __index__
+                try:
+                    sonde.{call}
+                except KeyboardInterrupt:
+                    print("interrupted")
+            """)
+            self.assertEqual("interrupted\n", trace.stdout, call)
 
     def test_records_nothing_while_switched_off(self):
         trace = recorded.run(EVERYTHING, environment={"SONDE_TEST_OFF": "1"})

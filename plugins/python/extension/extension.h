@@ -23,6 +23,18 @@ extern const sonde_api_table* sondeApi;
 /* names.c: the id of a str; 0 when it has none. Never raises. */
 uint32_t nameId(PyObject* text);
 
+/* numbers.c. False: an exception is set. NULL was not given and leaves the second as it is. A count
+ * is an integer, or another number without what is behind its point. */
+bool numberOf(PyObject* given, double* number);
+bool countOf(PyObject* given, uint64_t* count);
+/* 1: the iteration has this number; 0: it is too great to be kept; -1: it is no integer, and
+ * TypeError is set. */
+int iterationNumber(PyObject* given, int64_t* number);
+/* After a conversion that failed: clears the exception and notes `text` in the trace, since a
+ * program that runs without Sonde must not fail under it. False when it is no Exception: the
+ * program is being interrupted. */
+bool forgiven(const char* key, const char* text);
+
 /* One opening of a scope. */
 typedef struct Entry {
   struct Entry* below; /* the opening before this one of the same scope object */

@@ -81,47 +81,39 @@ static PyObject* iteration(PyObject* module, PyObject* arguments, PyObject* keyw
   PyObject* name;
   PyObject* result;
   int64_t value = 0;
+  int known = 0;
   (void)module;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:iteration", names, &number))
     return NULL;
   if (number != NULL && number != Py_None) {
     if (PyCallable_Check(number))
       return decorateBare(SONDE_ITERATION, number);
-    value = PyLong_AsLongLong(number);
-    if (value == -1 && PyErr_Occurred())
+    known = iterationNumber(number, &value);
+    if (known < 0)
       return NULL;
   }
   name = PyUnicode_InternFromString("iteration");
   if (name == NULL)
     return NULL;
-  result = scopeNew(SONDE_ITERATION,
-                    name,
-                    SONDE_PROBE_ANNOTATION,
-                    number == NULL || number == Py_None ? NULL : &value);
+  result = scopeNew(SONDE_ITERATION, name, SONDE_PROBE_ANNOTATION, known ? &value : NULL);
   Py_DECREF(name);
   return result;
-}
-
-static void note(const char* key, const char* text) {
-  sondeApi->metadata(0, sondeApi->intern(key, strlen(key)), sondeApi->intern(text, strlen(text)));
 }
 
 static PyObject* scalar(PyObject* module, PyObject* arguments) {
   PyObject* name;
   PyObject* number;
-  double value;
+  double value = 0;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "UO:scalar", &name, &number))
     return NULL;
   if (sondeApi == NULL || !sondeApi->enabled(SONDE_PROBE_ANNOTATION))
     Py_RETURN_NONE;
-  value = PyFloat_AsDouble(number);
-  if (value == -1.0 && PyErr_Occurred()) {
-    PyErr_Clear(); /* a program that runs without Sonde must not fail under it */
-    note("sonde.scalar", "a value given to sonde.scalar is not a number; it was not recorded");
-  } else {
+  if (numberOf(number, &value))
     sondeApi->scalar(nameId(name), value);
-  }
+  else if (!forgiven("sonde.scalar",
+                     "a value given to sonde.scalar is not a number; it was not recorded"))
+    return NULL;
   Py_RETURN_NONE;
 }
 
@@ -160,25 +152,36 @@ static PyObject* metadata(PyObject* module, PyObject* arguments, PyObject* keywo
   Py_RETURN_NONE;
 }
 
+static bool isInfoForgiven(void) {
+  return forgiven("sonde.iteration_info",
+                  "a value given to sonde.iteration_info is not a number, or is below zero; it was "
+                  "not recorded");
+}
+
 static int infoGiven;
 
 static PyObject* iterationInfo(PyObject* module, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"samples", "tokens", "flops", NULL};
-  unsigned long long samples = 0;
-  unsigned long long tokens = 0;
+  PyObject* given[] = {NULL, NULL, NULL};
+  uint64_t samples = 0;
+  uint64_t tokens = 0;
   double flops = 0;
   (void)module;
   if (!PyArg_ParseTupleAndKeywords(
-          arguments, keywords, "|KKd:iteration_info", names, &samples, &tokens, &flops))
+          arguments, keywords, "|OOO:iteration_info", names, &given[0], &given[1], &given[2]))
     return NULL;
   infoGiven = 1;
-  if (sondeApi != NULL)
-    sondeApi->iteration_info(samples, tokens, flops);
+  if (sondeApi == NULL || !sondeApi->enabled(SONDE_PROBE_ANNOTATION))
+    Py_RETURN_NONE;
+  if (!(countOf(given[0], &samples) || isInfoForgiven()) ||
+      !(countOf(given[1], &tokens) || isInfoForgiven()) ||
+      !(numberOf(given[2], &flops) || isInfoForgiven()))
+    return NULL;
+  sondeApi->iteration_info(samples, tokens, flops);
   Py_RETURN_NONE;
 }
 
-/* ---- for the hooks
- * --------------------------------------------------------------------------------------------- */
+/* ---- for the hooks ---- */
 
 static PyObject* torchScope(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   (void)module;

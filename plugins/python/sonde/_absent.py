@@ -1,8 +1,14 @@
-"""The package for interpreters that cannot load the extension: the same names, nothing recorded."""
+"""The package for interpreters that cannot load the extension: the same names, nothing recorded. What the extension
+refuses, it refuses, too, so that a program finds its mistakes on both."""
+import operator
+
 from sonde._decorator import decorate
 
 
 class _Scope:
+    def __new__(cls):
+        raise TypeError("scopes are made by sonde.operation and its siblings")
+
     def __enter__(self):
         return self
 
@@ -13,22 +19,33 @@ class _Scope:
         return decorate(None, function, False)
 
 
-_SCOPE = _Scope()
+_SCOPE = object.__new__(_Scope)
+
+
+def _bare(function):
+    if not isinstance(function.__qualname__, str):
+        raise TypeError("sonde: __qualname__ is not a str")
+    return _SCOPE(function)
 
 
 def _named(name):
     if isinstance(name, str):
         return _SCOPE
     if callable(name):
-        return _SCOPE(name)
+        return _bare(name)
     raise TypeError("sonde: a scope's name must be a str")
 
 
-def operation(name):
+def _require_str(value, what):
+    if not isinstance(value, str):
+        raise TypeError(f"sonde: {what} must be a str")
+
+
+def operation(name, /):
     return _named(name)
 
 
-def phase(name):
+def phase(name, /):
     return _named(name)
 
 
@@ -37,19 +54,26 @@ def evaluation(name="evaluation"):
 
 
 def iteration(number=None):
-    return _SCOPE(number) if callable(number) else _SCOPE
+    if callable(number):
+        return _bare(number)
+    if number is not None:
+        operator.index(number)
+    return _SCOPE
 
 
-def scalar(name, value):
-    pass
+def scalar(name, value, /):
+    _require_str(name, "a scalar's name")
 
 
-def mark(name):
-    pass
+def mark(name, /):
+    _require_str(name, "a mark's name")
 
 
 def metadata(*item, **items):
-    pass
+    if len(item) not in (0, 2):
+        raise TypeError("sonde: metadata takes a key and a value, or keywords")
+    if item:
+        _require_str(item[0], "a key")
 
 
 def iteration_info(samples=0, tokens=0, flops=0.0):
