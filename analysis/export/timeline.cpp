@@ -1,6 +1,7 @@
 #include "analysis/export/timeline.h"
 
 #include "analysis/export/span_facts.h"
+#include "analysis/store/open_slice.h"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ class Lanes {
     if (lane == ends_.end())
       ends_.push_back(0);
     ends_[static_cast<std::size_t>(number)] =
-        span.durNs ? span.startNs + *span.durNs : std::numeric_limits<std::int64_t>::max();
+        span.drawnNs ? span.startNs + *span.drawnNs : std::numeric_limits<std::int64_t>::max();
     return number;
   }
 
@@ -152,10 +153,12 @@ Result<void> Visit::threads() {
 }
 
 Result<void> Visit::slices(std::int64_t thread) {
-  SONDE_TRY_ASSIGN(Statement rows,
-                   trace_.prepare("SELECT id, kind, category, name, start_ns, dur_ns, lane, depth, "
-                                  "correlation_id FROM v_slice WHERE thread_id = ? "
-                                  "ORDER BY start_ns, lane, depth, id"));
+  SONDE_TRY_ASSIGN(
+      Statement rows,
+      trace_.prepare(fmt::format("SELECT id, kind, category, name, start_ns, dur_ns, lane, depth, "
+                                 "correlation_id, {} FROM v_slice s WHERE thread_id = ? "
+                                 "ORDER BY start_ns, lane, depth, id",
+                                 store::drawnSql("s"))));
   return forEach(rows.bindAll(thread), [&](const Statement& row) -> Result<void> {
     TimelineSpan span;
     const std::int64_t id = row.integer(0);
@@ -164,6 +167,7 @@ Result<void> Visit::slices(std::int64_t thread) {
     span.name = row.text(3);
     span.startNs = row.integer(4);
     span.durNs = row.optionalInteger(5);
+    span.drawnNs = row.optionalInteger(9);
     span.lane = row.integer(6);
     span.depth = row.integer(7);
     if (const auto number = numbers_.find(id); number != numbers_.end())
@@ -242,7 +246,7 @@ Result<void> Visit::work(Statement& rows, std::int64_t pid) {
     span.category = SpanFacts::categoryOf(owner, span.kind);
     span.name = owner == "sync" ? SpanFacts::nameOfSync(span.kind) : row.text(3);
     span.startNs = row.integer(4);
-    span.durNs = row.optionalInteger(5);
+    span.durNs = span.drawnNs = row.optionalInteger(5);
     span.lane = lanes.laneOf(span);
     if (const auto launcher = shownPid(row, 6); launcher != pid)
       span.launcher = launcher;
@@ -281,7 +285,7 @@ Result<void> Visit::transfers(std::int64_t channel) {
     span.category = "net";
     span.name = row.text(0);
     span.startNs = row.integer(3);
-    span.durNs = row.optionalInteger(4);
+    span.durNs = span.drawnNs = row.optionalInteger(4);
     span.lane = lanes.laneOf(span);
     const std::string args =
         fmt::format(R"({{"offset":{},"bytes":{}}})", row.integer(1), row.integer(2));

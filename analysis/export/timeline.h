@@ -54,8 +54,9 @@ struct TimelineSpan {
   std::string_view category{};  // in torch.profiler's terms for what devices do
   std::string_view name{};
   std::int64_t startNs = 0;
-  model::OptionalInt durNs{};  // none: it never ended
-  std::int64_t lane = 0;       // what overlaps without nesting has lanes of its own
+  model::OptionalInt durNs{};    // none: it never ended, or its end was lost
+  model::OptionalInt drawnNs{};  // durNs, or how long it lasted at most; none: it never ended
+  std::int64_t lane = 0;         // what overlaps without nesting has lanes of its own
   std::int64_t depth = 0;
   model::OptionalInt iteration{};  // its number, if it is one
   model::OptionalInt launcher{};   // the shown pid of the process that launched it, if another

@@ -218,8 +218,8 @@ void ImageBuilder::defineCommunicator(std::span<const std::byte> bytes) {
 }
 
 // The scopes that the thread itself says were open. Where they differ from ours, records were lost
-// in between: a begin that we missed is made up from the slot's prefix; a scope whose end we missed
-// ends here at the latest, unless its end is the very record that the slot was claimed for.
+// in between: a begin that we missed is made up from the slot's prefix; of a scope whose end we
+// missed is known that it came before, unless it is the very record that the slot was claimed for.
 void ImageBuilder::openSlot(std::uint32_t index,
                             std::span<const wire::OpenScope> scopes,
                             std::uint64_t claimTicks,
@@ -243,9 +243,9 @@ void ImageBuilder::openSlot(std::uint32_t index,
     if (!isOpen(scope.token))
       over.push_back(scope.token);
   if (!over.empty()) {
-    const std::int64_t endNs = advance(thread, claimTicks);
+    const std::int64_t untilNs = advance(thread, claimTicks);
     for (auto token = over.rbegin(); token != over.rend(); ++token)
-      endScope(thread, *token, endNs);
+      loseEnd(thread, *token, untilNs);
   }
   for (const wire::OpenScope& scope : scopes) {
     const auto kind = sliceKind(static_cast<std::uint8_t>(scope.kind));

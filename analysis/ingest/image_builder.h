@@ -152,6 +152,8 @@ class ImageBuilder {
                         std::int64_t startNs);
   void beginScope(Thread& thread, const wire::OpenScope& scope, model::SliceKind kind);
   bool endScope(Thread& thread, std::uint32_t token, std::int64_t endNs);
+  // Its end was lost; it came before `untilNs`.
+  void loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs);
   void storeScope(Thread& thread, const TrackScope& scope);
   model::SliceId addCall(Thread& thread, model::Slice slice, std::int64_t endNs);
   void addMark(Thread& thread, wire::Probe probe, model::StringId name, std::uint64_t ticks);

@@ -4,6 +4,7 @@
 #include "analysis/ingest/wire_words.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde::ingest {
 namespace {
@@ -62,6 +63,19 @@ bool ImageBuilder::endScope(Thread& thread, std::uint32_t token, std::int64_t en
   thread.track.finished(ended->slice);
   remember(thread, model::Owner::Slice, ended->slice.id.value);
   return true;
+}
+
+// Its place among the others is that of a scope which lasts until then, so that none crosses it.
+void ImageBuilder::loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs) {
+  auto lost = thread.track.close(token, untilNs);
+  if (!lost)
+    return;
+  thread.track.finished(lost->slice);
+  addArg(model::Owner::Slice,
+         lost->slice.id.value,
+         sink_.intern(model::kAtMostKey),
+         *std::exchange(lost->slice.durNs, std::nullopt));
+  storeScope(thread, *lost);
 }
 
 void ImageBuilder::onScopeEnd(Thread& thread, const std::byte* at) {

@@ -20,7 +20,7 @@ struct Slice {
   std::string_view category{};  // who recorded it: annotation, nvtx, torch, …
   StringId nameId{};
   std::int64_t startNs = 0;
-  OptionalInt durNs{};  // none: the process died with it open
+  OptionalInt durNs{};  // none: the process died with it open, or its end was lost
   SliceId parentId{};
   std::int64_t depth = 0;
   std::int64_t lane = 0;
@@ -29,6 +29,10 @@ struct Slice {
   OptionalInt correlationId{};
   StackId stackId{};
 };
+
+// Key of the argument of a slice whose end was lost: how long it lasted at most, in ns. Nothing
+// that follows it on its lane begins earlier.
+inline constexpr std::string_view kAtMostKey = "sonde.at_most_ns";
 
 using ArgValue = std::variant<std::int64_t, double, std::string_view>;
 

@@ -1,6 +1,7 @@
 #include "analysis/store/lod_tables.h"
 
 #include "analysis/store/lod_builder.h"
+#include "analysis/store/open_slice.h"
 
 #include <fmt/format.h>
 
@@ -30,18 +31,19 @@ struct Source {
 
 Source threads() {
   // A slice that never ended lasts as long as its process was seen.
-  constexpr std::string_view kDuration =
-      "coalesce(s.dur_ns, (SELECT max(p.end_ns - s.start_ns, 0) FROM thread t "
-      "JOIN process p ON p.id = t.process_id WHERE t.id = s.thread_id), 0)";
+  const std::string duration = fmt::format(
+      "coalesce({}, (SELECT max(p.end_ns - s.start_ns, 0) FROM thread t "
+      "JOIN process p ON p.id = t.process_id WHERE t.id = s.thread_id), 0)",
+      drawnSql("s"));
   return {"thread",
           "SELECT id FROM thread ORDER BY id",
           fmt::format("SELECT s.lane, s.depth, s.id, s.start_ns, {}, s.kind, s.name_id, 0 "
                       "FROM slice s WHERE s.thread_id = ? "
                       "ORDER BY s.lane, s.depth, s.start_ns, s.id",
-                      kDuration),
+                      duration),
           "SELECT lane, depth, id, start_ns, 0, '', 0, 0 FROM slice INDEXED BY slice_by_line "
           "WHERE thread_id = ? ORDER BY lane, depth, start_ns, id",
-          fmt::format("SELECT s.start_ns + {} FROM slice s WHERE s.id = ?", kDuration)};
+          fmt::format("SELECT s.start_ns + {} FROM slice s WHERE s.id = ?", duration)};
 }
 
 // Its work is lane 0, its synchronisation, which spans that work, lane 1.

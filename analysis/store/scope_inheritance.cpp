@@ -1,5 +1,9 @@
 #include "analysis/store/scope_inheritance.h"
 
+#include "analysis/store/open_slice.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -35,11 +39,12 @@ class ScopeStack {
   static Result<ScopeStack> read(const Database& trace, std::int64_t threadId) {
     SONDE_TRY_ASSIGN(
         Statement rows,
-        trace.prepare(
-            "SELECT id, start_ns, start_ns + dur_ns, scope_id FROM slice WHERE thread_id = ? AND "
+        trace.prepare(fmt::format(
+            "SELECT id, start_ns, start_ns + {}, scope_id FROM slice s WHERE thread_id = ? AND "
             "kind IN ('phase', 'operation', 'iteration', 'micro_step', 'forward', 'backward', "
             "'optimizer', 'data_load', 'checkpoint', 'evaluation', 'module', 'operator') "
-            "ORDER BY start_ns, depth, id"));
+            "ORDER BY start_ns, depth, id",
+            drawnSql("s"))));
     rows.bindAll(threadId);
     ScopeStack stack;
     for (;;) {
@@ -94,9 +99,10 @@ const Backward* backwardAt(const Process& process, std::int64_t threadId, std::i
 Result<std::map<std::int64_t, Process>> readBackwards(const Database& trace) {
   SONDE_TRY_ASSIGN(
       Statement rows,
-      trace.prepare(
-          "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns FROM slice s "
-          "JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'backward' ORDER BY s.start_ns"));
+      trace.prepare(fmt::format(
+          "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + {} FROM slice s "
+          "JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'backward' ORDER BY s.start_ns",
+          drawnSql("s"))));
   std::map<std::int64_t, Process> processes;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());

@@ -224,9 +224,7 @@ void MainWindow::showSelectionText() {
     parts << tr("span %1").arg(formatDuration(area->durNs()));
   if (const auto& details = model_.details()) {
     const Block& block = details->event.block;
-    parts << tr("selected %1")
-                 .arg(block.durNs == Block::kOpen ? tr("did not end")
-                                                  : formatDuration(block.durNs));
+    parts << tr("selected %1").arg(lengthOf(block));
     const Arrows& arrows = details->arrows;
     if (arrows.toCount > static_cast<std::int64_t>(arrows.to.size()))
       parts << tr("%L1 of %L2 arrows drawn").arg(arrows.to.size()).arg(arrows.toCount);

@@ -1,6 +1,7 @@
 #include "gui/models/line_query.h"
 
 #include "analysis/model/words.h"
+#include "analysis/store/open_slice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +11,17 @@ namespace {
 
 // The slices of a line do not overlap: what reaches into a window from the left is the last that
 // starts before it.
-constexpr const char* kSlices =
-    "SELECT id, start_ns, dur_ns, name_id, kind FROM slice "
-    "WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 AND start_ns < ?5 AND start_ns >= coalesce("
-    "(SELECT max(start_ns) FROM slice WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 "
-    "AND start_ns <= ?4), ?4) ORDER BY start_ns, id";
+const std::string& slicesSql() {
+  static const std::string sql =
+      "SELECT id, start_ns, dur_ns, name_id, kind, CASE WHEN dur_ns IS NULL THEN " +
+      store::atMostSql("slice.id") +
+      " END FROM slice "
+      "WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 AND start_ns < ?5 AND start_ns >= "
+      "coalesce("
+      "(SELECT max(start_ns) FROM slice WHERE thread_id = ?1 AND lane = ?2 AND depth = ?3 "
+      "AND start_ns <= ?4), ?4) ORDER BY start_ns, id";
+  return sql;
+}
 // Those of a lane of a stream or channel may. How far back a reader looks for what reaches into the
 // window, and for where each stands, is ?4.
 constexpr const char* kWork =
@@ -56,8 +63,9 @@ std::string_view ownerWord(Owner owner) {
   return owner == Owner::Thread ? "thread" : "channel";
 }
 
-std::int64_t endOf(const Block& block) {
-  return block.startNs + std::max<std::int64_t>(block.durNs, 0);
+// Of what a stream or a channel did: when it began, if it never ended.
+std::int64_t seenUntil(const Block& block) {
+  return endOf(block, block.startNs);
 }
 
 // The few overlapping events of a busy lane, in a trace without levels for them, seen from far: one
@@ -136,8 +144,9 @@ Result<void> LineQuery::readSlices(const TrackInfo& track,
                                    const HostClock& clock,
                                    const WindowRequest& request,
                                    const Visit& visit) {
-  SONDE_TRY_ASSIGN(store::Statement * rows,
-                   statement(events_[static_cast<std::size_t>(Events::Slices)], kSlices));
+  SONDE_TRY_ASSIGN(
+      store::Statement * rows,
+      statement(events_[static_cast<std::size_t>(Events::Slices)], slicesSql().c_str()));
   rows->bindAll(
       track.id, line.lane, line.depth, clock.toHost(request.beginNs), clock.toHost(request.endNs));
   return forEach(*rows, [&](const store::Statement& row) {
@@ -147,6 +156,7 @@ Result<void> LineQuery::readSlices(const TrackInfo& track,
     block.busyNs = block.durNs;
     block.nameId = static_cast<std::uint32_t>(row.integer(3));
     block.kind = kindOf(row.text(4));
+    block.atMostNs = row.integer(5);
     visit(block);
   });
 }
@@ -188,9 +198,9 @@ Result<void> LineQuery::readPacked(const TrackInfo& track,
     auto free = std::find_if(
         ends.begin(), ends.end(), [&](std::int64_t end) { return end <= block.startNs; });
     free = free == ends.end() ? std::prev(free) : free;
-    *free = endOf(block);
+    *free = seenUntil(block);
     block.row = static_cast<std::uint16_t>(line.row + (free - ends.begin()));
-    if (block.durNs == Block::kOpen || endOf(block) >= request.beginNs)
+    if (block.durNs == Block::kOpen || seenUntil(block) >= request.beginNs)
       visit(block);
   });
 }

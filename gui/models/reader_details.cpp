@@ -1,5 +1,6 @@
 #include "gui/models/reader_details.h"
 
+#include "analysis/store/open_slice.h"
 #include "gui/models/details_reader.h"
 #include "gui/models/process_text.h"
 #include "gui/models/time_format.h"
@@ -61,7 +62,7 @@ void DetailsReader::addSummary() {
   section.rows.emplace_back("Kind", wordOf(block.kind));
   section.rows.emplace_back("Start", formatTime(start, 1));
   if (block.durNs == Block::kOpen) {
-    section.rows.emplace_back("Duration", "did not end");
+    section.rows.emplace_back("Duration", lengthOf(block));
   } else {
     section.rows.emplace_back(
         "Duration", formatDuration(block.durNs) + "  (" + formatExactNs(block.durNs) + ")");
@@ -145,11 +146,12 @@ Result<void> DetailsReader::readSlice() {
 
 Result<void> DetailsReader::addIteration(std::int64_t sliceId) {
   return addColumns("Iteration",
-                    "SELECT i.number, i.samples, i.tokens, i.flops FROM iteration i, "
-                    "slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = ?1 "
-                    "AND i.process_id = t.process_id AND i.start_ns <= s.start_ns "
-                    "AND (i.dur_ns IS NULL OR s.start_ns < i.start_ns + i.dur_ns) "
-                    "ORDER BY i.start_ns DESC LIMIT 1",
+                    ("SELECT i.number, i.samples, i.tokens, i.flops FROM iteration i, "
+                     "slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = ?1 "
+                     "AND i.process_id = t.process_id AND i.start_ns <= s.start_ns "
+                     "AND coalesce(s.start_ns < i.start_ns + coalesce(i.dur_ns, " +
+                     store::atMostSql("i.slice_id") + "), 1) ORDER BY i.start_ns DESC LIMIT 1")
+                        .c_str(),
                     sliceId);
 }
 

@@ -33,9 +33,7 @@ void DetailsReader::addLaunch() {
     section.rows.emplace_back("Call", call.name);
     section.rows.emplace_back("Thread", whereOf(trackOf(call)));
     section.rows.emplace_back("Began", formatTime(call.block.startNs - skeleton_.originNs, 1));
-    section.rows.emplace_back(
-        "Took",
-        call.block.durNs == Block::kOpen ? "did not end" : formatDuration(call.block.durNs));
+    section.rows.emplace_back("Took", lengthOf(call.block));
     section.rows.emplace_back("Delay", delayOf(call.block, found_.block));
   }
   sections_.push_back(std::move(section));

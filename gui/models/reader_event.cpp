@@ -1,6 +1,9 @@
 // The parts of TraceReader that are about one event: where it stands, its scope, its neighbours,
 // what its arrows tie it to.
+#include "analysis/store/open_slice.h"
 #include "gui/models/trace_reader.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -78,6 +81,11 @@ Result<FoundEvent> TraceReader::found(const EventRef& ref) {
   block.id = ref.id;
   block.startNs = clockOf(track).toJob(row.integer(1));
   block.durNs = row.optionalInteger(2).value_or(Block::kOpen);
+  if (block.durNs == Block::kOpen && ref.table == Table::Slice) {
+    SONDE_TRY_ASSIGN(block.atMostNs,
+                     database().queryInteger(fmt::format(
+                         "SELECT coalesce({}, 0)", store::atMostSql(std::to_string(ref.id)))));
+  }
   block.busyNs = block.durNs;
   block.kind = ref.table == Table::Sync ? kindOfSync(row.text(3)) : kindOf(row.text(3));
   block.nameId = static_cast<std::uint32_t>(row.integer(4));

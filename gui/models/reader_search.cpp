@@ -129,8 +129,7 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
   LineQuery query(database(), cancellation);
   for (const int at : request.tracks) {
     SONDE_TRY(readTrack(query, at, exact, [&](const Block& block) {
-      const std::int64_t end =
-          block.durNs == Block::kOpen ? skeleton_.endNs : block.startNs + block.durNs;
+      const std::int64_t end = endOf(block, skeleton_.endNs);
       const std::int64_t inside =
           std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
       if (inside < 0 || (inside == 0 && end != block.startNs))

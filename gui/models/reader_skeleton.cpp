@@ -1,5 +1,7 @@
 #include "gui/models/reader_skeleton.h"
 
+#include "analysis/store/open_slice.h"
+
 #include <QFileInfo>
 #include <QHash>
 
@@ -252,20 +254,22 @@ Result<void> SkeletonReader::readLines() {
 }
 
 Result<void> SkeletonReader::readIterations() {
-  SONDE_TRY(
-      forEachRow("SELECT process_id, number, start_ns, dur_ns, slice_id FROM iteration "
-                 "ORDER BY process_id, start_ns",
-                 [&](const store::Statement& row) {
-                   const auto process = processes_.constFind(row.integer(0));
-                   if (process == processes_.constEnd())
-                     return;
-                   const HostClock& clock = result_.clocks[static_cast<std::size_t>(*process)];
-                   const std::int64_t start = clock.toJob(row.integer(2));
-                   const std::int64_t dur = row.optionalInteger(3).value_or(Block::kOpen);
-                   result_.skeleton.iterations.push_back(
-                       {*process, row.integer(1), start, dur, row.integer(4)});
-                   stretch(start, start + std::max<std::int64_t>(dur, 0));
-                 }));
+  SONDE_TRY(forEachRow(
+      ("SELECT process_id, number, start_ns, dur_ns, slice_id, CASE WHEN dur_ns IS NULL "
+       "THEN " +
+       store::atMostSql("slice_id") + " END FROM iteration ORDER BY process_id, start_ns")
+          .c_str(),
+      [&](const store::Statement& row) {
+        const auto process = processes_.constFind(row.integer(0));
+        if (process == processes_.constEnd())
+          return;
+        const HostClock& clock = result_.clocks[static_cast<std::size_t>(*process)];
+        const std::int64_t start = clock.toJob(row.integer(2));
+        const std::int64_t dur = row.optionalInteger(3).value_or(Block::kOpen);
+        result_.skeleton.iterations.push_back(
+            {*process, row.integer(1), start, dur, row.integer(5), row.integer(4)});
+        stretch(start, start + std::max<std::int64_t>(dur, 0));
+      }));
   std::stable_sort(
       result_.skeleton.iterations.begin(),
       result_.skeleton.iterations.end(),

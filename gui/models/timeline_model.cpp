@@ -148,7 +148,7 @@ const Block* TimelineModel::hit(int track, int row, std::int64_t fromNs, std::in
     --at;
     if (at->row != row)
       break;
-    const std::int64_t end = at->durNs == Block::kOpen ? skeleton_.endNs : at->startNs + at->durNs;
+    const std::int64_t end = endOf(*at, skeleton_.endNs);
     if (end >= fromNs && (best == nullptr || end - at->startNs < best->durNs))
       best = &*at;
     if (end < fromNs)

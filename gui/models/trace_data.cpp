@@ -1,6 +1,7 @@
 #include "gui/models/trace_data.h"
 
 #include "analysis/model/words.h"
+#include "gui/models/time_format.h"
 
 #include <algorithm>
 
@@ -65,6 +66,33 @@ EventRef refOf(const Block& block) {
   return {block.kind < Kind::StreamSync ? Table::Copy : Table::Sync, block.id};
 }
 
+namespace {
+
+template <typename Timed>
+std::int64_t drawnEnd(const Timed& timed, std::int64_t traceEndNs) {
+  if (timed.durNs != Block::kOpen)
+    return timed.startNs + timed.durNs;
+  return timed.atMostNs > 0 ? timed.startNs + timed.atMostNs : traceEndNs;
+}
+
+}  // namespace
+
+std::int64_t endOf(const Block& block, std::int64_t traceEndNs) {
+  return drawnEnd(block, traceEndNs);
+}
+
+std::int64_t endOf(const IterationInfo& iteration, std::int64_t traceEndNs) {
+  return drawnEnd(iteration, traceEndNs);
+}
+
+QString lengthOf(const Block& block) {
+  if (block.durNs != Block::kOpen)
+    return formatDuration(block.durNs);
+  return block.atMostNs > 0
+             ? QStringLiteral("at most %1: its end was lost").arg(formatDuration(block.atMostNs))
+             : QStringLiteral("did not end");
+}
+
 QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names) {
   return block.nameId == 0 ? wordOf(block.kind) : names.value(block.nameId);
 }
@@ -79,7 +107,7 @@ void OverviewRow::add(const Block& block,
         static_cast<double>(ns - beginNs) / static_cast<double>(spanNs) * count, 0.0, count);
   };
   const double first = at(block.startNs);
-  const double last = at(block.durNs == Block::kOpen ? traceEndNs : block.startNs + block.durNs);
+  const double last = at(endOf(block, traceEndNs));
   const double density = block.count > 1 && block.durNs > 0
                              ? static_cast<double>(block.busyNs) / static_cast<double>(block.durNs)
                              : 1.0;

@@ -73,15 +73,20 @@ struct Block {
   static constexpr std::int64_t kOpen = -1;
   std::int64_t id = 0;  // of the event; of the longest one when count > 1
   std::int64_t startNs = 0;
-  std::int64_t durNs = 0;   // kOpen: it never ended
-  std::int64_t busyNs = 0;  // of durNs, how much is covered; equals it when count == 1
-  std::int64_t bytes = 0;   // transfers and copies
+  std::int64_t durNs = 0;     // kOpen: it never ended, or its end was lost
+  std::int64_t atMostNs = 0;  // how long it lasted at most, where its end was lost; else 0
+  std::int64_t busyNs = 0;    // of durNs, how much is covered; equals it when count == 1
+  std::int64_t bytes = 0;     // transfers and copies
   std::uint32_t count = 1;
   std::uint32_t nameId = 0;  // 0: the kind says it all
   std::uint16_t row = 0;
   Kind kind = Kind::Range;
 };
 [[nodiscard]] EventRef refOf(const Block& block);
+// Where it is drawn to: its end, or the latest that it can have.
+[[nodiscard]] std::int64_t endOf(const Block& block, std::int64_t traceEndNs);
+// "1.2 ms", "did not end", "at most 1.2 ms: its end was lost".
+[[nodiscard]] QString lengthOf(const Block& block);
 // Its name, or its kind where it has none.
 [[nodiscard]] QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names);
 
@@ -136,9 +141,11 @@ struct IterationInfo {
   int process = 0;
   std::int64_t number = 0;
   std::int64_t startNs = 0;
-  std::int64_t durNs = 0;  // Block::kOpen: it never ended
+  std::int64_t durNs = 0;     // Block::kOpen: it never ended, or its end was lost
+  std::int64_t atMostNs = 0;  // as Block::atMostNs
   std::int64_t sliceId = 0;
 };
+[[nodiscard]] std::int64_t endOf(const IterationInfo& iteration, std::int64_t traceEndNs);
 
 // The trace without its events. Times are job time; originNs is what the window calls 0.
 struct Skeleton {

@@ -73,18 +73,14 @@ void paintIterations(QPainter& painter,
                      const IterationInfo* first,
                      const IterationInfo* last) {
   const Viewport& viewport = context.viewport;
-  const auto endOf = [&](const IterationInfo& iteration) {
-    return iteration.durNs == Block::kOpen ? context.traceEndNs
-                                           : iteration.startNs + iteration.durNs;
-  };
   first = std::partition_point(first, last, [&](const IterationInfo& iteration) {
-    return endOf(iteration) < viewport.beginNs();
+    return endOf(iteration, context.traceEndNs) < viewport.beginNs();
   });
   const QColor base = context.theme.fill(Kind::Iteration);
   double painted = -1e9;
   for (const auto* at = first; at != last && at->startNs <= viewport.endNs(); ++at) {
     const double x = clampedX(viewport, at->startNs);
-    const double right = std::max(clampedX(viewport, endOf(*at)), x + 1);
+    const double right = std::max(clampedX(viewport, endOf(*at, context.traceEndNs)), x + 1);
     if (right <= painted)
       continue;
     painted = right;

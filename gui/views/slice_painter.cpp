@@ -44,8 +44,7 @@ SlicePainter::SlicePainter(QPainter& painter, const PaintContext& context)
 
 QRectF SlicePainter::rectOf(const Block& block, const PaintContext& context, QPointF corner) {
   const Viewport& viewport = context.viewport;
-  const std::int64_t end =
-      block.durNs == Block::kOpen ? context.traceEndNs : block.startNs + block.durNs;
+  const std::int64_t end = endOf(block, context.traceEndNs);
   const double last = viewport.width() + kOutside;
   // Whole pixels: neighbours meet without a blurred seam.
   const double left = std::floor(std::clamp(viewport.xAt(block.startNs), -kOutside, last));
@@ -67,9 +66,7 @@ void SlicePainter::paint(const std::vector<Block>& blocks,
   int row = -1;
   double painted = -1e18;  // right edge of the last block of this row
   for (const Block& block : blocks) {
-    const std::int64_t end =
-        block.durNs == Block::kOpen ? context_.traceEndNs : block.startNs + block.durNs;
-    if (end < viewport.beginNs() || block.startNs > viewport.endNs())
+    if (endOf(block, context_.traceEndNs) < viewport.beginNs() || block.startNs > viewport.endNs())
       continue;
     if (block.row != row) {
       row = block.row;

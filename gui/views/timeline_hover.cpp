@@ -72,8 +72,7 @@ QString TimelineView::hoverText() const {
     return text + tr("   and %1 more here, %2 in all")
                       .arg(block.count - 1)
                       .arg(formatDuration(block.busyNs));
-  return text + "   " +
-         (block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
+  return text + "   " + lengthOf(block);
 }
 
 QString TimelineView::toolTipText() const {
@@ -89,8 +88,7 @@ QString TimelineView::toolTipText() const {
   text += row(tr("Kind"), wordOf(block.kind)) +
           row(tr("Start"), formatTime(block.startNs - skeleton.originNs, 1));
   if (block.count == 1)
-    text += row(tr("Duration"),
-                block.durNs == Block::kOpen ? tr("did not end") : formatDuration(block.durNs));
+    text += row(tr("Duration"), lengthOf(block));
   if (transfer || block.bytes > 0)
     text += row(tr("Bytes"), formatBytes(block.bytes));
   text += row(transfer                       ? tr("Channel")

@@ -157,9 +157,7 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
     return;
   if (const auto target = targetAt(event->pos())) {
     const Block& block = target->block;
-    const std::int64_t end =
-        block.durNs == Block::kOpen ? model_.skeleton().endNs : block.startNs + block.durNs;
-    frame({block.startNs, end});
+    frame({block.startNs, endOf(block, model_.skeleton().endNs)});
   }
 }
 
@@ -206,9 +204,7 @@ std::optional<Span> TimelineView::selectedSpan() const {
   if (!model_.details())
     return state_.area();
   const Block& block = model_.details()->event.block;
-  const std::int64_t end =
-      block.durNs == Block::kOpen ? model_.skeleton().endNs : block.startNs + block.durNs;
-  return Span{block.startNs, end};
+  return Span{block.startNs, endOf(block, model_.skeleton().endNs)};
 }
 
 void TimelineView::focusSelection() {

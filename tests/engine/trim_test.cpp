@@ -74,6 +74,12 @@ TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {
     trace.add(model::Arg{
         model::Owner::Slice, iteration.sliceId.value, trace.name("number"), std::int64_t{i}});
   }
+  // Its end was lost in the first iteration.
+  const auto lost = trace.slice(main, model::SliceKind::Operation, "lost", {5 * kMs, 6 * kMs});
+  trace.add(model::Arg{
+      model::Owner::Slice, lost.value, trace.name(model::kAtMostKey), std::int64_t{3 * kMs}});
+  must(trace.writer().database().exec(
+      fmt::format("UPDATE slice SET dur_ns = NULL WHERE id = {}", lost.value)));
   // An inherited scope that ended before the slice that has it: kept, though it lies outside.
   const auto scope =
       trace.slice(main, model::SliceKind::Backward, "backward", {2 * kMs, 4 * kMs}, phase);
@@ -112,7 +118,7 @@ TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {
       number(
           "SELECT count(*) FROM v_slice WHERE name IN ('train', 'iteration', 'backward', 'late')"),
       4);
-  EXPECT_EQ(number("SELECT count(*) FROM v_slice WHERE name = 'forward'"), 0);
+  EXPECT_EQ(number("SELECT count(*) FROM v_slice WHERE name IN ('forward', 'lost')"), 0);
   EXPECT_EQ(number("SELECT count(*) FROM arg"), 1);
   EXPECT_EQ(number("SELECT count(*) FROM link"), 0);
   EXPECT_EQ(number("SELECT count(*) FROM collective"), 0);

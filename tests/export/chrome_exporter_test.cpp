@@ -68,6 +68,12 @@ TEST_F(ChromeExporterTest, ShowsWhatOverlapsBesideIt) {
   EXPECT_EQ(events("B", "cut").size(), 1U);
 }
 
+TEST_F(ChromeExporterTest, EndsWhatLostItsEndWhereItHadEndedAtTheLatest) {
+  const json lost = events("X", "lost").at(0);
+  EXPECT_EQ(lost["dur"], 0.09);
+  EXPECT_EQ(lost["args"], json({{"sonde.at_most_ns", 90}}));
+}
+
 TEST_F(ChromeExporterTest, LeadsFromTheLaunchToItsKernel) {
   const json from = events("s").at(0);
   const json to = events("f").at(0);
@@ -84,7 +90,9 @@ TEST_F(ChromeExporterTest, IsImportedAgainAsItWas) {
   test::must(store::finalise(test::must(job.release())));
   const std::string queries[] = {
       "SELECT group_concat(x, ' ') FROM (SELECT s.kind || n.text || s.start_ns || ':' || "
-      "coalesce(s.dur_ns, 'open') || '@' || s.lane || '/' || s.depth || '^' || coalesce(p.start_ns,"
+      "coalesce(s.dur_ns, (SELECT value FROM v_arg WHERE owner = 'slice' AND owner_id = s.id AND "
+      "key = 'sonde.at_most_ns'), 'open') || '@' || s.lane || '/' || s.depth || '^' || "
+      "coalesce(p.start_ns,"
       " '') AS x FROM slice s JOIN string n ON n.id = s.name_id LEFT JOIN slice p ON p.id = "
       "s.parent_id ORDER BY s.start_ns, s.lane, s.depth)",
       "SELECT group_concat(start_ns || ':' || dur_ns || 'x' || grid_x || coalesce(launch_slice_id "

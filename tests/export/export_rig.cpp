@@ -93,6 +93,11 @@ void addSlices(TraceBuilder& trace, const Places& places) {
   mark.parentId = iteration.id;
   mark.depth = 1;
   trace.add(mark);
+  model::Slice lost = sliceOf(trace, places, SliceKind::Operation, "lost", {1010, 1010});
+  lost.durNs.reset();
+  lost.id = trace.add(lost);
+  trace.add(model::Arg{
+      model::Owner::Slice, lost.id.value, trace.name(model::kAtMostKey), std::int64_t{90}});
   model::Slice cut = sliceOf(trace, places, SliceKind::Operation, "cut", {1200, 1200});
   cut.durNs.reset();
   trace.add(cut);

@@ -68,6 +68,8 @@ TEST_F(PerfettoExporterTest, NestsSpansAndLeavesOpenWhatNeverEnded) {
                                      "end 400",
                                      "mark here 500",
                                      "end 1000",
+                                     "begin lost 1010",
+                                     "end 1100",
                                      "begin cut 1200"));
 }
 

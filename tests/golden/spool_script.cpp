@@ -148,6 +148,13 @@ class Script {
     const auto index = words.number<std::uint32_t>();
     const auto token = tokenOf(words, index);
     spool().end(index, token, words.ticks());
+    close(index, token);
+  }
+  void endLost(Words& words) {
+    const auto index = words.number<std::uint32_t>();
+    close(index, tokenOf(words, index));
+  }
+  void close(std::uint32_t index, std::uint32_t token) {
     std::erase_if(open_[index], [&](const Open& open) { return open.scope.token == token; });
   }
   void arg(Words& words) {
@@ -320,6 +327,7 @@ const std::map<std::string_view, Script::Verb> Script::kVerbs = {
     {"slot", &Script::slot},
     {"begin", &Script::begin},
     {"end", &Script::end},
+    {"end_lost", &Script::endLost},
     {"arg", &Script::arg},
     {"call", &Script::call},
     {"range", &Script::range},

@@ -10,6 +10,7 @@
 //   thread T TID [NAME]                           T, the first word from here on: the thread
 //   slot T TICKS                                  the thread goes on in another slot
 //   begin T KIND NAME TICKS  |  end T NAME TICKS  end: of the innermost open one of that name
+//   end_lost T NAME                               it ends, too, but no record says so
 //   arg T NAME KEY NUMBER                         of that open scope; "-": of the record before
 //   call T KIND NAME BEGIN END
 //   range T ID NAME TICKS  |  range_end T ID TICKS

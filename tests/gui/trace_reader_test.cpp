@@ -2,6 +2,7 @@
 
 #include "analysis/engine/metrics/run_facts.h"
 #include "gui/models/line_query.h"
+#include "gui/models/time_format.h"
 #include "gui/models/trace_opening.h"
 #include "tests/gui/sample_trace.h"
 
@@ -56,6 +57,34 @@ TEST_F(TraceReaderTest, ReadsProcessesByRankWithTheirTracks) {
   EXPECT_EQ(skeleton.iterations.size(), 6U);
   EXPECT_EQ(skeleton.originNs, 1'000'000'000);
   EXPECT_FALSE(skeleton.unfinished);
+}
+
+TEST_F(TraceReaderTest, WhatLostItsEndIsDrawnNoFurtherThanItCanReach) {
+  SampleTrace trace(file("a.sonde"));
+  const auto process = trace.addProcess(10, 0, "python3");
+  const auto thread = trace.addThread(process, 10, "python3");
+  const auto lost = trace.addSlice({thread, SliceKind::Iteration, "iteration", 100});
+  trace.addSlice({thread, SliceKind::Operation, "after", 5'000, 1'000});
+  auto& writer = trace.writer();
+  const auto key = test::must(writer.intern(model::kAtMostKey));
+  test::must(writer.add(model::Arg{model::Owner::Slice, lost.value, key, std::int64_t{400}}));
+  model::Iteration iteration;
+  iteration.processId = process;
+  iteration.startNs = 100;
+  iteration.sliceId = lost;
+  test::must(writer.add(iteration));
+  trace.finish();
+  const Skeleton& skeleton = open(file("a.sonde"));
+  const auto read = blocks(0, 10'000, 1);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].durNs, Block::kOpen);
+  EXPECT_EQ(endOf(read[0], skeleton.endNs), 500);
+  EXPECT_EQ(lengthOf(read[0]), "at most " + formatDuration(400) + ": its end was lost");
+  ASSERT_EQ(skeleton.iterations.size(), 1U);
+  EXPECT_EQ(endOf(skeleton.iterations[0], skeleton.endNs), 500);
+  const auto details = reader_.details({Table::Slice, read[0].id});
+  ASSERT_TRUE(details);
+  EXPECT_EQ(endOf(details->event.block, skeleton.endNs), 500);
 }
 
 TEST_F(TraceReaderTest, ProcessesComeByWhatTheyDidBeforeWhenTheyBegan) {

@@ -249,8 +249,10 @@ TEST(ImageBuilder, TakesUpTheOpenScopesOfASlotWhosePredecessorIsMissing) {
   EXPECT_THAT(rig.rows(kSlices),
               ElementsAre("epoch|phase|50|40|-|0|0|none",
                           "x|api|60|10|epoch|1|0|own",
-                          "lost end|operation|100|50|-|0|0|none",
+                          "lost end|operation|100|-|-|0|0|none",
                           "y|api|160|10|-|0|0|none"));
+  EXPECT_THAT(rig.rows("SELECT owner, key, value FROM v_arg"),
+              ElementsAre("slice|sonde.at_most_ns|50"));
 }
 
 TEST(ImageBuilder, EndsAScopeByTheRecordThatTheSlotWasClaimedFor) {

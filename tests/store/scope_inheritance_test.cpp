@@ -96,6 +96,18 @@ TEST_F(ScopeInheritance, ABackwardPassThatNeverEndedLastsToTheEnd) {
   EXPECT_EQ(scopeOf(late, "inherited"), backward);
 }
 
+TEST_F(ScopeInheritance, ABackwardPassWhoseEndWasLostLastsNoLongerThanItCan) {
+  const auto backward = add(1, SliceKind::Backward, 40, {});
+  const auto key = writer_.intern(model::kAtMostKey);
+  ASSERT_TRUE(key);
+  ASSERT_TRUE(writer_.add(model::Arg{model::Owner::Slice, backward.value, *key, std::int64_t{10}}));
+  const auto during = add(2, SliceKind::Api, 49, 1);
+  const auto after = add(2, SliceKind::Api, 50, 1);
+  inherit();
+  EXPECT_EQ(scopeOf(during, "inherited"), backward);
+  EXPECT_EQ(scopeOf(after, "none"), model::SliceId{});
+}
+
 TEST_F(ScopeInheritance, OfSeveralThreadsTheLatestBackwardCounts) {
   const auto first = add(1, SliceKind::Backward, 0, 100);
   const auto second = add(2, SliceKind::Backward, 10, 20);

@@ -2,12 +2,14 @@
 
 #include "analysis/store/database.h"
 #include "analysis/store/finaliser.h"
+#include "analysis/store/open_slice.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -50,6 +52,7 @@ constexpr std::string_view kOfCounter = "(SELECT process_id FROM counter WHERE i
 constexpr std::string_view kOfWakee =
     "(SELECT process_id FROM thread WHERE id = x.wakee_thread_id)";
 // What is still open at its end never ends.
+constexpr std::int64_t kForever = 4'000'000'000'000'000'000;
 constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, 4000000000000000000)";
 constexpr Timed kTimed[] = {
     {"kernel", kOfStream, "x.start_ns", kDuration},
@@ -87,6 +90,8 @@ Result<void> dropTimed(Database& trace, const TrimOptions& options) {
 
 // Slices that overlap, and those that anything kept refers to, with all that are around them.
 Result<void> dropSlices(Database& trace) {
+  const std::string end =
+      fmt::format("x.start_ns + coalesce({}, {})", store::drawnSql("x"), kForever);
   return trace.exec(
       fmt::format("CREATE TEMP TABLE kept AS WITH RECURSIVE wanted(id) AS ("
                   "SELECT x.id FROM slice x WHERE NOT {}"
@@ -102,7 +107,7 @@ Result<void> dropSlices(Database& trace) {
                   " SELECT id FROM closed;"
                   "CREATE UNIQUE INDEX temp.kept_by_id ON kept(id);"
                   "DELETE FROM slice WHERE id NOT IN (SELECT id FROM temp.kept)",
-                  outside({"slice", kOfThread, "x.start_ns", kDuration})));
+                  outside({"slice", kOfThread, "x.start_ns", end})));
 }
 
 // A reference to what is gone becomes NULL where the schema allows it; otherwise its row goes, too.

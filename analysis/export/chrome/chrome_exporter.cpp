@@ -190,17 +190,17 @@ Result<void> ChromeWriter::span(const TimelineSpan& span) {
   const bool isMark = span.kind == "mark";
   const bool nests = span.lane == 0 || track_ != TimelineTrack::Kind::Thread;
   SONDE_TRY_ASSIGN(const std::int64_t tid, lineOf(span));
-  putSpan(isMark ? 'i' : !nests ? 'b' : span.durNs ? 'X' : 'B', span, tid);
+  putSpan(isMark ? 'i' : !nests ? 'b' : span.drawnNs ? 'X' : 'B', span, tid);
   if (isMark)
     put(R"(,"s":"t")");
   else if (!nests)
     put(R"(,"id":{})", ++asyncId_);
-  else if (span.durNs)
-    putTime("dur", *span.durNs);
+  else if (span.drawnNs)
+    putTime("dur", *span.drawnNs);
   if (!span.args.empty())
     put(R"(,"args":{})", span.args);
   SONDE_TRY(endEvent());
-  if (!isMark && !nests && span.durNs) {
+  if (!isMark && !nests && span.drawnNs) {
     beginEvent('e');
     put(R"(,"cat":{},"name":{},"pid":{},"tid":{},"id":{})",
         quoted(span.category),
@@ -208,7 +208,7 @@ Result<void> ChromeWriter::span(const TimelineSpan& span) {
         pid_,
         tid_,
         asyncId_);
-    putTime("ts", span.startNs + *span.durNs - baseNs_);
+    putTime("ts", span.startNs + *span.drawnNs - baseNs_);
     SONDE_TRY(endEvent());
   }
   for (const FlowEnd& end : span.flows)

@@ -84,7 +84,7 @@ void FoldedWriter::closeAll() {
   lanes_.clear();
 }
 
-// What never ended has no length to show.
+// What has no known end has no length to show.
 Result<void> FoldedWriter::span(const TimelineSpan& span) {
   if (root_.empty() || !span.durNs)
     return {};

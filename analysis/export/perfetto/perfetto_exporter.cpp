@@ -232,7 +232,7 @@ Result<void> PerfettoWriter::span(const TimelineSpan& span) {
   if (!isMark)
     lane.open.push_back(
         {span.depth,
-         span.durNs ? model::OptionalInt(span.startNs + *span.durNs) : model::OptionalInt()});
+         span.drawnNs ? model::OptionalInt(span.startNs + *span.drawnNs) : model::OptionalInt()});
   return write();
 }
 
