@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -58,6 +59,26 @@ Result<rules::CheckReport> checkTrace(const fs::path& path,
   return rules::check(trace, configuration);
 }
 
+void removeFolder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  fs::remove(folder.parent_path(), ignored);  // fails while there are other sessions
+}
+
+// `error`: of the first writes to the trace.
+Error cannotBegin(const Error& error, const fs::path& part) {
+  if (error.code == ErrorCode::Busy)
+    return {error.code, fmt::format("{}: give another name with -o", error.message)};
+  return {
+      error.code,
+      error.code == ErrorCode::NoSpace
+          ? fmt::format("{} has no room ({}): make some, or give another place with -o",
+                        part.string(),
+                        error.message)
+          : fmt::format(
+                "cannot write {} ({}): give another place with -o", part.string(), error.message)};
+}
+
 // One run, step by step. What can go wrong before the job starts ends it with 125, 126 or 127.
 class JobRun {
  public:
@@ -81,10 +102,10 @@ class JobRun {
     launcher::raiseDescriptorLimit();  // only now: the job keeps its own
     if (auto claimed = claim(child->pid()); !claimed)
       return refuse(claimed.error().message);
-    openRecording();
+    if (auto opened = openRecording(); !opened)
+      return refuse(opened.error().message);
     if (!recording_) {
-      if (!partTaken_)
-        store::removeTrace(store::partOf(output_));
+      store::removeTrace(store::partOf(output_));
       say_(fmt::format("not recording: {}", whyNot_));
     }
     return supervise(*relay, *child);
@@ -121,8 +142,8 @@ class JobRun {
     if (options_.sources)
       nameMissingSources();
     if (!options_.summaryFile.empty()) {
-      if (const auto made = makeSummaryFile(options_.summaryFile); !made) {
-        say_(made.error().message);
+      if (const auto checked = checkSummaryFile(options_.summaryFile); !checked) {
+        say_(checked.error().message);
         return kExitCannotBegin;
       }
     }
@@ -172,26 +193,29 @@ class JobRun {
     return partTaken(part, sessionWriting(part, spoolPlaces(spoolRequest())));
   }
 
-  // Tries one place after the other; without any the job runs unrecorded.
-  void openRecording() {
+  // Tries one place for the spool after the other; without any the job runs unrecorded. Fails when
+  // the output cannot be written.
+  Result<void> openRecording() {
     std::string refused;  // of what the user has named
     for (const PlaceCheck& check : checkPlaces(spoolRequest())) {
-      const Result<void> opened =
-          check.usable ? openAt(check) : Result<void>(Error{ErrorCode::Unsupported, check.why});
-      if (opened) {
+      auto prepared = check.usable
+                          ? prepareAt(check)
+                          : Result<PreparedRecording>(Error{ErrorCode::Unsupported, check.why});
+      if (prepared) {
         if (!refused.empty())
           say_(fmt::format("spool in {}: {}", check.place.string(), refused));
-        return;
+        return begin(*std::move(prepared));
       }
-      const std::string& why = opened.error().message;
+      const std::string& why = prepared.error().message;
       if (check.named)
         refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", check.place.string(), why);
       whyNot_ += fmt::format("{}{}: {}", whyNot_.empty() ? "" : "; ", check.place.string(), why);
     }
     whyNot_ += ": name a folder on a local disk with --spool";
+    return {};
   }
 
-  Result<void> openAt(const PlaceCheck& check) {
+  Result<PreparedRecording> prepareAt(const PlaceCheck& check) {
     SONDE_TRY_ASSIGN(const fs::path folder, makeSessionFolder(check.place));
     RecordingOptions recording;
     recording.folder = folder;
@@ -208,12 +232,20 @@ class JobRun {
     recording.redactor = Redactor(options_.redact);
     jobEnvironment_ = injectedEnvironment(environment_, installation_, {folder, options_.sources});
     recording.environment = jobEnvironment_;
-    auto begun = Recording::begin(std::move(recording));
+    auto prepared = Recording::prepare(std::move(recording));
+    if (!prepared)
+      removeFolder(folder);
+    return prepared;
+  }
+
+  Result<void> begin(PreparedRecording prepared) {
+    const fs::path folder = prepared.options.folder;
+    auto begun = Recording::begin(std::move(prepared));
     if (!begun) {
-      std::error_code ignored;
-      fs::remove_all(folder, ignored);
-      partTaken_ = begun.error().code == ErrorCode::Busy;
-      return std::move(begun).error();
+      removeFolder(folder);
+      if (begun.error().code != ErrorCode::Busy)
+        store::removeTrace(store::partOf(output_));
+      return cannotBegin(begun.error(), store::partOf(output_));
     }
     recording_ = *std::move(begun);
     return {};
@@ -252,6 +284,8 @@ class JobRun {
     const launcher::RunOutcome outcome = launcher::supervise(relay, supervision, callbacks);
     if (recording_)
       closeRecording(relay, outcome);
+    else
+      noteUnrecorded(whyNot_, outcome);
     return {0, outcome.waitStatus};
   }
 
@@ -270,6 +304,7 @@ class JobRun {
     auto summary = finishInterruptibly(finish, relay, say_);
     if (!summary) {
       say_(summary.error().message);
+      noteUnrecorded(summary.error().message, outcome);
       return;
     }
     if (rules_)
@@ -281,6 +316,16 @@ class JobRun {
     }
     for (const std::string& line : summaryLines(*summary, identity_.worldSize))
       say_(line);
+  }
+
+  void noteUnrecorded(const std::string& why, const launcher::RunOutcome& outcome) const {
+    if (options_.summaryFile.empty())
+      return;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began_;
+    if (auto written = writeUnrecorded(
+            options_.summaryFile, why, seconds.count(), launcher::exitStatusOf(outcome.waitStatus));
+        !written)
+      say_(written.error().message);
   }
 
   // Says what the rules say. The job's exit status stays its own.
@@ -300,13 +345,13 @@ class JobRun {
 
   const RunOptions& options_;
   const Say& say_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::vector<std::string> environment_;
   JobIdentity identity_;
   std::string program_;
   Installation installation_;
   std::uint32_t probeMask_ = 0;
   fs::path output_;
-  bool partTaken_ = false;  // by another run, with -f
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;

@@ -46,7 +46,7 @@ int shellStatus(int waitStatus) {
 
 }  // namespace
 
-Result<std::unique_ptr<Recording>> Recording::begin(RecordingOptions options) {
+Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
   SONDE_TRY_ASSIGN(SessionPage page,
                    SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
   Manifest manifest;
@@ -60,17 +60,23 @@ Result<std::unique_ptr<Recording>> Recording::begin(RecordingOptions options) {
   manifest.command = options.redactor.arguments(options.command);
   manifest.redact = options.redactor.patterns();
   SONDE_TRY(writeManifest(options.folder, manifest));
+  SONDE_TRY_ASSIGN(SpoolLock lock, SpoolLock::take(options.folder));
+  return PreparedRecording{std::move(options), std::move(page), std::move(lock)};
+}
+
+Result<std::unique_ptr<Recording>> Recording::begin(PreparedRecording prepared) {
+  RecordingOptions& options = prepared.options;
   DrainerOptions drain;
   drain.folder = options.folder;
-  drain.part = manifest.part;
+  drain.part = store::partOf(options.output);
   drain.job = options.job;
   drain.redactor = options.redactor;
   drain.limitBytes = options.maxTraceBytes;
   drain.replace = options.replace;
   drain.progress = options.progress;
-  SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain)));
+  SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain), std::move(prepared.lock)));
   return std::unique_ptr<Recording>(
-      new Recording(std::move(options), std::move(page), std::move(drainer)));
+      new Recording(std::move(options), std::move(prepared.page), std::move(drainer)));
 }
 
 Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer)

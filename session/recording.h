@@ -10,6 +10,7 @@
 #include "session/process_capture.h"
 #include "session/redaction.h"
 #include "session/session_page.h"
+#include "session/spool_lock.h"
 
 #include <sys/types.h>
 
@@ -50,9 +51,19 @@ struct RecordingSummary {
   std::uint64_t recorderBytes = 0;  // of memory, at most
 };
 
+// A recording whose spool folder is ready; nothing of its trace has been touched.
+struct PreparedRecording {
+  RecordingOptions options;
+  SessionPage page;
+  SpoolLock lock;
+};
+
 class Recording {
  public:
-  static Result<std::unique_ptr<Recording>> begin(RecordingOptions options);
+  // What goes wrong here goes wrong with the spool folder …
+  static Result<PreparedRecording> prepare(RecordingOptions options);
+  // … and here with the output, wherever the spool is. Busy: another recording has it by now.
+  static Result<std::unique_ptr<Recording>> begin(PreparedRecording prepared);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;

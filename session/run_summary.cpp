@@ -25,6 +25,40 @@ Error cannotWrite(const std::string& file) {
           fmt::format("cannot write the summary {}: give another place with --summary", file)};
 }
 
+// A link leads to what is written.
+fs::path targetOf(const std::string& file) {
+  std::error_code failure;
+  fs::path target = fs::weakly_canonical(file, failure);
+  return failure ? fs::path(file) : target;
+}
+
+// Nothing may take the place of a device, a pipe or a folder.
+bool writtenInPlace(const fs::path& target) {
+  std::error_code failure;
+  return fs::exists(target, failure) && !fs::is_regular_file(target, failure);
+}
+
+fs::path temporaryOf(const fs::path& target) {
+  return target.string() + ".part";
+}
+
+Result<void> writeJson(const std::string& file, const nlohmann::json& json) {
+  const fs::path target = targetOf(file);
+  const bool inPlace = writtenInPlace(target);
+  const fs::path written = inPlace ? target : temporaryOf(target);
+  std::ofstream stream(written);
+  stream << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  stream.close();
+  std::error_code failure;
+  if (stream && !inPlace)
+    fs::rename(written, target, failure);
+  if (stream && !failure)
+    return {};
+  if (!inPlace)
+    fs::remove(written, failure);
+  return cannotWrite(file);
+}
+
 // As short as the user would type it from here.
 std::string shortPath(const fs::path& path) {
   std::error_code failure;
@@ -99,29 +133,48 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
   return lines;
 }
 
-Result<void> makeSummaryFile(const std::string& file) {
-  const std::ofstream stream(file, std::ios::app);
-  return stream ? Result<void>() : cannotWrite(file);
+Result<void> checkSummaryFile(const std::string& file) {
+  const fs::path target = targetOf(file);
+  if (writtenInPlace(target))
+    return std::ofstream(target, std::ios::app) ? Result<void>() : cannotWrite(file);
+  const fs::path temporary = temporaryOf(target);
+  const bool made = static_cast<bool>(std::ofstream(temporary));
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  return made ? Result<void>() : cannotWrite(file);
 }
 
 Result<void> writeSummary(const std::string& file,
                           const RecordingSummary& summary,
                           int exitStatus) {
-  const nlohmann::json json{{"schema", 1},
-                            {"events", summary.totals.events},
-                            {"dropped", summary.totals.dropped},
-                            {"seconds", summary.seconds},
-                            {"path", summary.output.string()},
-                            {"recorder",
-                             {{"cpu_s", static_cast<double>(summary.recorderCpuNs) / 1e9},
-                              {"bytes", summary.totals.bytes},
-                              {"rss_bytes", summary.recorderBytes}}},
-                            {"exit_status", exitStatus},
-                            {"notes", summary.totals.warnings}};
-  std::ofstream stream(file);
-  stream << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  stream.flush();
-  return stream ? Result<void>() : cannotWrite(file);
+  return writeJson(file,
+                   {{"schema", 1},
+                    {"events", summary.totals.events},
+                    {"dropped", summary.totals.dropped},
+                    {"seconds", summary.seconds},
+                    {"path", summary.output.string()},
+                    {"recorder",
+                     {{"cpu_s", static_cast<double>(summary.recorderCpuNs) / 1e9},
+                      {"bytes", summary.totals.bytes},
+                      {"rss_bytes", summary.recorderBytes}}},
+                    {"exit_status", exitStatus},
+                    {"notes", summary.totals.warnings}});
+}
+
+Result<void> writeUnrecorded(const std::string& file,
+                             const std::string& why,
+                             double seconds,
+                             int exitStatus) {
+  using nlohmann::json;
+  return writeJson(file,
+                   {{"schema", 1},
+                    {"events", json::object()},
+                    {"dropped", json::object()},
+                    {"seconds", seconds},
+                    {"path", nullptr},
+                    {"recorder", nullptr},
+                    {"exit_status", exitStatus},
+                    {"notes", json::array({why})}});
 }
 
 }  // namespace sonde::session

@@ -14,12 +14,19 @@ namespace sonde::session {
 std::vector<std::string> summaryLines(const RecordingSummary& summary,
                                       std::optional<int> worldSize);
 
-// Makes `file`, empty, unless it is there, so that a name that cannot be written is found before
-// the job runs. Io.
-Result<void> makeSummaryFile(const std::string& file);
+// Whether writeSummary() can write `file`, so that a name that it cannot is found before the job
+// runs. Leaves it as it is. Io.
+Result<void> checkSummaryFile(const std::string& file);
 
 // `{schema, events{}, dropped{}, seconds, path, recorder{cpu_s, bytes, rss_bytes}, exit_status,
-// notes[]}`. `exitStatus` is minus the signal when one ended the job.
+// notes[]}`. `exitStatus` is minus the signal when one ended the job. A file appears whole or not
+// at all.
 Result<void> writeSummary(const std::string& file, const RecordingSummary& summary, int exitStatus);
+
+// The same of a run without a trace: `path` and `recorder` are null, `notes` says why.
+Result<void> writeUnrecorded(const std::string& file,
+                             const std::string& why,
+                             double seconds,
+                             int exitStatus);
 
 }  // namespace sonde::session

@@ -58,13 +58,13 @@ class FullSpool(RunTest):
 
 class Tmpfs(FullSpool):
     def test_another_process_fills_it(self):
-        for size in ("3m", "8m"):
+        for size in ("1m", "3m", "8m"):
             for names in (1, 50_000):
                 with self.subTest(size=size, names=names):
                     self.check(self.record(self.filled(f"mount -t tmpfs -o size={size} tmpfs {self.spool}"), names))
 
     def test_the_spool_fills_it(self):
-        for size in ("3m", "8m"):
+        for size in ("1m", "3m", "8m"):
             for names in (1, 50_000):
                 with self.subTest(size=size, names=names):
                     self.check(self.record(f'mount -t tmpfs -o size={size} tmpfs {self.spool} && exec "$@"', names))

@@ -74,13 +74,17 @@ class FullDisk(RunTest):
             self.assertEqual((result.returncode, result.stdout), (3, "done\n"), (size, result.stderr))
 
     def test_an_output_disk_without_room(self):
+        """The trace cannot be begun: the job is not started, and no place for the spool is blamed."""
         place = self.folder / "small"
         place.mkdir()
-        result = self.in_a_small_tmpfs(
-            "48k", *self.arguments("sh", "-c", "echo done; exit 3", options=("-o", place / "t.sonde"),
-                                   output=False), at=place)
-        self.assertEqual((result.returncode, result.stdout), (3, "done\n"), result.stderr)
-        self.assertRegex(result.stderr, "sonde run: ")
+        for size in ("4k", "48k", "400k"):
+            result = self.in_namespace(
+                f'mount -t tmpfs -o size={size} tmpfs {place} && "$@"; status=$?; ls {place}; exit $status',
+                *self.arguments("sh", "-c", "echo ran", options=("-o", place / "t.sonde"), output=False))
+            self.assertEqual((result.returncode, result.stdout), (125, ""), (size, result.stderr))
+            self.assertRegex(result.stderr, fr"^sonde run: {place}/t.sonde.part has no room \(.*\): "
+                                            r"make some, or give another place with -o\n$")
+            self.assert_nothing_left()
 
     def test_a_spool_limit_is_counted_exactly(self):
         count = 400_000
@@ -152,12 +156,23 @@ class FullDisk(RunTest):
         self.assertIn(f"{sum(lost.values())} records were dropped: max size {sum(lost.values())}", said)
         self.assert_nothing_left()
 
+    def limited_to(self, size):
+        """Runs a job that writes no large file below a limit on file sizes."""
+        return self.run_sonde(
+            "sh", "-c", "echo done; exit 3",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY)))
+
     def test_a_limit_on_file_sizes(self):
-        """SIGXFSZ is the recorder's to ignore and must not reach a job that writes no large file."""
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (32 * 1024, resource.RLIM_INFINITY))
-        result = self.run_sonde("sh", "-c", "echo done; exit 3", preexec_fn=limit)
+        """SIGXFSZ is the recorder's to ignore and must not reach the job."""
+        result = self.limited_to(580 << 10)
         self.assertEqual((result.returncode, result.stdout), (3, "done\n"), result.stderr)
+
+    def test_a_limit_on_file_sizes_below_an_empty_trace(self):
+        result = self.limited_to(100 << 10)
+        self.assertEqual((result.returncode, result.stdout), (125, ""), result.stderr)
+        self.assertRegex(result.stderr, fr"^sonde run: {self.output}.part has no room \(.*\): "
+                                        r"make some, or give another place with -o\n$")
+        self.assert_nothing_left()
 
 
 if __name__ == "__main__":

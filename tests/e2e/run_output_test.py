@@ -60,14 +60,48 @@ class Output(RunTest):
             self.assert_nothing_left()
             self.output.unlink()
 
+    def without_a_place(self, *options):
+        """Runs a job where no folder is fit for a spool. The test's own folder is at /mnt."""
+        return self.in_namespace(
+            f'mount --bind {self.folder} /mnt && mount -t proc proc /tmp && mount -t proc proc /var/tmp && '
+            'cd /mnt && exec "$@"',
+            *self.arguments("sh", "-c", "echo done; exit 3", options=("-o", "t.sonde", *options), output=False),
+            SONDE_SPOOL="/proc", TMPDIR="/tmp")
+
     def test_an_unrecorded_run_leaves_no_part(self):
-        place = self.folder / "small"
-        place.mkdir()
-        result = self.in_namespace(
-            f'mount -t tmpfs -o size=4k tmpfs {place} && "$@"; status=$?; ls {place}; exit $status',
-            *self.arguments("sh", "-c", "exit 3", options=("-o", place / "t.sonde"), output=False))
-        self.assertIn("not recording", result.stderr)
-        self.assertEqual((result.returncode, result.stdout), (3, ""), result.stderr)
+        result = self.without_a_place()
+        self.assertEqual((result.returncode, result.stdout), (3, "done\n"), result.stderr)
+        self.assertRegex(result.stderr, r"^sonde run: not recording: /proc: proc .*: name a folder on a local disk "
+                                        r"with --spool\n$")
+        self.assertEqual(list(self.folder.glob("t.sonde*")), [])
+
+    def test_the_summary_of_an_unrecorded_run(self):
+        file = self.folder / "s.json"
+        file.write_text("of an earlier run")
+        self.without_a_place("--summary", "s.json")
+        summary = self.summary(file)
+        self.assertGreater(summary.pop("seconds"), 0)
+        self.assertRegex(summary.pop("notes")[0], "^/proc: proc .* --spool$")
+        self.assertEqual(summary, {"schema": 1, "events": {}, "dropped": {}, "path": None, "recorder": None,
+                                   "exit_status": 3})
+
+    def test_a_run_that_cannot_begin_leaves_the_summary_as_it_is(self):
+        file = self.folder / "s.json"
+        self.assertEqual(self.run_sonde("/no/such/program", options=("--summary", "s.json")).returncode, 127)
+        self.assertEqual(list(self.folder.glob("s.json*")), [])
+        file.write_text("of an earlier run")
+        self.assertEqual(self.run_sonde("/no/such/program", options=("--summary", "s.json")).returncode, 127)
+        self.assertEqual(file.read_text(), "of an earlier run")
+
+    def test_a_summary_may_go_into_a_pipe_or_through_a_link(self):
+        (self.folder / "s.json").write_text("of an earlier run")
+        (self.folder / "link.json").symlink_to("s.json")
+        self.run_sonde("true", options=("--summary", "link.json"))
+        self.assertEqual(self.summary(self.folder / "s.json")["exit_status"], 0)
+        self.assertTrue((self.folder / "link.json").is_symlink())
+        result = self.run_sonde("true", options=("-f", "--summary", "/dev/stdout"))
+        self.assertIn('"exit_status": 0', result.stdout)
+        self.assertEqual(list(self.folder.glob("s.json?*")), [])
 
     def killed_recording(self):
         """Leaves the session of a recorder that was killed, and its unfinished trace; returns the session's folder."""
