@@ -8,10 +8,13 @@
 namespace sonde::rules {
 namespace {
 
-Outcome judgeEntity(const ConfiguredRule& configured, const std::vector<Step>& steps) {
+Outcome judgeEntity(const ConfiguredRule& configured,
+                    const IterationFeed& feed,
+                    const Entity& entity) {
   const auto rule = configured.info->make(configured.parameters);
-  for (const Step& step : steps)
+  for (const Step& step : feed.steps(entity))
     rule->observe(step);
+  rule->observeStray(feed.strayScalars(entity));
   return rule->judge();
 }
 
@@ -43,7 +46,7 @@ std::vector<CheckResult> runRule(const ConfiguredRule& configured, const Iterati
     results.push_back({configured.info->name,
                        configured.severity,
                        entity.name,
-                       judgeEntity(configured, feed.steps(entity))});
+                       judgeEntity(configured, feed, entity)});
   if (results.empty())
     results.push_back({configured.info->name, configured.severity, "job", withoutIterations()});
   skipWhatOthersRecord(results);

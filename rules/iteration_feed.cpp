@@ -35,7 +35,7 @@ Result<void> IterationFeed::readProcesses(const store::Database& trace) {
       name += fmt::format("{}process {}", ranked ? ", " : "", rows.integer(2));
     indexOf_[rows.integer(0)] = processes_.size();
     processes_.push_back(
-        {rows.integer(0), std::move(name), "host " + std::string(rows.text(3)), {}});
+        {rows.integer(0), std::move(name), "host " + std::string(rows.text(3)), {}, {}});
   }
 }
 
@@ -57,7 +57,7 @@ Result<void> IterationFeed::readIterations(const store::Database& trace) {
 Result<void> IterationFeed::readScalars(const store::Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT s.process_id, s.iteration, n.text, s.value FROM scalar s"
-                                 " JOIN string n ON n.id = s.name_id WHERE s.iteration IS NOT NULL"
+                                 " JOIN string n ON n.id = s.name_id"
                                  " ORDER BY s.process_id, s.iteration, s.ts_ns"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
@@ -66,13 +66,20 @@ Result<void> IterationFeed::readScalars(const store::Database& trace) {
     const auto index = indexOf_.find(rows.integer(0));
     if (index == indexOf_.end())
       continue;
-    auto& steps = processes_[index->second].steps;
+    Process& process = processes_[index->second];
+    auto& steps = process.steps;
+    if (rows.isNull(1)) {
+      ++process.stray[std::string(rows.text(2))];
+      continue;
+    }
     const auto step = std::lower_bound(
         steps.begin(), steps.end(), rows.integer(1), [](const auto& each, std::int64_t number) {
           return each.first < number;
         });
-    if (step == steps.end() || step->first != rows.integer(1))
+    if (step == steps.end() || step->first != rows.integer(1)) {
+      ++process.stray[std::string(rows.text(2))];
       continue;
+    }
     // The store keeps NaN as NULL.
     const double value = rows.isNull(3) ? std::numeric_limits<double>::quiet_NaN() : rows.real(3);
     step->second.scalars.emplace_back(std::string(rows.text(2)), value);
@@ -118,6 +125,14 @@ std::vector<Step> IterationFeed::steps(const Entity& entity) const {
   for (auto& [number, parts] : byNumber)
     steps.push_back({number, std::move(parts)});
   return steps;
+}
+
+StrayScalars IterationFeed::strayScalars(const Entity& entity) const {
+  StrayScalars sum;
+  for (const std::int64_t process : entity.processes)
+    for (const auto& [name, count] : processes_[indexOf_.at(process)].stray)
+      sum[name] += count;
+  return sum;
 }
 
 }  // namespace sonde::rules

@@ -20,7 +20,7 @@ struct Entity {
 
 class IterationFeed {
  public:
-  // Reads what rules may see: iterations that have ended, and the scalars recorded in them.
+  // Reads what rules may see: iterations that have ended, and the scalars of their processes.
   static Result<IterationFeed> read(const store::Database& trace);
 
   // What a rule of this scope judges, ranks in order; empty when no process has a closed iteration.
@@ -29,6 +29,7 @@ class IterationFeed {
   // Iterations that at least one process of the entity has closed; the parts of those that did, by
   // process id.
   std::vector<Step> steps(const Entity& entity) const;
+  StrayScalars strayScalars(const Entity& entity) const;
 
  private:
   struct Process {
@@ -36,6 +37,7 @@ class IterationFeed {
     std::string name;
     std::string host;
     std::vector<std::pair<std::int64_t, ProcessStep>> steps;  // by number
+    StrayScalars stray;
   };
 
   Result<void> readProcesses(const store::Database& trace);

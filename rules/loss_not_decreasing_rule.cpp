@@ -34,6 +34,10 @@ class LossNotDecreasingRule : public Rule {
         convergedBelow_(parameters.real("converged_below")) {}
 
   void observe(const Step& step) override;
+  void observeStray(const StrayScalars& scalars) override {
+    const auto found = scalars.find(scalar_);
+    stray_ = found == scalars.end() ? 0 : found->second;
+  }
   Outcome judge() const override;
 
  private:
@@ -59,6 +63,7 @@ class LossNotDecreasingRule : public Rule {
   double resolution_;
   double convergedBelow_;
   std::int64_t iterations_ = 0;
+  std::int64_t stray_ = 0;
 };
 
 void LossNotDecreasingRule::observe(const Step& step) {
@@ -87,8 +92,15 @@ Outcome LossNotDecreasingRule::described() const {
 }
 
 Outcome LossNotDecreasingRule::missing(Outcome outcome) const {
-  outcome.inputMissing = window_.count() == 0;
-  if (outcome.inputMissing)
+  outcome.inputMissing = window_.count() == 0 && stray_ == 0;
+  if (window_.count() == 0 && stray_ > 0)
+    outcome.message = fmt::format(
+        "none of the {} values of '{}' belongs to one of the {} iterations: record it inside an "
+        "iteration, or after it on the same thread",
+        stray_,
+        scalar_,
+        iterations_);
+  else if (outcome.inputMissing)
     outcome.message = fmt::format(
         "no scalar '{0}' in {1} iterations: record one with sonde.scalar(\"{0}\", value), or set "
         "the parameter scalar",

@@ -8,6 +8,7 @@
 #include "rules/verdict.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct Step {
   std::vector<ProcessStep> parts;
 };
 
+using StrayScalars = std::map<std::string, std::int64_t>;  // name -> how many values
+
 class Rule {
  public:
   Rule() = default;
@@ -39,6 +42,8 @@ class Rule {
   virtual ~Rule() = default;
 
   virtual void observe(const Step& step) = 0;
+  // Scalars that the entity recorded, and that belong to no closed iteration.
+  virtual void observeStray(const StrayScalars& scalars) { (void)scalars; }
   virtual Outcome judge() const = 0;
 };
 

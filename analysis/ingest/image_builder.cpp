@@ -297,6 +297,7 @@ void ImageBuilder::addLosses(const LossTable& losses, const LostRecords& lost) {
   addLoss("process", "exec", notFollowed_, "not followed");
   addLoss("process", "unknown", counts_.skipped + counts_.damaged, "damaged");
   addLoss("process", "unknown", counts_.unbalanced, "unbalanced");
+  addLoss("annotation", "iteration info", counts_.strayInfos, "no iteration");
 }
 
 void ImageBuilder::addLoss(std::string_view probe,

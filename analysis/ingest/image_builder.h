@@ -48,6 +48,7 @@ struct ImageCounts {
   std::uint64_t skipped = 0;     // of kinds that this version does not know, or with a broken size
   std::uint64_t damaged = 0;     // with values that cannot be
   std::uint64_t unbalanced = 0;  // ends without a begin
+  std::uint64_t strayInfos = 0;  // iteration infos where there was no iteration yet
 };
 
 class ImageBuilder {
@@ -103,19 +104,11 @@ class ImageBuilder {
     model::Slice slice;
     bool stored = false;
   };
-  struct OpenIteration {
-    model::SliceId slice;
+  struct ThreadIteration {
     std::uint32_t thread = 0;
-    std::int64_t number = 0;
-    std::int64_t startNs = 0;
-    std::uint64_t samples = 0;
-    std::uint64_t tokens = 0;
-    double flops = 0;
-  };
-  struct PastIteration {
-    std::int64_t number = 0;
-    std::int64_t startNs = 0;
-    std::int64_t endNs = 0;
+    // One that the torch probe began as the one before ended, and nothing has begun in it since.
+    bool isAwaiting = false;
+    model::Iteration row;
   };
   using Handler = void (ImageBuilder::*)(Thread&, const std::byte*);
   static const std::array<Handler, static_cast<std::size_t>(wire::RecordKind::Count)> kHandlers;
@@ -159,12 +152,16 @@ class ImageBuilder {
   void addMark(Thread& thread, wire::Probe probe, model::StringId name, std::uint64_t ticks);
   void endRange(OpenRange range, std::optional<std::int64_t> endNs);
   void beginIteration(const Thread& thread, const model::Slice& slice);
+  void beginInsideIteration(const Thread& thread, model::SliceKind kind);
   void endIteration(const model::Slice& slice);
   void tellIteration(TrackScope& scope, std::string_view key, std::int64_t value);
   void numberIteration(model::SliceId slice, std::int64_t number);
   void dropIteration(TrackScope& scope);
-  OpenIteration* iterationOf(const Thread& thread);
-  model::OptionalInt iterationAt(const Thread& thread, std::int64_t ns);
+  ThreadIteration* openIteration(const Thread& thread, std::int64_t ns);
+  ThreadIteration* pastIteration(const Thread& thread, std::int64_t ns);
+  ThreadIteration* iterationOfOthers(std::int64_t ns);
+  // The one that something recorded on the thread at this time belongs to, or nullptr.
+  ThreadIteration* iterationOf(const Thread& thread, std::int64_t ns);
   std::optional<model::ArgValue> valueOf(const wire::Arg& record);
   // A fact of the process that has columns of its own: its rank, the size of its world.
   bool takePlaceInJob(std::string_view key, const model::ArgValue& value);
@@ -204,8 +201,8 @@ class ImageBuilder {
   std::map<std::uint64_t, std::int64_t>
       earlyEnds_;  // of ranges whose begin is in a slot not read yet
   std::int64_t nextRangeToken_ = -1;
-  std::vector<OpenIteration> iterations_;  // open ones
-  std::vector<PastIteration> pastIterations_;
+  std::vector<ThreadIteration> iterations_;      // open ones
+  std::vector<ThreadIteration> pastIterations_;  // the latest of those that have ended
   std::int64_t nextIteration_ = 0;
   std::uint64_t notFollowed_ = 0;
   std::int64_t lastNs_ = 0;

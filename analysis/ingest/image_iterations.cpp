@@ -1,51 +1,54 @@
 // The iterations of ImageBuilder, and the records that belong to the one that is open.
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
+#include "analysis/ingest/wire_words.h"
 #include "collector/wire/iteration_keys.h"
 
 #include <algorithm>
 
 namespace sonde::ingest {
-namespace {
-
-model::OptionalInt known(std::uint64_t value) {
-  return value == 0 ? model::OptionalInt{} : static_cast<std::int64_t>(value);
-}
-
-}  // namespace
 
 void ImageBuilder::beginIteration(const Thread& thread, const model::Slice& slice) {
-  OpenIteration iteration;
-  iteration.slice = slice.id;
+  ThreadIteration iteration;
   iteration.thread = thread.index;
-  iteration.number = nextIteration_++;
-  iteration.startNs = slice.startNs;
+  iteration.isAwaiting = slice.category == probeWord(wire::Probe::Torch);
+  iteration.row.processId = process_.row.id;
+  iteration.row.number = nextIteration_++;
+  iteration.row.startNs = slice.startNs;
+  iteration.row.probeMask = probeMask_;
+  iteration.row.sliceId = slice.id;
   iterations_.push_back(iteration);
+}
+
+// What follows a step in the body of a training loop (logging, a checkpoint) is done when something
+// of the next round begins. A micro-step is begun together with its iteration.
+void ImageBuilder::beginInsideIteration(const Thread& thread, model::SliceKind kind) {
+  if (kind == model::SliceKind::MicroStep || kind == model::SliceKind::Checkpoint)
+    return;
+  for (ThreadIteration& iteration : iterations_)
+    if (iteration.thread == thread.index)
+      iteration.isAwaiting = false;
 }
 
 void ImageBuilder::endIteration(const model::Slice& slice) {
   constexpr std::size_t kPast = 64;
   const auto open =
-      std::find_if(iterations_.begin(), iterations_.end(), [&](const OpenIteration& iteration) {
-        return iteration.slice == slice.id;
+      std::find_if(iterations_.begin(), iterations_.end(), [&](const ThreadIteration& iteration) {
+        return iteration.row.sliceId == slice.id;
       });
   if (open == iterations_.end())
     return;
-  model::Iteration row;
-  row.processId = process_.row.id;
-  row.number = open->number;
-  row.startNs = slice.startNs;
-  row.durNs = slice.durNs;
-  row.probeMask = probeMask_;
-  row.samples = known(open->samples);
-  row.tokens = known(open->tokens);
-  if (open->flops > 0)
-    row.flops = open->flops;
-  row.sliceId = slice.id;
-  sink_.add(row);
-  if (pastIterations_.size() == kPast)
-    pastIterations_.erase(pastIterations_.begin());
-  pastIterations_.push_back({open->number, slice.startNs, slice.startNs + slice.durNs.value_or(0)});
+  open->row.startNs = slice.startNs;
+  open->row.durNs = slice.durNs;
+  open->row.id = sink_.add(open->row);
+  if (pastIterations_.size() == kPast) {
+    const auto same = std::find_if(
+        pastIterations_.begin(), pastIterations_.end(), [&](const ThreadIteration& past) {
+          return past.thread == open->thread;
+        });
+    pastIterations_.erase(same == pastIterations_.end() ? pastIterations_.begin() : same);
+  }
+  pastIterations_.push_back(*open);
   iterations_.erase(open);
 }
 
@@ -60,12 +63,12 @@ void ImageBuilder::tellIteration(TrackScope& scope, std::string_view key, std::i
 // because the program ended or an evaluation began, the stretch is a range and no iteration.
 void ImageBuilder::dropIteration(TrackScope& scope) {
   const auto open =
-      std::find_if(iterations_.begin(), iterations_.end(), [&](const OpenIteration& iteration) {
-        return iteration.slice == scope.slice.id;
+      std::find_if(iterations_.begin(), iterations_.end(), [&](const ThreadIteration& iteration) {
+        return iteration.row.sliceId == scope.slice.id;
       });
   if (open == iterations_.end())
     return;
-  nextIteration_ = open->number;
+  nextIteration_ = open->row.number;
   iterations_.erase(open);
   scope.slice.kind = model::SliceKind::Range;
   scope.changed = true;
@@ -75,51 +78,72 @@ void ImageBuilder::numberIteration(model::SliceId slice, std::int64_t number) {
   constexpr std::int64_t kHighest = std::int64_t{1} << 53;
   if (number < 0 || number > kHighest)
     return;
-  for (OpenIteration& iteration : iterations_) {
-    if (iteration.slice != slice)
+  for (ThreadIteration& iteration : iterations_) {
+    if (iteration.row.sliceId != slice)
       continue;
-    iteration.number = number;
+    iteration.row.number = number;
     nextIteration_ = number + 1;
   }
 }
 
-// The innermost iteration that is open on the thread, else the one of the process that began last.
-ImageBuilder::OpenIteration* ImageBuilder::iterationOf(const Thread& thread) {
+// The innermost one that is open on the thread, or nullptr. One that only awaits its first event
+// counts when the thread has had none before.
+ImageBuilder::ThreadIteration* ImageBuilder::openIteration(const Thread& thread, std::int64_t ns) {
   const auto own =
-      std::find_if(iterations_.rbegin(), iterations_.rend(), [&](const OpenIteration& iteration) {
+      std::find_if(iterations_.rbegin(), iterations_.rend(), [&](const ThreadIteration& iteration) {
         return iteration.thread == thread.index;
       });
-  if (own != iterations_.rend())
-    return &*own;
-  return iterations_.empty() ? nullptr : &iterations_.back();
+  if (own == iterations_.rend() || own->row.startNs > ns)
+    return nullptr;
+  return own->isAwaiting && pastIteration(thread, ns) != nullptr ? nullptr : &*own;
 }
 
-model::OptionalInt ImageBuilder::iterationAt(const Thread& thread, std::int64_t ns) {
-  const OpenIteration* open = iterationOf(thread);
-  if (open != nullptr && open->startNs <= ns)
-    return open->number;
-  const auto past = std::find_if(
-      pastIterations_.rbegin(), pastIterations_.rend(), [&](const PastIteration& iteration) {
-        return iteration.startNs <= ns && ns <= iteration.endNs;
+// The last one that the thread had at a time when none was open on it, or nullptr.
+ImageBuilder::ThreadIteration* ImageBuilder::pastIteration(const Thread& thread, std::int64_t ns) {
+  const auto own = std::find_if(
+      pastIterations_.rbegin(), pastIterations_.rend(), [&](const ThreadIteration& iteration) {
+        return iteration.thread == thread.index && iteration.row.startNs <= ns;
       });
-  return past == pastIterations_.rend() ? model::OptionalInt{} : past->number;
+  return own == pastIterations_.rend() ? nullptr : &*own;
+}
+
+// For a thread without iterations: the one of its process that began last, or that was open then.
+ImageBuilder::ThreadIteration* ImageBuilder::iterationOfOthers(std::int64_t ns) {
+  if (!iterations_.empty() && iterations_.back().row.startNs <= ns)
+    return &iterations_.back();
+  const auto past = std::find_if(
+      pastIterations_.rbegin(), pastIterations_.rend(), [&](const ThreadIteration& iteration) {
+        return iteration.row.startNs <= ns &&
+               ns <= iteration.row.startNs + iteration.row.durNs.value_or(0);
+      });
+  return past == pastIterations_.rend() ? nullptr : &*past;
+}
+
+ImageBuilder::ThreadIteration* ImageBuilder::iterationOf(const Thread& thread, std::int64_t ns) {
+  if (ThreadIteration* const open = openIteration(thread, ns))
+    return open;
+  ThreadIteration* const past = pastIteration(thread, ns);
+  return past != nullptr ? past : iterationOfOthers(ns);
 }
 
 void ImageBuilder::onIterationInfo(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::IterationInfo>(at);
-  advance(thread, record.ticks);
+  const std::int64_t ns = advance(thread, record.ticks);
   remember(thread, model::Owner::Slice, 0);
-  OpenIteration* iteration = iterationOf(thread);
+  ThreadIteration* const iteration = iterationOf(thread, ns);
   if (iteration == nullptr) {
-    ++counts_.unbalanced;
+    ++counts_.strayInfos;
     return;
   }
+  model::Iteration& row = iteration->row;
   if (record.samples != 0)
-    iteration->samples = record.samples;
+    row.samples = static_cast<std::int64_t>(record.samples);
   if (record.tokens != 0)
-    iteration->tokens = record.tokens;
+    row.tokens = static_cast<std::int64_t>(record.tokens);
   if (record.flops > 0)
-    iteration->flops = record.flops;
+    row.flops = record.flops;
+  if (row.id)  // it has ended, and is in the trace
+    sink_.update(row);
 }
 
 void ImageBuilder::onScalar(Thread& thread, const std::byte* at) {
@@ -130,7 +154,8 @@ void ImageBuilder::onScalar(Thread& thread, const std::byte* at) {
   row.value = record.value;
   advance(thread, record.ticks);
   row.tsNs = time_.toNs(record.ticks);  // a value that came late from a device is of its own time
-  row.iteration = iterationAt(thread, row.tsNs);
+  if (const ThreadIteration* const iteration = iterationOf(thread, row.tsNs))
+    row.iteration = iteration->row.number;
   sink_.add(row);
   remember(thread, model::Owner::Slice, 0);
 }

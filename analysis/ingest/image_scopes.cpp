@@ -26,6 +26,7 @@ void ImageBuilder::beginScope(Thread& thread, const wire::OpenScope& begun, mode
   scope.slice = newSlice(thread, kind, begun.probe, begun.name, startNs);
   putAt(scope.slice, thread.track.innermost());
   scope.slice.id = sink_.reserveSliceId();
+  beginInsideIteration(thread, kind);
   if (kind == model::SliceKind::Iteration)
     beginIteration(thread, scope.slice);
   remember(thread, model::Owner::Slice, scope.slice.id.value);

@@ -141,8 +141,8 @@ void ImageBuilder::unpack(std::string_view blob) {
   nextIteration_ = in.get<std::int64_t>();
   notFollowed_ = in.get<std::uint64_t>();
   lastNs_ = in.get<std::int64_t>();
-  iterations_ = in.getAll<OpenIteration>();
-  pastIterations_ = in.getAll<PastIteration>();
+  iterations_ = in.getAll<ThreadIteration>();
+  pastIterations_ = in.getAll<ThreadIteration>();
   const auto ranges = in.get<std::uint64_t>();
   for (std::uint64_t at = 0; at < ranges && in.ok(); ++at) {
     const auto id = in.get<std::uint64_t>();

@@ -94,14 +94,15 @@ struct Mark {
   std::uint8_t reserved[7];
 };
 
-// A value of the current iteration (loss, learning rate, …). `subject`: name.
+// A value (loss, learning rate, …) of the iteration that is open on the thread or ended last on it.
+// `subject`: name.
 struct Scalar {
   RecordHeader header;
   std::uint64_t ticks;
   double value;
 };
 
-// Work done by the iteration that is open on the process; 0 where unknown.
+// Work done by that iteration; 0 where unknown.
 struct IterationInfo {
   RecordHeader header;
   std::uint64_t ticks;

@@ -62,7 +62,7 @@ typedef struct sonde_api_table {
   void (*end)(uint32_t token);
   void (*mark)(uint32_t name, uint32_t probe);
   void (*scalar)(uint32_t name, double value);
-  /* Work of the iteration that is open; 0: unknown. */
+  /* Work of the iteration that is open or ended last on the thread; 0: unknown. */
   void (*iteration_info)(uint64_t samples, uint64_t tokens, double flops);
   /* A key and text value: of the scope `token`, or with token 0 of the process. */
   void (*metadata)(uint32_t token, uint32_t key, uint32_t text);
@@ -145,14 +145,15 @@ static inline void sonde_mark(const char* name) {
     api->mark(api->intern(name, strlen(name)), SONDE_PROBE_ANNOTATION);
 }
 
-/* A value of the current iteration: a loss, a learning rate, a reward. */
+/* A value of the iteration that is open or ended last on the thread: a loss, a learning rate, a
+ * reward. */
 static inline void sonde_scalar(const char* name, double value) {
   const sonde_api_table* api = sonde_table();
   if (api != NULL)
     api->scalar(api->intern(name, strlen(name)), value);
 }
 
-/* How much work the current iteration does; 0 where unknown. */
+/* How much work that iteration does; 0 where unknown. */
 static inline void sonde_iteration_info(uint64_t samples, uint64_t tokens, double flops) {
   const sonde_api_table* api = sonde_table();
   if (api != NULL)

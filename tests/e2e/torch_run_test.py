@@ -60,6 +60,30 @@ for batch in DataLoader(data, 2):
         self.assertEqual([float(line) for line in bare.stdout.split()], recorded)
         self.assertEqual(list(range(16)), trace.column("SELECT number FROM iteration ORDER BY number"))
 
+    def test_values_and_work_told_after_a_step_are_of_its_iteration(self):
+        _, trace = self.both(MODEL + """
+import sonde
+for number in range(4):
+    step(batch)
+    sonde.scalar("mine", number)
+    sonde.iteration_info(samples=number + 1)
+for number, batch in enumerate(DataLoader(data, 8), 4):
+    with sonde.operation("update"):
+        step(batch)
+    sonde.scalar("mine", number)
+for number in range(8, 12):
+    optimizer.zero_grad()
+    (net.first.weight ** 2).sum().backward()  # no module is called
+    optimizer.step()
+    sonde.scalar("mine", number)
+""", PYTHONPATH=str(PACKAGE))
+        for name in ("mine", "loss"):
+            self.assertEqual(list(range(12)), trace.column(
+                f"SELECT iteration FROM scalar JOIN string ON string.id = name_id WHERE text = '{name}' ORDER BY ts_ns"))
+        self.assertEqual(0, trace.value("SELECT count(*) FROM scalar JOIN string ON string.id = name_id"
+                                        " WHERE text = 'mine' AND iteration <> value"))
+        self.assertEqual([1, 2, 3, 4], trace.column("SELECT samples FROM iteration WHERE number < 4 ORDER BY number"))
+
     def test_what_came_to_no_step_is_no_iteration(self):
         _, trace = self.both(MODEL + """
 for _ in range(5):

@@ -137,5 +137,42 @@ TEST_F(ImageThreads, KnowsTheThreadsOfTheRecorderBefore) {
               ElementsAre("1|api|20", "2|api|10", "2|operation|25", "3|api|10"));
 }
 
+TEST_F(ImageThreads, KnowsTheIterationsOfTheRecorderBefore) {
+  const auto begin = [](ImageBuilder& image, std::uint32_t token, std::uint64_t ticks) {
+    wire::ScopeBegin record{};
+    record.header.detail = static_cast<std::uint8_t>(wire::SliceKind::Iteration);
+    record.token = token;
+    record.ticks = ticks;
+    record.probe = wire::Probe::Torch;
+    image.addRecords(3, bytesOf(record, wire::RecordKind::ScopeBegin));
+  };
+  {
+    const auto image = builder();
+    image->begin();
+    define(*image, 3);
+    begin(*image, 7, 15);
+    wire::ScopeEnd end{};
+    end.header.subject = 7;
+    end.ticks = 20;
+    image->addRecords(3, bytesOf(end, wire::RecordKind::ScopeEnd));
+    begin(*image, 8, 20);
+    image->save();
+  }
+  const auto image = builder();
+  const auto restored = image->restore();
+  ASSERT_TRUE(restored && *restored);
+  wire::Scalar scalar{};
+  scalar.ticks = 25;
+  image->addRecords(3, bytesOf(scalar, wire::RecordKind::Scalar));
+  wire::IterationInfo info{};
+  info.ticks = 25;
+  info.samples = 32;
+  image->addRecords(3, bytesOf(info, wire::RecordKind::IterationInfo));
+  image->finish({}, {});
+  EXPECT_THAT(rows("SELECT iteration FROM scalar"), ElementsAre("0"));
+  EXPECT_THAT(rows("SELECT number, start_ns, dur_ns, samples FROM iteration"),
+              ElementsAre("0|15|5|32", "1|20|-|-"));
+}
+
 }  // namespace
 }  // namespace sonde::ingest

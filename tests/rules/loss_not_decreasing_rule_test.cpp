@@ -85,6 +85,18 @@ TEST_F(LossNotDecreasing, IsInsufficientWithoutTheScalarAndNamesIt) {
   EXPECT_THAT(outcome.message, HasSubstr("no scalar 'loss' in 50 iterations"));
 }
 
+TEST_F(LossNotDecreasing, SaysWhenTheScalarIsInNoIteration) {
+  const auto rule = info_.make(parameters_);
+  for (int i = 0; i < 30; ++i)
+    rule->observe({i, {{1, 0, 1000, {}}}});
+  rule->observeStray({{"lr", 3}, {"loss", 28}});
+  const Outcome outcome = rule->judge();
+  EXPECT_EQ(outcome.verdict, Verdict::Insufficient);
+  EXPECT_FALSE(outcome.inputMissing);
+  EXPECT_THAT(outcome.message,
+              HasSubstr("none of the 28 values of 'loss' belongs to one of the 30 iterations"));
+}
+
 TEST_F(LossNotDecreasing, IsInsufficientWhenNoiseHidesATrendAndSaysHowMuchMore) {
   std::vector<double> losses;
   for (int i = 0; i < 40; ++i)

@@ -226,12 +226,14 @@ void SpoolBuilder::append(std::uint32_t thread, std::span<const std::byte> recor
 std::uint32_t SpoolBuilder::begin(std::uint32_t thread,
                                   wire::SliceKind kind,
                                   std::string_view name,
-                                  std::uint64_t ticks) {
+                                  std::uint64_t ticks,
+                                  wire::Probe probe) {
   wire::ScopeBegin record{};
   record.header.detail = static_cast<std::uint8_t>(kind);
   record.header.subject = string(name);
   record.ticks = ticks;
   record.token = nextToken_++;
+  record.probe = probe;
   add(thread, wire::RecordKind::ScopeBegin, record);
   return record.token;
 }

@@ -53,7 +53,8 @@ class SpoolBuilder {
   std::uint32_t begin(std::uint32_t thread,
                       wire::SliceKind kind,
                       std::string_view name,
-                      std::uint64_t ticks);
+                      std::uint64_t ticks,
+                      wire::Probe probe = wire::Probe::Annotation);
   void end(std::uint32_t thread, std::uint32_t token, std::uint64_t ticks);
   void call(std::uint32_t thread,
             wire::SliceKind kind,

@@ -10,15 +10,15 @@ from sonde._torch.training import TRAINING
 
 
 class Backward:
-    def __init__(self, guard, reader, tensors):
+    def __init__(self, guard):
         self.guard = guard
         TRAINING.backward()
-        reader.read(tensors)
         self.scope = scope(BACKWARD, "backward")
 
     def __enter__(self):
         HERE.backward += 1
         self.scope.__enter__()
+        return self
 
     def __exit__(self, *exception):
         HERE.backward -= 1
@@ -31,11 +31,11 @@ def install(torch, guard):
     engine = torch.autograd.Variable._execution_engine
     skip, reader = in_graph(torch), losses.install(torch)
 
-    def scope_of(tensors, accumulates):
+    def scope_of(accumulates):
         try:
             if HERE.backward or not accumulates:  # inside another one, or torch.autograd.grad
                 return NOTHING
-            return Backward(guard, reader, tensors)
+            return Backward(guard)
         except Exception as error:
             guard.fail(error)
             return NOTHING
@@ -44,7 +44,9 @@ def install(torch, guard):
         def run_backward(self, tensors, *args, **kwargs):
             if skip() or not guard.on or not enabled():
                 return engine.run_backward(tensors, *args, **kwargs)
-            with scope_of(tensors, kwargs.get("accumulate_grad", True)):
+            with scope_of(kwargs.get("accumulate_grad", True)) as outermost:
+                if outermost is not NOTHING:
+                    reader.read(tensors)  # inside: before a backward begins, a value may be of the iteration before
                 return engine.run_backward(tensors, *args, **kwargs)
 
     torch.autograd.Variable._execution_engine = Engine()
