@@ -4,9 +4,6 @@ namespace sonde::ingest {
 
 Result<RowSink> RowSink::open(store::TraceWriter& writer) {
   SONDE_TRY_ASSIGN(
-      store::Statement moveSlice,
-      writer.database().prepare("UPDATE slice SET parent_id = ?2, depth = ?3 WHERE id = ?1"));
-  SONDE_TRY_ASSIGN(
       store::Statement setState,
       writer.database().prepare(
           "INSERT OR REPLACE INTO ingest_state(spool, kind, key, value) VALUES(?1, ?2, ?3, ?4)"));
@@ -14,12 +11,7 @@ Result<RowSink> RowSink::open(store::TraceWriter& writer) {
       store::Statement getState,
       writer.database().prepare(
           "SELECT value FROM ingest_state WHERE spool = ?1 AND kind = ?2 AND key = ?3"));
-  return RowSink(writer, std::move(moveSlice), std::move(setState), std::move(getState));
-}
-
-void RowSink::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
-  if (!failed())
-    check(moveSlice_.bindAll(id, parent, depth).run());
+  return RowSink(writer, std::move(setState), std::move(getState));
 }
 
 void RowSink::setState(std::string_view spool,

@@ -40,7 +40,9 @@ class RowSink {
     check(writer_->dropOpenScope(spool, thread, token));
   }
   // A finished slice turned out to lie in another one.
-  void moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
+  void moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
+    check(writer_->moveSlice(id, parent, depth));
+  }
   // What a builder needs to go on after the recorder was killed.
   void setState(std::string_view spool,
                 std::string_view kind,
@@ -59,14 +61,8 @@ class RowSink {
   const Error& failure() const noexcept { return *failure_; }
 
  private:
-  RowSink(store::TraceWriter& writer,
-          store::Statement moveSlice,
-          store::Statement setState,
-          store::Statement getState)
-      : writer_(&writer),
-        moveSlice_(std::move(moveSlice)),
-        setState_(std::move(setState)),
-        getState_(std::move(getState)) {}
+  RowSink(store::TraceWriter& writer, store::Statement setState, store::Statement getState)
+      : writer_(&writer), setState_(std::move(setState)), getState_(std::move(getState)) {}
 
   void fail(Error error) {
     if (!failure_)
@@ -86,7 +82,6 @@ class RowSink {
   }
 
   store::TraceWriter* writer_;
-  store::Statement moveSlice_;
   store::Statement setState_;
   store::Statement getState_;
   std::optional<Error> failure_;

@@ -50,6 +50,7 @@ class Database {
   // Makes the statement that runs now fail soon; from any thread.
   void interrupt() noexcept;
   const std::filesystem::path& path() const noexcept { return path_; }
+  sqlite3* handle() const noexcept { return handle_; }  // for analysis/store alone
 
  private:
   Database(sqlite3* handle, std::filesystem::path path) noexcept;

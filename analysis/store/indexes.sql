@@ -13,7 +13,8 @@ CREATE INDEX copy_by_correlation ON copy(correlation_id) WHERE correlation_id IS
 CREATE INDEX sync_by_stream ON sync(stream_id, start_ns);
 CREATE INDEX sync_by_correlation ON sync(correlation_id) WHERE correlation_id IS NOT NULL;
 -- Details of one row; rules that look for a key.
-CREATE INDEX arg_by_owner ON arg(owner, owner_id);
+-- The number first: SQLite sorts by it in half the time of a text.
+CREATE INDEX arg_by_owner ON arg(owner_id, owner);
 CREATE INDEX link_by_from ON link(from_owner, from_id);
 CREATE INDEX link_by_to ON link(to_owner, to_id);
 -- Joining ranks by (job_key, seq); exposed communication per rank.

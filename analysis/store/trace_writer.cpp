@@ -49,6 +49,8 @@ Result<void> TraceWriter::begin() {
 }
 
 Result<void> TraceWriter::commit() {
+  SONDE_TRY(std::exchange(state_->unflushed, {}));
+  SONDE_TRY(state_->flushAll());
   return state_->statements->commit.run();
 }
 
@@ -58,6 +60,9 @@ Result<void> TraceWriter::foldLog() {
 }
 
 Result<void> TraceWriter::rollback() {
+  state_->unflushed = {};
+  for (RowBuffer& rows : state_->statements->inserts)
+    rows.clear();
   if (state_->database.inTransaction())  // SQLite itself rolls back on a full disk
     SONDE_TRY(state_->database.exec("ROLLBACK"));
   state_->nextIds = state_->idsAtBegin;
@@ -92,11 +97,15 @@ template model::KernelId TraceWriter::reserveId() noexcept;
 template model::CopyId TraceWriter::reserveId() noexcept;
 template model::SyncId TraceWriter::reserveId() noexcept;
 
-Database& TraceWriter::database() noexcept {
+Database& TraceWriter::database() {
+  auto stored = state_->flushAll();
+  if (!stored && state_->unflushed)
+    state_->unflushed = std::move(stored);
   return state_->database;
 }
 
 Result<void> TraceWriter::reload() {
+  SONDE_TRY(state_->flushAll());
   SONDE_TRY(state_->loadIds());
   return state_->loadStrings();
 }
@@ -145,7 +154,13 @@ Result<void> TraceWriter::set(const model::OpenScope& row) {
 Result<void> TraceWriter::dropOpenScope(std::string_view spool,
                                         model::ThreadId thread,
                                         std::int64_t token) {
+  SONDE_TRY(state_->flush(Table::OpenScope));
   return state_->statements->dropOpenScope.bindAll(spool, thread, token).run();
+}
+
+Result<void> TraceWriter::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
+  SONDE_TRY(state_->flush(Table::Slice));
+  return state_->statements->moveSlice.bindAll(id, parent, depth).run();
 }
 
 }  // namespace sonde::store

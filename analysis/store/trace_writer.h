@@ -1,7 +1,8 @@
 // Writes rows into a trace. Owns its Database; one thread at a time.
 //
 // Rows are added inside transactions that the caller begins and commits; what is not committed is
-// gone when the process dies. add() gives the row the next id of its table when `row.id` is 0 and
+// gone when the process dies. They are stored in batches, so a disk that is full may be told by a
+// later add() or by commit(). add() gives the row the next id of its table when `row.id` is 0 and
 // otherwise takes the given one; either way ids only grow. Names are interned: the same text has
 // the same id for the life of the file, also after reopening. CHECK constraints are off on this
 // connection, because the rows' types already admit nothing else.
@@ -81,14 +82,17 @@ class TraceWriter {
   Result<void> update(const model::Thread& row);
   Result<void> update(const model::Iteration& row);
 
+  // A slice turned out to lie in another one.
+  Result<void> moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
+
   // The recorder's own state, in the same transaction as the rows it speaks of.
   Result<void> set(const model::Ingested& row);
   Result<void> set(const model::OpenScope& row);
   Result<void> dropOpenScope(std::string_view spool, model::ThreadId thread, std::int64_t token);
 
-  // For reading back, and for bulk copies through ATTACH between begin() and commit(); a copy that
-  // adds rows to tables with ids or to `string` calls reload() after it.
-  Database& database() noexcept;
+  // For reading back what was added until now, and for bulk copies through ATTACH between begin()
+  // and commit(); a copy that adds rows to tables with ids or to `string` calls reload() after it.
+  Database& database();
   // Takes up strings and ids that were written past this object.
   Result<void> reload();
 

@@ -1,17 +1,6 @@
 #include "analysis/store/writer_state.h"
 
 namespace sonde::store {
-namespace {
-
-std::string insertSql(Table table, std::string_view verb) {
-  const TableSpec& spec = specOf(table);
-  std::string parameters = "?";
-  for (auto left = std::count(spec.columns.begin(), spec.columns.end(), ','); left > 0; --left)
-    parameters += ", ?";
-  return fmt::format("{} INTO {}({}) VALUES ({})", verb, spec.name, spec.columns, parameters);
-}
-
-}  // namespace
 
 Result<void> TraceWriter::State::prepareAll() {
   SONDE_TRY_ASSIGN(Statement begin, database.prepare("BEGIN IMMEDIATE"));
@@ -20,14 +9,24 @@ Result<void> TraceWriter::State::prepareAll() {
   SONDE_TRY_ASSIGN(
       Statement drop,
       database.prepare("DELETE FROM open_scope WHERE spool = ? AND thread_id = ? AND token = ?"));
-  Statements all{std::move(begin), std::move(commit), std::move(unfinish), std::move(drop), {}, {}};
+  SONDE_TRY_ASSIGN(Statement move,
+                   database.prepare("UPDATE slice SET parent_id = ?2, depth = ?3 WHERE id = ?1"));
+  Statements all{std::move(begin),
+                 std::move(commit),
+                 std::move(unfinish),
+                 std::move(drop),
+                 std::move(move),
+                 {},
+                 {}};
   for (std::size_t i = 0; i < kTables.size(); ++i) {
     const auto table = static_cast<Table>(i);
     const bool keyed = table == Table::Meta || table == Table::Ingested ||
                        table == Table::OpenScope || table == Table::ClockMap ||
                        table == Table::CommunicatorMember;
-    SONDE_TRY_ASSIGN(Statement insert,
-                     database.prepare(insertSql(table, keyed ? "INSERT OR REPLACE" : "INSERT")));
+    SONDE_TRY_ASSIGN(
+        RowBuffer insert,
+        RowBuffer::open(
+            database, keyed ? "INSERT OR REPLACE" : "INSERT", kTables[i].name, kTables[i].columns));
     all.inserts.push_back(std::move(insert));
     std::optional<Statement>& remove = all.removes.emplace_back();
     if (kTables[i].hasId()) {
@@ -36,6 +35,12 @@ Result<void> TraceWriter::State::prepareAll() {
     }
   }
   statements.emplace(std::move(all));
+  return {};
+}
+
+Result<void> TraceWriter::State::flushAll() {
+  for (RowBuffer& rows : statements->inserts)
+    SONDE_TRY(rows.flush());
   return {};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/utf8.h"
+#include "analysis/store/row_buffer.h"
 #include "analysis/store/table_spec.h"
 #include "analysis/store/trace_writer.h"
 
@@ -10,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,7 +33,7 @@ struct TextHash {
 using StringIds = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
 using Ids = std::array<std::int64_t, static_cast<std::size_t>(Table::Count)>;
 
-// A text of ours: known to be proper text, and alive until the row is stored.
+// A text of ours: known to be proper text.
 struct Word {
   std::string_view text;
 };
@@ -44,30 +47,38 @@ inline std::optional<Word> optionalWord(model::DataType type) noexcept {
   return type == model::DataType::Unknown ? std::nullopt : std::optional(wordOf(type));
 }
 
-inline void put(Statement& statement, int parameter, Word word) noexcept {
-  statement.bindStaticText(parameter, word.text);
+inline void put(RowBuffer& row, Word word) {
+  row.text(word.text);
 }
 
-// The row's texts outlive the step that stores it.
-inline void put(Statement& statement, int parameter, std::string_view text) {
-  if (isText(text))
-    statement.bindStaticText(parameter, text);
-  else
-    statement.bindText(parameter, toText(text));
+inline void put(RowBuffer& row, std::string_view text) {
+  isText(text) ? row.text(text) : row.text(toText(text));
+}
+
+inline void put(RowBuffer& row, double value) {
+  row.real(value);
+}
+
+inline void put(RowBuffer& row, std::nullptr_t) {
+  row.null();
+}
+
+void put(RowBuffer& row, std::integral auto value) {
+  row.integer(static_cast<std::int64_t>(value));
+}
+
+template <typename Tag>
+void put(RowBuffer& row, StrongId<Tag> id) {
+  id ? row.integer(id.value) : row.null();
 }
 
 template <typename T>
-void put(Statement& statement, int parameter, const T& value) {
-  statement.bind(parameter, value);
+void put(RowBuffer& row, const std::optional<T>& value) {
+  value ? put(row, *value) : row.null();
 }
 
-template <typename T>
-void put(Statement& statement, int parameter, const std::optional<T>& value) {
-  value ? put(statement, parameter, *value) : statement.bindNull(parameter);
-}
-
-inline void put(Statement& statement, int parameter, const model::ArgValue& value) {
-  std::visit([&](const auto& held) { put(statement, parameter, held); }, value);
+inline void put(RowBuffer& row, const model::ArgValue& value) {
+  std::visit([&](const auto& held) { put(row, held); }, value);
 }
 
 struct TraceWriter::State {
@@ -77,15 +88,16 @@ struct TraceWriter::State {
   Result<void> loadIds();
   Result<void> loadStrings();
 
+  Result<void> flush(Table table) {
+    return statements->inserts[static_cast<std::size_t>(table)].flush();
+  }
+  Result<void> flushAll();
+
   template <typename... Values>
   Result<void> insert(Table table, const Values&... values) {
-    Statement& statement = statements->inserts[static_cast<std::size_t>(table)];
-    int parameter = 0;
-    (put(statement, ++parameter, values), ...);
-    auto stepped = statement.step();
-    if (!stepped)
-      return std::move(stepped).error();
-    return {};
+    RowBuffer& row = statements->inserts[static_cast<std::size_t>(table)];
+    (put(row, values), ...);
+    return row.endRow();
   }
 
   // Adds a row with an id: `given`, or the next of the table.
@@ -124,6 +136,7 @@ struct TraceWriter::State {
   // Stores `row` in place of the one with its id.
   template <typename Row>
   Result<void> replace(Table table, TraceWriter& writer, const Row& row) {
+    SONDE_TRY(flush(table));
     SONDE_TRY(statements->removes[static_cast<std::size_t>(table)]->bindAll(row.id).run());
     SONDE_TRY(writer.add(row));
     return {};
@@ -135,7 +148,8 @@ struct TraceWriter::State {
     Statement commit;
     Statement unfinish;
     Statement dropOpenScope;
-    std::vector<Statement> inserts;                 // by Table
+    Statement moveSlice;
+    std::vector<RowBuffer> inserts;                 // by Table
     std::vector<std::optional<Statement>> removes;  // by Table; none of one without ids
   };
 
@@ -143,6 +157,7 @@ struct TraceWriter::State {
   StringIds strings;
   Ids nextIds{};
   Ids idsAtBegin{};
+  Result<void> unflushed;  // an error that nobody was told of yet
   std::optional<Statements> statements;
 };
 

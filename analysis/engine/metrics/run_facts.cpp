@@ -47,7 +47,8 @@ Result<void> readMetadata(const Database& trace, RunFacts& facts) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT DISTINCT p.rank, k.text, l.value FROM (SELECT owner_id,"
                                  " key_id, value, max(rowid) FROM arg WHERE owner = 'process'"
-                                 " GROUP BY owner_id, key_id) l JOIN string k ON k.id = l.key_id"
+                                 " AND owner_id IN (SELECT id FROM process) GROUP BY owner_id, "
+                                 "key_id) l JOIN string k ON k.id = l.key_id"
                                  " JOIN process p ON p.id = l.owner_id WHERE k.text NOT GLOB"
                                  " 'env.*' AND k.text NOT GLOB 'nvtx *'"
                                  " ORDER BY 2, p.rank IS NULL, 1, 3"));
