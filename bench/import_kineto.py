@@ -3,11 +3,12 @@
 
     bench/make_kineto.py --bytes 1e9 kineto.json
     bench/import_kineto.py --sonde build/release/bin/sonde --rounds 5 kineto.json
-    bench/import_kineto.py --sonde build/release/bin/sonde --rounds 7 --json diff_control.json.gz
+    bench/import_kineto.py --sonde build/release/bin/sonde --rounds 7 --json --hta hta/bin/python diff_control.json.gz
 
 Everything runs on one core. A round is one import and, with --json, one `json.load` of the same file (which a tool in
-Python begins with), in changing order. Prints the CPU time and wall time of each, MB of JSON a second by the wall, and the
-peak of memory; and the ratio of the rounds' medians.
+Python begins with), with --hta one loading of it by HolisticTraceAnalysis (`pip install HolisticTraceAnalysis` into a
+virtual environment, whose Python is given), in changing order. Prints the CPU time and wall time of each, MB of JSON a
+second by the wall, and the peak of memory; and the ratios of the rounds' medians.
 """
 import argparse
 import gzip
@@ -20,6 +21,11 @@ import tempfile
 import time
 
 LOAD = "import gzip, json, sys; f = sys.argv[1]; json.load(gzip.open(f) if f.endswith('.gz') else open(f, 'rb'))"
+
+HTA = """import logging, sys
+logging.disable(logging.CRITICAL)
+from hta.trace_analysis import TraceAnalysis
+TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir='')"""
 
 
 def size_of(path):
@@ -46,12 +52,15 @@ def main():
     parser.add_argument("--sonde", required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true", help="also json.load, side by side")
+    parser.add_argument("--hta", metavar="PYTHON", help="also HolisticTraceAnalysis, in this Python, side by side")
     parser.add_argument("file")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         commands = {"sonde import": [arguments.sonde, "import", "-f", "-o", pathlib.Path(folder) / "t.sonde", arguments.file]}
         if arguments.json:
             commands["json.load"] = [sys.executable, "-c", LOAD, arguments.file]
+        if arguments.hta:
+            commands["HTA"] = [arguments.hta, "-c", HTA, arguments.file]
         results = {name: [] for name in commands}
         for at in range(arguments.rounds):
             for name in list(commands)[:: 1 if at % 2 == 0 else -1]:
@@ -63,8 +72,8 @@ def main():
         medians[name] = statistics.median(walls)
         print(f"{name:13} {medians[name]:7.2f} s ({min(walls):.2f}–{max(walls):.2f}), CPU {statistics.median(cpus):.2f} s, "
               f"{size / 1e6 / medians[name]:.0f} MB/s, peak {max(peaks) / 2**20:.0f} MiB")
-    if arguments.json:
-        print(f"json.load ÷ sonde import: {medians['json.load'] / medians['sonde import']:.2f}")
+    for name in list(commands)[1:]:
+        print(f"{name} ÷ sonde import: {medians[name] / medians['sonde import']:.2f}")
 
 
 main()
