@@ -209,6 +209,20 @@ TEST_F(Check, AScalarNobodyRecordsIsInsufficientForAll) {
     EXPECT_EQ(each.outcome.verdict, Verdict::Insufficient);
 }
 
+TEST_F(Check, AScalarInNoIterationIsNotCalledUnrecorded) {
+  addRank(0, 40, "loss");
+  addRank(1, 40, "loss");
+  store::Database& trace = trace_->writer().database();
+  must(trace.exec("UPDATE scalar SET iteration = NULL WHERE process_id = 1"));
+  must(trace.exec("UPDATE scalar SET iteration = 900 WHERE process_id = 1 AND rowid % 2 = 0"));
+  const CheckReport report = run(open(), *findRule("loss-not-decreasing"));
+  ASSERT_THAT(report.results, SizeIs(2));
+  EXPECT_EQ(report.results[0].outcome.verdict, Verdict::Insufficient);
+  EXPECT_THAT(report.results[0].outcome.message,
+              HasSubstr("none of the 40 values of 'loss' belongs to one of the 39 iterations"));
+  EXPECT_EQ(report.results[1].outcome.verdict, Verdict::Pass);
+}
+
 TEST_F(Check, ANanThatTheStoreKeepsAsNullFires) {
   addRank(0, 30, "loss");
   must(trace_->writer().database().exec("UPDATE scalar SET value = NULL WHERE iteration = 12"));
