@@ -29,6 +29,8 @@ class ExternalSorter {
       : spill_(std::move(folder)), inMemory_(inMemory) {}
 
   Result<void> add(const Record& record) {
+    if (records_.capacity() == 0)
+      records_.reserve(inMemory_);  // costs address space alone until it is used
     if (records_.size() == inMemory_)
       SONDE_TRY(spillRun());
     records_.push_back(record);

@@ -128,6 +128,18 @@ constexpr ArgReader kArgReaders[] = {
     {"wait_on_cuda_event_record_corr_id", readInteger<&EventArgs::recordCorrelation>},
 };
 
+// What is in a key's quotes. Only a key with escapes has to be decoded.
+simdjson::error_code readKey(od::field& field, std::string_view& into) {
+  const char* const begin = field.key().raw();
+  const char* end = begin;
+  while (*end != '"' && *end != '\\')
+    ++end;
+  if (*end == '\\')
+    return field.unescaped_key().get(into);
+  into = {begin, static_cast<std::size_t>(end - begin)};
+  return simdjson::SUCCESS;
+}
+
 // Gives `take` the name and the value of each member, until it fails.
 template <typename Take>
 simdjson::error_code eachMember(od::object& object, Take take) {
@@ -136,7 +148,7 @@ simdjson::error_code eachMember(od::object& object, Take take) {
     if (const auto error = std::move(item).get(field))
       return error;
     std::string_view key;
-    if (const auto error = field.unescaped_key().get(key))
+    if (const auto error = readKey(field, key))
       return error;
     if (const auto error = take(key, field.value()))
       return error;
@@ -180,7 +192,7 @@ simdjson::error_code readId2(od::value value, TraceEvent& event) {
     if (const auto error = std::move(item).get(field))
       return error;
     std::string_view key;
-    if (const auto error = field.unescaped_key().get(key))
+    if (const auto error = readKey(field, key))
       return error;
     event.idIsLocal = key == "local";
     event.id = labelOf(field.value());
