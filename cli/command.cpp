@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 namespace sonde::cli {
@@ -42,6 +43,12 @@ Result<void> flushOut() {
   return Error{ErrorCode::Io,
                fmt::format("cannot write to standard output: {}: send it elsewhere",
                            std::generic_category().message(outputErrno))};
+}
+
+std::string absolutePath(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, failure);
+  return failure ? path : absolute.lexically_normal().string();
 }
 
 Result<void> writeOut(const std::string& path, std::string_view text) {

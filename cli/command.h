@@ -59,6 +59,9 @@ void printOut(std::string_view text);
 // away (`| head`) is no error.
 Result<void> flushOut();
 
+// From the root, as the summary of a verb names what it wrote.
+std::string absolutePath(const std::string& path);
+
 // Writes `text` to `path`, or to stdout when `path` is empty.
 Result<void> writeOut(const std::string& path, std::string_view text);
 

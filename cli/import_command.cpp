@@ -1,11 +1,12 @@
+#include "analysis/base/shell_quote.h"
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/ingest/import_job.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
+#include "cli/report_lines.h"
 #include "cli/scratch.h"
-#include "cli/table.h"
 
 #include <fmt/format.h>
 
@@ -78,7 +79,7 @@ Result<void> ImportCommand::writeSummary(const ingest::ImportSummary& summary,
                                {"events", summary.read},
                                {"dropped", summary.dropped},
                                {"seconds", seconds},
-                               {"path", output_}};
+                               {"path", absolutePath(output_)}};
   return writeOut(summaryFile_, dumpJson(json));
 }
 
@@ -104,11 +105,11 @@ int ImportCommand::run() {
   std::uint64_t events = 0;
   for (const auto& [category, count] : summary->read)
     events += count;
-  printOut(fmt::format("imported {} files into {}: {} events\nnext: sonde report {}\n",
-                       files_.size(),
+  printOut(fmt::format("imported {} into {}: {}\nnext: sonde report {}\n",
+                       counted(static_cast<std::int64_t>(files_.size()), "file", "files"),
                        output_,
-                       humanCount(static_cast<std::int64_t>(events)),
-                       output_));
+                       counted(static_cast<std::int64_t>(events), "event", "events"),
+                       shellQuoted(output_)));
   return kExitOk;
 }
 

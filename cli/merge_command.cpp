@@ -1,8 +1,9 @@
+#include "analysis/base/shell_quote.h"
 #include "analysis/engine/merge/merge.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
+#include "cli/report_lines.h"
 #include "cli/scratch.h"
-#include "cli/table.h"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ int MergeCommand::run() {
                                     {"events", merged->events},
                                     {"dropped", merged->dropped},
                                     {"seconds", seconds.count()},
-                                    {"path", output_}};
+                                    {"path", absolutePath(output_)}};
     if (const auto written = writeOut(summaryFile_, dumpJson(summary)); !written)
       return fail(name(), written.error());
   }
@@ -71,16 +72,14 @@ int MergeCommand::run() {
     const auto found = merged->events.find(table);
     return found == merged->events.end() ? 0 : found->second;
   };
-  printOut(fmt::format(
-      "merged {} traces into {}: {} processes, {} slices, {} collectives, {} transfers\n"
-      "next: sonde report {}\n",
-      traces_.size(),
-      output_,
-      humanCount(rows("process")),
-      humanCount(rows("slice")),
-      humanCount(rows("collective")),
-      humanCount(rows("transfer")),
-      output_));
+  printOut(fmt::format("merged {} into {}: {}, {}, {}, {}\nnext: sonde report {}\n",
+                       counted(static_cast<std::int64_t>(traces_.size()), "trace", "traces"),
+                       output_,
+                       counted(rows("process"), "process", "processes"),
+                       counted(rows("slice"), "slice", "slices"),
+                       counted(rows("collective"), "collective", "collectives"),
+                       counted(rows("transfer"), "transfer", "transfers"),
+                       shellQuoted(output_)));
   return kExitOk;
 }
 

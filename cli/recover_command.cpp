@@ -1,5 +1,7 @@
+#include "analysis/base/shell_quote.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
+#include "cli/report_lines.h"
 #include "cli/scratch.h"
 #include "session/recover.h"
 #include "session/spool_place.h"
@@ -52,8 +54,11 @@ class RecoverCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("SPOOL", spool_, "session folder, spool file or .part")->type_name("");
     app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
-    app.add_flag(
-        "-f,--force", force_, "replace a file of that name, also the trace of another run");
+    app.add_flag("-f,--force",
+                 force_,
+                 "replace a file of that name, also the trace of another run; do without an "
+                 "unfinished trace "
+                 "that is gone");
   }
   int run() override;
 
@@ -105,12 +110,15 @@ int RecoverCommand::recoverOne(const fs::path& spool, bool follow) {
   std::uint64_t lost = 0;
   for (const auto& [reason, count] : totals.dropped)
     lost += reason == "names" ? 0 : count;
-  printOut(fmt::format("{}: {} processes, {} slices, {} lost records\nnext: sonde report {}\n",
+  const auto rows = [&](const char* table) {
+    return static_cast<std::int64_t>(totals.events.at(table));
+  };
+  printOut(fmt::format("{}: {}, {}, {}\nnext: sonde report {}\n",
                        trace,
-                       totals.events.at("process"),
-                       totals.events.at("slice"),
-                       lost,
-                       trace));
+                       counted(rows("process"), "process", "processes"),
+                       counted(rows("slice"), "slice", "slices"),
+                       counted(static_cast<std::int64_t>(lost), "lost record", "lost records"),
+                       shellQuoted(trace)));
   return kExitOk;
 }
 

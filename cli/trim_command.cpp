@@ -1,3 +1,4 @@
+#include "analysis/base/shell_quote.h"
 #include "analysis/engine/trim/trim.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
@@ -97,7 +98,7 @@ int TrimCommand::run() {
                        options_.last,
                        options_.input.string(),
                        sizeOf(options_.input),
-                       options_.output.string()));
+                       shellQuoted(options_.output.string())));
   return kExitOk;
 }
 

@@ -1,5 +1,6 @@
 #include "session/completion.h"
 
+#include "analysis/base/shell_quote.h"
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/store/finaliser.h"
@@ -51,20 +52,38 @@ Error taken(const fs::path& part, const fs::path& output) {
   return {
       ErrorCode::Io,
       fmt::format("{0} exists and is not the trace of this recording, which stays in {1}: write "
-                  "it elsewhere with sonde recover SPOOL -o OTHER, or give recover -f to replace "
+                  "it elsewhere with sonde recover {2} -o OTHER, or give recover -f to replace "
                   "{0}",
                   output.string(),
-                  part.string())};
+                  part.string(),
+                  shellQuoted(part.string()))};
 }
 
 }  // namespace
 
-Error withAdvice(Error error, const fs::path& part, std::string_view advice) {
+Error withAdvice(Error error, const fs::path& part, std::string_view again) {
+  std::error_code failure;
+  const bool advised = error.message.find("sonde recover") != std::string::npos;
   if (error.code == ErrorCode::NoSpace)
     error.message = fmt::format("{} has no room ({}): make some, then finish the trace with {}",
                                 part.string(),
                                 error.message,
-                                advice);
+                                again);
+  else if (error.code == ErrorCode::Io && !advised && !fs::exists(part, failure))
+    error.message = fmt::format(
+        "{0} is not there any more ({1}): move it back, with its -wal, then "
+        "finish the trace with {2}; or write what is left elsewhere with "
+        "{2} -o OTHER -f",
+        part.string(),
+        error.message,
+        again);
+  else if (error.code == ErrorCode::Io && !advised)
+    error.message = fmt::format(
+        "{0} cannot be finished ({1}): when it can be written again, finish "
+        "the trace with {2}, or write it elsewhere with {2} -o OTHER",
+        part.string(),
+        error.message,
+        again);
   return error;
 }
 

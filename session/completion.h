@@ -31,9 +31,9 @@ struct Completion {
 // is.
 Result<void> completeTrace(store::Database trace, const Completion& completion);
 
-// Adds to an error of no room what to do about it: `.part` and spool are still there. `advice`: the
-// command that goes on.
-Error withAdvice(Error error, const std::filesystem::path& part, std::string_view advice);
+// Adds to an error of the system (no room, a folder that is gone) what to do about it: what was
+// recorded is still in `.part` and spool. `again`: the command that goes on.
+Error withAdvice(Error error, const std::filesystem::path& part, std::string_view again);
 
 // Whether there is a trace of this session; not so for a `.part` that was not written to yet.
 bool isTraceOf(const std::filesystem::path& path, const std::string& session);

@@ -1,5 +1,6 @@
 #include "session/drainer.h"
 
+#include "analysis/base/shell_quote.h"
 #include "session/host_clock.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
@@ -211,7 +212,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     more = more || image->hasMore();
     // What is only counted is stored as a loss when its image closes: until then it stays.
     if (!counts(pass) || image->finished())
-      image->releaseStored();
+      images_->giveBack(*image);
     if (image->finished())
       totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
   }
@@ -322,7 +323,7 @@ Result<DrainTotals> Drainer::Impl::finish(const fs::path& output,
                     "is short: raise the limit (ulimit -Hn), then finish the trace with sonde "
                     "recover {}",
                     unread,
-                    options_.folder.string())};
+                    shellQuoted(options_.folder.string()))};
   SONDE_TRY(countRows(recorder_->writer().database(), totals_));
   images_.reset();
   finished_ = true;

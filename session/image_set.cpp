@@ -3,11 +3,7 @@
 #include "collector/launcher/descriptor_limit.h"
 #include "session/session_page.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,18 +13,6 @@ namespace sonde::session {
 namespace fs = std::filesystem;
 
 namespace {
-
-wire::SessionPage* mapPage(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0)
-    return nullptr;
-  struct stat info {};
-  void* address = MAP_FAILED;
-  if (::fstat(fd, &info) == 0 && info.st_size >= static_cast<off_t>(sizeof(wire::SessionPage)))
-    address = ::mmap(nullptr, sizeof(wire::SessionPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  ::close(fd);
-  return address == MAP_FAILED ? nullptr : static_cast<wire::SessionPage*>(address);
-}
 
 bool closedBefore(const store::Database& trace, const std::string& spool) {
   auto rows = trace.prepare("SELECT 1 FROM ingest_state WHERE spool = ?1 AND kind = 'closed'");
@@ -67,13 +51,10 @@ void stopRecording(const fs::path& folder) {
 
 ImageSet::ImageSet(fs::path folder, fs::path onlyFile, bool keepSpool)
     : folder_(std::move(folder)), onlyFile_(std::move(onlyFile)), keepSpool_(keepSpool) {
-  if (!keepSpool_)
-    page_ = mapPage(folder_ / "session");
-}
-
-ImageSet::~ImageSet() {
-  if (page_ != nullptr)
-    ::munmap(page_, sizeof(wire::SessionPage));
+  if (keepSpool_)
+    return;
+  if (auto page = SessionPage::open(folder_))
+    page_.emplace(*std::move(page));
 }
 
 Result<void> ImageSet::restore(const store::Database& trace) {
@@ -278,9 +259,17 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
 
 void ImageSet::deleteFile(SpoolImage& image) {
   const std::uint64_t bytes = image.reader().allocatedBytes();
+  if (page_)
+    page_->addGivenBack(image.recordsKept());
   std::error_code failure;
-  if (fs::remove(image.reader().path(), failure) && page_ != nullptr)
-    page_->allocatedBytes.fetch_sub(bytes, std::memory_order_relaxed);
+  if (fs::remove(image.reader().path(), failure) && page_)
+    page_->freeBytes(bytes);
+}
+
+void ImageSet::giveBack(SpoolImage& image) {
+  if (page_)
+    page_->addGivenBack(image.recordsStored());
+  image.releaseStored();
 }
 
 // A process counts its images by the files that are there: all stay until it is dead.

@@ -4,13 +4,14 @@
 #pragma once
 
 #include "analysis/ingest/row_sink.h"
-#include "collector/wire/spool_format.h"
 #include "session/drainer.h"
+#include "session/session_page.h"
 #include "session/spool_image.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,7 +26,6 @@ class ImageSet {
  public:
   // `keepSpool`: files are only read; nothing is given back or deleted.
   ImageSet(std::filesystem::path folder, std::filesystem::path onlyFile, bool keepSpool);
-  ~ImageSet();
   ImageSet(const ImageSet&) = delete;
   ImageSet& operator=(const ImageSet&) = delete;
 
@@ -60,6 +60,9 @@ class ImageSet {
   // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
 
+  // What the image has stored is safe now: its full slots go back to the process.
+  void giveBack(SpoolImage& image);
+
   // Takes finished images out of open(); deletes the files of processes that are dead.
   void sweep();
 
@@ -87,7 +90,7 @@ class ImageSet {
   std::filesystem::path folder_;
   std::filesystem::path onlyFile_;
   bool keepSpool_;
-  wire::SessionPage* page_ = nullptr;
+  std::optional<SessionPage> page_;
   std::set<std::string> seen_;  // opened once, or never to be opened
   std::uint32_t waiting_ = 0;
   std::vector<std::unique_ptr<Row>> rows_;

@@ -1,5 +1,6 @@
 #include "session/output_name.h"
 
+#include "analysis/base/shell_quote.h"
 #include "analysis/store/trace_name.h"
 
 #include <fcntl.h>
@@ -95,7 +96,7 @@ Error partTaken(const fs::path& part, const fs::path& session) {
                   "finish it with sonde recover{}{}, or give -f to drop it",
                   part.string(),
                   session.empty() ? "" : " ",
-                  session.string())};
+                  session.empty() ? "" : shellQuoted(session.string()))};
 }
 
 Result<void> claimOutput(const fs::path& output, bool force) {

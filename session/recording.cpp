@@ -1,5 +1,6 @@
 #include "session/recording.h"
 
+#include "analysis/base/shell_quote.h"
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
 #include "session/completion.h"
@@ -218,7 +219,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   if (!totals)
     return withAdvice(std::move(totals).error(),
                       store::partOf(options_.output),
-                      "sonde recover " + options_.folder.string());
+                      "sonde recover " + shellQuoted(options_.folder.string()));
   summary.totals = *std::move(totals);
   removeFolder();
   summary.output = options_.output;

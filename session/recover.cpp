@@ -1,5 +1,6 @@
 #include "session/recover.h"
 
+#include "analysis/base/shell_quote.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/descriptor_limit.h"
@@ -9,6 +10,7 @@
 #include "session/image_set.h"
 #include "session/manifest.h"
 #include "session/process_capture.h"
+#include "session/session_page.h"
 #include "session/spool_lock.h"
 
 #include <fmt/format.h>
@@ -68,8 +70,37 @@ Error nameTaken(const Session& session) {
                       "-o OTHER{}",
                       (unfinished ? manifest.part : manifest.output).string(),
                       unfinished ? "being written by" : "of",
-                      session.folder.string(),
+                      shellQuoted(session.folder.string()),
                       unfinished ? "" : ", or give -f to replace it")};
+}
+
+// The records that its unfinished trace alone had, when that is gone.
+std::uint64_t goneWithPart(const Session& session) {
+  if (!session.manifest || (isThere(session.manifest->part) && !ofAnother(session)))
+    return 0;
+  const auto page = SessionPage::open(session.folder);
+  return page ? page->givenBack() : 0;
+}
+
+Error partGone(const Session& session, std::uint64_t records) {
+  return {
+      ErrorCode::NotFound,
+      fmt::format("{} is not there any more, and with it at least {} records that the spool has "
+                  "no more: move it back there, with its -wal, or give -f to write a trace "
+                  "without them",
+                  session.manifest->part.string(),
+                  records)};
+}
+
+void noteGone(Drainer& drainer, const Session& session, std::uint64_t records) {
+  if (records == 0)
+    return;
+  drainer.noteLoss("process", "unknown", "part missing", records);
+  drainer.noteWarning(fmt::format(
+      "the unfinished trace {} was not there when this one was recovered: what it alone "
+      "had, at least {} records, is lost",
+      session.manifest->part.string(),
+      records));
 }
 
 // What is decided about a session holds as long as its lock is held.
@@ -134,9 +165,13 @@ Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
                  fmt::format("the recording is finished: its trace is {}",
                              session.manifest->output.string())};
   std::optional<SpoolLock> lock;
+  std::uint64_t gone = 0;
   if (session.manifest) {
     SONDE_TRY_ASSIGN(SpoolLock held, lockSession(session));
     lock.emplace(std::move(held));
+    gone = goneWithPart(session);
+    if (gone > 0 && !options.replace)
+      return partGone(session, gone);
     if (!ofAnother(session))
       SONDE_TRY(copyPart(session.manifest->part, part));
   }
@@ -147,6 +182,7 @@ Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
   drain.replace = options.replace;
   drain.progress = options.progress;
   SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
+  noteGone(*drainer, session, gone);
   Recovered recovered;
   recovered.trace = options.output;
   SONDE_TRY_ASSIGN(recovered.totals, drainer->finish(options.output));
@@ -182,11 +218,17 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
     if (state.finished || state.drained)
       return completeOnly(session, options);
   }
+  const std::uint64_t gone = goneWithPart(session);
+  if (gone > 0 && !options.replace)
+    return partGone(session, gone);
+  std::error_code ignored;
+  fs::create_directories(manifest.part.parent_path(), ignored);  // it may have been removed
   DrainerOptions drain;
   drain.part = manifest.part;
   drain.replace = options.replace;
   drain.progress = options.progress;
   SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
+  noteGone(*drainer, session, gone);
   Recovered recovered;
   if (!drainToTheEnd(*drainer, Redactor(manifest.redact), options)) {
     recovered.why = "its processes still run";
@@ -205,6 +247,18 @@ Result<Recovered> advise(Result<Recovered> recovered,
   return withAdvice(std::move(recovered).error(), part, command);
 }
 
+// Of a trace that is written beside the session's own, which stays.
+Result<Recovered> adviseElsewhere(Result<Recovered> recovered,
+                                  const fs::path& part,
+                                  const std::string& command) {
+  if (recovered || recovered.error().code != ErrorCode::Io)
+    return advise(std::move(recovered), part, command);
+  return Error{ErrorCode::Io,
+               fmt::format("{} cannot be written ({}): give another place with -o",
+                           part.string(),
+                           recovered.error().message)};
+}
+
 bool launcherLives(const fs::path& folder) {
   if (const auto manifest = readManifest(folder))
     return manifest->bootId == currentBootId() &&
@@ -221,12 +275,12 @@ bool launcherLives(const fs::path& folder) {
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
   launcher::raiseDescriptorLimit();
   SONDE_TRY_ASSIGN(Session session, findSession(spool, options.places));
-  const std::string again = "sonde recover " + session.folder.string();
+  const std::string again = "sonde recover " + shellQuoted(session.folder.string());
   const bool toTheSame = session.manifest && options.output == session.manifest->output;
   if (!options.output.empty() && !toTheSame)
-    return advise(writeWhole(session, options),
-                  store::partOf(options.output),
-                  fmt::format("{} -o {}", again, options.output.string()));
+    return adviseElsewhere(writeWhole(session, options),
+                           store::partOf(options.output),
+                           fmt::format("{} -o {}", again, shellQuoted(options.output.string())));
   if (!session.manifest)
     return Error{ErrorCode::NotFound,
                  fmt::format("{} has no manifest.json that says where its trace belongs: name the "

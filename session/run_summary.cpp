@@ -1,5 +1,7 @@
 #include "session/run_summary.h"
 
+#include "analysis/base/shell_quote.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -68,6 +70,12 @@ std::string shortPath(const fs::path& path) {
   return (shorter ? relative : path).string();
 }
 
+// The traces in its folder, as a shell finds them.
+std::string besides(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  return folder.empty() ? "*.sonde" : shellQuoted((folder / "").string()) + "*.sonde";
+}
+
 std::vector<std::string> warningLines(const std::vector<std::string>& warnings) {
   constexpr std::size_t kMost = 8;
   if (warnings.size() <= kMost)
@@ -128,8 +136,8 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
   lines.push_back(
       oneOfMany ? fmt::format("wrote {}: next, when all ranks have: sonde merge -o job.sonde {}",
                               path,
-                              (fs::path(path).parent_path() / "*.sonde").string())
-                : fmt::format("wrote {}: next: sonde report {}", path, path));
+                              besides(path))
+                : fmt::format("wrote {}: next: sonde report {}", path, shellQuoted(path)));
   return lines;
 }
 

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <new>
 #include <system_error>
 
@@ -15,6 +17,13 @@ namespace sonde::session {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kGivenBackOffset = 2048;  // behind what the processes know of the page
+static_assert(sizeof(wire::SessionPage) <= kGivenBackOffset);
+
+std::atomic<std::uint64_t>& givenBackIn(wire::SessionPage* page) {
+  return *reinterpret_cast<std::atomic<std::uint64_t>*>(reinterpret_cast<std::byte*>(page) +
+                                                        kGivenBackOffset);
+}
 
 }  // namespace
 
@@ -51,7 +60,7 @@ Result<SessionPage> SessionPage::create(const std::filesystem::path& folder,
 
 Result<SessionPage> SessionPage::open(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "session";
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   struct stat status {};
   void* memory = MAP_FAILED;
   if (file >= 0 && fstat(file, &status) == 0 &&
@@ -71,6 +80,18 @@ SessionPage::~SessionPage() {
 
 void SessionPage::stopRecording() {
   page_->recording.store(0);
+}
+
+std::uint64_t SessionPage::givenBack() const {
+  return givenBackIn(page_).load();
+}
+
+void SessionPage::addGivenBack(std::uint64_t records) {
+  givenBackIn(page_).fetch_add(records, std::memory_order_relaxed);
+}
+
+void SessionPage::freeBytes(std::uint64_t bytes) {
+  page_->allocatedBytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 std::uint32_t SessionPage::refusedImages() const {

@@ -26,6 +26,13 @@ class SessionPage {
   // New process images do not record any more.
   void stopRecording();
 
+  // How many records the spool has no more, because their room was given back once they were in the
+  // trace: without the unfinished trace these are lost. The recorder's own; no process reads it.
+  std::uint64_t givenBack() const;
+  void addGivenBack(std::uint64_t records);
+  // The bytes of a spool file that was deleted.
+  void freeBytes(std::uint64_t bytes);
+
   // Process images for which the spool had no room at all.
   std::uint32_t refusedImages() const;
   // Those that had no way to it.

@@ -86,14 +86,16 @@ Result<void> SpoolImage::begin(ingest::RowSink& sink, ingest::TimeBase time) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
       return {};
-    consumed_[static_cast<std::uint64_t>(rows.integer(0))] =
-        static_cast<std::uint32_t>(rows.integer(1));
+    // How many records an earlier recorder found in it nobody knows: there was one.
+    consumed_[static_cast<std::uint64_t>(rows.integer(0))] = {
+        static_cast<std::uint32_t>(rows.integer(1)), 1};
+    ++recordsKept_;
   }
 }
 
 std::uint32_t SpoolImage::consumedOf(const SpoolSlot& slot) const noexcept {
   const auto found = consumed_.find(slot.seq);
-  return found == consumed_.end() ? 0 : found->second;
+  return found == consumed_.end() ? 0 : found->second.bytes;
 }
 
 std::uint64_t SpoolImage::look(std::uint64_t most) {
@@ -138,6 +140,7 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
   builder_->definitionsDone();
   for (const SpoolSlot& slot : work_) {
     const std::uint32_t consumed = consumedOf(slot);
+    const std::uint64_t counted = builder_->counts().records;
     if (slot.committed <= consumed)
       continue;
     if (slot.damaged) {
@@ -150,7 +153,10 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
         builder_->openSlot(slot.thread, reader_.readScopes(slot), slot.claimTicks, records);
       builder_->addRecords(slot.thread, records);
     }
-    consumed_[slot.seq] = slot.committed;
+    SlotProgress& progress = consumed_[slot.seq];
+    progress.bytes = slot.committed;
+    progress.records += static_cast<std::uint32_t>(builder_->counts().records - counted);
+    recordsKept_ += builder_->counts().records - counted;
     sink.set(model::Ingested{name_, static_cast<std::int64_t>(slot.seq), slot.committed});
   }
   builder_->save();
@@ -161,7 +167,7 @@ void SpoolImage::giveUp(std::string_view reason) {
   lost_.reason = reason;
   for (const SpoolSlot& slot : work_) {
     lost_.add(reader_.readRecords(slot, consumedOf(slot)));
-    consumed_[slot.seq] = slot.committed;
+    consumed_[slot.seq].bytes = slot.committed;
   }
 }
 
@@ -173,9 +179,22 @@ void SpoolImage::finish() {
   finished_ = true;
 }
 
-void SpoolImage::releaseStored() {
+bool SpoolImage::goesBack(const SpoolSlot& slot) const noexcept {
+  return slot.full && consumedOf(slot) >= slot.committed;
+}
+
+std::uint64_t SpoolImage::recordsStored() const {
+  std::uint64_t records = 0;
   for (const SpoolSlot& slot : work_)
-    if (slot.full && consumedOf(slot) >= slot.committed)
+    if (const auto found = consumed_.find(slot.seq); found != consumed_.end() && goesBack(slot))
+      records += found->second.records;
+  return records;
+}
+
+void SpoolImage::releaseStored() {
+  recordsKept_ -= recordsStored();
+  for (const SpoolSlot& slot : work_)
+    if (goesBack(slot))
       reader_.release(slot);
   work_.clear();
 }

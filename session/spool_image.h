@@ -51,18 +51,28 @@ class SpoolImage {
   bool finished() const noexcept { return finished_; }
   const ingest::ImageCounts& counts() const noexcept { return builder_->counts(); }
 
-  // What store() has stored is safe now: its slots go back to the process.
+  // What store() has stored is safe now: its full slots go back to the process.
   void releaseStored();
+  // How many records are in them …
+  std::uint64_t recordsStored() const;
+  // … and in all slots that have not gone back; of those that this object has stored.
+  std::uint64_t recordsKept() const noexcept { return recordsKept_; }
 
  private:
+  struct SlotProgress {
+    std::uint32_t bytes = 0;    // that are stored, from the slot's start
+    std::uint32_t records = 0;  // in them, of those that this object has stored
+  };
   std::uint32_t consumedOf(const launcher::SpoolSlot& slot) const noexcept;
+  bool goesBack(const launcher::SpoolSlot& slot) const noexcept;
 
   launcher::SpoolReader reader_;
   std::string name_;
   ingest::ProcessRow& process_;
   std::unique_ptr<ingest::ImageBuilder> builder_;
-  // By seq: how many of the slot's bytes are stored. Grows by one entry for each 64 KiB.
-  std::unordered_map<std::uint64_t, std::uint32_t> consumed_;
+  // By seq: how much of the slot is stored. Grows by one entry for each 64 KiB.
+  std::unordered_map<std::uint64_t, SlotProgress> consumed_;
+  std::uint64_t recordsKept_ = 0;
   std::vector<launcher::SpoolSlot> work_;
   bool more_ = false;
   ingest::LostRecords lost_{};

@@ -252,6 +252,8 @@ void ImageBuilder::openSlot(std::uint32_t index,
     if (!kind || thread.track.find(scope.token) != nullptr)
       continue;
     beginScope(thread, scope, *kind);
+    if (kind == model::SliceKind::Iteration && thread.track.find(scope.token) != nullptr)
+      takeNumberBack();
   }
 }
 

@@ -108,6 +108,7 @@ class ImageBuilder {
     std::uint32_t thread = 0;
     // One that the torch probe began as the one before ended, and nothing has begun in it since.
     bool isAwaiting = false;
+    bool isNumbered = true;  // false: its begin was lost, and with it its number
     model::Iteration row;
   };
   using Handler = void (ImageBuilder::*)(Thread&, const std::byte*);
@@ -144,6 +145,9 @@ class ImageBuilder {
                         std::uint32_t name,
                         std::int64_t startNs);
   void beginScope(Thread& thread, const wire::OpenScope& scope, model::SliceKind kind);
+  // Of the iteration that began last: its begin was lost, so it has no number unless it is told
+  // yet.
+  void takeNumberBack();
   bool endScope(Thread& thread, std::uint32_t token, std::int64_t endNs);
   // Its end was lost; it came before `untilNs`.
   void loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs);

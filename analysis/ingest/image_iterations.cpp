@@ -20,6 +20,11 @@ void ImageBuilder::beginIteration(const Thread& thread, const model::Slice& slic
   iterations_.push_back(iteration);
 }
 
+void ImageBuilder::takeNumberBack() {
+  iterations_.back().isNumbered = false;
+  nextIteration_ = iterations_.back().row.number;
+}
+
 // What follows a step in the body of a training loop (logging, a checkpoint) is done when something
 // of the next round begins. A micro-step is begun together with its iteration.
 void ImageBuilder::beginInsideIteration(const Thread& thread, model::SliceKind kind) {
@@ -40,7 +45,8 @@ void ImageBuilder::endIteration(const model::Slice& slice) {
     return;
   open->row.startNs = slice.startNs;
   open->row.durNs = slice.durNs;
-  open->row.id = sink_.add(open->row);
+  if (open->isNumbered)
+    open->row.id = sink_.add(open->row);
   if (pastIterations_.size() == kPast) {
     const auto same = std::find_if(
         pastIterations_.begin(), pastIterations_.end(), [&](const ThreadIteration& past) {
@@ -68,7 +74,8 @@ void ImageBuilder::dropIteration(TrackScope& scope) {
       });
   if (open == iterations_.end())
     return;
-  nextIteration_ = open->row.number;
+  if (open->isNumbered)
+    nextIteration_ = open->row.number;
   iterations_.erase(open);
   scope.slice.kind = model::SliceKind::Range;
   scope.changed = true;
@@ -82,6 +89,7 @@ void ImageBuilder::numberIteration(model::SliceId slice, std::int64_t number) {
     if (iteration.row.sliceId != slice)
       continue;
     iteration.row.number = number;
+    iteration.isNumbered = true;
     nextIteration_ = number + 1;
   }
 }
@@ -154,7 +162,8 @@ void ImageBuilder::onScalar(Thread& thread, const std::byte* at) {
   row.value = record.value;
   advance(thread, record.ticks);
   row.tsNs = time_.toNs(record.ticks);  // a value that came late from a device is of its own time
-  if (const ThreadIteration* const iteration = iterationOf(thread, row.tsNs))
+  const ThreadIteration* const iteration = iterationOf(thread, row.tsNs);
+  if (iteration != nullptr && iteration->isNumbered)
     row.iteration = iteration->row.number;
   sink_.add(row);
   remember(thread, model::Owner::Slice, 0);

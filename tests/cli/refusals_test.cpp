@@ -93,7 +93,7 @@ constexpr const char* kCutGzip = "\x1f\x8b\x08\x08";
 constexpr const char* kNoGzip = "\x1f\x8b\x08no gzip after these three bytes";
 
 constexpr BadImport kBadImports[] = {
-    {"missing.json", nullptr, 3, "No such file or directory"},
+    {"missing.json", nullptr, 3, "does not exist: check the name"},
     {"empty.json", "", 3, "no JSON object or array begins at byte 0"},
     {"text.json", "no JSON", 3, "no JSON object or array begins at byte 0"},
     {"cut.json",

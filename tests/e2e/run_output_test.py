@@ -28,6 +28,31 @@ class Output(RunTest):
                          "sonde run: wrote out.sonde: next: sonde report out.sonde")
         self.assert_nothing_left()
 
+    def test_the_next_command_is_quoted_for_a_shell(self):
+        result = self.run_sonde("true", options=("-o", "o u t.sonde"), output=False)
+        self.assertEqual(result.stderr.splitlines()[-1],
+                         "sonde run: wrote o u t.sonde: next: sonde report 'o u t.sonde'")
+        merged = subprocess.run([SONDE, "merge", "-o", "a job.sonde", "o u t.sonde", "--summary", "m.json"],
+                                cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertRegex(merged.stdout, "^merged 1 trace into a job.sonde: 1 process, 0 slices, 0 collectives, "
+                                        "0 transfers\nnext: sonde report 'a job.sonde'\n$")
+        self.assertEqual(self.summary(self.folder / "m.json")["path"], str(self.folder / "a job.sonde"))
+
+    def test_a_folder_that_is_moved_away_and_back(self):
+        place, away = self.folder / "place", self.folder / "away"
+        result = self.run_sonde("sh", "-c", f"sleep 0.6; mv {place} {away}; sleep 0.6",
+                                options=("-o", place / "t.sonde"), output=False)
+        self.assertEqual(result.returncode, 0)
+        session, = self.spool.glob("sonde-*/*")
+        self.assertRegex(result.stderr, fr"^sonde run: {place}/t.sonde.part is not there any more \(.*\): move it back, "
+                                        fr"with its -wal, then finish the trace with sonde recover {session}; or ")
+        shutil.rmtree(place, ignore_errors=True)
+        away.rename(place)
+        result = self.recover(session)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.rows("SELECT count(*) FROM process WHERE command LIKE 'sleep%'", place / "t.sonde"), [(2,)])
+        self.assert_nothing_left()
+
     def test_the_name_without_o(self):
         self.run_sonde("sh", "-c", "echo $$ > pid", output=False)
         pid = (self.folder / "pid").read_text().strip()

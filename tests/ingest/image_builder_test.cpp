@@ -255,6 +255,35 @@ TEST(ImageBuilder, TakesUpTheOpenScopesOfASlotWhosePredecessorIsMissing) {
               ElementsAre("slice|sonde.at_most_ns|50"));
 }
 
+TEST(ImageBuilder, AnIterationWhoseBeginIsMissingHasNoNumberUnlessItIsTold) {
+  SpoolBuilder spool;
+  wire::OpenScope scope{};
+  scope.beginTicks = 50;
+  scope.name = spool.string("iteration");
+  scope.kind = SliceKind::Iteration;
+  for (const std::uint32_t token : {77U, 78U}) {
+    scope.token = token;
+    spool.openSlot(0, {scope});
+    wire::Scalar scalar{};
+    scalar.header.subject = spool.string("loss");
+    scalar.ticks = token;
+    spool.add(0, RecordKind::Scalar, scalar);
+    if (token == 78)
+      spool.argInt(0, token, SONDE_ITERATION_NUMBER, 41);
+    spool.end(0, token, token + 10);
+    scope.beginTicks = 90;
+  }
+  const std::uint32_t next = spool.begin(0, SliceKind::Iteration, "iteration", 200);
+  spool.end(0, next, 210);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT number, slice_id FROM iteration ORDER BY start_ns"),
+              ElementsAre("41|2", "42|3"));
+  EXPECT_THAT(rig.rows("SELECT coalesce(iteration, '-') FROM scalar ORDER BY ts_ns LIMIT 1"),
+              ElementsAre("-"));
+  EXPECT_THAT(rig.rows("SELECT count(*) FROM slice WHERE kind = 'iteration'"), ElementsAre("3"));
+}
+
 TEST(ImageBuilder, EndsAScopeByTheRecordThatTheSlotWasClaimedFor) {
   SpoolBuilder spool;
   const auto token = spool.begin(0, SliceKind::Operation, "a", 100);

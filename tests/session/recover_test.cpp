@@ -1,5 +1,6 @@
 #include "session/recover.h"
 
+#include "session/session_page.h"
 #include "tests/session/recover_rig.h"
 
 #include <gmock/gmock.h>
@@ -158,6 +159,106 @@ TEST_F(RecoverTest, AsksForAPartThatWasMovedToBeMovedBack) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("move it back"));
   EXPECT_FALSE(fs::exists(output()));
+}
+
+// A full slot was stored and given back, so only the unfinished trace has its records.
+class RecoverWithoutPartTest : public RecoverTest {
+ protected:
+  RecoverWithoutPartTest() {
+    EXPECT_TRUE(SessionPage::create(session(), 1, 1 << 20));
+    SpoolBuilder spool;
+    spool.call(0, SliceKind::Api, "stored", 1000, 1100);
+    spool.call(0, SliceKind::Api, "stored, too", 1150, 1160);
+    wire::OpenScope scope{};
+    scope.beginTicks = 1120;
+    scope.name = spool.string("iteration");
+    scope.token = 77;
+    scope.kind = SliceKind::Iteration;
+    spool.openSlot(0, {scope});
+    spool.call(0, SliceKind::Api, "left", 1200, 1300);
+    spool.end(0, 77, 1400);
+    const auto file = spool.write(session());
+    // As long as its process lives the file stays.
+    spool.header().pid = ::getpid();
+    spool.header().startTime = processStartTime(::getpid());
+    fs::remove(file);
+    spool.write(session());
+    drainer()->drainOnce();
+    spool.header().pid = 1 << 22;
+    fs::rename(part(), moved_);
+    options_.stop = &stop_;
+  }
+  const fs::path moved_ = folder_.path() / "moved.part";
+  std::atomic<bool> stop_{true};
+};
+
+TEST_F(RecoverWithoutPartTest, RefusesAndKeepsAllThereIs) {
+  for (const fs::path& elsewhere : {fs::path(), folder_.path() / "rescued.sonde"}) {
+    options_.output = elsewhere;
+    const auto refused = recoverSession(session(), options_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(refused.error().message,
+                testing::AllOf(testing::StartsWith(part().string() + " is not there any more"),
+                               testing::HasSubstr("at least 2 records"),
+                               testing::HasSubstr("move it back there, with its -wal")));
+    EXPECT_FALSE(fs::exists(output()) || fs::exists(part()));
+  }
+  options_.output.clear();
+  fs::rename(moved_, part());
+  const auto recovered = recoverSession(session(), options_);
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_THAT(names(output()), ElementsAre("stored", "stored, too", "iteration", "left"));
+}
+
+TEST_F(RecoverWithoutPartTest, CountsWhatIsGoneWhenForced) {
+  options_.replace = true;
+  const auto recovered = recoverSession(session(), options_);
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_THAT(names(output()), ElementsAre("iteration", "left"));
+  auto trace = store::openTrace(output());
+  ASSERT_TRUE(trace);
+  EXPECT_THAT(test::readRows(*trace, "SELECT count, reason FROM loss"),
+              ElementsAre("2|part missing"));
+  EXPECT_THAT(test::readRows(*trace, "SELECT text FROM note"),
+              ElementsAre(testing::HasSubstr("at least 2 records, is lost")));
+  EXPECT_THAT(test::readRows(*trace, "SELECT number FROM iteration"), IsEmpty());
+}
+
+TEST_F(RecoverTest, MakesTheFolderOfTheTraceAnewWhenNothingWasInIt) {
+  Manifest manifest = *readManifest(session());
+  manifest.output = folder_.path() / "gone" / "out.sonde";
+  manifest.part = folder_.path() / "gone" / "out.sonde.part";
+  ASSERT_TRUE(writeManifest(session(), manifest));
+  SpoolBuilder spool;
+  spool.call(0, SliceKind::Api, "a", 1000, 1100);
+  spool.write(session());
+  const auto recovered = recoverSession(session(), options_);
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_THAT(names(manifest.output), ElementsAre("a"));
+}
+
+TEST_F(RecoverTest, SaysWhatToDoWhenTheTraceCannotBeWritten) {
+  Manifest manifest = *readManifest(session());
+  manifest.output = "/proc/out.sonde";
+  manifest.part = "/proc/out.sonde.part";
+  ASSERT_TRUE(writeManifest(session(), manifest));
+  SpoolBuilder spool;
+  spool.call(0, SliceKind::Api, "a", 1000, 1100);
+  spool.write(session());
+  const auto refused = recoverSession(session(), options_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(
+      refused.error().message,
+      testing::AllOf(testing::StartsWith("/proc/out.sonde.part is not there any more ("),
+                     testing::HasSubstr("sonde recover " + session().string() + " -o OTHER -f")));
+  options_.output = "/proc/other.sonde";
+  const auto elsewhere = recoverSession(session(), options_);
+  ASSERT_FALSE(elsewhere);
+  EXPECT_THAT(elsewhere.error().message,
+              testing::AllOf(testing::StartsWith("/proc/other.sonde.part cannot be written ("),
+                             testing::EndsWith(": give another place with -o")));
+  EXPECT_TRUE(fs::exists(session() / "manifest.json"));
 }
 
 TEST_F(RecoverTest, OnlyRenamesWhatWasFinished) {

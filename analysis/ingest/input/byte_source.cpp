@@ -24,9 +24,13 @@ constexpr std::size_t kChunk = 256 << 10;
 constexpr int kGzipWindow = 15 + 16;  // zlib's largest window, with gzip's header and trailer
 
 Error systemError(const fs::path& path, int number) {
-  return Error{
-      number == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
-      fmt::format("cannot read '{}': {}", path.string(), std::generic_category().message(number))};
+  if (number == ENOENT)
+    return Error{ErrorCode::NotFound,
+                 fmt::format("'{}' does not exist: check the name", path.string())};
+  return Error{ErrorCode::Io,
+               fmt::format("cannot read '{}' ({}): check its permissions",
+                           path.string(),
+                           std::generic_category().message(number))};
 }
 
 class File {
