@@ -45,8 +45,10 @@ class RecoverCommand : public Command {
            "The unfinished trace that the session was writing is completed and gets its name. With "
            "-o the whole trace is written to OUT instead, and the session stays as it is. Running "
            "it twice changes nothing. Processes of the job that still run are recorded until they "
-           "end; Ctrl-C ends their recording. A trace of another "
-           "run that has the name by now stays, unless -f is given.\n\n"
+           "end; Ctrl-C ends their recording. Nothing is written or deleted without -f when a "
+           "trace of "
+           "another run has the name by now, or when the .part is gone with records that the spool "
+           "has no more.\n\n"
            "Examples:\n"
            "  sonde recover\n"
            "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
@@ -54,11 +56,8 @@ class RecoverCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("SPOOL", spool_, "session folder, spool file or .part")->type_name("");
     app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
-    app.add_flag("-f,--force",
-                 force_,
-                 "replace a file of that name, also the trace of another run; do without an "
-                 "unfinished trace "
-                 "that is gone");
+    app.add_flag(
+        "-f,--force", force_, "replace a trace of another run; do without a .part that is gone");
   }
   int run() override;
 

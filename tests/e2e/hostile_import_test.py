@@ -71,7 +71,7 @@ class HostileImport(unittest.TestCase):
         fifo = self.folder / "fifo"
         os.mkfifo(fifo)
         self.refused(fifo)
-        self.refused(self.folder / "missing", "No such file")
+        self.refused(self.folder / "missing", "does not exist: check the name")
         self.refused(pathlib.Path("/dev/zero"), "no regular file")
         self.refused(self.file(""))
         self.refused(self.file(b"\0" * 4096))
