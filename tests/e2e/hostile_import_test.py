@@ -63,6 +63,12 @@ class HostileImport(unittest.TestCase):
         for word in words:
             self.assertIn(word, done.stderr)
 
+    def least_start(self):
+        trace = sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True)
+        least, = trace.execute("SELECT min(start_ns) FROM slice").fetchone()
+        trace.close()
+        return least
+
     def events(self, *events):
         return self.file(HEAD + ",\n".join([*events, GOOD]) + "]}")
 
@@ -110,7 +116,17 @@ class HostileImport(unittest.TestCase):
     def test_times_at_the_ends_of_what_fits(self):
         most = 9223372036854775
         self.imported(self.events(GOOD.replace("100.001", str(most)).replace("10.5", str(most)),
-                                  GOOD.replace("100.001", str(-most)).replace("10.5", str(most))), 2, "no time")
+                                  GOOD.replace("100.001", str(-most)).replace("10.5", str(most))), 1, "2 events have no time")
+
+    def test_a_base_at_the_ends_of_what_fits(self):
+        for base in (9_200_000_000_000_000_000, -9_200_000_000_000_000_000):
+            for time in ("9223372036854775.807", "4611686018427387.903", "-4611686018427387.903"):
+                with self.subTest(base=base, time=time):
+                    events = GOOD, GOOD.replace("100.001", time).replace("10.5", "0")
+                    bad = time.startswith("9")
+                    self.imported(self.file(HEAD + ",".join(events) + f'], "baseTimeNanoseconds": {base}}}'),
+                                  1 if bad else 2, "baseTimeNanoseconds", "no time" if bad else "")
+                    self.assertEqual(self.least_start(), -4611686018427387903 if time.startswith("-") else 100001)
 
     def test_negative_durations(self):
         self.imported(self.events(GOOD.replace("10.5", "-10.5")), 2, "negative")

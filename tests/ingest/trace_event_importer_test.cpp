@@ -1,5 +1,6 @@
 #include "tests/ingest/import_fixture.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,6 +8,9 @@
 
 namespace sonde::ingest {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The start of a file, as kineto writes it; the events and the end follow.
 constexpr const char* kHead = R"({"schemaVersion": 1, "traceEvents": [)";
@@ -44,6 +48,30 @@ TEST_F(TraceEventImporterTest, KeepsTimesToTheNanosecondWhereverTheBaseStands) {
                R"(], "baseTimeNanoseconds": 1000000000000000007})");
   EXPECT_EQ(rows("SELECT start_ns || '|' || dur_ns AS concat_row FROM slice"),
             "2712195495519689130|63813");
+}
+
+TEST_F(TraceEventImporterTest, RefusesTimesWhoseSumWithTheBaseMayNotFit) {
+  const std::string most = R"("ts": 4611686018427387.903, "dur": 0)";
+  const std::string beyond = R"("ts": 4611686018427387.904, "dur": 0)";
+  importEvents({spanOf("cpu_op", "latest", most),
+                spanOf("cpu_op", "late", beyond),
+                spanOf("cpu_op", "ends late", R"("ts": 4611686018427387.903, "dur": 0.001)"),
+                spanOf("kernel", "early", R"("ts": -4611686018427387.904, "dur": 0)"),
+                R"({"ph": "C", "name": "c", "pid": 1, "ts": 9e15, "args": {"x": 1}})"},
+               R"(], "baseTimeNanoseconds": 4611686018427387903})");
+  EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "9223372036854775806");
+  EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "no time|4");
+}
+
+TEST_F(TraceEventImporterTest, LeavesOutABaseThatIsNoTime) {
+  for (const char* base : {"4611686018427387904", "-9200000000000000000", "1e300", "[]"}) {
+    SCOPED_TRACE(base);
+    importEvents({spanOf("cpu_op", "n", R"("ts": 4611686018427387.903, "dur": 0)")},
+                 std::string(R"(], "baseTimeNanoseconds": )") + base + "}");
+    EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "4611686018427387903");
+    EXPECT_THAT(summary_.warnings,
+                ElementsAre(HasSubstr("its baseTimeNanoseconds is none that a time can have")));
+  }
 }
 
 TEST_F(TraceEventImporterTest, TellsKindsByCategoryAndName) {

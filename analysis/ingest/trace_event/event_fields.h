@@ -13,6 +13,13 @@ namespace sonde::ingest {
 
 using OptionalNumber = std::optional<std::int64_t>;
 
+// A time, in ns, or the base that is added to all: none is beyond the year 2116, so that the sum of
+// the two always fits.
+constexpr std::int64_t kLatestNs = (std::int64_t{1} << 62) - 1;
+constexpr bool isTime(std::int64_t ns) noexcept {
+  return ns >= -kLatestNs && ns <= kLatestNs;
+}
+
 // A number or text that names something. Old files write some numbers as texts, "0x1f" among them.
 struct Label {
   std::string_view text{};  // of a text: what is in the quotes; of a number: its digits
@@ -63,7 +70,7 @@ struct TraceEvent {
   bool idIsLocal = false;  // to the process
   OptionalNumber startNs{};
   OptionalNumber durNs{};
-  bool badTime = false;  // a time is there that is none, or does not fit
+  bool badTime = false;  // a time is there that is none
   // What only `sonde export` writes.
   std::string_view kind{};
   OptionalNumber iteration{};

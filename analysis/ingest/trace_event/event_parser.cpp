@@ -179,7 +179,7 @@ simdjson::error_code readArgs(od::value value, EventArgs& args) {
 void readTime(od::value value, OptionalNumber& into, bool& bad) {
   const auto text = scalarText(value);
   into = text ? nanosecondsOfMicroseconds(*text) : OptionalNumber();
-  bad = bad || !into;
+  bad = bad || !into || !isTime(*into);
 }
 
 // {"local": "0x1"}, or {"global": "0x1"}.

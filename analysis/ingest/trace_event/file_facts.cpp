@@ -24,8 +24,10 @@ OptionalNumber integerAt(const json& object, const char* key) {
 
 OptionalNumber baseTimeOf(std::string_view baseTimeNanoseconds) {
   const std::size_t end = baseTimeNanoseconds.find_last_not_of(" \t\r\n");
-  return end == std::string_view::npos ? OptionalNumber()
-                                       : scaledDecimal(baseTimeNanoseconds.substr(0, end + 1), 0);
+  if (end == std::string_view::npos)
+    return {};
+  const OptionalNumber base = scaledDecimal(baseTimeNanoseconds.substr(0, end + 1), 0);
+  return base && isTime(*base) ? base : OptionalNumber();
 }
 
 DistributedInfo distributedInfoOf(std::string_view distributedInfo) {

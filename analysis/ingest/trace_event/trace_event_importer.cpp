@@ -78,7 +78,11 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
   if (key == "sonde") {
     isExport_ = true;
   } else if (key == "baseTimeNanoseconds") {
-    baseNs_ = baseTimeOf(json).value_or(0);
+    const OptionalNumber base = baseTimeOf(json);
+    baseNs_ = base.value_or(0);
+    if (!base)
+      result_.warnings.emplace_back(
+          "its baseTimeNanoseconds is none that a time can have: times are without it");
   } else if (key == "distributedInfo" && !isExport_) {
     const DistributedInfo info = distributedInfoOf(json);
     places_.setRank(info.rank, info.worldSize);
@@ -137,12 +141,11 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
 
 Result<void> TraceEventImporter::span(const TraceEvent& event) {
   std::int64_t durNs = event.durNs.value_or(0);
-  std::int64_t endNs = 0;
   if (durNs < 0) {
     ++result_.negative;
     durNs = 0;
   }
-  if (__builtin_add_overflow(*event.startNs, durNs, &endNs)) {
+  if (!isTime(*event.startNs + durNs)) {
     ++result_.badTimes;
     return {};
   }
@@ -214,8 +217,8 @@ Result<void> TraceEventImporter::end(const TraceEvent& event) {
     ++result_.unpaired;
     return {};
   }
-  std::int64_t durNs = 0;
-  if (__builtin_sub_overflow(*event.startNs, open->row.startNs, &durNs) || durNs < 0) {
+  std::int64_t durNs = *event.startNs - open->row.startNs;
+  if (durNs < 0) {
     ++result_.negative;
     durNs = 0;
   }
