@@ -111,6 +111,25 @@ TEST_F(Imports, ATorchProfileIsTrimmedInAllItsTables) {
   EXPECT_EQ(count(out, "arg WHERE owner = 'kernel'"), "4");
 }
 
+TEST_F(Imports, RanksOfATorchProfileAreMembersOfTheirGroups) {
+  std::vector<std::string> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    json file = json::parse(readText(torch(rank)));
+    file["distributedInfo"]["pg_config"] = {{{"pg_name", "0"}, {"pg_size", 2}, {"ranks", {1, 0}}}};
+    for (json& event : file["traceEvents"])
+      if (event["name"] == "ncclDevKernel_AllReduce")
+        event["args"].update({{"Process Group Name", "0"}, {"Process Group Ranks", "[1, ...]"}});
+    files.push_back(folder_ / fmt::format("group{}.json", rank));
+    test::writeText(files.back(), file.dump());
+  }
+  const std::string trace = import(files);
+  EXPECT_EQ(count(trace, "communicator"), "2");
+  EXPECT_EQ(count(trace,
+                  "communicator_member m JOIN process p ON p.id = m.process_id AND p.rank = m.rank "
+                  "AND p.rank = 1 - m.position"),
+            "4");
+}
+
 TEST_F(Imports, AnNsightExportGoesThroughEveryVerb) {
   const std::string trace = import({nsight(0), nsight(1)});
   const json report = jsonOf(sonde({"report", trace, "--format", "json"}));

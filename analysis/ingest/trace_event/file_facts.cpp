@@ -2,6 +2,8 @@
 
 #include "analysis/ingest/input/decimal_time.h"
 
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 namespace sonde::ingest {
@@ -13,11 +15,50 @@ json parsed(std::string_view text) {
   return json::parse(text, nullptr, false);  // what is not JSON is "discarded", which is no object
 }
 
+// None: it is no whole number, or does not fit.
+OptionalNumber integerOf(const json& value) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!value.is_number_integer())
+    return {};
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMost)
+    return {};
+  return value.get<std::int64_t>();
+}
+
 OptionalNumber integerAt(const json& object, const char* key) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer())
-    return {};
-  return found->get<std::int64_t>();
+  return found == object.end() ? OptionalNumber() : integerOf(*found);
+}
+
+// None: one of them is no number.
+std::vector<std::int64_t> ranksOf(const json& list) {
+  std::vector<std::int64_t> ranks;
+  for (const json& entry : list) {
+    const OptionalNumber rank = integerOf(entry);
+    if (!rank)
+      return {};
+    ranks.push_back(*rank);
+  }
+  return ranks;
+}
+
+ProcessGroups groupsOf(const json& info) {
+  ProcessGroups groups;
+  const auto list = info.find("pg_config");
+  if (list == info.end() || !list->is_array())
+    return groups;
+  for (const json& entry : *list) {
+    if (!entry.is_object())
+      continue;
+    const auto name = entry.find("pg_name");
+    const auto ranks = entry.find("ranks");
+    if (name == entry.end() || !name->is_string() || ranks == entry.end() || !ranks->is_array())
+      continue;
+    const auto count = static_cast<std::int64_t>(ranks->size());
+    if (integerAt(entry, "pg_size").value_or(count) == count)
+      groups.try_emplace(name->get<std::string>(), ranksOf(*ranks));
+  }
+  return groups;
 }
 
 }  // namespace
@@ -34,7 +75,7 @@ DistributedInfo distributedInfoOf(std::string_view distributedInfo) {
   const json info = parsed(distributedInfo);
   if (!info.is_object())
     return {};
-  return {integerAt(info, "rank"), integerAt(info, "world_size")};
+  return {integerAt(info, "rank"), integerAt(info, "world_size"), groupsOf(info)};
 }
 
 std::vector<DeviceFacts> devicesOf(std::string_view deviceProperties) {

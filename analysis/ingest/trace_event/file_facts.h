@@ -4,15 +4,23 @@
 
 #include "analysis/ingest/trace_event/event_fields.h"
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sonde::ingest {
 
+// The ranks of process groups, in the order of their positions, by name. Groups of the same name:
+// the first.
+using ProcessGroups = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+
 struct DistributedInfo {
   OptionalNumber rank{};
   OptionalNumber worldSize{};
+  ProcessGroups groups{};  // of which all ranks are given
 };
 
 struct DeviceFacts {

@@ -15,10 +15,13 @@ namespace {
 
 using model::CollectiveOp;
 
-// Of "[0, 1, 2]". kineto shortens long lists ("[0, 1, ..., 7]"): such a list is not one.
+// kineto shortens long lists ("[0, 1, ..., 7]"): such a list is not one.
+std::string_view wholeList(std::string_view text) {
+  return text.find("...") == std::string_view::npos ? text : std::string_view();
+}
+
+// Of "[0, 1, 2]".
 std::vector<std::int64_t> ranksOf(std::string_view text) {
-  if (text.find("...") != std::string_view::npos)
-    return {};
   std::vector<std::int64_t> ranks;
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -30,6 +33,15 @@ std::vector<std::int64_t> ranksOf(std::string_view text) {
     at = error == std::errc{} ? next : at + 1;
   }
   return ranks;
+}
+
+// None: how many there are is not known, or their size, or it does not fit.
+model::OptionalInt bytesOfElements(OptionalNumber elements, model::DataType type) {
+  std::int64_t bytes = 0;
+  const std::int64_t each = bytesOf(type);
+  if (each <= 0 || !elements || __builtin_mul_overflow(*elements, each, &bytes))
+    return {};
+  return bytes;
 }
 
 // What nccl-tests calls the size of a collective: https://github.com/NVIDIA/nccl-tests,
@@ -48,12 +60,26 @@ model::OptionalInt sizeOf(const model::Collective& row) {
 }  // namespace
 
 std::size_t NcclCollectives::groupOf(const EventArgs& args) {
-  const std::string key = fmt::format("{}|{}", args.group, args.groupRanks);
+  const std::string_view ranks = wholeList(args.groupRanks);
+  const std::int64_t size = args.groupSize.value_or(0);
+  const std::string key = fmt::format("{}|{}|{}", args.group, size, ranks);
   const auto [found, fresh] = groupsByKey_.try_emplace(key, groups_.size());
   if (fresh)
-    groups_.push_back(
-        {std::string(args.group), ranksOf(args.groupRanks), args.groupSize.value_or(0), {}});
+    groups_.push_back({std::string(args.group), ranksOf(ranks), size, {}});
   return found->second;
+}
+
+// What the file says of the group beside its events, where its kernels do not.
+void NcclCollectives::complete(Group& group, model::OptionalInt worldSize) const {
+  const auto known = known_.find(group.name);
+  if (group.ranks.empty() && known != known_.end()) {
+    const auto size = static_cast<std::int64_t>(known->second.size());
+    if (group.size == 0 || group.size == size)
+      group.ranks = known->second;
+  }
+  if (group.size == 0)
+    group.size =
+        group.ranks.empty() ? worldSize.value_or(0) : static_cast<std::int64_t>(group.ranks.size());
 }
 
 void NcclCollectives::add(const TraceEvent& event, const model::Kernel& kernel) {
@@ -67,11 +93,8 @@ void NcclCollectives::add(const TraceEvent& event, const model::Kernel& kernel) 
   call.group = groupOf(args);
   call.row.op = *op;
   call.row.dtype = dataTypeOf(args.dtype);
-  const std::int64_t element = bytesOf(call.row.dtype);
-  if (element > 0 && args.inElements)
-    call.row.sendBytes = *args.inElements * element;
-  if (element > 0 && args.outElements)
-    call.row.recvBytes = *args.outElements * element;
+  call.row.sendBytes = bytesOfElements(args.inElements, call.row.dtype);
+  call.row.recvBytes = bytesOfElements(args.outElements, call.row.dtype);
   call.row.bytes = sizeOf(call.row);
   call.row.seq = args.seq;
   call.row.kernelId = kernel.id;
@@ -84,14 +107,18 @@ Result<void> NcclCollectives::storeGroups(store::TraceWriter& writer,
                                           model::ProcessId process,
                                           model::OptionalInt rank,
                                           model::OptionalInt worldSize) {
+  std::map<std::pair<std::string, std::int64_t>, model::CommunicatorId> stored;
   for (Group& group : groups_) {
+    complete(group, worldSize);
     const bool whole = group.name.empty() && group.ranks.empty();
-    if (group.size == 0)
-      group.size = group.ranks.empty() ? worldSize.value_or(0)
-                                       : static_cast<std::int64_t>(group.ranks.size());
     // Groups of the same name are of different ranks when a job has more than one of a kind.
     const std::string key =
         whole ? "world" : fmt::format("{}[{}]", group.name, fmt::join(group.ranks, ","));
+    const auto [found, fresh] = stored.try_emplace({key, group.size});
+    if (!fresh) {
+      group.id = found->second;
+      continue;
+    }
     model::Communicator row;
     row.processId = process;
     row.jobKey = key;
@@ -104,6 +131,7 @@ Result<void> NcclCollectives::storeGroups(store::TraceWriter& writer,
     else if (whole)
       row.position = rank;
     SONDE_TRY_ASSIGN(group.id, writer.add(row));
+    found->second = group.id;
     SONDE_TRY(storeMembers(writer, group, process, rank));
   }
   return {};
@@ -135,14 +163,14 @@ Result<void> NcclCollectives::finish(store::TraceWriter& writer,
     return std::tie(a.row.startNs, a.row.kernelId.value) <
            std::tie(b.row.startNs, b.row.kernelId.value);
   });
-  std::vector<std::int64_t> ordinals(groups_.size());
+  std::map<std::int64_t, std::int64_t> ordinals;  // by communicator
   for (Call& call : calls_) {
     call.row.processId = process;
     call.row.communicatorId = groups_[call.group].id;
     const bool pointToPoint =
         call.row.op == CollectiveOp::Send || call.row.op == CollectiveOp::Receive;
     if (!call.row.seq && !pointToPoint)
-      call.row.seq = ordinals[call.group]++;
+      call.row.seq = ordinals[call.row.communicatorId.value]++;
     call.row.startNs += shiftNs;
     SONDE_TRY(writer.add(call.row));
   }

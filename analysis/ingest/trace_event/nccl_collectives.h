@@ -7,18 +7,24 @@
 
 #include "analysis/base/result.h"
 #include "analysis/ingest/trace_event/event_fields.h"
+#include "analysis/ingest/trace_event/file_facts.h"
 #include "analysis/model/event.h"
 #include "analysis/store/trace_writer.h"
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::ingest {
 
 class NcclCollectives {
  public:
+  // The ranks of groups as the file says them beside its events: kernels' own lists are shortened
+  // when they are long, or missing.
+  void describeGroups(ProcessGroups groups) { known_ = std::move(groups); }
+
   // `work` is the kernel's row, whose event this is. Does nothing when it is no collective.
   void add(const TraceEvent& event, const model::Kernel& kernel);
 
@@ -44,6 +50,7 @@ class NcclCollectives {
   };
 
   std::size_t groupOf(const EventArgs& args);
+  void complete(Group& group, model::OptionalInt worldSize) const;
   Result<void> storeGroups(store::TraceWriter& writer,
                            model::ProcessId process,
                            model::OptionalInt rank,
@@ -53,6 +60,7 @@ class NcclCollectives {
                                    model::ProcessId process,
                                    model::OptionalInt rank);
 
+  ProcessGroups known_;
   std::vector<Group> groups_;
   std::map<std::string, std::size_t, std::less<>> groupsByKey_;
   std::vector<Call> calls_;

@@ -84,8 +84,9 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
       result_.warnings.emplace_back(
           "its baseTimeNanoseconds is none that a time can have: times are without it");
   } else if (key == "distributedInfo" && !isExport_) {
-    const DistributedInfo info = distributedInfoOf(json);
+    DistributedInfo info = distributedInfoOf(json);
     places_.setRank(info.rank, info.worldSize);
+    collectives_[ImportedPlaces::kMain].describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
     for (DeviceFacts& device : devicesOf(json))
       places_.describeDevice(device.ordinal, {"gpu", std::move(device.name), device.memoryBytes});
