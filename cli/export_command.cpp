@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include <CLI/CLI.hpp>
 
 namespace sonde::cli {
@@ -58,6 +60,7 @@ class ExportCommand : public Command {
   int run() override;
 
  private:
+  Result<std::vector<std::string>> unfinishedFiles(const store::Database& trace) const;
   Result<void> write(const store::Database& trace);
 
   Target target_ = Target::Perfetto;
@@ -66,9 +69,19 @@ class ExportCommand : public Command {
   std::vector<std::string> traces_;
 };
 
+// What must not outlive an export that a signal ends.
+Result<std::vector<std::string>> ExportCommand::unfinishedFiles(
+    const store::Database& trace) const {
+  if (output_.empty())
+    return std::vector<std::string>();
+  if (target_ == Target::Csv)
+    return exports::unfinishedCsv(trace, output_);
+  return unfinishedTrace(output_, force_);
+}
+
 Result<void> ExportCommand::write(const store::Database& trace) {
-  const Scratch scratch(output_.empty() ? std::vector<std::string>()
-                                        : unfinishedTrace(output_, force_));
+  SONDE_TRY_ASSIGN(std::vector<std::string> unfinished, unfinishedFiles(trace));
+  const Scratch scratch(std::move(unfinished));
   const ProgressBar bar(name());
   const Progress progress = ProgressBar::progress();
   if (target_ == Target::Csv)

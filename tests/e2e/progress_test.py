@@ -180,6 +180,29 @@ class Interrupted(ProgressTest):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual([path for path in self.listing() if path not in [*self.before, "small.sonde"]], [])
 
+    def test_export_of_tables(self):
+        self.interrupt("export", self.traces[0], "--to", "csv", "-o", "tables")
+
+    def test_export_of_tables_into_a_folder_that_is_there(self):
+        there = self.folder / "tables"
+        there.mkdir()
+        (there / "slice.csv").write_text("mine")
+        self.before = self.listing()
+        # Until one was interrupted with files of its own.
+        for _ in range(50):
+            process = self.start("export", self.traces[0], "--to", "csv", "-f", "-o", "tables", SONDE_PROGRESS="off")
+            while process.poll() is None and not any(there.glob(".part/*.csv")):
+                pass
+            process.send_signal(signal.SIGINT)
+            if process.wait() == -signal.SIGINT:
+                break
+            for path in there.iterdir():
+                path.unlink()
+            (there / "slice.csv").write_text("mine")
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual(self.listing(), self.before)
+        self.assertEqual((there / "slice.csv").read_text(), "mine")
+
     def test_what_is_somebody_elses_stays(self):
         part = self.folder / "job.sonde.part"
         part.write_text("somebody else's")

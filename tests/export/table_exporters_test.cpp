@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 class TableExporters : public ::testing::Test {
  protected:
@@ -46,6 +48,55 @@ TEST_F(TableExporters, CsvReplacesOnlyWhenToldTo) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::InvalidArgument);
   test::must(writeCsv(true));
+}
+
+TEST_F(TableExporters, CsvThatFailsHalfWayLeavesEverythingAsItWas) {
+  test::must(test::must(store::reopenTrace(folder_ / "a.sonde"))
+                 .exec("DROP VIEW v_slice; CREATE VIEW v_slice AS SELECT abs(id - 1 + "
+                       "-9223372036854775807 - 1) AS x FROM slice"));
+  const auto listing = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / ""))
+      if (entry.path().stem() != "a")
+        names.push_back(fs::relative(entry.path(), folder_ / ""));
+    return names;
+  };
+  EXPECT_FALSE(writeCsv(false));
+  EXPECT_THAT(listing(), IsEmpty());
+  fs::create_directory(folder_ / "csv");
+  test::writeText(folder_ / "csv/scalar.csv", "old");
+  EXPECT_FALSE(writeCsv(true));
+  EXPECT_THAT(listing(), UnorderedElementsAre("csv", "csv/scalar.csv"));
+  EXPECT_EQ(test::readText(folder_ / "csv/scalar.csv"), "old");
+}
+
+TEST_F(TableExporters, CsvGoesIntoAFolderThatIsThere) {
+  fs::create_directory(folder_ / "real");
+  fs::create_directory_symlink("real", folder_ / "csv");
+  test::must(writeCsv(false));
+  test::writeText(folder_ / "real/mine", "mine");
+  test::writeText(folder_ / "real/scalar.csv", "old");
+  test::must(writeCsv(true));
+  EXPECT_EQ(test::readText(folder_ / "real/mine"), "mine");
+  EXPECT_THAT(test::readText(folder_ / "real/scalar.csv"), StartsWith("process_id,"));
+  EXPECT_FALSE(fs::exists(folder_ / "real/.part"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "csv"));
+}
+
+TEST_F(TableExporters, CsvTouchesNothingOfSomebodyElses) {
+  const auto mustRefuse = [&](const char* why) {
+    const auto refused = writeCsv(true);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    EXPECT_THAT(refused.error().message, HasSubstr(why));
+  };
+  fs::create_directory(folder_ / "csv.part");
+  test::writeText(folder_ / "csv.part/scalar.csv", "mine");
+  mustRefuse("csv.part' is left of an export that was killed: remove it");
+  EXPECT_EQ(test::readText(folder_ / "csv.part/scalar.csv"), "mine");
+  test::writeText(folder_ / "csv", "mine");
+  mustRefuse("csv' is no folder");
+  EXPECT_EQ(test::readText(folder_ / "csv"), "mine");
 }
 
 TEST_F(TableExporters, FoldedCountsEachNanosecondOnce) {

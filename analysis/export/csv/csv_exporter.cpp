@@ -1,6 +1,8 @@
 #include "analysis/export/csv/csv_exporter.h"
 
 #include "analysis/export/output_file.h"
+#include "analysis/export/output_folder.h"
+#include "analysis/store/trace_name.h"
 
 #include <fmt/format.h>
 
@@ -67,13 +69,12 @@ Result<std::vector<std::string>> namesOf(const store::Database& trace, std::stri
 
 Result<void> writeTable(const store::Database& trace,
                         const std::string& source,
-                        const fs::path& file,
-                        bool replace) {
+                        const fs::path& file) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(fmt::format("SELECT * FROM \"{}\"", source)));
   SONDE_TRY_ASSIGN(bool row, rows.step());
   if (!row)
     return {};
-  SONDE_TRY_ASSIGN(OutputFile output, OutputFile::create(file, replace));
+  SONDE_TRY_ASSIGN(OutputFile output, OutputFile::create(file, false));
   std::string line;
   for (int column = 0; column < rows.columnCount(); ++column)
     appendText(line.append(column == 0 ? "" : ","), rows.columnName(column));
@@ -88,39 +89,52 @@ Result<void> writeTable(const store::Database& trace,
   return output.finish();
 }
 
-Result<void> makeFolder(const fs::path& folder, bool replace) {
-  std::error_code problem;
-  if (!replace && fs::exists(folder, problem) && !fs::is_empty(folder, problem))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' exists: give -f to replace what is in it, or another name",
-                             folder.string())};
-  fs::create_directories(folder, problem);
-  if (problem)
-    return Error{
-        ErrorCode::Io,
-        fmt::format("cannot make the folder '{}': {}", folder.string(), problem.message())};
-  return {};
+// Those that have a file, if they have rows.
+Result<std::vector<std::string>> tablesOf(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(std::vector<std::string> tables, namesOf(trace, "table"));
+  std::erase_if(tables, [](const std::string& table) {
+    return std::find(std::begin(kInternal), std::end(kInternal), table) != std::end(kInternal);
+  });
+  return tables;
+}
+
+std::string fileOf(const std::string& table) {
+  return table + ".csv";
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> unfinishedCsv(const store::Database& trace,
+                                               const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  const fs::path part = OutputFolder::partOf(folder);
+  if (fs::exists(part, ignored))
+    return files;
+  SONDE_TRY_ASSIGN(const std::vector<std::string> tables, tablesOf(trace));
+  for (const std::string& table : tables) {
+    const fs::path file = part / fileOf(table);
+    files.push_back(file.string());
+    files.push_back(store::partOf(file).string());
+  }
+  files.push_back(part.string());
+  return files;
+}
 
 Result<void> exportCsv(const store::Database& trace,
                        const fs::path& folder,
                        bool replace,
                        const Progress& progress) {
-  SONDE_TRY(makeFolder(folder, replace));
-  SONDE_TRY_ASSIGN(const std::vector<std::string> tables, namesOf(trace, "table"));
+  SONDE_TRY_ASSIGN(OutputFolder output, OutputFolder::create(folder, replace));
+  SONDE_TRY_ASSIGN(const std::vector<std::string> tables, tablesOf(trace));
   SONDE_TRY_ASSIGN(const std::vector<std::string> views, namesOf(trace, "view"));
   for (std::size_t at = 0; at < tables.size(); ++at) {
     const std::string& table = tables[at];
     progress(table, static_cast<double>(at) / static_cast<double>(tables.size()));
-    if (std::find(std::begin(kInternal), std::end(kInternal), table) != std::end(kInternal))
-      continue;
     const bool hasView = std::find(views.begin(), views.end(), "v_" + table) != views.end();
-    SONDE_TRY(
-        writeTable(trace, hasView ? "v_" + table : table, folder / (table + ".csv"), replace));
+    SONDE_TRY(writeTable(trace, hasView ? "v_" + table : table, output.file(fileOf(table))));
   }
-  return {};
+  return output.finish();
 }
 
 }  // namespace sonde::exports

@@ -7,14 +7,21 @@
 #include "analysis/store/database.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace sonde::exports {
 
-// Makes `folder` with one file for each table that has rows. InvalidArgument: it exists and is not
-// empty, and nothing may be replaced.
+// Makes `folder` with one file for each table that has rows: all of them, or none. Files of other
+// names that are there stay. Errors as of OutputFolder::create().
 Result<void> exportCsv(const store::Database& trace,
                        const std::filesystem::path& folder,
                        bool replace,
                        const Progress& progress = {});
+
+// What exportCsv() is about to make, and must not leave when a signal ends it: files, and then
+// their folder. None when that folder is there already, and somebody else's.
+Result<std::vector<std::string>> unfinishedCsv(const store::Database& trace,
+                                               const std::filesystem::path& folder);
 
 }  // namespace sonde::exports
