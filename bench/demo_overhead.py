@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""What `sonde run` costs the demo's training iterations: with and without it, interleaved, in one run.
+"""What `sonde run` costs the demo's training iterations: two jobs take turns, one with and one without it.
 
-    bench/demo_overhead.py --sonde build/dev/bin/sonde --pairs 10
+    bench/demo_overhead.py --sonde build/dev/bin/sonde --pairs 20
 
-A pair is one two-rank run of scripts/demo/train_ddp.py with `sonde run` around each rank and one without, in changing
-order. Each rank has a core of its own, which it shares with its workers and its recorder: where the kernel puts so many
-processes changes from run to run, and with it the iterations by a third. An iteration lasts from one of a rank's printed
-lines to the next, as seen by this program, so both sides are measured alike. Prints each pair's ratio of median
-iterations, their median, and its 95 % interval by bootstrap; and the recorder's own CPU as a share of the ranks' wall
-time.
+A pair is two two-rank runs of scripts/demo/train_ddp.py. Both are alive all the time, but only one runs at once: the
+processes of the other (its recorders too) are stopped. They take turns of a second, in changing order, so a machine whose
+speed drifts slows both alike. Two bare jobs already differ by a few per cent, for as long as they live, by where their
+memory lies: hence many pairs, and --control, which measures two bare jobs. Each rank has a core of its own, which it
+shares with its workers and its recorder: where the kernel puts so many processes changes the iterations by a third.
+
+An iteration lasts from one of a rank's printed lines to the next, as seen by this program; those that a stop cut are left
+out. Prints each pair's ratio (the median over its turns, each the ratio of median iterations), the pairs' median and its
+95 % interval by bootstrap, and the recorder's own CPU as a share of the recorded job's turns.
 """
 import argparse
-import json
 import os
 import pathlib
 import random
+import signal
 import socket
 import statistics
 import subprocess
@@ -24,7 +27,9 @@ import threading
 import time
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "demo" / "train_ddp.py"
-WARM_UP = 3  # iterations of each epoch that load libraries, start workers and fill caches
+WARM_UP = 20  # iterations that load libraries, start workers and fill caches
+STEPS = 1_000_000  # more than any bench waits for: the jobs are killed at its end
+TICK = os.sysconf("SC_CLK_TCK")
 
 
 def free_port():
@@ -33,40 +38,89 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def iterations(stream, into):
-    """Appends the time between the printed iterations of an epoch, without its first ones."""
-    last = None
-    for line in stream:
-        now = time.perf_counter()
-        words = line.split()
-        if len(words) < 6 or words[4] != "step":
-            continue
-        step = int(words[5])
-        if last is not None and step > WARM_UP:
-            into.append(now - last)
-        last = now
+def stat(pid):
+    """The fields of /proc/PID/stat after the name: state, parent, ..."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def run_ranks(prefix, arguments):
-    """Runs both ranks, each behind its `prefix`; the times of their iterations and the wall time of the run."""
-    port, times, readers, ranks = free_port(), [], [], []
-    cores = sorted(os.sched_getaffinity(0))
-    began = time.perf_counter()
-    for rank in range(2):
-        environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2",
-                           MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-        command = ["taskset", "-c", str(cores[rank % len(cores)]), *prefix(rank), "/usr/bin/python3", str(SCRIPT), "--epochs", "1", "--steps", str(arguments.steps),
-                   "--workers", str(arguments.workers)]
-        ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        readers.append(threading.Thread(target=iterations, args=(ranks[-1].stdout, times)))
-        readers[-1].start()
-    for rank in ranks:
-        error = rank.stderr.read()
-        if rank.wait() != 0:
-            sys.exit(f"demo_overhead: a rank failed:\n{error}")
-    for reader in readers:
-        reader.join()
-    return times, time.perf_counter() - began
+def descendants(roots):
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                children.setdefault(int(stat(entry)[1]), []).append(int(entry))
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has ended
+    found = list(roots)
+    for pid in found:
+        found.extend(children.get(pid, []))
+    return found
+
+
+class Job:
+    """A two-rank run, each rank behind its prefix."""
+
+    def __init__(self, prefix, workers):
+        port, cores = free_port(), sorted(os.sched_getaffinity(0))
+        self.lines, self.ranks = [[], []], []  # when each rank printed an iteration, in seconds
+        for rank in range(2):
+            environment = dict(os.environ, PYTHONHASHSEED="0", RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2",
+                               MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), PYTHONWARNINGS="ignore")
+            command = ["taskset", "-c", str(cores[rank % len(cores)]), *prefix(rank), "/usr/bin/python3", str(SCRIPT),
+                       "--epochs", "1", "--steps", str(STEPS), "--workers", str(workers)]
+            self.ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
+            threading.Thread(target=self._read, args=(rank,), daemon=True).start()
+        while min(map(len, self.lines)) < WARM_UP:
+            if any(rank.poll() is not None for rank in self.ranks):
+                sys.exit("demo_overhead: a rank ended before its first iterations")
+            time.sleep(0.1)
+        self.processes = descendants([rank.pid for rank in self.ranks])
+        # `sonde run` is the parent of what it runs; what it spends itself is the recorder's CPU.
+        self.recorders = [rank.pid for rank in self.ranks if len(prefix(0)) > 0]
+        self.turns_s = 0.0
+        self._signal(signal.SIGSTOP)
+        self.recorder_began_s = self._recorder_cpu()
+
+    def _read(self, rank):
+        for line in self.ranks[rank].stdout:
+            if " step " in line:
+                self.lines[rank].append(time.perf_counter())
+
+    def _signal(self, number):
+        for pid in self.processes:
+            os.kill(pid, number)
+
+    def _recorder_cpu(self):
+        return sum(int(ticks) for pid in self.recorders for ticks in stat(pid)[11:13]) / TICK
+
+    def turn(self, seconds):
+        """Runs for so long; the median of the iterations that began and ended in that time, in seconds."""
+        began = time.perf_counter()
+        self._signal(signal.SIGCONT)
+        time.sleep(seconds)
+        self._signal(signal.SIGSTOP)
+        self.turns_s += time.perf_counter() - began
+        time.sleep(0.02)  # until the last lines are read
+        whole = []
+        for lines in self.lines:
+            here = [moment for moment in lines if moment >= began]
+            # The first step after a stop finds its batch ready and its caches cold.
+            whole += [after - before for before, after in zip(here[1:], here[2:])]
+        if not whole:
+            sys.exit(f"demo_overhead: no whole iteration in {seconds} s: give a longer --turn")
+        return statistics.median(whole)
+
+    def recorder_share(self):
+        return (self._recorder_cpu() - self.recorder_began_s) / (len(self.ranks) * self.turns_s)
+
+    def end(self):
+        for pid in reversed(self.processes):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for rank in self.ranks:
+            rank.wait()
 
 
 def median_interval(values, share=0.95, rounds=10_000):
@@ -75,36 +129,46 @@ def median_interval(values, share=0.95, rounds=10_000):
     return medians[int(rounds * (1 - share) / 2)], medians[int(rounds * (1 + share) / 2)]
 
 
+def measure_pair(recorded, arguments):
+    """A pair's ratio and its recorder's share of a core."""
+    bare = watched = None
+    try:
+        bare, watched, ratios = Job(lambda _rank: [], arguments.workers), Job(recorded, arguments.workers), []
+        for turn in range(arguments.turns):
+            taken = {job: job.turn(arguments.turn) for job in ((bare, watched) if turn % 2 else (watched, bare))}
+            ratios.append(taken[watched] / taken[bare])
+        return statistics.median(ratios), watched.recorder_share()
+    finally:
+        for job in (bare, watched):
+            if job is not None:
+                job.end()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sonde", default="build/dev/bin/sonde")
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--turns", type=int, default=6, help="of each job of a pair")
+    parser.add_argument("--turn", type=float, default=1.0, help="how long a job runs before it is the other's turn, in seconds")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--options", default="", help="further options of `sonde run`")
+    parser.add_argument("--control", action="store_true", help="run the second job without `sonde run` too: the ratio should be 1")
     arguments = parser.parse_args()
-    ratios, recorder = [], []
+    ratios, shares = [], []
     with tempfile.TemporaryDirectory() as folder:
-        def recorded(rank):
-            return [arguments.sonde, "run", "-f", "-o", f"{folder}/", "--summary", f"{folder}/{rank}.json",
-                    *arguments.options.split(), "--"]
+        def recorded(_rank):
+            return [] if arguments.control else [arguments.sonde, "run", "-f", "--spool", folder, "-o", f"{folder}/",
+                                                         *arguments.options.split(), "--"]
 
         for pair in range(arguments.pairs):
-            sides = {}
-            for side in ("bare", "recorded") if pair % 2 else ("recorded", "bare"):
-                times, wall = run_ranks(recorded if side == "recorded" else lambda rank: [], arguments)
-                sides[side] = statistics.median(times)
-                if side == "recorded":
-                    spent = sum(json.loads(pathlib.Path(folder, f"{rank}.json").read_text())["recorder"]["cpu_s"]
-                                for rank in range(2))
-                    recorder.append(spent / (2 * wall))
-            ratios.append(sides["recorded"] / sides["bare"])
-            print(f"pair {pair}: bare {sides['bare'] * 1e3:.2f} ms, recorded {sides['recorded'] * 1e3:.2f} ms, "
-                  f"ratio {ratios[-1]:.4f}", flush=True)
+            ratio, share = measure_pair(recorded, arguments)
+            ratios.append(ratio)
+            shares.append(share)
+            print(f"pair {pair}: ratio {ratio:.4f}", flush=True)
     low, high = median_interval(ratios)
     print(f"ratio of median iterations: {statistics.median(ratios):.4f} (95 % interval {low:.4f} to {high:.4f}, "
           f"{len(ratios)} pairs)")
-    print(f"recorder's own CPU: {statistics.median(recorder) * 100:.2f} % of one core for each rank")
+    print(f"recorder's own CPU: {statistics.median(shares) * 100:.2f} % of one core for each rank")
 
 
 if __name__ == "__main__":
