@@ -1,6 +1,5 @@
 #include "gui/models/line_query.h"
 #include "gui/models/time_format.h"
-#include "gui/models/trace_opening.h"
 #include "tests/gui/reader_rig.h"
 #include "tests/gui/sample_trace.h"
 
