@@ -39,7 +39,7 @@ std::string RowSink::state(std::string_view spool, std::string_view kind, std::i
     return blob;
   const Result<bool> found = getState_.bindAll(spool, kind, key).step();
   if (!found)
-    fail(found.error());
+    writer_->fail(found.error());
   else if (*found)
     blob = getState_.text(0);
   getState_.reset();

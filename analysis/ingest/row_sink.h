@@ -1,6 +1,6 @@
-// Where the builders of a drain put their rows. Remembers the first failure and drops what comes
-// after it, so that the code that makes rows need not ask each time: the drainer asks once before
-// it commits, and takes everything back.
+// Where the builders of a drain put their rows. Its writer remembers the first failure and drops
+// what comes after it, so that the code that makes rows need not ask each time: the drainer asks
+// once before it commits, and takes everything back.
 //
 // Owned by one drainer, on one thread. Must go before the TraceWriter does.
 #pragma once
@@ -8,9 +8,7 @@
 #include "analysis/base/result.h"
 #include "analysis/store/trace_writer.h"
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,35 +54,30 @@ class RowSink {
   std::string state(std::string_view spool, std::string_view kind, std::int64_t key);
 
   store::TraceWriter& writer() noexcept { return *writer_; }
-  bool failed() const noexcept { return failure_.has_value(); }
+  bool failed() const noexcept { return writer_->failed(); }
   // Requires: failed().
-  const Error& failure() const noexcept { return *failure_; }
+  const Error& failure() const noexcept { return writer_->failure(); }
 
  private:
   RowSink(store::TraceWriter& writer, store::Statement setState, store::Statement getState)
       : writer_(&writer), setState_(std::move(setState)), getState_(std::move(getState)) {}
 
-  void fail(Error error) {
-    if (!failure_)
-      failure_ = std::move(error);
-  }
-  void check(Result<void> result) {
+  void check(const Result<void>& result) {
     if (!result)
-      fail(std::move(result).error());
+      writer_->fail(result.error());
   }
-  void keep(Result<void> result) { check(std::move(result)); }
+  void keep(const Result<void>& result) { check(result); }
   template <typename Id>
-  Id keep(Result<Id> result) {
+  Id keep(const Result<Id>& result) {
     if (result)
       return *result;
-    fail(std::move(result).error());
+    writer_->fail(result.error());
     return {};
   }
 
   store::TraceWriter* writer_;
   store::Statement setState_;
   store::Statement getState_;
-  std::optional<Error> failure_;
 };
 
 }  // namespace sonde::ingest

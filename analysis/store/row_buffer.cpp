@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct Cell {
 
 struct RowBuffer::Rows {
   sqlite3* database = nullptr;
-  std::string module;  // its name
+  std::string table;
+  std::string module;       // the virtual table's name
+  std::string declaration;  // the virtual table as SQL
   std::size_t columns = 0;
   std::size_t count = 0;
   std::vector<Cell> cells;  // columns of the first row, of the second, …
@@ -45,11 +48,9 @@ struct RowBuffer::Rows {
   }
 };
 
-namespace {
-
-// The virtual table: SQLite's objects begin with what SQLite knows of them.
-template <typename Rows>
-struct RowTable {
+// The virtual table: SQLite's objects begin with what SQLite knows of them. SQLite's frames lie
+// between these functions and ours: nothing may be thrown.
+struct RowBuffer::RowTable {
   struct Table : sqlite3_vtab {
     const Rows* rows;
   };
@@ -64,6 +65,7 @@ struct RowTable {
     return static_cast<Cursor*>(cursor)->row;
   }
 
+  // NOLINTNEXTLINE(readability-function-size): SQLite says which parameters there are
   static int connect(sqlite3* database,
                      void* rows,
                      int /*argc*/,
@@ -71,15 +73,10 @@ struct RowTable {
                      sqlite3_vtab** made,
                      char** /*message*/) {
     const auto* of = static_cast<const Rows*>(rows);
-    std::string names = "c0";
-    for (std::size_t i = 1; i < of->columns; ++i)
-      names += fmt::format(", c{}", i);
-    if (const int code =
-            sqlite3_declare_vtab(database, fmt::format("CREATE TABLE rows({})", names).c_str());
-        code != SQLITE_OK)
+    if (const int code = sqlite3_declare_vtab(database, of->declaration.c_str()); code != SQLITE_OK)
       return code;
-    *made = new Table{{}, of};
-    return SQLITE_OK;
+    *made = new (std::nothrow) Table{{}, of};
+    return *made == nullptr ? SQLITE_NOMEM : SQLITE_OK;
   }
   static int disconnect(sqlite3_vtab* table) {
     delete static_cast<Table*>(table);
@@ -87,8 +84,8 @@ struct RowTable {
   }
   static int bestIndex(sqlite3_vtab* /*table*/, sqlite3_index_info* /*info*/) { return SQLITE_OK; }
   static int open(sqlite3_vtab* /*table*/, sqlite3_vtab_cursor** made) {
-    *made = new Cursor{};
-    return SQLITE_OK;
+    *made = new (std::nothrow) Cursor{};
+    return *made == nullptr ? SQLITE_NOMEM : SQLITE_OK;
   }
   static int close(sqlite3_vtab_cursor* cursor) {
     delete static_cast<Cursor*>(cursor);
@@ -148,8 +145,6 @@ struct RowTable {
   }
 };
 
-}  // namespace
-
 RowBuffer::RowBuffer(std::unique_ptr<Rows> rows, Statement insert) noexcept
     : rows_(std::move(rows)), insert_(std::move(insert)) {}
 RowBuffer::RowBuffer(RowBuffer&&) noexcept = default;
@@ -159,9 +154,11 @@ Result<RowBuffer> RowBuffer::open(Database& database,
                                   std::string_view verb,
                                   std::string_view table,
                                   std::string_view columns) {
-  static constexpr sqlite3_module kModule = RowTable<Rows>::module();
+  static constexpr sqlite3_module kModule = RowTable::module();
   auto rows = std::make_unique<Rows>();
+  rows->table = table;
   rows->module = fmt::format("new_{}", table);
+  rows->declaration = fmt::format("CREATE TABLE rows({})", columns);
   rows->columns = static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')) + 1;
   rows->database = database.handle();
   const int code =
@@ -207,9 +204,13 @@ Result<void> RowBuffer::endRow() {
 Result<void> RowBuffer::flush() {
   if (rows_->count == 0)
     return {};
-  auto stored = insert_.run();
+  const auto stored = insert_.run();
   clear();
-  return stored;
+  if (stored)
+    return {};
+  Error error = errorOf(rows_->database, sqlite3_extended_errcode(rows_->database));
+  error.message = fmt::format("cannot store rows of '{}': {}", rows_->table, error.message);
+  return error;
 }
 
 void RowBuffer::clear() noexcept {

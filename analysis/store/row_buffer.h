@@ -19,7 +19,8 @@ namespace sonde::store {
 
 class RowBuffer {
  public:
-  // `verb`: "INSERT" or "INSERT OR REPLACE". `columns`: their names, with commas.
+  // `verb`: "INSERT" or "INSERT OR REPLACE". `columns`: their names, with commas. Requires: no
+  // other RowBuffer for the table on that connection.
   static Result<RowBuffer> open(Database& database,
                                 std::string_view verb,
                                 std::string_view table,
@@ -43,6 +44,7 @@ class RowBuffer {
 
  private:
   struct Rows;  // what waits, as SQLite reads it: at one address for its virtual table
+  struct RowTable;
   RowBuffer(std::unique_ptr<Rows> rows, Statement insert) noexcept;
 
   std::unique_ptr<Rows> rows_;

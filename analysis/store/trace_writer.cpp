@@ -43,15 +43,26 @@ TraceWriter& TraceWriter::operator=(TraceWriter&&) noexcept = default;
 TraceWriter::~TraceWriter() = default;  // closing a connection rolls back
 
 Result<void> TraceWriter::begin() {
-  SONDE_TRY(state_->statements->begin.run());
+  SONDE_TRY(state_->run(state_->statements->begin));
   state_->idsAtBegin = state_->nextIds;
-  return state_->statements->unfinish.run();
+  return state_->run(state_->statements->unfinish);
 }
 
 Result<void> TraceWriter::commit() {
-  SONDE_TRY(std::exchange(state_->unflushed, {}));
   SONDE_TRY(state_->flushAll());
-  return state_->statements->commit.run();
+  return state_->run(state_->statements->commit);
+}
+
+bool TraceWriter::failed() const noexcept {
+  return state_->failure.has_value();
+}
+
+const Error& TraceWriter::failure() const noexcept {
+  return *state_->failure;
+}
+
+void TraceWriter::fail(const Error& error) {
+  static_cast<void>(state_->noted(error));
 }
 
 Result<void> TraceWriter::foldLog() {
@@ -60,12 +71,12 @@ Result<void> TraceWriter::foldLog() {
 }
 
 Result<void> TraceWriter::rollback() {
-  state_->unflushed = {};
   for (RowBuffer& rows : state_->statements->inserts)
     rows.clear();
   if (state_->database.inTransaction())  // SQLite itself rolls back on a full disk
     SONDE_TRY(state_->database.exec("ROLLBACK"));
   state_->nextIds = state_->idsAtBegin;
+  state_->failure.reset();
   const std::int64_t firstNew = state_->nextIds[static_cast<std::size_t>(Table::String)];
   std::erase_if(state_->strings,
                 [firstNew](const auto& entry) { return entry.second >= firstNew; });
@@ -98,9 +109,7 @@ template model::CopyId TraceWriter::reserveId() noexcept;
 template model::SyncId TraceWriter::reserveId() noexcept;
 
 Database& TraceWriter::database() {
-  auto stored = state_->flushAll();
-  if (!stored && state_->unflushed)
-    state_->unflushed = std::move(stored);
+  static_cast<void>(state_->flushAll());  // what fails is kept for commit()
   return state_->database;
 }
 
@@ -111,6 +120,8 @@ Result<void> TraceWriter::reload() {
 }
 
 Result<Database> TraceWriter::release(TraceWriter writer) {
+  if (writer.failed())
+    return writer.failure();
   if (writer.state_->database.inTransaction())
     SONDE_TRY(writer.commit());
   writer.state_->statements.reset();
@@ -155,12 +166,12 @@ Result<void> TraceWriter::dropOpenScope(std::string_view spool,
                                         model::ThreadId thread,
                                         std::int64_t token) {
   SONDE_TRY(state_->flush(Table::OpenScope));
-  return state_->statements->dropOpenScope.bindAll(spool, thread, token).run();
+  return state_->run(state_->statements->dropOpenScope.bindAll(spool, thread, token));
 }
 
 Result<void> TraceWriter::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
   SONDE_TRY(state_->flush(Table::Slice));
-  return state_->statements->moveSlice.bindAll(id, parent, depth).run();
+  return state_->run(state_->statements->moveSlice.bindAll(id, parent, depth));
 }
 
 }  // namespace sonde::store

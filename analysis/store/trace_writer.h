@@ -2,9 +2,10 @@
 //
 // Rows are added inside transactions that the caller begins and commits; what is not committed is
 // gone when the process dies. They are stored in batches, so a disk that is full may be told by a
-// later add() or by commit(). add() gives the row the next id of its table when `row.id` is 0 and
-// otherwise takes the given one; either way ids only grow. Names are interned: the same text has
-// the same id for the life of the file, also after reopening. CHECK constraints are off on this
+// later add() or by commit(). After a failure nothing is written any more, and each call gives that
+// failure again, until rollback(). add() gives the row the next id of its table when `row.id` is 0
+// and otherwise takes the given one; either way ids only grow. Names are interned: the same text
+// has the same id for the life of the file, also after reopening. CHECK constraints are off on this
 // connection, because the rows' types already admit nothing else.
 #pragma once
 
@@ -36,6 +37,11 @@ class TraceWriter {
   Result<void> commit();
   // Takes back all rows, strings and ids since begin().
   Result<void> rollback();
+  // Whether something failed since begin(), and what.
+  bool failed() const noexcept;
+  const Error& failure() const noexcept;  // Requires: failed().
+  // What was written past this object failed: the transaction is not to be committed.
+  void fail(const Error& error);
   // Moves what is in the write-ahead log into the trace and empties the log, unless a reader keeps
   // it for 10 s. Requires: no transaction.
   Result<void> foldLog();

@@ -39,8 +39,8 @@ Result<void> TraceWriter::State::prepareAll() {
 }
 
 Result<void> TraceWriter::State::flushAll() {
-  for (RowBuffer& rows : statements->inserts)
-    SONDE_TRY(rows.flush());
+  for (std::size_t i = 0; i < kTables.size(); ++i)
+    SONDE_TRY(flush(static_cast<Table>(i)));
   return {};
 }
 

@@ -88,16 +88,26 @@ struct TraceWriter::State {
   Result<void> loadIds();
   Result<void> loadStrings();
 
+  // Everything that writes goes through these three: after a failure they do nothing. SQLite may
+  // have rolled back by itself then, and what came later would be committed one by one.
+  template <typename... Values>
+  Result<void> insert(Table table, const Values&... values) {
+    if (failure)
+      return *failure;
+    RowBuffer& row = statements->inserts[static_cast<std::size_t>(table)];
+    (put(row, values), ...);
+    return noted(row.endRow());
+  }
+  Result<void> run(Statement& statement) { return failure ? *failure : noted(statement.run()); }
   Result<void> flush(Table table) {
-    return statements->inserts[static_cast<std::size_t>(table)].flush();
+    return failure ? *failure : noted(statements->inserts[static_cast<std::size_t>(table)].flush());
   }
   Result<void> flushAll();
 
-  template <typename... Values>
-  Result<void> insert(Table table, const Values&... values) {
-    RowBuffer& row = statements->inserts[static_cast<std::size_t>(table)];
-    (put(row, values), ...);
-    return row.endRow();
+  Result<void> noted(Result<void> done) {
+    if (!done && !failure)
+      failure = done.error();
+    return done;
   }
 
   // Adds a row with an id: `given`, or the next of the table.
@@ -137,7 +147,7 @@ struct TraceWriter::State {
   template <typename Row>
   Result<void> replace(Table table, TraceWriter& writer, const Row& row) {
     SONDE_TRY(flush(table));
-    SONDE_TRY(statements->removes[static_cast<std::size_t>(table)]->bindAll(row.id).run());
+    SONDE_TRY(run(statements->removes[static_cast<std::size_t>(table)]->bindAll(row.id)));
     SONDE_TRY(writer.add(row));
     return {};
   }
@@ -157,7 +167,7 @@ struct TraceWriter::State {
   StringIds strings;
   Ids nextIds{};
   Ids idsAtBegin{};
-  Result<void> unflushed;  // an error that nobody was told of yet
+  std::optional<Error> failure;  // the first since begin()
   std::optional<Statements> statements;
 };
 

@@ -1,16 +1,15 @@
 #include "session/manifest.h"
 #include "tests/session/drainer_rig.h"
+#include "tests/support/file_limit.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
-
-#include <csignal>
 
 namespace sonde::session {
 namespace {
 
 namespace fs = std::filesystem;
 
+using test::FileLimit;
 using test::SpoolBuilder;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -29,29 +28,6 @@ class FullDisk : public DrainerTest {
   }
 
   std::int64_t nowNs_ = 1000;
-};
-
-// A limit on the size of files stands in for a full disk: SQLite is told the same.
-class FileLimit {
- public:
-  FileLimit() {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~FileLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, SIG_DFL);
-  }
-  FileLimit(const FileLimit&) = delete;
-  FileLimit& operator=(const FileLimit&) = delete;
-  void set(rlim_t bytes) const {
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  void lift() const { set(before_.rlim_cur); }
-
- private:
-  rlimit before_{};
 };
 
 class HeldUp : public FullDisk {
@@ -177,6 +153,23 @@ TEST_F(FullDisk, StoresTheStatusOfAProcessWhoseSpoolIsGone) {
   EXPECT_THAT(rows("SELECT id, parent_id, state, exit_status, exit_signal, end_ns - start_ns FROM "
                    "process ORDER BY id"),
               ElementsAre("1|-|signalled|137|9|4000", "2|1|unknown|-|-|0"));
+}
+
+// Their transaction outgrows SQLite's cache, so it fails while rows are added, not when it is
+// committed.
+TEST_F(FullDisk, StoresOrCountsEachCallOfManyProcesses) {
+  constexpr int kProcesses = 5;
+  for (int at = 0; at < kProcesses; ++at)
+    manyCalls((1 << 22) + at).write(session());
+  const FileLimit limit;
+  auto drainer = openWithClock();
+  limit.set(4 << 20);
+  EXPECT_TRUE(drainer->drainOnce().stopped);
+  const DrainTotals totals = finish(std::move(drainer));
+  limit.lift();
+  EXPECT_THAT(rows("SELECT sum(count) + (SELECT count(*) FROM slice) FROM loss"),
+              ElementsAre(std::to_string(kProcesses * kManyCalls)));
+  EXPECT_THAT(totals.dropped, testing::Contains(testing::Key("output full")));
 }
 
 TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {

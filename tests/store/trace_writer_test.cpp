@@ -4,6 +4,7 @@
 #include "tests/store/expect_result.h"
 #include "tests/store/sample_trace.h"
 #include "tests/store/temporary_folder.h"
+#include "tests/support/file_limit.h"
 
 #include <gmock/gmock.h>
 
@@ -170,6 +171,10 @@ TEST_F(Writer, RollbackTakesBackRowsStringsAndIds) {
   ASSERT_GOOD(writer.begin());
   ASSERT_GOOD_ASSIGN(const auto lost, writer.intern("lost"));
   ASSERT_GOOD_ASSIGN(const auto host, writer.add(model::Host{{}, "lost"}));
+  ASSERT_GOOD_ASSIGN(const auto stored,
+                     writer.database().queryInteger("SELECT count(*) FROM host"));
+  EXPECT_EQ(stored, 1);
+  ASSERT_GOOD(writer.add(model::Host{{}, "lost before it was stored"}));
   ASSERT_GOOD(writer.rollback());
   ASSERT_GOOD(writer.begin());
   ASSERT_GOOD_ASSIGN(const auto other, writer.intern("other"));
@@ -198,6 +203,10 @@ TEST_F(Writer, WhatWasNotCommittedIsGoneAndIdsOfOpenScopesAreNotGivenAgain) {
     ASSERT_GOOD(writer.commit());
     ASSERT_GOOD(writer.begin());
     ASSERT_GOOD(writer.set(model::Ingested{"one.spool", 3, 512}));
+    ASSERT_GOOD_ASSIGN(const auto stored,
+                       writer.database().queryInteger("SELECT consumed FROM ingested"));
+    EXPECT_EQ(stored, 512);
+    ASSERT_GOOD(writer.set(model::Ingested{"one.spool", 3, 1024}));
     ASSERT_GOOD(writer.dropOpenScope("one.spool", model::ThreadId{1}, 9));
   }
   TraceWriter writer = reopened("a.part");
@@ -233,6 +242,60 @@ TEST_F(Writer, AFullDiskTakesBackTheTransactionAndNoMore) {
       const auto texts,
       writer.database().queryInteger("SELECT count(*) FROM string WHERE text LIKE 'text %'"));
   EXPECT_EQ(texts, 1);
+}
+
+// On such an error SQLite itself rolls back: what is added after it must not be committed row by
+// row.
+TEST_F(Writer, AfterAFailureNothingIsStoredUntilRollback) {
+  TraceWriter writer = created("a.part");
+  ASSERT_GOOD(writeSample(writer, 1));
+  ASSERT_GOOD(writer.foldLog());
+  ASSERT_GOOD(writer.database().exec("PRAGMA cache_size = 8"));
+  ASSERT_GOOD_ASSIGN(const auto processes,
+                     writer.database().queryInteger("SELECT count(*) FROM process"));
+  std::string message;
+  {
+    const test::FileLimit limit;
+    limit.set(256 << 10);
+    ASSERT_GOOD(writer.begin());
+    Result<model::StringId> interned = model::StringId{};
+    for (int i = 0; interned && i < 100'000; ++i)
+      interned = writer.intern("text " + std::to_string(i) + std::string(200, '.'));
+    ASSERT_FALSE(interned);
+    EXPECT_EQ(interned.error().code, ErrorCode::NoSpace);
+    message = interned.error().message;
+    EXPECT_TRUE(message.starts_with("cannot store rows of 'string': ")) << message;
+  }
+  EXPECT_FALSE(writer.database().inTransaction());
+  EXPECT_TRUE(writer.failed());
+  const auto told = [](const Result<void>& done) { return done ? "" : done.error().message; };
+  EXPECT_EQ(told(writer.set(model::Ingested{"one.spool", 3, 512})), message);
+  EXPECT_EQ(told(writer.update(model::Process{model::ProcessId{1}})), message);
+  EXPECT_EQ(told(writer.dropOpenScope("one.spool", model::ThreadId{1}, 9)), message);
+  EXPECT_EQ(told(writer.commit()), message);
+  EXPECT_EQ(told(writer.begin()), message);
+  ASSERT_GOOD(writer.rollback());
+  EXPECT_FALSE(writer.failed());
+  const auto count = [&](const char* table) {
+    return *writer.database().queryInteger("SELECT count(*) FROM " + std::string(table));
+  };
+  EXPECT_EQ(count("ingested"), 0);
+  EXPECT_EQ(count("string WHERE text LIKE 'text %'"), 0);
+  EXPECT_EQ(count("process"), processes);
+  ASSERT_GOOD(writer.begin());
+  ASSERT_GOOD(writer.intern("later"));
+  ASSERT_GOOD(writer.commit());
+}
+
+TEST_F(Writer, WhatFailsWhileItIsReadBackFailsTheCommit) {
+  TraceWriter writer = created("a.part");
+  ASSERT_GOOD(writer.begin());
+  ASSERT_GOOD(writer.add(model::Host{model::HostId{1}, "one"}));
+  ASSERT_GOOD(writer.add(model::Host{model::HostId{1}, "the same id"}));
+  EXPECT_EQ(*writer.database().queryInteger("SELECT count(*) FROM ingested"), 0);
+  EXPECT_TRUE(writer.failed());
+  ASSERT_FALSE(writer.commit());
+  EXPECT_FALSE(TraceWriter::release(std::move(writer)));
 }
 
 TEST_F(Writer, UpdatesARow) {
