@@ -94,19 +94,19 @@ void ImageBuilder::numberIteration(model::SliceId slice, std::int64_t number) {
   }
 }
 
-// The innermost one that is open on the thread, or nullptr. One that only awaits its first event
-// counts when the thread has had none before.
+// The innermost one that is open on the thread and had begun by then, or nullptr. One that only
+// awaits its first event counts when the thread has had none before.
 ImageBuilder::ThreadIteration* ImageBuilder::openIteration(const Thread& thread, std::int64_t ns) {
   const auto own =
       std::find_if(iterations_.rbegin(), iterations_.rend(), [&](const ThreadIteration& iteration) {
-        return iteration.thread == thread.index;
+        return iteration.thread == thread.index && iteration.row.startNs <= ns;
       });
-  if (own == iterations_.rend() || own->row.startNs > ns)
+  if (own == iterations_.rend())
     return nullptr;
   return own->isAwaiting && pastIteration(thread, ns) != nullptr ? nullptr : &*own;
 }
 
-// The last one that the thread had at a time when none was open on it, or nullptr.
+// The last one that the thread ended and that had begun by then, or nullptr.
 ImageBuilder::ThreadIteration* ImageBuilder::pastIteration(const Thread& thread, std::int64_t ns) {
   const auto own = std::find_if(
       pastIterations_.rbegin(), pastIterations_.rend(), [&](const ThreadIteration& iteration) {

@@ -114,6 +114,20 @@ TEST(ImageBuilder, AnIterationOfTheProgramHasItsValuesFromItsBegin) {
   EXPECT_THAT(rig.rows(kScalars), ElementsAre("second|1"));
 }
 
+TEST(ImageBuilder, AValueToldLateIsOfTheIterationOfItsTime) {
+  Program program;
+  program.iteration(0, 10, 20);
+  const auto outer = program.spool.begin(0, SliceKind::Iteration, "epoch", 100);
+  const auto inner = program.spool.begin(0, SliceKind::Iteration, "step", 300);
+  program.scalar(0, 200, "outer");
+  program.scalar(0, 310, "inner");
+  program.spool.end(0, inner, 400);
+  program.spool.end(0, outer, 500);
+  IngestRig rig;
+  rig.ingest(program.spool);
+  EXPECT_THAT(rig.rows(kScalars), ElementsAre("outer|1", "inner|2"));
+}
+
 TEST(ImageBuilder, AThreadsLastIterationIsKnownHoweverManyOthersHave) {
   Program program;
   program.iteration(0, 10, 20);
