@@ -50,12 +50,19 @@ constexpr const char* kLevels =
     "AND start_ns < ?7 AND start_ns >= coalesce((SELECT max(start_ns) FROM lod WHERE owner = ?1 "
     "AND owner_id = ?2 AND lane = ?3 AND depth = ?4 AND level = ?5 AND start_ns <= ?6), ?6) "
     "ORDER BY start_ns";
+// What a level leaves out of a single slice: that it never ended, or that its end was lost.
+const std::string& lengthSql() {
+  static const std::string sql = "SELECT dur_ns, coalesce(" + store::atMostSql("slice.id") +
+                                 ", 0) FROM slice WHERE id = ?1 AND dur_ns IS NULL";
+  return sql;
+}
 constexpr int kRowsBetweenLooks = 256;
 constexpr int kLevelStep = 2;
 // Events before the window that are placed, too, where a lane has several rows: where each stands
 // follows from the last instant at which nothing ran.
 constexpr int kLookBack = 1024;
 constexpr double kWidthsPerPixel = 0.5;  // a level's width is at most two pixels
+constexpr double kPixelsToPointAt = 4;   // a narrower block is not asked for its exact length
 
 std::string_view ownerWord(Owner owner) {
   if (owner == Owner::Stream)
@@ -218,7 +225,8 @@ Result<void> LineQuery::readLevel(const TrackInfo& track,
                 *levelFor(line, request.nsPerPixel),
                 clock.toHost(request.beginNs),
                 clock.toHost(request.endNs));
-  return forEach(*rows, [&](const store::Statement& row) {
+  Result<void> asked;
+  SONDE_TRY(forEach(*rows, [&](const store::Statement& row) {
     Block block = blockOf(row, clock);
     block.row = line.row;
     block.durNs = row.integer(2) - row.integer(1);
@@ -228,8 +236,23 @@ Result<void> LineQuery::readLevel(const TrackInfo& track,
     block.busyNs = row.integer(5);
     block.count = static_cast<std::uint32_t>(row.integer(6));
     block.bytes = row.integer(7);
+    if (asked && track.owner == Owner::Thread && block.count == 1 &&
+        static_cast<double>(block.durNs) >= kPixelsToPointAt * request.nsPerPixel)
+      asked = askLength(block);
     visit(block);
-  });
+  }));
+  return asked;
+}
+
+Result<void> LineQuery::askLength(Block& slice) {
+  SONDE_TRY_ASSIGN(store::Statement * rows, statement(lengths_, lengthSql().c_str()));
+  SONDE_TRY_ASSIGN(const bool unknown, rows->bindAll(slice.id).step());
+  if (!unknown)
+    return {};
+  slice.durNs = Block::kOpen;
+  slice.busyNs = Block::kOpen;
+  slice.atMostNs = rows->integer(1);
+  return {};
 }
 
 }  // namespace sonde::gui

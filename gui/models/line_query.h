@@ -61,11 +61,13 @@ class LineQuery {
                          const HostClock& clock,
                          const WindowRequest& request,
                          const Visit& visit);
+  Result<void> askLength(Block& slice);
 
   const store::Database& trace_;
   const Cancellation& cancellation_;
   std::array<std::optional<store::Statement>, static_cast<std::size_t>(Events::Count)> events_;
   std::optional<store::Statement> levels_;
+  std::optional<store::Statement> lengths_;
 };
 
 }  // namespace sonde::gui

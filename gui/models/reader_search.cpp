@@ -121,6 +121,18 @@ Result<SearchReply> TraceReader::search(const SearchRequest& request,
   return reply;
 }
 
+namespace {
+
+void addTo(SpanRow& row, const Block& block, std::int64_t inside, std::int64_t whole) {
+  row.kind = block.kind;
+  ++row.count;
+  row.totalNs += inside;
+  row.maxNs = std::max(row.maxNs, whole);
+  row.bytes += block.bytes;
+}
+
+}  // namespace
+
 Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
                                                const Cancellation& cancellation) {
   QHash<QPair<std::uint32_t, int>, SpanRow> totals;
@@ -132,14 +144,11 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
       const std::int64_t end = endOf(block, skeleton_.endNs);
       const std::int64_t inside =
           std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
-      if (inside < 0 || (inside == 0 && end != block.startNs))
-        return;
-      SpanRow& row = totals[{block.nameId, static_cast<int>(block.kind)}];
-      row.kind = block.kind;
-      ++row.count;
-      row.totalNs += inside;
-      row.maxNs = std::max(row.maxNs, end - block.startNs);
-      row.bytes += block.bytes;
+      if (inside > 0 || (inside == 0 && end == block.startNs))
+        addTo(totals[{block.nameId, static_cast<int>(block.kind)}],
+              block,
+              inside,
+              end - block.startNs);
     }));
   }
   std::vector<SpanRow> rows;

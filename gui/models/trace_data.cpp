@@ -3,6 +3,8 @@
 #include "analysis/model/words.h"
 #include "gui/models/time_format.h"
 
+#include <QCoreApplication>
+
 #include <algorithm>
 
 namespace sonde::gui {
@@ -88,9 +90,9 @@ std::int64_t endOf(const IterationInfo& iteration, std::int64_t traceEndNs) {
 QString lengthOf(const Block& block) {
   if (block.durNs != Block::kOpen)
     return formatDuration(block.durNs);
-  return block.atMostNs > 0
-             ? QStringLiteral("at most %1: its end was lost").arg(formatDuration(block.atMostNs))
-             : QStringLiteral("did not end");
+  return block.atMostNs > 0 ? QCoreApplication::translate("Block", "at most %1: its end was lost")
+                                  .arg(formatDuration(block.atMostNs))
+                            : QCoreApplication::translate("Block", "did not end");
 }
 
 QString nameOf(const Block& block, const QHash<std::uint32_t, QString>& names) {

@@ -53,6 +53,26 @@ TEST_F(TraceReaderTest, WhatLostItsEndIsDrawnNoFurtherThanItCanReach) {
   EXPECT_EQ(endOf(details->event.block, skeleton.endNs), 500);
 }
 
+TEST_F(TraceReaderTest, WhatLostItsEndSaysSoFromFar) {
+  SampleTrace trace(file("a.sonde"));
+  const auto process = trace.addProcess(10, 0, "python3");
+  const auto thread = trace.addThread(process, 10, "python3");
+  const auto lost = trace.addSlice({thread, SliceKind::Phase, "lost", 100});
+  for (int at = 0; at < 20'000; ++at)
+    trace.addSlice({thread, SliceKind::Operation, "short", 1'000'000 + 10 * at, 5});
+  trace.addSlice({thread, SliceKind::Phase, "ended", 2'000'000, 900'000});
+  auto& writer = trace.writer();
+  const auto key = test::must(writer.intern(model::kAtMostKey));
+  test::must(writer.add(model::Arg{model::Owner::Slice, lost.value, key, std::int64_t{900'000}}));
+  trace.finish();
+  open(file("a.sonde"));
+  const auto read = blocks(0, 3'000'000, 10'000);
+  ASSERT_GT(read.size(), 2U);
+  ASSERT_LT(read.size(), 100U) << "these are the events, not a level";
+  EXPECT_EQ(lengthOf(read.front()), "at most " + formatDuration(900'000) + ": its end was lost");
+  EXPECT_EQ(lengthOf(read.back()), formatDuration(900'000));
+}
+
 TEST_F(TraceReaderTest, ProcessesComeByWhatTheyDidBeforeWhenTheyBegan) {
   SampleTrace trace(file("a.sonde"));
   testing::writeShims(trace, 20, {});
