@@ -40,16 +40,11 @@ class ExportCommand : public Command {
            "  sonde export job.sonde --to chrome | gzip > job.json.gz\n";
   }
   void declare(CLI::App& app) override {
-    addWordOption<Target>(app,
-                          "--to",
-                          target_,
-                          {{"perfetto", Target::Perfetto},
-                           {"chrome", Target::Chrome},
-                           {"csv", Target::Csv},
-                           {"folded", Target::Folded}},
-                          "format",
-                          "what to write")
-        ->required();
+    const OptionWords<Target> targets{{"perfetto", Target::Perfetto},
+                                      {"chrome", Target::Chrome},
+                                      {"csv", Target::Csv},
+                                      {"folded", Target::Folded}};
+    takeOneOf(targets, "format", app.add_option("--to", target_, "what to write"))->required();
     app.add_option("-o,--output",
                    output_,
                    "the file, of csv the folder, to write (default: standard output)")

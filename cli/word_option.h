@@ -29,15 +29,10 @@ std::string listed(const OptionWords<Value>& words, const char* between, const c
   return text;
 }
 
-// Adds an option that takes one of `words`, which `what` calls one of them ("format"). CLI11 would
-// take the number of an enumerator, too, and names them when it refuses a word.
+// Makes `option` take one of `words`, which `what` calls one of them ("format"). CLI11 would take
+// the number of an enumerator, too, and names them when it refuses a word.
 template <typename Value>
-CLI::Option* addWordOption(CLI::App& app,
-                           const char* name,
-                           Value& value,
-                           const OptionWords<Value>& words,
-                           const char* what,
-                           const char* help) {
+CLI::Option* takeOneOf(const OptionWords<Value>& words, const char* what, CLI::Option* option) {
   const CLI::Validator word(
       [words, what](std::string& text) {
         const auto found = std::find_if(
@@ -49,7 +44,7 @@ CLI::Option* addWordOption(CLI::App& app,
         return std::string();
       },
       "");
-  return app.add_option(name, value, help)->transform(word)->type_name(listed(words, "|", "|"));
+  return option->transform(word)->type_name(listed(words, "|", "|"));
 }
 
 // Adds `--format`, whose default is the first word.
@@ -58,7 +53,8 @@ void addFormatOption(CLI::App& app,
                      Value& format,
                      const OptionWords<Value>& words,
                      const char* help) {
-  addWordOption(app, "--format", format, words, "format", help)->default_str(words.front().first);
+  takeOneOf(words, "format", app.add_option("--format", format, help))
+      ->default_str(words.front().first);
 }
 
 }  // namespace sonde::cli
