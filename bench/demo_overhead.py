@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What `sonde run` costs the demo's training iterations: two jobs take turns, one with and one without it.
 
-    bench/demo_overhead.py --sonde build/dev/bin/sonde --pairs 20
+    bench/demo_overhead.py --sonde build/dev/bin/sonde --pairs 20 --control
 
 A pair is two two-rank runs of scripts/demo/train_ddp.py. Both are alive all the time, but only one runs at once: the
 processes of the other (its recorders too) are stopped. They take turns of a second, in changing order, so a machine whose
 speed drifts slows both alike. Two bare jobs already differ by a few per cent, for as long as they live, by where their
-memory lies: hence many pairs, and --control, which measures two bare jobs. Each rank has a core of its own, which it
-shares with its workers and its recorder: where the kernel puts so many processes changes the iterations by a third.
+memory lies: hence many pairs, in which now one and now the other job begins, and --control, which puts a pair of two bare
+jobs after each. Each rank has a core of its own, which it shares with its workers and its recorder: where the kernel puts
+so many processes changes the iterations by a third.
 
 An iteration lasts from one of a rank's printed lines to the next, as seen by this program; those that a stop cut are left
 out. Prints each pair's ratio (the median over its turns, each the ratio of median iterations), the pairs' median and its
@@ -58,16 +59,37 @@ def descendants(roots):
 
 
 class Job:
-    """A two-rank run, each rank behind its prefix."""
+    """A two-rank run, each rank behind `prefix`. Begins, warms up and stops in `with`, and is killed at its end."""
 
     def __init__(self, prefix, workers):
-        port, cores = free_port(), sorted(os.sched_getaffinity(0))
+        self.prefix, self.workers = prefix, workers
         self.lines, self.ranks = [[], []], []  # when each rank printed an iteration, in seconds
+        self.processes = []
+
+    def __enter__(self):
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_error):
+        for pid in reversed(descendants([rank.pid for rank in self.ranks])):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for rank in self.ranks:
+            rank.wait()
+
+    def _begin(self):
+        port, cores = free_port(), sorted(os.sched_getaffinity(0))
         for rank in range(2):
             environment = dict(os.environ, PYTHONHASHSEED="0", RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2",
                                MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), PYTHONWARNINGS="ignore")
-            command = ["taskset", "-c", str(cores[rank % len(cores)]), *prefix(rank), "/usr/bin/python3", str(SCRIPT),
-                       "--epochs", "1", "--steps", str(STEPS), "--workers", str(workers)]
+            command = ["taskset", "-c", str(cores[rank % len(cores)]), *self.prefix, "/usr/bin/python3", str(SCRIPT),
+                       "--epochs", "1", "--steps", str(STEPS), "--workers", str(self.workers)]
             self.ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
             threading.Thread(target=self._read, args=(rank,), daemon=True).start()
         while min(map(len, self.lines)) < WARM_UP:
@@ -76,7 +98,7 @@ class Job:
             time.sleep(0.1)
         self.processes = descendants([rank.pid for rank in self.ranks])
         # `sonde run` is the parent of what it runs; what it spends itself is the recorder's CPU.
-        self.recorders = [rank.pid for rank in self.ranks if len(prefix(0)) > 0]
+        self.recorders = [rank.pid for rank in self.ranks if self.prefix]
         self.turns_s = 0.0
         self._signal(signal.SIGSTOP)
         self.recorder_began_s = self._recorder_cpu()
@@ -113,15 +135,6 @@ class Job:
     def recorder_share(self):
         return (self._recorder_cpu() - self.recorder_began_s) / (len(self.ranks) * self.turns_s)
 
-    def end(self):
-        for pid in reversed(self.processes):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        for rank in self.ranks:
-            rank.wait()
-
 
 def median_interval(values, share=0.95, rounds=10_000):
     generator = random.Random(1)
@@ -129,19 +142,21 @@ def median_interval(values, share=0.95, rounds=10_000):
     return medians[int(rounds * (1 - share) / 2)], medians[int(rounds * (1 + share) / 2)]
 
 
-def measure_pair(recorded, arguments):
-    """A pair's ratio and its recorder's share of a core."""
-    bare = watched = None
-    try:
-        bare, watched, ratios = Job(lambda _rank: [], arguments.workers), Job(recorded, arguments.workers), []
+def measure_pair(prefix, other_begins, arguments):
+    """A pair's ratio, of the job behind `prefix` to a bare one, and its recorder's share of a core."""
+    bare, watched, ratios = Job([], arguments.workers), Job(prefix, arguments.workers), []
+    first, second = (watched, bare) if other_begins else (bare, watched)
+    with first, second:
         for turn in range(arguments.turns):
-            taken = {job: job.turn(arguments.turn) for job in ((bare, watched) if turn % 2 else (watched, bare))}
+            taken = {job: job.turn(arguments.turn) for job in ((first, second) if turn % 2 else (second, first))}
             ratios.append(taken[watched] / taken[bare])
         return statistics.median(ratios), watched.recorder_share()
-    finally:
-        for job in (bare, watched):
-            if job is not None:
-                job.end()
+
+
+def print_ratios(what, ratios):
+    low, high = median_interval(ratios)
+    print(f"{what}: ratio of median iterations {statistics.median(ratios):.4f} (95 % interval {low:.4f} to {high:.4f}, "
+          f"single pairs {min(ratios):.4f} to {max(ratios):.4f}, {len(ratios)} pairs)")
 
 
 def main():
@@ -152,22 +167,22 @@ def main():
     parser.add_argument("--turn", type=float, default=1.0, help="how long a job runs before it is the other's turn, in seconds")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--options", default="", help="further options of `sonde run`")
-    parser.add_argument("--control", action="store_true", help="run the second job without `sonde run` too: the ratio should be 1")
+    parser.add_argument("--control", action="store_true", help="after each pair one of two bare jobs, too: its ratio should be 1")
     arguments = parser.parse_args()
-    ratios, shares = [], []
+    ratios, shares, controls = [], [], []
     with tempfile.TemporaryDirectory() as folder:
-        def recorded(_rank):
-            return [] if arguments.control else [arguments.sonde, "run", "-f", "--spool", folder, "-o", f"{folder}/",
-                                                         *arguments.options.split(), "--"]
-
+        recorded = [arguments.sonde, "run", "-f", "--spool", folder, "-o", f"{folder}/", *arguments.options.split(), "--"]
         for pair in range(arguments.pairs):
-            ratio, share = measure_pair(recorded, arguments)
+            ratio, share = measure_pair(recorded, pair % 2 == 1, arguments)
             ratios.append(ratio)
             shares.append(share)
             print(f"pair {pair}: ratio {ratio:.4f}", flush=True)
-    low, high = median_interval(ratios)
-    print(f"ratio of median iterations: {statistics.median(ratios):.4f} (95 % interval {low:.4f} to {high:.4f}, "
-          f"{len(ratios)} pairs)")
+            if arguments.control:
+                controls.append(measure_pair([], pair % 2 == 1, arguments)[0])
+                print(f"pair {pair}, both bare: ratio {controls[-1]:.4f}", flush=True)
+    print_ratios("recorded", ratios)
+    if controls:
+        print_ratios("both bare", controls)
     print(f"recorder's own CPU: {statistics.median(shares) * 100:.2f} % of one core for each rank")
 
 
