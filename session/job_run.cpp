@@ -183,6 +183,8 @@ class JobRun {
                           identity_.rank,
                           [this](const std::string& name) { return variable(name); }};
     SONDE_TRY_ASSIGN(output_, outputPath(request));
+    if (!options_.summaryFile.empty())
+      SONDE_TRY(checkSummaryIsApart(options_.summaryFile, output_));
     if (options_.force)
       SONDE_TRY(dropSessionOf(store::partOf(output_), spoolPlaces(spoolRequest())));
     auto claimed = claimOutput(output_, options_.force);

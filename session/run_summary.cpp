@@ -1,11 +1,12 @@
 #include "session/run_summary.h"
 
 #include "analysis/base/shell_quote.h"
+#include "analysis/base/whole_file.h"
+#include "analysis/store/trace_name.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
@@ -22,43 +23,18 @@ std::string sized(std::uint64_t bytes) {
   return mebi < 10 ? fmt::format("{:.1f} MiB", mebi) : fmt::format("{:.0f} MiB", mebi);
 }
 
-Error cannotWrite(const std::string& file) {
-  return {ErrorCode::Io,
-          fmt::format("cannot write the summary {}: give another place with --summary", file)};
-}
-
-// A link leads to what is written.
-fs::path targetOf(const std::string& file) {
-  std::error_code failure;
-  fs::path target = fs::weakly_canonical(file, failure);
-  return failure ? fs::path(file) : target;
-}
-
-// Nothing may take the place of a device, a pipe or a folder.
-bool writtenInPlace(const fs::path& target) {
-  std::error_code failure;
-  return fs::exists(target, failure) && !fs::is_regular_file(target, failure);
-}
-
-fs::path temporaryOf(const fs::path& target) {
-  return target.string() + ".part";
+Result<void> named(const std::string& file, const Result<void>& done) {
+  if (done)
+    return {};
+  return Error{ErrorCode::Io,
+               fmt::format("cannot write the summary {} ({}): give another place with --summary",
+                           file,
+                           done.error().message)};
 }
 
 Result<void> writeJson(const std::string& file, const nlohmann::json& json) {
-  const fs::path target = targetOf(file);
-  const bool inPlace = writtenInPlace(target);
-  const fs::path written = inPlace ? target : temporaryOf(target);
-  std::ofstream stream(written);
-  stream << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  stream.close();
-  std::error_code failure;
-  if (stream && !inPlace)
-    fs::rename(written, target, failure);
-  if (stream && !failure)
-    return {};
-  if (!inPlace)
-    fs::remove(written, failure);
-  return cannotWrite(file);
+  const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return named(file, writeWhole(file, text + '\n'));
 }
 
 // As short as the user would type it from here.
@@ -142,14 +118,22 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
 }
 
 Result<void> checkSummaryFile(const std::string& file) {
-  const fs::path target = targetOf(file);
-  if (writtenInPlace(target))
-    return std::ofstream(target, std::ios::app) ? Result<void>() : cannotWrite(file);
-  const fs::path temporary = temporaryOf(target);
-  const bool made = static_cast<bool>(std::ofstream(temporary));
-  std::error_code ignored;
-  fs::remove(temporary, ignored);
-  return made ? Result<void>() : cannotWrite(file);
+  return named(file, checkWritable(file));
+}
+
+Result<void> checkSummaryIsApart(const std::string& file, const fs::path& output) {
+  for (const fs::path& trace : {output, store::partOf(output)}) {
+    for (const fs::path& own : store::filesOf(trace)) {
+      if (leadsTo(file, own))
+        return Error{
+            ErrorCode::InvalidArgument,
+            fmt::format("the summary {} is the trace's own file {}: give another name with "
+                        "--summary",
+                        file,
+                        own.string())};
+    }
+  }
+  return {};
 }
 
 Result<void> writeSummary(const std::string& file,

@@ -4,6 +4,7 @@
 #include "analysis/base/result.h"
 #include "session/recording.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +19,11 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
 // runs. Leaves it as it is. Io.
 Result<void> checkSummaryFile(const std::string& file);
 
+// InvalidArgument when writing it would write what belongs to the trace `output`.
+Result<void> checkSummaryIsApart(const std::string& file, const std::filesystem::path& output);
+
 // `{schema, events{}, dropped{}, seconds, path, recorder{cpu_s, bytes, rss_bytes}, exit_status,
-// notes[]}`. `exitStatus` is minus the signal when one ended the job. A file appears whole or not
-// at all.
+// notes[]}`. `exitStatus` is minus the signal when one ended the job. Written as by writeWhole().
 Result<void> writeSummary(const std::string& file, const RecordingSummary& summary, int exitStatus);
 
 // The same of a run without a trace: `path` and `recorder` are null, `notes` says why.

@@ -124,9 +124,53 @@ class Output(RunTest):
         self.run_sonde("true", options=("--summary", "link.json"))
         self.assertEqual(self.summary(self.folder / "s.json")["exit_status"], 0)
         self.assertTrue((self.folder / "link.json").is_symlink())
+        (self.folder / "dangling.json").symlink_to("made.json")
+        self.run_sonde("true", options=("-f", "--summary", "dangling.json"))
+        self.assertEqual(self.summary(self.folder / "made.json")["exit_status"], 0)
+        self.assertTrue((self.folder / "dangling.json").is_symlink())
         result = self.run_sonde("true", options=("-f", "--summary", "/dev/stdout"))
         self.assertIn('"exit_status": 0', result.stdout)
         self.assertEqual(list(self.folder.glob("s.json?*")), [])
+
+    def test_a_summary_into_the_jobs_output_comes_after_it(self):
+        log = self.folder / "log.txt"
+        job = ("sh", "-c", "echo important; echo words >&2")
+        for stream, said in (("stdout", "important"), ("stderr", "words")):
+            for name in (f"/dev/{stream}", log):
+                with self.subTest(stream=stream, name=name), open(log, "w") as out:
+                    subprocess.run(self.arguments(*job, options=("-f", "--summary", name)), env=self.environment,
+                                   cwd=self.folder, timeout=60, check=True,
+                                   **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: out})
+                    print("after", file=out)
+                    out.flush()
+                    self.assertRegex(log.read_text(), f'^{said}\n(?s:.*)"exit_status": 0(?s:.*)\nafter\n$')
+
+    def test_a_summary_leaves_what_is_beside_it(self):
+        names = [f"s.json{end}" for end in (".part", ".tmp", "~")]
+        for name in names:
+            (self.folder / name).write_text("precious")
+        self.run_sonde("true", options=("--summary", "s.json"))
+        self.assertEqual(self.summary(self.folder / "s.json")["exit_status"], 0)
+        self.assertEqual([(self.folder / name).read_text() for name in names], ["precious"] * len(names))
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted([*names, "out.sonde", "s.json", "spool"]))
+
+    def test_a_summary_in_place_of_the_trace_is_refused(self):
+        (self.folder / "link.json").symlink_to("out.sonde")
+        for name in ("out.sonde", "out.sonde.part", "./spool/../out.sonde.part-wal", "link.json"):
+            result = self.run_sonde("touch", "ran", options=("--summary", name))
+            self.assertEqual(result.returncode, 125, name)
+            self.assertRegex(result.stderr, fr"the summary {name} is the trace's own file .*: give another name")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link.json", "spool"])
+
+    def test_a_summary_in_a_folder_that_may_not_be_written(self):
+        place = self.folder / "place"
+        place.mkdir()
+        (place / "s.json").write_text("of an earlier run")
+        result = self.in_namespace(f'touch s.json && mount --bind {place} {place} && '
+                                   f'mount --bind s.json {place}/s.json && '
+                                   f'mount -o remount,bind,ro {place} && "$@"; cat {place}/s.json',
+                                   *self.arguments("true", options=("--summary", place / "s.json")))
+        self.assertIn('"exit_status": 0', result.stdout, result.stderr)
 
     def killed_recording(self):
         """Leaves the session of a recorder that was killed, and its unfinished trace; returns the session's folder."""
