@@ -59,12 +59,6 @@ Result<rules::CheckReport> checkTrace(const fs::path& path,
   return rules::check(trace, configuration);
 }
 
-void removeFolder(const fs::path& folder) {
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
-  fs::remove(folder.parent_path(), ignored);  // fails while there are other sessions
-}
-
 // `error`: of the first writes to the trace.
 Error cannotBegin(const Error& error, const fs::path& part) {
   if (error.code == ErrorCode::Busy)
@@ -236,7 +230,7 @@ class JobRun {
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
-      removeFolder(folder);
+      removeSessionFolder(folder);
     return prepared;
   }
 
@@ -244,7 +238,7 @@ class JobRun {
     const fs::path folder = prepared.options.folder;
     auto begun = Recording::begin(std::move(prepared));
     if (!begun) {
-      removeFolder(folder);
+      removeSessionFolder(folder);
       if (begun.error().code != ErrorCode::Busy)
         store::removeTrace(store::partOf(output_));
       return cannotBegin(begun.error(), store::partOf(output_));

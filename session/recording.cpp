@@ -6,6 +6,7 @@
 #include "session/completion.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
+#include "session/spool_place.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -13,12 +14,9 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <system_error>
 #include <utility>
 
 namespace sonde::session {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -255,12 +253,9 @@ void Recording::discard() {
   removeFolder();
 }
 
-// What cannot be removed is empty and in a folder for temporary files.
 void Recording::removeFolder() {
   drainer_.reset();
-  std::error_code ignored;
-  fs::remove_all(options_.folder, ignored);
-  fs::remove(options_.folder.parent_path(), ignored);
+  removeSessionFolder(options_.folder);
 }
 
 }  // namespace sonde::session

@@ -226,4 +226,11 @@ Result<fs::path> makeSessionFolder(const fs::path& place) {
   return folder;
 }
 
+// What cannot be removed is empty and in a folder for temporary files.
+void removeSessionFolder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  fs::remove(folder.parent_path(), ignored);  // fails while there are other sessions
+}
+
 }  // namespace sonde::session

@@ -46,6 +46,9 @@ std::vector<PlaceCheck> checkPlaces(const SpoolRequest& request);
 // Makes `place`/sonde-<uid>/<pid>-<hex>, for this user alone.
 Result<std::filesystem::path> makeSessionFolder(const std::filesystem::path& place);
 
+// Removes it, and sonde-<uid>/ after the last one.
+void removeSessionFolder(const std::filesystem::path& folder);
+
 // Bytes that this process's memory cgroup may still take; nothing when there is no limit.
 std::optional<std::uint64_t> cgroupHeadroom();
 
