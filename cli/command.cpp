@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "analysis/base/whole_file.h"
 #include "cli/progress_bar.h"
 
 #include <fmt/format.h>
@@ -8,13 +9,17 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 namespace sonde::cli {
 namespace {
 
 // Of the first write to stdout that failed; 0: none has.
 int outputErrno = 0;
+
+Error cannotWrite(const std::string& path, const Error& why) {
+  return {ErrorCode::Io,
+          fmt::format("cannot write '{}' ({}): give another place", path, why.message)};
+}
 
 }  // namespace
 
@@ -56,15 +61,19 @@ Result<void> writeOut(const std::string& path, std::string_view text) {
     printOut(text);
     return {};
   }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file)
-    return Error{
-        ErrorCode::Io,
-        fmt::format("cannot write {}: {}: give a path in a folder that you can write to with -o",
-                    path,
-                    std::generic_category().message(errno))};
+  if (const auto written = writeWhole(path, text); !written)
+    return cannotWrite(path, written.error());
+  return {};
+}
+
+Result<void> checkSummary(const std::string& path, const std::string& output) {
+  if (path.empty())
+    return {};
+  if (leadsTo(path, output))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("the summary '{}' is the output: give another name", path)};
+  if (const auto writable = checkWritable(path); !writable)
+    return cannotWrite(path, writable.error());
   return {};
 }
 

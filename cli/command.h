@@ -62,7 +62,10 @@ Result<void> flushOut();
 // From the root, as the summary of a verb names what it wrote.
 std::string absolutePath(const std::string& path);
 
-// Writes `text` to `path`, or to stdout when `path` is empty.
+// Writes `text` to `path` as writeWhole() does, or to stdout when `path` is empty.
 Result<void> writeOut(const std::string& path, std::string_view text);
+
+// Before the work: whether a summary can be written to `path`, without harm to the output.
+Result<void> checkSummary(const std::string& path, const std::string& output);
 
 }  // namespace sonde::cli

@@ -87,6 +87,8 @@ int ImportCommand::run() {
   const auto begin = std::chrono::steady_clock::now();
   if (const auto free = store::checkOutput(output_, force_); !free)
     return fail(name(), free.error());
+  if (const auto apart = checkSummary(summaryFile_, output_); !apart)
+    return fail(name(), apart.error());
   const std::filesystem::path part = store::partOf(output_);
   if (force_)
     store::removeTrace(part);

@@ -196,6 +196,26 @@ TEST_F(Refusals, AnOutputWhoseFolderIsMissingOrNoneIsNamedBeforeAnythingIsRead) 
   }
 }
 
+TEST_F(Refusals, ASummaryInPlaceOfTheOutputOrNowhereIsSaidBeforeTheWork) {
+  const std::string file = trace();
+  test::writeText(folder_ / "a.json", R"({"traceEvents": [{"ph": "X", "ts": 1, "dur": 1}]})");
+  const std::string output = folder_ / "o.sonde";
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"merge", file}, {"import", folder_ / "a.json"}}) {
+    SCOPED_TRACE(call.front());
+    const auto with = [&](const std::string& summary) {
+      return sonde({call.front(), call.back(), "-o", output, "--summary", summary});
+    };
+    const Finished same = with(folder_ / "./o.sonde");
+    expectRefusal(same, call.front(), 2);
+    EXPECT_THAT(same.err, HasSubstr("is the output: give another name"));
+    const Finished nowhere = with("/nowhere/s.json");
+    expectRefusal(nowhere, call.front(), 3);
+    EXPECT_THAT(nowhere.err, HasSubstr("/nowhere/s.json' (No such file or directory): give"));
+    EXPECT_FALSE(fs::exists(output));
+  }
+}
+
 TEST_F(Refusals, AReaderThatHasGoneAwayIsNoError) {
   const Finished finished = runProgram(
       {"sh",
