@@ -52,9 +52,10 @@ Result<OutputFile> OutputFile::create(const fs::path& path, bool replace) {
 
 Error OutputFile::failure() const {
   return {ErrorCode::Io,
-          fmt::format("cannot write {}: {}",
+          fmt::format("cannot write {} ({}): {}",
                       path_.empty() ? "to standard output" : fmt::format("'{}'", path_.string()),
-                      std::generic_category().message(errno))};
+                      std::generic_category().message(errno),
+                      path_.empty() ? "send it elsewhere" : "give another place with -o")};
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
@@ -78,10 +79,11 @@ Result<void> OutputFile::finish() {
   std::error_code problem;
   fs::rename(part_, path_, problem);
   if (problem)
-    return Error{
-        ErrorCode::Io,
-        fmt::format(
-            "cannot rename '{}' to '{}': {}", part_.string(), path_.string(), problem.message())};
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot rename '{}' to '{}' ({}): give another name with -o",
+                             part_.string(),
+                             path_.string(),
+                             problem.message())};
   return {};
 }
 

@@ -14,31 +14,53 @@ namespace {
 namespace fs = std::filesystem;
 
 Error failure(std::string_view what, const fs::path& path, const std::error_code& problem) {
-  return {ErrorCode::Io, fmt::format("cannot {} '{}': {}", what, path.string(), problem.message())};
+  return {ErrorCode::Io,
+          fmt::format("cannot {} '{}' ({}): give another place with -o",
+                      what,
+                      path.string(),
+                      problem.message())};
 }
 
 Error refusal(const fs::path& path, std::string_view why) {
-  return {ErrorCode::InvalidArgument, fmt::format("'{}' {}", path.string(), why)};
+  return {ErrorCode::InvalidArgument,
+          fmt::format("'{}' {}, or give another place with -o", path.string(), why)};
+}
+
+bool isThere(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
 }
 
 Result<void> checkFolder(const fs::path& path, bool replace) {
   std::error_code problem;
-  if (!fs::exists(path, problem))
+  if (!isThere(path))
     return {};
   if (!fs::is_directory(path, problem))
-    return refusal(path, "is no folder: give another name");
+    return refusal(path,
+                   fs::exists(path, problem) ? "is no folder: remove it"
+                                             : "is a link to what is not there: make the folder");
   if (!replace && !fs::is_empty(path, problem))
-    return refusal(path, "exists: give -f to replace what is in it, or another name");
+    return refusal(path, "exists: give -f to replace what is in it");
   return {};
 }
 
-Result<void> makePart(const fs::path& part) {
+Result<void> checkFiles(const fs::path& folder, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    std::error_code ignored;
+    if (fs::is_directory(fs::symlink_status(folder / name, ignored)))
+      return refusal(folder / name, "is a folder: remove it");
+  }
+  return {};
+}
+
+// `path`: the folder that the user has named.
+Result<void> makePart(const fs::path& part, const fs::path& path) {
   std::error_code problem;
-  if (fs::exists(part, problem))
-    return refusal(part, "is left of an export that was killed: remove it, or give another name");
+  if (isThere(part))
+    return refusal(part, "is left of an export that was killed: remove it");
   fs::create_directories(part, problem);
   if (problem)
-    return failure("make the folder", part, problem);
+    return failure("make the folder", path, problem);
   return {};
 }
 
@@ -51,13 +73,15 @@ fs::path OutputFolder::partOf(const fs::path& path) {
   return store::partOf(path.has_filename() ? path : path.parent_path());
 }
 
-OutputFolder::OutputFolder(fs::path path) : path_(std::move(path)) {
+OutputFolder::OutputFolder(fs::path path, std::vector<std::string> names)
+    : path_(std::move(path)), names_(std::move(names)) {
   std::error_code ignored;
   exists_ = fs::exists(path_, ignored);
 }
 
 OutputFolder::OutputFolder(OutputFolder&& other) noexcept
     : path_(std::move(other.path_)),
+      names_(std::move(other.names_)),
       exists_(other.exists_),
       part_(std::exchange(other.part_, fs::path())) {}
 
@@ -67,25 +91,37 @@ OutputFolder::~OutputFolder() {
     fs::remove_all(part_, ignored);
 }
 
-Result<OutputFolder> OutputFolder::create(const fs::path& path, bool replace) {
+Result<OutputFolder> OutputFolder::create(const fs::path& path,
+                                          bool replace,
+                                          std::vector<std::string> names) {
   SONDE_TRY(checkFolder(path, replace));
-  OutputFolder output(path);
+  SONDE_TRY(checkFiles(path, names));
+  OutputFolder output(path, std::move(names));
   const fs::path part = partOf(path);
-  SONDE_TRY(makePart(part));
+  SONDE_TRY(makePart(part, path));
   output.part_ = part;
   return output;
 }
 
+// The new ones first: what stops one of them leaves the old ones.
 Result<void> OutputFolder::moveFiles() const {
   std::error_code problem;
-  for (const fs::directory_entry& entry : fs::directory_iterator(part_, problem)) {
-    const fs::path to = path_ / entry.path().filename();
-    fs::rename(entry.path(), to, problem);
+  std::vector<fs::path> old;
+  for (const std::string& name : names_) {
+    const fs::path to = path_ / name;
+    if (!isThere(part_ / name)) {
+      old.push_back(to);
+      continue;
+    }
+    fs::rename(part_ / name, to, problem);
     if (problem)
       return failure("write", to, problem);
   }
-  if (problem)
-    return failure("read the folder", part_, problem);
+  for (const fs::path& file : old) {
+    fs::remove(file, problem);
+    if (problem)
+      return failure("remove", file, problem);
+  }
   return {};
 }
 

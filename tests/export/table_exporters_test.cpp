@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
+#include <utility>
 
 namespace sonde::exports {
 namespace {
@@ -97,6 +99,45 @@ TEST_F(TableExporters, CsvTouchesNothingOfSomebodyElses) {
   test::writeText(folder_ / "csv", "mine");
   mustRefuse("csv' is no folder");
   EXPECT_EQ(test::readText(folder_ / "csv"), "mine");
+}
+
+TEST_F(TableExporters, CsvLeavesNoTableOfAnotherExport) {
+  test::must(writeCsv(false));
+  EXPECT_TRUE(fs::exists(folder_ / "csv/kernel.csv"));
+  test::writeText(folder_ / "csv/mine.csv", "mine");
+  test::must(test::must(store::reopenTrace(folder_ / "a.sonde")).exec("DELETE FROM kernel"));
+  test::must(writeCsv(true));
+  EXPECT_FALSE(fs::exists(folder_ / "csv/kernel.csv"));
+  EXPECT_TRUE(fs::exists(folder_ / "csv/process.csv"));
+  EXPECT_EQ(test::readText(folder_ / "csv/mine.csv"), "mine");
+}
+
+TEST_F(TableExporters, CsvNamesWhatIsInTheWayBeforeAnythingIsReplaced) {
+  fs::create_directories(folder_ / "csv/thread.csv");
+  test::writeText(folder_ / "csv/host.csv", "old");
+  const auto refused = writeCsv(true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("csv/thread.csv' is a folder: remove it, or give another place with -o"));
+  EXPECT_EQ(test::readText(folder_ / "csv/host.csv"), "old");
+  EXPECT_FALSE(fs::exists(folder_ / "csv/slice.csv"));
+  EXPECT_FALSE(fs::exists(folder_ / "csv/.part"));
+}
+
+TEST_F(TableExporters, CsvSaysWhereItCannotBe) {
+  fs::create_symlink("nothing", folder_ / "dangling");
+  test::writeText(folder_ / "file", "");
+  const store::Database trace = test::must(store::openTrace(folder_ / "a.sonde"));
+  const std::pair<std::string, std::string> calls[] = {
+      {folder_ / "dangling", "' is a link to what is not there: make the folder, or give another"},
+      {"/proc/x/c", "' (No such file or directory): give another place with -o"},
+      {folder_ / "file/c", "' (Not a directory): give another place with -o"}};
+  for (const auto& [where, why] : calls) {
+    const auto refused = exportCsv(trace, where, true);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr(where + why));
+  }
 }
 
 TEST_F(TableExporters, FoldedCountsEachNanosecondOnce) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace sonde::exports {
@@ -125,8 +126,10 @@ Result<void> exportCsv(const store::Database& trace,
                        const fs::path& folder,
                        bool replace,
                        const Progress& progress) {
-  SONDE_TRY_ASSIGN(OutputFolder output, OutputFolder::create(folder, replace));
   SONDE_TRY_ASSIGN(const std::vector<std::string> tables, tablesOf(trace));
+  std::vector<std::string> files(tables.size());
+  std::transform(tables.begin(), tables.end(), files.begin(), fileOf);
+  SONDE_TRY_ASSIGN(OutputFolder output, OutputFolder::create(folder, replace, std::move(files)));
   SONDE_TRY_ASSIGN(const std::vector<std::string> views, namesOf(trace, "view"));
   for (std::size_t at = 0; at < tables.size(); ++at) {
     const std::string& table = tables[at];

@@ -12,8 +12,8 @@
 
 namespace sonde::exports {
 
-// Makes `folder` with one file for each table that has rows: all of them, or none. Files of other
-// names that are there stay. Errors as of OutputFolder::create().
+// Makes `folder` with one file for each table that has rows. In a folder that is there, files of
+// tables without rows are removed, and all others stay. What an error leaves: see OutputFolder.
 Result<void> exportCsv(const store::Database& trace,
                        const std::filesystem::path& folder,
                        bool replace,
