@@ -1,13 +1,17 @@
 #include "analysis/ingest/input/byte_source.h"
 
 #include "tests/ingest/gzip_text.h"
+#include "tests/support/in_child.h"
 #include "tests/support/run_program.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <random>
 #include <string>
+#include <utility>
 
 namespace sonde::ingest {
 namespace {
@@ -100,6 +104,29 @@ TEST_F(ByteSourceTest, RefusesWhatIsNoFile) {
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(ByteSource::open(pipe).error().code, ErrorCode::Corrupt);
+}
+
+TEST_F(ByteSourceTest, SaysWhatToDoAboutAFileThatCannotBeRead) {
+  test::writeText(folder_ / "file", "x");
+  const std::pair<std::string, std::string> calls[] = {
+      {folder_ / "file/x", "(Not a directory): check the name"},
+      {folder_ / std::string(300, 'x'), "(File name too long): check the name"},
+      {"/proc/self/mem", "(Input/output error): try again, or with a copy on another disk"}};
+  for (const auto& [name, why] : calls) {
+    const auto refused = ByteSource::open(name);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "cannot read '" + name + "' " + why);
+  }
+  ASSERT_EQ(::chmod((folder_ / "file").c_str(), 0), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  EXPECT_TRUE(test::inChild([&] {
+    constexpr uid_t kNobody = 65534;
+    ASSERT_TRUE(::geteuid() != 0 || ::setuid(kNobody) == 0);
+    const auto refused = ByteSource::open(folder_ / "file");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                ::testing::EndsWith("(Permission denied): check its permissions"));
+  }));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::ingest {
@@ -11,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The start of a file, as kineto writes it; the events and the end follow.
 constexpr const char* kHead = R"({"schemaVersion": 1, "traceEvents": [)";
@@ -64,14 +66,29 @@ TEST_F(TraceEventImporterTest, RefusesTimesWhoseSumWithTheBaseMayNotFit) {
 }
 
 TEST_F(TraceEventImporterTest, LeavesOutABaseThatIsNoTime) {
-  for (const char* base : {"4611686018427387904", "-9200000000000000000", "1e300", "[]"}) {
+  const std::string list = "[" + std::string(100, '1') + "]";
+  for (const auto& [base, said] : {std::pair<std::string, std::string>{"4611686018427387904", ""},
+                                   {"-9200000000000000000", ""},
+                                   {"1e300 ", "1e300"},
+                                   {"\"soon\"", ""},
+                                   {"{\n}", "{ }"},
+                                   {list, list.substr(0, 40) + "…"}}) {
     SCOPED_TRACE(base);
     importEvents({spanOf("cpu_op", "n", R"("ts": 4611686018427387.903, "dur": 0)")},
                  std::string(R"(], "baseTimeNanoseconds": )") + base + "}");
     EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "4611686018427387903");
     EXPECT_THAT(summary_.warnings,
-                ElementsAre(HasSubstr("its baseTimeNanoseconds is none that a time can have")));
+                ElementsAre(HasSubstr("baseTimeNanoseconds " + (said.empty() ? base : said) +
+                                      " is no whole number of nanoseconds within ±2^62: times are "
+                                      "relative to the file")));
   }
+}
+
+TEST_F(TraceEventImporterTest, TakesABaseInQuotes) {
+  importEvents({spanOf("cpu_op", "n", R"("ts": 1, "dur": 0)")},
+               R"(], "baseTimeNanoseconds": "1000000000000000007" })");
+  EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "1000000000000001007");
+  EXPECT_THAT(summary_.warnings, IsEmpty());
 }
 
 TEST_F(TraceEventImporterTest, TellsKindsByCategoryAndName) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -23,14 +24,29 @@ namespace {
 constexpr std::size_t kChunk = 256 << 10;
 constexpr int kGzipWindow = 15 + 16;  // zlib's largest window, with gzip's header and trailer
 
+std::string_view advice(int number) {
+  switch (number) {
+    case EACCES:
+    case EPERM:
+      return "check its permissions";
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return "check the name";
+    default:  // the disk fails, or a server has gone
+      return "try again, or with a copy on another disk";
+  }
+}
+
 Error systemError(const fs::path& path, int number) {
   if (number == ENOENT)
     return Error{ErrorCode::NotFound,
                  fmt::format("'{}' does not exist: check the name", path.string())};
   return Error{ErrorCode::Io,
-               fmt::format("cannot read '{}' ({}): check its permissions",
+               fmt::format("cannot read '{}' ({}): {}",
                            path.string(),
-                           std::generic_category().message(number))};
+                           std::generic_category().message(number),
+                           advice(number))};
 }
 
 class File {

@@ -64,10 +64,12 @@ ProcessGroups groupsOf(const json& info) {
 }  // namespace
 
 OptionalNumber baseTimeOf(std::string_view baseTimeNanoseconds) {
-  const std::size_t end = baseTimeNanoseconds.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos)
-    return {};
-  const OptionalNumber base = scaledDecimal(baseTimeNanoseconds.substr(0, end + 1), 0);
+  std::string_view digits = baseTimeNanoseconds;
+  while (!digits.empty() && std::string_view(" \t\r\n").find(digits.back()) != digits.npos)
+    digits.remove_suffix(1);
+  if (digits.size() > 1 && digits.front() == '"' && digits.back() == '"')
+    digits = digits.substr(1, digits.size() - 2);
+  const OptionalNumber base = scaledDecimal(digits, 0);
   return base && isTime(*base) ? base : OptionalNumber();
 }
 

@@ -1,10 +1,12 @@
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
+#include "analysis/base/utf8.h"
 #include "analysis/ingest/trace_event/event_kinds.h"
 #include "analysis/ingest/trace_event/file_facts.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace sonde::ingest {
@@ -24,6 +26,17 @@ model::SliceKind kindOf(const TraceEvent& event, model::SliceKind ofItself) {
 
 std::int64_t flowIdOf(const Label& id) {
   return id.number ? *id.number : static_cast<std::int64_t>(std::hash<std::string_view>()(id.text));
+}
+
+// A value of the file, on one line.
+std::string shown(std::string_view json) {
+  constexpr std::size_t kMost = 40;
+  const std::size_t end = json.find_last_not_of(" \t\r\n");
+  json = json.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  std::string text = toText(json.substr(0, kMost));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return json.size() > kMost ? text + "…" : text;
 }
 
 // Of a file that no event came out of.
@@ -81,8 +94,10 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
     const OptionalNumber base = baseTimeOf(json);
     baseNs_ = base.value_or(0);
     if (!base)
-      result_.warnings.emplace_back(
-          "its baseTimeNanoseconds is none that a time can have: times are without it");
+      result_.warnings.push_back(fmt::format(
+          "baseTimeNanoseconds {} is no whole number of nanoseconds within ±2^62: times "
+          "are relative to the file",
+          shown(json)));
   } else if (key == "distributedInfo" && !isExport_) {
     DistributedInfo info = distributedInfoOf(json);
     places_.setRank(info.rank, info.worldSize);
