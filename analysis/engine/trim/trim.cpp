@@ -51,9 +51,9 @@ constexpr std::string_view kOfChannel = "(SELECT process_id FROM channel WHERE i
 constexpr std::string_view kOfCounter = "(SELECT process_id FROM counter WHERE id = x.counter_id)";
 constexpr std::string_view kOfWakee =
     "(SELECT process_id FROM thread WHERE id = x.wakee_thread_id)";
-// What is still open at its end never ends.
+// What is still open at its end never ends: {} stands for kForever.
 constexpr std::int64_t kForever = 4'000'000'000'000'000'000;
-constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, 4000000000000000000)";
+constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, {})";
 constexpr Timed kTimed[] = {
     {"kernel", kOfStream, "x.start_ns", kDuration},
     {"copy", kOfStream, "x.start_ns", kDuration},
@@ -65,7 +65,7 @@ constexpr Timed kTimed[] = {
     {"tensor", "x.process_id", "x.ts_ns", "x.ts_ns"},
     {"sample", kOfCounter, "x.ts_ns", "x.ts_ns"},
     {"stack_sample", kOfThread, "x.ts_ns", "x.ts_ns"},
-    {"allocation", "x.process_id", "x.alloc_ns", "coalesce(x.free_ns, 4000000000000000000)"},
+    {"allocation", "x.process_id", "x.alloc_ns", "coalesce(x.free_ns, {})"},
     {"note", "x.process_id", "x.ts_ns", "x.ts_ns"},
 };
 
@@ -78,7 +78,7 @@ std::string outside(const Timed& timed) {
       " {1} < k.b)))",
       timed.process,
       timed.start,
-      timed.end);
+      fmt::format(fmt::runtime(timed.end), kForever));
 }
 
 Result<void> dropTimed(Database& trace, const TrimOptions& options) {
@@ -90,8 +90,7 @@ Result<void> dropTimed(Database& trace, const TrimOptions& options) {
 
 // Slices that overlap, and those that anything kept refers to, with all that are around them.
 Result<void> dropSlices(Database& trace) {
-  const std::string end =
-      fmt::format("x.start_ns + coalesce({}, {})", store::drawnSql("x"), kForever);
+  const std::string end = fmt::format("x.start_ns + coalesce({}, {{}})", store::drawnSql("x"));
   return trace.exec(
       fmt::format("CREATE TEMP TABLE kept AS WITH RECURSIVE wanted(id) AS ("
                   "SELECT x.id FROM slice x WHERE NOT {}"
