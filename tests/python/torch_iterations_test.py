@@ -1,4 +1,5 @@
 """Where the PyTorch hooks begin and end iterations, micro-steps and evaluations."""
+import textwrap
 import unittest
 
 import recorded
@@ -144,6 +145,41 @@ class Evaluations(Hooks):
         self.assertEqual(list(range(8)), [one.arguments["sonde.number"] for one in self.complete(trace)])
         self.assertEqual(1, len(trace.of("evaluation")))
         self.assertIsNone(trace.of("evaluation")[0].inside("iteration"))
+
+    def test_the_model_inside_wrappers_is_evaluated_in_one_slice(self):
+        wrappers = """
+            class Wrapper(nn.Module):
+                def __init__(self, inside):
+                    super().__init__()
+                    self.add_module(self.NAME, inside)
+                def forward(self, x):
+                    return self._modules[self.NAME](x)
+                @property
+                def module(self):
+                    print("read")
+                    return self._modules[self.NAME]
+            class Compiled(Wrapper):
+                NAME = "_orig_mod"
+            class Sharded(Wrapper):
+                NAME = "_fsdp_wrapped_module"
+            Parallel = nn.DataParallel
+        """
+        for wrapped in ("Compiled(Parallel(net))", "Parallel(Compiled(net))", "Sharded(net)", "Compiled(Sharded(net))"):
+            with self.subTest(wrapped=wrapped):
+                trace = run(textwrap.dedent(wrappers) + textwrap.dedent(f"""
+                    model = {wrapped}
+                    for batch in DataLoader(data, 8):
+                        loss_of(batch, model).backward()
+                        optimizer.step()
+                    net.eval()
+                    with torch.no_grad():
+                        for batch in DataLoader(data, 16):
+                            net(batch[0])
+                """))
+                self.check_nesting(trace)
+                self.assertEqual(4, len(self.complete(trace)))
+                self.assertEqual(1, len(trace.of("evaluation")))
+                self.assertEqual("", trace.stdout)
 
     def test_a_teacher_is_part_of_the_iteration(self):
         trace = run("""

@@ -10,6 +10,8 @@ import weakref
 from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, enabled, in_graph, scope
 from sonde._torch.training import TRAINING
 
+# What DistributedDataParallel and DataParallel, torch.compile, and FSDP (of now and of 1.13) call the module inside.
+WRAPPED = {"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module"}
 MAX_REBUILDS = 8  # of one root's names, when modules come that were not there before
 
 
@@ -96,9 +98,13 @@ def is_trained(module):
 
 
 def note_trained(module):
-    inside = [child for name, child in children(module) if name == "module"]  # of DistributedDataParallel
-    for one in (module, *inside):
-        TRAINED[id(one)] = weakref.ref(one, lambda _, key=id(one): TRAINED.pop(key, None))
+    """The module and, where it is a wrapper, perhaps of another, the model inside."""
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        if not is_trained(one):
+            TRAINED[id(one)] = weakref.ref(one, lambda _, key=id(one): TRAINED.pop(key, None))
+            waiting += [child for name, child in children(one) if name in WRAPPED]
 
 
 class Outermost:
