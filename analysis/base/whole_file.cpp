@@ -71,10 +71,10 @@ std::optional<int> ownDescriptor(const fs::path& file) {
   return std::nullopt;
 }
 
-// Nothing may take the place of a device, a pipe, a folder, what others have open, or a ring.
+// Nothing may take the place of a device, a pipe, a folder, or a link that was not followed.
 bool mustStay(const fs::path& target) {
   std::error_code failure;
-  return isInProc(target) || fs::is_symlink(target, failure) ||
+  return fs::is_symlink(target, failure) ||
          (fs::exists(target, failure) && !fs::is_regular_file(target, failure));
 }
 
