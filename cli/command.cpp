@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -66,12 +67,16 @@ Result<void> writeOut(const std::string& path, std::string_view text) {
   return {};
 }
 
-Result<void> checkSummary(const std::string& path, const std::string& output) {
+Result<void> checkSummary(const std::string& path,
+                          const std::string& output,
+                          const std::vector<std::string>& inputs) {
   if (path.empty())
     return {};
-  if (leadsTo(path, output))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("the summary '{}' is the output: give another name", path)};
+  const auto isSummary = [&](const std::string& name) { return leadsTo(path, name); };
+  if (isSummary(output) || std::any_of(inputs.begin(), inputs.end(), isSummary))
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("the summary '{}' is the output or an input: give another name", path)};
   if (const auto writable = checkWritable(path); !writable)
     return cannotWrite(path, writable.error());
   return {};

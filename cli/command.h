@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name
 class App;
@@ -65,7 +66,10 @@ std::string absolutePath(const std::string& path);
 // Writes `text` to `path` as writeWhole() does, or to stdout when `path` is empty.
 Result<void> writeOut(const std::string& path, std::string_view text);
 
-// Before the work: whether a summary can be written to `path`, without harm to the output.
-Result<void> checkSummary(const std::string& path, const std::string& output);
+// Before the work: whether a summary can be written to `path`, without harm to what is read and
+// written.
+Result<void> checkSummary(const std::string& path,
+                          const std::string& output,
+                          const std::vector<std::string>& inputs);
 
 }  // namespace sonde::cli

@@ -87,7 +87,7 @@ int ImportCommand::run() {
   const auto begin = std::chrono::steady_clock::now();
   if (const auto free = store::checkOutput(output_, force_); !free)
     return fail(name(), free.error());
-  if (const auto apart = checkSummary(summaryFile_, output_); !apart)
+  if (const auto apart = checkSummary(summaryFile_, output_, files_); !apart)
     return fail(name(), apart.error());
   const std::filesystem::path part = store::partOf(output_);
   if (force_)

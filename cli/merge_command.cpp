@@ -55,7 +55,7 @@ Result<engine::merge::MergeSummary> MergeCommand::merge() const {
 
 int MergeCommand::run() {
   const auto begin = std::chrono::steady_clock::now();
-  if (const auto apart = checkSummary(summaryFile_, output_); !apart)
+  if (const auto apart = checkSummary(summaryFile_, output_, traces_); !apart)
     return fail(name(), apart.error());
   const auto merged = merge();
   if (!merged)

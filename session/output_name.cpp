@@ -110,9 +110,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
   const fs::path part = store::partOf(output);
   if (fs::is_directory(output, failure))
     return invalid(fmt::format("{} is a folder: give another name with -o", output.string()));
-  if (!force && fs::exists(output, failure))
-    return invalid(
-        fmt::format("{} exists: give another name with -o, or -f to replace it", output.string()));
+  SONDE_TRY(store::checkOutput(output, force));
   if (force)
     store::removeTrace(part);
   const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);

@@ -20,11 +20,26 @@ Error taken(const fs::path& to) {
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
 }
 
+// A device, a pipe, a folder, or a name of the system for an open file, as /dev/stdout is.
+bool mustStay(const fs::path& to) {
+  std::error_code ignored;
+  const fs::file_status target = fs::status(to, ignored);
+  if (fs::exists(target) && !fs::is_regular_file(target))
+    return true;
+  const std::string folder = fs::weakly_canonical(fs::absolute(to, ignored).parent_path(), ignored);
+  return fs::is_symlink(fs::symlink_status(to, ignored)) &&
+         (folder == "/dev" || folder.starts_with("/proc/"));
+}
+
 Result<void> checkName(const fs::path& to, bool replace) {
   std::error_code ignored;
-  if (!replace && fs::exists(fs::symlink_status(to, ignored)))
-    return taken(to);
-  return {};
+  if (!fs::exists(fs::symlink_status(to, ignored)))
+    return {};
+  if (mustStay(to))
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("'{}' is no file that could be replaced: give another name", to.string())};
+  return replace ? Result<void>() : Result<void>(taken(to));
 }
 
 }  // namespace

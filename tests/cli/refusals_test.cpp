@@ -208,7 +208,10 @@ TEST_F(Refusals, ASummaryInPlaceOfTheOutputOrNowhereIsSaidBeforeTheWork) {
     };
     const Finished same = with(folder_ / "./o.sonde");
     expectRefusal(same, call.front(), 2);
-    EXPECT_THAT(same.err, HasSubstr("is the output: give another name"));
+    EXPECT_THAT(same.err, HasSubstr("is the output or an input: give another name"));
+    const std::string before = test::readText(call.back());
+    expectRefusal(with(call.back()), call.front(), 2);
+    EXPECT_EQ(test::readText(call.back()), before);
     const Finished nowhere = with("/nowhere/s.json");
     expectRefusal(nowhere, call.front(), 3);
     EXPECT_THAT(nowhere.err, HasSubstr("/nowhere/s.json' (No such file or directory): give"));

@@ -53,6 +53,20 @@ TEST_F(TraceName, WhatExistsStaysWholeUnlessReplaced) {
   EXPECT_TRUE(fs::exists(file("new.part")));
 }
 
+TEST_F(TraceName, ADeviceAFolderAndAnOpenFilesNameAreNeverReplaced) {
+  const fs::path trace = finished("new.part");
+  for (const fs::path& name :
+       {fs::path("/dev/null"), fs::path("/dev/stdout"), trace.parent_path()}) {
+    const auto refused = checkOutput(name, true);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    EXPECT_NE(refused.error().message.find("no file that could be replaced"), std::string::npos);
+  }
+  fs::create_directory(file("folder"));
+  EXPECT_FALSE(renameTrace(trace, file("folder"), true));
+  EXPECT_TRUE(fs::is_directory(file("folder")));
+}
+
 TEST_F(TraceName, RemovesATraceWithItsLogs) {
   unfinished(file("old"));
   removeTrace(file("old"));
