@@ -85,12 +85,17 @@ Result<void> SpoolImage::begin(ingest::RowSink& sink, ingest::TimeBase time) {
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
-      return {};
+      break;
     // How many records an earlier recorder found in it nobody knows: there was one.
     consumed_[static_cast<std::uint64_t>(rows.integer(0))] = {
         static_cast<std::uint32_t>(rows.integer(1)), 1};
-    ++recordsKept_;
   }
+  if (consumed_.empty())
+    return {};
+  // The others went back, and were counted then.
+  for (const SpoolSlot& slot : reader_.snapshot())
+    recordsKept_ += consumed_.count(slot.seq);
+  return {};
 }
 
 std::uint32_t SpoolImage::consumedOf(const SpoolSlot& slot) const noexcept {
