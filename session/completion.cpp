@@ -48,43 +48,84 @@ void addLastMeta(const fs::path& part, const MetaRows& rows) {
   (void)transaction->commit();
 }
 
-Error taken(const fs::path& part, const fs::path& output) {
+std::string recoverCommand(const Completion& completion) {
+  return "sonde recover " + shellQuoted(completion.spool.string());
+}
+
+Error taken(const Completion& completion) {
+  if (completion.copy)
+    return outputExists(completion.output);
   return {
       ErrorCode::Io,
       fmt::format("{0} exists and is not the trace of this recording, which stays in {1}: write "
-                  "it elsewhere with sonde recover {2} -o OTHER, or give recover -f to replace "
-                  "{0}",
-                  output.string(),
-                  part.string(),
-                  shellQuoted(part.string()))};
+                  "it elsewhere with {2} -o OTHER, or replace {0} with {2} -f",
+                  completion.output.string(),
+                  completion.part.string(),
+                  recoverCommand(completion))};
+}
+
+Result<void> finaliseTrace(store::Database trace, const Progress& progress) {
+  progress("joining connections", 0);
+  SONDE_TRY(joinEnds(trace));
+  return store::finalise(std::move(trace), progress.part(0.1, 1));
 }
 
 }  // namespace
 
-Error withAdvice(Error error, const fs::path& part, std::string_view again) {
-  std::error_code failure;
-  const bool advised = error.message.find("sonde recover") != std::string::npos;
+std::string commandAgain(const Completion& completion) {
+  std::string command = recoverCommand(completion);
+  if (completion.copy)
+    command += fmt::format(
+        " -o {}{}", shellQuoted(completion.output.string()), completion.replace ? " -f" : "");
+  return command;
+}
+
+Error damagedPart(const fs::path& part, const std::string& why) {
+  return {ErrorCode::Corrupt,
+          fmt::format("{} is damaged ({}): put a copy of it back, with its -wal; or move it away "
+                      "and give -f to write a trace without what it alone has",
+                      part.string(),
+                      why)};
+}
+
+Error outputExists(const fs::path& output) {
+  return {ErrorCode::InvalidArgument,
+          fmt::format("{} exists: name another file, or -f to replace it", output.string())};
+}
+
+Error cannotWrite(const Error& error, const Completion& completion) {
+  const std::string part = completion.part.string();
+  const std::string again = commandAgain(completion);
   if (error.code == ErrorCode::NoSpace)
-    error.message = fmt::format("{} has no room ({}): make some, then finish the trace with {}",
-                                part.string(),
-                                error.message,
-                                again);
-  else if (error.code == ErrorCode::Io && !advised && !fs::exists(part, failure))
-    error.message = fmt::format(
-        "{0} is not there any more ({1}): move it back, with its -wal, then "
-        "finish the trace with {2}; or write what is left elsewhere with "
-        "{2} -o OTHER -f",
-        part.string(),
-        error.message,
-        again);
-  else if (error.code == ErrorCode::Io && !advised)
-    error.message = fmt::format(
-        "{0} cannot be finished ({1}): when it can be written again, finish "
-        "the trace with {2}, or write it elsewhere with {2} -o OTHER",
-        part.string(),
-        error.message,
-        again);
-  return error;
+    return {error.code,
+            fmt::format("{} has no room ({}): make some, then finish the trace with {}",
+                        part,
+                        error.message,
+                        again)};
+  if (error.code == ErrorCode::Corrupt)
+    return damagedPart(completion.part, error.message);
+  if (completion.copy)
+    return {
+        error.code,
+        fmt::format("{} cannot be written ({}): give another place with -o", part, error.message)};
+  return {error.code,
+          fmt::format("{0} cannot be written ({1}): when it can be, finish the trace with {2}, or "
+                      "write it elsewhere with {2} -o OTHER",
+                      part,
+                      error.message,
+                      again)};
+}
+
+Error cannotFinish(const Error& error, const Completion& completion) {
+  std::error_code failure;
+  if (completion.copy || error.code == ErrorCode::NoSpace || fs::exists(completion.part, failure))
+    return cannotWrite(error, completion);
+  return {error.code,
+          fmt::format("{0} is not there any more ({1}): move it back, with its -wal, then finish "
+                      "the trace with {2}; or write what is left elsewhere with {2} -o OTHER -f",
+                      completion.part.string(),
+                      error.message,
+                      commandAgain(completion))};
 }
 
 bool isTraceOf(const fs::path& path, const std::string& session) {
@@ -99,21 +140,23 @@ bool isTraceOf(const fs::path& path, const std::string& session) {
 }
 
 Result<void> completeTrace(store::Database trace, const Completion& completion) {
-  const auto& [part, output, replace, progress, lastMeta] = completion;
+  const fs::path& output = completion.output;
   std::error_code failure;
   const auto session = sessionOf(trace);
   const bool own = session && isTraceOf(output, *session);
-  if (!replace && !own && fs::exists(output, failure))
-    return taken(part, output);
-  progress("joining connections", 0);
-  SONDE_TRY(joinEnds(trace));
-  SONDE_TRY(store::finalise(std::move(trace), progress.part(0.1, 1)));
-  if (lastMeta)
-    addLastMeta(part, lastMeta());
-  auto renamed = store::renameTrace(part, output, replace || own);
+  const bool replace = completion.replace || own;
+  if (!replace && fs::exists(output, failure))
+    return taken(completion);
+  if (auto finalised = finaliseTrace(std::move(trace), completion.progress); !finalised)
+    return cannotFinish(finalised.error(), completion);
+  if (completion.lastMeta)
+    addLastMeta(completion.part, completion.lastMeta());
+  const auto renamed = store::renameTrace(completion.part, output, replace);
   if (!renamed && renamed.error().code == ErrorCode::InvalidArgument)
-    return taken(part, output);
-  return renamed;
+    return taken(completion);
+  if (!renamed)
+    return cannotFinish(renamed.error(), completion);
+  return {};
 }
 
 void deleteSession(const fs::path& folder) {

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace sonde::session {
 
@@ -18,8 +17,11 @@ namespace sonde::session {
 using MetaRows = std::map<std::string, std::string>;
 
 struct Completion {
+  std::filesystem::path
+      spool;  // what `sonde recover` is to be given: a session's folder, or a file
   std::filesystem::path part;
   std::filesystem::path output;
+  bool copy = false;     // made beside the session's own trace, which stays
   bool replace = false;  // a file of that name that is not this session's trace
   Progress progress;
   // Asked when the trace is finalised, for what is known only then, such as what that took.
@@ -27,13 +29,21 @@ struct Completion {
 };
 
 // Finalises a trace whose rows are complete and gives it its name. `trace`: the only connection to
-// the part. Where it may not replace what has the name, the error says so and the part stays as it
-// is.
+// the part. After an error, which says what to do, the part can be completed again.
 Result<void> completeTrace(store::Database trace, const Completion& completion);
 
-// Adds to an error of the system (no room, a folder that is gone) what to do about it: what was
-// recorded is still in `.part` and spool. `again`: the command that goes on.
-Error withAdvice(Error error, const std::filesystem::path& part, std::string_view again);
+// The command that makes the trace after something went wrong.
+std::string commandAgain(const Completion& completion);
+
+// What an error of the trace's database means for the user, and what to do: what was recorded is
+// still in `.part` and spool. The one is for a `.part` that could not be opened or made …
+Error cannotWrite(const Error& error, const Completion& completion);
+// … the other for one that was open.
+Error cannotFinish(const Error& error, const Completion& completion);
+// For a `.part` that has to be put back by hand.
+Error damagedPart(const std::filesystem::path& part, const std::string& why);
+// A trace of its own is not to go in place of the file that is there.
+Error outputExists(const std::filesystem::path& output);
 
 // Whether there is a trace of this session; not so for a `.part` that was not written to yet.
 bool isTraceOf(const std::filesystem::path& path, const std::string& session);

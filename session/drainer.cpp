@@ -1,10 +1,10 @@
 #include "session/drainer.h"
 
-#include "analysis/base/shell_quote.h"
 #include "session/host_clock.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
 #include "session/recorder_notes.h"
+#include "session/session_page.h"
 #include "session/stall.h"
 #include "session/trace_recorder.h"
 #include "session/trace_room.h"
@@ -65,6 +65,7 @@ class Drainer::Impl {
   Result<std::uint64_t> storeAll(Pass pass, const std::vector<Ending>& ending);
   Result<void> beginImages(const ClockTriple& now);
   Result<void> closeAll();
+  Result<store::Database> releaseTrace();
 
   DrainerOptions options_;
   std::optional<SpoolLock> lock_;
@@ -77,6 +78,7 @@ class Drainer::Impl {
   std::optional<Stall> stall_;
   bool limitReached_ = false;  // nothing is stored any more, all is counted
   bool finished_ = false;
+  bool begunAnew_ = false;        // the trace, and the caller does not know yet
   std::uint32_t liveImages_ = 0;  // when the images were looked at last
 };
 
@@ -88,8 +90,6 @@ Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
     options_.clock = readHostClock;
   if (options_.hostName.empty())
     options_.hostName = currentHostName();
-  if (!options_.job.empty())
-    notes_.setMeta("job", options_.job);
 }
 
 // Also when an attempt to store failed: all that was in memory is made anew from what was
@@ -97,8 +97,15 @@ Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
 Result<void> Drainer::Impl::openTrace() {
   images_.reset();
   recorder_.reset();
-  SONDE_TRY_ASSIGN(
-      recorder_, TraceRecorder::open(options_.part, options_.folder.filename(), options_.hostName));
+  const auto page = SessionPage::open(options_.folder);
+  SONDE_TRY_ASSIGN(recorder_,
+                   TraceRecorder::open(options_.part,
+                                       options_.folder.filename(),
+                                       options_.hostName,
+                                       page ? page->givenBack() : 0));
+  begunAnew_ = begunAnew_ || (stall_ && recorder_->isNew());
+  if (!options_.job.empty())
+    notes_.setMeta("job", options_.job);
   images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
   SONDE_TRY(images_->restore(recorder_->writer().database()));
   notes_.rolledBack();
@@ -289,6 +296,7 @@ DrainProgress Drainer::Impl::drainOnce() {
     if (!done)
       stall(done.error());
   }
+  progress.begunAnew = std::exchange(begunAnew_, false);
   progress.stopped = finished_ || stall_.has_value();
   progress.limitReached = limitReached_;
   if (stall_)
@@ -312,28 +320,37 @@ Result<void> Drainer::Impl::closeAll() {
   return runToTheEnd(Pass::CountAndClose, progress);
 }
 
+// All is in it; nothing can be stored from here on.
+Result<store::Database> Drainer::Impl::releaseTrace() {
+  SONDE_TRY(countRows(recorder_->writer().database(), totals_));
+  images_.reset();
+  finished_ = true;
+  return TraceRecorder::release(std::move(recorder_));
+}
+
 Result<DrainTotals> Drainer::Impl::finish(const fs::path& output,
                                           std::function<MetaRows()> lastMeta) {
+  const Completion completion{options_.onlyFile.empty() ? options_.folder : options_.onlyFile,
+                              options_.part,
+                              output,
+                              options_.keepSpool,
+                              options_.replace,
+                              options_.progress.part(0.2, 1),
+                              std::move(lastMeta)};
   options_.progress("storing what is left", 0);
-  SONDE_TRY(closeAll());
+  if (const auto closed = closeAll(); !closed)
+    return cannotFinish(closed.error(), completion);
   if (const std::uint32_t unread = images_->waiting(); unread > 0)
     return Error{
         ErrorCode::Io,
         fmt::format("{} spool files could not be opened, because too many files are open or memory "
-                    "is short: raise the limit (ulimit -Hn), then finish the trace with sonde "
-                    "recover {}",
+                    "is short: raise the limit (ulimit -Hn), then finish the trace with {}",
                     unread,
-                    shellQuoted(options_.folder.string()))};
-  SONDE_TRY(countRows(recorder_->writer().database(), totals_));
-  images_.reset();
-  finished_ = true;
-  SONDE_TRY_ASSIGN(store::Database trace, TraceRecorder::release(std::move(recorder_)));
-  SONDE_TRY(completeTrace(std::move(trace),
-                          {options_.part,
-                           output,
-                           options_.replace,
-                           options_.progress.part(0.2, 1),
-                           std::move(lastMeta)}));
+                    commandAgain(completion))};
+  auto trace = releaseTrace();
+  if (!trace)
+    return cannotFinish(trace.error(), completion);
+  SONDE_TRY(completeTrace(*std::move(trace), completion));
   if (!options_.keepSpool)
     deleteSession(options_.folder);
   return totals_;

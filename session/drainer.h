@@ -83,6 +83,8 @@ struct DrainProgress {
   // That the trace did not have yet: now is the time to read their /proc.
   std::vector<ImageId> newImages;
   std::uint32_t liveImages = 0;  // images whose process still runs
+  // The trace had been removed and was begun again: what was noted before is not in it.
+  bool begunAnew = false;
   // Nothing can be stored now (disk full, quota, a lock on the trace): tried again every 10 s of
   // DrainerOptions::clock and in finish(). The job is not touched.
   bool stopped = false;
@@ -123,8 +125,8 @@ class Drainer {
   // `lastMeta`: as in completeTrace().
   // Call when the run is over: drains the rest, closes what is open (processes that still run stay
   // marked so), stores the losses, finalises the database and renames `part` to `output`; then
-  // deletes the spool files and the manifest. After an error the `.part` is left as it was
-  // committed and `sonde recover` can continue.
+  // deletes the spool files and the manifest. After an error, which says what to do, the `.part` is
+  // left as it was committed and `sonde recover` can continue.
   Result<DrainTotals> finish(const std::filesystem::path& output,
                              std::function<MetaRows()> lastMeta = {});
 

@@ -1,9 +1,7 @@
 #include "session/recording.h"
 
-#include "analysis/base/shell_quote.h"
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
-#include "session/completion.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 #include "session/spool_place.h"
@@ -141,6 +139,10 @@ void Recording::drain() {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
   const DrainProgress progress = drainer_->drainOnce();
+  if (progress.begunAnew) {
+    described_.clear();
+    jobKnown_ = !options_.job.empty();
+  }
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {
@@ -213,12 +215,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   };
   for (const auto& [key, value] : cost())  // in case the rest is left to sonde recover
     drainer_->noteMeta(key, value);
-  auto totals = drainer_->finish(options_.output, cost);
-  if (!totals)
-    return withAdvice(std::move(totals).error(),
-                      store::partOf(options_.output),
-                      "sonde recover " + shellQuoted(options_.folder.string()));
-  summary.totals = *std::move(totals);
+  SONDE_TRY_ASSIGN(summary.totals, drainer_->finish(options_.output, cost));
   removeFolder();
   summary.output = options_.output;
   if (full_)

@@ -9,17 +9,19 @@
 #include "session/find_session.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
+#include "session/part_check.h"
 #include "session/process_capture.h"
-#include "session/session_page.h"
 #include "session/spool_lock.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -37,70 +39,44 @@ bool isThere(const fs::path& path) {
 }
 
 // The recorder's log goes along: what it committed last may be nowhere else.
-Result<void> copyPart(const fs::path& from, const fs::path& to) {
-  std::error_code failure;
+Result<void> copyPart(const fs::path& from, const Completion& copy) {
   for (const char* suffix : {"", "-wal"}) {
     const fs::path source = from.string() + suffix;
-    const fs::path target = to.string() + suffix;
-    fs::remove(target, failure);
+    const fs::path target = copy.part.string() + suffix;
     if (!isThere(source))
       continue;
+    if (::access(source.c_str(), R_OK) != 0)
+      return Error{
+          ErrorCode::Io,
+          fmt::format(
+              "{} cannot be read ({})", source.string(), std::generic_category().message(errno))};
+    std::error_code failure;
     fs::copy_file(source, target, failure);
     if (failure)
-      return Error{ErrorCode::Io,
-                   fmt::format("{} could not be copied to {}: {}",
-                               source.string(),
-                               target.string(),
-                               failure.message())};
+      return cannotWrite(
+          {failure == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::Io,
+           fmt::format("copying {} to it: {}", source.string(), failure.message())},
+          copy);
   }
   return {};
 }
 
-// Whether the name of its unfinished trace was taken by another recording since.
-bool ofAnother(const Session& session) {
-  const auto state = stateOf(session.manifest->part);
-  return state && !state->session.empty() && state->session != session.folder.filename();
-}
-
-Error nameTaken(const Session& session) {
+Error nameTaken(const Session& session, const PartCheck& check) {
   const Manifest& manifest = *session.manifest;
-  const bool unfinished = ofAnother(session);
+  const bool unfinished = check.state == PartCheck::State::OfAnother;
+  const std::string without =
+      check.recordsGone == 0
+          ? ""
+          : fmt::format(" -f, without at least {} records that only its unfinished trace had",
+                        check.recordsGone);
   return {ErrorCode::Io,
           fmt::format("{} is {} another recording: write this one elsewhere with sonde recover {} "
-                      "-o OTHER{}",
+                      "-o OTHER{}{}",
                       (unfinished ? manifest.part : manifest.output).string(),
                       unfinished ? "being written by" : "of",
                       shellQuoted(session.folder.string()),
+                      without,
                       unfinished ? "" : ", or give -f to replace it")};
-}
-
-// The records that its unfinished trace alone had, when that is gone.
-std::uint64_t goneWithPart(const Session& session) {
-  if (!session.manifest || (isThere(session.manifest->part) && !ofAnother(session)))
-    return 0;
-  const auto page = SessionPage::open(session.folder);
-  return page ? page->givenBack() : 0;
-}
-
-Error partGone(const Session& session, std::uint64_t records) {
-  return {
-      ErrorCode::NotFound,
-      fmt::format("{} is not there any more, and with it at least {} records that the spool has "
-                  "no more: move it back there, with its -wal, or give -f to write a trace "
-                  "without them",
-                  session.manifest->part.string(),
-                  records)};
-}
-
-void noteGone(Drainer& drainer, const Session& session, std::uint64_t records) {
-  if (records == 0)
-    return;
-  drainer.noteLoss("process", "unknown", "part missing", records);
-  drainer.noteWarning(fmt::format(
-      "the unfinished trace {} was not there when this one was recovered: what it alone "
-      "had, at least {} records, is lost",
-      session.manifest->part.string(),
-      records));
 }
 
 // What is decided about a session holds as long as its lock is held.
@@ -149,12 +125,11 @@ bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOpti
   }
 }
 
-Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
+// Why the whole trace may not be written to the options' output.
+Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
   const fs::path part = store::partOf(options.output);
   if (isThere(options.output) && !options.replace)
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("{} exists: name another file, or -f to replace it", options.output.string())};
+    return outputExists(options.output);
   if (isThere(part) && !isTraceOf(part, session.folder.filename()))
     return Error{
         ErrorCode::InvalidArgument,
@@ -164,29 +139,62 @@ Result<Recovered> writeWhole(Session& session, const RecoverOptions& options) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("the recording is finished: its trace is {}",
                              session.manifest->output.string())};
-  std::optional<SpoolLock> lock;
-  std::uint64_t gone = 0;
-  if (session.manifest) {
-    SONDE_TRY_ASSIGN(SpoolLock held, lockSession(session));
-    lock.emplace(std::move(held));
-    gone = goneWithPart(session);
-    if (gone > 0 && !options.replace)
-      return partGone(session, gone);
-    if (!ofAnother(session))
-      SONDE_TRY(copyPart(session.manifest->part, part));
-  }
+  return {};
+}
+
+// With what the session's own part holds.
+Result<Recovered> fillCopy(const Session& session,
+                           const RecoverOptions& options,
+                           std::optional<SpoolLock> lock) {
+  const bool lone = !session.onlyFile.empty();
+  const Completion completion{lone ? session.onlyFile : session.folder,
+                              store::partOf(options.output),
+                              options.output,
+                              true,
+                              options.replace,
+                              options.progress};
+  const bool hasOwn = session.manifest && checkPart(session).state == PartCheck::State::Own;
+  if (hasOwn)
+    SONDE_TRY(copyPart(session.manifest->part, completion));
   DrainerOptions drain;
-  drain.part = part;
+  drain.part = completion.part;
   drain.keepSpool = true;
   drain.onlyFile = session.onlyFile;
   drain.replace = options.replace;
   drain.progress = options.progress;
-  SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
-  noteGone(*drainer, session, gone);
   Recovered recovered;
   recovered.trace = options.output;
-  SONDE_TRY_ASSIGN(recovered.totals, drainer->finish(options.output));
+  auto drainer = openDrainer(session, std::move(drain), std::move(lock));
+  const auto totals =
+      drainer ? (*drainer)->finish(options.output) : cannotWrite(drainer.error(), completion);
+  if (!totals && totals.error().code == ErrorCode::Corrupt && hasOwn)
+    return damagedPart(session.manifest->part, "a copy of it cannot be gone on with");
+  SONDE_TRY_ASSIGN(recovered.totals, totals);
   return recovered;
+}
+
+// What is left of one that failed would keep the name, and can be made again.
+Result<Recovered> writeCopy(Session& session, const RecoverOptions& options) {
+  SONDE_TRY(checkCopy(session, options));
+  std::optional<SpoolLock> lock;
+  if (session.manifest) {
+    SONDE_TRY_ASSIGN(SpoolLock held, lockSession(session));
+    lock.emplace(std::move(held));
+    const PartCheck check = checkPart(session);
+    if (check.recordsGone > 0 && !options.replace)
+      return partGone(session, check);
+  }
+  const fs::path part = store::partOf(options.output);
+  store::removeTrace(part);
+  auto recovered = fillCopy(session, options, std::move(lock));
+  if (!recovered)
+    store::removeTrace(part);
+  return recovered;
+}
+
+Completion completionOf(const Session& session, const RecoverOptions& options) {
+  const Manifest& manifest = *session.manifest;
+  return {session.folder, manifest.part, manifest.output, false, options.replace, options.progress};
 }
 
 // The recorder died after its last record was stored. Requires: the lock is held.
@@ -194,11 +202,12 @@ Result<Recovered> completeOnly(const Session& session, const RecoverOptions& opt
   Recovered recovered;
   recovered.trace = session.manifest->output;
   recovered.wasFinished = true;
-  const fs::path& part = session.manifest->part;
-  if (isThere(part)) {
-    SONDE_TRY_ASSIGN(store::Database trace, store::reopenTrace(part));
-    SONDE_TRY(completeTrace(std::move(trace),
-                            {part, session.manifest->output, options.replace, options.progress}));
+  const Completion completion = completionOf(session, options);
+  if (isThere(completion.part)) {
+    auto trace = store::reopenTrace(completion.part);
+    if (!trace)
+      return cannotWrite(trace.error(), completion);
+    SONDE_TRY(completeTrace(*std::move(trace), completion));
   }
   deleteSession(session.folder);
   return recovered;
@@ -211,24 +220,27 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   const bool outputIsOwn = isTraceOf(manifest.output, name);
   if (!isThere(manifest.part) && outputIsOwn)
     return completeOnly(session, options);
-  if (ofAnother(session) || (isThere(manifest.output) && !outputIsOwn && !options.replace))
-    return nameTaken(session);
+  const PartCheck check = checkPart(session);
+  if (check.state == PartCheck::State::OfAnother ||
+      (isThere(manifest.output) && !outputIsOwn && !options.replace))
+    return nameTaken(session, check);
   if (isTraceOf(manifest.part, name)) {
     SONDE_TRY_ASSIGN(const TraceState state, stateOf(manifest.part));
     if (state.finished || state.drained)
       return completeOnly(session, options);
   }
-  const std::uint64_t gone = goneWithPart(session);
-  if (gone > 0 && !options.replace)
-    return partGone(session, gone);
+  if (check.recordsGone > 0 && !options.replace)
+    return partGone(session, check);
   std::error_code ignored;
   fs::create_directories(manifest.part.parent_path(), ignored);  // it may have been removed
   DrainerOptions drain;
   drain.part = manifest.part;
   drain.replace = options.replace;
   drain.progress = options.progress;
-  SONDE_TRY_ASSIGN(const auto drainer, openDrainer(session, std::move(drain), std::move(lock)));
-  noteGone(*drainer, session, gone);
+  auto opened = openDrainer(session, std::move(drain), std::move(lock));
+  if (!opened)
+    return cannotWrite(opened.error(), completionOf(session, options));
+  const std::unique_ptr<Drainer> drainer = *std::move(opened);
   Recovered recovered;
   if (!drainToTheEnd(*drainer, Redactor(manifest.redact), options)) {
     recovered.why = "its processes still run";
@@ -239,24 +251,10 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   return recovered;
 }
 
-Result<Recovered> advise(Result<Recovered> recovered,
-                         const fs::path& part,
-                         const std::string& command) {
-  if (recovered)
-    return recovered;
-  return withAdvice(std::move(recovered).error(), part, command);
-}
-
-// Of a trace that is written beside the session's own, which stays.
-Result<Recovered> adviseElsewhere(Result<Recovered> recovered,
-                                  const fs::path& part,
-                                  const std::string& command) {
-  if (recovered || recovered.error().code != ErrorCode::Io)
-    return advise(std::move(recovered), part, command);
-  return Error{ErrorCode::Io,
-               fmt::format("{} cannot be written ({}): give another place with -o",
-                           part.string(),
-                           recovered.error().message)};
+// One name for all spellings of a place in the file system; a link of that name stays one.
+fs::path spelledOut(const fs::path& path) {
+  std::error_code ignored;
+  return fs::weakly_canonical(path.parent_path(), ignored) / path.filename();
 }
 
 bool launcherLives(const fs::path& folder) {
@@ -275,18 +273,16 @@ bool launcherLives(const fs::path& folder) {
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
   launcher::raiseDescriptorLimit();
   SONDE_TRY_ASSIGN(Session session, findSession(spool, options.places));
-  const std::string again = "sonde recover " + shellQuoted(session.folder.string());
-  const bool toTheSame = session.manifest && options.output == session.manifest->output;
+  const bool toTheSame =
+      session.manifest && spelledOut(options.output) == spelledOut(session.manifest->output);
   if (!options.output.empty() && !toTheSame)
-    return adviseElsewhere(writeWhole(session, options),
-                           store::partOf(options.output),
-                           fmt::format("{} -o {}", again, shellQuoted(options.output.string())));
+    return writeCopy(session, options);
   if (!session.manifest)
     return Error{ErrorCode::NotFound,
                  fmt::format("{} has no manifest.json that says where its trace belongs: name the "
                              "trace with -o",
                              session.folder.string())};
-  return advise(finishPart(session, options), session.manifest->part, again);
+  return finishPart(session, options);
 }
 
 Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& places) {

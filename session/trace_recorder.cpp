@@ -32,15 +32,17 @@ TraceRecorder::TraceRecorder(store::TraceWriter writer, std::string hostName)
 
 Result<std::unique_ptr<TraceRecorder>> TraceRecorder::open(const std::filesystem::path& part,
                                                            const std::string& session,
-                                                           const std::string& hostName) {
+                                                           const std::string& hostName,
+                                                           std::uint64_t givenBack) {
   SONDE_TRY_ASSIGN(store::Database database, openPart(part));
   SONDE_TRY_ASSIGN(store::TraceWriter writer, store::TraceWriter::open(std::move(database)));
   std::unique_ptr<TraceRecorder> recorder(new TraceRecorder(std::move(writer), hostName));
-  SONDE_TRY(recorder->adopt(session));
+  SONDE_TRY(recorder->adopt(session, givenBack));
   return recorder;
 }
 
-Result<void> TraceRecorder::adopt(const std::string& session) {
+// In one transaction: a trace of the session either says what is lost or need not.
+Result<void> TraceRecorder::adopt(const std::string& session, std::uint64_t givenBack) {
   SONDE_TRY_ASSIGN(ingest::RowSink sink, ingest::RowSink::open(writer_));
   sink_.emplace(std::move(sink));
   const auto known = writer_.database().queryText("SELECT value FROM meta WHERE key = 'session'");
@@ -51,9 +53,31 @@ Result<void> TraceRecorder::adopt(const std::string& session) {
                              *known)};
   if (known)
     return {};
+  if (known.error().code != ErrorCode::NotFound)
+    return known.error();
+  isNew_ = true;
   SONDE_TRY(writer_.begin());
-  SONDE_TRY(writer_.add(model::Meta{"session", session}));
+  sink_->add(model::Meta{"session", session});
+  if (givenBack > 0)
+    addPartMissing(givenBack);
+  if (sink_->failed())
+    return sink_->failure();
   return writer_.commit();
+}
+
+// Without a time: the trace knows no host yet.
+void TraceRecorder::addPartMissing(std::uint64_t records) {
+  sink_->add(
+      model::Loss{"process", "unknown", static_cast<std::int64_t>(records), "part missing", {}});
+  model::Note note;
+  note.severity = model::Severity::Warning;
+  note.source = "recorder";
+  const std::string text = fmt::format(
+      "the unfinished trace was removed or replaced: what it alone had, at least {} records, is "
+      "lost",
+      records);
+  note.text = text;
+  sink_->add(note);
 }
 
 Result<bool> TraceRecorder::restoreHost(const std::string& bootId, Host& host) {

@@ -20,13 +20,17 @@ namespace sonde::session {
 
 class TraceRecorder {
  public:
-  // Creates `part`, or goes on with it when it is that of `session`.
+  // Creates `part`, or goes on with it when it is that of `session`. One that becomes the session's
+  // now says that the records which the spool has given back are lost: they were in an earlier one.
   static Result<std::unique_ptr<TraceRecorder>> open(const std::filesystem::path& part,
                                                      const std::string& session,
-                                                     const std::string& hostName);
+                                                     const std::string& hostName,
+                                                     std::uint64_t givenBack);
   TraceRecorder(const TraceRecorder&) = delete;
   TraceRecorder& operator=(const TraceRecorder&) = delete;
 
+  // Whether the trace became the session's by this open().
+  bool isNew() const noexcept { return isNew_; }
   store::TraceWriter& writer() noexcept { return writer_; }
   ingest::RowSink& sink() noexcept { return *sink_; }
 
@@ -54,13 +58,15 @@ class TraceRecorder {
 
  private:
   TraceRecorder(store::TraceWriter writer, std::string hostName);
-  Result<void> adopt(const std::string& session);
+  Result<void> adopt(const std::string& session, std::uint64_t givenBack);
+  void addPartMissing(std::uint64_t records);
   Result<model::OptionalInt> timeOf(std::int64_t monotonicNs);
   Result<bool> restoreHost(const std::string& bootId, Host& host);
   void addHost(const launcher::SpoolIdentity& identity, Host& host);
 
   store::TraceWriter writer_;
   std::optional<ingest::RowSink> sink_;  // goes before writer_
+  bool isNew_ = false;
   std::string hostName_;
   std::string bootId_;                 // of this machine
   std::map<std::string, Host> hosts_;  // by boot id

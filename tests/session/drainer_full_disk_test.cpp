@@ -1,3 +1,4 @@
+#include "analysis/store/trace_name.h"
 #include "session/manifest.h"
 #include "tests/session/drainer_rig.h"
 #include "tests/support/file_limit.h"
@@ -21,6 +22,7 @@ class FullDisk : public DrainerTest {
     DrainerOptions options;
     options.folder = session();
     options.part = part();
+    options.job = "job";
     options.clock = [this] { return ClockTriple{0, nowNs_, nowNs_}; };
     auto drainer = Drainer::open(std::move(options));
     EXPECT_TRUE(drainer) << drainer.error().message;
@@ -170,6 +172,42 @@ TEST_F(FullDisk, StoresOrCountsEachCallOfManyProcesses) {
   EXPECT_THAT(rows("SELECT sum(count) + (SELECT count(*) FROM slice) FROM loss"),
               ElementsAre(std::to_string(kProcesses * kManyCalls)));
   EXPECT_THAT(totals.dropped, testing::Contains(testing::Key("output full")));
+}
+
+// By its user, to make room.
+TEST_F(FullDisk, CountsWhatATraceHadThatWasDeletedMeanwhile) {
+  SpoolBuilder spool(::getpid());
+  spool.header().startTime = processStartTime(::getpid());
+  spool.call(0, wire::SliceKind::Api, "stored", 1000, 1100);
+  spool.call(0, wire::SliceKind::Api, "stored, too", 1150, 1160);
+  spool.openSlot(0);
+  spool.call(0, wire::SliceKind::Api, "kept", 1200, 1300);
+  spool.write(session());
+  const auto drainer = openWithClock();
+  EXPECT_FALSE(drainer->drainOnce().begunAnew);
+  const FileLimit limit;
+  limit.set(0);
+  drainer->noteMeta("a", "b");
+  EXPECT_TRUE(drainer->drainOnce().stopped);
+  store::removeTrace(part());
+  limit.set(3000);  // the file can be made, but not written
+  nowNs_ += kRetryNs;
+  EXPECT_TRUE(drainer->drainOnce().stopped);
+  limit.lift();
+  nowNs_ += kRetryNs;
+  const DrainProgress progress = drainer->drainOnce();
+  EXPECT_FALSE(progress.stopped);
+  EXPECT_TRUE(progress.begunAnew);
+  EXPECT_EQ(progress.newImages.size(), 1U);
+  EXPECT_FALSE(drainer->drainOnce().begunAnew);
+  const auto totals = drainer->finish(output());
+  ASSERT_TRUE(totals) << totals.error().message;
+  EXPECT_THAT(totals->dropped, ElementsAre(std::pair("part missing", 2)));
+  EXPECT_THAT(totals->warnings,
+              testing::UnorderedElementsAre(testing::HasSubstr("at least 2 records, is lost"),
+                                            testing::HasSubstr("nothing could be stored")));
+  EXPECT_THAT(rows("SELECT text FROM slice JOIN string s ON s.id = name_id"), ElementsAre("kept"));
+  EXPECT_THAT(rows("SELECT value FROM meta WHERE key = 'job'"), ElementsAre("job"));
 }
 
 TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {

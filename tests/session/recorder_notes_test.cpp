@@ -13,7 +13,7 @@ namespace {
 class RecorderNotesTest : public DrainerTest {
  protected:
   RecorderNotesTest() : images_(session(), "", false) {
-    auto recorder = TraceRecorder::open(part(), "1-abc", "node7");
+    auto recorder = TraceRecorder::open(part(), "1-abc", "node7", 0);
     EXPECT_TRUE(recorder) << recorder.error().message;
     recorder_ = *std::move(recorder);
   }

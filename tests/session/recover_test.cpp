@@ -1,12 +1,17 @@
 #include "session/recover.h"
 
-#include "session/session_page.h"
+#include "analysis/store/trace_name.h"
 #include "tests/session/recover_rig.h"
+#include "tests/support/in_child.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
+#include <string_view>
 
 namespace sonde::session {
 namespace {
@@ -15,7 +20,6 @@ namespace fs = std::filesystem;
 
 using test::SpoolBuilder;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using wire::SliceKind;
 
 TEST_F(RecoverTest, FinishesThePartOnce) {
@@ -161,70 +165,6 @@ TEST_F(RecoverTest, AsksForAPartThatWasMovedToBeMovedBack) {
   EXPECT_FALSE(fs::exists(output()));
 }
 
-// A full slot was stored and given back, so only the unfinished trace has its records.
-class RecoverWithoutPartTest : public RecoverTest {
- protected:
-  RecoverWithoutPartTest() {
-    EXPECT_TRUE(SessionPage::create(session(), 1, 1 << 20));
-    SpoolBuilder spool;
-    spool.call(0, SliceKind::Api, "stored", 1000, 1100);
-    spool.call(0, SliceKind::Api, "stored, too", 1150, 1160);
-    wire::OpenScope scope{};
-    scope.beginTicks = 1120;
-    scope.name = spool.string("iteration");
-    scope.token = 77;
-    scope.kind = SliceKind::Iteration;
-    spool.openSlot(0, {scope});
-    spool.call(0, SliceKind::Api, "left", 1200, 1300);
-    spool.end(0, 77, 1400);
-    const auto file = spool.write(session());
-    // As long as its process lives the file stays.
-    spool.header().pid = ::getpid();
-    spool.header().startTime = processStartTime(::getpid());
-    fs::remove(file);
-    spool.write(session());
-    drainer()->drainOnce();
-    spool.header().pid = 1 << 22;
-    fs::rename(part(), moved_);
-    options_.stop = &stop_;
-  }
-  const fs::path moved_ = folder_.path() / "moved.part";
-  std::atomic<bool> stop_{true};
-};
-
-TEST_F(RecoverWithoutPartTest, RefusesAndKeepsAllThereIs) {
-  for (const fs::path& elsewhere : {fs::path(), folder_.path() / "rescued.sonde"}) {
-    options_.output = elsewhere;
-    const auto refused = recoverSession(session(), options_);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
-    EXPECT_THAT(refused.error().message,
-                testing::AllOf(testing::StartsWith(part().string() + " is not there any more"),
-                               testing::HasSubstr("at least 2 records"),
-                               testing::HasSubstr("move it back there, with its -wal")));
-    EXPECT_FALSE(fs::exists(output()) || fs::exists(part()));
-  }
-  options_.output.clear();
-  fs::rename(moved_, part());
-  const auto recovered = recoverSession(session(), options_);
-  ASSERT_TRUE(recovered) << recovered.error().message;
-  EXPECT_THAT(names(output()), ElementsAre("stored", "stored, too", "iteration", "left"));
-}
-
-TEST_F(RecoverWithoutPartTest, CountsWhatIsGoneWhenForced) {
-  options_.replace = true;
-  const auto recovered = recoverSession(session(), options_);
-  ASSERT_TRUE(recovered) << recovered.error().message;
-  EXPECT_THAT(names(output()), ElementsAre("iteration", "left"));
-  auto trace = store::openTrace(output());
-  ASSERT_TRUE(trace);
-  EXPECT_THAT(test::readRows(*trace, "SELECT count, reason FROM loss"),
-              ElementsAre("2|part missing"));
-  EXPECT_THAT(test::readRows(*trace, "SELECT text FROM note"),
-              ElementsAre(testing::HasSubstr("at least 2 records, is lost")));
-  EXPECT_THAT(test::readRows(*trace, "SELECT number FROM iteration"), IsEmpty());
-}
-
 TEST_F(RecoverTest, MakesTheFolderOfTheTraceAnewWhenNothingWasInIt) {
   Manifest manifest = *readManifest(session());
   manifest.output = folder_.path() / "gone" / "out.sonde";
@@ -250,8 +190,12 @@ TEST_F(RecoverTest, SaysWhatToDoWhenTheTraceCannotBeWritten) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(
       refused.error().message,
-      testing::AllOf(testing::StartsWith("/proc/out.sonde.part is not there any more ("),
-                     testing::HasSubstr("sonde recover " + session().string() + " -o OTHER -f")));
+      testing::AllOf(testing::StartsWith("/proc/out.sonde.part cannot be written ("),
+                     testing::EndsWith("): when it can be, finish the trace with sonde recover " +
+                                       session().string() +
+                                       ", or write it elsewhere with sonde "
+                                       "recover " +
+                                       session().string() + " -o OTHER")));
   options_.output = "/proc/other.sonde";
   const auto elsewhere = recoverSession(session(), options_);
   ASSERT_FALSE(elsewhere);
@@ -259,6 +203,69 @@ TEST_F(RecoverTest, SaysWhatToDoWhenTheTraceCannotBeWritten) {
               testing::AllOf(testing::StartsWith("/proc/other.sonde.part cannot be written ("),
                              testing::EndsWith(": give another place with -o")));
   EXPECT_TRUE(fs::exists(session() / "manifest.json"));
+}
+
+TEST_F(RecoverTest, BlamesTheTraceThatIsDamagedAndLeavesNoCopy) {
+  recordedByHalf();
+  store::removeTrace(part());
+  std::ofstream(part()) << std::string(5000, 'x');
+  for (const char* name : {"other.sonde", "other.sonde", ""}) {
+    options_.output = *name == '\0' ? fs::path() : folder_.path() / name;
+    const auto refused = recoverSession(session(), options_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Corrupt);
+    EXPECT_THAT(refused.error().message,
+                testing::AllOf(testing::StartsWith(part().string() + " is damaged ("),
+                               testing::Not(testing::HasSubstr("other.sonde"))));
+    EXPECT_FALSE(fs::exists(folder_.path() / "other.sonde.part"));
+    EXPECT_EQ(fs::file_size(part()), 5000U);
+  }
+}
+
+TEST_F(RecoverTest, SaysThatACopyFoundItsNameTakenMeanwhile) {
+  recordedByHalf();
+  const fs::path other = folder_.path() / "other.sonde";
+  options_.output = other;
+  options_.progress = Progress([&](std::string_view, double) { std::ofstream(other) << "taken"; });
+  const auto refused = recoverSession(session(), options_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused.error().message,
+            other.string() + " exists: name another file, or -f to replace it");
+  EXPECT_EQ(test::readText(other), "taken");
+  EXPECT_FALSE(fs::exists(store::partOf(other)));
+}
+
+TEST_F(RecoverTest, SaysThatSpoolFilesOfACopyCouldNotBeOpened) {
+  recordedByHalf();
+  options_.output = folder_.path() / "other.sonde";
+  options_.replace = true;
+  EXPECT_TRUE(test::inChild([this] {
+    const int lowestFree = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(lowestFree);
+    const rlim_t enoughForATrace = static_cast<rlim_t>(lowestFree) + 7;
+    const rlimit few{enoughForATrace, enoughForATrace};
+    setrlimit(RLIMIT_NOFILE, &few);
+    const auto refused = recoverSession(session(), options_);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                testing::AllOf(
+                    testing::StartsWith("1 spool files could not be opened"),
+                    testing::EndsWith("finish the trace with sonde recover " + session().string() +
+                                      " -o " + options_.output.string() + " -f")));
+  }));
+}
+
+// It would be removed to make room for its own copy.
+TEST_F(RecoverTest, KnowsItsOwnTraceByAnotherSpelling) {
+  recordedByHalf();
+  const std::atomic<bool> stop{true};
+  options_.stop = &stop;
+  options_.output = folder_.path() / "." / "out.sonde";
+  const auto recovered = recoverSession(session(), options_);
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_THAT(names(output()), ElementsAre("stored", "left"));
+  EXPECT_FALSE(fs::exists(session()));
 }
 
 TEST_F(RecoverTest, OnlyRenamesWhatWasFinished) {
