@@ -119,6 +119,25 @@ class FullDisk(RunTest):
         self.assertRegex(result.stderr, "sonde run: from .* (could not grow any more|nothing could be stored)")
         self.assertNotIn("--max-size", result.stderr)
 
+    def test_a_trace_that_is_deleted_to_make_room(self):
+        """What it had is counted; what comes then, and who runs, is in the trace that is begun anew."""
+        place = self.folder / "small"
+        place.mkdir()
+        annotates = f"{sys.executable} {self.folder}/annotates.py"
+        job = (f"{annotates} 100; sleep 1; dd if=/dev/zero of={place}/filler bs=64k; {annotates} 200; sleep 1; "
+               f"rm {place}/*; sleep 12; {annotates} 300")
+        result = self.in_namespace(
+            f'mount -t tmpfs -o size=8m tmpfs {place} && "$@"; status=$?; cp {place}/* {self.folder}; exit $status',
+            *self.arguments("sh", "-c", job, options=("-o", place / "t.sonde", "--max-size", "1GiB"), output=False),
+            RANK="1", WORLD_SIZE="2")
+        self.assertEqual((result.returncode, result.stdout), (0, "did 100\ndid 200\ndid 300\n"), result.stderr)
+        self.assertIn("the unfinished trace was removed or replaced", result.stderr)
+        trace = self.folder / "t.sonde"
+        self.assertEqual(self.stored(trace), (500, 500))
+        lost, = self.rows("SELECT sum(count) FROM loss WHERE reason = 'part missing'", trace)
+        self.assertGreaterEqual(lost[0], 100)
+        self.assertEqual(self.rows("SELECT rank FROM process WHERE command LIKE 'sh -c%'", trace), [(1,)])
+
     def test_a_limit_on_the_trace(self):
         count = 100_000
         result = self.run_sonde(sys.executable, self.folder / "past_the_limit.py", count, f"{self.output}.part",
