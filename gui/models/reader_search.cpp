@@ -123,7 +123,7 @@ Result<SearchReply> TraceReader::search(const SearchRequest& request,
 
 namespace {
 
-void addTo(SpanRow& row, const Block& block, std::int64_t inside, std::int64_t whole) {
+void add(SpanRow& row, const Block& block, std::int64_t inside, std::int64_t whole) {
   row.kind = block.kind;
   ++row.count;
   row.totalNs += inside;
@@ -139,18 +139,15 @@ Result<std::vector<SpanRow>> TraceReader::span(const WindowRequest& request,
   WindowRequest exact = request;
   exact.nsPerPixel = 0;
   LineQuery query(database(), cancellation);
-  for (const int at : request.tracks) {
-    SONDE_TRY(readTrack(query, at, exact, [&](const Block& block) {
-      const std::int64_t end = endOf(block, skeleton_.endNs);
-      const std::int64_t inside =
-          std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
-      if (inside > 0 || (inside == 0 && end == block.startNs))
-        addTo(totals[{block.nameId, static_cast<int>(block.kind)}],
-              block,
-              inside,
-              end - block.startNs);
-    }));
-  }
+  const auto addInside = [&](const Block& block) {
+    const std::int64_t end = endOf(block, skeleton_.endNs);
+    const std::int64_t inside =
+        std::min(end, request.endNs) - std::max(block.startNs, request.beginNs);
+    if (inside > 0 || (inside == 0 && end == block.startNs))
+      add(totals[{block.nameId, static_cast<int>(block.kind)}], block, inside, end - block.startNs);
+  };
+  for (const int at : request.tracks)
+    SONDE_TRY(readTrack(query, at, exact, addInside));
   std::vector<SpanRow> rows;
   for (auto total = totals.begin(); total != totals.end(); ++total) {
     if (total.key().first == 0) {
