@@ -75,17 +75,29 @@ Result<void> finaliseTrace(store::Database trace, const Progress& progress) {
 std::string commandAgain(const Completion& completion) {
   std::string command = recoverCommand(completion);
   if (completion.copy)
-    command += fmt::format(
-        " -o {}{}", shellQuoted(completion.output.string()), completion.replace ? " -f" : "");
-  return command;
+    command += " -o " + shellQuoted(completion.output.string());
+  return completion.replace ? command + " -f" : command;
 }
 
-Error damagedPart(const fs::path& part, const std::string& why) {
+Error damagedPart(const fs::path& part, const std::string& why, const Completion& completion) {
+  Completion without = completion;
+  without.replace = true;
   return {ErrorCode::Corrupt,
-          fmt::format("{} is damaged ({}): put a copy of it back, with its -wal; or move it away "
-                      "and give -f to write a trace without what it alone has",
+          fmt::format("{} is damaged ({}): put a copy of it back, with its -wal, and finish the "
+                      "trace with {}; or move it away, and write a trace without what it alone "
+                      "has with {}",
                       part.string(),
-                      why)};
+                      why,
+                      commandAgain(completion),
+                      commandAgain(without))};
+}
+
+Result<void> checkName(const Completion& completion) {
+  if (const auto free = store::checkName(completion.output, true); !free)
+    return Error{
+        free.error().code,
+        fmt::format("{} with {} -o OTHER", free.error().message, recoverCommand(completion))};
+  return {};
 }
 
 Error outputExists(const fs::path& output) {
@@ -103,7 +115,7 @@ Error cannotWrite(const Error& error, const Completion& completion) {
                         error.message,
                         again)};
   if (error.code == ErrorCode::Corrupt)
-    return damagedPart(completion.part, error.message);
+    return damagedPart(completion.part, error.message, completion);
   if (completion.copy)
     return {
         error.code,
@@ -145,6 +157,7 @@ Result<void> completeTrace(store::Database trace, const Completion& completion) 
   const auto session = sessionOf(trace);
   const bool own = session && isTraceOf(output, *session);
   const bool replace = completion.replace || own;
+  SONDE_TRY(checkName(completion));
   if (!replace && fs::exists(output, failure))
     return taken(completion);
   if (auto finalised = finaliseTrace(std::move(trace), completion.progress); !finalised)

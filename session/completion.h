@@ -41,7 +41,11 @@ Error cannotWrite(const Error& error, const Completion& completion);
 // … the other for one that was open.
 Error cannotFinish(const Error& error, const Completion& completion);
 // For a `.part` that has to be put back by hand.
-Error damagedPart(const std::filesystem::path& part, const std::string& why);
+Error damagedPart(const std::filesystem::path& part,
+                  const std::string& why,
+                  const Completion& completion);
+// Whether the output is something that not even `replace` may replace: what, and what to do.
+Result<void> checkName(const Completion& completion);
 // A trace of its own is not to go in place of the file that is there.
 Error outputExists(const std::filesystem::path& output);
 

@@ -78,7 +78,6 @@ class Drainer::Impl {
   std::optional<Stall> stall_;
   bool limitReached_ = false;  // nothing is stored any more, all is counted
   bool finished_ = false;
-  bool begunAnew_ = false;        // the trace, and the caller does not know yet
   std::uint32_t liveImages_ = 0;  // when the images were looked at last
 };
 
@@ -103,7 +102,8 @@ Result<void> Drainer::Impl::openTrace() {
                                        options_.folder.filename(),
                                        options_.hostName,
                                        page ? page->givenBack() : 0));
-  begunAnew_ = begunAnew_ || (stall_ && recorder_->isNew());
+  if (recorder_->isNew())
+    notes_.begunAnew();
   if (!options_.job.empty())
     notes_.setMeta("job", options_.job);
   images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
@@ -296,7 +296,6 @@ DrainProgress Drainer::Impl::drainOnce() {
     if (!done)
       stall(done.error());
   }
-  progress.begunAnew = std::exchange(begunAnew_, false);
   progress.stopped = finished_ || stall_.has_value();
   progress.limitReached = limitReached_;
   if (stall_)

@@ -83,8 +83,6 @@ struct DrainProgress {
   // That the trace did not have yet: now is the time to read their /proc.
   std::vector<ImageId> newImages;
   std::uint32_t liveImages = 0;  // images whose process still runs
-  // The trace had been removed and was begun again: what was noted before is not in it.
-  bool begunAnew = false;
   // Nothing can be stored now (disk full, quota, a lock on the trace): tried again every 10 s of
   // DrainerOptions::clock and in finish(). The job is not touched.
   bool stopped = false;

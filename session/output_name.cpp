@@ -110,7 +110,7 @@ Result<void> claimOutput(const fs::path& output, bool force) {
   const fs::path part = store::partOf(output);
   if (fs::is_directory(output, failure))
     return invalid(fmt::format("{} is a folder: give another name with -o", output.string()));
-  SONDE_TRY(store::checkOutput(output, force));
+  SONDE_TRY(store::checkName(output, force));
   if (force)
     store::removeTrace(part);
   const int file = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);

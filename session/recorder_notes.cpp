@@ -10,7 +10,7 @@ namespace sonde::session {
 
 void RecorderNotes::add(ProcessFacts facts) {
   const bool gone = facts.image.execCount == ImageId::kLast;
-  facts_.push_back({std::move(facts), gone});
+  pending_.facts.push_back({std::move(facts), gone});
   freshFacts_ = true;
 }
 
@@ -18,19 +18,19 @@ Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
   ingest::RowSink& sink = trace.sink();
   if (std::exchange(freshFacts_, false))
     storeFacts(images, sink);
-  for (const auto& [key, value] : meta_)
+  for (const auto& [key, value] : pending_.meta)
     sink.add(model::Meta{key, value});
-  for (const Loss& loss : losses_)
+  for (const Loss& loss : pending_.losses)
     sink.add(
         model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
-  for (const Warning& warning : warnings_)
+  for (const Warning& warning : pending_.warnings)
     SONDE_TRY(trace.addWarning(warning.monotonicNs, warning.text));
   return {};
 }
 
 void RecorderNotes::storeFacts(ImageSet& images, ingest::RowSink& sink) {
   std::vector<Fact> waiting;
-  for (Fact& fact : facts_) {
+  for (Fact& fact : pending_.facts) {
     if (images.store(fact.facts, sink)) {
       storedFacts_.push_back(std::move(fact));
     } else if (images.waiting() > 0) {
@@ -41,20 +41,49 @@ void RecorderNotes::storeFacts(ImageSet& images, ingest::RowSink& sink) {
       waiting.push_back(std::move(fact));
     }
   }
-  facts_ = std::move(waiting);
+  pending_.facts = std::move(waiting);
 }
 
+namespace {
+
+template <typename T>
+void moveTo(std::vector<T>& to, std::vector<T>& from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+  from.clear();
+}
+
+}  // namespace
+
 void RecorderNotes::committed() {
-  storedFacts_.clear();
-  meta_.clear();
-  losses_.clear();
-  warnings_.clear();
+  moveTo(committed_.facts, storedFacts_);
+  pending_.meta.merge(committed_.meta);  // newer values stay
+  committed_.meta = std::exchange(pending_.meta, {});
+  moveTo(committed_.losses, pending_.losses);
+  moveTo(committed_.warnings, pending_.warnings);
+  if (committed_.facts.size() >= forgetAt_)
+    forgetEnded();
 }
 
 void RecorderNotes::rolledBack() {
-  std::move(storedFacts_.begin(), storedFacts_.end(), std::back_inserter(facts_));
-  storedFacts_.clear();
+  moveTo(pending_.facts, storedFacts_);
   tryFactsAgain();
+}
+
+void RecorderNotes::begunAnew() {
+  moveTo(pending_.facts, committed_.facts);
+  tryFactsAgain();
+  pending_.meta.merge(committed_.meta);
+  committed_.meta.clear();
+  moveTo(pending_.losses, committed_.losses);
+  moveTo(pending_.warnings, committed_.warnings);
+}
+
+// A job may start any number of processes; what is over by then is in no trace that begins later.
+void RecorderNotes::forgetEnded() {
+  std::erase_if(committed_.facts, [](const Fact& fact) {
+    return !launcher::processAlive(fact.facts.image.pid, fact.facts.image.startTime);
+  });
+  forgetAt_ = std::max(forgetAt_, 2 * committed_.facts.size());
 }
 
 }  // namespace sonde::session

@@ -20,30 +20,33 @@ namespace sonde::session {
 class RecorderNotes {
  public:
   void add(ProcessFacts facts);
-  void setMeta(const std::string& key, const std::string& value) { meta_[key] = value; }
+  void setMeta(const std::string& key, const std::string& value) { pending_.meta[key] = value; }
   void addLoss(const std::string& probe,
                const std::string& kind,
                const std::string& reason,
                std::uint64_t count) {
-    losses_.push_back({probe, kind, reason, count});
+    pending_.losses.push_back({probe, kind, reason, count});
   }
 
   void addWarning(std::int64_t monotonicNs, std::string text) {
-    warnings_.push_back({monotonicNs, std::move(text)});
+    pending_.warnings.push_back({monotonicNs, std::move(text)});
   }
 
   // How many facts wait for their image.
-  std::size_t waiting() const noexcept { return facts_.size(); }
+  std::size_t waiting() const noexcept { return pending_.facts.size(); }
   // Images are new: facts that came before them can be stored now.
-  void tryFactsAgain() noexcept { freshFacts_ = !facts_.empty(); }
+  void tryFactsAgain() noexcept { freshFacts_ = !pending_.facts.empty(); }
   bool pending() const noexcept {
-    return freshFacts_ || !meta_.empty() || !losses_.empty() || !warnings_.empty();
+    return freshFacts_ || !pending_.meta.empty() || !pending_.losses.empty() ||
+           !pending_.warnings.empty();
   }
 
   // Requires: a transaction; since facts were added, or this was called last, there was a scan.
   Result<void> store(ImageSet& images, TraceRecorder& trace);
   void committed();
   void rolledBack();
+  // The trace in which it was stored is gone, and another one begun: all of it is stored again.
+  void begunAnew();
 
  private:
   struct Fact {
@@ -62,13 +65,20 @@ class RecorderNotes {
   };
 
   void storeFacts(ImageSet& images, ingest::RowSink& sink);
+  void forgetEnded();
 
-  std::vector<Fact> facts_;
+  struct Told {
+    std::vector<Fact> facts;
+    std::map<std::string, std::string> meta;
+    std::vector<Loss> losses;
+    std::vector<Warning> warnings;
+  };
+
+  Told pending_;
   std::vector<Fact> storedFacts_;  // in the transaction that is open
-  bool freshFacts_ = false;        // some of facts_ may be stored now
-  std::map<std::string, std::string> meta_;
-  std::vector<Loss> losses_;
-  std::vector<Warning> warnings_;
+  bool freshFacts_ = false;        // some of pending_.facts may be stored now
+  Told committed_;
+  std::size_t forgetAt_ = 1024;  // facts of committed_
 };
 
 }  // namespace sonde::session

@@ -139,10 +139,6 @@ void Recording::drain() {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
   const DrainProgress progress = drainer_->drainOnce();
-  if (progress.begunAnew) {
-    described_.clear();
-    jobKnown_ = !options_.job.empty();
-  }
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {

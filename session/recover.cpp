@@ -1,5 +1,6 @@
 #include "session/recover.h"
 
+#include "analysis/base/file_place.h"
 #include "analysis/base/shell_quote.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
@@ -49,7 +50,10 @@ Result<void> copyPart(const fs::path& from, const Completion& copy) {
       return Error{
           ErrorCode::Io,
           fmt::format(
-              "{} cannot be read ({})", source.string(), std::generic_category().message(errno))};
+              "{} cannot be read ({}): let this user read it, then finish the trace with {}",
+              source.string(),
+              std::generic_category().message(errno),
+              commandAgain(copy))};
     std::error_code failure;
     fs::copy_file(source, target, failure);
     if (failure)
@@ -127,13 +131,17 @@ bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOpti
 
 // Why the whole trace may not be written to the options' output.
 Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
-  const fs::path part = store::partOf(options.output);
-  if (isThere(options.output) && !options.replace)
-    return outputExists(options.output);
-  if (isThere(part) && !isTraceOf(part, session.folder.filename()))
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("{} exists and is no copy of this session: name another file", part.string())};
+  if (session.manifest && samePlace(options.output, session.manifest->output))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{} is where this session's own trace goes: leave out -o, or name "
+                             "another file",
+                             options.output.string())};
+  SONDE_TRY(store::checkName(options.output, options.replace));
+  if (const fs::path part = store::partOf(options.output); isThere(part))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("{} is in the way: name another file with -o, or move it away if "
+                             "nothing needs it",
+                             part.string())};
   if (session.manifest && !isThere(session.manifest->part) &&
       isTraceOf(session.manifest->output, session.manifest->session))
     return Error{ErrorCode::InvalidArgument,
@@ -142,9 +150,10 @@ Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
   return {};
 }
 
-// With what the session's own part holds.
+// `hasOwn`: with what the session's own part holds.
 Result<Recovered> fillCopy(const Session& session,
                            const RecoverOptions& options,
+                           bool hasOwn,
                            std::optional<SpoolLock> lock) {
   const bool lone = !session.onlyFile.empty();
   const Completion completion{lone ? session.onlyFile : session.folder,
@@ -153,7 +162,6 @@ Result<Recovered> fillCopy(const Session& session,
                               true,
                               options.replace,
                               options.progress};
-  const bool hasOwn = session.manifest && checkPart(session).state == PartCheck::State::Own;
   if (hasOwn)
     SONDE_TRY(copyPart(session.manifest->part, completion));
   DrainerOptions drain;
@@ -168,26 +176,30 @@ Result<Recovered> fillCopy(const Session& session,
   const auto totals =
       drainer ? (*drainer)->finish(options.output) : cannotWrite(drainer.error(), completion);
   if (!totals && totals.error().code == ErrorCode::Corrupt && hasOwn)
-    return damagedPart(session.manifest->part, "a copy of it cannot be gone on with");
+    return damagedPart(session.manifest->part, "a copy of it cannot be gone on with", completion);
   SONDE_TRY_ASSIGN(recovered.totals, totals);
   return recovered;
 }
 
-// What is left of one that failed would keep the name, and can be made again.
+// A copy that failed would keep the name, and can be made again; one that only has no name yet is
+// whole.
 Result<Recovered> writeCopy(Session& session, const RecoverOptions& options) {
   SONDE_TRY(checkCopy(session, options));
   std::optional<SpoolLock> lock;
+  bool hasOwn = false;
   if (session.manifest) {
     SONDE_TRY_ASSIGN(SpoolLock held, lockSession(session));
     lock.emplace(std::move(held));
     const PartCheck check = checkPart(session);
     if (check.recordsGone > 0 && !options.replace)
       return partGone(session, check);
+    hasOwn = check.state == PartCheck::State::Own;
   }
+  auto recovered = fillCopy(session, options, hasOwn, std::move(lock));
+  if (recovered)
+    return recovered;
   const fs::path part = store::partOf(options.output);
-  store::removeTrace(part);
-  auto recovered = fillCopy(session, options, std::move(lock));
-  if (!recovered)
+  if (const auto state = stateOf(part); !state || !state->finished)
     store::removeTrace(part);
   return recovered;
 }
@@ -221,6 +233,7 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   if (!isThere(manifest.part) && outputIsOwn)
     return completeOnly(session, options);
   const PartCheck check = checkPart(session);
+  SONDE_TRY(checkName(completionOf(session, options)));
   if (check.state == PartCheck::State::OfAnother ||
       (isThere(manifest.output) && !outputIsOwn && !options.replace))
     return nameTaken(session, check);
@@ -251,12 +264,6 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
   return recovered;
 }
 
-// One name for all spellings of a place in the file system; a link of that name stays one.
-fs::path spelledOut(const fs::path& path) {
-  std::error_code ignored;
-  return fs::weakly_canonical(path.parent_path(), ignored) / path.filename();
-}
-
 bool launcherLives(const fs::path& folder) {
   if (const auto manifest = readManifest(folder))
     return manifest->bootId == currentBootId() &&
@@ -273,9 +280,7 @@ bool launcherLives(const fs::path& folder) {
 Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& options) {
   launcher::raiseDescriptorLimit();
   SONDE_TRY_ASSIGN(Session session, findSession(spool, options.places));
-  const bool toTheSame =
-      session.manifest && spelledOut(options.output) == spelledOut(session.manifest->output);
-  if (!options.output.empty() && !toTheSame)
+  if (!options.output.empty())
     return writeCopy(session, options);
   if (!session.manifest)
     return Error{ErrorCode::NotFound,
@@ -288,7 +293,7 @@ Result<Recovered> recoverSession(const fs::path& spool, const RecoverOptions& op
 Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& places) {
   for (const fs::path& folder : sessionFolders(places)) {
     const auto manifest = readManifest(folder);
-    if (!manifest || manifest->part != part)
+    if (!manifest || !samePlace(manifest->part, part))
       continue;
     if (launcherLives(folder))
       return Error{ErrorCode::Busy,

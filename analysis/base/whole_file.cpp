@@ -1,5 +1,7 @@
 #include "analysis/base/whole_file.h"
 
+#include "analysis/base/file_place.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -24,19 +26,13 @@ Error failed(int number) {
   return {ErrorCode::Io, std::generic_category().message(number)};
 }
 
-// Links of /proc to open files cannot be followed by their text.
-bool isInProc(const fs::path& path) {
-  std::error_code failure;
-  const fs::path folder = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", failure);
-  return !failure && (folder / "").string().starts_with("/proc/");
-}
-
-// What a link leads to, be it there or not.
+// What a link leads to, be it there or not. Links of /proc to open files cannot be followed by
+// their text.
 fs::path targetOf(fs::path path) {
   constexpr int kMostLinks = 40;  // as the kernel's; a ring of links stays a link
   std::error_code failure;
   for (int count = 0; count < kMostLinks && fs::is_symlink(path, failure); ++count) {
-    if (isInProc(path))
+    if (fs::weakly_canonical(path.parent_path(), failure).string().starts_with("/proc/"))
       break;
     const fs::path next = fs::read_symlink(path, failure);
     if (failure)
@@ -44,13 +40,6 @@ fs::path targetOf(fs::path path) {
     path = path.parent_path() / next;
   }
   return path;
-}
-
-// The absolute name, without links on the way to it.
-fs::path placeOf(const fs::path& path) {
-  std::error_code failure;
-  const fs::path absolute = fs::absolute(path, failure);
-  return fs::weakly_canonical(absolute.parent_path(), failure) / absolute.filename();
 }
 
 // What this program has the file open by, so that what is written comes after what was.
@@ -69,13 +58,6 @@ std::optional<int> ownDescriptor(const fs::path& file) {
       return descriptor;
   }
   return std::nullopt;
-}
-
-// Nothing may take the place of a device, a pipe, a folder, or a link that was not followed.
-bool mustStay(const fs::path& target) {
-  std::error_code failure;
-  return fs::is_symlink(target, failure) ||
-         (fs::exists(target, failure) && !fs::is_regular_file(target, failure));
 }
 
 class Descriptor {
@@ -105,10 +87,12 @@ Result<void> writeAll(int descriptor, std::string_view text) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (written < 0 && errno == EAGAIN) {  // somebody else's pipe
+    } else if (written == 0) {
+      return failed(EIO);
+    } else if (errno == EAGAIN) {  // somebody else's pipe
       pollfd room = {descriptor, POLLOUT, 0};
       ::poll(&room, 1, -1);
-    } else if (written < 0 && errno != EINTR) {
+    } else if (errno != EINTR) {
       return failed(errno);
     }
   }
@@ -151,6 +135,13 @@ Result<void> fill(Temporary& temporary, const fs::path& target, std::string_view
   return temporary.file.close();
 }
 
+// A file that is there, and may not be written, is not to be replaced either.
+Result<void> checkPermission(const fs::path& target) {
+  if (::access(target.c_str(), W_OK) == 0 || errno == ENOENT)
+    return {};
+  return failed(errno);
+}
+
 // The folder may not be written, or the file in it not be renamed: the file itself, perhaps.
 Result<void> overwrite(const fs::path& target, std::string_view text, Error why) {
   if (::access(target.c_str(), W_OK) != 0)
@@ -164,6 +155,7 @@ Result<void> writeWhole(const fs::path& file, std::string_view text) {
   if (const auto descriptor = ownDescriptor(file))
     return writeAll(*descriptor, text);
   const fs::path target = targetOf(file);
+  SONDE_TRY(checkPermission(target));
   if (mustStay(target))
     return writeInPlace(target, O_APPEND, text);
   auto temporary = makeTemporary(target);
@@ -187,8 +179,9 @@ Result<void> checkWritable(const fs::path& file) {
   std::error_code failure;
   if (fs::is_directory(target, failure))
     return failed(EISDIR);
+  SONDE_TRY(checkPermission(target));
   if (mustStay(target))
-    return ::access(target.c_str(), W_OK) == 0 ? Result<void>() : Result<void>(failed(errno));
+    return {};
   auto temporary = makeTemporary(target);
   if (temporary) {
     ::unlink(temporary->path.c_str());
@@ -198,8 +191,7 @@ Result<void> checkWritable(const fs::path& file) {
 }
 
 bool leadsTo(const fs::path& file, const fs::path& name) {
-  const fs::path place = placeOf(name);
-  return placeOf(file) == place || placeOf(targetOf(file)) == place;
+  return samePlace(file, name) || samePlace(targetOf(file), targetOf(name));
 }
 
 }  // namespace sonde

@@ -12,13 +12,13 @@
 namespace sonde {
 
 // Replaces the file. One that may be written, in a folder that may not, is overwritten instead: it
-// alone can be left cut. Io, with the reason alone as message.
+// alone can be left cut. One that may not be written stays. Io, with the reason alone as message.
 Result<void> writeWhole(const std::filesystem::path& file, std::string_view text);
 
 // Whether writeWhole() can be expected to work. Leaves everything as it is. Io, as above.
 Result<void> checkWritable(const std::filesystem::path& file);
 
-// Whether writing `file` would write, or replace, what is or will be called `name`.
+// Whether writing `file` would write, or replace, what `name` is or leads to.
 bool leadsTo(const std::filesystem::path& file, const std::filesystem::path& name);
 
 }  // namespace sonde

@@ -1,5 +1,8 @@
 #include "analysis/store/trace_name.h"
 
+#include "analysis/base/file_place.h"
+#include "analysis/store/trace_file.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,16 +23,16 @@ Error taken(const fs::path& to) {
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
 }
 
-// A device, a pipe, a folder, or a name of the system for an open file, as /dev/stdout is.
-bool mustStay(const fs::path& to) {
+// `sonde run` writes it, or left it to `sonde recover`; other verbs' have no session.
+bool isRecording(const fs::path& part) {
   std::error_code ignored;
-  const fs::file_status target = fs::status(to, ignored);
-  if (fs::exists(target) && !fs::is_regular_file(target))
-    return true;
-  const std::string folder = fs::weakly_canonical(fs::absolute(to, ignored).parent_path(), ignored);
-  return fs::is_symlink(fs::symlink_status(to, ignored)) &&
-         (folder == "/dev" || folder.starts_with("/proc/"));
+  if (!fs::exists(part, ignored))
+    return false;
+  const auto trace = openTrace(part);
+  return trace && trace->queryText("SELECT value FROM meta WHERE key = 'session'");
 }
+
+}  // namespace
 
 Result<void> checkName(const fs::path& to, bool replace) {
   std::error_code ignored;
@@ -41,8 +44,6 @@ Result<void> checkName(const fs::path& to, bool replace) {
         fmt::format("'{}' is no file that could be replaced: give another name", to.string())};
   return replace ? Result<void>() : Result<void>(taken(to));
 }
-
-}  // namespace
 
 fs::path partOf(const fs::path& output) {
   return output.string() + ".part";
@@ -57,6 +58,11 @@ std::vector<fs::path> filesOf(const fs::path& trace) {
 
 Result<void> checkOutput(const fs::path& output, bool replace) {
   SONDE_TRY(checkName(output, replace));
+  if (const fs::path part = partOf(output); isRecording(part))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is a recording that goes on or was cut off: give another name, "
+                             "or finish it with sonde recover",
+                             part.string())};
   std::error_code ignored;
   const fs::path folder = fs::absolute(output, ignored).parent_path();
   if (::access((folder / ".").c_str(), W_OK | X_OK) == 0)

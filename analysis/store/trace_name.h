@@ -15,8 +15,10 @@ std::filesystem::path partOf(const std::filesystem::path& output);
 // The trace and what SQLite may keep beside it.
 std::vector<std::filesystem::path> filesOf(const std::filesystem::path& trace);
 
-// InvalidArgument when something has that name already and may not be replaced; Io when its folder
-// is not there or cannot be written.
+// InvalidArgument when something has that name already and may not be replaced.
+Result<void> checkName(const std::filesystem::path& output, bool replace);
+// The same, and InvalidArgument when its `.part` is that of a recording, Io when its folder is not
+// there or cannot be written.
 Result<void> checkOutput(const std::filesystem::path& output, bool replace);
 
 // Removes what SQLite keeps beside a trace: it would play an earlier file's into a new one.

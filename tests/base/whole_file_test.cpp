@@ -73,6 +73,22 @@ TEST_F(WholeFile, ALinkLeadsToWhatIsWrittenBeItThereOrNot) {
   EXPECT_TRUE(fs::is_symlink(file("second")));
 }
 
+TEST_F(WholeFile, WhatMayNotBeWrittenStays) {
+  write("s", "old");
+  fs::permissions(file("s"), fs::perms::owner_read | fs::perms::others_read);
+  fs::permissions(file("."), fs::perms::all);
+  EXPECT_TRUE(test::inChild([&] {
+    if (::getuid() == 0) {  // who may do anything
+      ASSERT_EQ(::setuid(65534), 0);
+    }
+    EXPECT_FALSE(checkWritable(file("s")));
+    const auto refused = writeWhole(file("s"), "new");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "Permission denied");
+  }));
+  EXPECT_EQ(read("s"), "old");
+}
+
 TEST_F(WholeFile, SaysWhyNot) {
   fs::create_symlink("ring", file("ring"));
   const std::pair<fs::path, const char*> calls[] = {{"/nonexistent/s", "No such file or directory"},
@@ -142,6 +158,7 @@ TEST_F(WholeFile, ALinkOrAnotherSpellingLeadsToTheSame) {
   EXPECT_TRUE(leadsTo(file("folder/../trace"), file("trace")));
   EXPECT_TRUE(leadsTo(file("link"), file("trace")));
   EXPECT_TRUE(leadsTo(file("link"), file("link")));
+  EXPECT_TRUE(leadsTo(file("trace"), file("link")));
   EXPECT_FALSE(leadsTo(file("trace.json"), file("trace")));
   EXPECT_FALSE(leadsTo(file("folder/trace"), file("trace")));
 }

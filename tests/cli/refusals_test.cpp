@@ -210,7 +210,11 @@ TEST_F(Refusals, ASummaryInPlaceOfTheOutputOrNowhereIsSaidBeforeTheWork) {
     expectRefusal(same, call.front(), 2);
     EXPECT_THAT(same.err, HasSubstr("is the output or an input: give another name"));
     const std::string before = test::readText(call.back());
-    expectRefusal(with(call.back()), call.front(), 2);
+    const std::string link = folder_ / ("link-" + fs::path(call.back()).filename().string());
+    fs::create_symlink(call.back(), link);
+    for (const std::string& input : {call.back(), link})
+      expectRefusal(
+          sonde({call.front(), input, "-o", output, "--summary", call.back()}), call.front(), 2);
     EXPECT_EQ(test::readText(call.back()), before);
     const Finished nowhere = with("/nowhere/s.json");
     expectRefusal(nowhere, call.front(), 3);

@@ -175,39 +175,64 @@ TEST_F(FullDisk, StoresOrCountsEachCallOfManyProcesses) {
 }
 
 // By its user, to make room.
-TEST_F(FullDisk, CountsWhatATraceHadThatWasDeletedMeanwhile) {
-  SpoolBuilder spool(::getpid());
-  spool.header().startTime = processStartTime(::getpid());
-  spool.call(0, wire::SliceKind::Api, "stored", 1000, 1100);
-  spool.call(0, wire::SliceKind::Api, "stored, too", 1150, 1160);
-  spool.openSlot(0);
-  spool.call(0, wire::SliceKind::Api, "kept", 1200, 1300);
-  spool.write(session());
-  const auto drainer = openWithClock();
-  EXPECT_FALSE(drainer->drainOnce().begunAnew);
-  const FileLimit limit;
-  limit.set(0);
-  drainer->noteMeta("a", "b");
-  EXPECT_TRUE(drainer->drainOnce().stopped);
-  store::removeTrace(part());
-  limit.set(3000);  // the file can be made, but not written
+class DeletedTrace : public FullDisk {
+ protected:
+  DeletedTrace() {
+    SpoolBuilder spool(::getpid());
+    spool.header().startTime = processStartTime(::getpid());
+    spool.call(0, wire::SliceKind::Api, "stored", 1000, 1100);
+    spool.call(0, wire::SliceKind::Api, "stored, too", 1150, 1160);
+    spool.openSlot(0);
+    spool.call(0, wire::SliceKind::Api, "kept", 1200, 1300);
+    spool.write(session());
+    drainer_ = openWithClock();
+    ProcessFacts facts;
+    facts.image = {::getpid(), processStartTime(::getpid()), 0};
+    facts.rank = 7;
+    drainer_->noteProcess(facts);
+    drainer_->noteMeta("told", "before");
+    drainer_->noteLoss("process", "image", "spool full", 3);
+    EXPECT_FALSE(drainer_->drainOnce().stopped);
+    limit_.set(0);
+    drainer_->noteMeta("a", "b");
+    EXPECT_TRUE(drainer_->drainOnce().stopped);
+    store::removeTrace(part());
+  }
+  void expectWhatIsLeft() {
+    limit_.lift();
+    const auto totals = drainer_->finish(output());
+    ASSERT_TRUE(totals) << totals.error().message;
+    EXPECT_THAT(
+        totals->dropped,
+        testing::UnorderedElementsAre(std::pair("part missing", 2), std::pair("spool full", 3)));
+    EXPECT_THAT(totals->warnings,
+                testing::UnorderedElementsAre(testing::HasSubstr("at least 2 records, is lost"),
+                                              testing::HasSubstr("nothing could be stored")));
+    EXPECT_THAT(rows("SELECT text FROM slice JOIN string s ON s.id = name_id"),
+                ElementsAre("kept"));
+    EXPECT_THAT(rows("SELECT key, value FROM meta WHERE key IN ('a', 'job', 'told') ORDER BY key"),
+                ElementsAre("a|b", "job|job", "told|before"));
+    EXPECT_THAT(rows("SELECT rank FROM process"), ElementsAre("7"));
+  }
+
+  const FileLimit limit_;
+  std::unique_ptr<Drainer> drainer_;
+};
+
+TEST_F(DeletedTrace, IsCountedAndWhatTheRecorderToldIsToldAgain) {
+  limit_.set(3000);  // the file can be made, but not written
   nowNs_ += kRetryNs;
-  EXPECT_TRUE(drainer->drainOnce().stopped);
-  limit.lift();
+  EXPECT_TRUE(drainer_->drainOnce().stopped);
+  limit_.lift();
   nowNs_ += kRetryNs;
-  const DrainProgress progress = drainer->drainOnce();
+  const DrainProgress progress = drainer_->drainOnce();
   EXPECT_FALSE(progress.stopped);
-  EXPECT_TRUE(progress.begunAnew);
   EXPECT_EQ(progress.newImages.size(), 1U);
-  EXPECT_FALSE(drainer->drainOnce().begunAnew);
-  const auto totals = drainer->finish(output());
-  ASSERT_TRUE(totals) << totals.error().message;
-  EXPECT_THAT(totals->dropped, ElementsAre(std::pair("part missing", 2)));
-  EXPECT_THAT(totals->warnings,
-              testing::UnorderedElementsAre(testing::HasSubstr("at least 2 records, is lost"),
-                                            testing::HasSubstr("nothing could be stored")));
-  EXPECT_THAT(rows("SELECT text FROM slice JOIN string s ON s.id = name_id"), ElementsAre("kept"));
-  EXPECT_THAT(rows("SELECT value FROM meta WHERE key = 'job'"), ElementsAre("job"));
+  expectWhatIsLeft();
+}
+
+TEST_F(DeletedTrace, IsNoticedAtTheEnd) {
+  expectWhatIsLeft();
 }
 
 TEST_F(FullDisk, LosesNothingUncountedWhenItIsKilledOnAFullDisk) {

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 using test::SpoolBuilder;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using wire::SliceKind;
 
 TEST_F(RecoverTest, FinishesThePartOnce) {
@@ -68,7 +69,7 @@ TEST_F(RecoverTest, ReadsTheEnvironmentOfProcessesThatRun) {
   auto trace = store::openTrace(output());
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_THAT(test::readRows(*trace, "SELECT command FROM process"),
-              ElementsAre(testing::HasSubstr("drainer_test")));
+              ElementsAre(HasSubstr("drainer_test")));
 }
 
 TEST_F(RecoverTest, LeavesRunningProcessesAloneUnlessToldToFollow) {
@@ -136,7 +137,7 @@ TEST_F(RecoverTest, FindsTheSessionOfATrace) {
   ASSERT_TRUE(recovered) << recovered.error().message;
   EXPECT_THAT(names(output()), ElementsAre("a"));
   EXPECT_FALSE(fs::exists(session()));
-  EXPECT_THAT(findSession(output(), {place()}).error().message, testing::HasSubstr("is complete"));
+  EXPECT_THAT(findSession(output(), {place()}).error().message, HasSubstr("is complete"));
 }
 
 TEST_F(RecoverTest, SaysWhereTheSessionOfAPartIsToBeLookedFor) {
@@ -148,8 +149,8 @@ TEST_F(RecoverTest, SaysWhereTheSessionOfAPartIsToBeLookedFor) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::NotFound);
     EXPECT_THAT(refused.error().message,
-                testing::HasSubstr("sonde-" + std::to_string(::geteuid()) +
-                                   "/4194304-abc in the --spool of that run"));
+                HasSubstr("sonde-" + std::to_string(::geteuid()) +
+                          "/4194304-abc in the --spool of that run"));
     EXPECT_FALSE(fs::exists(folder_.path() / "other.sonde"));
   }
 }
@@ -161,7 +162,7 @@ TEST_F(RecoverTest, AsksForAPartThatWasMovedToBeMovedBack) {
   options_.places = {place()};
   const auto refused = recoverSession(moved, options_);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, testing::HasSubstr("move it back"));
+  EXPECT_THAT(refused.error().message, HasSubstr("move it back"));
   EXPECT_FALSE(fs::exists(output()));
 }
 
@@ -216,7 +217,7 @@ TEST_F(RecoverTest, BlamesTheTraceThatIsDamagedAndLeavesNoCopy) {
     EXPECT_EQ(refused.error().code, ErrorCode::Corrupt);
     EXPECT_THAT(refused.error().message,
                 testing::AllOf(testing::StartsWith(part().string() + " is damaged ("),
-                               testing::Not(testing::HasSubstr("other.sonde"))));
+                               testing::Not(HasSubstr("other.sonde.part"))));
     EXPECT_FALSE(fs::exists(folder_.path() / "other.sonde.part"));
     EXPECT_EQ(fs::file_size(part()), 5000U);
   }
@@ -257,15 +258,52 @@ TEST_F(RecoverTest, SaysThatSpoolFilesOfACopyCouldNotBeOpened) {
 }
 
 // It would be removed to make room for its own copy.
-TEST_F(RecoverTest, KnowsItsOwnTraceByAnotherSpelling) {
+TEST_F(RecoverTest, WritesNoCopyInPlaceOfItsOwnTrace) {
   recordedByHalf();
-  const std::atomic<bool> stop{true};
-  options_.stop = &stop;
-  options_.output = folder_.path() / "." / "out.sonde";
-  const auto recovered = recoverSession(session(), options_);
-  ASSERT_TRUE(recovered) << recovered.error().message;
-  EXPECT_THAT(names(output()), ElementsAre("stored", "left"));
-  EXPECT_FALSE(fs::exists(session()));
+  fs::create_directory_symlink(folder_.path(), folder_ / "link");
+  for (const fs::path& spelling :
+       {folder_.path() / "." / "out.sonde", folder_.path() / "link" / "out.sonde"}) {
+    options_.output = spelling;
+    const auto refused = recoverSession(session(), options_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    EXPECT_THAT(refused.error().message, HasSubstr("this session's own trace goes: leave out -o"));
+  }
+  EXPECT_THAT(names(part()), ElementsAre("stored"));
+}
+
+// It is the session's: the user has moved it to where there is room.
+TEST_F(RecoverTest, WritesNoCopyOverAnUnfinishedTrace) {
+  recordedByHalf();
+  options_.output = folder_.path() / "other.sonde";
+  options_.replace = true;
+  const fs::path moved = folder_.path() / "other.sonde.part";
+  for (const char* suffix : {"", "-wal"})
+    if (fs::exists(part().string() + suffix))
+      fs::rename(part().string() + suffix, moved.string() + suffix);
+  const auto refused = recoverSession(session(), options_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(refused.error().message, HasSubstr(moved.string() + " is in the way"));
+  EXPECT_THAT(names(moved), ElementsAre("stored"));
+}
+
+TEST_F(RecoverTest, SaysThatAFolderHasTheNameOfTheTrace) {
+  recordedByHalf();
+  options_.replace = true;
+  fs::create_directory(output());
+  const auto own = recoverSession(session(), options_);
+  ASSERT_FALSE(own);
+  EXPECT_THAT(
+      own.error().message,
+      testing::EndsWith("no file that could be replaced: give another name with sonde recover " +
+                        session().string() + " -o OTHER"));
+  options_.output = folder_.path() / "other.sonde";
+  fs::create_directory(options_.output);
+  const auto copy = recoverSession(session(), options_);
+  ASSERT_FALSE(copy);
+  EXPECT_THAT(copy.error().message, HasSubstr("no file that could be replaced"));
+  EXPECT_THAT(names(part()), ElementsAre("stored"));
 }
 
 TEST_F(RecoverTest, OnlyRenamesWhatWasFinished) {

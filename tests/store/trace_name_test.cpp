@@ -67,6 +67,19 @@ TEST_F(TraceName, ADeviceAFolderAndAnOpenFilesNameAreNeverReplaced) {
   EXPECT_TRUE(fs::is_directory(file("folder")));
 }
 
+TEST_F(TraceName, TheNameOfARecordingIsNotTakenByAnotherVerb) {
+  const fs::path part = finished("out.sonde.part");
+  ASSERT_GOOD(checkOutput(file("out.sonde"), true));
+  {
+    ASSERT_GOOD_ASSIGN(Database trace, Database::open(part, Access::ReadWrite));
+    ASSERT_GOOD(trace.exec("INSERT INTO meta VALUES ('session', '1-abc')"));
+  }
+  const auto refused = checkOutput(file("out.sonde"), true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_NE(refused.error().message.find("is a recording that goes on"), std::string::npos);
+}
+
 TEST_F(TraceName, RemovesATraceWithItsLogs) {
   unfinished(file("old"));
   removeTrace(file("old"));
