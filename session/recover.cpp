@@ -22,6 +22,7 @@
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -105,11 +106,16 @@ Result<std::unique_ptr<Drainer>> openDrainer(const Session& session,
 bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOptions& options) {
   bool said = false;
   bool saidWhy = false;
+  std::set<ImageId> described;
   for (;;) {
     const DrainProgress progress = drainer.drainOnce();
-    for (const ImageId& image : progress.newImages)
-      if (auto captured = captureImage(image, redactor))
-        drainer.noteProcess(std::move(captured->facts));
+    for (const ImageId& image : progress.newImages) {
+      auto captured = described.contains(image) ? std::nullopt : captureImage(image, redactor);
+      if (!captured)
+        continue;
+      described.insert(image);
+      drainer.noteProcess(std::move(captured->facts));
+    }
     if (progress.liveImages == 0)
       return true;
     if (!options.follow)
@@ -137,11 +143,12 @@ Result<void> checkCopy(const Session& session, const RecoverOptions& options) {
                              "another file",
                              options.output.string())};
   SONDE_TRY(store::checkName(options.output, options.replace));
-  if (const fs::path part = store::partOf(options.output); isThere(part))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} is in the way: name another file with -o, or move it away if "
-                             "nothing needs it",
-                             part.string())};
+  for (const fs::path& file : store::filesOf(store::partOf(options.output)))
+    if (isThere(file))
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{} is in the way: name another file with -o, or move it away if "
+                               "nothing needs it",
+                               file.string())};
   if (session.manifest && !isThere(session.manifest->part) &&
       isTraceOf(session.manifest->output, session.manifest->session))
     return Error{ErrorCode::InvalidArgument,

@@ -29,7 +29,10 @@ bool isRecording(const fs::path& part) {
   if (!fs::exists(part, ignored))
     return false;
   const auto trace = openTrace(part);
-  return trace && trace->queryText("SELECT value FROM meta WHERE key = 'session'");
+  if (!trace)  // being finished, or cut off in that: its log says so
+    return fs::exists(part.string() + "-wal", ignored) ||
+           fs::exists(part.string() + "-journal", ignored);
+  return static_cast<bool>(trace->queryText("SELECT value FROM meta WHERE key = 'session'"));
 }
 
 }  // namespace

@@ -288,6 +288,17 @@ TEST_F(RecoverTest, WritesNoCopyOverAnUnfinishedTrace) {
   EXPECT_THAT(names(moved), ElementsAre("stored"));
 }
 
+TEST_F(RecoverTest, WritesNoCopyBesideALogThatIsNotItsOwn) {
+  recordedByHalf();
+  options_.output = folder_.path() / "other.sonde";
+  const fs::path log = folder_.path() / "other.sonde.part-wal";
+  test::writeText(log, "of a trace that was moved away");
+  const auto refused = recoverSession(session(), options_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(log.string() + " is in the way"));
+  EXPECT_EQ(test::readText(log), "of a trace that was moved away");
+}
+
 TEST_F(RecoverTest, SaysThatAFolderHasTheNameOfTheTrace) {
   recordedByHalf();
   options_.replace = true;

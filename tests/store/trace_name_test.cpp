@@ -80,6 +80,13 @@ TEST_F(TraceName, TheNameOfARecordingIsNotTakenByAnotherVerb) {
   EXPECT_NE(refused.error().message.find("is a recording that goes on"), std::string::npos);
 }
 
+TEST_F(TraceName, ARecordingThatCannotBeReadNowIsKnownByItsLog) {
+  std::ofstream(file("out.sonde.part")) << "no trace";
+  ASSERT_GOOD(checkOutput(file("out.sonde"), true));
+  std::ofstream(file("out.sonde.part-journal")) << "a log";
+  EXPECT_FALSE(checkOutput(file("out.sonde"), true));
+}
+
 TEST_F(TraceName, RemovesATraceWithItsLogs) {
   unfinished(file("old"));
   removeTrace(file("old"));

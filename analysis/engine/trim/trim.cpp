@@ -178,12 +178,12 @@ Result<void> cut(Database trace, const TrimOptions& options) {
     SONDE_TRY(dropTimed(trace, options));
     SONDE_TRY(dropSlices(trace));
     SONDE_TRY(closeReferences(trace));
-    SONDE_TRY(
-        trace.exec(fmt::format("DELETE FROM finding; DELETE FROM line; DELETE FROM lod;"
-                               "DELETE FROM meta WHERE key IN ('finished', 'origin_ns');"
-                               "INSERT OR REPLACE INTO meta VALUES ('trimmed', 'iterations {}-{}')",
-                               options.first,
-                               options.last)));
+    SONDE_TRY(trace.exec(
+        fmt::format("DELETE FROM finding; DELETE FROM line; DELETE FROM lod;"
+                    "DELETE FROM meta WHERE key IN ('session', 'drained', 'finished', 'origin_ns');"
+                    "INSERT OR REPLACE INTO meta VALUES ('trimmed', 'iterations {}-{}')",
+                    options.first,
+                    options.last)));
     SONDE_TRY(transaction.commit());
   }
   options.progress("packing", 0.5);
