@@ -202,7 +202,7 @@ class Output(RunTest):
 
     def test_recover_says_what_it_has_written(self):
         self.killed_recording()
-        said = rf"{self.output}: \d+ processes, \d+ slices, \d+ lost records\nnext: sonde report {self.output}\n"
+        said = rf"{self.output}: \d+ process(?:es)?, \d+ slices, \d+ lost records\nnext: sonde report {self.output}\n"
         result = self.recover("out.sonde.part")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, f"^{said}$")
