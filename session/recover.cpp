@@ -205,8 +205,12 @@ Result<Recovered> writeCopy(Session& session, const RecoverOptions& options) {
   auto recovered = fillCopy(session, options, hasOwn, std::move(lock));
   if (recovered)
     return recovered;
+  const auto isFinished = [](const fs::path& trace) {
+    const auto state = stateOf(trace);
+    return state && state->finished;
+  };
   const fs::path part = store::partOf(options.output);
-  if (const auto state = stateOf(part); !state || !state->finished)
+  if (!isFinished(part) || (hasOwn && isFinished(session.manifest->part)))
     store::removeTrace(part);
   return recovered;
 }

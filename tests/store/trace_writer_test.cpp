@@ -220,17 +220,21 @@ TEST_F(Writer, WhatWasNotCommittedIsGoneAndIdsOfOpenScopesAreNotGivenAgain) {
   EXPECT_GT(writer.reserveSliceId(), open);
 }
 
+Error internUntilItFails(TraceWriter& writer) {
+  for (int i = 0; i < 100'000; ++i)
+    if (const auto id = writer.intern("text " + std::to_string(i) + std::string(200, '.')); !id)
+      return id.error();
+  ADD_FAILURE() << "it never failed";
+  return {};
+}
+
 TEST_F(Writer, AFullDiskTakesBackTheTransactionAndNoMore) {
   TraceWriter writer = created("a.part");
   ASSERT_GOOD(writeSample(writer, 1));
   ASSERT_GOOD_ASSIGN(const auto pages, writer.database().queryInteger("PRAGMA page_count"));
   ASSERT_GOOD(writer.database().exec("PRAGMA max_page_count = " + std::to_string(pages + 4)));
   ASSERT_GOOD(writer.begin());
-  Result<model::StringId> interned = model::StringId{};
-  for (int i = 0; interned && i < 100'000; ++i)
-    interned = writer.intern("text " + std::to_string(i) + std::string(200, '.'));
-  ASSERT_FALSE(interned);
-  EXPECT_EQ(interned.error().code, ErrorCode::NoSpace);
+  EXPECT_EQ(internUntilItFails(writer).code, ErrorCode::NoSpace);
   ASSERT_GOOD(writer.rollback());
   ASSERT_GOOD(writer.database().exec("PRAGMA max_page_count = 1000000"));
   ASSERT_GOOD(writer.begin());
@@ -258,12 +262,9 @@ TEST_F(Writer, AfterAFailureNothingIsStoredUntilRollback) {
     const test::FileLimit limit;
     limit.set(256 << 10);
     ASSERT_GOOD(writer.begin());
-    Result<model::StringId> interned = model::StringId{};
-    for (int i = 0; interned && i < 100'000; ++i)
-      interned = writer.intern("text " + std::to_string(i) + std::string(200, '.'));
-    ASSERT_FALSE(interned);
-    EXPECT_EQ(interned.error().code, ErrorCode::NoSpace);
-    message = interned.error().message;
+    const Error failure = internUntilItFails(writer);
+    EXPECT_EQ(failure.code, ErrorCode::NoSpace);
+    message = failure.message;
     EXPECT_TRUE(message.starts_with("cannot store rows of 'string': ")) << message;
   }
   EXPECT_FALSE(writer.database().inTransaction());

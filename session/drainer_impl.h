@@ -1,0 +1,81 @@
+// What a Drainer is made of: passes (drainer_pass.cpp), each one transaction, and when they run,
+// after what failure, and up to which limit (drainer.cpp). Within those two files; one thread.
+#pragma once
+
+#include "session/drainer.h"
+#include "session/image_set.h"
+#include "session/recorder_notes.h"
+#include "session/spool_lock.h"
+#include "session/stall.h"
+#include "session/trace_recorder.h"
+#include "session/trace_room.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde::session {
+
+class Drainer::Impl {
+ public:
+  Impl(DrainerOptions options, std::optional<SpoolLock> lock);
+
+  Result<void> openTrace();
+  DrainProgress drainOnce();
+  Result<DrainTotals> finish(const std::filesystem::path& output,
+                             std::function<MetaRows()> lastMeta);
+
+  RecorderNotes& notes() noexcept { return notes_; }
+  void noteWarning(std::string text) {
+    notes_.addWarning(options_.clock().monotonicNs, std::move(text));
+  }
+  void stopRecording() const { session::stopRecording(options_.folder); }
+  const DrainTotals& totals() const { return totals_; }
+
+ private:
+  // What becomes of the records, and which images are closed: those of ended processes, or all.
+  enum class Pass { Store, StoreAndClose, CountAndClose };
+  struct Ending {
+    SpoolImage* image;
+    bool runs;
+  };
+
+  void stall(const Error& error);
+  void reachLimit();
+  bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
+  bool mayStore();
+  void scan(DrainProgress& progress);
+  std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
+  bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
+  // For so many bytes of the spool, unless they are to be counted; they are past the limit.
+  Result<void> findRoom(Pass pass, std::uint64_t bytes);
+  // False: there is more to be done by another call.
+  Result<bool> run(Pass pass, DrainProgress& progress);
+  Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
+  // Returns the number of records.
+  Result<std::uint64_t> storeAll(Pass pass, const std::vector<Ending>& ending);
+  Result<void> beginImages(const ClockTriple& now);
+  Result<void> closeAll();
+  Result<store::Database> releaseTrace();
+
+  DrainerOptions options_;
+  std::optional<SpoolLock> lock_;
+  TraceRoom room_;
+  std::unique_ptr<TraceRecorder> recorder_;
+  std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
+  RecorderNotes notes_;
+  DrainTotals totals_;
+  std::set<std::string> unreadable_;  // files that are noted already
+  std::optional<Stall> stall_;
+  bool limitReached_ = false;  // nothing is stored any more, all is counted
+  bool finished_ = false;
+  std::uint32_t liveImages_ = 0;  // when the images were looked at last
+};
+
+}  // namespace sonde::session

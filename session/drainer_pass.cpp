@@ -1,0 +1,158 @@
+// One pass of a Drainer: what the spool has, in one transaction.
+#include "session/drainer_impl.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace sonde::session {
+
+namespace {
+
+constexpr std::string_view kOutputFull = "output full";
+constexpr std::string_view kMaxSize = "max size";
+
+}  // namespace
+
+void Drainer::Impl::scan(DrainProgress& progress) {
+  std::vector<ImageSet::Unreadable> unreadable;
+  const auto fresh = images_->scan(recorder_->writer().database(), unreadable);
+  progress.newImages.insert(progress.newImages.end(), fresh.begin(), fresh.end());
+  if (!fresh.empty())
+    notes_.tryFactsAgain();
+  for (const ImageSet::Unreadable& file : unreadable) {
+    if (!unreadable_.insert(file.file).second)
+      continue;
+    notes_.addLoss("process", "unknown", "damaged", 1);
+    notes_.setMeta("unreadable " + file.file, file.why);
+  }
+}
+
+std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
+                                                             DrainProgress& progress) const {
+  std::vector<Ending> ending;
+  progress.liveImages = images_->waiting();
+  for (const auto& image : images_->open()) {
+    const bool over = images_->isOver(*image);
+    progress.liveImages += over ? 0 : 1;
+    if (over || pass != Pass::Store)
+      ending.push_back({image.get(), !over});
+  }
+  return ending;
+}
+
+bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const {
+  // Slots go back when the transaction has committed: the larger it is, the longer a full spool
+  // stays full, and the more room it takes at once.
+  const std::uint64_t most = std::clamp<std::uint64_t>(
+      room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
+  bool work = stall_ || notes_.pending();
+  for (const auto& image : images_->open()) {
+    const std::uint64_t found = image->look(most);
+    bytes += found;
+    // What is only counted is not given back: it is no work a second time.
+    work = work || (limitReached_ ? found > 0 : image->hasWork()) || !image->begun();
+  }
+  std::erase_if(ending, [](const Ending& end) { return end.image->hasMore(); });
+  return work || !ending.empty();
+}
+
+Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
+  if (counts(pass))
+    return {};
+  if (!room_.withinLimit(bytes))
+    SONDE_TRY(recorder_->writer().foldLog());
+  if (room_.withinLimit(bytes))
+    return room_.check(bytes);
+  reachLimit();
+  return {};
+}
+
+// One transaction. Whether a process has ended is asked before its records are looked for, so that
+// what it did last is among them; the clocks are read after that, so that no record is younger than
+// the reading.
+Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
+  scan(progress);
+  std::vector<Ending> ending = findEnding(pass, progress);
+  std::uint64_t bytes = 0;
+  const bool work = findWork(ending, bytes);
+  if (work || pass != Pass::Store) {
+    SONDE_TRY(findRoom(pass, bytes));
+    SONDE_TRY(recorder_->writer().begin());
+    SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending));
+    SONDE_TRY(recorder_->writer().commit());
+    notes_.committed();
+    stall_.reset();
+    progress.records += records;
+  }
+  progress.bytes += bytes;
+  totals_.bytes += bytes;
+  // What is closed now makes room for those that wait.
+  bool more = images_->waiting() > 0 && !ending.empty();
+  for (const auto& image : images_->open()) {
+    more = more || image->hasMore();
+    // What is only counted is stored as a loss when its image closes: until then it stays.
+    if (!counts(pass) || image->finished())
+      images_->giveBack(*image);
+    if (image->finished())
+      totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
+  }
+  images_->sweep();
+  return !more;
+}
+
+Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
+  for (bool done = false; !done;) {
+    SONDE_TRY_ASSIGN(done, run(pass, progress));
+  }
+  return {};
+}
+
+Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Ending>& ending) {
+  const ClockTriple now = options_.clock();
+  std::uint64_t records = 0;
+  SONDE_TRY(beginImages(now));
+  for (const auto& image : images_->open()) {
+    if (counts(pass))
+      image->giveUp(limitReached_ ? kMaxSize : kOutputFull);
+    else
+      records += image->store(recorder_->sink());
+  }
+  if (stall_)
+    SONDE_TRY(recorder_->addWarning(
+        stall_->since().monotonicNs,
+        pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
+  SONDE_TRY(notes_.store(*images_, *recorder_));
+  for (const Ending& end : ending)
+    images_->close(*end.image, end.runs, recorder_->sink());
+  // From here on the finaliser is all that is left to do, wherever it is interrupted.
+  if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
+    recorder_->sink().add(model::Meta{"drained", "1"});
+  if (recorder_->sink().failed())
+    return recorder_->sink().failure();
+  return records;
+}
+
+Result<void> Drainer::Impl::beginImages(const ClockTriple& now) {
+  std::vector<std::pair<SpoolImage*, TraceRecorder::Host*>> fresh;
+  for (const auto& image : images_->open()) {
+    SONDE_TRY_ASSIGN(TraceRecorder::Host* const host, recorder_->hostOf(image->identity()));
+    if (image->identity().clock == wire::ClockKind::Tsc) {
+      host->hasTicks = true;
+      image->offerClocks(host->fit);
+    }
+    if (!image->begun())
+      fresh.emplace_back(image.get(), host);
+  }
+  recorder_->settleClocks(now);
+  for (const auto& [image, host] : fresh) {
+    image->process().row.hostId = host->id;
+    image->process().row.parentId = images_->parentOf(*image);
+    if (!image->process().row.command && !image->identity().command.empty())
+      image->setCommand(options_.redactor.commandLine(image->identity().command));
+    SONDE_TRY(
+        image->begin(recorder_->sink(), TraceRecorder::timeBase(*host, image->identity().clock)));
+  }
+  return {};
+}
+
+}  // namespace sonde::session
