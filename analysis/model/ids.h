@@ -21,6 +21,7 @@ using ChannelId = StrongId<struct ChannelTag>;
 using TransferId = StrongId<struct TransferTag>;
 using IterationId = StrongId<struct IterationTag>;
 using CounterId = StrongId<struct CounterTag>;
+using FrameId = StrongId<struct FrameTag>;
 using StackId = StrongId<struct StackTag>;
 using NoteId = StrongId<struct NoteTag>;
 

@@ -17,6 +17,7 @@ constexpr Words kScopeHows[] = {"", "own", "inherited", "none"};
 constexpr Words kProcessStates[] = {"", "running", "exited", "signalled", "replaced", "unknown"};
 constexpr Words kChannelKinds[] = {"", "tcp", "unix", "pipe", "mpi", "nccl"};
 constexpr Words kDirections[] = {"", "send", "receive"};
+constexpr Words kFrameKinds[] = {"", "native", "python", "kernel"};
 constexpr Words kCollectiveOps[] = {"",
                                     "allreduce",
                                     "broadcast",
@@ -95,6 +96,9 @@ Words word(ChannelKind kind) noexcept {
 }
 Words word(Direction direction) noexcept {
   return wordAt(kDirections, direction);
+}
+Words word(FrameKind kind) noexcept {
+  return wordAt(kFrameKinds, kind);
 }
 Words word(CollectiveOp op) noexcept {
   return wordAt(kCollectiveOps, op);

@@ -47,6 +47,9 @@ enum class ChannelKind : std::uint8_t { Tcp = 1, Unix = 2, Pipe = 3, Mpi = 4, Nc
 
 enum class Direction : std::uint8_t { Send = 1, Receive = 2 };
 
+// Where a frame's code is; Kernel: the operating system's.
+enum class FrameKind : std::uint8_t { Native = 1, Python = 2, Kernel = 3 };
+
 enum class CollectiveOp : std::uint8_t {
   Allreduce = 1,
   Broadcast = 2,
@@ -113,6 +116,7 @@ std::string_view word(ScopeHow how) noexcept;
 std::string_view word(ProcessState state) noexcept;
 std::string_view word(ChannelKind kind) noexcept;
 std::string_view word(Direction direction) noexcept;
+std::string_view word(FrameKind kind) noexcept;
 std::string_view word(CollectiveOp op) noexcept;
 std::string_view word(DataType type) noexcept;
 std::string_view word(CopyKind kind) noexcept;

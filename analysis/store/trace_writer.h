@@ -11,6 +11,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/model/account.h"
+#include "analysis/model/code.h"
 #include "analysis/model/device_work.h"
 #include "analysis/model/event.h"
 #include "analysis/model/place.h"
@@ -78,6 +79,9 @@ class TraceWriter {
   Result<void> add(const model::Scalar& row);
   Result<model::CounterId> add(const model::Counter& row);
   Result<void> add(const model::Sample& row);
+  Result<model::FrameId> add(const model::Frame& row);
+  Result<model::StackId> add(const model::Stack& row);
+  Result<void> add(const model::StackSample& row);
   Result<void> add(const model::Overhead& row);
   Result<void> add(const model::ProbeCall& row);
   Result<void> add(const model::Loss& row);

@@ -231,6 +231,26 @@ Result<void> TraceWriter::add(const model::Sample& row) {
   return state_->insert(Table::Sample, row.counterId, row.tsNs, row.value);
 }
 
+Result<model::FrameId> TraceWriter::add(const model::Frame& row) {
+  return state_->insertWithId(Table::Frame,
+                              row.id,
+                              wordOf(row.kind),
+                              row.nameId,
+                              row.pathId,
+                              row.line,
+                              row.buildId,
+                              row.address);
+}
+
+Result<model::StackId> TraceWriter::add(const model::Stack& row) {
+  return state_->insertWithId(Table::Stack, row.id, row.parentId, row.frameId);
+}
+
+Result<void> TraceWriter::add(const model::StackSample& row) {
+  return state_->insert(
+      Table::StackSample, row.threadId, row.tsNs, row.stackId, row.weightNs, row.truncated);
+}
+
 Result<void> TraceWriter::add(const model::Overhead& row) {
   return state_->insert(Table::Overhead,
                         row.probe,

@@ -155,6 +155,74 @@ TEST_F(NsightImporterTest, MpiGivesRanksAndCollectives) {
             "broadcast|64|2|collective|mpi");
 }
 
+// Each stack from the outermost frame on: kind:name@file+address.
+constexpr const char* kStackRow =
+    "WITH RECURSIVE walk(top, parent, path) AS ("
+    "SELECT s.id, s.parent_id, f.kind || ':' || n.text || '@' || coalesce(m.text, '-') || "
+    "coalesce('+' || f.address, '') FROM stack s JOIN frame f ON f.id = s.frame_id "
+    "JOIN string n ON n.id = f.name_id LEFT JOIN string m ON m.id = f.path_id "
+    "UNION ALL SELECT top, s.parent_id, f.kind || ':' || n.text || '@' || coalesce(m.text, '-') "
+    "|| coalesce('+' || f.address, '') || ';' || path FROM walk JOIN stack s ON s.id = parent "
+    "JOIN frame f ON f.id = s.frame_id JOIN string n ON n.id = f.name_id "
+    "LEFT JOIN string m ON m.id = f.path_id) "
+    "SELECT x.ts_ns || '|' || t.tid || '|' || x.weight || '|' || x.truncated || '|' || "
+    "coalesce(path, '-') AS concat_row FROM stack_sample x JOIN thread t ON t.id = x.thread_id "
+    "LEFT JOIN walk ON top = x.stack_id AND parent IS NULL ORDER BY x.ts_ns";
+
+TEST_F(NsightImporterTest, SamplesHaveTheirStacks) {
+  make();
+  const auto text = [&](const char* value) { return std::to_string(file_->string(value)); };
+  const std::string start = text("_start");
+  const std::string run = text("run");
+  const std::string hash = text("0x7f00");
+  const std::string idle = text("do_idle");
+  const std::string broken = text("[Broken backtraces]");
+  const std::string python = text("/usr/bin/python3");
+  const std::string kernel = text("[kernel.kallsyms]");
+  const std::string frames =
+      "INSERT INTO SAMPLING_CALLCHAINS(id, stackDepth, symbol, module, originalIP, unresolved, "
+      "kernelMode, specialEntry) VALUES ";
+  file_->run(
+      "INSERT INTO COMPOSITE_EVENTS(id, start, globalTid, cpuCycles) VALUES "
+      "(1, 100, $TID, 9), (2, 200, $TID, 9), (3, 300, $TID, 9), (5, 350, $TID + 1, 9);");
+  // The innermost first, as Nsight writes them; one of a sample that is not there.
+  file_->run(frames + "(2, 0, " + run + ", " + python + ", 7, 0, 0, 0), (2, 1, " + start + ", " +
+             python + ", 5, 0, 0, 0), (1, 0, " + run + ", " + python + ", 6, 0, 0, 0), (1, 1, " +
+             start + ", " + python + ", 5, 0, 0, 0), (3, 0, " + hash + ", " + python +
+             ", 32512, 1, 0, 0), (3, 1, " + broken + ", " + python + ", 0, 0, 0, 1), (4, 0, " +
+             run + ", " + python + ", 7, 0, 0, 0), (5, 0, " + idle + ", " + kernel +
+             ", 9, 0, 1, 0)");
+  mustImport();
+  EXPECT_EQ(rows(kStackRow),
+            "100|4243|100|0|native:_start@/usr/bin/python3;native:run@/usr/bin/python3 "
+            "200|4243|100|0|native:_start@/usr/bin/python3;native:run@/usr/bin/python3 "
+            "300|4243|100|1|native:0x7f00@/usr/bin/python3+32512 "
+            "350|4244|100|0|kernel:do_idle@[kernel.kallsyms]");
+  EXPECT_EQ(rows("SELECT (SELECT count(*) FROM stack) || '|' || (SELECT count(*) FROM frame) AS "
+                 "concat_row"),
+            "4|4");
+}
+
+TEST_F(NsightImporterTest, SamplesWithoutFramesAreKept) {
+  make();
+  file_->run(
+      "DROP TABLE SAMPLING_CALLCHAINS; INSERT INTO COMPOSITE_EVENTS(id, start, globalTid, "
+      "cpuCycles) VALUES (1, 100, $TID, 9)");
+  mustImport();
+  EXPECT_EQ(rows(kStackRow), "100|4243|0|0|-");
+}
+
+TEST_F(NsightImporterTest, CallsOfLibrariesAreSlices) {
+  make().fill();
+  file_->run("INSERT INTO CUBLAS_EVENTS VALUES (900, 950, 0, $TID, " +
+             std::to_string(file_->string("cublasSgemm_v2")) + ")");
+  mustImport();
+  EXPECT_EQ(
+      rows("SELECT s.kind || '|' || n.text || '|' || s.dur_ns AS concat_row FROM slice s JOIN "
+           "string n ON n.id = s.name_id WHERE s.category = 'cublas'"),
+      "api|cublasSgemm_v2|50");
+}
+
 TEST_F(NsightImporterTest, TablesThatAreNotThereAreNamedAndTheRestIsImported) {
   for (const char* missing : {"CUPTI_ACTIVITY_KIND_RUNTIME",
                               "CUPTI_ACTIVITY_KIND_KERNEL",

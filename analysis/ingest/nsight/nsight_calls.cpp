@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 namespace sonde::ingest {
 namespace {
@@ -77,16 +79,16 @@ Result<void> systemCall(NsightContext& context, const NsightTable& row) {
   return {};
 }
 
-Result<void> overhead(NsightContext& context, const NsightTable& row) {
+// A call of a library, or of the profiler's own.
+Result<void> call(NsightContext& context, const NsightTable& row, std::string_view category) {
   const auto span = context.spanOf(row.integer(Start), row.integer(End));
   if (!span)
     return {};
   model::Slice slice;
   slice.kind = model::SliceKind::Api;
-  slice.category = "overhead";
+  slice.category = category;
   SONDE_TRY_ASSIGN(slice.nameId, context.names.id(row.integer(Name)));
-  SONDE_TRY(context.addSlice(slice, *row.integer(Thread), *span));
-  return {};
+  return addCall(context, row, *span, slice);
 }
 
 }  // namespace
@@ -97,7 +99,13 @@ Result<void> importNsightCalls(NsightContext& context) {
   };
   SONDE_TRY(context.read("CUPTI_ACTIVITY_KIND_RUNTIME", kCall, "cuda_api", each(api)));
   SONDE_TRY(context.read("OSRT_API", kCall, "osrt", each(systemCall)));
-  return context.read("PROFILER_OVERHEAD", kCall, "overhead", each(overhead));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCalls = {
+      {{"CUBLAS_EVENTS", "cublas"}, {"CUDNN_EVENTS", "cudnn"}, {"PROFILER_OVERHEAD", "overhead"}}};
+  for (const auto& [table, category] : kCalls)
+    SONDE_TRY(context.read(table, kCall, category, [&, name = category](const NsightTable& row) {
+      return call(context, row, name);
+    }));
+  return {};
 }
 
 }  // namespace sonde::ingest

@@ -43,6 +43,12 @@ class NsightContext {
                     std::string_view category,
                     const Row& row);
 
+  // The same of a table whose rows are parts of events: they count as none.
+  template <typename Row>
+  Result<void> readParts(std::string_view name,
+                         std::span<const NsightTable::Column> columns,
+                         const Row& row);
+
   // The times of a row on the clock of the trace; none: they do not fit, which is counted. An end
   // before the start is counted, too, and taken for the start.
   std::optional<Span> spanOf(model::OptionalInt start, model::OptionalInt end);
@@ -93,18 +99,28 @@ Result<void> NsightContext::read(std::string_view name,
                                  std::span<const NsightTable::Column> columns,
                                  std::string_view category,
                                  const Row& row) {
-  SONDE_TRY_ASSIGN(auto table, NsightTable::open(file, name, columns, account));
   std::uint64_t rows = 0;
   const auto counted = [&](const NsightTable& each) -> Result<void> {
     ++rows;
+    return row(each);
+  };
+  SONDE_TRY(readParts(name, columns, counted));
+  if (rows > 0)
+    account.events[std::string(category)] += rows;
+  return {};
+}
+
+template <typename Row>
+Result<void> NsightContext::readParts(std::string_view name,
+                                      std::span<const NsightTable::Column> columns,
+                                      const Row& row) {
+  SONDE_TRY_ASSIGN(auto table, NsightTable::open(file, name, columns, account));
+  const auto noted = [&](const NsightTable& each) -> Result<void> {
     SONDE_TRY(row(each));
     rowDone();
     return {};
   };
-  SONDE_TRY(forEachRow(std::move(table), counted));
-  if (rows > 0)
-    account.events[std::string(category)] += rows;
-  return {};
+  return forEachRow(std::move(table), noted);
 }
 
 }  // namespace sonde::ingest

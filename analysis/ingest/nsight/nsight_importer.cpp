@@ -6,6 +6,7 @@
 #include "analysis/ingest/nsight/nsight_mpi.h"
 #include "analysis/ingest/nsight/nsight_places.h"
 #include "analysis/ingest/nsight/nsight_ranges.h"
+#include "analysis/ingest/nsight/nsight_samples.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,7 +30,10 @@ constexpr std::pair<std::string_view, std::string_view> kExpected[] = {
 };
 
 // Tables that are read, besides kExpected, or that say nothing that a trace holds.
-constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+constexpr std::string_view kRead[] = {"COMPOSITE_EVENTS",
+                                      "CUBLAS_EVENTS",
+                                      "CUDNN_EVENTS",
+                                      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                                       "CUPTI_ACTIVITY_KIND_MEMSET",
                                       "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
                                       "DIAGNOSTIC_EVENT",
@@ -40,6 +44,7 @@ constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                                       "MPI_START_WAIT_EVENTS",
                                       "PROCESSES",
                                       "PROFILER_OVERHEAD",
+                                      "SAMPLING_CALLCHAINS",
                                       "ThreadNames"};
 constexpr std::string_view kSilent[] = {"ANALYSIS_", "ENUM_", "EXPORT_", "META_DATA_", "TARGET_"};
 
@@ -116,6 +121,7 @@ Result<void> NsightImporter::readAll(NsightContext& context) {
   SONDE_TRY(importNsightCalls(context));
   SONDE_TRY(importNsightRanges(context));
   SONDE_TRY(importNsightMpi(context));
+  SONDE_TRY(importNsightSamples(context, scratch_));
   NsightDevice device(context);
   SONDE_TRY(device.read());
   if (context.account.events.empty())

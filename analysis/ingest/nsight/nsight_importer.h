@@ -27,7 +27,7 @@ class NsightImporter {
   Result<ImportedFile> import(const std::filesystem::path& file);
 
  private:
-  static Result<void> readAll(NsightContext& context);
+  Result<void> readAll(NsightContext& context);
   static void sayWhatIsMissing(NsightContext& context);
 
   store::TraceWriter& writer_;

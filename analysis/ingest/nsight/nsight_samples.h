@@ -1,0 +1,15 @@
+// Samples of threads' call stacks (COMPOSITE_EVENTS, SAMPLING_CALLCHAINS) → `stack_sample`, `stack`
+// and `frame`.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/ingest/nsight/nsight_context.h"
+
+#include <filesystem>
+
+namespace sonde::ingest {
+
+// Sorts what does not fit into memory in `scratch`.
+Result<void> importNsightSamples(NsightContext& context, const std::filesystem::path& scratch);
+
+}  // namespace sonde::ingest

@@ -1,0 +1,38 @@
+// Rows for what code ran: frames, stacks of them, and samples of threads' stacks.
+//
+// Plain values; any thread. The rules of place.h hold for texts, ids, optionals and times.
+#pragma once
+
+#include "analysis/model/ids.h"
+#include "analysis/model/place.h"
+#include "analysis/model/words.h"
+
+#include <cstdint>
+
+namespace sonde::model {
+
+struct Frame {
+  FrameId id{};
+  FrameKind kind = FrameKind::Native;
+  StringId nameId{};
+  StringId pathId{};
+  OptionalInt line{};
+  OptionalText buildId{};
+  OptionalInt address{};
+};
+
+struct Stack {
+  StackId id{};
+  StackId parentId{};  // the caller's; none: outermost
+  FrameId frameId{};
+};
+
+struct StackSample {
+  ThreadId threadId{};
+  std::int64_t tsNs = 0;
+  StackId stackId{};  // none: it could not be unwound
+  std::int64_t weightNs = 0;
+  bool truncated = false;  // outer frames are missing
+};
+
+}  // namespace sonde::model
