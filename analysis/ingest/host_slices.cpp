@@ -16,10 +16,10 @@ bool HostSlices::ByPlace::operator()(const Staged& a, const Staged& b) const noe
          std::tie(b.thread, b.startNs, a.endNs, b.kind, b.id);
 }
 bool HostSlices::FlowByPlace::operator()(const FlowPoint& a, const FlowPoint& b) const noexcept {
-  return std::tie(a.thread, a.ns) < std::tie(b.thread, b.ns);
+  return std::tie(a.thread, a.ns, b.isNext) < std::tie(b.thread, b.ns, a.isNext);
 }
 bool HostSlices::FlowById::operator()(const FlowPoint& a, const FlowPoint& b) const noexcept {
-  return std::tie(a.kind, a.id, a.end, a.ns) < std::tie(b.kind, b.id, b.end, b.ns);
+  return std::tie(a.kind, a.id, a.ns, a.end) < std::tie(b.kind, b.id, b.ns, b.end);
 }
 bool HostSlices::LaunchOrder::operator()(const Launch& a, const Launch& b) const noexcept {
   return std::tie(a.process, a.correlation, a.slice) < std::tie(b.process, b.correlation, b.slice);
@@ -32,12 +32,12 @@ HostSlices::HostSlices(const std::filesystem::path& folder)
       settledFlows_(folder, kInMemory),
       launches_(folder, kInMemory) {}
 
-std::uint16_t HostSlices::indexOf(std::vector<std::string>& texts, std::string_view text) {
-  const auto found = std::find(texts.begin(), texts.end(), text);
-  if (found != texts.end())
-    return static_cast<std::uint16_t>(found - texts.begin());
-  texts.emplace_back(text);
-  return static_cast<std::uint16_t>(texts.size() - 1);
+std::uint32_t HostSlices::Words::numberOf(std::string_view text) {
+  key_.assign(text);
+  const auto [known, fresh] = numbers_.try_emplace(key_, static_cast<std::uint32_t>(texts_.size()));
+  if (fresh)
+    texts_.push_back(&known->first);
+  return known->second;
 }
 
 Result<void> HostSlices::add(const model::Slice& slice, model::ProcessId process) {
@@ -50,7 +50,7 @@ Result<void> HostSlices::add(const model::Slice& slice, model::ProcessId process
   staged.hasCorrelation = slice.correlationId.has_value();
   staged.correlation = slice.correlationId.value_or(0);
   staged.name = slice.nameId.value;
-  staged.category = indexOf(categories_, slice.category);
+  staged.category = categories_.numberOf(slice.category);
   staged.kind = slice.kind;
   return staged_.add(staged);
 }
@@ -65,8 +65,9 @@ Result<void> HostSlices::addFlow(std::string_view kind,
   point.id = id;
   point.line = place.line.value_or(SlicePlacer::Line());
   point.hasLine = place.line.has_value();
-  point.kind = indexOf(flowKinds_, kind);
+  point.kind = flowKinds_.numberOf(kind);
   point.end = end;
+  point.isNext = place.isNext;
   return flows_.add(point);
 }
 
@@ -86,7 +87,7 @@ Result<void> HostSlices::placeAll() {
       break;
     SONDE_TRY(place(slice));
   }
-  SONDE_TRY(settleFlows(SlicePlacer::kOpen));
+  SONDE_TRY(settleFlows(SlicePlacer::kOpen, 0));
   SONDE_TRY(launches_.sort());
   return placed_.sort();
 }
@@ -94,25 +95,40 @@ Result<void> HostSlices::placeAll() {
 // Requires: slices come in ByPlace's order.
 Result<void> HostSlices::place(Staged& slice) {
   if (slice.thread != thread_) {
-    SONDE_TRY(settleFlows(SlicePlacer::kOpen));
+    SONDE_TRY(settleFlows(SlicePlacer::kOpen, 0));
     placer_.reset();
     thread_ = slice.thread;
   }
-  SONDE_TRY(settleFlows(slice.startNs));
-  slice.place = placer_.place({slice.id, slice.startNs, slice.endNs, model::isScope(slice.kind)});
+  SONDE_TRY(settleFlows(slice.startNs, slice.id));
+  slice.place = placer_.place({slice.id,
+                               slice.startNs,
+                               slice.endNs,
+                               model::isScope(slice.kind),
+                               slice.kind == model::SliceKind::Range});
   if (slice.hasCorrelation && slice.kind == model::SliceKind::Api)
     SONDE_TRY(launches_.add({slice.process, slice.correlation, slice.id, slice.place.scope}));
   return placed_.add(slice);
 }
 
-// Looks up the points of the current thread that lie before this instant: no slice comes any more
-// that could hold them. Those of threads that have no slices tie nothing.
-Result<void> HostSlices::settleFlows(std::int64_t beforeNs) {
-  while (hasFlow_ && std::tie(nextFlow_.thread, nextFlow_.ns) < std::tie(thread_, beforeNs)) {
-    if (nextFlow_.thread == thread_)
-      nextFlow_.slice =
-          nextFlow_.hasLine ? placer_.openAt(nextFlow_.line) : placer_.innermostAt(nextFlow_.ns);
-    if (nextFlow_.slice != 0)
+std::int64_t HostSlices::sliceOf(const FlowPoint& point, std::int64_t next) const noexcept {
+  if (point.thread != thread_)
+    return 0;  // it has no slices
+  if (point.hasLine)
+    return placer_.openAt(point.line);
+  return point.isNext ? next : placer_.innermostAt(point.ns);
+}
+
+// Looks up the points of the current thread that lie before this instant, at which `next` begins:
+// no slice comes any more that could hold them.
+Result<void> HostSlices::settleFlows(std::int64_t beforeNs, std::int64_t next) {
+  const auto isSettled = [&] {
+    const bool isAtNext = nextFlow_.isNext && next != 0 && nextFlow_.ns == beforeNs;
+    return std::tie(nextFlow_.thread, nextFlow_.ns) < std::tie(thread_, beforeNs) ||
+           (nextFlow_.thread == thread_ && isAtNext);
+  };
+  while (hasFlow_ && isSettled()) {
+    nextFlow_.slice = sliceOf(nextFlow_, next);
+    if (nextFlow_.slice != 0 || nextFlow_.end == FlowEnd::Start)
       SONDE_TRY(settledFlows_.add(nextFlow_));
     SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
   }
@@ -144,18 +160,39 @@ Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t sh
   }
 }
 
+// The points of a flow come by time. A finish belongs to the last start before it; where clocks of
+// two devices differ it may come before the only start there is.
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   SONDE_TRY(settledFlows_.sort());
-  FlowPoint from{};
+  FlowPoint from{};   // slice 0: nothing that a link can begin at
+  FlowPoint early{};  // came before any start; slice 0: none did
+  int starts = 0;
+  const auto link = [&](const FlowPoint& to) -> Result<void> {
+    return from.slice == 0 ? Result<void>() : writer.add(linkOf(from, to));
+  };
   for (FlowPoint point{};;) {
     SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
+    if (!more || from.kind != point.kind || from.id != point.id) {
+      if (starts == 1 && early.slice != 0)
+        SONDE_TRY(link(early));
+      from = early = {};
+      starts = 0;
+    }
     if (!more)
       return {};
-    const bool follows = from.slice != 0 && from.kind == point.kind && from.id == point.id;
-    if (follows && point.end != FlowEnd::Start)
-      SONDE_TRY(writer.add(linkOf(from, point)));
-    if (point.end == FlowEnd::Start || (follows && point.end == FlowEnd::Step))
+    if (point.end == FlowEnd::Start) {
       from = point;
+      ++starts;
+    } else if (starts > 0) {
+      SONDE_TRY(link(point));
+      early = {};
+      if (point.end == FlowEnd::Step)
+        from = point;
+    } else if (early.slice == 0) {
+      early = point;
+    }
+    from.kind = point.kind;
+    from.id = point.id;
   }
 }
 

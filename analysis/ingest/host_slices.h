@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::ingest {
@@ -37,14 +38,16 @@ class HostSlices {
   // scope are not read. `process` is for what launch() finds by correlation.
   Result<void> add(const model::Slice& slice, model::ProcessId process);
 
-  // A point of a flow: the innermost slice that holds this instant of the thread, or, where it is
-  // known, the one of this lane and depth. The points of a flow have the same kind and id, and
-  // links tie each to the one before it.
+  // A point of a flow: the innermost slice that holds this instant of the thread, or the next that
+  // begins, or, where it is known, the one of this lane and depth. The points of a flow have the
+  // same kind and id, and links tie each to the one before it; an id that starts again is a new
+  // flow.
   enum class FlowEnd : std::uint8_t { Start, Step, Finish };
   struct FlowPlace {
     model::ThreadId thread{};
     std::int64_t ns = 0;
     std::optional<SlicePlacer::Line> line{};
+    bool isNext = false;
   };
   Result<void> addFlow(std::string_view kind, std::int64_t id, FlowEnd end, const FlowPlace& place);
 
@@ -58,6 +61,17 @@ class HostSlices {
   std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
 
  private:
+  // Texts by number, so that records of a fixed size can name them.
+  class Words {
+   public:
+    std::uint32_t numberOf(std::string_view text);
+    const std::string& operator[](std::uint32_t number) const { return *texts_[number]; }
+
+   private:
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::vector<const std::string*> texts_;
+    std::string key_;
+  };
   struct Staged {
     std::int64_t id;
     std::int64_t thread;
@@ -67,7 +81,7 @@ class HostSlices {
     std::int64_t correlation;
     std::int64_t name;
     SlicePlacer::Place place;
-    std::uint16_t category;
+    std::uint32_t category;
     model::SliceKind kind;
     bool hasCorrelation;
   };
@@ -83,9 +97,10 @@ class HostSlices {
     std::int64_t id;
     std::int64_t slice;
     SlicePlacer::Line line;
-    std::uint16_t kind;
+    std::uint32_t kind;
     FlowEnd end;
     bool hasLine;
+    bool isNext;
   };
   struct FlowByPlace {
     bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
@@ -99,11 +114,11 @@ class HostSlices {
 
   Result<void> placeAll();
   Result<void> place(Staged& slice);
-  Result<void> settleFlows(std::int64_t beforeNs);
+  Result<void> settleFlows(std::int64_t beforeNs, std::int64_t next);
+  std::int64_t sliceOf(const FlowPoint& point, std::int64_t next) const noexcept;
   Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
   Result<void> storeLinks(store::TraceWriter& writer);
   model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
-  static std::uint16_t indexOf(std::vector<std::string>& texts, std::string_view text);
 
   ExternalSorter<Staged, ByPlace> staged_;
   ExternalSorter<Staged, ById> placed_;
@@ -116,8 +131,8 @@ class HostSlices {
   std::uint64_t repeatedLaunches_ = 0;
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
-  std::vector<std::string> categories_;
-  std::vector<std::string> flowKinds_;
+  Words categories_;
+  Words flowKinds_;
 };
 
 }  // namespace sonde::ingest

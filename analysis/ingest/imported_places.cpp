@@ -53,6 +53,7 @@ ImportedPlaces::Track ImportedPlaces::track(const Label& pid, const Label& tid) 
     if (fresh) {
       Thread thread;
       thread.process = processOf(pid);
+      thread.isOfMain = !namesProcess(pid);
       thread.key = key;
       thread.row.id = writer_.reserveId<model::ThreadId>();
       thread.row.processId = processes_[thread.process].row.id;
@@ -72,6 +73,27 @@ void ImportedPlaces::cover(const Track& track, std::int64_t startNs, std::int64_
   for (Period* const period : {&thread.period, &processes_[thread.process].period}) {
     period->firstNs = std::min(period->firstNs, startNs);
     period->lastNs = std::max(period->lastNs, endNs);
+  }
+  processes_[thread.process].events += thread.isOfMain ? 0 : 1;
+}
+
+void ImportedPlaces::settleMain() {
+  const auto most = std::max_element(
+      processes_.begin(), processes_.end(), [](const Process& a, const Process& b) {
+        return a.events < b.events;
+      });
+  const auto busiest = static_cast<std::size_t>(most - processes_.begin());
+  if (busiest == kMain)
+    return;
+  wasFirst_ = busiest;
+  Process& main = processes_.front();
+  std::swap(main.row.pid, most->row.pid);
+  std::swap(main.label, most->label);
+  std::swap(main.period, most->period);
+  std::swap(main.events, most->events);
+  for (Thread& thread : threads_) {
+    if (!thread.isOfMain)
+      thread.process = settled(thread.process);
   }
 }
 
@@ -187,6 +209,7 @@ Result<void> ImportedPlaces::finish(std::int64_t shiftNs) {
     const auto name = threadNames_.find(thread.key);
     if (name != threadNames_.end())
       thread.row.name = name->second;
+    thread.row.processId = processes_[thread.process].row.id;
     put(thread.period, shiftNs, thread.row.startNs, thread.row.endNs);
     SONDE_TRY(writer_.add(thread.row));
   }

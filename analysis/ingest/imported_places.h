@@ -81,6 +81,18 @@ class ImportedPlaces {
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
   void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
 
+  // Takes the process with the most events for the main one, not the first that was seen. The main
+  // process keeps its index and id; of those that were given for the pid of an event they are now
+  // settled().
+  void settleMain();
+  std::size_t settled(std::size_t process) const noexcept {
+    return process == kMain ? wasFirst_ : process == wasFirst_ ? kMain : process;
+  }
+  // Whose the thread is, after settleMain().
+  model::ProcessId processOf(const Track& track) const noexcept {
+    return processes_[threads_[track.index].process].row.id;
+  }
+
   // Stores the rows, times `shiftNs` later. Requires: a transaction is open.
   Result<void> finish(std::int64_t shiftNs);
 
@@ -98,10 +110,12 @@ class ImportedPlaces {
     std::size_t host = 0;
     std::string label;  // of the main process empty until one is seen
     Period period{};
+    std::uint64_t events = 0;  // that say they are its own
   };
   struct Thread {
     model::Thread row{};
     std::size_t process = 0;
+    bool isOfMain = false;  // whichever that is
     std::string key;
     Period period{};
   };
@@ -117,6 +131,7 @@ class ImportedPlaces {
   store::TraceWriter& writer_;
   std::vector<Host> hosts_;         // the file's own first
   std::vector<Process> processes_;  // the main one first
+  std::size_t wasFirst_ = kMain;    // the first that was seen, once another is the main one
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::size_t> processesByLabel_;
   std::unordered_map<std::string, std::size_t> threadsByKey_;

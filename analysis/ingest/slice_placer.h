@@ -1,13 +1,19 @@
 // Nests the slices of a thread that are known whole: parent, depth, lane and scope of each.
 //
 // For what was recorded elsewhere, where slices come in any order and may overlap without nesting;
-// ThreadTrack does the same for what begins and ends under its eyes. A plain object of one thread.
+// ThreadTrack does the same for what begins and ends under its eyes. A plain object of one thread;
+// a span costs the logarithm of how many are open.
 #pragma once
 
 #include "analysis/model/event.h"
 
+#include <queue>
+
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace sonde::ingest {
@@ -21,6 +27,7 @@ class SlicePlacer {
     std::int64_t startNs = 0;
     std::int64_t endNs = 0;  // kOpen: it did not end
     bool isScope = false;
+    bool isRange = false;  // begins and ends wherever it likes: holds nothing, nests in nothing
   };
   struct Place {
     std::int64_t parent = 0;  // 0: none
@@ -35,11 +42,12 @@ class SlicePlacer {
   };
 
   // Begins another thread.
-  void reset() noexcept { lanes_.clear(); }
+  void reset();
 
-  // Requires: spans come by start, and of two that start together the longer first. A span that
-  // overlaps the innermost one of lane 0 without lying in it goes to the first lane where it does
-  // not; its parent is the innermost span that holds it there, or else on a lane further in.
+  // Requires: spans come by start, and of two that start together the longer first. The parent is
+  // the innermost span that holds this one, and its lane is the parent's, unless it overlaps a span
+  // there without lying in it: then it is a free one further out. A range has a lane of its own,
+  // never lane 0, and the scope that it begins in.
   Place place(const Span& span);
 
   // The innermost span that holds this instant: begins no later and does not end before. 0: none.
@@ -52,13 +60,22 @@ class SlicePlacer {
   struct Entry {
     Span span;
     std::int64_t depth = 0;
+    std::int64_t lane = 0;
     std::int64_t scope = 0;  // itself, or the scope it is in
   };
   using Lane = std::vector<Entry>;  // the spans that hold each other, outermost first
+  using Busy = std::pair<std::int64_t, std::int64_t>;  // until when, lane
 
-  const Entry* holderOf(const Span& span, std::size_t lane) const noexcept;
+  const Entry* holderOf(std::int64_t endNs) const noexcept;
+  bool isInnermostOfLane(const Entry& holder, std::int64_t startNs);
+  std::int64_t takeLane(std::int64_t from, const Span& span);
+  void put(const Entry& entry);
 
   std::vector<Lane> lanes_;
+  std::set<std::int64_t> free_;  // lanes on which nothing is open
+  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy_;
+  // What could hold a span that comes: each ends later than those after it.
+  std::vector<Entry> holders_;
 };
 
 }  // namespace sonde::ingest

@@ -35,7 +35,33 @@ TEST(SlicePlacer, GivesWhatOverlapsALaneUnderTheSameParent) {
   const Place over = placer.place({3, 40, 70, false});
   EXPECT_EQ(std::tie(over.parent, over.depth, over.lane, over.scope), std::make_tuple(1, 1, 1, 1));
   const Place inOver = placer.place({4, 55, 60, false});
-  EXPECT_EQ(inOver.lane, 0);  // it overlaps nothing on lane 0
+  EXPECT_EQ(std::tie(inOver.parent, inOver.depth, inOver.lane), std::make_tuple(3, 2, 1));
+  const Place after = placer.place({5, 80, 90, false});
+  EXPECT_EQ(std::tie(after.parent, after.depth, after.lane), std::make_tuple(1, 1, 0));
+}
+
+TEST(SlicePlacer, ARangeHoldsNothingAndKeepsOffTheFirstLane) {
+  SlicePlacer placer;
+  const Place range = placer.place({1, 0, 100, false, true});
+  EXPECT_EQ(std::tie(range.parent, range.depth, range.lane, range.scope),
+            std::make_tuple(0, 0, 1, 0));
+  const Place operation = placer.place({2, 50, 150, true});
+  EXPECT_EQ(std::tie(operation.parent, operation.depth, operation.lane), std::make_tuple(0, 0, 0));
+  const Place call = placer.place({3, 60, 70, false});
+  EXPECT_EQ(std::tie(call.parent, call.depth, call.lane, call.scope), std::make_tuple(2, 1, 0, 2));
+  const Place second = placer.place({4, 65, 200, false, true});
+  EXPECT_EQ(std::tie(second.parent, second.lane, second.scope), std::make_tuple(0, 2, 2));
+  EXPECT_EQ(placer.place({5, 100, 120, false, true}).lane, 1);  // the first has ended
+}
+
+// Takes a moment, and would take an hour if each span looked at all that are open.
+TEST(SlicePlacer, AStaircaseOfSpansIsNotQuadratic) {
+  SlicePlacer placer;
+  constexpr std::int64_t kSteps = 300'000;
+  for (std::int64_t at = 1; at <= kSteps; ++at) {
+    const Place place = placer.place({at, at, at + kSteps, true});
+    ASSERT_EQ(std::tie(place.parent, place.lane), std::make_tuple(0, at - 1));
+  }
 }
 
 TEST(SlicePlacer, KeepsWhatDidNotEndOpen) {

@@ -151,6 +151,10 @@ TEST_F(TraceEventImporterTest, TiesForwardToBackward) {
             "forward|backward");
 }
 
+constexpr const char* kLinks =
+    "SELECT (SELECT start_ns FROM slice WHERE id = from_id) || '>' || "
+    "(SELECT start_ns FROM slice WHERE id = to_id) AS concat_row FROM link";
+
 // An event of `phase` at a thread of process 100.
 std::string eventOf(char phase, const std::string& name, const std::string& rest) {
   return std::string(R"({"ph": ")") + phase + R"(", "cat": "c", "name": ")" + name +
@@ -160,7 +164,7 @@ std::string eventOf(char phase, const std::string& name, const std::string& rest
 TEST_F(TraceEventImporterTest, PairsBeginsWithEnds) {
   importEvents({eventOf('B', "outer", R"("ts": 1)"),
                 eventOf('B', "inner", R"("ts": 2, "args": {"a": 1})"),
-                eventOf('E', "", R"("ts": 4)"),
+                eventOf('E', "", R"("ts": 4, "args": { })"),
                 eventOf('E', "", R"("ts": 10, "args": {"b": 2})"),
                 eventOf('E', "", R"("ts": 11)"),
                 eventOf('B', "open", R"("ts": 20)")});
@@ -172,6 +176,22 @@ TEST_F(TraceEventImporterTest, PairsBeginsWithEnds) {
   EXPECT_EQ(summary_.dropped.at("not begun"), 1U);
 }
 
+TEST_F(TraceEventImporterTest, PairsByTimeWhateverTheOrderInTheFile) {
+  importEvents({eventOf('E', "", R"("ts": 30, "args": {"c": [3]})"),
+                eventOf('B', "outer", R"("ts": 0, "args": {"a": 1, "b": {}})"),
+                eventOf('E', "", R"("ts": 15)"),
+                eventOf('E', "", R"("ts": 20)"),
+                eventOf('B', "inner", R"("ts": 10)"),
+                eventOf('B', "first of two", R"("ts": 15)"),
+                spanOf("c", "in outer", R"("ts": 26, "dur": 1)")});
+  EXPECT_EQ(
+      rows("SELECT n.text || s.start_ns || ':' || s.dur_ns || '/' || s.depth || "
+           "coalesce(a.value, '') AS concat_row FROM slice s JOIN string n ON n.id = "
+           "s.name_id LEFT JOIN arg a ON a.owner_id = s.id ORDER BY s.start_ns"),
+      R"(outer0:30000/0{"a": 1, "b": {},"c": [3]} inner10000:5000/1 first of two15000:5000/1 )"
+      "in outer26000:1000/1");
+}
+
 TEST_F(TraceEventImporterTest, PairsAsynchronousEventsByCategoryAndId) {
   importEvents({eventOf('b', "first", R"("id": "0x1", "ts": 1)"),
                 eventOf('b', "second", R"("id2": {"local": "0x1"}, "ts": 2)"),
@@ -180,7 +200,7 @@ TEST_F(TraceEventImporterTest, PairsAsynchronousEventsByCategoryAndId) {
                 eventOf('e', "second", R"("id2": {"local": "0x1"}, "ts": 6)")});
   EXPECT_EQ(rows("SELECT kind || start_ns || ':' || dur_ns || '@' || lane AS concat_row FROM slice "
                  "ORDER BY start_ns"),
-            "range1000:3000@0 range2000:4000@1 mark3000:0@0");
+            "range1000:3000@1 range2000:4000@2 mark3000:0@0");
 }
 
 TEST_F(TraceEventImporterTest, MakesACounterOfEachNumber) {
@@ -200,10 +220,82 @@ TEST_F(TraceEventImporterTest, TiesEachStepOfAFlowToTheOneBefore) {
                 spanOf("c", "c", R"("ts": 40, "dur": 10)"),
                 eventOf('s', "f", R"("id": "x", "ts": 5)"),
                 eventOf('t', "f", R"("id": "x", "ts": 25)"),
-                eventOf('f', "f", R"("id": "x", "ts": 45)")});
-  EXPECT_EQ(rows("SELECT (SELECT start_ns FROM slice WHERE id = from_id) || '>' || "
-                 "(SELECT start_ns FROM slice WHERE id = to_id) AS concat_row FROM link"),
-            "0>20000 20000>40000");
+                eventOf('f', "f", R"("id": "x", "ts": 45, "bp": "e")")});
+  EXPECT_EQ(rows(kLinks), "0>20000 20000>40000");
+}
+
+TEST_F(TraceEventImporterTest, AnIdThatStartsAgainIsAnotherFlow) {
+  importEvents({spanOf("c", "a", R"("ts": 0, "dur": 10)"),
+                spanOf("c", "b", R"("ts": 20, "dur": 10)"),
+                spanOf("c", "c", R"("ts": 40, "dur": 10)"),
+                spanOf("c", "d", R"("ts": 60, "dur": 10)"),
+                eventOf('f', "f", R"("id": 1, "ts": 65, "bp": "e")"),
+                eventOf('s', "f", R"("id": 1, "ts": 45)"),
+                eventOf('s', "f", R"("id": 1, "ts": 5)"),
+                eventOf('f', "f", R"("id": 1, "ts": 25, "bp": "e")"),
+                // The second starts in no slice, so that its end is tied to nothing.
+                eventOf('s', "f", R"("id": 2, "ts": 5)"),
+                eventOf('s', "f", R"("id": 2, "ts": 15)"),
+                eventOf('f', "f", R"("id": 2, "ts": 25, "bp": "e")"),
+                // A clock that is behind.
+                eventOf('s', "f", R"("id": 3, "ts": 25)"),
+                eventOf('f', "f", R"("id": 3, "ts": 5, "bp": "e")")});
+  EXPECT_EQ(rows(kLinks), "0>20000 40000>60000 20000>0");
+}
+
+TEST_F(TraceEventImporterTest, AnArrowEndsAtTheNextSliceUnlessItIsBoundToItsOwn) {
+  importEvents({spanOf("c", "a", R"("ts": 0, "dur": 10)"),
+                spanOf("c", "b", R"("ts": 20, "dur": 10)"),
+                spanOf("c", "c", R"("ts": 40, "dur": 10)"),
+                eventOf('s', "f", R"("id": 1, "ts": 5)"),
+                eventOf('f', "f", R"("id": 1, "ts": 25)"),
+                eventOf('s', "f", R"("id": 2, "ts": 5)"),
+                eventOf('f', "f", R"("id": 2, "ts": 20)"),
+                eventOf('s', "f", R"("id": 3, "ts": 5)"),
+                eventOf('f', "f", R"("id": 3, "ts": 20, "bp": "e")"),
+                eventOf('s', "f", R"("id": 4, "ts": 5)"),
+                eventOf('f', "f", R"("id": 4, "ts": 50)")});
+  EXPECT_EQ(rows(kLinks), "0>40000 0>20000 0>20000");
+}
+
+TEST_F(TraceEventImporterTest, ManyCategoriesStayApart) {
+  constexpr int kCategories = 70'000;
+  std::vector<std::string> events;
+  for (int number = 0; number < kCategories; ++number)
+    events.push_back(spanOf(
+        "c" + std::to_string(number), "x", R"("ts": )" + std::to_string(number) + R"(, "dur": 0)"));
+  importEvents(events);
+  EXPECT_EQ(
+      rows("SELECT count(*) AS concat_row FROM slice WHERE category = 'c' || (start_ns / 1000)"),
+      std::to_string(kCategories));
+}
+
+// One event of another process came first; the kernel is of the one that launched it.
+TEST_F(TraceEventImporterTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
+  importEvents(
+      {R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9,
+                    "tid": 9, "ts": 0, "dur": 100})",
+       R"({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler", "pid": "Spans",
+                    "tid": "PyTorch Profiler", "ts": 0, "dur": 100})",
+       R"({"ph": "C", "name": "memory", "pid": 9, "ts": 1, "args": {"used": 6}})",
+       spanOf("cpu_op", "a", R"("ts": 10, "dur": 10)"),
+       spanOf("cuda_runtime", "cudaLaunchKernel", R"("ts": 12, "dur": 2)", R"({"correlation": 5})"),
+       R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20,
+                    "dur": 5, "args": {"correlation": 5, "device": 0, "stream": 7}})"},
+      R"(], "distributedInfo": {"rank": 3, "world_size": 4}})");
+  EXPECT_EQ(rows("SELECT p.pid || '/' || coalesce(p.rank, '-') || '/' || t.name AS concat_row FROM "
+                 "process p JOIN thread t ON t.process_id = p.id WHERE t.name IS NOT NULL"),
+            "100/3/PyTorch Profiler");
+  EXPECT_EQ(rows("SELECT p.pid || '/' || q.pid AS concat_row FROM kernel k JOIN stream r ON r.id = "
+                 "k.stream_id JOIN process p ON p.id = r.process_id JOIN slice s ON s.id = "
+                 "k.launch_slice_id JOIN thread t ON t.id = s.thread_id JOIN process q ON q.id = "
+                 "t.process_id"),
+            "100/100");
+  EXPECT_EQ(rows("SELECT p.pid AS concat_row FROM iteration i JOIN process p ON p.id = "
+                 "i.process_id"),
+            "9");
+  EXPECT_EQ(rows("SELECT p.pid AS concat_row FROM counter c JOIN process p ON p.id = c.process_id"),
+            "9");
 }
 
 TEST_F(TraceEventImporterTest, MakesCollectivesThatMatchAcrossRanks) {

@@ -89,6 +89,26 @@ class ImportTest(unittest.TestCase):
                 self.assertEqual(streams, truth.streams)
                 joined = trace.execute("SELECT count(*) FROM kernel WHERE launch_slice_id IS NOT NULL").fetchone()[0]
                 self.assertEqual(joined, truth.joined)
+                elsewhere = trace.execute(
+                    "SELECT count(*) FROM kernel k JOIN stream r ON r.id = k.stream_id JOIN slice s ON s.id = "
+                    "k.launch_slice_id JOIN thread t ON t.id = s.thread_id WHERE t.process_id <> r.process_id").fetchone()
+                self.assertEqual(elsewhere, (0,))
+
+    def test_the_parent_is_the_innermost_slice_around_whatever_lane_that_is_on(self):
+        for file in sorted((TRACES / "gpu_pairs").glob("*.gz")) + [TRACES / "b200_eager.json.gz"]:
+            with self.subTest(file=file.name):
+                trace = self.imported(file)
+                self.assertGreater(trace.execute("SELECT max(lane) FROM slice WHERE kind <> 'range'").fetchone()[0], 0)
+                for (thread,) in trace.execute("SELECT id FROM thread").fetchall():
+                    open_slices = []  # by start
+                    for start, end, parent_start, kind in trace.execute(
+                            "SELECT s.start_ns, s.start_ns + s.dur_ns, p.start_ns, s.kind FROM slice s LEFT JOIN slice p "
+                            "ON p.id = s.parent_id WHERE s.thread_id = ? ORDER BY 1, 2 DESC, s.depth", (thread,)):
+                        open_slices = [each for each in open_slices if each[1] > start]
+                        around = [each for each in open_slices if each[1] >= end]
+                        if kind != "range":
+                            self.assertEqual(parent_start, around[-1][0] if around else None, (thread, start, end))
+                            open_slices.append((start, end))
 
     def test_no_slice_crosses_its_parent_and_a_thread_with_whole_nanoseconds_needs_one_lane(self):
         for name in ("ns_resolution", "diff_control", "b200_eager"):
@@ -99,7 +119,7 @@ class ImportTest(unittest.TestCase):
                     "OR s.start_ns < p.start_ns OR s.start_ns + s.dur_ns > p.start_ns + p.dur_ns").fetchone()[0]
                 self.assertEqual(crossing, 0)
                 if name == "ns_resolution":
-                    self.assertEqual(trace.execute("SELECT max(lane) FROM slice").fetchone()[0], 0)
+                    self.assertEqual(trace.execute("SELECT max(lane) FROM slice WHERE kind <> 'range'").fetchone()[0], 0)
 
     def test_the_ranks_of_a_job_become_one_whose_collectives_match(self):
         for folder, ranks in (("dlrm_8rank", 8), ("sampled_2rank", 2)):

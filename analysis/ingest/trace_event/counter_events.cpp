@@ -58,7 +58,8 @@ Result<bool> CounterEvents::add(const TraceEvent& event, std::optional<std::size
 Result<CounterEvents::Rows> CounterEvents::rowsOf(store::TraceWriter& writer,
                                                   const ImportedPlaces& places,
                                                   const Series& series) {
-  const std::size_t process = series.process.value_or(ImportedPlaces::kMain);
+  const std::size_t process =
+      series.process ? places.settled(*series.process) : ImportedPlaces::kMain;
   Rows rows;
   rows.process = places.idOf(process);
   SONDE_TRY_ASSIGN(rows.name, writer.intern(series.name));

@@ -68,6 +68,7 @@ struct TraceEvent {
   Label tid{};
   Label id{};
   bool idIsLocal = false;  // to the process
+  bool bindsEnclosing = false;
   OptionalNumber startNs{};
   OptionalNumber durNs{};
   bool badTime = false;  // a time is there that is none

@@ -212,6 +212,8 @@ simdjson::error_code readField(std::string_view key, od::value value, TraceEvent
     readTime(value, event.startNs, event.badTime);
   } else if (key == "dur") {
     readTime(value, event.durNs, event.badTime);
+  } else if (key == "bp") {
+    event.bindsEnclosing = textOf(value) == "e";
   } else if (key == "pid") {
     event.pid = labelOf(value);
   } else if (key == "tid") {

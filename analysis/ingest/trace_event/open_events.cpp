@@ -1,40 +1,129 @@
 #include "analysis/ingest/trace_event/open_events.h"
 
-namespace sonde::ingest {
+#include <functional>
+#include <tuple>
+#include <utility>
 
-const std::string& OpenEvents::keyOf(const TraceEvent& event) {
+namespace sonde::ingest {
+namespace {
+
+constexpr std::size_t kInMemory = 100'000;  // records, 25 MB
+constexpr std::size_t kWaitingBytes = std::size_t{1} << 20;
+constexpr std::size_t kNoArgs = 2;  // "{}"
+
+// One object with the members of both.
+std::string joined(std::string first, const std::string& second) {
+  const auto isEmpty = [](const std::string& json) {
+    return json.find_first_not_of(" \t\r\n", 1) == json.rfind('}');
+  };
+  if (first.empty() || isEmpty(first))
+    return second;
+  if (second.empty() || isEmpty(second))
+    return first;
+  first.resize(first.rfind('}'));
+  return first.append(1, ',').append(second, second.find('{') + 1);
+}
+
+}  // namespace
+
+bool OpenEvents::ByTime::operator()(const Record& a, const Record& b) const noexcept {
+  return std::tie(a.key, a.ns, a.number) < std::tie(b.key, b.ns, b.number);
+}
+
+OpenEvents::OpenEvents(const std::filesystem::path& folder)
+    : records_(folder, kInMemory), spilled_(folder) {}
+
+// What the records of one event have in common, as a number: there may be one for each event.
+std::size_t OpenEvents::keyOf(const TraceEvent& event) {
   const bool asynchronous = event.phase == 'b' || event.phase == 'e';
   key_.assign(1, asynchronous ? 'b' : 'B').append(asynchronous ? event.category : event.pid.text);
   key_.append(1, '\n').append(asynchronous ? event.id.text : event.tid.text);
   if (asynchronous && event.idIsLocal)
     key_.append(1, '\n').append(event.pid.text);
-  return key_;
+  return std::hash<std::string>()(key_);
 }
 
-void OpenEvents::begin(const TraceEvent& event, const OpenEvent& open) {
-  open_[keyOf(event)].push_back(open);
-}
-
-std::optional<OpenEvent> OpenEvents::end(const TraceEvent& event) {
-  const auto found = open_.find(keyOf(event));
-  if (found == open_.end())
+Result<void> OpenEvents::keepArgs(std::string_view json, Record& record) {
+  if (json.size() <= kNoArgs)
     return {};
-  const OpenEvent ended = found->second.back();
-  found->second.pop_back();
-  if (found->second.empty())
-    open_.erase(found);
-  return ended;
+  if (waiting_.size() >= kWaitingBytes) {
+    SONDE_TRY(spilled_.append(waiting_.data(), waiting_.size()));
+    waiting_.clear();
+  }
+  record.argsAt = spilled_.size() + waiting_.size();
+  record.argsBytes = json.size();
+  waiting_.append(json);
+  return {};
 }
 
-std::optional<OpenEvent> OpenEvents::takeAny() {
-  if (open_.empty())
-    return {};
-  const auto any = open_.begin();
-  const OpenEvent left = any->second.back();
-  any->second.pop_back();
-  if (any->second.empty())
-    open_.erase(any);
-  return left;
+Result<std::string> OpenEvents::argsOf(const Record& record) const {
+  if (record.argsAt >= spilled_.size())
+    return waiting_.substr(record.argsAt - spilled_.size(), record.argsBytes);
+  std::string json(record.argsBytes, '\0');
+  SONDE_TRY(spilled_.read(record.argsAt, json.data(), json.size()));
+  return json;
+}
+
+Result<void> OpenEvents::add(const TraceEvent& event, Record record) {
+  record.key = keyOf(event);
+  record.ns = *event.startNs;
+  record.number = number_++;
+  SONDE_TRY(keepArgs(event.args.json, record));
+  return records_.add(record);
+}
+
+Result<void> OpenEvents::begin(const TraceEvent& event, OpenEvent open) {
+  auto category = categories_.find(event.category);
+  if (category == categories_.end())
+    category = categories_.emplace(event.category).first;
+  open.row.category = *category;
+  Record record;
+  record.open = open;
+  return add(event, record);
+}
+
+Result<void> OpenEvents::end(const TraceEvent& event) {
+  Record record;
+  record.isEnd = true;
+  return add(event, record);
+}
+
+Result<void> OpenEvents::leaveOpen(std::vector<Record>& open,
+                                   const Ended& ended,
+                                   Counts& counts) const {
+  for (const Record& record : open) {
+    SONDE_TRY_ASSIGN(const std::string args, argsOf(record));
+    SONDE_TRY(ended(record.open, {}, args));
+  }
+  counts.neverEnded += open.size();
+  open.clear();
+  return {};
+}
+
+Result<OpenEvents::Counts> OpenEvents::pair(const Ended& ended) {
+  SONDE_TRY(records_.sort());
+  Counts counts;
+  std::vector<Record> open;  // of one key
+  for (Record record{};;) {
+    SONDE_TRY_ASSIGN(const bool more, records_.next(record));
+    if (!open.empty() && (!more || open.back().key != record.key))
+      SONDE_TRY(leaveOpen(open, ended, counts));
+    if (!more)
+      return counts;
+    if (!record.isEnd) {
+      open.push_back(record);
+      continue;
+    }
+    if (open.empty()) {
+      ++counts.neverBegun;
+      continue;
+    }
+    const Record begun = open.back();
+    open.pop_back();
+    SONDE_TRY_ASSIGN(std::string first, argsOf(begun));
+    SONDE_TRY_ASSIGN(const std::string second, argsOf(record));
+    SONDE_TRY(ended(begun.open, record.ns - begun.ns, joined(std::move(first), second)));
+  }
 }
 
 }  // namespace sonde::ingest

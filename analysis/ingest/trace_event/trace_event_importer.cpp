@@ -66,7 +66,8 @@ TraceEventImporter::TraceEventImporter(store::TraceWriter& writer,
       places_(writer, std::move(hostName)),
       slices_(scratch),
       device_(scratch),
-      counters_(scratch) {}
+      counters_(scratch),
+      open_(scratch) {}
 
 Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
   SONDE_TRY_ASSIGN(argsKey_, writer_.intern(kArgsKey));
@@ -169,7 +170,7 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
     case EventTable::Slice: {
       SONDE_TRY_ASSIGN(OpenEvent open,
                        beginSlice(event, kindOf(event, model::SliceKind::Operation)));
-      return endSlice(open, durNs);
+      return endSlice(open, durNs, event.args.json);
     }
     case EventTable::Kernel:
       return kernel(event, durNs);
@@ -195,25 +196,25 @@ Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model:
   open.row.startNs = *event.startNs;
   open.row.correlationId = event.args.correlation;
   open.iteration = event.iteration ? event.iteration : profilerStep(event.name);
-  open.hasArgs = event.args.json.size() > kNoArgs;
-  SONDE_TRY(addArgs(model::Owner::Slice, open.row.id.value, event.args));
   return open;
 }
 
-Result<void> TraceEventImporter::endSlice(OpenEvent open, model::OptionalInt durNs) {
+Result<void> TraceEventImporter::endSlice(OpenEvent open,
+                                          model::OptionalInt durNs,
+                                          std::string_view args) {
   open.row.durNs = durNs;
+  SONDE_TRY(addArgs(model::Owner::Slice, open.row.id.value, args));
   places_.cover(open.track, open.row.startNs, open.row.startNs + durNs.value_or(0));
   // A file's correlations are one space, whichever process its events say they are of.
   SONDE_TRY(
       slices_.add(open.row, isExport_ ? open.track.process : places_.idOf(ImportedPlaces::kMain)));
   if (open.row.kind == model::SliceKind::Iteration) {
     model::Iteration iteration;
-    iteration.processId = open.track.process;
     iteration.number = open.iteration.value_or(0);
     iteration.startNs = open.row.startNs;
     iteration.durNs = durNs;
     iteration.sliceId = open.row.id;
-    iterations_.push_back(iteration);
+    iterations_.emplace_back(open.track, iteration);
   }
   return {};
 }
@@ -221,31 +222,16 @@ Result<void> TraceEventImporter::endSlice(OpenEvent open, model::OptionalInt dur
 Result<void> TraceEventImporter::begin(const TraceEvent& event) {
   const auto ofItself = event.phase == 'b' ? model::SliceKind::Range : model::SliceKind::Operation;
   SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, kindOf(event, ofItself)));
-  open.row.category = *categories_.emplace(event.category).first;
-  open_.begin(event, open);
-  return {};
+  return open_.begin(event, open);
 }
 
-// Arguments may stand in either record.
 Result<void> TraceEventImporter::end(const TraceEvent& event) {
-  auto open = open_.end(event);
-  if (!open) {
-    ++result_.unpaired;
-    return {};
-  }
-  std::int64_t durNs = *event.startNs - open->row.startNs;
-  if (durNs < 0) {
-    ++result_.negative;
-    durNs = 0;
-  }
-  if (!open->hasArgs)
-    SONDE_TRY(addArgs(model::Owner::Slice, open->row.id.value, event.args));
-  return endSlice(*open, durNs);
+  return open_.end(event);
 }
 
 Result<void> TraceEventImporter::instant(const TraceEvent& event) {
   SONDE_TRY_ASSIGN(OpenEvent open, beginSlice(event, model::SliceKind::Mark));
-  return endSlice(open, 0);
+  return endSlice(open, 0, event.args.json);
 }
 
 Result<void> TraceEventImporter::counter(const TraceEvent& event) {
@@ -259,10 +245,10 @@ Result<void> TraceEventImporter::counter(const TraceEvent& event) {
 // One row for all arguments, as JSON text: a row for each would be most of the trace.
 Result<void> TraceEventImporter::addArgs(model::Owner owner,
                                          std::int64_t id,
-                                         const EventArgs& args) {
-  if (args.json.size() <= kNoArgs)
+                                         std::string_view json) {
+  if (json.size() <= kNoArgs)
     return {};
-  return writer_.add(model::Arg{owner, id, argsKey_, args.json});
+  return writer_.add(model::Arg{owner, id, argsKey_, json});
 }
 
 // A device's work is of the process that the file is of; its pid is the device's number.
@@ -310,7 +296,7 @@ Result<void> TraceEventImporter::kernel(const TraceEvent& event, std::int64_t du
   row.staticSharedBytes = event.args.sharedBytes;  // static and dynamic together
   SONDE_TRY(device_.add(row, launcherOf(event)));
   collectives_[processOf(event)].add(event, row);
-  return addArgs(model::Owner::Kernel, row.id.value, event.args);
+  return addArgs(model::Owner::Kernel, row.id.value, event.args.json);
 }
 
 Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durNs) {
@@ -319,7 +305,7 @@ Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durN
   SONDE_TRY_ASSIGN(row.work, workOf(event, durNs));
   row.kind = copyKindOfWord(event.kind).value_or(copyKindOf(event.category, event.name));
   SONDE_TRY(device_.add(row, launcherOf(event)));
-  return addArgs(model::Owner::Copy, row.id.value, event.args);
+  return addArgs(model::Owner::Copy, row.id.value, event.args.json);
 }
 
 Result<void> TraceEventImporter::sync(const TraceEvent& event, std::int64_t durNs) {
@@ -333,7 +319,7 @@ Result<void> TraceEventImporter::sync(const TraceEvent& event, std::int64_t durN
   row.durNs = durNs;
   row.correlationId = event.args.correlation;
   SONDE_TRY(device_.add(row, launcherOf(event)));
-  return addArgs(model::Owner::Sync, row.id.value, event.args);
+  return addArgs(model::Owner::Sync, row.id.value, event.args.json);
 }
 
 // From forward to backward. Arrows from launch to kernel say what the correlation says, and less
@@ -346,6 +332,8 @@ Result<void> TraceEventImporter::flow(const TraceEvent& event) {
   HostSlices::FlowPlace place{track.thread, *event.startNs, {}};
   if (event.lane && event.depth)
     place.line = {*event.lane, *event.depth};
+  // An arrow ends at the slice that begins next, unless it says otherwise.
+  place.isNext = event.phase == 'f' && !event.bindsEnclosing;
   const End end = event.phase == 's' ? End::Start : event.phase == 't' ? End::Step : End::Finish;
   return slices_.addFlow(event.category, flowIdOf(event.id), end, place);
 }
@@ -374,14 +362,29 @@ void TraceEventImporter::noteRanks() {
   }
 }
 
+Result<void> TraceEventImporter::pairOpen() {
+  SONDE_TRY_ASSIGN(
+      const OpenEvents::Counts counts,
+      open_.pair([this](OpenEvent open, model::OptionalInt durNs, std::string_view args) {
+        return endSlice(open, durNs, args);
+      }));
+  result_.unpaired += counts.neverBegun;
+  if (counts.neverEnded > 0)
+    result_.warnings.push_back(fmt::format(
+        "{} events begin and do not end: they are open until the end", counts.neverEnded));
+  return {};
+}
+
 Result<void> TraceEventImporter::finish() {
-  while (auto open = open_.takeAny())
-    SONDE_TRY(endSlice(*open, {}));
+  SONDE_TRY(pairOpen());
+  if (!isExport_)
+    places_.settleMain();
   SONDE_TRY(places_.finish(baseNs_));
   SONDE_TRY(slices_.finish(writer_, baseNs_));
   SONDE_TRY(device_.finish(writer_, slices_, baseNs_));
   SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
-  for (model::Iteration& iteration : iterations_) {
+  for (auto& [track, iteration] : iterations_) {
+    iteration.processId = places_.processOf(track);
     iteration.startNs += baseNs_;
     SONDE_TRY(writer_.add(iteration));
   }

@@ -55,7 +55,7 @@ class TraceEventImporter : private EventReader::Visitor {
   Result<void> metadata(const TraceEvent& event);
 
   Result<OpenEvent> beginSlice(const TraceEvent& event, model::SliceKind kind);
-  Result<void> endSlice(OpenEvent open, model::OptionalInt durNs);
+  Result<void> endSlice(OpenEvent open, model::OptionalInt durNs, std::string_view args);
   Result<void> kernel(const TraceEvent& event, std::int64_t durNs);
   Result<void> copy(const TraceEvent& event, std::int64_t durNs);
   Result<void> sync(const TraceEvent& event, std::int64_t durNs);
@@ -67,7 +67,8 @@ class TraceEventImporter : private EventReader::Visitor {
     std::int64_t stream = 0;
   };
   static StreamPlace placeOf(const TraceEvent& event);
-  Result<void> addArgs(model::Owner owner, std::int64_t id, const EventArgs& args);
+  Result<void> addArgs(model::Owner owner, std::int64_t id, std::string_view json);
+  Result<void> pairOpen();
   Result<void> finish();
   void noteRanks();
 
@@ -78,9 +79,8 @@ class TraceEventImporter : private EventReader::Visitor {
   DeviceEvents device_;
   CounterEvents counters_;
   OpenEvents open_;
-  std::set<std::string, std::less<>> categories_;       // of what is open
   std::map<std::size_t, NcclCollectives> collectives_;  // by process
-  std::vector<model::Iteration> iterations_;
+  std::vector<std::pair<ImportedPlaces::Track, model::Iteration>> iterations_;
   model::StringId argsKey_{};
   bool isExport_ = false;    // `sonde export` wrote it: what devices did is of its process
   std::int64_t baseNs_ = 0;  // to be added to every time
