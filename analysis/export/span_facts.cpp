@@ -61,8 +61,10 @@ constexpr std::array<std::string_view, 3> kWorkFacts = {
     "k.graph_id AS \"graph id\", k.graph_node_id AS \"graph node id\" FROM copy k "
     "JOIN stream s ON s.id = k.stream_id LEFT JOIN device d ON d.id = s.device_id WHERE k.id = ?",
     "SELECT d.ordinal AS device, coalesce(s.number, -1) AS stream, "
-    "k.correlation_id AS correlation, k.event_id AS wait_on_cuda_event_id FROM sync k "
-    "LEFT JOIN stream s ON s.id = k.stream_id LEFT JOIN device d ON d.id = s.device_id "
+    "k.correlation_id AS correlation, k.event_id AS wait_on_cuda_event_id, "
+    "r.correlation_id AS wait_on_cuda_event_record_corr_id FROM sync k "
+    "LEFT JOIN sync r ON r.id = k.waits_for_id LEFT JOIN stream s ON s.id = k.stream_id LEFT JOIN "
+    "device d ON d.id = s.device_id "
     "WHERE k.id = ?"};
 
 Result<bool> any(const store::Database& trace, std::string_view sql) {

@@ -10,12 +10,8 @@ namespace {
 constexpr std::size_t kInMemory = 120'000;  // 40 MB
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
-model::OptionalInt correlationOf(const DeviceEvents::Event& event) {
-  if (const auto* sync = std::get_if<model::Sync>(&event))
-    return sync->correlationId;
-  const auto* kernel = std::get_if<model::Kernel>(&event);
-  return kernel != nullptr ? kernel->work.correlationId
-                           : std::get<model::Copy>(event).work.correlationId;
+model::OptionalInt correlationOf(const DeviceEvents::Work& work) {
+  return std::visit([](const auto& row) { return row.work.correlationId; }, work);
 }
 
 // Walks the launches beside the events, which are in the same order.
@@ -66,11 +62,6 @@ struct Store {
     SONDE_TRY(writer.add(row));
     return {};
   }
-  Result<void> operator()(model::Sync& row) const {
-    row.startNs += shiftNs;
-    SONDE_TRY(writer.add(row));
-    return {};
-  }
 };
 
 }  // namespace
@@ -79,16 +70,30 @@ bool DeviceEvents::ByCorrelation::operator()(const Staged& a, const Staged& b) c
   return std::tie(a.process, a.correlation, a.order) < std::tie(b.process, b.correlation, b.order);
 }
 
-DeviceEvents::DeviceEvents(const std::filesystem::path& folder) : staged_(folder, kInMemory) {}
-
-Result<void> DeviceEvents::add(const Event& event, model::ProcessId process) {
-  const model::OptionalInt correlation = correlationOf(event);
-  return staged_.add({process.value, correlation.value_or(kNone), count_++, event});
+bool DeviceEvents::RecordsFirst::operator()(const StagedSync& a,
+                                            const StagedSync& b) const noexcept {
+  return std::tie(a.process, a.correlation, a.isWait, a.order) <
+         std::tie(b.process, b.correlation, b.isWait, b.order);
 }
 
-Result<void> DeviceEvents::finish(store::TraceWriter& writer,
-                                  HostSlices& slices,
-                                  std::int64_t shiftNs) {
+DeviceEvents::DeviceEvents(const std::filesystem::path& folder)
+    : staged_(folder, kInMemory), syncs_(folder, kInMemory) {}
+
+Result<void> DeviceEvents::add(const Work& work, model::ProcessId process) {
+  return staged_.add({process.value, correlationOf(work).value_or(kNone), count_++, work});
+}
+
+Result<void> DeviceEvents::add(const model::Sync& sync,
+                               model::ProcessId process,
+                               model::OptionalInt recordCorrelation) {
+  const bool isRecord = sync.kind == model::SyncKind::Record;
+  const model::OptionalInt correlation = isRecord ? sync.correlationId : recordCorrelation;
+  return syncs_.add({process.value, correlation.value_or(kNone), !isRecord, count_++, sync});
+}
+
+Result<void> DeviceEvents::storeWork(store::TraceWriter& writer,
+                                     HostSlices& slices,
+                                     std::int64_t shiftNs) {
   SONDE_TRY(staged_.sort());
   LaunchCursor launches(slices);
   SONDE_TRY(launches.begin());
@@ -98,8 +103,32 @@ Result<void> DeviceEvents::finish(store::TraceWriter& writer,
       return {};
     SONDE_TRY_ASSIGN(const std::optional<Launch> launch,
                      launches.find(staged.process, staged.correlation));
-    SONDE_TRY(std::visit(Store{writer, shiftNs, launch}, staged.event));
+    SONDE_TRY(std::visit(Store{writer, shiftNs, launch}, staged.work));
   }
+}
+
+Result<void> DeviceEvents::storeSyncs(store::TraceWriter& writer, std::int64_t shiftNs) {
+  SONDE_TRY(syncs_.sort());
+  StagedSync record{};
+  for (StagedSync staged{};;) {
+    SONDE_TRY_ASSIGN(const bool more, syncs_.next(staged));
+    if (!more)
+      return {};
+    if (!staged.isWait)
+      record = staged;
+    else if (staged.correlation != kNone && std::tie(record.process, record.correlation) ==
+                                                std::tie(staged.process, staged.correlation))
+      staged.row.waitsForId = record.row.id;
+    staged.row.startNs += shiftNs;
+    SONDE_TRY(writer.add(staged.row));
+  }
+}
+
+Result<void> DeviceEvents::finish(store::TraceWriter& writer,
+                                  HostSlices& slices,
+                                  std::int64_t shiftNs) {
+  SONDE_TRY(storeWork(writer, slices, shiftNs));
+  return storeSyncs(writer, shiftNs);
 }
 
 }  // namespace sonde::ingest

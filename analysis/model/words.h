@@ -137,4 +137,9 @@ constexpr bool isScope(SliceKind kind) noexcept {
   return kind >= SliceKind::Phase && kind <= SliceKind::Operator;
 }
 
+// Of two ranks, not of all of a group.
+constexpr bool isPointToPoint(CollectiveOp op) noexcept {
+  return op == CollectiveOp::Send || op == CollectiveOp::Receive;
+}
+
 }  // namespace sonde::model

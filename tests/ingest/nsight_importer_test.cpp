@@ -155,6 +155,41 @@ TEST_F(NsightImporterTest, MpiGivesRanksAndCollectives) {
             "broadcast|64|2|collective|mpi");
 }
 
+TEST_F(NsightImporterTest, KeepsCallsOfMpiAndWhatNsightSaysOfItself) {
+  make().fill();
+  const auto text = [&](const char* value) { return std::to_string(file_->string(value)); };
+  file_->run("INSERT INTO MPI_P2P_EVENTS VALUES (700, 710, $TID, " + text("MPI_Send") +
+             ", 1, 5, 3, 128, NULL), (720, 740, $TID, " + text("MPI_Irecv") +
+             ", 1, 5, 2, 256, 9);"
+             "INSERT INTO MPI_START_WAIT_EVENTS VALUES (750, 760, $TID, " +
+             text("MPI_Wait") +
+             ", 9);"
+             "INSERT INTO MPI_OTHER_EVENTS VALUES (770, 780, $TID, " +
+             text("MPI_Comm_split") +
+             ");"
+             "INSERT INTO PROFILER_OVERHEAD(start, end, eventClass, globalTid, nameId, "
+             "returnValue) VALUES (790, 800, 0, $TID, " +
+             text("CUDA profiling data flush") +
+             ", 0);"
+             "INSERT INTO DIAGNOSTIC_EVENT VALUES (5, 0, 1, 2, 'events were lost', $PID)");
+  mustImport();
+  EXPECT_EQ(
+      rows("SELECT n.text || '|' || s.kind || '|' || s.category || '|' || s.dur_ns AS "
+           "concat_row FROM slice s JOIN string n ON n.id = s.name_id WHERE s.start_ns BETWEEN "
+           "1700000000000000707 AND 1700000000000000797 ORDER BY s.start_ns"),
+      "MPI_Send|collective|mpi|10 MPI_Irecv|collective|mpi|20 MPI_Wait|api|mpi|10 "
+      "MPI_Comm_split|api|mpi|10 CUDA profiling data flush|api|overhead|10");
+  EXPECT_EQ(
+      rows("SELECT op || '|' || coalesce(send_bytes, '-') || '|' || coalesce(recv_bytes, '-') "
+           "|| '|' || peer AS concat_row FROM collective WHERE op IN ('send', 'receive') ORDER "
+           "BY start_ns"),
+      "send|128|-|3 receive|-|256|2");
+  EXPECT_EQ(
+      rows("SELECT source || '|' || ts_ns || '|' || text AS concat_row FROM note WHERE source = "
+           "'nsight'"),
+      "nsight|1700000000000000012|events were lost");
+}
+
 // Each stack from the outermost frame on: kind:name@file+address.
 constexpr const char* kStackRow =
     "WITH RECURSIVE walk(top, parent, path) AS ("

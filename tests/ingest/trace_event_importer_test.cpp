@@ -298,6 +298,83 @@ TEST_F(TraceEventImporterTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
             "9");
 }
 
+TEST_F(TraceEventImporterTest, TiesAWaitToTheRecordOfItsEvent) {
+  const auto sync =
+      [](const std::string& category, const std::string& name, int ts, const std::string& args) {
+        return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name +
+               R"(", "pid": 0, "tid": 7, "dur": 1, "ts": )" + std::to_string(ts) + R"(, "args": )" +
+               args + "}";
+      };
+  importEvents(
+      {sync("cuda_sync",
+            "Stream Wait Event",
+            20,
+            R"({"cuda_sync_kind": "Stream Wait Event", "stream": 20, "correlation": 9, "device": 0,
+                "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 5,
+                "wait_on_cuda_event_id": 3})"),
+       sync("cuda_event",
+            "cudaEvent",
+            10,
+            R"({"event_id": 3, "stream": 7, "correlation": 5, "device": 0})"),
+       sync("cuda_event",
+            "cudaEvent",
+            11,
+            R"({"event_id": 4, "stream": 7, "correlation": 6, "device": 0})"),
+       sync("cuda_sync",
+            "Event Sync",
+            30,
+            R"({"cuda_sync_kind": "Event Sync", "stream": 20, "correlation": 10, "device": 0,
+                "wait_on_stream": -1, "wait_on_cuda_event_record_corr_id": -1,
+                "wait_on_cuda_event_id": 8})"),
+       sync("cuda_sync", "Context Sync", 40, R"({"stream": -1, "correlation": 5, "device": 0})")});
+  EXPECT_EQ(rows("SELECT w.kind || w.start_ns || '/' || coalesce(w.event_id, '-') || '/' || "
+                 "coalesce((SELECT start_ns FROM sync r WHERE r.id = w.waits_for_id), '-') AS "
+                 "concat_row FROM sync w ORDER BY w.start_ns"),
+            "record10000/3/- record11000/4/- wait20000/3/10000 event30000/8/- context40000/-/-");
+}
+
+TEST_F(TraceEventImporterTest, NamesTellAnnotationsAmongOperatorsOfOldFiles) {
+  importEvents({spanOf("Operator", "ProfilerStep#4", R"("ts": 0, "dur": 100)"),
+                spanOf("Operator", "Optimizer.step#SGD.step", R"("ts": 10, "dur": 10)"),
+                spanOf("cpu_op", "nccl:all_reduce", R"("ts": 30, "dur": 10)"),
+                spanOf("Operator", "aten::add", R"("ts": 50, "dur": 10)")});
+  EXPECT_EQ(rows("SELECT kind AS concat_row FROM slice ORDER BY start_ns"),
+            "iteration optimizer collective operator");
+  EXPECT_EQ(rows("SELECT number AS concat_row FROM iteration"), "4");
+}
+
+TEST_F(TraceEventImporterTest, SaysWithWhomASendOrReceiveWas) {
+  const auto call = [](const std::string& name, int ts, const std::string& args) {
+    return R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "pid": 0, "tid": 7,
+              "dur": 1, "ts": )" +
+           std::to_string(ts) + R"(, "args": {"device": 0, "stream": 7, "Collective name": ")" +
+           name + R"(", "Process Group Name": "pipe", "Process Group Ranks": "[4, 6]", )" + args +
+           "}}";
+  };
+  importEvents({call("send", 10, R"("Dst Rank": 6)"),
+                call("recv", 20, R"("Src Rank": 4)"),
+                call("recv", 30, R"("Src Rank": 5)"),
+                call("send", 40, R"("Src Rank": 4)")});
+  EXPECT_EQ(
+      rows("SELECT op || coalesce(peer, '-') AS concat_row FROM collective ORDER BY start_ns"),
+      "send1 receive0 receive- send-");
+}
+
+// A number of its own and an ordinal would be taken for each other.
+TEST_F(TraceEventImporterTest, GivesNoOrdinalsWhereSomeHaveNumbers) {
+  const auto call = [](int ts, const std::string& args) {
+    return R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7,
+              "dur": 1, "ts": )" +
+           std::to_string(ts) + R"(, "args": {"device": 0, "stream": 7, )" + args + "}}";
+  };
+  importEvents({call(10, R"("Process Group Name": "a", "Seq": 0)"),
+                call(20, R"("Process Group Name": "a")"),
+                call(30, R"("Process Group Name": "b")"),
+                call(40, R"("Process Group Name": "b")")});
+  EXPECT_EQ(rows("SELECT coalesce(seq, '-') AS concat_row FROM collective ORDER BY start_ns"),
+            "0 - 0 1");
+}
+
 TEST_F(TraceEventImporterTest, MakesCollectivesThatMatchAcrossRanks) {
   const auto rank = [](int number) {
     const std::string args =

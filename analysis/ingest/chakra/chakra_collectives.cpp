@@ -6,15 +6,8 @@
 #include <tuple>
 
 namespace sonde::ingest {
-namespace {
 
 using model::CollectiveOp;
-
-bool isPointToPoint(CollectiveOp op) noexcept {
-  return op == CollectiveOp::Send || op == CollectiveOp::Receive;
-}
-
-}  // namespace
 
 std::optional<CollectiveOp> ChakraCollectives::opOf(const ChakraNode& node) {
   switch (node.type) {
@@ -38,7 +31,7 @@ void ChakraCollectives::add(const ChakraNode& node, model::Collective row) {
     row.recvBytes = node.bytes;
   else
     row.sendBytes = node.bytes;
-  if (isPointToPoint(row.op))
+  if (model::isPointToPoint(row.op))
     row.peer = row.op == CollectiveOp::Send ? node.destination : node.source;
   calls_.push_back({&groups_[node.group], row});
 }
@@ -61,7 +54,7 @@ Result<void> ChakraCollectives::finish(store::TraceWriter& writer,
   for (Call& call : calls_) {
     call.row.processId = process;
     call.row.communicatorId = call.group->id;
-    if (!isPointToPoint(call.row.op))
+    if (!model::isPointToPoint(call.row.op))
       call.row.seq = call.group->calls++;
     SONDE_TRY(writer.add(call.row));
   }

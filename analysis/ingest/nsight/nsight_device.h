@@ -32,7 +32,8 @@ class NsightDevice {
   model::StreamId streamOf(const NsightTable& row);
   std::int64_t ordinalOf(std::size_t process, std::int64_t device) const;
   model::DeviceWork workOf(const NsightTable& row, const NsightContext::Span& span);
-  Result<void> add(const DeviceEvents::Event& event, const NsightTable& row) {
+  template <typename Event>
+  Result<void> add(const Event& event, const NsightTable& row) {
     return context_.device.add(event, context_.places.idOf(processOf(row)));
   }
 

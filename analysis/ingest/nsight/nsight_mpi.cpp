@@ -30,10 +30,6 @@ std::optional<CollectiveOp> opOf(std::string_view name) noexcept {
   return collectiveOf(name);
 }
 
-bool isPointToPoint(CollectiveOp op) noexcept {
-  return op == CollectiveOp::Send || op == CollectiveOp::Receive;
-}
-
 struct Call {
   std::string_view name;
   model::SliceId slice{};
@@ -55,7 +51,7 @@ Result<void> addCollective(NsightContext& context, const NsightTable& row, const
     collective.recvBytes = size;
   else
     collective.sendBytes = size;
-  if (!isPointToPoint(*op))
+  if (!model::isPointToPoint(*op))
     collective.recvBytes = row.integer(Received);
   if (collective.sendBytes || collective.recvBytes)
     collective.bytes = std::max(collective.sendBytes.value_or(0), collective.recvBytes.value_or(0));

@@ -58,6 +58,8 @@ struct EventArgs {
   OptionalNumber inElements{};
   OptionalNumber outElements{};
   OptionalNumber seq{};
+  OptionalNumber sourceRank{};  // -1: none
+  OptionalNumber targetRank{};
 };
 
 struct TraceEvent {

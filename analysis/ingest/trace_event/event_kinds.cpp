@@ -105,7 +105,9 @@ EventTable tableOf(std::string_view category) noexcept {
 }
 
 SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noexcept {
-  if (const SliceKind* const kind = find(kKinds, category))
+  // Before there was user_annotation these were operators.
+  const SliceKind* const kind = find(kKinds, category);
+  if (kind != nullptr && *kind != SliceKind::Operator)
     return *kind;
   if (profilerStep(name))
     return SliceKind::Iteration;
@@ -113,7 +115,7 @@ SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noe
     return SliceKind::Optimizer;
   if (name.starts_with("nccl:") || name.starts_with("gloo:"))
     return SliceKind::Collective;
-  return SliceKind::Operation;
+  return kind != nullptr ? *kind : SliceKind::Operation;
 }
 
 CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -82,6 +83,11 @@ void NcclCollectives::complete(Group& group, model::OptionalInt worldSize) const
         group.ranks.empty() ? worldSize.value_or(0) : static_cast<std::int64_t>(group.ranks.size());
 }
 
+model::OptionalInt NcclCollectives::positionOf(std::int64_t rank, const Group& group) {
+  const auto found = std::find(group.ranks.begin(), group.ranks.end(), rank);
+  return found == group.ranks.end() ? model::OptionalInt() : found - group.ranks.begin();
+}
+
 void NcclCollectives::add(const TraceEvent& event, const model::Kernel& kernel) {
   if (!model::isCollectiveKernel(event.name))
     return;
@@ -97,6 +103,10 @@ void NcclCollectives::add(const TraceEvent& event, const model::Kernel& kernel) 
   call.row.recvBytes = bytesOfElements(args.outElements, call.row.dtype);
   call.row.bytes = sizeOf(call.row);
   call.row.seq = args.seq;
+  if (*op == CollectiveOp::Send)
+    call.peerRank = args.targetRank;
+  else if (*op == CollectiveOp::Receive)
+    call.peerRank = args.sourceRank;
   call.row.kernelId = kernel.id;
   call.row.startNs = kernel.work.startNs;
   call.row.durNs = kernel.work.durNs;
@@ -124,12 +134,8 @@ Result<void> NcclCollectives::storeGroups(store::TraceWriter& writer,
     row.jobKey = key;
     row.size = group.size;
     row.backend = "nccl";
-    const auto own =
-        rank ? std::find(group.ranks.begin(), group.ranks.end(), *rank) : group.ranks.end();
-    if (own != group.ranks.end())
-      row.position = own - group.ranks.begin();
-    else if (whole)
-      row.position = rank;
+    if (rank)
+      row.position = whole ? rank : positionOf(*rank, group);
     SONDE_TRY_ASSIGN(group.id, writer.add(row));
     found->second = group.id;
     SONDE_TRY(storeMembers(writer, group, process, rank));
@@ -163,14 +169,19 @@ Result<void> NcclCollectives::finish(store::TraceWriter& writer,
     return std::tie(a.row.startNs, a.row.kernelId.value) <
            std::tie(b.row.startNs, b.row.kernelId.value);
   });
-  std::map<std::int64_t, std::int64_t> ordinals;  // by communicator
+  std::set<model::CommunicatorId> numbered;
+  for (const Call& call : calls_)
+    if (call.row.seq)
+      numbered.insert(groups_[call.group].id);
+  std::map<model::CommunicatorId, std::int64_t> ordinals;
   for (Call& call : calls_) {
+    const Group& group = groups_[call.group];
     call.row.processId = process;
-    call.row.communicatorId = groups_[call.group].id;
-    const bool pointToPoint =
-        call.row.op == CollectiveOp::Send || call.row.op == CollectiveOp::Receive;
-    if (!call.row.seq && !pointToPoint)
-      call.row.seq = ordinals[call.row.communicatorId.value]++;
+    call.row.communicatorId = group.id;
+    if (call.peerRank)
+      call.row.peer = positionOf(*call.peerRank, group);
+    if (numbered.count(group.id) == 0 && !model::isPointToPoint(call.row.op))
+      call.row.seq = ordinals[group.id]++;
     call.row.startNs += shiftNs;
     SONDE_TRY(writer.add(call.row));
   }

@@ -28,8 +28,8 @@ class NcclCollectives {
   // `work` is the kernel's row, whose event this is. Does nothing when it is no collective.
   void add(const TraceEvent& event, const model::Kernel& kernel);
 
-  // Stores them in the order in which they began, `shiftNs` later. A collective without a sequence
-  // number of its own gets its ordinal among those of its group: all ranks issue them in the same
+  // Stores them in the order in which they began, `shiftNs` later. Where no collective of a group
+  // has a sequence number of its own, each gets its ordinal: all ranks issue them in the same
   // order. Sends and receives have none then. Requires: a transaction is open.
   Result<void> finish(store::TraceWriter& writer,
                       model::ProcessId process,
@@ -46,10 +46,12 @@ class NcclCollectives {
   };
   struct Call {
     std::size_t group = 0;
+    model::OptionalInt peerRank{};  // in the job
     model::Collective row{};
   };
 
   std::size_t groupOf(const EventArgs& args);
+  static model::OptionalInt positionOf(std::int64_t rank, const Group& group);
   void complete(Group& group, model::OptionalInt worldSize) const;
   Result<void> storeGroups(store::TraceWriter& writer,
                            model::ProcessId process,

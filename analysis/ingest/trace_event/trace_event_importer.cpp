@@ -313,12 +313,14 @@ Result<void> TraceEventImporter::sync(const TraceEvent& event, std::int64_t durN
   row.id = writer_.reserveId<model::SyncId>();
   if (const StreamPlace place = placeOf(event); place.stream >= 0)
     row.streamId = places_.stream(processOf(event), place.device, place.stream);
-  row.kind = syncKindOf(event.args.syncKind.empty() ? event.name : event.args.syncKind);
+  row.kind = event.category == "cuda_event"
+                 ? model::SyncKind::Record
+                 : syncKindOf(event.args.syncKind.empty() ? event.name : event.args.syncKind);
   row.eventId = event.args.eventId;
   row.startNs = *event.startNs;
   row.durNs = durNs;
   row.correlationId = event.args.correlation;
-  SONDE_TRY(device_.add(row, launcherOf(event)));
+  SONDE_TRY(device_.add(row, launcherOf(event), event.args.recordCorrelation));
   return addArgs(model::Owner::Sync, row.id.value, event.args.json);
 }
 
