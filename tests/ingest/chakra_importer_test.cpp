@@ -106,6 +106,34 @@ TEST_F(ChakraImporterTest, DependenciesAreLinksWhereverTheNodeStands) {
   EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 nodes have the id of another")));
 }
 
+TEST_F(ChakraImporterTest, WorkIsInTheScopeOfTheHostsNodeItDependsOn) {
+  const auto host =
+      [](std::uint64_t id, const char* name, std::uint64_t start, std::uint64_t duration) {
+        return ChakraMessage(id, name, kChakraComp)
+            .time(start, duration)
+            .flag("is_cpu_op", true)
+            .bytes();
+      };
+  const auto device = [](std::uint64_t id, const char* name, std::vector<std::uint64_t> on) {
+    return ChakraMessage(id, name, kChakraComp)
+        .time(100 * id, 5)
+        .deps(4, on)
+        .flag("is_cpu_op", false)
+        .bytes();
+  };
+  mustImport(chakraHead() + host(1, "aten::mm", 10, 50) + host(2, "cudaLaunchKernel", 20, 5) +
+             host(3, "step", 70, 20) + device(4, "launched", {1, 2}) + device(5, "of step", {3}) +
+             device(6, "of nothing", {4}) + device(7, "Memcpy HtoD", {3}));
+  EXPECT_EQ(
+      rows("SELECT n.text || '|' || coalesce(sn.text, '-') || '|' || coalesce(ln.text, '-') AS "
+           "concat_row FROM (SELECT name_id, scope_id, launch_slice_id, start_ns FROM kernel "
+           "UNION ALL SELECT name_id, scope_id, launch_slice_id, start_ns FROM copy) k JOIN "
+           "string n ON n.id = k.name_id LEFT JOIN slice s ON s.id = k.scope_id LEFT JOIN "
+           "string sn ON sn.id = s.name_id LEFT JOIN slice l ON l.id = k.launch_slice_id LEFT "
+           "JOIN string ln ON ln.id = l.name_id ORDER BY k.start_ns"),
+      "launched|aten::mm|cudaLaunchKernel of step|step|- of nothing|-|- Memcpy HtoD|step|-");
+}
+
 TEST_F(ChakraImporterTest, SendsReceivesAndCopies) {
   mustImport(chakraHead() +
              ChakraMessage(1, "s", kChakraSend)
