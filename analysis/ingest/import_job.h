@@ -29,8 +29,8 @@ class ImportJob {
   // A new trace at `part`. Intermediate data goes beside it.
   static Result<ImportJob> create(const std::filesystem::path& part, Progress progress);
 
-  // Requires: all files that will be added, for the progress. NotFound, Io, InvalidArgument: it
-  // cannot be read, or contradicts a file before it (a rank twice, another world size). Corrupt:
+  // Requires: all files that will be added, for the progress. NotFound, Io: it cannot be read.
+  // Unsupported: it contradicts a file before it (a rank twice, another world size). Corrupt:
   // nothing in it can be read. Errors name the file.
   Result<void> add(const std::vector<std::filesystem::path>& files);
 

@@ -14,7 +14,7 @@ namespace sonde::ingest {
 
 class ByteSource {
  public:
-  // NotFound: no such file. InvalidArgument: a folder, a pipe or a device; only what has an end is
+  // NotFound: no such file. Corrupt: a folder, a pipe or a device; only what has an end is
   // read. Io: the system refused. Errors are one line that names the file and says what to do.
   static Result<ByteSource> open(const std::filesystem::path& path);
 
