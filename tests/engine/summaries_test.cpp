@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -78,7 +79,8 @@ void writeTrace(const std::string& path) {
 
 class SummariesTest : public ::testing::Test {
  protected:
-  SummariesTest() { writeTrace(folder_ / "t.sonde"); }
+  SummariesTest() : SummariesTest(writeTrace) {}
+  explicit SummariesTest(void (*write)(const std::string& path)) { write(folder_ / "t.sonde"); }
 
   // The rows of a table, by its titles.
   std::vector<std::map<std::string, SummaryCell>> rowsOf(std::string_view name) {
@@ -92,6 +94,13 @@ class SummariesTest : public ::testing::Test {
         cells[table.columns[at].title] = row[at];
     }
     return rows;
+  }
+  std::vector<std::string> titlesOf(std::string_view name) {
+    const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
+    std::vector<std::string> titles;
+    for (const SummaryColumn& column : test::must(summarise(trace, name)).columns)
+      titles.push_back(column.title);
+    return titles;
   }
   static SummaryCell whole(std::int64_t value) { return value; }
 
@@ -143,7 +152,7 @@ TEST_F(SummariesTest, SplitsALaunchIntoCallQueueAndKernel) {
 TEST_F(SummariesTest, ProjectsRangesOntoTheDevice) {
   const auto rows = rowsOf("nvtx_gpu_proj_sum");
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].at("Range"), SummaryCell("step"));
+  EXPECT_EQ(rows[0].at("Range"), SummaryCell(":step"));
   EXPECT_EQ(rows[0].at("Style"), SummaryCell("PushPop"));
   EXPECT_EQ(rows[0].at("Total Proj Time (ns)"), whole((120 - 60) + 60));
   EXPECT_EQ(rows[0].at("Total Range Time (ns)"), whole(400));
@@ -174,6 +183,208 @@ TEST_F(SummariesTest, HasEveryTableAndNoOther) {
     EXPECT_EQ(rowsOf(each.name).empty(), withRows.count(each.name) == 0) << each.name;
   const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
   EXPECT_EQ(summarise(trace, "none_sum").error().code, ErrorCode::NotFound);
+}
+
+// The spread of one value, and lists joined.
+using Titles = std::vector<std::string>;
+Titles spread(const std::string& prefix = "", const std::string& unit = "ns") {
+  Titles titles;
+  for (const char* const name : {"Avg", "Med", "Min", "Max", "StdDev"})
+    titles.push_back(prefix + name + " (" + unit + ")");
+  return titles;
+}
+Titles joined(std::initializer_list<Titles> lists) {
+  Titles all;
+  for (const Titles& list : lists)
+    all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+Titles timed(const std::string& count, const Titles& labels) {
+  return joined({{"Time (%)", "Total Time (ns)", count}, spread(), labels});
+}
+
+// As `nsys stats --format csv` prints them.
+TEST_F(SummariesTest, HasTheColumnsThatNsightHasInItsOrder) {
+  const std::map<std::string_view, Titles> tables = {
+      {"nvtx_sum", timed("Instances", {"Style", "Range"})},
+      {"nvtx_pushpop_sum", timed("Instances", {"Range"})},
+      {"nvtx_startend_sum", timed("Instances", {"Range"})},
+      {"osrt_sum", timed("Num Calls", {"Name"})},
+      {"mpi_event_sum", timed("Instances", {"Source", "Name"})},
+      {"cuda_api_sum", timed("Num Calls", {"Name"})},
+      {"cuda_gpu_kern_sum", timed("Instances", {"Name"})},
+      {"cuda_gpu_mem_time_sum", timed("Count", {"Operation"})},
+      {"cuda_gpu_mem_size_sum", joined({{"Total (MB)", "Count"}, spread("", "MB"), {"Operation"}})},
+      {"cuda_gpu_sum", timed("Instances", {"Category", "Operation"})},
+      {"cuda_kern_exec_sum",
+       joined({{"PID", "TID", "DevId", "Count", "QCount"},
+               spread("T"),
+               spread("A"),
+               spread("Q"),
+               spread("K"),
+               {"API Name", "Kernel Name"}})},
+      {"nvtx_kern_sum",
+       joined({{"NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)"},
+               spread(),
+               {"Kernel Name"}})},
+      {"nvtx_gpu_proj_sum",
+       joined(
+           {{"Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances"},
+            spread("Proj "),
+            {"Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}})}};
+  for (const SummaryName& each : summaryNames()) {
+    ASSERT_EQ(tables.count(each.name), 1U) << each.name;
+    EXPECT_EQ(titlesOf(each.name), tables.at(each.name)) << each.name;
+  }
+  EXPECT_EQ(summaryNames().size(), tables.size());
+}
+
+// Two hosts whose only processes have one pid and tid. On the first, ranges that overlap without
+// nesting around two launches, an operator among them, the first of whose kernels ends before its
+// call returns; on the second one range with one launch.
+//
+//   ns     0    100   200    300    350    400    600    1000
+//   :forward-----------------------------------------------|      second host: :forward, launch
+//   mine:forward |-----launch-------launch---|
+//   :async                   |-----------------------|
+class HostWriter {
+ public:
+  HostWriter(test::TraceBuilder& trace, std::string_view name) : trace_(trace) {
+    model::Process process;
+    process.hostId = trace.add(model::Host{.name = name});
+    process.pid = 10;
+    const model::ProcessId id = trace.add(process);
+    thread_ = trace.add(model::Thread{.processId = id, .tid = 11});
+    stream_ = trace.add(model::Stream{.processId = id, .number = 7});
+  }
+
+  model::SliceId slice(SliceKind kind,
+                       std::string_view category,
+                       std::string_view name,
+                       std::pair<std::int64_t, std::int64_t> time,
+                       std::pair<std::int64_t, std::int64_t> depthAndLane = {0, 0}) {
+    model::Slice slice;
+    slice.threadId = thread_;
+    slice.kind = kind;
+    slice.category = category;
+    slice.nameId = trace_.name(name);
+    slice.startNs = time.first;
+    slice.durNs = time.second - time.first;
+    slice.depth = depthAndLane.first;
+    slice.lane = depthAndLane.second;
+    return trace_.add(slice);
+  }
+  void launch(std::int64_t at, std::int64_t depth, std::pair<std::int64_t, std::int64_t> runs) {
+    model::Kernel kernel;
+    kernel.work.streamId = stream_;
+    kernel.work.nameId = trace_.name("gemm");
+    kernel.work.startNs = runs.first;
+    kernel.work.durNs = runs.second - runs.first;
+    kernel.work.launchSliceId =
+        slice(SliceKind::Api, "cuda_runtime", "cudaLaunchKernel", {at, at + 10}, {depth, 0});
+    trace_.add(kernel);
+  }
+  void unifiedCopy() {
+    model::Copy copy;
+    copy.work.streamId = stream_;
+    copy.work.nameId = trace_.name("Memcpy Unified HtoD (Managed -> Device)");
+    copy.work.durNs = 5;
+    copy.kind = model::CopyKind::HostToDevice;
+    trace_.add(copy);
+  }
+
+ private:
+  test::TraceBuilder& trace_;
+  model::ThreadId thread_;
+  model::StreamId stream_;
+};
+
+void writeCrossing(const std::string& path) {
+  test::TraceBuilder trace(path);
+  HostWriter first(trace, "a");
+  first.slice(SliceKind::Operation, "nvtx", "forward", {0, 1000});
+  const auto mine = first.slice(SliceKind::Operation, "nvtx", "forward", {100, 400}, {1, 0});
+  trace.add(model::Arg{.ownerId = mine.value, .keyId = trace.name("domain"), .value = "mine"});
+  first.slice(SliceKind::Operator, "cpu_op", "aten::mm", {150, 380}, {2, 0});
+  first.slice(SliceKind::Range, "nvtx", "async", {300, 600}, {0, 1});
+  first.launch(200, 3, {203, 205});
+  first.launch(350, 3, {400, 450});
+  first.slice(SliceKind::Collective, "mpi", "MPI_Allreduce", {700, 740}, {1, 0});
+  first.slice(SliceKind::Collective, "mpi", "MPI_Isend", {750, 780}, {1, 0});
+  first.slice(SliceKind::Api, "mpi", "MPI_Waitall", {790, 810}, {1, 0});
+  first.slice(SliceKind::Api, "mpi", "MPI_Init", {820, 830}, {1, 0});
+  first.slice(SliceKind::Io, "osrt", "read", {840, 850}, {1, 0});
+  first.unifiedCopy();
+  HostWriter second(trace, "b");
+  second.slice(SliceKind::Operation, "nvtx", "forward", {0, 1000});
+  second.launch(200, 1, {500, 507});
+  trace.finish();
+}
+
+class CrossingSummariesTest : public SummariesTest {
+ protected:
+  CrossingSummariesTest() : SummariesTest(writeCrossing) {}
+
+  // Of each row, the cells of these columns, in the order of a set.
+  std::set<std::vector<SummaryCell>> cellsOf(std::string_view name, const Titles& titles) {
+    std::set<std::vector<SummaryCell>> cells;
+    for (const auto& row : rowsOf(name)) {
+      std::vector<SummaryCell> some;
+      for (const std::string& title : titles)
+        some.push_back(row.at(title));
+      EXPECT_TRUE(cells.insert(some).second);
+    }
+    return cells;
+  }
+};
+using Cells = std::set<std::vector<SummaryCell>>;
+
+TEST_F(CrossingSummariesTest, TellsRangesOfDomainsApart) {
+  EXPECT_EQ(cellsOf("nvtx_sum", {"Style", "Range", "Instances", "Total Time (ns)"}),
+            (Cells{{"PushPop", ":forward", whole(2), whole(2000)},
+                   {"PushPop", "mine:forward", whole(1), whole(300)},
+                   {"StartEnd", ":async", whole(1), whole(300)}}));
+  EXPECT_EQ(cellsOf("nvtx_startend_sum", {"Range", "Instances"}), (Cells{{":async", whole(1)}}));
+}
+
+TEST_F(CrossingSummariesTest, CountsKernelsForEveryRangeAroundTheirLaunchAndEachThread) {
+  EXPECT_EQ(cellsOf("nvtx_kern_sum",
+                    {"NVTX Range", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)"}),
+            (Cells{{":forward", whole(10), whole(11), whole(1), whole(2), whole(52)},
+                   {":forward", whole(10), whole(11), whole(1), whole(1), whole(7)},
+                   {"mine:forward", whole(10), whole(11), whole(1), whole(2), whole(52)},
+                   {":async", whole(10), whole(11), whole(1), whole(1), whole(50)}}));
+}
+
+TEST_F(CrossingSummariesTest, CountsLevelsAndChildrenOfRangesAlone) {
+  EXPECT_EQ(
+      cellsOf("nvtx_gpu_proj_sum",
+              {"Range", "Total Proj Time (ns)", "Total GPU Ops", "Avg Range Lvl", "Avg Num Child"}),
+      (Cells{{":forward", whole(247 + 7), whole(3), 0.0, 1.0},
+             {"mine:forward", whole(247), whole(2), 1.0, 0.0},
+             {":async", whole(50), whole(1), 1.0, 0.0}}));
+}
+
+TEST_F(CrossingSummariesTest, EndsALaunchWithTheLaterOfCallAndKernel) {
+  EXPECT_EQ(
+      cellsOf("cuda_kern_exec_sum", {"PID", "TID", "Count", "QCount", "TMin (ns)", "TMax (ns)"}),
+      (Cells{{whole(10), whole(11), whole(2), whole(1), whole(10), whole(100)},
+             {whole(10), whole(11), whole(1), whole(1), whole(307), whole(307)}}));
+}
+
+TEST_F(CrossingSummariesTest, NamesTheSourceOfMpiCalls) {
+  EXPECT_EQ(cellsOf("mpi_event_sum", {"Source", "Name", "Instances", "Total Time (ns)"}),
+            (Cells{{"collectives", "MPI_Allreduce", whole(1), whole(40)},
+                   {"p2p", "MPI_Isend", whole(1), whole(30)},
+                   {"start_wait", "MPI_Waitall", whole(1), whole(20)},
+                   {"other", "MPI_Init", whole(1), whole(10)}}));
+  EXPECT_EQ(cellsOf("osrt_sum", {"Name", "Num Calls", "Total Time (ns)"}),
+            (Cells{{"read", whole(1), whole(10)}}));
+}
+
+TEST_F(CrossingSummariesTest, KnowsCopiesOfManagedMemory) {
+  EXPECT_EQ(cellsOf("cuda_gpu_mem_time_sum", {"Operation", "Total Time (ns)"}),
+            (Cells{{"[CUDA memcpy Unified Host-to-Device]", whole(5)}}));
 }
 
 }  // namespace

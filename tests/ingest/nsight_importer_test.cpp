@@ -80,6 +80,9 @@ TEST_F(NsightImporterTest, KeepsWhatTheDeviceTablesSay) {
   file_->run(
       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET(start, end, deviceId, contextId, streamId, "
       "correlationId, globalPid, value, bytes) VALUES (900, 910, 0, 1, 8, 98, $PID, 0, 64);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES (905, 908, 0, 1, 9, 95, "
+      "$PID, 128, 12, 2, 4);"
       "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end, deviceId, contextId, "
       "streamId, correlationId, globalPid, graphId, graphExecId) VALUES (920, 930, 0, 2, 7, "
       "99, $PID, 5, 6);"
@@ -92,6 +95,7 @@ TEST_F(NsightImporterTest, KeepsWhatTheDeviceTablesSay) {
                  "JOIN string n ON n.id = c.name_id ORDER BY start_ns"),
             "host_to_device|Memcpy HtoD (Pinned -> Device)|4096|1|1 "
             "set|Memset (Device)|64|-|0 "
+            "device_to_host|Memcpy Unified DtoH (Device -> Managed)|128|-|0 "
             "host_to_device|Memcpy HtoD (Pinned -> Device)|4096|1|1");
   EXPECT_EQ(rows("SELECT kind || '|' || coalesce(r.number, '-') || '|' || event_id AS concat_row "
                  "FROM sync s LEFT JOIN stream r ON r.id = s.stream_id ORDER BY s.start_ns"),

@@ -34,37 +34,69 @@ Columns timeColumns(const std::string& count, const std::vector<std::string>& la
   return columns;
 }
 
-// What Nsight calls the kinds of `copy`.
+// What Nsight calls the kinds of a row of v_copy; what moves managed memory has the kind of any
+// other copy, and says so in its name.
 constexpr std::string_view kOperation =
-    "CASE kind WHEN 'set' THEN '[CUDA memset]' ELSE '[CUDA memcpy ' || CASE kind "
+    "CASE kind WHEN 'set' THEN '[CUDA memset]' ELSE '[CUDA memcpy ' || "
+    "iif(name GLOB 'Memcpy Unified *', 'Unified ', '') || CASE kind "
     "WHEN 'host_to_device' THEN 'Host-to-Device' WHEN 'device_to_host' THEN 'Device-to-Host' "
     "WHEN 'device_to_device' THEN 'Device-to-Device' WHEN 'host_to_host' THEN 'Host-to-Host' "
     "WHEN 'peer_to_peer' THEN 'Peer-to-Peer' ELSE 'other' END || ']' END";
 
-// Ranges that a program names: NVTX, Sonde's own annotations and hooks, record_function.
-constexpr std::string_view kIsRange =
-    "category IN ('nvtx', 'annotation', 'torch', 'user_annotation') AND kind <> 'mark' "
-    "AND dur_ns IS NOT NULL";
-constexpr std::string_view kStyle = "CASE kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END";
+// Ranges that a program names: NVTX, Sonde's own annotations and hooks, record_function. `row`: the
+// alias of a row of slice or v_slice.
+std::string isRange(std::string_view row) {
+  return fmt::format(
+      "({0}.category IN ('nvtx', 'annotation', 'torch', 'user_annotation') AND {0}.kind <> 'mark' "
+      "AND {0}.dur_ns IS NOT NULL)",
+      row);
+}
+
+std::string styleOf(std::string_view row) {
+  return fmt::format("CASE {}.kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END", row);
+}
+
+// Of a row of v_slice. NVTX has the domain before the name, and nothing for the default one.
+std::string rangeNameOf(std::string_view row) {
+  return fmt::format(
+      "CASE {0}.category WHEN 'nvtx' THEN coalesce((SELECT value FROM v_arg WHERE owner = 'slice' "
+      "AND owner_id = {0}.id AND key = 'domain'), '') || ':' || {0}.name ELSE {0}.name END",
+      row);
+}
 
 // Calls of CUDA's or ROCm's API, as probes and importers call them.
 constexpr std::string_view kIsDeviceApi =
     "kind = 'api' AND (category = 'cuda' OR category GLOB 'cuda_*' OR category GLOB '*_runtime' OR "
     "category GLOB '*_driver' OR category = 'Runtime')";
 
-// Each piece of device work with every range around its launch. `work`: kernels, or copies as well.
+// Pieces of device work (`work`: kernels, or copies as well), and each range with the launches and
+// ranges that its thread began and ended in it (`held`): in time, because ranges that overlap
+// without nesting are no parents. Of two of the same extent the outer one holds the other. The
+// lines are for slice_by_line, which finds what begins in a range.
 std::string rangesOfWork(std::string_view work) {
   return fmt::format(
-      "WITH RECURSIVE around(work_id, owner, slice_id) AS (SELECT id, owner, launch_slice_id "
-      "FROM ({}) WHERE launch_slice_id IS NOT NULL UNION ALL SELECT a.work_id, a.owner, "
-      "s.parent_id FROM around a JOIN slice s ON s.id = a.slice_id WHERE s.parent_id IS NOT NULL) ",
-      work);
+      "WITH work AS ({0}), wanted(id) AS MATERIALIZED (SELECT launch_slice_id FROM work WHERE "
+      "launch_slice_id IS NOT NULL UNION SELECT id FROM slice s WHERE {1}), "
+      "lines AS MATERIALIZED (SELECT DISTINCT thread_id, lane, depth FROM slice "
+      "WHERE id IN (SELECT id FROM wanted)), "
+      "held(range_id, slice_id) AS MATERIALIZED (SELECT r.id, s.id FROM slice r "
+      "CROSS JOIN lines l ON l.thread_id = r.thread_id "
+      "CROSS JOIN slice s ON s.thread_id = l.thread_id AND s.lane = l.lane AND s.depth = l.depth "
+      "AND s.start_ns BETWEEN r.start_ns AND r.start_ns + r.dur_ns "
+      "AND s.start_ns + s.dur_ns <= r.start_ns + r.dur_ns "
+      "AND (s.start_ns, -s.dur_ns, s.depth, s.id) > (r.start_ns, -r.dur_ns, r.depth, r.id) "
+      "WHERE {2} AND s.id IN (SELECT id FROM wanted))",
+      work,
+      isRange("s"),
+      isRange("r"));
 }
 
-constexpr std::string_view kKernels = "SELECT id, 'kernel' AS owner, launch_slice_id FROM kernel";
+constexpr std::string_view kKernels =
+    "SELECT id, launch_slice_id, start_ns, dur_ns, end_ns, name FROM v_kernel "
+    "WHERE dur_ns IS NOT NULL";
 constexpr std::string_view kAllWork =
-    "SELECT id, 'kernel' AS owner, launch_slice_id FROM kernel UNION ALL "
-    "SELECT id, 'copy', launch_slice_id FROM copy";
+    "SELECT launch_slice_id, start_ns, end_ns FROM v_kernel WHERE dur_ns IS NOT NULL UNION ALL "
+    "SELECT launch_slice_id, start_ns, end_ns FROM v_copy WHERE dur_ns IS NOT NULL";
 
 SummarySpec apiSum() {
   return {
@@ -90,7 +122,7 @@ SummarySpec memoryTimeSum() {
           "CUDA GPU MemOps Summary (by Time)",
           1,
           1,
-          fmt::format("SELECT {}, dur_ns FROM copy WHERE dur_ns IS NOT NULL", kOperation),
+          fmt::format("SELECT {}, dur_ns FROM v_copy WHERE dur_ns IS NOT NULL", kOperation),
           timeColumns("Count", {"Operation"})};
 }
 
@@ -102,7 +134,7 @@ SummarySpec memorySizeSum() {
           "CUDA GPU MemOps Summary (by Size)",
           1,
           1,
-          fmt::format("SELECT {}, bytes FROM copy WHERE bytes IS NOT NULL", kOperation),
+          fmt::format("SELECT {}, bytes FROM v_copy WHERE bytes IS NOT NULL", kOperation),
           columns};
 }
 
@@ -113,14 +145,15 @@ SummarySpec deviceSum() {
           2,
           1,
           fmt::format("SELECT 'CUDA_KERNEL', name, dur_ns FROM v_kernel WHERE dur_ns IS NOT NULL "
-                      "UNION ALL SELECT 'MEMORY_OPER', {}, dur_ns FROM copy "
+                      "UNION ALL SELECT 'MEMORY_OPER', {}, dur_ns FROM v_copy "
                       "WHERE dur_ns IS NOT NULL",
                       kOperation),
           columns};
 }
 
 // From launch to end: the call (A), the queue between its end and the kernel's begin (Q; not there
-// when the kernel began before the call returned), the kernel (K), and all of it (T).
+// when the kernel began before the call returned), the kernel (K), and all of it (T): to the end of
+// the call or of the kernel, whichever is later.
 SummarySpec kernelExecSum() {
   Columns columns = {{"PID", From::Label, 0},
                      {"TID", From::Label, 1},
@@ -134,9 +167,10 @@ SummarySpec kernelExecSum() {
   columns.push_back({"Kernel Name", From::Label, 4});
   return {"cuda_kern_exec_sum",
           "CUDA Kernel Launch & Exec Time Summary",
-          5,
+          6,
           4,
-          "SELECT s.pid, s.tid, k.device, s.name, k.name, k.end_ns - s.start_ns, s.dur_ns, "
+          "SELECT s.pid, s.tid, k.device, s.name, k.name, s.thread_id, "
+          "max(k.end_ns, s.end_ns) - s.start_ns, s.dur_ns, "
           "CASE WHEN k.start_ns > s.end_ns THEN k.start_ns - s.end_ns END, k.dur_ns "
           "FROM v_kernel k JOIN v_slice s ON s.id = k.launch_slice_id "
           "WHERE k.dur_ns IS NOT NULL AND s.dur_ns IS NOT NULL",
@@ -149,10 +183,11 @@ SummarySpec rangeSum(std::string_view name, std::string_view title, std::string_
           title,
           all ? 2U : 1U,
           1,
-          fmt::format("SELECT {}name, dur_ns FROM v_slice WHERE {}{}",
-                      all ? fmt::format("{}, ", kStyle) : "",
-                      kIsRange,
-                      all ? "" : fmt::format(" AND {} = '{}'", kStyle, style)),
+          fmt::format("SELECT {}{}, dur_ns FROM v_slice r WHERE {}{}",
+                      all ? styleOf("r") + ", " : "",
+                      rangeNameOf("r"),
+                      isRange("r"),
+                      all ? "" : fmt::format(" AND {} = '{}'", styleOf("r"), style)),
           all ? timeColumns("Instances", {"Style", "Range"}) : timeColumns("Instances", {"Range"})};
 }
 
@@ -168,20 +203,20 @@ SummarySpec rangeKernelSum() {
   columns.push_back({"Kernel Name", From::Label, 4});
   return {"nvtx_kern_sum",
           "NVTX Range Kernel Summary",
-          5,
+          6,
           2,
           rangesOfWork(kKernels) +
-              fmt::format("SELECT s.name, {}, s.pid, s.tid, k.name, k.dur_ns, s.id FROM around a "
-                          "JOIN v_slice s ON s.id = a.slice_id JOIN v_kernel k ON k.id = a.work_id "
-                          "WHERE s.{} AND k.dur_ns IS NOT NULL",
-                          "CASE s.kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END",
-                          "category IN ('nvtx', 'annotation', 'torch', 'user_annotation') AND "
-                          "s.kind <> 'mark' AND s.dur_ns IS NOT NULL"),
+              fmt::format(" SELECT {}, {}, r.pid, r.tid, w.name, r.thread_id, w.dur_ns, r.id "
+                          "FROM work w JOIN held h ON h.slice_id = w.launch_slice_id "
+                          "JOIN v_slice r ON r.id = h.range_id",
+                          rangeNameOf("r"),
+                          styleOf("r")),
           columns};
 }
 
 // A range projected onto the devices: from the begin of the first work that was launched in it to
-// the end of the last.
+// the end of the last. Its level counts the ranges around it, and its children are one level
+// deeper.
 SummarySpec projectionSum() {
   Columns columns = {{"Range", From::Label, 0},
                      {"Style", From::Label, 1},
@@ -192,29 +227,50 @@ SummarySpec projectionSum() {
   columns.push_back({"Total GPU Ops", From::Total, 2});
   columns.push_back({"Avg GPU Ops", From::Average, 2});
   columns.push_back({"Avg Range Lvl", From::Average, 3});
+  columns.push_back({"Avg Num Child", From::Average, 4});
   return {"nvtx_gpu_proj_sum",
           "NVTX GPU Projection Summary",
           2,
-          4,
+          5,
           rangesOfWork(kAllWork) +
-              "SELECT s.name, CASE s.kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END, "
-              "max(w.end_ns) - min(w.start_ns), s.dur_ns, count(*), s.depth FROM around a "
-              "JOIN v_slice s ON s.id = a.slice_id JOIN (SELECT id, 'kernel' AS owner, start_ns, "
-              "end_ns FROM v_kernel UNION ALL SELECT id, 'copy', start_ns, end_ns FROM v_copy) w "
-              "ON w.id = a.work_id AND w.owner = a.owner WHERE s.category IN ('nvtx', "
-              "'annotation', 'torch', 'user_annotation') AND s.kind <> 'mark' AND "
-              "s.dur_ns IS NOT NULL GROUP BY s.id",
+              fmt::format(
+                  ", level(id, n) AS MATERIALIZED (SELECT s.id, count(h.range_id) FROM slice s "
+                  "LEFT JOIN held h ON h.slice_id = s.id WHERE {} GROUP BY s.id), "
+                  "children(id, n) AS MATERIALIZED (SELECT h.range_id, count(*) FROM held h "
+                  "JOIN level outside ON outside.id = h.range_id "
+                  "JOIN level inside ON inside.id = h.slice_id AND inside.n = outside.n + 1 "
+                  "GROUP BY h.range_id) "
+                  "SELECT {}, {}, max(w.end_ns) - min(w.start_ns), r.dur_ns, count(*), level.n, "
+                  "coalesce(children.n, 0) FROM work w JOIN held h ON h.slice_id = "
+                  "w.launch_slice_id JOIN v_slice r ON r.id = h.range_id "
+                  "JOIN level ON level.id = r.id LEFT JOIN children ON children.id = r.id "
+                  "GROUP BY r.id",
+                  isRange("s"),
+                  rangeNameOf("r"),
+                  styleOf("r")),
           columns};
 }
 
-SummarySpec callSum(std::string_view name, std::string_view title, std::string_view condition) {
-  return {
-      name,
-      title,
-      1,
-      1,
-      fmt::format("SELECT name, dur_ns FROM v_slice WHERE {} AND dur_ns IS NOT NULL", condition),
-      timeColumns("Num Calls", {"Name"})};
+SummarySpec systemSum() {
+  return {"osrt_sum",
+          "OS Runtime Summary",
+          1,
+          1,
+          "SELECT name, dur_ns FROM v_slice WHERE kind IN ('io', 'wait') AND dur_ns IS NOT NULL",
+          timeColumns("Num Calls", {"Name"})};
+}
+
+// The source is the class of calls that Nsight keeps a call in.
+SummarySpec mpiSum() {
+  return {"mpi_event_sum",
+          "MPI Event Summary",
+          2,
+          1,
+          "SELECT CASE WHEN name GLOB 'MPI_Wait*' OR name GLOB 'MPI_Start*' THEN 'start_wait' "
+          "WHEN kind <> 'collective' THEN 'other' WHEN name GLOB '*[Ss]end*' OR "
+          "name GLOB '*[Rr]ecv*' THEN 'p2p' ELSE 'collectives' END, name, dur_ns "
+          "FROM v_slice WHERE category = 'mpi' AND dur_ns IS NOT NULL",
+          timeColumns("Instances", {"Source", "Name"})};
 }
 
 }  // namespace
@@ -224,8 +280,8 @@ const std::vector<SummarySpec>& summarySpecs() {
       rangeSum("nvtx_sum", "NVTX Range Summary", ""),
       rangeSum("nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "PushPop"),
       rangeSum("nvtx_startend_sum", "NVTX Start/End Range Summary", "StartEnd"),
-      callSum("osrt_sum", "OS Runtime Summary", "kind IN ('io', 'wait')"),
-      callSum("mpi_event_sum", "MPI Event Summary", "category = 'mpi'"),
+      systemSum(),
+      mpiSum(),
       apiSum(),
       kernelSum(),
       memoryTimeSum(),

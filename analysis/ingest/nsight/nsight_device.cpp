@@ -86,7 +86,10 @@ constexpr CopyWord kCopies[] = {{"Unknown", CopyKind::Other},
                                 {"DtoA", CopyKind::DeviceToDevice},
                                 {"DtoD", CopyKind::DeviceToDevice},
                                 {"HtoH", CopyKind::HostToHost},
-                                {"PtoP", CopyKind::PeerToPeer}};
+                                {"PtoP", CopyKind::PeerToPeer},
+                                {"Unified HtoD", CopyKind::HostToDevice},
+                                {"Unified DtoH", CopyKind::DeviceToHost},
+                                {"Unified DtoD", CopyKind::DeviceToDevice}};
 
 // CUPTI's CUpti_ActivityMemoryKind as Nsight numbers it.
 constexpr std::int64_t kPageable = 0;
