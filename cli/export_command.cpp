@@ -1,13 +1,14 @@
+#include "analysis/base/whole_file.h"
 #include "analysis/export/chrome/chrome_exporter.h"
 #include "analysis/export/csv/csv_exporter.h"
 #include "analysis/export/folded/folded_exporter.h"
 #include "analysis/export/output_file.h"
 #include "analysis/export/perfetto/perfetto_exporter.h"
+#include "analysis/store/scratch.h"
 #include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/open_job.h"
 #include "cli/progress_bar.h"
-#include "cli/scratch.h"
 #include "cli/word_option.h"
 
 #include <fmt/format.h>
@@ -55,6 +56,7 @@ class ExportCommand : public Command {
   int run() override;
 
  private:
+  Result<void> checkApart() const;
   Result<std::vector<std::string>> unfinishedFiles(const store::Database& trace) const;
   Result<void> write(const store::Database& trace);
 
@@ -64,6 +66,20 @@ class ExportCommand : public Command {
   std::vector<std::string> traces_;
 };
 
+// Neither a trace nor what is one's `.part` may be written over.
+Result<void> ExportCommand::checkApart() const {
+  if (output_.empty())
+    return {};
+  for (const std::string& trace : traces_)
+    if (leadsTo(output_, trace) || leadsTo(store::partOf(output_), trace))
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("writing '{}' would write over '{}', which is to be exported: give "
+                               "-o another name",
+                               output_,
+                               trace)};
+  return {};
+}
+
 // What must not outlive an export that a signal ends.
 Result<std::vector<std::string>> ExportCommand::unfinishedFiles(
     const store::Database& trace) const {
@@ -71,12 +87,12 @@ Result<std::vector<std::string>> ExportCommand::unfinishedFiles(
     return std::vector<std::string>();
   if (target_ == Target::Csv)
     return exports::unfinishedCsv(trace, output_);
-  return unfinishedTrace(output_, force_);
+  return store::unfinishedTrace(output_, force_);
 }
 
 Result<void> ExportCommand::write(const store::Database& trace) {
   SONDE_TRY_ASSIGN(std::vector<std::string> unfinished, unfinishedFiles(trace));
-  const Scratch scratch(std::move(unfinished));
+  const store::Scratch scratch(std::move(unfinished));
   const ProgressBar bar(name());
   const Progress progress = ProgressBar::progress();
   if (target_ == Target::Csv)
@@ -98,6 +114,8 @@ int ExportCommand::run() {
     complain(name(), "csv is one file for each table: give a folder with -o");
     return kExitUsage;
   }
+  if (const auto apart = checkApart(); !apart)
+    return fail(name(), apart.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());

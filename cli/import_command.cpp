@@ -2,11 +2,11 @@
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/ingest/import_job.h"
 #include "analysis/store/finaliser.h"
+#include "analysis/store/scratch.h"
 #include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/report_lines.h"
-#include "cli/scratch.h"
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ class ImportCommand : public Command {
 };
 
 Result<ingest::ImportSummary> ImportCommand::import(const std::filesystem::path& part) {
-  const Scratch scratch(unfinishedTrace(output_, force_));
+  const store::Scratch scratch(store::unfinishedTrace(output_, force_));
   const ProgressBar bar(name());
   const Progress progress = ProgressBar::progress();
   SONDE_TRY_ASSIGN(ingest::ImportJob job, ingest::ImportJob::create(part, progress.part(0, 0.7)));

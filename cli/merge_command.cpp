@@ -1,9 +1,9 @@
 #include "analysis/base/shell_quote.h"
 #include "analysis/engine/merge/merge.h"
+#include "analysis/store/scratch.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/report_lines.h"
-#include "cli/scratch.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ class MergeCommand : public Command {
 };
 
 Result<engine::merge::MergeSummary> MergeCommand::merge() const {
-  const Scratch scratch(unfinishedTrace(output_, force_));
+  const store::Scratch scratch(store::unfinishedTrace(output_, force_));
   const ProgressBar bar(name());
   return engine::merge::merge(
       {{traces_.begin(), traces_.end()}, output_, force_, ProgressBar::progress()});

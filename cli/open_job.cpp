@@ -38,15 +38,6 @@ void removeAll(const fs::path& folder) {
 
 }  // namespace
 
-// The trace in the folder, and the folder.
-std::unique_ptr<Scratch> scratchOf(const fs::path& folder, const fs::path& trace) {
-  std::vector<std::string> paths = unfinishedTrace(trace, true);
-  const std::vector<std::string> finished = traceFiles(trace);
-  paths.insert(paths.end(), finished.begin(), finished.end());
-  paths.push_back(folder);
-  return std::make_unique<Scratch>(std::move(paths));
-}
-
 Job::Job(store::Database database) noexcept : database_(std::move(database)) {}
 
 Job::Job(Job&& other) noexcept
@@ -65,7 +56,7 @@ Result<Job> Job::open(const char* verb, const std::vector<std::string>& traces) 
   }
   SONDE_TRY_ASSIGN(const fs::path folder, temporaryFolder());
   const fs::path merged = folder / "job.sonde";
-  auto scratch = scratchOf(folder, merged);
+  auto scratch = store::temporaryTrace(folder, merged);
   const auto summary = [&] {
     const ProgressBar bar(verb);
     return engine::merge::merge(

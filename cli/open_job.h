@@ -4,7 +4,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
-#include "cli/scratch.h"
+#include "analysis/store/scratch.h"
 
 #include <filesystem>
 #include <memory>
@@ -30,8 +30,8 @@ class Job {
   explicit Job(store::Database database) noexcept;
 
   store::Database database_;
-  std::filesystem::path temporary_;   // a folder of its own; empty: none
-  std::unique_ptr<Scratch> scratch_;  // what is in it
+  std::filesystem::path temporary_;          // a folder of its own; empty: none
+  std::unique_ptr<store::Scratch> scratch_;  // what is in it
 };
 
 }  // namespace sonde::cli

@@ -1,5 +1,7 @@
 #include "cli/progress_bar.h"
 
+#include "analysis/store/scratch.h"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -110,10 +112,17 @@ void report(std::string_view what, double share) {
     draw(bar);
 }
 
+// Before a signal ends the program. Async-signal-safe.
+void eraseInHandler() noexcept {
+  if (line().shown.load())
+    (void)!write(STDERR_FILENO, kErase.data(), kErase.size());
+}
+
 }  // namespace
 
 ProgressBar::ProgressBar(const char* verb) {
   Line& bar = line();
+  store::Scratch::callBeforeTheEnd(eraseInHandler);
   const std::lock_guard lock(bar.mutex);
   bar.verb = verb;
   bar.active = wanted();
@@ -144,11 +153,6 @@ void writeAroundBar(std::string_view text) {
   const std::lock_guard lock(bar.mutex);
   erase(bar);
   put(text);
-}
-
-void eraseBarInHandler() noexcept {
-  if (line().shown.load())
-    (void)!write(STDERR_FILENO, kErase.data(), kErase.size());
 }
 
 }  // namespace sonde::cli

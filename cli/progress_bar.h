@@ -25,7 +25,4 @@ class ProgressBar {
 // Writes to stderr where the bar is.
 void writeAroundBar(std::string_view text);
 
-// Takes the bar away before a signal ends the program. Async-signal-safe.
-void eraseBarInHandler() noexcept;
-
 }  // namespace sonde::cli

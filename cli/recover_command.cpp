@@ -1,8 +1,8 @@
 #include "analysis/base/shell_quote.h"
+#include "analysis/store/scratch.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/report_lines.h"
-#include "cli/scratch.h"
 #include "session/recover.h"
 #include "session/spool_place.h"
 
@@ -73,8 +73,9 @@ class RecoverCommand : public Command {
 // What goes to a file of its own can be made again, so an interrupted one goes; the session's own
 // trace is finished by the next recover.
 Result<session::Recovered> recover(const fs::path& spool, session::RecoverOptions& options) {
-  const Scratch scratch(options.output.empty() ? std::vector<std::string>()
-                                               : unfinishedTrace(options.output, false));
+  const store::Scratch scratch(options.output.empty()
+                                   ? std::vector<std::string>()
+                                   : store::unfinishedTrace(options.output, false));
   const ProgressBar bar("recover");
   options.progress = ProgressBar::progress();
   return session::recoverSession(spool, options);

@@ -1,8 +1,8 @@
 #include "analysis/base/shell_quote.h"
 #include "analysis/engine/trim/trim.h"
+#include "analysis/store/scratch.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
-#include "cli/scratch.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ std::string sizeOf(const std::filesystem::path& path) {
 }
 
 Result<void> TrimCommand::trim() {
-  const Scratch scratch(unfinishedTrace(options_.output, options_.overwrite));
+  const store::Scratch scratch(store::unfinishedTrace(options_.output, options_.overwrite));
   const ProgressBar bar(name());
   options_.progress = ProgressBar::progress();
   return engine::trim::trim(options_);

@@ -17,12 +17,13 @@ constexpr std::size_t kBuffer = 1 << 20;
 
 }  // namespace
 
-OutputFile::OutputFile(std::FILE* file, fs::path path) noexcept
-    : file_(file), path_(std::move(path)) {}
+OutputFile::OutputFile(std::FILE* file, fs::path path, bool replace) noexcept
+    : file_(file), path_(std::move(path)), replace_(replace) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : file_(std::exchange(other.file_, nullptr)),
       path_(std::move(other.path_)),
+      replace_(other.replace_),
       part_(std::move(other.part_)) {}
 
 OutputFile::~OutputFile() {
@@ -35,7 +36,7 @@ OutputFile::~OutputFile() {
 
 Result<OutputFile> OutputFile::create(const fs::path& path, bool replace) {
   if (path.empty())
-    return OutputFile(stdout, {});
+    return OutputFile(stdout, {}, replace);
   SONDE_TRY(store::checkOutput(path, replace));
   const fs::path part = store::partOf(path);
   std::FILE* const file = std::fopen(part.c_str(), replace ? "wbe" : "wbxe");
@@ -45,7 +46,7 @@ Result<OutputFile> OutputFile::create(const fs::path& path, bool replace) {
                              part.string(),
                              std::generic_category().message(errno))};
   std::setvbuf(file, nullptr, _IOFBF, kBuffer);
-  OutputFile output(file, path);
+  OutputFile output(file, path, replace);
   output.part_ = part;
   return output;
 }
@@ -66,25 +67,22 @@ Result<void> OutputFile::write(std::string_view bytes) {
   return failure();
 }
 
+Result<void> OutputFile::close() {
+  if (std::fclose(std::exchange(file_, nullptr)) != 0)
+    return failure();
+  return store::takeName(part_, path_, replace_);
+}
+
 Result<void> OutputFile::finish() {
-  std::FILE* const file = std::exchange(file_, nullptr);
   if (path_.empty())
-    return std::fflush(file) == 0 || errno == EPIPE ? Result<void>() : Result<void>(failure());
-  if (std::fclose(file) != 0) {
-    const Error error = failure();
-    std::error_code ignored;
+    return std::fflush(std::exchange(file_, nullptr)) == 0 || errno == EPIPE
+               ? Result<void>()
+               : Result<void>(failure());
+  auto closed = close();
+  std::error_code ignored;
+  if (!closed)
     fs::remove(part_, ignored);
-    return error;
-  }
-  std::error_code problem;
-  fs::rename(part_, path_, problem);
-  if (problem)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot rename '{}' to '{}' ({}): give another name with -o",
-                             part_.string(),
-                             path_.string(),
-                             problem.message())};
-  return {};
+  return closed;
 }
 
 }  // namespace sonde::exports

@@ -25,15 +25,18 @@ class OutputFile {
 
   // Io: the disk is full, or the like. A reader of standard output that has gone away is no error.
   Result<void> write(std::string_view bytes);
-  // What was written so far takes its name. Once.
+  // What was written so far takes its name, or goes. Once. InvalidArgument: something has got that
+  // name meanwhile, and may not be replaced. Io: the disk is full, or the like.
   Result<void> finish();
 
  private:
-  OutputFile(std::FILE* file, std::filesystem::path path) noexcept;
+  OutputFile(std::FILE* file, std::filesystem::path path, bool replace) noexcept;
   Error failure() const;
+  Result<void> close();
 
   std::FILE* file_;  // nullptr: finished
   std::filesystem::path path_;
+  bool replace_;
   std::filesystem::path part_;  // the name until it is finished; empty: standard output
 };
 

@@ -88,11 +88,8 @@ void removeTrace(const fs::path& path) {
   removeLogs(path);
 }
 
-Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
+Result<void> takeName(const fs::path& from, const fs::path& to, bool replace) {
   SONDE_TRY(checkName(to, replace));
-  removeLogs(to);  // before the rename, whatever interrupts this
-  std::error_code ignored;
-  fs::remove(from.string() + "-shm", ignored);  // a reader's, where the writer keeps none (btrfs)
   // The last check is the kernel's, so that what was made in between is not lost either. Not every
   // file system has it.
   const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
@@ -103,10 +100,21 @@ Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace)
   if ((errno == EINVAL || errno == ENOSYS) && ::rename(from.c_str(), to.c_str()) == 0)
     return {};
   return Error{ErrorCode::Io,
-               fmt::format("cannot rename '{}' to '{}' ({}): the trace is in the former",
+               fmt::format("cannot rename '{}' to '{}' ({})",
                            from.string(),
                            to.string(),
                            std::generic_category().message(errno))};
+}
+
+Result<void> renameTrace(const fs::path& from, const fs::path& to, bool replace) {
+  SONDE_TRY(checkName(to, replace));
+  removeLogs(to);  // before the rename, whatever interrupts this
+  std::error_code ignored;
+  fs::remove(from.string() + "-shm", ignored);  // a reader's, where the writer keeps none (btrfs)
+  auto renamed = takeName(from, to, replace);
+  if (!renamed && renamed.error().code == ErrorCode::Io)
+    return Error{ErrorCode::Io, renamed.error().message + ": the trace is in the former"};
+  return renamed;
 }
 
 }  // namespace sonde::store

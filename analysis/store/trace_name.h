@@ -28,8 +28,12 @@ void removeLogs(const std::filesystem::path& path);
 // Removes a trace, if there is one. Requires: nobody writes it.
 void removeTrace(const std::filesystem::path& path);
 
-// Renames a trace that stands alone, without a log beside it. What `to` names is replaced only with
-// `replace`; else InvalidArgument, and both stay as they are.
+// Gives a finished file its name. What `to` names is replaced only with `replace`; else
+// InvalidArgument, and both stay as they are. Io: it cannot be renamed.
+Result<void> takeName(const std::filesystem::path& from,
+                      const std::filesystem::path& to,
+                      bool replace);
+// The same, of a trace that stands alone, without a log beside it.
 Result<void> renameTrace(const std::filesystem::path& from,
                          const std::filesystem::path& to,
                          bool replace);

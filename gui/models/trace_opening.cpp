@@ -34,11 +34,12 @@ std::string quoted(std::string text) {
 Result<OpenedTrace> openSnapshot(store::Database recording) {
   SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
   const std::filesystem::path copy = nativePath(folder->filePath("snapshot.sonde"));
+  auto scratch = store::temporaryTrace(nativePath(folder->path()), copy);
   SONDE_TRY(recording.exec("VACUUM INTO " + quoted(copy.string())));
   SONDE_TRY_ASSIGN(auto writable, store::reopenTrace(copy));
   SONDE_TRY(store::finalise(std::move(writable)));
   SONDE_TRY_ASSIGN(auto database, store::openTrace(copy));
-  return OpenedTrace{std::move(folder), std::move(database), true};
+  return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), true};
 }
 
 Result<OpenedTrace> openOne(const QString& path) {
@@ -46,7 +47,7 @@ Result<OpenedTrace> openOne(const QString& path) {
   SONDE_TRY_ASSIGN(const bool finished, store::isFinished(database));
   if (!finished)
     return openSnapshot(std::move(database));
-  return OpenedTrace{nullptr, std::move(database), false};
+  return OpenedTrace{nullptr, nullptr, std::move(database), false};
 }
 
 Result<OpenedTrace> openJob(const QStringList& paths) {
@@ -55,9 +56,10 @@ Result<OpenedTrace> openJob(const QStringList& paths) {
   for (const QString& path : paths)
     options.inputs.push_back(nativePath(path));
   options.output = nativePath(folder->filePath("job.sonde"));
+  auto scratch = store::temporaryTrace(nativePath(folder->path()), options.output);
   SONDE_TRY(engine::merge::merge(options));
   SONDE_TRY_ASSIGN(auto database, store::openTrace(options.output));
-  return OpenedTrace{std::move(folder), std::move(database), false};
+  return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), false};
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 //
 // The window reads levels of detail and indexes, which only a finished trace has, and one file, not
 // many. So several traces are merged, and an unfinished recording is copied and finished, in a
-// temporary folder that lives as long as the OpenedTrace. The files that were named are never
-// written. Any thread.
+// temporary folder that lives as long as the OpenedTrace, or until a signal ends the program. The
+// files that were named are never written. Any thread.
 #pragma once
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "analysis/store/scratch.h"
 
 #include <QStringList>
 #include <QTemporaryDir>
@@ -17,6 +18,7 @@
 namespace sonde::gui {
 
 struct OpenedTrace {
+  std::unique_ptr<store::Scratch> scratch;  // what is in the folder; nullptr as below
   std::unique_ptr<QTemporaryDir>
       folder;  // holds the file behind `database`; nullptr: it is the named one
   store::Database database;

@@ -73,5 +73,28 @@ TEST_F(Verbs, ExportRefusesWhatItCannotDo) {
   EXPECT_EQ(sonde({"export", trace, "--to", "chrome", "-o", "/nonexistent/x.json"}).status, 3);
 }
 
+TEST_F(Verbs, ExportDoesNotWriteOverItsTraces) {
+  const std::string trace = write(0);
+  const std::string link = folder_ / "link.sonde";
+  const std::string part = folder_ / "cut.sonde.part";
+  std::filesystem::create_symlink("rank0.sonde", link);
+  std::filesystem::copy_file(trace, part);
+  const std::string before = readText(trace);
+  const std::vector<std::pair<std::string, std::string>> calls = {
+      {trace, trace},
+      {trace, folder_ / "./rank0.sonde"},
+      {trace, link},
+      {link, trace},
+      {part, folder_ / "cut.sonde"}};
+  for (const char* const format : {"perfetto", "chrome", "csv", "folded"}) {
+    for (const auto& [input, output] : calls) {
+      const Finished refused = sonde({"export", input, "--to", format, "-f", "-o", output});
+      EXPECT_EQ(refused.status, 2) << format << " to " << output;
+      EXPECT_THAT(refused.err, HasSubstr("which is to be exported: give -o another name"));
+      EXPECT_TRUE(readText(trace) == before && readText(part) == before);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sonde::cli

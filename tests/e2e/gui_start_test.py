@@ -42,6 +42,26 @@ class GuiStart(RunTest):
         self.assertEqual(process.wait(60), -signal.SIGTERM)
 
     @unittest.skipUnless(GUI.exists(), "sonde-gui is not built")
+    def test_a_signal_leaves_nothing_of_the_ranks_that_were_joined(self):
+        ranks = [self.folder / f"rank{number}.sonde" for number in range(2)]
+        meet = "touch met$RANK; while ! [ -e met0 -a -e met1 ]; do sleep 0.01; done"
+        recordings = [subprocess.Popen([SONDE, "run", "-o", str(path), "--", "sh", "-c", meet], cwd=self.folder,
+                                       env={**self.environment, "RANK": str(number), "WORLD_SIZE": "2"},
+                                       stderr=subprocess.DEVNULL)
+                      for number, path in enumerate(ranks)]
+        self.assertEqual([recording.wait(60) for recording in recordings], [0, 0])
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            temporary = self.folder / ending.name
+            temporary.mkdir()
+            process = self.gui(SONDE, *ranks, TMPDIR=str(temporary))
+            wait_until(lambda: process.poll() is not None or any("job.sonde" in path for path in self.opened(process)),
+                       "it reads the joined ranks")
+            self.assertIsNone(process.poll())
+            process.send_signal(ending)
+            self.assertEqual(process.wait(60), -ending)
+            self.assertEqual(list(temporary.rglob("*job.sonde*")), [])
+
+    @unittest.skipUnless(GUI.exists(), "sonde-gui is not built")
     def test_hands_its_options_on(self):
         self.assertEqual(self.run_sonde("true").returncode, 0)
         picture = self.folder / "picture.png"

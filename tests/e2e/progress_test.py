@@ -3,6 +3,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import termios
@@ -179,6 +180,21 @@ class Interrupted(ProgressTest):
                 break
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual([path for path in self.listing() if path not in [*self.before, "small.sonde"]], [])
+
+    def test_export_of_ranks(self):
+        # It writes after the ranks were joined, which had the terminal before: until one was interrupted.
+        for form in ("perfetto", "chrome", "csv", "folded"):
+            for _ in range(50):
+                process = self.start("export", *self.traces, "--to", form, "-f", "-o", "out", SONDE_PROGRESS="off")
+                part = self.folder / "out.part"
+                while process.poll() is None and not part.exists():
+                    pass
+                process.send_signal(signal.SIGINT)
+                if process.wait() == -signal.SIGINT:
+                    break
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+            self.assertEqual(process.returncode, -signal.SIGINT, form)
+            self.assertEqual([path for path in self.listing() if path not in [*self.before, "out"]], [], form)
 
     def test_export_of_tables(self):
         self.interrupt("export", self.traces[0], "--to", "csv", "-o", "tables")

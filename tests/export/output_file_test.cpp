@@ -41,6 +41,29 @@ TEST(OutputFile, ReplacesOnlyWhenToldTo) {
   EXPECT_EQ(fs::file_size(path), 0U);
 }
 
+TEST(OutputFile, KeepsWhatAppearedUnderItsNameMeanwhile) {
+  const test::TemporaryFolder folder;
+  const fs::path path = folder / "out.json";
+  OutputFile output = test::must(OutputFile::create(path, false));
+  test::must(output.write("of the export"));
+  test::writeText(path, "somebody else's");
+  const auto refused = output.finish();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(test::readText(path), "somebody else's");
+  EXPECT_FALSE(fs::exists(path.string() + ".part"));
+}
+
+TEST(OutputFile, LeavesNothingWhenItCannotTakeItsName) {
+  const test::TemporaryFolder folder;
+  const fs::path path = folder / "out.json";
+  OutputFile output = test::must(OutputFile::create(path, true));
+  fs::create_directory(path);
+  ASSERT_FALSE(output.finish());
+  EXPECT_FALSE(fs::exists(path.string() + ".part"));
+  EXPECT_TRUE(fs::is_directory(path));
+}
+
 TEST(OutputFile, SaysWhyItCannotBeMade) {
   const auto refused = OutputFile::create("/nonexistent/out.json", false);
   ASSERT_FALSE(refused);

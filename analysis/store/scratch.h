@@ -1,13 +1,14 @@
 // Files that must not outlive this program unfinished: a signal that ends it (Ctrl-C, SIGTERM,
-// SIGHUP, a reader that has gone away) removes them first. Made and ended on the main thread, one
-// at a time.
+// SIGHUP, a reader that has gone away) removes them first. Any thread, and as many as there are at
+// a time.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
-namespace sonde::cli {
+namespace sonde::store {
 
 class Scratch {
  public:
@@ -16,6 +17,15 @@ class Scratch {
   ~Scratch();  // from now on they stay
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
+
+  // What such a signal has called before it ends the program. Requires: async-signal-safe.
+  static void callBeforeTheEnd(void (*what)() noexcept) noexcept;
+
+ private:
+  struct Paths;
+  friend struct ScratchEnding;
+
+  Paths* paths_;
 };
 
 // A trace under construction, with the files that SQLite and the finaliser have beside it.
@@ -25,4 +35,8 @@ std::vector<std::string> traceFiles(const std::filesystem::path& trace);
 // else's, because it may not be replaced.
 std::vector<std::string> unfinishedTrace(const std::filesystem::path& output, bool replace);
 
-}  // namespace sonde::cli
+// A trace that is made for the time being, alone in a folder, with its `.part`; and the folder.
+std::unique_ptr<Scratch> temporaryTrace(const std::filesystem::path& folder,
+                                        const std::filesystem::path& trace);
+
+}  // namespace sonde::store
