@@ -48,7 +48,7 @@ class ExportCommand : public Command {
     takeOneOf(targets, "format", app.add_option("--to", target_, "what to write"))->required();
     app.add_option("-o,--output",
                    output_,
-                   "the file, of csv the folder, to write (default: standard output)")
+                   "the file, of csv the folder, to write (default and -: standard output)")
         ->type_name("FILE");
     app.add_flag("-f,--force", force_, "replace the output when it exists");
     app.add_option("TRACE", traces_, "traces of one job")->required();
@@ -106,6 +106,8 @@ Result<void> ExportCommand::write(const store::Database& trace) {
 }
 
 int ExportCommand::run() {
+  if (output_ == "-")
+    output_.clear();
   if (output_.empty() && target_ == Target::Perfetto && isatty(STDOUT_FILENO) != 0) {
     complain(name(), "a terminal cannot show this format: give a file with -o, or a pipe");
     return kExitUsage;

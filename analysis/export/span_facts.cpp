@@ -1,5 +1,7 @@
 #include "analysis/export/span_facts.h"
 
+#include "analysis/export/strict_json.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -55,10 +57,12 @@ constexpr std::array<std::string_view, 3> kWorkFacts = {
     "CASE WHEN k.block_x IS NOT NULL THEN json_array(k.block_x, k.block_y, k.block_z) END AS "
     "block, k.registers AS \"registers per thread\", "
     "k.static_shared_bytes + coalesce(k.dynamic_shared_bytes, 0) AS \"shared memory\", "
+    "iif(k.dynamic_shared_bytes IS NULL, NULL, k.static_shared_bytes) AS \"static shared memory\", "
+    "k.dynamic_shared_bytes AS \"dynamic shared memory\", k.local_bytes AS \"local memory\", "
     "k.graph_id AS \"graph id\", k.graph_node_id AS \"graph node id\" FROM kernel k "
     "JOIN stream s ON s.id = k.stream_id LEFT JOIN device d ON d.id = s.device_id WHERE k.id = ?",
     "SELECT d.ordinal AS device, s.number AS stream, k.correlation_id AS correlation, k.bytes, "
-    "k.graph_id AS \"graph id\", k.graph_node_id AS \"graph node id\" FROM copy k "
+    "k.pinned, k.graph_id AS \"graph id\", k.graph_node_id AS \"graph node id\" FROM copy k "
     "JOIN stream s ON s.id = k.stream_id LEFT JOIN device d ON d.id = s.device_id WHERE k.id = ?",
     "SELECT d.ordinal AS device, coalesce(s.number, -1) AS stream, "
     "k.correlation_id AS correlation, k.event_id AS wait_on_cuda_event_id, "
@@ -133,7 +137,7 @@ Result<bool> SpanFacts::readArgs(std::string_view owner, std::int64_t id) {
     if (!row)
       return whole;
     if (args_.text(0) == kWholeArgs && args_.text(1).starts_with('{')) {
-      json_ = args_.text(1);
+      json_ = strictJson(args_.text(1));
       whole = true;
     } else if (!whole) {
       append(json_, args_.text(0), jsonOf(args_, 1));

@@ -20,7 +20,7 @@ class SpanFacts {
  public:
   static Result<SpanFacts> open(const store::Database& trace);
 
-  // A JSON object, or empty. An imported event's is the text that it came with.
+  // A JSON object, or empty. An imported event's is the text that it came with, made strict.
   Result<std::string_view> argsOfSlice(std::int64_t id, model::OptionalInt correlation);
   // `owner`: "kernel", "copy" or "sync".
   Result<std::string_view> argsOfWork(std::string_view owner, std::int64_t id);

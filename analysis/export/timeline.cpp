@@ -44,12 +44,15 @@ class Visit {
   Result<void> scalars();
   Result<void> samples(Statement& rows);
 
+  void showProgress(std::string_view what);
   model::OptionalInt shownPid(const Statement& row, int column) const;
 
   const Database& trace_;
   TimelineVisitor& visitor_;
   const Progress& progress_;
   std::optional<SpanFacts> facts_;
+  std::int64_t tracks_ = 0;                         // threads and streams
+  std::int64_t shown_ = 0;                          // of them
   std::map<std::int64_t, std::int64_t> shownPids_;  // by process
   std::map<std::int64_t, std::int64_t> numbers_;    // of iterations, by slice
 };
@@ -142,7 +145,7 @@ Result<void> Visit::threads() {
                     }));
   for (std::size_t at = 0; at < rows.size(); ++at) {
     TimelineTrack& track = rows[at].track;
-    progress_("threads", static_cast<double>(at) / static_cast<double>(rows.size()));
+    showProgress("threads");
     if (ofTid[{track.shownPid, track.shownTid}] > 1)
       track.shownTid = kMadeThread + track.id;
     track.name = rows[at].name;
@@ -190,6 +193,13 @@ constexpr std::string_view kWork =
     "SELECT 'sync', id, kind, kind, start_ns, dur_ns, NULL "
     "FROM sync WHERE stream_id = ?1 ORDER BY start_ns, owner, id";
 
+// CUPTI's number for what is of no stream.
+constexpr std::int64_t kNoStream = 0xFFFFFFFF;
+
+std::string streamName(std::int64_t number) {
+  return number == kNoStream || number < 0 ? "whole device" : fmt::format("stream {}", number);
+}
+
 Result<void> Visit::streams() {
   return forEach(
       trace_,
@@ -203,37 +213,50 @@ Result<void> Visit::streams() {
         track.shownTid = kMadeStream + track.id;
         track.stream = row.integer(2);
         track.device = row.optionalInteger(4);
-        const std::string name = fmt::format("GPU {} stream {}{}{}",
+        const std::string name = fmt::format("GPU {} {}{}{}",
                                              track.device.value_or(0),
-                                             *track.stream,
+                                             streamName(*track.stream),
                                              row.isNull(3) ? "" : " ",
                                              row.text(3));
         track.name = name;
+        showProgress("streams");
         SONDE_TRY(visitor_.track(track));
         SONDE_TRY_ASSIGN(Statement rows, trace_.prepare(kWork));
         return work(rows.bindAll(track.id), track.shownPid);
       });
 }
 
-// Of no stream, and so of no process: shown at the first one that has a device.
+// Of no stream, and so of no process: shown at that of the call of its correlation during which it
+// began, or, where that is not the only one, at the first that has a device. The process comes
+// last.
+constexpr std::string_view kDeviceWide =
+    "SELECT 'sync', y.id, y.kind, y.kind, y.start_ns, y.dur_ns, NULL, coalesce("
+    "(SELECT iif(count(DISTINCT t.process_id) = 1, min(t.process_id), NULL) FROM slice s "
+    "JOIN thread t ON t.id = s.thread_id WHERE s.correlation_id = y.correlation_id AND "
+    "y.start_ns BETWEEN s.start_ns AND s.start_ns + s.dur_ns), "
+    "(SELECT min(process_id) FROM stream), (SELECT min(id) FROM process)) AS process_id "
+    "FROM sync y WHERE y.stream_id IS NULL";
+
 Result<void> Visit::deviceWide() {
-  SONDE_TRY_ASSIGN(Statement process, trace_.prepare("SELECT min(process_id) FROM stream"));
-  SONDE_TRY_ASSIGN(Statement rows,
-                   trace_.prepare("SELECT 'sync', id, kind, kind, start_ns, dur_ns, NULL "
-                                  "FROM sync WHERE stream_id IS NULL ORDER BY start_ns, id"));
-  SONDE_TRY_ASSIGN(const std::int64_t any,
-                   trace_.queryInteger("SELECT count(*) FROM sync WHERE stream_id IS NULL"));
-  SONDE_TRY(process.step());
-  if (any == 0)
-    return {};
-  TimelineTrack track;
-  track.kind = TimelineTrack::Kind::Stream;
-  track.shownPid =
-      shownPid(process, 0).value_or(shownPids_.empty() ? 0 : shownPids_.begin()->second);
-  track.shownTid = kMadeStream;
-  track.name = "device synchronization";
-  SONDE_TRY(visitor_.track(track));
-  return work(rows, track.shownPid);
+  return forEach(
+      trace_,
+      fmt::format("SELECT DISTINCT process_id FROM ({}) ORDER BY 1", kDeviceWide),
+      [&](const Statement& row) -> Result<void> {
+        const std::int64_t process = row.integer(0);
+        TimelineTrack track;
+        track.kind = TimelineTrack::Kind::Stream;
+        track.id = -process;  // no stream has it
+        track.shownPid = shownPid(row, 0).value_or(0);
+        track.shownTid = kMadeStream;
+        track.name = "device synchronization";
+        SONDE_TRY(visitor_.track(track));
+        SONDE_TRY_ASSIGN(
+            Statement rows,
+            trace_.prepare(fmt::format(
+                "SELECT * FROM ({}) WHERE process_id IS ? ORDER BY start_ns, id", kDeviceWide)));
+        return row.isNull(0) ? work(rows, track.shownPid)
+                             : work(rows.bindAll(process), track.shownPid);
+      });
 }
 
 Result<void> Visit::work(Statement& rows, std::int64_t pid) {
@@ -343,6 +366,11 @@ Result<void> Visit::scalars() {
                  });
 }
 
+// With each thread and each stream, before its events.
+void Visit::showProgress(std::string_view what) {
+  progress_(what, static_cast<double>(shown_++) / static_cast<double>(tracks_));
+}
+
 model::OptionalInt Visit::shownPid(const Statement& row, int column) const {
   const auto known = shownPids_.find(row.integer(column));
   return known == shownPids_.end() ? model::OptionalInt{} : known->second;
@@ -350,10 +378,12 @@ model::OptionalInt Visit::shownPid(const Statement& row, int column) const {
 
 Result<void> Visit::all() {
   SONDE_TRY_ASSIGN(facts_, SpanFacts::open(trace_));
+  SONDE_TRY_ASSIGN(tracks_,
+                   trace_.queryInteger("SELECT (SELECT count(*) FROM thread) + "
+                                       "(SELECT count(*) FROM stream)"));
   SONDE_TRY(processes());
   SONDE_TRY(iterations());
   SONDE_TRY(threads());
-  progress_("streams", 1);
   SONDE_TRY(streams());
   SONDE_TRY(deviceWide());
   progress_("channels", 1);

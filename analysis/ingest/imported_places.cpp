@@ -168,9 +168,14 @@ Result<void> ImportedPlaces::storeHosts() {
   return {};
 }
 
+const ImportedPlaces::Device& ImportedPlaces::factsOf(std::size_t host, std::int64_t ordinal) {
+  const auto own = facts_.find({hosts_[host].name, ordinal});
+  return own != facts_.end() ? own->second : facts_[{"", ordinal}];
+}
+
 Result<void> ImportedPlaces::storeDevices() {
   for (const auto& [key, id] : devices_) {
-    const Device& facts = facts_[key.second];
+    const Device& facts = factsOf(key.first, key.second);
     model::Device row;
     row.id = id;
     row.hostId = hosts_[key.first].id;

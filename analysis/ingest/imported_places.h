@@ -77,7 +77,10 @@ class ImportedPlaces {
   }
   void nameProcess(const Label& pid, std::string_view name);
   void nameThread(const Label& pid, const Label& tid, std::string_view name);
-  void describeDevice(std::int64_t ordinal, Device facts) { facts_[ordinal] = std::move(facts); }
+  // `host`: its name; empty: whichever has it.
+  void describeDevice(std::string host, std::int64_t ordinal, Device facts) {
+    facts_[{std::move(host), ordinal}] = std::move(facts);
+  }
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
   void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
 
@@ -126,6 +129,7 @@ class ImportedPlaces {
                   model::OptionalInt& startNs,
                   model::OptionalInt& endNs);
   Result<void> storeHosts();
+  const Device& factsOf(std::size_t host, std::int64_t ordinal);
   Result<void> storeDevices();
 
   store::TraceWriter& writer_;
@@ -135,10 +139,10 @@ class ImportedPlaces {
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::size_t> processesByLabel_;
   std::unordered_map<std::string, std::size_t> threadsByKey_;
-  std::unordered_map<std::string, std::string> threadNames_;   // by key
-  std::unordered_map<std::string, std::string> processNames_;  // by label
-  std::map<std::int64_t, Device> facts_;                       // by ordinal
-  using DeviceKey = std::pair<std::size_t, std::int64_t>;      // host, ordinal
+  std::unordered_map<std::string, std::string> threadNames_;      // by key
+  std::unordered_map<std::string, std::string> processNames_;     // by label
+  std::map<std::pair<std::string, std::int64_t>, Device> facts_;  // by name of the host, ordinal
+  using DeviceKey = std::pair<std::size_t, std::int64_t>;         // host, ordinal
   // process, device, number, context
   using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<DeviceKey, model::DeviceId> devices_;

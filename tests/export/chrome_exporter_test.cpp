@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 namespace sonde::exports {
@@ -97,6 +99,9 @@ TEST_F(ChromeExporterTest, IsImportedAgainAsItWas) {
       "s.parent_id ORDER BY s.start_ns, s.lane, s.depth)",
       "SELECT group_concat(start_ns || ':' || dur_ns || 'x' || grid_x || coalesce(launch_slice_id "
       "IS NOT NULL, '')) FROM kernel",
+      "SELECT group_concat(coalesce(static_shared_bytes || '+' || dynamic_shared_bytes || '+' || "
+      "local_bytes, 'none')) FROM kernel",
+      "SELECT kind || name || ordinal || ':' || memory_bytes FROM device",
       "SELECT number || ':' || start_ns FROM iteration",
       "SELECT group_concat(n.text || c.unit || s.ts_ns || ':' || s.value) FROM sample s JOIN "
       "counter"
@@ -111,6 +116,83 @@ TEST_F(ChromeExporterTest, IsImportedAgainAsItWas) {
   const store::Database after = test::must(store::openTrace(folder_ / "b.sonde"));
   for (const std::string& query : queries)
     EXPECT_EQ(test::must(after.queryText(query)), test::must(before.queryText(query))) << query;
+}
+
+// Two ranks of a host of their own each, whose threads wait for their device; both waits have the
+// correlation 5, and a third has one that no call has.
+void writeWaits(const std::string& path) {
+  test::TraceBuilder trace(path);
+  for (const std::int64_t rank : {0, 1}) {
+    model::Process process;
+    process.hostId = trace.add(model::Host{.name = rank == 0 ? "a" : "b"});
+    process.pid = 10 + rank;
+    process.rank = rank;
+    process.worldSize = 2;
+    const auto id = trace.add(process);
+    trace.add(model::Stream{.processId = id, .number = 0xFFFFFFFF});
+    model::Slice call;
+    call.threadId = trace.add(model::Thread{.processId = id, .tid = 10 + rank});
+    call.kind = model::SliceKind::Api;
+    call.category = "cuda_runtime";
+    call.nameId = trace.name("cudaDeviceSynchronize");
+    call.startNs = 1000 * rank;
+    call.durNs = 500;
+    call.correlationId = 5;
+    trace.add(call);
+    trace.add(model::Sync{.kind = model::SyncKind::Context,
+                          .startNs = 1000 * rank + 100,
+                          .durNs = 300,
+                          .correlationId = 5});
+  }
+  trace.add(model::Sync{
+      .kind = model::SyncKind::Context, .startNs = 1600, .durNs = 50, .correlationId = 6});
+  trace.finish();
+}
+
+class ChromeOf : public ::testing::Test {
+ protected:
+  json exportedFrom(const std::string& path) {
+    return json::parse(
+        test::exported(path, folder_ / "out.json", [](const auto& trace, OutputFile& output) {
+          return exportChrome(trace, output);
+        }));
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(ChromeOf, ShowsWaitsForADeviceAtTheProcessThatCalled) {
+  writeWaits(folder_ / "waits.sonde");
+  std::vector<std::pair<int, double>> waits;
+  std::set<std::string> names;
+  const json chrome = exportedFrom(folder_ / "waits.sonde");
+  for (const json& event : chrome["traceEvents"]) {
+    if (event["name"] == "Context Sync")
+      waits.emplace_back(event["pid"], event["ts"]);
+    if (event["name"] == "thread_name")
+      names.insert(event["args"]["name"]);
+  }
+  EXPECT_THAT(waits,
+              ::testing::ElementsAre(std::pair(10, 0.1), std::pair(10, 1.6), std::pair(11, 1.1)));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"GPU 0 whole device", "device synchronization"}));
+}
+
+TEST_F(ChromeOf, IsJsonWhateverAnImportedArgumentIs) {
+  test::TraceBuilder trace(folder_ / "nan.sonde");
+  model::Process process;
+  process.hostId = trace.add(model::Host{.name = "a"});
+  process.pid = 10;
+  process.rank = 0;
+  const auto thread =
+      trace.add(model::Thread{.processId = trace.add(process), .tid = 10, .name = "main"});
+  const auto step = trace.slice(thread, model::SliceKind::Operation, "step", {0, 10});
+  trace.add(model::Arg{
+      .ownerId = step.value, .keyId = trace.name("args"), .value = R"({"loss":NaN,"lr":0.5})"});
+  trace.finish();
+  const json chrome = exportedFrom(folder_ / "nan.sonde");
+  EXPECT_EQ(chrome["traceEvents"].back()["args"], json({{"loss", "NaN"}, {"lr", 0.5}}));
+  // Nor does it say what nobody knows.
+  EXPECT_EQ(chrome["distributedInfo"], json({{"rank", 0}}));
+  EXPECT_EQ(chrome.count("deviceProperties"), 0U);
 }
 
 }  // namespace

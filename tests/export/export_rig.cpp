@@ -40,6 +40,8 @@ Places addPlaces(TraceBuilder& trace) {
   model::Device device;
   device.hostId = places.host;
   device.kind = "gpu";
+  device.name = "H100";
+  device.memoryBytes = 80'000'000'000;
   model::Stream stream;
   stream.processId = places.process;
   stream.deviceId = trace.add(device);
@@ -79,8 +81,6 @@ void addSlices(TraceBuilder& trace, const Places& places) {
   operation.id = trace.add(operation);
   trace.add(model::Arg{model::Owner::Slice, operation.id.value, trace.name("batch"), 32});
   model::Slice range = sliceOf(trace, places, SliceKind::Range, "overlaps", {150, 950});
-  range.parentId = iteration.id;
-  range.depth = 1;
   range.lane = 1;
   trace.add(range);
   model::Slice call = sliceOf(trace, places, SliceKind::Api, "cudaLaunchKernel", {200, 300});
@@ -114,6 +114,9 @@ void addSlices(TraceBuilder& trace, const Places& places) {
   kernel.work.durNs = 100;
   kernel.work.correlationId.reset();
   kernel.work.launchSliceId = {};
+  kernel.staticSharedBytes = 1024;
+  kernel.dynamicSharedBytes = 64;
+  kernel.localBytes = 8;
   trace.add(kernel);
 }
 

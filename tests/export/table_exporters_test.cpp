@@ -145,10 +145,10 @@ TEST_F(TableExporters, FoldedCountsEachNanosecondOnce) {
                 folder_ / "a.sonde",
                 folder_ / "a.folded",
                 [](const auto& trace, OutputFile& output) { return exportFolded(trace, output); }),
-            "rank 3;main 11;overlaps 800\n"
-            "rank 3;main 11;step 700\n"
-            "rank 3;main 11;step;launch 200\n"
-            "rank 3;main 11;step;launch;cudaLaunchKernel 100\n");
+            "rank 3;main 11;step 150\n"
+            "rank 3;main 11;step;launch 50\n"
+            "rank 3;main 11;step;launch;overlaps 700\n"
+            "rank 3;main 11;step;launch;overlaps;cudaLaunchKernel 100\n");
 }
 
 }  // namespace

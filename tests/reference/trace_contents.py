@@ -5,6 +5,8 @@ import sqlite3
 QUERIES = {
     "process": "SELECT p.pid, p.rank, p.world_size, p.command, h.name FROM process p JOIN host h ON h.id = p.host_id",
     "thread": "SELECT t.tid, coalesce(t.name, ''), p.pid FROM thread t JOIN process p ON p.id = t.process_id",
+    "device": """
+        SELECT h.name, d.kind, d.ordinal, d.name, d.memory_bytes, d.uuid FROM device d JOIN host h ON h.id = d.host_id""",
     "slice": """
         SELECT s.start_ns, s.dur_ns, s.kind, s.category, n.text, s.depth, s.lane, s.correlation_id, t.tid, p.pid,
           (SELECT o.start_ns || m.text FROM slice o JOIN string m ON m.id = o.name_id WHERE o.id = s.parent_id),

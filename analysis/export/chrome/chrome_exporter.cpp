@@ -24,7 +24,8 @@ class ChromeWriter : public TimelineVisitor {
       : output_(output), baseNs_(baseNs) {}
 
   Result<void> begin();
-  Result<void> end();
+  // `devices`: a JSON array, or empty.
+  Result<void> end(const std::string& devices);
 
   Result<void> process(const TimelineProcess& process) override;
   Result<void> track(const TimelineTrack& track) override;
@@ -82,11 +83,14 @@ Result<void> ChromeWriter::begin() {
                                    baseNs_));
 }
 
-Result<void> ChromeWriter::end() {
+Result<void> ChromeWriter::end(const std::string& devices) {
   std::string rest = "\n]";
+  if (!devices.empty())
+    rest += fmt::format(R"(,"deviceProperties":{})", devices);
   if (ranks_ == 1)
-    rest += fmt::format(
-        R"(,"distributedInfo":{{"rank":{},"world_size":{}}})", *rank_, worldSize_.value_or(1));
+    rest += fmt::format(R"(,"distributedInfo":{{"rank":{}{}}})",
+                        *rank_,
+                        worldSize_ ? fmt::format(R"(,"world_size":{})", *worldSize_) : "");
   return output_.write(rest + "}\n");
 }
 
@@ -226,7 +230,8 @@ Result<void> ChromeWriter::flow(const TimelineSpan& span, const FlowEnd& end, st
       pid_,
       tid);
   putTime("ts", span.startNs - baseNs_);
-  put(R"(,"lane":{},"depth":{})", span.lane, span.depth);
+  if (track_ == TimelineTrack::Kind::Thread)
+    put(R"(,"lane":{},"depth":{})", span.lane, span.depth);
   if (!end.begins)
     put(R"(,"bp":"e")");
   return endEvent();
@@ -255,6 +260,17 @@ Result<void> ChromeWriter::sample(std::int64_t ns, double value, model::Optional
   return endEvent();
 }
 
+// As torch.profiler describes them, and whose they are; empty: nothing is known of any.
+Result<std::string> devicesOf(const store::Database& trace) {
+  constexpr std::string_view kDevices =
+      "SELECT coalesce(json_group_array(json_patch(json_object('id', d.ordinal), json_object("
+      "'name', d.name, 'totalGlobalMem', d.memory_bytes, 'uuid', d.uuid, 'kind', d.kind, 'host', "
+      "h.name))) FILTER (WHERE coalesce(d.name, d.memory_bytes, d.uuid) IS NOT NULL), '[]') "
+      "FROM device d JOIN host h ON h.id = d.host_id";
+  SONDE_TRY_ASSIGN(std::string devices, trace.queryText(kDevices));
+  return devices == "[]" ? std::string() : devices;
+}
+
 }  // namespace
 
 Result<void> exportChrome(const store::Database& trace,
@@ -266,7 +282,8 @@ Result<void> exportChrome(const store::Database& trace,
   ChromeWriter writer(output, baseNs);
   SONDE_TRY(writer.begin());
   SONDE_TRY(visitTimeline(trace, writer, progress));
-  return writer.end();
+  SONDE_TRY_ASSIGN(const std::string devices, devicesOf(trace));
+  return writer.end(devices);
 }
 
 }  // namespace sonde::exports

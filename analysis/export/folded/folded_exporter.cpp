@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -38,17 +39,16 @@ class FoldedWriter : public TimelineVisitor {
  private:
   struct Open {
     std::string path;
-    std::int64_t depth = 0;
     std::int64_t endNs = 0;
     std::int64_t selfNs = 0;
   };
 
-  void closeInnermost(std::vector<Open>& lane);
-  void closeAll();
+  void advance(std::int64_t ns);
 
   std::map<std::int64_t, std::string> processes_;  // frames, by shown pid
   std::string root_;                               // of the thread; empty: of no thread
-  std::vector<std::vector<Open>> lanes_;
+  std::vector<Open> open_;                         // in the order in which they began
+  std::int64_t nowNs_ = 0;
   std::map<std::string, std::int64_t> selfNs_;  // by path
 };
 
@@ -60,7 +60,7 @@ Result<void> FoldedWriter::process(const TimelineProcess& process) {
 }
 
 Result<void> FoldedWriter::track(const TimelineTrack& track) {
-  closeAll();
+  advance(std::numeric_limits<std::int64_t>::max());
   root_.clear();
   if (track.kind == TimelineTrack::Kind::Thread)
     root_ = fmt::format("{};{} {}",
@@ -70,41 +70,37 @@ Result<void> FoldedWriter::track(const TimelineTrack& track) {
   return {};
 }
 
-void FoldedWriter::closeInnermost(std::vector<Open>& lane) {
-  Open& ended = lane.back();
-  if (ended.selfNs > 0)
-    selfNs_[std::move(ended.path)] += ended.selfNs;
-  lane.pop_back();
-}
-
-void FoldedWriter::closeAll() {
-  for (auto& lane : lanes_)
-    while (!lane.empty())
-      closeInnermost(lane);
-  lanes_.clear();
+// Gives the time until then to the span that began last of those that are open, and so each instant
+// to one, however they overlap.
+void FoldedWriter::advance(std::int64_t ns) {
+  while (!open_.empty()) {
+    Open& innermost = open_.back();
+    const std::int64_t untilNs = std::min(ns, innermost.endNs);
+    if (untilNs > nowNs_) {
+      innermost.selfNs += untilNs - nowNs_;
+      nowNs_ = untilNs;
+    }
+    if (innermost.endNs > ns)
+      return;
+    if (innermost.selfNs > 0)
+      selfNs_[std::move(innermost.path)] += innermost.selfNs;
+    open_.pop_back();
+  }
 }
 
 // What has no known end has no length to show.
 Result<void> FoldedWriter::span(const TimelineSpan& span) {
   if (root_.empty() || !span.durNs)
     return {};
-  if (static_cast<std::int64_t>(lanes_.size()) <= span.lane)
-    lanes_.resize(static_cast<std::size_t>(span.lane) + 1);
-  auto& lane = lanes_[static_cast<std::size_t>(span.lane)];
-  while (!lane.empty() && (lane.back().depth >= span.depth || lane.back().endNs <= span.startNs))
-    closeInnermost(lane);
-  if (!lane.empty())
-    lane.back().selfNs -= *span.durNs;
-  const std::string& parent = lane.empty() ? root_ : lane.back().path;
-  lane.push_back({fmt::format("{};{}", parent, frameOf(span.name)),
-                  span.depth,
-                  span.startNs + *span.durNs,
-                  *span.durNs});
+  advance(span.startNs);
+  nowNs_ = span.startNs;
+  const std::string& parent = open_.empty() ? root_ : open_.back().path;
+  open_.push_back({fmt::format("{};{}", parent, frameOf(span.name)), span.startNs + *span.durNs});
   return {};
 }
 
 Result<void> FoldedWriter::write(OutputFile& output) {
-  closeAll();
+  advance(std::numeric_limits<std::int64_t>::max());
   for (const auto& [path, selfNs] : selfNs_)
     SONDE_TRY(output.write(fmt::format("{} {}\n", path, selfNs)));
   return {};

@@ -37,6 +37,11 @@ struct EventArgs {
   OptionalNumber graphNodeId{};
   OptionalNumber registers{};
   OptionalNumber sharedBytes{};
+  // What only `sonde export` writes.
+  OptionalNumber staticSharedBytes{};
+  OptionalNumber dynamicSharedBytes{};
+  OptionalNumber localBytes{};
+  OptionalNumber pinned{};
   std::array<OptionalNumber, 3> grid{};
   std::array<OptionalNumber, 3> block{};
   OptionalNumber eventId{};

@@ -30,6 +30,11 @@ OptionalNumber integerAt(const json& object, const char* key) {
   return found == object.end() ? OptionalNumber() : integerOf(*found);
 }
 
+std::string textAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 // None: one of them is no number.
 std::vector<std::int64_t> ranksOf(const json& list) {
   std::vector<std::int64_t> ranks;
@@ -91,10 +96,12 @@ std::vector<DeviceFacts> devicesOf(std::string_view deviceProperties) {
       continue;
     DeviceFacts device;
     device.ordinal = *ordinal;
-    const auto name = entry.find("name");
-    if (name != entry.end() && name->is_string())
-      device.name = name->get<std::string>();
-    device.memoryBytes = integerAt(entry, "totalGlobalMem");
+    device.host = textAt(entry, "host");
+    device.facts.name = textAt(entry, "name");
+    device.facts.memoryBytes = integerAt(entry, "totalGlobalMem");
+    device.facts.uuid = textAt(entry, "uuid");
+    if (const std::string kind = textAt(entry, "kind"); !kind.empty())
+      device.facts.kind = kind;
     devices.push_back(std::move(device));
   }
   return devices;

@@ -2,6 +2,7 @@
 // there, or not of the type it should be, is none.
 #pragma once
 
+#include "analysis/ingest/imported_places.h"
 #include "analysis/ingest/trace_event/event_fields.h"
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct DistributedInfo {
 
 struct DeviceFacts {
   std::int64_t ordinal = 0;
-  std::string name;
-  OptionalNumber memoryBytes{};
+  std::string host;  // empty: not said
+  ImportedPlaces::Device facts;
 };
 
 // Of the JSON texts of the file's members of these names.

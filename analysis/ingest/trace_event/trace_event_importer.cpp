@@ -105,7 +105,7 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
     collectives_[ImportedPlaces::kMain].describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
     for (DeviceFacts& device : devicesOf(json))
-      places_.describeDevice(device.ordinal, {"gpu", std::move(device.name), device.memoryBytes});
+      places_.describeDevice(device.host, device.ordinal, std::move(device.facts));
   }
   return {};
 }
@@ -293,7 +293,10 @@ Result<void> TraceEventImporter::kernel(const TraceEvent& event, std::int64_t du
   row.grid = {event.args.grid[0], event.args.grid[1], event.args.grid[2]};
   row.block = {event.args.block[0], event.args.block[1], event.args.block[2]};
   row.registers = event.args.registers;
-  row.staticSharedBytes = event.args.sharedBytes;  // static and dynamic together
+  row.staticSharedBytes =  // where it is alone: static and dynamic together
+      event.args.staticSharedBytes ? event.args.staticSharedBytes : event.args.sharedBytes;
+  row.dynamicSharedBytes = event.args.dynamicSharedBytes;
+  row.localBytes = event.args.localBytes;
   SONDE_TRY(device_.add(row, launcherOf(event)));
   collectives_[processOf(event)].add(event, row);
   return addArgs(model::Owner::Kernel, row.id.value, event.args.json);
@@ -304,6 +307,8 @@ Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durN
   row.id = writer_.reserveId<model::CopyId>();
   SONDE_TRY_ASSIGN(row.work, workOf(event, durNs));
   row.kind = copyKindOfWord(event.kind).value_or(copyKindOf(event.category, event.name));
+  if (event.args.pinned)
+    row.pinned = *event.args.pinned != 0;
   SONDE_TRY(device_.add(row, launcherOf(event)));
   return addArgs(model::Owner::Copy, row.id.value, event.args.json);
 }
@@ -330,6 +335,10 @@ Result<void> TraceEventImporter::flow(const TraceEvent& event) {
   using End = HostSlices::FlowEnd;
   if (event.category == "ac2g" || event.category == "async_cpu_to_gpu" || event.id.text.empty())
     return {};
+  if (isExport_ && !event.lane) {  // at a stream
+    ++result_.notKept;
+    return {};
+  }
   const ImportedPlaces::Track track = places_.track(event.pid, event.tid);
   HostSlices::FlowPlace place{track.thread, *event.startNs, {}};
   if (event.lane && event.depth)

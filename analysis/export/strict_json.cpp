@@ -1,0 +1,68 @@
+#include "analysis/export/strict_json.h"
+
+#include <algorithm>
+
+namespace sonde::exports {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kAround = "{}[],:\" \t\r\n";  // words and numbers
+
+// Takes digits off the front; whether there were any.
+bool takeDigits(std::string_view& text) {
+  const std::size_t count = std::min(text.find_first_not_of(kDigits), text.size());
+  text.remove_prefix(count);
+  return count > 0;
+}
+
+bool takeOneOf(std::string_view& text, std::string_view characters) {
+  if (text.empty() || characters.find(text.front()) == std::string_view::npos)
+    return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// RFC 8259, section 6.
+bool isNumber(std::string_view text) {
+  takeOneOf(text, "-");
+  if (!takeOneOf(text, "0") && !takeDigits(text))
+    return false;
+  if (takeOneOf(text, ".") && !takeDigits(text))
+    return false;
+  if (takeOneOf(text, "eE")) {
+    takeOneOf(text, "+-");
+    if (!takeDigits(text))
+      return false;
+  }
+  return text.empty();
+}
+
+// Of the string that `text` begins with, quotes included.
+std::size_t lengthOfString(std::string_view text) {
+  std::size_t at = 1;
+  while (at < text.size() && text[at] != '"')
+    at += text[at] == '\\' ? 2U : 1U;
+  return std::min(at + 1, text.size());
+}
+
+}  // namespace
+
+std::string strictJson(std::string_view text) {
+  std::string json;
+  json.reserve(text.size());
+  while (!text.empty()) {
+    const bool isString = text.front() == '"';
+    const bool isAround = !isString && kAround.find(text.front()) != std::string_view::npos;
+    const std::size_t length = isString   ? lengthOfString(text)
+                               : isAround ? 1
+                                          : std::min(text.find_first_of(kAround), text.size());
+    const std::string_view piece = text.substr(0, length);
+    const bool known = isString || isAround || piece == "true" || piece == "false" ||
+                       piece == "null" || isNumber(piece);
+    json.append(known ? "" : "\"").append(piece).append(known ? "" : "\"");
+    text.remove_prefix(length);
+  }
+  return json;
+}
+
+}  // namespace sonde::exports

@@ -1,0 +1,13 @@
+// Texts that writers and readers of traces take for JSON, made JSON. A plain function; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sonde::exports {
+
+// Puts quotes around each word and number that JSON does not have: NaN, -Infinity, 0x1f. All else
+// stays as it is.
+std::string strictJson(std::string_view text);
+
+}  // namespace sonde::exports
