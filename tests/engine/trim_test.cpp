@@ -126,6 +126,49 @@ TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {
   EXPECT_EQ(number("SELECT count(*) FROM pragma_foreign_key_check()"), 0);
 }
 
+TEST_F(Trim, KeepsADevicesWorkWithTheIterationThatLaunchedIt) {
+  test::TraceBuilder trace(input_);
+  model::Process process;
+  process.hostId = trace.add(model::Host{.name = "h"});
+  const auto rank = trace.add(process);
+  const auto main = trace.add(model::Thread{.processId = rank});
+  const auto stream = trace.add(model::Stream{.processId = rank, .number = 7});
+  for (int i = 0; i < 3; ++i) {
+    trace.add(model::Iteration{
+        .processId = rank, .number = i, .startNs = i * 10 * kMs, .durNs = 10 * kMs});
+  }
+  const auto kernel = [&](std::string_view name, int launchMs, int runMs) {
+    model::Kernel row;
+    row.work.streamId = stream;
+    row.work.nameId = trace.name(name);
+    row.work.startNs = runMs * kMs;
+    row.work.durNs = kMs;
+    if (launchMs >= 0)
+      row.work.launchSliceId = trace.slice(
+          main, model::SliceKind::Api, "launch", {launchMs * kMs, launchMs * kMs + 1000});
+    const auto id = trace.add(row);
+    trace.add(model::Collective{
+        .processId = rank, .kernelId = id, .startNs = row.work.startNs, .durNs = kMs});
+  };
+  kernel("launched before", 9, 11);
+  kernel("ran later", 19, 25);
+  kernel("without a launch", -1, 12);
+  kernel("without a launch, before", -1, 5);
+  trace.finish();
+  must(trim({input_, output_, 1, 1, false}));
+  const store::Database trimmed = must(store::openTrace(output_));
+  const char* const names =
+      "SELECT group_concat(name, ', ') FROM (SELECT name FROM v_kernel {} "
+      "ORDER BY v_kernel.start_ns)";
+  EXPECT_EQ(must(trimmed.queryText(fmt::format(fmt::runtime(names), ""))),
+            "without a launch, ran later");
+  EXPECT_EQ(must(trimmed.queryText(fmt::format(fmt::runtime(names),
+                                               "JOIN collective c ON c.kernel_id = v_kernel.id"))),
+            "without a launch, ran later");
+  EXPECT_EQ(number("SELECT count(*) FROM collective"), 2);
+  EXPECT_EQ(number("SELECT count(*) FROM slice"), 1);
+}
+
 TEST_F(Trim, CutsAMergedJobByEachRanksOwnSpan) {
   test::TrainingRun second;
   second.rank = 1;

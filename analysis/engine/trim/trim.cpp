@@ -43,7 +43,6 @@ struct Timed {
   std::string_view end;
 };
 constexpr std::string_view kOfThread = "(SELECT process_id FROM thread WHERE id = x.thread_id)";
-constexpr std::string_view kOfStream = "(SELECT process_id FROM stream WHERE id = x.stream_id)";
 // A host that waits for a whole device waits for no stream.
 constexpr std::string_view kOfStreamOrAll =
     "coalesce((SELECT process_id FROM stream WHERE id = x.stream_id), 0)";
@@ -54,11 +53,23 @@ constexpr std::string_view kOfWakee =
 // What is still open at its end never ends: {} stands for kForever.
 constexpr std::int64_t kForever = 4'000'000'000'000'000'000;
 constexpr std::string_view kDuration = "x.start_ns + coalesce(x.dur_ns, {})";
+// A device's work is of the iteration in which it was launched, whenever it ran; what has no
+// launch, and what is of no call, by its own time.
+constexpr std::string_view kOfLauncher =
+    "coalesce((SELECT t.process_id FROM slice s JOIN thread t ON t.id = s.thread_id WHERE s.id = "
+    "x.launch_slice_id), (SELECT process_id FROM stream WHERE id = x.stream_id))";
+constexpr std::string_view kLaunchStart =
+    "coalesce((SELECT start_ns FROM slice WHERE id = x.launch_slice_id), x.start_ns)";
+constexpr std::string_view kLaunchEnd =
+    "coalesce((SELECT start_ns + coalesce(dur_ns, 0) FROM slice WHERE id = x.launch_slice_id), "
+    "x.start_ns + coalesce(x.dur_ns, {}))";
+// One that is a kernel goes with it.
+constexpr std::string_view kOfCall = "iif(x.kernel_id IS NULL, x.process_id, NULL)";
 constexpr Timed kTimed[] = {
-    {"kernel", kOfStream, "x.start_ns", kDuration},
-    {"copy", kOfStream, "x.start_ns", kDuration},
+    {"kernel", kOfLauncher, kLaunchStart, kLaunchEnd},
+    {"copy", kOfLauncher, kLaunchStart, kLaunchEnd},
     {"sync", kOfStreamOrAll, "x.start_ns", kDuration},
-    {"collective", "x.process_id", "x.start_ns", kDuration},
+    {"collective", kOfCall, "x.start_ns", kDuration},
     {"transfer", kOfChannel, "x.start_ns", kDuration},
     {"handoff", kOfWakee, "x.block_ns", "x.wake_ns"},
     {"scalar", "x.process_id", "x.ts_ns", "x.ts_ns"},
@@ -84,8 +95,12 @@ std::string outside(const Timed& timed) {
 Result<void> dropTimed(Database& trace, const TrimOptions& options) {
   for (const Timed& timed : kTimed)
     SONDE_TRY(trace.exec(fmt::format("DELETE FROM {} AS x WHERE {}", timed.table, outside(timed))));
-  return trace.exec(fmt::format(
-      "DELETE FROM iteration WHERE number NOT BETWEEN {} AND {}", options.first, options.last));
+  return trace.exec(
+      fmt::format("DELETE FROM collective WHERE kernel_id IS NOT NULL AND kernel_id NOT IN (SELECT "
+                  "id FROM kernel);"
+                  "DELETE FROM iteration WHERE number NOT BETWEEN {} AND {}",
+                  options.first,
+                  options.last));
 }
 
 // Slices that overlap, and those that anything kept refers to, with all that are around them.
