@@ -60,6 +60,8 @@ int MergeCommand::run() {
   const auto merged = merge();
   if (!merged)
     return fail(name(), merged.error());
+  for (const std::string& warning : merged->warnings)
+    complain(name(), warning);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (!summaryFile_.empty()) {
     const nlohmann::json summary = {{"schema", 1},
@@ -74,11 +76,17 @@ int MergeCommand::run() {
     const auto found = merged->events.find(table);
     return found == merged->events.end() ? 0 : found->second;
   };
-  printOut(fmt::format("merged {} into {}: {}, {}, {}, {}\nnext: sonde report {}\n",
+  std::string devices;
+  if (rows("kernel") + rows("copy") > 0)
+    devices = fmt::format(", {}, {}",
+                          counted(rows("kernel"), "kernel", "kernels"),
+                          counted(rows("copy"), "copy", "copies"));
+  printOut(fmt::format("merged {} into {}: {}, {}{}, {}, {}\nnext: sonde report {}\n",
                        counted(static_cast<std::int64_t>(traces_.size()), "trace", "traces"),
                        output_,
                        counted(rows("process"), "process", "processes"),
                        counted(rows("slice"), "slice", "slices"),
+                       devices,
                        counted(rows("collective"), "collective", "collectives"),
                        counted(rows("transfer"), "transfer", "transfers"),
                        shellQuoted(output_)));

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/merge/merge.h"
 #include "analysis/store/trace_file.h"
+#include "cli/command.h"
 #include "cli/progress_bar.h"
 
 #include <fmt/format.h>
@@ -66,6 +67,8 @@ Result<Job> Job::open(const char* verb, const std::vector<std::string>& traces) 
     removeAll(folder);
     return summary.error();
   }
+  for (const std::string& warning : summary->warnings)
+    complain(verb, warning);
   auto database = store::openTrace(merged);
   if (!database) {
     removeAll(folder);

@@ -93,6 +93,11 @@ Table tableOf(const metrics::SummaryTable& summary, Format format) {
 Result<void> StatsCommand::takeName() {
   const std::string& last = words_.back();
   std::error_code ignored;
+  if (words_.size() > 1 && isSummary(words_.front()) &&
+      !std::filesystem::exists(words_.front(), ignored))
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("the name of a table goes last: sonde stats TRACE… {}", words_.front())};
   if (isSummary(last)) {
     table_ = last;
     words_.pop_back();

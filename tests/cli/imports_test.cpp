@@ -158,13 +158,26 @@ TEST_F(Imports, AnNsightExportGoesThroughEveryVerb) {
 TEST_F(Imports, AnExportedNsightTraceIsTheSameWhenItIsImportedAgain) {
   const std::string trace = import({nsight(0)});
   const std::string exported = folder_ / "again.json";
-  const std::string select =
-      "SELECT name, start_ns, dur_ns, stream, device, scope, correlation_id FROM v_kernel "
-      "ORDER BY start_ns";
-  const std::string before = sonde({"sql", trace, select, "--format", "csv"}).out;
-  EXPECT_THAT(before, HasSubstr("ncclDevKernel_AllReduce"));
+  const std::vector<std::string> selects = {
+      "SELECT name, start_ns, dur_ns, stream, device, scope, correlation_id, registers, "
+      "static_shared_bytes, dynamic_shared_bytes, local_bytes FROM v_kernel ORDER BY start_ns",
+      "SELECT c.start_ns, c.kind, c.bytes, pinned FROM copy c ORDER BY start_ns",
+      "SELECT kind, ordinal, name, memory_bytes, uuid FROM device",
+      "SELECT op, seq, start_ns, dur_ns FROM collective WHERE kernel_id IS NOT NULL ORDER BY "
+      "start_ns"};
+  const auto read = [&](const std::string& from) {
+    std::vector<std::string> tables;
+    for (const std::string& select : selects)
+      tables.push_back(sonde({"sql", from, select, "--format", "csv"}).out);
+    return tables;
+  };
+  const std::vector<std::string> before = read(trace);
+  EXPECT_THAT(before[0], HasSubstr("ncclDevKernel_AllReduce"));
+  EXPECT_THAT(before[0], HasSubstr(",1024,64,8"));
+  EXPECT_THAT(before[1], HasSubstr("host_to_device,4096,1"));
+  EXPECT_THAT(before[2], HasSubstr("gpu,3,H100"));
   ASSERT_EQ(sonde({"export", trace, "--to", "chrome", "-o", exported}).status, 0);
-  EXPECT_EQ(sonde({"sql", import({exported}), select, "--format", "csv"}).out, before);
+  EXPECT_EQ(read(import({exported})), before);
 }
 
 TEST_F(Imports, NsightExportsOfTwoNodesAreMerged) {
@@ -202,14 +215,65 @@ TEST_F(Imports, ChakraTracesGoThroughEveryVerb) {
   for (const char* format : {"perfetto", "csv", "folded", "chrome"})
     EXPECT_EQ(sonde({"export", trace, "--to", format, "-o", folder_ / format}).status, 0) << format;
   const std::string again = import({folder_ / "chrome"});
-  for (const char* table : {"slice", "kernel", "iteration"})
-    EXPECT_EQ(count(again, table), count(trace, table));
+  for (const char* table : {"slice", "kernel", "iteration", "thread"})
+    EXPECT_EQ(count(again, table), count(trace, table)) << table;
   const std::string other = folder_ / "run.2.et";
   test::writeText(other, test::chakraRun());
   std::filesystem::rename(again, folder_ / "first.sonde");
   EXPECT_EQ(sonde({"merge", "-o", folder_ / "job.sonde", folder_ / "first.sonde", import({other})})
                 .status,
             0);
+}
+
+TEST_F(Imports, ReportsWhatDevicesDidWithoutTheirHost) {
+  const std::string path = folder_ / "device.json";
+  test::writeText(path, R"json({"traceEvents":[
+    {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":100,"dur":50,"args":{"stream":7}},
+    {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":200,"dur":30,"args":{"stream":7}},
+    {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,
+     "ts":160,"dur":10,"args":{"stream":7}}]})json");
+  const std::string trace = import({path});
+  const json report = jsonOf(sonde({"report", trace, "--format", "json"}));
+  ASSERT_EQ(report["ranks"].size(), 1U);
+  EXPECT_EQ(report["ranks"][0]["window_ns"], 130'000);
+  EXPECT_EQ(report["ranks"][0]["compute_ns"], 80'000);
+  EXPECT_EQ(report["ranks"][0]["copy_ns"], 10'000);
+  EXPECT_THAT(sonde({"report", trace}).out, HasSubstr("130 µs"));
+}
+
+TEST_F(Imports, SaysThatMergedFilesAreFarApart) {
+  std::vector<std::string> traces;
+  for (const char* const at : {"0", "30000000", "900000000"}) {
+    const std::string path = folder_ / (std::string("at") + at + ".json");
+    test::writeText(
+        path,
+        fmt::format(R"([{{"ph":"X","cat":"cpu_op","name":"mm","pid":9,"tid":9,"ts":{0},"dur":50}},)"
+                    R"({{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{0},"dur":50,)"
+                    R"("args":{{"stream":7}}}}])",
+                    at));
+    traces.push_back(folder_ / (std::string(at) + ".sonde"));
+    EXPECT_EQ(sonde({"import", "-o", traces.back(), path}).status, 0);
+  }
+  const Finished near = sonde({"merge", "-o", folder_ / "near.sonde", traces[0], traces[1]});
+  EXPECT_EQ(near.status, 0);
+  EXPECT_EQ(near.err, "");
+  EXPECT_THAT(near.out, HasSubstr("2 slices, 2 kernels, 0 copies"));
+  const Finished far = sonde({"merge", "-o", folder_ / "far.sonde", traces[0], traces[2]});
+  EXPECT_EQ(far.status, 0);
+  EXPECT_THAT(far.err, HasSubstr("are 900.0 s apart: they are of different runs, or their clocks"));
+  EXPECT_THAT(sonde({"report", traces[0], traces[2]}).err, HasSubstr("are 900.0 s apart"));
+}
+
+TEST_F(Imports, TheProfilersOwnSpanIsNoOperation) {
+  const std::string path = folder_ / "torch.json";
+  test::writeText(path, R"json({"traceEvents":[
+    {"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler",
+     "ts":0,"dur":1000},
+    {"ph":"X","cat":"user_annotation","name":"PyTorch Profiler (mine)","pid":9,"tid":9,"ts":100,
+     "dur":300}]})json");
+  const json report = jsonOf(sonde({"report", import({path}), "--format", "json"}));
+  ASSERT_EQ(report["operations"].size(), 1U);
+  EXPECT_EQ(report["operations"][0]["name"], "PyTorch Profiler (mine)");
 }
 
 TEST_F(Imports, WhatWasMissingIsSaidOnStderr) {

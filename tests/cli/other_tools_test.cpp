@@ -46,6 +46,9 @@ TEST_F(Verbs, StatsSaysWhichNameIsNone) {
   EXPECT_EQ(misspelt.err,
             "sonde stats: there is no table 'cuda_apisum': did you mean 'cuda_api_sum'?\n");
   EXPECT_EQ(sonde({"stats", "nvtx_sum"}).status, 2);
+  const Finished first = sonde({"stats", "cuda_api_sum", trace});
+  EXPECT_EQ(first.status, 2);
+  EXPECT_THAT(first.err, HasSubstr("goes last: sonde stats TRACE… cuda_api_sum"));
   EXPECT_THAT(sonde({"stats", trace, "--format", "csv"}).err, HasSubstr("CSV is one table"));
 }
 
@@ -55,6 +58,7 @@ TEST_F(Verbs, ExportGoesToAFileOrToStandardOutput) {
   const Finished toFile = sonde({"export", trace, "--to", "chrome", "-o", out});
   EXPECT_EQ(toFile.status, 0) << toFile.err;
   EXPECT_EQ(readText(out), sonde({"export", trace, "--to", "chrome"}).out);
+  EXPECT_EQ(readText(out), sonde({"export", trace, "--to", "chrome", "-o", "-"}).out);
   const json chrome = json::parse(readText(out));
   EXPECT_EQ(chrome["distributedInfo"]["rank"], 0);
   const Finished again = sonde({"export", trace, "--to", "perfetto", "-o", out});

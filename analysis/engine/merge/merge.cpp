@@ -290,6 +290,7 @@ Result<MergeSummary> merge(const MergeOptions& options) {
     return summary;
   }
   SONDE_TRY(store::renameTrace(part, options.output, options.overwrite));
+  summary->warnings = doubtsOf(facts);
   return summary;
 }
 

@@ -23,6 +23,7 @@ struct MergeOptions {
 struct MergeSummary {
   std::map<std::string, std::int64_t> events;   // rows by table, of tables that have some
   std::map<std::string, std::int64_t> dropped;  // by reason, what the recordings lost
+  std::vector<std::string> warnings;            // each one line: what is odd about the inputs
 };
 
 // Writes OUTPUT.part and renames it when it is finished; the inputs are only read. Ids are those of

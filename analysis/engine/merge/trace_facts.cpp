@@ -50,12 +50,18 @@ Result<void> readImages(const store::Database& trace, TraceFacts& facts) {
   }
 }
 
+// Of recorded processes, or, where there are none, of imported ones.
 Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
   SONDE_TRY_ASSIGN(
       Statement span,
-      trace.prepare("SELECT min(p.start_ns), max(coalesce(p.end_ns, p.start_ns)) FROM process p"
-                    " JOIN host h ON h.id = p.host_id WHERE h.boot_id IS NOT NULL"));
-  SONDE_TRY(span.step());
+      trace.prepare(
+          "SELECT min(p.start_ns), max(coalesce(p.end_ns, p.start_ns)), h.boot_id IS NULL "
+          "FROM process p JOIN host h ON h.id = p.host_id WHERE p.start_ns IS NOT NULL "
+          "GROUP BY 3 ORDER BY 3"));
+  SONDE_TRY_ASSIGN(const bool any, span.step());
+  if (!any)
+    return {};
+  facts.isImport = span.integer(2) != 0;
   facts.beginNs = span.optionalInteger(0);
   facts.endNs = span.optionalInteger(1);
   // A process that still ran when the recording stopped has no end of its own.
@@ -125,29 +131,48 @@ bool shareABoot(const TraceFacts& a, const TraceFacts& b) {
   });
 }
 
-// Each trace's span must meet that of the others; a gap between two groups means two runs.
-Result<void> checkSpans(const std::vector<TraceFacts>& traces) {
-  std::vector<const TraceFacts*> known;
-  for (const TraceFacts& trace : traces)
-    if (trace.beginNs && trace.endNs)
-      known.push_back(&trace);
-  std::sort(known.begin(), known.end(), [](const auto* a, const auto* b) {
+// The trace before a gap and the one after it.
+struct Gap {
+  const TraceFacts* before;
+  const TraceFacts* after;
+  double seconds;
+};
+
+// The first gap between the spans of two groups of them, if there is one.
+std::optional<Gap> gapIn(std::vector<const TraceFacts*> traces) {
+  std::sort(traces.begin(), traces.end(), [](const auto* a, const auto* b) {
     return *a->beginNs < *b->beginNs;
   });
-  for (std::size_t i = 1; i < known.size(); ++i) {
+  for (std::size_t i = 1; i < traces.size(); ++i) {
     const TraceFacts& last =
-        **std::max_element(known.begin(),
-                           known.begin() + static_cast<std::ptrdiff_t>(i),
+        **std::max_element(traces.begin(),
+                           traces.begin() + static_cast<std::ptrdiff_t>(i),
                            [](const auto* a, const auto* b) { return *a->endNs < *b->endNs; });
-    const std::int64_t gap = *known[i]->beginNs - *last.endNs;
-    if (gap > (shareABoot(last, *known[i]) ? 0 : kHostClockToleranceNs))
-      return contradiction(last,
-                           *known[i],
-                           fmt::format("were recorded one after the other, {:.1f} s apart",
-                                       static_cast<double>(gap) / 1e9),
-                           "give the traces of one run");
+    const std::int64_t gap = *traces[i]->beginNs - *last.endNs;
+    if (gap > (shareABoot(last, *traces[i]) ? 0 : kHostClockToleranceNs))
+      return Gap{&last, traces[i], static_cast<double>(gap) / 1e9};
   }
   return {};
+}
+
+std::vector<const TraceFacts*> withSpans(const std::vector<TraceFacts>& traces, bool imports) {
+  std::vector<const TraceFacts*> known;
+  for (const TraceFacts& trace : traces)
+    if (trace.beginNs && trace.endNs && (imports || !trace.isImport))
+      known.push_back(&trace);
+  return known;
+}
+
+// Each recording's span must meet that of the others; a gap between two groups means two runs.
+Result<void> checkSpans(const std::vector<TraceFacts>& traces) {
+  const auto gap = gapIn(withSpans(traces, false));
+  if (!gap)
+    return {};
+  return contradiction(
+      *gap->before,
+      *gap->after,
+      fmt::format("were recorded one after the other, {:.1f} s apart", gap->seconds),
+      "give the traces of one run");
 }
 
 }  // namespace
@@ -168,6 +193,18 @@ Result<void> checkOneJob(const std::vector<TraceFacts>& traces) {
     for (std::size_t j = i + 1; j < traces.size(); ++j)
       SONDE_TRY(checkPair(traces[i], traces[j]));
   return checkSpans(traces);
+}
+
+std::vector<std::string> doubtsOf(const std::vector<TraceFacts>& traces) {
+  const auto gap = gapIn(withSpans(traces, true));
+  if (!gap)
+    return {};
+  return {
+      fmt::format("'{}' and '{}' are {:.1f} s apart: they are of different runs, or their clocks "
+                  "count from different moments",
+                  gap->before->path.string(),
+                  gap->after->path.string(),
+                  gap->seconds)};
 }
 
 Result<std::int64_t> shiftOf(const TraceFacts& trace,

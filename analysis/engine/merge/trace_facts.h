@@ -24,7 +24,8 @@ struct TraceFacts {
       epochs;  // by boot id: realtime − monotonic that its job times contain
   std::size_t hosts = 0;
   std::set<std::string> images;  // of recorded processes: what no two images of any host share
-  std::optional<std::int64_t> beginNs;  // of its processes, on wall clocks; none without a boot id
+  bool isImport = false;         // no process has a boot id: nobody knows its clock
+  std::optional<std::int64_t> beginNs;  // of its processes, on wall clocks unless it is an import
   std::optional<std::int64_t> endNs;
 };
 
@@ -32,6 +33,10 @@ Result<TraceFacts> readFacts(const store::Database& trace);
 
 // InvalidArgument when two of the traces contradict each other; names both files, and what to do.
 Result<void> checkOneJob(const std::vector<TraceFacts>& traces);
+
+// What is odd, though no contradiction: imports whose spans do not meet may be of different runs,
+// or of clocks that count from different moments. Names both files.
+std::vector<std::string> doubtsOf(const std::vector<TraceFacts>& traces);
 
 // What to add to the times of `trace` so that they count like those of the traces before it, which
 // used `epochs` for their boots. Unsupported when its hosts would need different amounts.

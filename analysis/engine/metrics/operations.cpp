@@ -33,13 +33,14 @@ OperationTime summed(std::string kind, std::string name, Gathered gathered, std:
 
 Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
                                                 const RankProcess& rank) {
+  // torch.profiler's span of its own is no operation of the program.
   SONDE_TRY_ASSIGN(
       store::Statement rows,
       trace.prepare(
           "SELECT s.kind, n.text, s.thread_id, s.start_ns, s.start_ns + s.dur_ns FROM thread t"
           " JOIN slice s ON s.thread_id = t.id JOIN string n ON n.id = s.name_id"
           " WHERE t.process_id = ?1 AND s.dur_ns IS NOT NULL AND s.kind NOT IN ('iteration', "
-          "'mark')"));
+          "'mark') AND NOT (s.category = 'Trace' AND n.text GLOB 'PyTorch Profiler (*')"));
   rows.bind(1, rank.processId);
   std::map<std::pair<std::string, std::string>, Gathered> gathered;
   while (true) {

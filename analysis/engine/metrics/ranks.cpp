@@ -74,8 +74,13 @@ Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
   }
   SONDE_TRY_ASSIGN(
       Statement span,
-      trace.prepare("SELECT min(s.start_ns), max(s.start_ns + coalesce(s.dur_ns, 0))"
-                    " FROM thread t JOIN slice s ON s.thread_id = t.id WHERE t.process_id = ?1"));
+      trace.prepare("SELECT min(b), max(e) FROM ("
+                    "SELECT min(s.start_ns) AS b, max(s.start_ns + coalesce(s.dur_ns, 0)) AS e"
+                    " FROM thread t JOIN slice s ON s.thread_id = t.id WHERE t.process_id = ?1 "
+                    "UNION ALL SELECT min(k.start_ns), max(k.start_ns + coalesce(k.dur_ns, 0))"
+                    " FROM stream r JOIN kernel k ON k.stream_id = r.id WHERE r.process_id = ?1 "
+                    "UNION ALL SELECT min(c.start_ns), max(c.start_ns + coalesce(c.dur_ns, 0))"
+                    " FROM stream r JOIN copy c ON c.stream_id = r.id WHERE r.process_id = ?1)"));
   span.bind(1, rank.processId);
   SONDE_TRY(span.step());
   rank.window = {span.integer(0), span.integer(1)};

@@ -67,7 +67,8 @@ Result<void> readSpan(const Database& trace, RunFacts& facts) {
       trace.prepare(
           "SELECT min(b), max(e) FROM (SELECT min(start_ns) AS b, max(coalesce(end_ns, start_ns))"
           " AS e FROM process UNION ALL SELECT min(start_ns), max(start_ns + coalesce(dur_ns, 0))"
-          " FROM slice)"));
+          " FROM slice UNION ALL SELECT min(start_ns), max(start_ns + coalesce(dur_ns, 0)) FROM "
+          "kernel UNION ALL SELECT min(start_ns), max(start_ns + coalesce(dur_ns, 0)) FROM copy)"));
   SONDE_TRY(span.step());
   const auto origin = metaOf(trace, "origin_ns");
   facts.originNs = origin ? integerOf(*origin) : span.integer(0);
