@@ -185,16 +185,17 @@ class Interrupted(ProgressTest):
         # It writes after the ranks were joined, which had the terminal before: until one was interrupted.
         for form in ("perfetto", "chrome", "csv", "folded"):
             for _ in range(50):
-                process = self.start("export", *self.traces, "--to", form, "-f", "-o", "out", SONDE_PROGRESS="off")
-                part = self.folder / "out.part"
+                process = self.start("export", *self.traces, "--to", form, "-f", "-o", form, SONDE_PROGRESS="off")
+                part = self.folder / f"{form}.part"
                 while process.poll() is None and not part.exists():
                     pass
                 process.send_signal(signal.SIGINT)
                 if process.wait() == -signal.SIGINT:
                     break
-                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                shutil.rmtree(self.folder / form, ignore_errors=True)  # of a folder that is there, .part is in it
             self.assertEqual(process.returncode, -signal.SIGINT, form)
-            self.assertEqual([path for path in self.listing() if path not in [*self.before, "out"]], [], form)
+            self.before.append(form)
+            self.assertEqual([path for path in self.listing() if path not in self.before], [], form)
 
     def test_export_of_tables(self):
         self.interrupt("export", self.traces[0], "--to", "csv", "-o", "tables")
