@@ -3,7 +3,7 @@
 #include "analysis/ingest/import_job.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/scratch.h"
-#include "analysis/store/trace_name.h"
+#include "analysis/store/trace_part.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/report_lines.h"
@@ -46,7 +46,8 @@ class ImportCommand : public Command {
   int run() override;
 
  private:
-  Result<ingest::ImportSummary> import(const std::filesystem::path& part);
+  Result<ingest::ImportSummary> import();
+  Result<ingest::ImportSummary> fill(const std::filesystem::path& part) const;
   Result<void> writeSummary(const ingest::ImportSummary& summary, double seconds) const;
 
   std::string output_, summaryFile_;
@@ -54,9 +55,17 @@ class ImportCommand : public Command {
   std::vector<std::string> files_;
 };
 
-Result<ingest::ImportSummary> ImportCommand::import(const std::filesystem::path& part) {
+Result<ingest::ImportSummary> ImportCommand::import() {
   const store::Scratch scratch(store::unfinishedTrace(output_, force_));
+  SONDE_TRY_ASSIGN(store::TracePart part,
+                   store::TracePart::claim(output_, force_, {files_.begin(), files_.end()}));
   const ProgressBar bar(name());
+  SONDE_TRY_ASSIGN(ingest::ImportSummary summary, fill(part.path()));
+  SONDE_TRY(std::move(part).publish());
+  return summary;
+}
+
+Result<ingest::ImportSummary> ImportCommand::fill(const std::filesystem::path& part) const {
   const Progress progress = ProgressBar::progress();
   SONDE_TRY_ASSIGN(ingest::ImportJob job, ingest::ImportJob::create(part, progress.part(0, 0.7)));
   SONDE_TRY(job.add({files_.begin(), files_.end()}));
@@ -85,20 +94,11 @@ Result<void> ImportCommand::writeSummary(const ingest::ImportSummary& summary,
 
 int ImportCommand::run() {
   const auto begin = std::chrono::steady_clock::now();
-  if (const auto free = store::checkOutput(output_, force_); !free)
-    return fail(name(), free.error());
   if (const auto apart = checkSummary(summaryFile_, output_, files_); !apart)
     return fail(name(), apart.error());
-  const std::filesystem::path part = store::partOf(output_);
-  if (force_)
-    store::removeTrace(part);
-  const auto summary = import(part);
-  if (!summary) {
-    store::removeTrace(part);
+  const auto summary = import();
+  if (!summary)
     return fail(name(), summary.error());
-  }
-  if (const auto published = store::renameTrace(part, output_, force_); !published)
-    return fail(name(), published.error());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (const auto written = writeSummary(*summary, seconds.count()); !written)
     return fail(name(), written.error());

@@ -1,6 +1,7 @@
 #include "analysis/store/scratch.h"
 
 #include "analysis/store/trace_name.h"
+#include "analysis/store/trace_part.h"
 
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ std::vector<std::string> traceFiles(const std::filesystem::path& trace) {
 std::vector<std::string> unfinishedTrace(const std::filesystem::path& output, bool replace) {
   std::error_code ignored;
   const std::filesystem::path part = partOf(output);
-  if (!replace && std::filesystem::exists(part, ignored))
+  if (isBeingWritten(part) || (!replace && std::filesystem::exists(part, ignored)))
     return {};
   return traceFiles(part);
 }

@@ -249,7 +249,8 @@ Result<Database> openForWriting(const fs::path& path, WriteMode mode) {
 
 Result<Database> createTrace(const fs::path& path, WriteMode mode) {
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(path, ignored)))
+  const bool claimed = fs::is_regular_file(fs::symlink_status(path, ignored)) && !isFilled(path);
+  if (!claimed && fs::exists(fs::symlink_status(path, ignored)))
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("'{}' exists: choose another name or remove it", path.string())};
   SONDE_TRY_ASSIGN(Database trace, openForWriting(path, mode));

@@ -17,7 +17,8 @@ namespace sonde::store {
 enum class WriteMode { Log, NoLog };
 
 // A new trace at `path` (by convention "….part" until it is finished), ready for a TraceWriter:
-// schema and views are there. InvalidArgument when something is there already.
+// schema and views are there. InvalidArgument when something is there already, but for an empty
+// file, as TracePart makes it.
 Result<Database> createTrace(const std::filesystem::path& path, WriteMode mode = WriteMode::Log);
 
 // An unfinished trace, to go on writing. A file whose creation was cut short before it had a schema

@@ -2,6 +2,7 @@
 
 #include "analysis/base/file_place.h"
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_part.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,6 +36,31 @@ bool isRecording(const fs::path& part) {
   return static_cast<bool>(trace->queryText("SELECT value FROM meta WHERE key = 'session'"));
 }
 
+// Replacing the output, or clearing its place, would destroy it. Links lead to what is there.
+Result<void> checkInputs(const fs::path& output, const std::vector<fs::path>& inputs) {
+  for (const fs::path& input : inputs)
+    for (const fs::path& name : {output, partOf(output)})
+      for (const fs::path& file : filesOf(name))
+        if (samePlace(input, file))
+          return Error{ErrorCode::InvalidArgument,
+                       fmt::format("'{}' is an input, too: give -o another name", input.string())};
+  return {};
+}
+
+Result<void> checkPart(const fs::path& part) {
+  if (isBeingWritten(part))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is being written by another process: wait for it, or give -o "
+                             "another name",
+                             part.string())};
+  if (isRecording(part))
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is a recording that goes on or was cut off: give another name, "
+                             "or finish it with sonde recover",
+                             part.string())};
+  return {};
+}
+
 }  // namespace
 
 Result<void> checkName(const fs::path& to, bool replace) {
@@ -59,13 +85,12 @@ std::vector<fs::path> filesOf(const fs::path& trace) {
   return files;
 }
 
-Result<void> checkOutput(const fs::path& output, bool replace) {
+Result<void> checkOutput(const fs::path& output,
+                         bool replace,
+                         const std::vector<fs::path>& inputs) {
+  SONDE_TRY(checkInputs(output, inputs));
   SONDE_TRY(checkName(output, replace));
-  if (const fs::path part = partOf(output); isRecording(part))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is a recording that goes on or was cut off: give another name, "
-                             "or finish it with sonde recover",
-                             part.string())};
+  SONDE_TRY(checkPart(partOf(output)));
   std::error_code ignored;
   const fs::path folder = fs::absolute(output, ignored).parent_path();
   if (::access((folder / ".").c_str(), W_OK | X_OK) == 0)

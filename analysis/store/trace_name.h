@@ -17,9 +17,12 @@ std::vector<std::filesystem::path> filesOf(const std::filesystem::path& trace);
 
 // InvalidArgument when something has that name already and may not be replaced.
 Result<void> checkName(const std::filesystem::path& output, bool replace);
-// The same, and InvalidArgument when its `.part` is that of a recording, Io when its folder is not
-// there or cannot be written.
-Result<void> checkOutput(const std::filesystem::path& output, bool replace);
+// The same, and InvalidArgument when it or its `.part` is one of the inputs, or the `.part` is that
+// of a recording or written by another process now; Io when its folder is not there or cannot be
+// written.
+Result<void> checkOutput(const std::filesystem::path& output,
+                         bool replace,
+                         const std::vector<std::filesystem::path>& inputs = {});
 
 // Removes what SQLite keeps beside a trace: it would play an earlier file's into a new one.
 // Requires: nobody has the trace open.

@@ -223,6 +223,31 @@ TEST_F(Refusals, ASummaryInPlaceOfTheOutputOrNowhereIsSaidBeforeTheWork) {
   }
 }
 
+TEST_F(Refusals, AnInputIsNotReplacedByTheOutput) {
+  const std::string json = folder_ / "a.json";
+  test::writeText(json, R"({"traceEvents": [{"ph": "X", "ts": 1, "dur": 1}]})");
+  const std::string recorded = trace();
+  for (const auto& words : {std::vector<std::string>{"import", json},
+                            {"merge", recorded},
+                            {"trim", recorded, "--iterations", "1-2"}}) {
+    SCOPED_TRACE(words.front());
+    const std::string& input = words[1];
+    const std::string before = test::readText(input);
+    const std::string link = folder_ / ("link-" + words.front());
+    fs::create_symlink(input, link);
+    fs::create_hard_link(input, link + "-2.part");
+    for (const std::string& output : {input, link, link + "-2"}) {
+      std::vector<std::string> call = words;
+      call.insert(call.end(), {"-f", "-o", output});
+      const Finished finished = sonde(call);
+      expectRefusal(finished, words.front(), 2);
+      EXPECT_THAT(finished.err, HasSubstr("is an input, too: give -o another name"));
+      EXPECT_EQ(test::readText(input), before);
+    }
+    EXPECT_TRUE(fs::is_symlink(link) && fs::exists(link + "-2.part"));
+  }
+}
+
 TEST_F(Refusals, AReaderThatHasGoneAwayIsNoError) {
   const Finished finished = runProgram(
       {"sh",

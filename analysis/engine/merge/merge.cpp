@@ -7,13 +7,13 @@
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
+#include "analysis/store/trace_part.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 namespace sonde::engine::merge {
@@ -245,16 +245,6 @@ Result<std::vector<TraceFacts>> readInputs(const std::vector<fs::path>& inputs) 
   return facts;
 }
 
-Result<void> checkOutput(const MergeOptions& options) {
-  std::error_code ignored;
-  for (const fs::path& input : options.inputs)
-    if (fs::equivalent(input, options.output, ignored))
-      return Error{
-          ErrorCode::InvalidArgument,
-          fmt::format("'{}' is an input, too: give -o another name", options.output.string())};
-  return store::checkOutput(options.output, options.overwrite);
-}
-
 Result<MergeSummary> mergeInto(const fs::path& part,
                                const std::vector<TraceFacts>& facts,
                                const Progress& progress) {
@@ -276,21 +266,14 @@ Result<MergeSummary> mergeInto(const fs::path& part,
 Result<MergeSummary> merge(const MergeOptions& options) {
   if (options.inputs.empty())
     return Error{ErrorCode::InvalidArgument, "there is nothing to merge: give the traces of a job"};
-  SONDE_TRY(checkOutput(options));
+  SONDE_TRY(store::checkOutput(options.output, options.overwrite, options.inputs));
   SONDE_TRY_ASSIGN(const std::vector<TraceFacts> facts, readInputs(options.inputs));
   SONDE_TRY(checkOneJob(facts));
-  const fs::path part = store::partOf(options.output);
-  if (options.overwrite)
-    store::removeTrace(part);
-  auto summary = mergeInto(part, facts, options.progress);
-  if (!summary) {
-    // What another merge left there is not ours to delete.
-    if (summary.error().code != ErrorCode::InvalidArgument)
-      store::removeTrace(part);
-    return summary;
-  }
-  SONDE_TRY(store::renameTrace(part, options.output, options.overwrite));
-  summary->warnings = doubtsOf(facts);
+  SONDE_TRY_ASSIGN(store::TracePart part,
+                   store::TracePart::claim(options.output, options.overwrite, options.inputs));
+  SONDE_TRY_ASSIGN(MergeSummary summary, mergeInto(part.path(), facts, options.progress));
+  SONDE_TRY(std::move(part).publish());
+  summary.warnings = doubtsOf(facts);
   return summary;
 }
 

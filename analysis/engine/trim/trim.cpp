@@ -5,13 +5,12 @@
 #include "analysis/store/open_slice.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
-#include "analysis/store/trace_name.h"
+#include "analysis/store/trace_part.h"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -223,21 +222,10 @@ Result<void> copyAndCut(const fs::path& part, const TrimOptions& options) {
 }  // namespace
 
 Result<void> trim(const TrimOptions& options) {
-  std::error_code problem;
-  if (fs::equivalent(options.input, options.output, problem))
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is the input: give -o another name", options.output.string())};
-  SONDE_TRY(store::checkOutput(options.output, options.overwrite));
-  const fs::path part = store::partOf(options.output);
-  if (fs::exists(part, problem) && !options.overwrite)
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is in the way: remove it, or give -f", part.string())};
-  store::removeTrace(part);
-  if (auto done = copyAndCut(part, options); !done) {
-    store::removeTrace(part);
-    return done;
-  }
-  return store::renameTrace(part, options.output, options.overwrite);
+  SONDE_TRY_ASSIGN(store::TracePart part,
+                   store::TracePart::claim(options.output, options.overwrite, {options.input}));
+  SONDE_TRY(copyAndCut(part.path(), options));
+  return std::move(part).publish();
 }
 
 }  // namespace sonde::engine::trim

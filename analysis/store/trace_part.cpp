@@ -1,0 +1,118 @@
+#include "analysis/store/trace_part.h"
+
+#include "analysis/store/trace_name.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <system_error>
+
+namespace sonde::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A byte that no file has, so that SQLite's own locks on the file do not meet this one. It goes
+// with the descriptor, also of a process that was killed.
+struct flock writersByte() {
+  struct flock byte {};
+  byte.l_type = F_WRLCK;
+  byte.l_whence = SEEK_SET;
+  byte.l_start = std::numeric_limits<off_t>::max() - 1;
+  byte.l_len = 1;
+  return byte;
+}
+
+Error inTheWay(const fs::path& part, const char* advice) {
+  return {ErrorCode::InvalidArgument, fmt::format("'{}' is in the way: {}", part.string(), advice)};
+}
+
+Error taken(const fs::path& part) {
+  return inTheWay(part, "another process writes it: wait for it, or give another name");
+}
+
+// False: another process has it. Not every file system has locks.
+bool lock(int fd) {
+  struct flock byte = writersByte();
+  return ::fcntl(fd, F_OFD_SETLK, &byte) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+// Who gives -f at the same moment may have removed the file before it was locked.
+bool hasName(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && status.st_nlink > 0;
+}
+
+// What was left by a process that was killed.
+Result<void> removeOld(const fs::path& part) {
+  const int fd = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  const bool free = fd < 0 || lock(fd);
+  if (free)
+    removeTrace(part);
+  if (fd >= 0)
+    ::close(fd);
+  return free ? Result<void>() : Result<void>(taken(part));
+}
+
+}  // namespace
+
+bool isBeingWritten(const fs::path& part) {
+  const int fd = ::open(part.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return false;
+  struct flock byte = writersByte();
+  const bool held = ::fcntl(fd, F_OFD_GETLK, &byte) == 0 && byte.l_type != F_UNLCK;
+  ::close(fd);
+  return held;
+}
+
+TracePart::TracePart(fs::path output, bool replace, int lock)
+    : output_(std::move(output)), part_(partOf(output_)), replace_(replace), lock_(lock) {}
+
+TracePart::TracePart(TracePart&& other) noexcept
+    : output_(std::move(other.output_)),
+      part_(std::move(other.part_)),
+      replace_(other.replace_),
+      lock_(std::exchange(other.lock_, -1)),
+      ours_(std::exchange(other.ours_, false)) {}
+
+TracePart::~TracePart() {
+  if (ours_)
+    removeTrace(part_);
+  if (lock_ >= 0)
+    ::close(lock_);
+}
+
+Result<TracePart> TracePart::claim(const fs::path& output,
+                                   bool replace,
+                                   const std::vector<fs::path>& inputs) {
+  SONDE_TRY(checkOutput(output, replace, inputs));
+  const fs::path part = partOf(output);
+  if (replace)
+    SONDE_TRY(removeOld(part));
+  const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0 && errno == EEXIST)
+    return inTheWay(part, replace ? "remove it" : "remove it, or give -f");
+  if (fd < 0)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot create '{}' ({}): give another place with -o",
+                             part.string(),
+                             std::generic_category().message(errno))};
+  if (!lock(fd) || !hasName(fd)) {
+    ::close(fd);
+    return taken(part);
+  }
+  removeLogs(part);  // of one that was removed by hand
+  return TracePart(output, replace, fd);
+}
+
+Result<void> TracePart::publish() && {
+  ours_ = false;
+  return renameTrace(part_, output_, replace_);
+}
+
+}  // namespace sonde::store
