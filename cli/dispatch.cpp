@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -57,7 +58,12 @@ int runVerb(Command& command, std::vector<std::string> arguments) {
              fmt::format("{}: see `sonde {} --help`", oneSentence(error.what()), command.name()));
     return command.usageExit();
   }
-  return command.run();
+  try {
+    return command.run();
+  } catch (const std::bad_alloc&) {  // what was begun has been removed on the way here
+    complain(command.name(), "there is not enough memory: free some, or raise the limit on it");
+    return kExitUnreadable;
+  }
 }
 
 int answer(const std::vector<std::string>& arguments) {

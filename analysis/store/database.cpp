@@ -110,8 +110,18 @@ Result<void> Database::exec(std::string_view sql) {
   const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK)
     return {};
+  return failure(code, text.substr(0, 200));
+}
+
+// The statement is shown where it is what is wrong. A damaged file is named by who opened it, with
+// what to do.
+Error Database::failure(int code, std::string_view sql) const {
   Error error = errorOf(handle_, code);
-  error.message = fmt::format("'{}' failed: {}", text.substr(0, 200), error.message);
+  if (error.code == ErrorCode::InvalidArgument)
+    error.message =
+        fmt::format("'{}': {}{}", sql, error.message, placeText(sqlite3_error_offset(handle_)));
+  else if (error.code != ErrorCode::Corrupt)
+    error.message = fmt::format("'{}': {}", path_.string(), error.message);
   return error;
 }
 
@@ -124,12 +134,8 @@ Result<Statement> Database::prepare(std::string_view sql) const {
                                       SQLITE_PREPARE_PERSISTENT,
                                       &statement,
                                       &tail);
-  if (code != SQLITE_OK) {
-    Error error = errorOf(handle_, code);
-    error.message =
-        fmt::format("'{}': {}{}", sql, error.message, placeText(sqlite3_error_offset(handle_)));
-    return error;
-  }
+  if (code != SQLITE_OK)
+    return failure(code, sql);
   Statement prepared(statement);
   if (statement == nullptr)
     return Error{ErrorCode::InvalidArgument, "there is no SQL statement to run"};

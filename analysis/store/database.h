@@ -54,6 +54,7 @@ class Database {
 
  private:
   Database(sqlite3* handle, std::filesystem::path path) noexcept;
+  Error failure(int code, std::string_view sql) const;
 
   sqlite3* handle_;
   std::filesystem::path path_;

@@ -169,6 +169,37 @@ class HostileImport(unittest.TestCase):
                 out.write(b"a" * (16 << 20))
         self.refused(self.folder / "name.json.gz", "too long at byte")
 
+    def test_bombs_in_what_is_read_beside_the_events(self):
+        many = 30 << 20
+        bombs = {"deep": b"[" * many + b"]" * many, "flat": b"[" + b"0," * many + b"0]",
+                 "objects": b'{"pg_config": [' + b"{}," * (many // 2) + b"{}]}"}
+        for key in ("distributedInfo", "deviceProperties"):
+            for kind, bomb in bombs.items():
+                with self.subTest(key=key, kind=kind):
+                    text = (HEAD + GOOD + f'], "{key}": ').encode() + bomb + b"}"
+                    self.imported(self.file(gzip.compress(text, 1), "bomb.json.gz"), 1, f"{key} has ", "was left out")
+        counter = b'{"ph": "C", "name": "c", "pid": 1, "ts": 1, "args": {"a": '
+        for kind in ("deep", "flat"):
+            with self.subTest(key="args", kind=kind):
+                text = (HEAD + GOOD + ",").encode() + counter + bombs[kind][:-1] + b"]}}]}"
+                self.imported(self.file(gzip.compress(text, 1), "bomb.json.gz"), 1)
+
+    def test_facts_as_long_as_are_read(self):
+        size = 7 << 20
+        for key, text in (("distributedInfo", '{"pg_config": [{"pg_name": "0", "ranks": [' + "7," * (size // 2) + "7]}]}"),
+                          ("distributedInfo", '{"pg_config": [' + "{}," * (size // 3) + "{}]}"),
+                          ("deviceProperties", "[" + ",".join(f'{{"id":{n}}}' for n in range(size // 20)) + "]")):
+            with self.subTest(key=key):
+                self.imported(self.file(HEAD + GOOD + f'], "{key}": {text}}}'), 1)
+
+    def test_memory_that_runs_out_is_said_and_leaves_nothing(self):
+        global MOST_MEMORY
+        self.addCleanup(globals().__setitem__, "MOST_MEMORY", MOST_MEMORY)
+        MOST_MEMORY = 160 << 20  # less than an event of 60 MB takes
+        done = self.sonde_import(self.file(HEAD + GOOD.replace("aten::add", "a" * (60 << 20)) + "]}"))
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
+        self.assertIn("there is not enough memory", done.stderr)
+
     def test_a_gzip_file_that_is_damaged(self):
         whole = gzip.compress((HEAD + ",".join([GOOD] * 2000) + "]}").encode())
         self.imported(self.file(whole, "whole.json.gz"), 2000)

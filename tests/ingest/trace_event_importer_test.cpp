@@ -210,8 +210,19 @@ TEST_F(TraceEventImporterTest, MakesACounterOfEachNumber) {
                R"(], "baseTimeNanoseconds": 100})");
   EXPECT_EQ(rows("SELECT name || ' ' || ts_ns || '=' || value AS concat_row FROM v_sample "
                  "ORDER BY name, ts_ns"),
-            "memory 1100=6.0 memory free 2100=1.5 memory used 2100=7.0");
+            "memory free 2100=1.5 memory used 1100=6.0 memory used 2100=7.0");
   EXPECT_EQ(summary_.dropped.at("not kept"), 1U);
+}
+
+TEST_F(TraceEventImporterTest, TellsCountersOfOneNameApartByTheirId) {
+  importEvents({eventOf('C', "q", R"("ts": 1, "id": 1, "args": {"value": 11})"),
+                eventOf('C', "q", R"("ts": 1, "id": "0x2", "args": {"value": 21})"),
+                eventOf('C', "q", R"("ts": 2, "id": 1, "args": {"value": 12, "other": 13})"),
+                eventOf('C', "q", R"("ts": 3, "args": {"value": 3})")});
+  EXPECT_EQ(rows("SELECT name || '@' || ts_ns || '=' || value AS concat_row FROM v_sample "
+                 "ORDER BY name, ts_ns"),
+            "q@3000=3.0 q id: 0x2@1000=21.0 q id: 1@1000=11.0 q id: 1@2000=12.0 "
+            "q id: 1 other@2000=13.0");
 }
 
 TEST_F(TraceEventImporterTest, TiesEachStepOfAFlowToTheOneBefore) {

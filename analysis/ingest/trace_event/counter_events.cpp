@@ -1,8 +1,8 @@
 #include "analysis/ingest/trace_event/counter_events.h"
 
-#include <fmt/format.h>
+#include "analysis/ingest/trace_event/small_json.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 namespace sonde::ingest {
 namespace {
@@ -13,19 +13,42 @@ constexpr std::size_t kInMemory = 300'000;  // 12 MB
 constexpr std::string_view kNoUnit = "value";
 constexpr std::string_view kScalar = "scalar";
 
+// More than this is no counter's, and takes memory for nothing.
+constexpr std::size_t kLongestArgs = 1 << 20;
+
+// What is in a counter's arguments besides numbers is passed over.
+std::optional<double> numberOf(od::value value) {
+  od::json_type type{};
+  double number = 0;
+  if (value.type().get(type) != simdjson::SUCCESS || type != od::json_type::number ||
+      value.get_double().get(number) != simdjson::SUCCESS)
+    return {};
+  return number;
+}
+
 }  // namespace
 
 CounterEvents::CounterEvents(const std::filesystem::path& folder) : staged_(folder, kInMemory) {}
 
+// As Chrome and Perfetto tell them apart: what other arguments an event has does not matter.
+std::string CounterEvents::nameOf(const TraceEvent& event, std::string_view argument) {
+  std::string name(event.name);
+  if (!event.id.text.empty())
+    name += fmt::format(" id: {}", event.id.text);
+  if (argument != kNoUnit)
+    name += fmt::format(" {}", argument);
+  return name;
+}
+
 // In another tool's file an argument's name tells counters apart; in an export it is the unit.
 std::uint32_t CounterEvents::seriesOf(const TraceEvent& event,
                                       std::string_view argument,
-                                      bool alone,
                                       std::optional<std::size_t> process) {
   Series series;
   series.isScalar = event.kind == kScalar;
-  series.name = alone ? std::string(event.name) : fmt::format("{} {}", event.name, argument);
-  if (!event.kind.empty() && argument != kNoUnit)
+  const bool isExport = !event.kind.empty();
+  series.name = isExport ? std::string(event.name) : nameOf(event, argument);
+  if (isExport && argument != kNoUnit)
     series.unit = argument;
   series.process = process;
   const auto [found, fresh] =
@@ -36,22 +59,27 @@ std::uint32_t CounterEvents::seriesOf(const TraceEvent& event,
 }
 
 Result<bool> CounterEvents::add(const TraceEvent& event, std::optional<std::size_t> process) {
-  const nlohmann::json args = nlohmann::json::parse(event.args.json, nullptr, false);
+  if (event.args.json.empty() || event.args.json.size() > kLongestArgs)
+    return false;
+  SmallJson args(event.args.json);
+  if (!args.isValid)
+    return false;
   bool any = false;
-  if (!args.is_object())
-    return any;
-  for (const auto& [key, value] : args.items()) {
-    if (!value.is_number())
-      continue;
+  Result<void> added;
+  eachMember(args.document, [&](std::string_view key, od::value value) {
+    const auto number = numberOf(value);
+    if (!number || !added)
+      return;
     any = true;
     Staged sample{};
     sample.ns = *event.startNs;
-    sample.value = value.get<double>();
+    sample.value = *number;
     sample.iteration = event.iteration.value_or(0);
     sample.hasIteration = event.iteration.has_value();
-    sample.series = seriesOf(event, key, args.size() == 1, process);
-    SONDE_TRY(staged_.add(sample));
-  }
+    sample.series = seriesOf(event, key, process);
+    added = staged_.add(sample);
+  });
+  SONDE_TRY(added);
   return any;
 }
 

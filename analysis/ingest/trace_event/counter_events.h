@@ -23,8 +23,9 @@ class CounterEvents {
   // Intermediate data goes to files in `folder`.
   explicit CounterEvents(const std::filesystem::path& folder);
 
-  // Each number among the arguments is a counter of its own, named by the event, or, where there
-  // are several, by both. `process`: its index; none: of the host. False: there is no number.
+  // Each number among the arguments is a counter of its own, named by the event, its id and the
+  // argument: "memory id: 0x1 used"; an argument "value" adds nothing. `process`: its index; none:
+  // of the host. False: there is no number.
   Result<bool> add(const TraceEvent& event, std::optional<std::size_t> process);
 
   // Stores everything, `shiftNs` later. Requires: a transaction is open.
@@ -53,9 +54,9 @@ class CounterEvents {
     }
   };
 
+  static std::string nameOf(const TraceEvent& event, std::string_view argument);
   std::uint32_t seriesOf(const TraceEvent& event,
                          std::string_view argument,
-                         bool alone,
                          std::optional<std::size_t> process);
   struct Rows {  // what a series has in the trace
     model::StringId name{};

@@ -1,4 +1,4 @@
-// Takes the events out of a piece of JSON. The one place that knows simdjson.
+// Takes the events out of a piece of JSON.
 //
 // Owned by one reader, on one thread. Its buffers are reused from piece to piece.
 #pragma once

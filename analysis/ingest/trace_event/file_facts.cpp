@@ -1,69 +1,89 @@
 #include "analysis/ingest/trace_event/file_facts.h"
 
 #include "analysis/ingest/input/decimal_time.h"
+#include "analysis/ingest/trace_event/small_json.h"
 
-#include <limits>
-
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 namespace sonde::ingest {
 namespace {
 
-using nlohmann::json;
-
-json parsed(std::string_view text) {
-  return json::parse(text, nullptr, false);  // what is not JSON is "discarded", which is no object
-}
-
 // None: it is no whole number, or does not fit.
-OptionalNumber integerOf(const json& value) {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!value.is_number_integer())
-    return {};
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMost)
-    return {};
-  return value.get<std::int64_t>();
+OptionalNumber integerOf(od::value value) {
+  std::int64_t number = 0;
+  return value.get_int64().get(number) == simdjson::SUCCESS ? OptionalNumber(number)
+                                                            : OptionalNumber();
 }
 
-OptionalNumber integerAt(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? OptionalNumber() : integerOf(*found);
+// Empty: it is no text.
+std::string textOf(od::value value) {
+  std::string_view text;
+  return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
-std::string textAt(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-// None: one of them is no number.
-std::vector<std::int64_t> ranksOf(const json& list) {
+struct RankList {
   std::vector<std::int64_t> ranks;
-  for (const json& entry : list) {
-    const OptionalNumber rank = integerOf(entry);
-    if (!rank)
-      return {};
-    ranks.push_back(*rank);
-  }
-  return ranks;
+  std::int64_t count = 0;  // with what is no number
+};
+
+RankList ranksOf(od::value value) {
+  RankList list;
+  eachElement(value, [&](od::value entry) {
+    ++list.count;
+    if (const OptionalNumber rank = integerOf(entry))
+      list.ranks.push_back(*rank);
+  });
+  return list;
 }
 
-ProcessGroups groupsOf(const json& info) {
-  ProcessGroups groups;
-  const auto list = info.find("pg_config");
-  if (list == info.end() || !list->is_array())
-    return groups;
-  for (const json& entry : *list) {
-    if (!entry.is_object())
-      continue;
-    const auto name = entry.find("pg_name");
-    const auto ranks = entry.find("ranks");
-    if (name == entry.end() || !name->is_string() || ranks == entry.end() || !ranks->is_array())
-      continue;
-    const auto count = static_cast<std::int64_t>(ranks->size());
-    if (integerAt(entry, "pg_size").value_or(count) == count)
-      groups.try_emplace(name->get<std::string>(), ranksOf(*ranks));
-  }
-  return groups;
+void addGroup(od::value entry, ProcessGroups& groups) {
+  std::optional<std::string> name;
+  std::optional<RankList> list;
+  OptionalNumber size;
+  eachMember(entry, [&](std::string_view key, od::value value) {
+    od::json_type type{};
+    if (value.type().get(type) != simdjson::SUCCESS)
+      return;
+    if (key == "pg_name" && type == od::json_type::string)
+      name = textOf(value);
+    else if (key == "ranks" && type == od::json_type::array)
+      list = ranksOf(value);
+    else if (key == "pg_size")
+      size = integerOf(value);
+  });
+  if (!name || !list || size.value_or(list->count) != list->count)
+    return;
+  const bool whole = static_cast<std::int64_t>(list->ranks.size()) == list->count;
+  groups.try_emplace(*std::move(name),
+                     whole ? std::move(list->ranks) : std::vector<std::int64_t>());
+}
+
+// None: it does not say which one.
+std::optional<DeviceFacts> deviceOf(od::value entry) {
+  DeviceFacts device;
+  OptionalNumber ordinal;
+  std::string kind;
+  eachMember(entry, [&](std::string_view key, od::value value) {
+    if (key == "id")
+      ordinal = integerOf(value);
+    else if (key == "host")
+      device.host = textOf(value);
+    else if (key == "name")
+      device.facts.name = textOf(value);
+    else if (key == "totalGlobalMem")
+      device.facts.memoryBytes = integerOf(value);
+    else if (key == "uuid")
+      device.facts.uuid = textOf(value);
+    else if (key == "kind")
+      kind = textOf(value);
+  });
+  if (!ordinal)
+    return {};
+  device.ordinal = *ordinal;
+  if (!kind.empty())
+    device.facts.kind = std::move(kind);
+  return device;
 }
 
 }  // namespace
@@ -79,31 +99,30 @@ OptionalNumber baseTimeOf(std::string_view baseTimeNanoseconds) {
 }
 
 DistributedInfo distributedInfoOf(std::string_view distributedInfo) {
-  const json info = parsed(distributedInfo);
-  if (!info.is_object())
-    return {};
-  return {integerAt(info, "rank"), integerAt(info, "world_size"), groupsOf(info)};
+  DistributedInfo info;
+  SmallJson parsed(distributedInfo);
+  if (!parsed.isValid)
+    return info;
+  eachMember(parsed.document, [&](std::string_view key, od::value value) {
+    if (key == "rank")
+      info.rank = integerOf(value);
+    else if (key == "world_size")
+      info.worldSize = integerOf(value);
+    else if (key == "pg_config")
+      eachElement(value, [&](od::value entry) { addGroup(entry, info.groups); });
+  });
+  return info;
 }
 
 std::vector<DeviceFacts> devicesOf(std::string_view deviceProperties) {
   std::vector<DeviceFacts> devices;
-  const json list = parsed(deviceProperties);
-  if (!list.is_array())
+  SmallJson parsed(deviceProperties);
+  if (!parsed.isValid)
     return devices;
-  for (const json& entry : list) {
-    const OptionalNumber ordinal = entry.is_object() ? integerAt(entry, "id") : OptionalNumber();
-    if (!ordinal)
-      continue;
-    DeviceFacts device;
-    device.ordinal = *ordinal;
-    device.host = textAt(entry, "host");
-    device.facts.name = textAt(entry, "name");
-    device.facts.memoryBytes = integerAt(entry, "totalGlobalMem");
-    device.facts.uuid = textAt(entry, "uuid");
-    if (const std::string kind = textAt(entry, "kind"); !kind.empty())
-      device.facts.kind = kind;
-    devices.push_back(std::move(device));
-  }
+  eachElement(parsed.document, [&](od::value entry) {
+    if (auto device = deviceOf(entry))
+      devices.push_back(*std::move(device));
+  });
   return devices;
 }
 

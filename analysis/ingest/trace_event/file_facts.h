@@ -5,6 +5,7 @@
 #include "analysis/ingest/imported_places.h"
 #include "analysis/ingest/trace_event/event_fields.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,7 +31,9 @@ struct DeviceFacts {
   ImportedPlaces::Device facts;
 };
 
-// Of the JSON texts of the file's members of these names.
+// Of the JSON texts of the file's members of these names. A longer one than this is none of
+// torch.profiler's, and takes memory for nothing: not to be given.
+constexpr std::size_t kLongestFacts = 8 << 20;
 OptionalNumber baseTimeOf(std::string_view baseTimeNanoseconds);
 DistributedInfo distributedInfoOf(std::string_view distributedInfo);
 std::vector<DeviceFacts> devicesOf(std::string_view deviceProperties);

@@ -89,6 +89,7 @@ void TraceEventImporter::progress(std::uint64_t fileBytesRead) {
 }
 
 Result<void> TraceEventImporter::member(std::string_view key, std::string_view json) {
+  const bool isFacts = key == "distributedInfo" || key == "deviceProperties";
   if (key == "sonde") {
     isExport_ = true;
   } else if (key == "baseTimeNanoseconds") {
@@ -99,6 +100,12 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
           "baseTimeNanoseconds {} is no whole number of nanoseconds within ±2^62: times "
           "are relative to the file",
           shown(json)));
+  } else if (isFacts && json.size() > kLongestFacts) {
+    result_.warnings.push_back(fmt::format(
+        "{} has {} bytes, and none that a profiler wrote has more than {}: it was left out",
+        key,
+        json.size(),
+        kLongestFacts));
   } else if (key == "distributedInfo" && !isExport_) {
     DistributedInfo info = distributedInfoOf(json);
     places_.setRank(info.rank, info.worldSize);
