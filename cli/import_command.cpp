@@ -72,6 +72,7 @@ Result<ingest::ImportSummary> ImportCommand::fill(const std::filesystem::path& p
   ingest::ImportSummary summary = job.summary();
   SONDE_TRY_ASSIGN(store::Database trace, job.release());
   {
+    progress("joining the ranks", 0.7);
     SONDE_TRY_ASSIGN(store::Transaction transaction, store::Transaction::begin(trace));
     SONDE_TRY(engine::merge::joinCommunicators(trace));
     SONDE_TRY(transaction.commit());
@@ -104,13 +105,10 @@ int ImportCommand::run() {
     return fail(name(), written.error());
   for (const std::string& warning : summary->warnings)
     complain(name(), warning);
-  std::uint64_t events = 0;
-  for (const auto& [category, count] : summary->read)
-    events += count;
   printOut(fmt::format("imported {} into {}: {}\nnext: sonde report {}\n",
                        counted(static_cast<std::int64_t>(files_.size()), "file", "files"),
                        output_,
-                       counted(static_cast<std::int64_t>(events), "event", "events"),
+                       counted(static_cast<std::int64_t>(summary->kept), "event", "events"),
                        shellQuoted(output_)));
   return kExitOk;
 }

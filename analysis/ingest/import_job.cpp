@@ -18,29 +18,49 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double kMegabyte = 1e6;
+// How much of the work on a file of trace events is reading it.
+constexpr double kReading = 0.7;
+
 // "rank-0" of "out/rank-0.json.gz".
 std::string hostNameOf(const fs::path& file) {
   const std::string name = file.filename().string();
   return name.substr(0, name.find('.'));
 }
 
+std::uint64_t sizeOf(const fs::path& file) {
+  std::error_code failure;
+  const auto size = fs::file_size(file, failure);
+  return failure ? 0 : size;
+}
+
+// What of a file is not in the trace, by the reason.
+std::vector<std::pair<const char*, std::uint64_t>> lossesOf(const ImportedFile& imported) {
+  return {{"unreadable", imported.faults.events},
+          {"unreadable value", imported.values.events},
+          {"no time", imported.badTimes},
+          {"not begun", imported.unpaired},
+          {"not supported", imported.unsupported},
+          {"cut short", imported.faults.cutShort.empty() ? 0U : 1U}};  // at least one
+}
+
 void note(ImportSummary& summary, const fs::path& file, const ImportedFile& imported) {
-  for (const auto& [category, count] : imported.events)
+  std::uint64_t read = 0;
+  for (const auto& [category, count] : imported.events) {
     summary.read[category] += count;
-  const auto drop = [&](const char* reason, std::uint64_t count) {
+    read += count;
+  }
+  summary.kept += imported.kept.value_or(read - std::min(read, imported.notKept));
+  if (imported.notKept > 0)
+    summary.dropped["not kept"] += imported.notKept;
+  for (const auto& [reason, count] : lossesOf(imported))
     if (count > 0)
       summary.dropped[reason] += count;
-  };
-  drop("not kept", imported.notKept);
-  drop("no time", imported.badTimes);
-  drop("not begun", imported.unpaired);
-  drop("unreadable", imported.faults.events);
-  drop("unreadable value", imported.values.events);
   const auto warn = [&](const std::string& text) {
     summary.warnings.push_back(fmt::format("'{}': {}", file.string(), text));
   };
   if (!imported.faults.cutShort.empty())
-    summary.warnings.push_back(imported.faults.cutShort + ": what came before it was imported");
+    summary.warnings.push_back(imported.faults.cutShort + "; what came before it was imported");
   if (imported.faults.events > 0)
     warn(fmt::format("{} events cannot be read; the first is {}",
                      imported.faults.events,
@@ -58,7 +78,9 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
   if (imported.negative > 0)
     warn(fmt::format("{} durations are negative: they are taken for 0", imported.negative));
   if (imported.faults.repaired > 0)
-    warn("names with bytes that no JSON text may hold were repaired");
+    warn(fmt::format("{} bytes that no JSON text may hold were replaced; the first is byte {}",
+                     imported.faults.repaired,
+                     imported.faults.firstRepaired));
   for (const std::string& text : imported.warnings)
     warn(text);
 }
@@ -76,11 +98,8 @@ ImportJob::ImportJob(store::TraceWriter writer, fs::path scratch, Progress progr
     : writer_(std::move(writer)), scratch_(std::move(scratch)), progress_(std::move(progress)) {}
 
 Result<void> ImportJob::add(const std::vector<fs::path>& files) {
-  for (const fs::path& file : files) {
-    std::error_code ignored;
-    const auto size = fs::file_size(file, ignored);
-    bytesInAll_ += ignored ? 0 : size;
-  }
+  for (const fs::path& file : files)
+    bytesInAll_ += sizeOf(file);
   for (const fs::path& file : files)
     SONDE_TRY(addFile(file));
   return {};
@@ -110,9 +129,15 @@ Result<void> ImportJob::checkRanks(const fs::path& file,
 }
 
 Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat format) {
-  const BytesRead bytesRead = [this, name = file.filename().string()](std::uint64_t read) {
-    const auto all = static_cast<double>(std::max<std::uint64_t>(bytesInAll_, 1));
-    progress_(name, static_cast<double>(bytesBefore_ + read) / all);
+  const auto all = static_cast<double>(std::max<std::uint64_t>(bytesInAll_, 1));
+  const auto before = static_cast<double>(bytesBefore_);
+  const auto size = static_cast<double>(sizeOf(file));
+  const std::string name = file.filename().string();
+  const double after = format == FileFormat::TraceEvents ? kReading : 1;
+  const BytesRead bytesRead = [=, this](std::uint64_t read) {
+    const auto bytes = static_cast<double>(read);
+    progress_(fmt::format("{}: {:.1f} of {:.1f} MB", name, bytes / kMegabyte, size / kMegabyte),
+              (before + after * bytes) / all);
   };
   if (format == FileFormat::Sqlite)
     return NsightImporter(writer_, scratch_, bytesRead).import(file);
@@ -120,7 +145,11 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
   if (format == FileFormat::Chakra)
     return ChakraImporter(writer_, scratch_, hostNameOf(file), chakraRankOf(file), bytesRead)
         .import(std::move(source));
-  return TraceEventImporter(writer_, scratch_, hostNameOf(file), bytesRead)
+  const Progress storing([=, this](std::string_view what, double share) {
+    progress_(fmt::format("{}: {}", name, what),
+              (before + size * (kReading + (1 - kReading) * share)) / all);
+  });
+  return TraceEventImporter(writer_, scratch_, hostNameOf(file), bytesRead, storing)
       .import(std::move(source));
 }
 
@@ -130,17 +159,12 @@ Result<void> ImportJob::addFile(const fs::path& file) {
   SONDE_TRY_ASSIGN(const ImportedFile imported, importFile(file, format));
   SONDE_TRY(checkRanks(file, imported.ranks, imported.worldSize));
   note(summary_, file, imported);
-  for (const auto& [reason, count] : {std::pair("unreadable", imported.faults.events),
-                                      std::pair("unreadable value", imported.values.events),
-                                      std::pair("no time", imported.badTimes),
-                                      std::pair("not begun", imported.unpaired)}) {
+  for (const auto& [reason, count] : lossesOf(imported)) {
     if (count > 0)
       SONDE_TRY(writer_.add(model::Loss{
           "import", "event", static_cast<std::int64_t>(count), reason, imported.process}));
   }
-  std::error_code ignored;
-  const auto size = fs::file_size(file, ignored);
-  bytesBefore_ += ignored ? 0 : size;
+  bytesBefore_ += sizeOf(file);
   return writer_.commit();
 }
 

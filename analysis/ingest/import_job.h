@@ -21,6 +21,7 @@ namespace sonde::ingest {
 struct ImportSummary {
   std::map<std::string, std::uint64_t> read;     // events by the file's own category
   std::map<std::string, std::uint64_t> dropped;  // by reason
+  std::uint64_t kept = 0;                        // events that became rows
   std::vector<std::string> warnings;             // one line each, with the file's name
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,10 +17,11 @@ namespace sonde::ingest {
 using BytesRead = std::function<void(std::uint64_t)>;
 
 struct FileFaults {
-  std::uint64_t events = 0;    // that could not be read
-  std::string first;           // what is wrong with the first, and where
-  std::uint64_t repaired = 0;  // pieces with bytes that are no UTF-8 or are control characters
-  std::string cutShort;        // not empty: why the file could not be read to its end
+  std::uint64_t events = 0;         // that could not be read
+  std::string first;                // what is wrong with the first, and where
+  std::uint64_t repaired = 0;       // bytes that are no UTF-8, or control characters in a text
+  std::uint64_t firstRepaired = 0;  // where the first is
+  std::string cutShort;             // not empty: why the file could not be read to its end
 
   // One more that could not be read. `what` is only asked for the first.
   template <typename What>
@@ -31,10 +33,13 @@ struct FileFaults {
 
 struct ImportedFile {
   std::map<std::string, std::uint64_t, std::less<>> events;  // by category
-  std::uint64_t notKept = 0;   // events that have no place in a trace, whole but of no use
-  std::uint64_t negative = 0;  // durations below zero, taken for zero
-  std::uint64_t badTimes = 0;  // events without a time that can be read, left out
-  std::uint64_t unpaired = 0;  // ends without a begin, left out
+  // Events that became rows; none: all of `events` but those not kept.
+  std::optional<std::uint64_t> kept;
+  std::uint64_t notKept = 0;      // events of no use: what they say is said elsewhere
+  std::uint64_t unsupported = 0;  // events of kinds that are not imported
+  std::uint64_t negative = 0;     // durations below zero, taken for zero
+  std::uint64_t badTimes = 0;     // events without a time that can be read, left out
+  std::uint64_t unpaired = 0;     // ends without a begin, left out
   FileFaults faults;
   FileFaults values;  // single values that could not be read: their events are kept without them
   std::vector<std::string> warnings;  // what else is to be said of it, a line each

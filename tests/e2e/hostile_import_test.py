@@ -182,7 +182,7 @@ class HostileImport(unittest.TestCase):
         for kind in ("deep", "flat"):
             with self.subTest(key="args", kind=kind):
                 text = (HEAD + GOOD + ",").encode() + counter + bombs[kind][:-1] + b"]}}]}"
-                self.imported(self.file(gzip.compress(text, 1), "bomb.json.gz"), 1)
+                self.imported(self.file(gzip.compress(text, 1), "bomb.json.gz"), 1, "1 events cannot be read", "too long for")
 
     def test_facts_as_long_as_are_read(self):
         size = 7 << 20

@@ -23,6 +23,7 @@ for number in range(40):
         sonde.scalar("loss", 1 / (1 + number))
 """
 ERASE = "\r\x1b[K"
+EVENT = '{{"ph": "X", "cat": "cpu_op", "name": "op{0}", "pid": 1, "tid": 2, "ts": {0}, "dur": 1, "args": {{"n": {0}}}}}'
 
 
 class Terminal:
@@ -72,6 +73,13 @@ class ProgressTest(RunTest):
     def listing(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*"))
 
+    def events(self, count):
+        """A file of torch.profiler's."""
+        path = self.folder / "t.json"
+        path.write_text('{"traceEvents": [' + ",\n".join(map(EVENT.format, range(count))) + "]}")
+        self.before = self.listing()
+        return path
+
     def start(self, *words, **environment):
         process = subprocess.Popen([SONDE, *map(str, words)], stdout=subprocess.DEVNULL, stderr=self.terminal.slave,
                                    cwd=self.folder, env={**self.environment, **environment})
@@ -117,6 +125,13 @@ class OnATerminal(ProgressTest):
         self.assert_bar(("check", *self.traces), "rank0.sonde: slice", "loss-not-decreasing", bars=2)
         self.assert_bar(("report", *self.traces), "joining the ranks")
 
+    def test_import(self):
+        path = self.events(20_000)
+        size = path.stat().st_size / 1e6
+        self.assert_bar(("import", "-o", "imported.sonde", path), f"t.json: 1.0 of {size:.1f} MB",
+                        f"t.json: {size:.1f} of {size:.1f} MB", "t.json: pairing begins", "t.json: nesting slices",
+                        "t.json: joining kernels", "joining the ranks", "building indexes")
+
     def test_the_end_of_run(self):
         said = self.assert_bar(("run", "-o", "other.sonde", "--", "true"), "storing what is left", "building overviews")
         self.assertIn("wrote other.sonde", said)
@@ -158,6 +173,20 @@ class Interrupted(ProgressTest):
 
     def test_merge(self):
         self.interrupt("merge", "-o", "job.sonde", *self.traces)
+
+    def test_import(self):
+        self.interrupt("import", "-o", "imported.sonde", self.events(10))
+
+    def test_import_that_is_storing(self):
+        path = self.events(100_000)
+        part = self.folder / "imported.sonde.part"
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(ending=ending):
+                process = self.start("import", "-o", "imported.sonde", path, SONDE_PROGRESS="off")
+                wait_until(lambda: part.exists() and part.stat().st_size > 1_000_000, "it stores")
+                process.send_signal(ending)
+                self.assertEqual(process.wait(), -ending)
+                self.assertEqual(self.listing(), self.before)
 
     def test_the_merge_behind_a_report(self):
         self.interrupt("report", *self.traces)
@@ -223,9 +252,11 @@ class Interrupted(ProgressTest):
     def test_what_is_somebody_elses_stays(self):
         part = self.folder / "job.sonde.part"
         part.write_text("somebody else's")
-        process = self.start("merge", "-o", "job.sonde", *self.traces)
-        self.terminal.read(process)
-        self.assertEqual((process.returncode, part.read_text()), (2, "somebody else's"))
+        for words in (("merge", *self.traces), ("trim", self.traces[0], "--iterations", "3-5"),
+                      ("import", self.events(10))):
+            process = self.start(*words, "-o", "job.sonde")
+            self.terminal.read(process)
+            self.assertEqual((process.returncode, part.read_text()), (2, "somebody else's"))
 
 
 if __name__ == "__main__":

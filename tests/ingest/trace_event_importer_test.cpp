@@ -10,9 +10,11 @@
 namespace sonde::ingest {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 // The start of a file, as kineto writes it; the events and the end follow.
 constexpr const char* kHead = R"({"schemaVersion": 1, "traceEvents": [)";
@@ -441,6 +443,88 @@ TEST_F(TraceEventImporterTest, ImportsWhatIsGoodAndCountsTheRest) {
   EXPECT_EQ(summary_.dropped.at("no time"), 3U);
   EXPECT_GE(summary_.dropped.at("unreadable"), 1U);
   EXPECT_FALSE(summary_.warnings.empty());
+}
+
+TEST_F(TraceEventImporterTest, CountsWhatIsNotInTheTrace) {
+  importEvents({spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)"),
+                spanOf("gpu_user_annotation", "a", R"("ts": 1, "dur": 1)"),
+                eventOf('S', "old", R"("ts": 1, "id": 1)"),
+                eventOf('F', "old", R"("ts": 2, "id": 1)"),
+                R"({"ph": "M", "name": "process_name", "args": {"name": "p"}})",
+                eventOf('i', "mark", R"("ts": 3)"),
+                eventOf('s', "flow", R"("ts": 3, "id": 1)"),
+                spanOf("cpu_op", "b", R"("ts": "soon", "dur": 1)")});
+  EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss ORDER BY 1"),
+            "no time|1 not supported|2");
+  EXPECT_EQ(summary_.kept, 2U);
+  EXPECT_EQ(summary_.read.at("c"), 4U);
+  EXPECT_THAT(summary_.dropped,
+              ElementsAre(Pair("no time", 1), Pair("not kept", 1), Pair("not supported", 2)));
+  EXPECT_THAT(summary_.warnings,
+              Contains(HasSubstr("2 events are of phases that are not imported (F, S)")));
+}
+
+TEST_F(TraceEventImporterTest, SaysWhatFollowsTheEndOfTheText) {
+  const std::string first = kHead + spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)") + "]}";
+  for (const auto& [text, byte] :
+       {std::pair{first + "\n" + first, first.size() + 1},
+        {"[" + spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)") + "] []", first.size() - 36}}) {
+    ASSERT_TRUE(import({text}));
+    EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM slice"), "1");
+    EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "cut short|1");
+    EXPECT_THAT(
+        summary_.warnings,
+        ElementsAre(HasSubstr("its JSON text has ended, and something else follows at byte " +
+                              std::to_string(byte) + ";")));
+  }
+}
+
+TEST_F(TraceEventImporterTest, CountsValuesOfWrongTypesWithThePlaceOfTheFirst) {
+  const std::string good = spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)", R"({"correlation": "x"})");
+  importEvents({good,
+                spanOf("kernel",
+                       "k",
+                       R"("ts": 2, "dur": 1)",
+                       R"({"stream": "abc", "device": [1], "correlation": {}, "grid": [1, "b", 1],
+                  "block": null, "bytes": "0x7", "Group size": true})"),
+                R"({"ph": "X", "name": ["no text"], "pid": {}, "tid": null, "ts": 5, "dur": 1})"});
+  EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "unreadable value|7");
+  const std::size_t place = std::string(kHead).size() + good.size() + 2;
+  EXPECT_THAT(summary_.warnings,
+              ElementsAre(HasSubstr("7 values cannot be read, and their events are kept without "
+                                    "them; the first is in the event at byte " +
+                                    std::to_string(place) +
+                                    ", whose \"correlation\" is of a wrong "
+                                    "type")));
+  EXPECT_EQ(rows("SELECT bytes || '|' || (correlation_id IS NULL) AS concat_row FROM kernel"),
+            "7|1");
+}
+
+TEST_F(TraceEventImporterTest, PlacesAreThoseOfTheFileAlsoBehindARepair) {
+  const std::string good = spanOf("cpu_op", std::string(8, '\xFF') + "\n", R"("ts": 1, "dur": 1)");
+  const std::string wrong = spanOf("cuda_runtime", "c", R"("ts": 2)", R"({"correlation": []})");
+  importEvents({good, wrong, "17"});
+  const std::size_t begin = std::string(kHead).size();
+  const std::size_t second = begin + good.size() + 2;
+  EXPECT_THAT(
+      summary_.warnings,
+      ElementsAre(HasSubstr("the first is the event at byte " +
+                            std::to_string(second + wrong.size() + 1) + ": "),
+                  HasSubstr("the event at byte " + std::to_string(second) + ","),
+                  HasSubstr("9 bytes that no JSON text may hold were replaced; the first is byte " +
+                            std::to_string(begin + good.find('\xFF')))));
+}
+
+TEST_F(TraceEventImporterTest, TellsWhetherTheHostsMemoryIsPinned) {
+  std::vector<std::string> events;
+  for (const char* memory :
+       {"Pinned -> Device", "Device -> Pageable", "Pageable -> Pinned", "Device"})
+    events.push_back(spanOf("gpu_memcpy",
+                            std::string("Memcpy HtoD (") + memory + ")",
+                            "\"dur\": 1, \"ts\": " + std::to_string(events.size())));
+  importEvents(events);
+  EXPECT_EQ(rows("SELECT coalesce(pinned, '-') AS concat_row FROM copy ORDER BY start_ns"),
+            "1 0 - -");
 }
 
 TEST_F(TraceEventImporterTest, RepairsNamesThatAreNoText) {

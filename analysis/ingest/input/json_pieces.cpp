@@ -60,9 +60,21 @@ Result<JsonPieces::Piece> JsonPieces::next() {
       return nextMember();
     case State::Events:
       return nextEvents();
-    default:
-      return Piece{};
+    case State::Tail:
+      return tail();
+    case State::Done:
+      break;
   }
+  return Piece{};
+}
+
+// Behind the bracket that closes the text.
+Result<JsonPieces::Piece> JsonPieces::tail() {
+  SONDE_TRY_ASSIGN(const char first, peek());
+  if (first != '\0')
+    return corrupt("its JSON text has ended, and something else follows", 0);
+  state_ = State::Done;
+  return Piece{};
 }
 
 Result<JsonPieces::Piece> JsonPieces::begin() {
@@ -127,8 +139,10 @@ Result<JsonPieces::Piece> JsonPieces::nextMember() {
     SONDE_TRY_ASSIGN(c, peek());
   }
   if (c == '}') {
-    state_ = State::Done;
-    return Piece{};
+    ++begin_;
+    ++offset_;
+    state_ = State::Tail;
+    return next();
   }
   if (c == '\0')
     return corrupt("the file is cut short: its closing bracket is missing", 0);
@@ -177,7 +191,7 @@ Result<JsonPieces::Piece> JsonPieces::nextEvents() {
     const std::string_view unseen(buffer_.data() + begin_ + scanned_, end_ - begin_ - scanned_);
     const auto found = scanner_.scan(unseen, JsonScanner::Stop::AtEnd);
     if (found.end != JsonScanner::kNone) {
-      state_ = topIsArray_ ? State::Done : State::Members;
+      state_ = topIsArray_ ? State::Tail : State::Members;
       const std::size_t size = scanned_ + found.end;
       scanned_ = 0;
       const std::string_view rest(buffer_.data() + begin_, size);

@@ -40,20 +40,21 @@ class JsonPieces {
   JsonPieces(ByteSource source, std::string eventsKey);
 
   // Corrupt: the text is not JSON at its top level, is cut short, or an event is
-  // longer than kLongest; with the file and the offset. All whole events before that have been
-  // given. After an error or End, nothing else comes. The closing bracket of a top-level array may
-  // be missing, as the Chrome trace format allows.
+  // longer than kLongest, or more follows its end; with the file and the offset. All whole events
+  // before that have been given. After an error or End, nothing else comes. The closing bracket of
+  // a top-level array may be missing, as the Chrome trace format allows.
   Result<Piece> next();
 
   const ByteSource& source() const noexcept { return source_; }
 
  private:
-  enum class State { Begin, Members, Events, AfterEvents, Done };
+  enum class State { Begin, Members, Events, Tail, Done };
 
   Result<Piece> begin();
   Result<Piece> nextMember();
   Result<Piece> nextEvents();
   Result<Piece> eventsCutShort();
+  Result<Piece> tail();
   Result<std::string_view> key();
   Result<std::string_view> memberValue();
 

@@ -13,9 +13,6 @@ constexpr std::size_t kInMemory = 300'000;  // 12 MB
 constexpr std::string_view kNoUnit = "value";
 constexpr std::string_view kScalar = "scalar";
 
-// More than this is no counter's, and takes memory for nothing.
-constexpr std::size_t kLongestArgs = 1 << 20;
-
 // What is in a counter's arguments besides numbers is passed over.
 std::optional<double> numberOf(od::value value) {
   od::json_type type{};
@@ -59,7 +56,7 @@ std::uint32_t CounterEvents::seriesOf(const TraceEvent& event,
 }
 
 Result<bool> CounterEvents::add(const TraceEvent& event, std::optional<std::size_t> process) {
-  if (event.args.json.empty() || event.args.json.size() > kLongestArgs)
+  if (event.args.json.empty())
     return false;
   SmallJson args(event.args.json);
   if (!args.isValid)

@@ -20,6 +20,9 @@ namespace sonde::ingest {
 
 class CounterEvents {
  public:
+  // Longer arguments than this are no counter's, and take memory for nothing: not to be given.
+  static constexpr std::size_t kLongestArgs = 1 << 20;
+
   // Intermediate data goes to files in `folder`.
   explicit CounterEvents(const std::filesystem::path& folder);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -24,6 +25,15 @@ constexpr bool isTime(std::int64_t ns) noexcept {
 struct Label {
   std::string_view text{};  // of a text: what is in the quotes; of a number: its digits
   OptionalNumber number{};
+};
+
+// What the values of an event are read for.
+enum class ValueUse : std::uint8_t { Event, Launch, Device, Collective, Metadata };
+constexpr std::size_t kValueUses = 5;
+// Values that are there, not null, and not of the type that they should be.
+struct UnreadableValues {
+  std::uint32_t count = 0;
+  std::string_view first{};  // its name, which outlives the event
 };
 
 // The arguments that have columns. What is not there, or not of the type it should be, is none.
@@ -65,9 +75,12 @@ struct EventArgs {
   OptionalNumber seq{};
   OptionalNumber sourceRank{};  // -1: none
   OptionalNumber targetRank{};
+
+  std::array<UnreadableValues, kValueUses> unreadable{};  // by use
 };
 
 struct TraceEvent {
+  std::size_t place = 0;  // of its bracket, in the text that it was parsed from
   char phase = '\0';
   std::string_view category{};
   std::string_view name{};

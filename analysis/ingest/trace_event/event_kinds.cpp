@@ -137,6 +137,12 @@ CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept {
   return CopyKind::Other;
 }
 
+std::optional<bool> pinnedOf(std::string_view copyName) noexcept {
+  const bool pinned = copyName.find("Pinned") != std::string_view::npos;
+  const bool pageable = copyName.find("Pageable") != std::string_view::npos;
+  return pinned == pageable ? std::nullopt : std::optional(pinned);
+}
+
 std::optional<CopyKind> copyKindOfWord(std::string_view word) noexcept {
   for (const CopyKind kind : {CopyKind::HostToDevice,
                               CopyKind::DeviceToHost,

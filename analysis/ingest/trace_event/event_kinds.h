@@ -18,6 +18,9 @@ model::SliceKind sliceKindOfEvent(std::string_view category, std::string_view na
 
 // "Memcpy HtoD (Pageable -> Device)", "Memset (Device)", "CopyHostToDevice".
 model::CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept;
+// Whether the memory of the host is page-locked: "Memcpy HtoD (Pinned -> Device)". None: it does
+// not say so, or there are two of them.
+std::optional<bool> pinnedOf(std::string_view copyName) noexcept;
 // The kind that a word of `copy.kind` stands for.
 std::optional<model::CopyKind> copyKindOfWord(std::string_view word) noexcept;
 // "Stream Sync", "Stream Wait Event".

@@ -32,107 +32,129 @@ OptionalNumber numberOf(std::string_view text) noexcept {
 }
 
 // The text of a number or string; of another type: none.
-std::optional<std::string_view> scalarText(od::value value) {
+struct Scalar {
+  std::optional<std::string_view> text{};
+  bool isNull = false;  // as good as not there
+};
+
+Scalar scalarOf(od::value value) {
   od::json_type type{};
   if (value.type().get(type) != simdjson::SUCCESS)
     return {};
   if (type == od::json_type::number)
-    return trimmed(value.raw_json_token());
+    return {trimmed(value.raw_json_token()), false};
   std::string_view text;
   if (type == od::json_type::string && value.get_string().get(text) == simdjson::SUCCESS)
-    return text;
-  return {};
+    return {text, false};
+  return {{}, type == od::json_type::null};
 }
 
-Label labelOf(od::value value) {
-  Label label;
-  if (const auto text = scalarText(value)) {
-    label.text = *text;
-    label.number = numberOf(*text);
-  }
-  return label;
+// These read a value, and say whether it was of the type that it should be, or null.
+bool readLabel(od::value value, Label& into) {
+  const Scalar scalar = scalarOf(value);
+  into = {};
+  if (scalar.text)
+    into = {*scalar.text, numberOf(*scalar.text)};
+  return scalar.text || scalar.isNull;
 }
 
-OptionalNumber integerOf(od::value value) {
-  const auto text = scalarText(value);
-  return text ? numberOf(*text) : OptionalNumber();
+bool readInteger(od::value value, OptionalNumber& into) {
+  const Scalar scalar = scalarOf(value);
+  into = scalar.text ? numberOf(*scalar.text) : OptionalNumber();
+  return into || scalar.isNull;
 }
 
-std::string_view textOf(od::value value) {
-  return scalarText(value).value_or(std::string_view());
+bool readText(od::value value, std::string_view& into) {
+  const Scalar scalar = scalarOf(value);
+  into = scalar.text.value_or(std::string_view());
+  return scalar.text || scalar.isNull;
 }
 
-simdjson::error_code readExtent(od::value value, std::array<OptionalNumber, 3>& into) {
+void note(std::string_view key, ValueUse use, EventArgs& args) {
+  UnreadableValues& values = args.unreadable[static_cast<std::size_t>(use)];
+  if (values.count++ == 0)
+    values.first = key;
+}
+
+simdjson::error_code readExtent(od::value value,
+                                std::array<OptionalNumber, 3>& into,
+                                bool& isReadable) {
   od::array list;
-  if (value.get_array().get(list) != simdjson::SUCCESS)
+  isReadable = value.get_array().get(list) == simdjson::SUCCESS;
+  if (!isReadable) {
+    isReadable = scalarOf(value).isNull;
     return simdjson::SUCCESS;
+  }
   std::size_t at = 0;
   for (auto item : list) {
     od::value element;
     if (const auto error = item.get(element))
       return error;
     if (at < into.size())
-      into[at++] = integerOf(element);
+      isReadable = readInteger(element, into[at++]) && isReadable;
   }
   return simdjson::SUCCESS;
 }
 
 template <OptionalNumber EventArgs::*member>
-simdjson::error_code readInteger(od::value value, EventArgs& args) {
-  args.*member = integerOf(value);
+simdjson::error_code integerArg(od::value value, EventArgs& args, bool& isReadable) {
+  isReadable = readInteger(value, args.*member);
   return simdjson::SUCCESS;
 }
 template <std::string_view EventArgs::*member>
-simdjson::error_code readText(od::value value, EventArgs& args) {
-  args.*member = textOf(value);
+simdjson::error_code textArg(od::value value, EventArgs& args, bool& isReadable) {
+  isReadable = readText(value, args.*member);
   return simdjson::SUCCESS;
 }
 template <std::array<OptionalNumber, 3> EventArgs::*member>
-simdjson::error_code readExtentOf(od::value value, EventArgs& args) {
-  return readExtent(value, args.*member);
+simdjson::error_code extentArg(od::value value, EventArgs& args, bool& isReadable) {
+  return readExtent(value, args.*member, isReadable);
 }
 
 struct ArgReader {
   std::string_view key;
-  simdjson::error_code (*read)(od::value value, EventArgs& args);
+  ValueUse use;
+  simdjson::error_code (*read)(od::value value, EventArgs& args, bool& isReadable);
 };
 
 // By length of the key, so that one comparison tells most apart.
 constexpr ArgReader kArgReaders[] = {
-    {"Seq", readInteger<&EventArgs::seq>},
-    {"pid", readInteger<&EventArgs::pid>},
-    {"tid", readInteger<&EventArgs::tid>},
-    {"name", readText<&EventArgs::name>},
-    {"rank", readInteger<&EventArgs::rank>},
-    {"host", readText<&EventArgs::host>},
-    {"grid", readExtentOf<&EventArgs::grid>},
-    {"bytes", readInteger<&EventArgs::bytes>},
-    {"block", readExtentOf<&EventArgs::block>},
-    {"dtype", readText<&EventArgs::dtype>},
-    {"device", readInteger<&EventArgs::device>},
-    {"pinned", readInteger<&EventArgs::pinned>},
-    {"stream", readInteger<&EventArgs::stream>},
-    {"graph id", readInteger<&EventArgs::graphId>},
-    {"event_id", readInteger<&EventArgs::eventId>},
-    {"Src Rank", readInteger<&EventArgs::sourceRank>},
-    {"Dst Rank", readInteger<&EventArgs::targetRank>},
-    {"Group size", readInteger<&EventArgs::groupSize>},
-    {"world_size", readInteger<&EventArgs::worldSize>},
-    {"correlation", readInteger<&EventArgs::correlation>},
-    {"local memory", readInteger<&EventArgs::localBytes>},
-    {"In msg nelems", readInteger<&EventArgs::inElements>},
-    {"graph node id", readInteger<&EventArgs::graphNodeId>},
-    {"shared memory", readInteger<&EventArgs::sharedBytes>},
-    {"Out msg nelems", readInteger<&EventArgs::outElements>},
-    {"cuda_sync_kind", readText<&EventArgs::syncKind>},
-    {"Collective name", readText<&EventArgs::collective>},
-    {"Process Group Name", readText<&EventArgs::group>},
-    {"Process Group Ranks", readText<&EventArgs::groupRanks>},
-    {"static shared memory", readInteger<&EventArgs::staticSharedBytes>},
-    {"registers per thread", readInteger<&EventArgs::registers>},
-    {"dynamic shared memory", readInteger<&EventArgs::dynamicSharedBytes>},
-    {"wait_on_cuda_event_id", readInteger<&EventArgs::eventId>},
-    {"wait_on_cuda_event_record_corr_id", readInteger<&EventArgs::recordCorrelation>},
+    {"Seq", ValueUse::Collective, integerArg<&EventArgs::seq>},
+    {"pid", ValueUse::Metadata, integerArg<&EventArgs::pid>},
+    {"tid", ValueUse::Metadata, integerArg<&EventArgs::tid>},
+    {"name", ValueUse::Metadata, textArg<&EventArgs::name>},
+    {"rank", ValueUse::Metadata, integerArg<&EventArgs::rank>},
+    {"host", ValueUse::Metadata, textArg<&EventArgs::host>},
+    {"grid", ValueUse::Device, extentArg<&EventArgs::grid>},
+    {"bytes", ValueUse::Device, integerArg<&EventArgs::bytes>},
+    {"block", ValueUse::Device, extentArg<&EventArgs::block>},
+    {"dtype", ValueUse::Collective, textArg<&EventArgs::dtype>},
+    {"device", ValueUse::Device, integerArg<&EventArgs::device>},
+    {"pinned", ValueUse::Device, integerArg<&EventArgs::pinned>},
+    {"stream", ValueUse::Device, integerArg<&EventArgs::stream>},
+    {"graph id", ValueUse::Device, integerArg<&EventArgs::graphId>},
+    {"event_id", ValueUse::Device, integerArg<&EventArgs::eventId>},
+    {"Src Rank", ValueUse::Collective, integerArg<&EventArgs::sourceRank>},
+    {"Dst Rank", ValueUse::Collective, integerArg<&EventArgs::targetRank>},
+    {"Group size", ValueUse::Collective, integerArg<&EventArgs::groupSize>},
+    {"world_size", ValueUse::Metadata, integerArg<&EventArgs::worldSize>},
+    {"correlation", ValueUse::Launch, integerArg<&EventArgs::correlation>},
+    {"local memory", ValueUse::Device, integerArg<&EventArgs::localBytes>},
+    {"In msg nelems", ValueUse::Collective, integerArg<&EventArgs::inElements>},
+    {"graph node id", ValueUse::Device, integerArg<&EventArgs::graphNodeId>},
+    {"shared memory", ValueUse::Device, integerArg<&EventArgs::sharedBytes>},
+    {"Out msg nelems", ValueUse::Collective, integerArg<&EventArgs::outElements>},
+    {"cuda_sync_kind", ValueUse::Device, textArg<&EventArgs::syncKind>},
+    {"Collective name", ValueUse::Collective, textArg<&EventArgs::collective>},
+    {"Process Group Name", ValueUse::Collective, textArg<&EventArgs::group>},
+    {"Process Group Ranks", ValueUse::Collective, textArg<&EventArgs::groupRanks>},
+    {"static shared memory", ValueUse::Device, integerArg<&EventArgs::staticSharedBytes>},
+    {"registers per thread", ValueUse::Device, integerArg<&EventArgs::registers>},
+    {"dynamic shared memory", ValueUse::Device, integerArg<&EventArgs::dynamicSharedBytes>},
+    {"wait_on_cuda_event_id", ValueUse::Device, integerArg<&EventArgs::eventId>},
+    {"wait_on_cuda_event_record_corr_id",
+     ValueUse::Device,
+     integerArg<&EventArgs::recordCorrelation>},
 };
 
 // What is in a key's quotes. Only a key with escapes has to be decoded.
@@ -165,8 +187,13 @@ simdjson::error_code eachMember(od::object& object, Take take) {
 
 simdjson::error_code readArg(std::string_view key, od::value value, EventArgs& args) {
   for (const ArgReader& reader : kArgReaders) {
-    if (reader.key == key)
-      return reader.read(value, args);
+    if (reader.key != key)
+      continue;
+    bool isReadable = true;
+    const auto error = reader.read(value, args, isReadable);
+    if (!isReadable)
+      note(reader.key, reader.use, args);
+    return error;
   }
   return simdjson::SUCCESS;
 }
@@ -184,7 +211,7 @@ simdjson::error_code readArgs(od::value value, EventArgs& args) {
 }
 
 void readTime(od::value value, OptionalNumber& into, bool& bad) {
-  const auto text = scalarText(value);
+  const auto text = scalarOf(value).text;
   into = text ? nanosecondsOfMicroseconds(*text) : OptionalNumber();
   bad = bad || !into || !isTime(*into);
 }
@@ -202,49 +229,76 @@ simdjson::error_code readId2(od::value value, TraceEvent& event) {
     if (const auto error = readKey(field, key))
       return error;
     event.idIsLocal = key == "local";
-    event.id = labelOf(field.value());
+    if (!readLabel(field.value(), event.id))
+      note("id2", ValueUse::Event, event.args);
   }
   return simdjson::SUCCESS;
 }
 
+struct FieldReader {
+  std::string_view key;
+  bool (*read)(od::value value, TraceEvent& event);  // false: it is not of the type it should be
+};
+
+template <Label TraceEvent::*member>
+bool labelField(od::value value, TraceEvent& event) {
+  return readLabel(value, event.*member);
+}
+template <OptionalNumber TraceEvent::*member>
+bool integerField(od::value value, TraceEvent& event) {
+  return readInteger(value, event.*member);
+}
+template <std::string_view TraceEvent::*member>
+bool textField(od::value value, TraceEvent& event) {
+  return readText(value, event.*member);
+}
+// Events without a time, and those without a phase, are counted as such.
+template <OptionalNumber TraceEvent::*member>
+bool timeField(od::value value, TraceEvent& event) {
+  readTime(value, event.*member, event.badTime);
+  return true;
+}
+bool phaseField(od::value value, TraceEvent& event) {
+  const std::string_view phase = scalarOf(value).text.value_or(std::string_view());
+  event.phase = phase.size() == 1 ? phase.front() : '\0';
+  return true;
+}
+bool bindingField(od::value value, TraceEvent& event) {
+  event.bindsEnclosing = scalarOf(value).text == std::string_view("e");
+  return true;
+}
+
+// In the order in which kineto writes them; what only an export has last.
+constexpr FieldReader kFieldReaders[] = {
+    {"ph", phaseField},
+    {"cat", textField<&TraceEvent::category>},
+    {"name", textField<&TraceEvent::name>},
+    {"pid", labelField<&TraceEvent::pid>},
+    {"tid", labelField<&TraceEvent::tid>},
+    {"ts", timeField<&TraceEvent::startNs>},
+    {"dur", timeField<&TraceEvent::durNs>},
+    {"id", labelField<&TraceEvent::id>},
+    {"bp", bindingField},
+    {"kind", textField<&TraceEvent::kind>},
+    {"iteration", integerField<&TraceEvent::iteration>},
+    {"lane", integerField<&TraceEvent::lane>},
+    {"depth", integerField<&TraceEvent::depth>},
+    {"device", integerField<&TraceEvent::device>},
+    {"stream", integerField<&TraceEvent::stream>},
+    {"launcher", labelField<&TraceEvent::launcher>},
+};
+
 simdjson::error_code readField(std::string_view key, od::value value, TraceEvent& event) {
-  if (key == "ph") {
-    const std::string_view phase = textOf(value);
-    event.phase = phase.size() == 1 ? phase.front() : '\0';
-  } else if (key == "cat") {
-    event.category = textOf(value);
-  } else if (key == "name") {
-    event.name = textOf(value);
-  } else if (key == "ts") {
-    readTime(value, event.startNs, event.badTime);
-  } else if (key == "dur") {
-    readTime(value, event.durNs, event.badTime);
-  } else if (key == "bp") {
-    event.bindsEnclosing = textOf(value) == "e";
-  } else if (key == "pid") {
-    event.pid = labelOf(value);
-  } else if (key == "tid") {
-    event.tid = labelOf(value);
-  } else if (key == "id") {
-    event.id = labelOf(value);
-  } else if (key == "args") {
+  if (key == "args")
     return readArgs(value, event.args);
-  } else if (key == "id2") {
+  if (key == "id2")
     return readId2(value, event);
-  } else if (key == "kind") {
-    event.kind = textOf(value);
-  } else if (key == "iteration") {
-    event.iteration = integerOf(value);
-  } else if (key == "lane") {
-    event.lane = integerOf(value);
-  } else if (key == "depth") {
-    event.depth = integerOf(value);
-  } else if (key == "device") {
-    event.device = integerOf(value);
-  } else if (key == "stream") {
-    event.stream = integerOf(value);
-  } else if (key == "launcher") {
-    event.launcher = labelOf(value);
+  for (const FieldReader& reader : kFieldReaders) {
+    if (reader.key != key)
+      continue;
+    if (!reader.read(value, event))
+      note(reader.key, ValueUse::Event, event.args);
+    break;
   }
   return simdjson::SUCCESS;
 }
@@ -286,10 +340,12 @@ Result<EventParser::Outcome> EventParser::parse(std::string_view array, const Ta
     od::value value;
     if (const auto error = item.get(value))
       return stopped(error);
+    const char* const begin = value.raw_json_token().data();
     od::object object;
     if (const auto error = value.get_object().get(object))
       return stopped(error);
     TraceEvent event;
+    event.place = static_cast<std::size_t>(begin - array.data());
     if (const auto error = readEvent(object, event))
       return stopped(error);
     SONDE_TRY(take(event));

@@ -1,6 +1,5 @@
 #include "analysis/ingest/trace_event/event_reader.h"
 
-#include "analysis/base/utf8.h"
 #include "analysis/ingest/input/json_scanner.h"
 
 #include <fmt/format.h>
@@ -31,35 +30,35 @@ Result<void> EventReader::readAll(Visitor& visitor) {
 Result<void> EventReader::readElements(const JsonPieces::Piece& piece, Visitor& visitor) {
   const auto take = [&](const TraceEvent& event) { return visitor.event(event); };
   std::string_view text = piece.text;
+  pieceOffset_ = piece.offset;
+  singleBegin_ = 0;
+  isRepaired_ = false;
   SONDE_TRY_ASSIGN(EventParser::Outcome outcome, parser_.parse(text, take));
   if (outcome.badText) {
-    ++faults_.repaired;
-    repair(text);
-    text = std::string_view(repaired_).substr(0, repaired_.size() - JsonPieces::kPadding);
+    text = repaired(piece);
     SONDE_TRY_ASSIGN(outcome, parser_.parse(text, take));
   }
   if (outcome.wrong == nullptr)
     return {};
-  return readOneByOne(text, piece.offset, outcome.taken, visitor);
+  return readOneByOne(text, outcome.taken, visitor);
 }
 
-// Old files have raw control characters in names, and some have names cut in the middle of a
-// character.
-void EventReader::repair(std::string_view text) {
-  repaired_ = toText(text);
-  std::replace_if(
-      repaired_.begin(),
-      repaired_.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20; },
-      ' ');
-  repaired_.append(JsonPieces::kPadding, ' ');
+std::string_view EventReader::repaired(const JsonPieces::Piece& piece) {
+  repair_.repair(piece.text);
+  isRepaired_ = true;
+  if (faults_.repaired == 0)
+    faults_.firstRepaired = piece.offset + repair_.first();
+  faults_.repaired += repair_.replaced();
+  return repair_.text();
+}
+
+std::uint64_t EventReader::byteAt(std::size_t place) const noexcept {
+  const std::size_t inPiece = singleBegin_ + place;
+  return pieceOffset_ + (isRepaired_ ? repair_.placeBefore(inPiece) : inPiece);
 }
 
 // Each event as a text of its own, so that one that is not as it should be costs no other.
-Result<void> EventReader::readOneByOne(std::string_view array,
-                                       std::uint64_t offset,
-                                       std::size_t skip,
-                                       Visitor& visitor) {
+Result<void> EventReader::readOneByOne(std::string_view array, std::size_t skip, Visitor& visitor) {
   const auto take = [&](const TraceEvent& event) { return visitor.event(event); };
   JsonScanner scanner;
   std::size_t begin = 1;
@@ -71,10 +70,11 @@ Result<void> EventReader::readOneByOne(std::string_view array,
       single_.assign("[").append(array, begin, size).append("]");
       const std::size_t length = single_.size();
       single_.append(JsonPieces::kPadding, ' ');
+      singleBegin_ = begin - 1;  // its bracket stands before the event
       SONDE_TRY_ASSIGN(const EventParser::Outcome outcome,
                        parser_.parse(std::string_view(single_).substr(0, length), take));
       if (outcome.wrong != nullptr && faults_.events++ == 0)
-        faults_.first = fmt::format("the event at byte {}: {}", offset + begin, outcome.wrong);
+        faults_.first = fmt::format("the event at byte {}: {}", byteAt(1), outcome.wrong);
     }
     if (found.comma == JsonScanner::kNone)
       break;

@@ -8,6 +8,7 @@
 #include "analysis/ingest/input/json_pieces.h"
 #include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/ingest/trace_event/event_parser.h"
+#include "analysis/ingest/trace_event/text_repair.h"
 
 #include <cstdint>
 #include <string>
@@ -35,19 +36,22 @@ class EventReader {
   Result<void> readAll(Visitor& visitor);
 
   const FileFaults& faults() const noexcept { return faults_; }
+  // Where in the (inflated) file the event begins that is being given.
+  std::uint64_t byteOf(const TraceEvent& event) const noexcept { return byteAt(event.place); }
 
  private:
   Result<void> readElements(const JsonPieces::Piece& piece, Visitor& visitor);
-  Result<void> readOneByOne(std::string_view array,
-                            std::uint64_t offset,
-                            std::size_t skip,
-                            Visitor& visitor);
-  void repair(std::string_view text);
+  Result<void> readOneByOne(std::string_view array, std::size_t skip, Visitor& visitor);
+  std::string_view repaired(const JsonPieces::Piece& piece);
+  std::uint64_t byteAt(std::size_t place) const noexcept;
 
   JsonPieces pieces_;
   EventParser parser_;
-  std::string repaired_;  // a piece without what no JSON text may hold
-  std::string single_;    // one event, as an array of its own
+  TextRepair repair_;
+  std::string single_;             // one event, as an array of its own
+  std::uint64_t pieceOffset_ = 0;  // of the piece in the file
+  std::size_t singleBegin_ = 0;    // of what is parsed, in the piece
+  bool isRepaired_ = false;        // the piece is repair_'s
   FileFaults faults_;
 };
 

@@ -39,30 +39,16 @@ std::string shown(std::string_view json) {
   return json.size() > kMost ? text + "…" : text;
 }
 
-// Of a file that no event came out of.
-Error nothingIn(const std::string& file, const FileFaults& faults) {
-  if (!faults.cutShort.empty())
-    return {ErrorCode::Corrupt, faults.cutShort};
-  if (faults.events > 0)
-    return {ErrorCode::Corrupt,
-            fmt::format("'{}': none of its {} events can be read; the first is {}",
-                        file,
-                        faults.events,
-                        faults.first)};
-  return {ErrorCode::Corrupt,
-          fmt::format("'{}': there are no \"traceEvents\" in it: give a file that torch.profiler "
-                      "wrote",
-                      file)};
-}
-
 }  // namespace
 
 TraceEventImporter::TraceEventImporter(store::TraceWriter& writer,
                                        const std::filesystem::path& scratch,
                                        std::string hostName,
-                                       BytesRead bytesRead)
+                                       BytesRead bytesRead,
+                                       Progress storing)
     : writer_(writer),
       bytesRead_(std::move(bytesRead)),
+      storing_(std::move(storing)),
       places_(writer, std::move(hostName)),
       slices_(scratch),
       device_(scratch),
@@ -72,15 +58,69 @@ TraceEventImporter::TraceEventImporter(store::TraceWriter& writer,
 Result<ImportedFile> TraceEventImporter::import(ByteSource source) {
   SONDE_TRY_ASSIGN(argsKey_, writer_.intern(kArgsKey));
   const std::string file = source.path().string();
-  EventReader reader(std::move(source));
-  SONDE_TRY(reader.readAll(*this));
-  result_.faults = reader.faults();
-  if (result_.events.empty())
-    return nothingIn(file, result_.faults);
+  SONDE_TRY(read(std::move(source)));
+  SONDE_TRY(pairOpen());
+  if (result_.events.empty() || (kept_ == 0 && lost() > 0))
+    return nothingIn(file);
   SONDE_TRY(finish());
+  result_.kept = kept_;
   result_.process = places_.idOf(ImportedPlaces::kMain);
   noteRanks();
   return std::move(result_);
+}
+
+Result<void> TraceEventImporter::read(ByteSource source) {
+  EventReader reader(std::move(source));
+  reader_ = &reader;
+  SONDE_TRY(reader.readAll(*this));
+  reader_ = nullptr;
+  const FileFaults own = std::exchange(result_.faults, reader.faults());
+  if (result_.faults.events == 0)
+    result_.faults.first = own.first;
+  result_.faults.events += own.events;
+  if (!unsupported_.empty())
+    result_.warnings.push_back(fmt::format("{} events are of phases that are not imported ({})",
+                                           result_.unsupported,
+                                           fmt::join(unsupported_, ", ")));
+  return {};
+}
+
+// Events that are not in the trace, nor said by others.
+std::uint64_t TraceEventImporter::lost() const noexcept {
+  return result_.faults.events + result_.badTimes + result_.unpaired + result_.unsupported;
+}
+
+// Of a file that no event came out of.
+Error TraceEventImporter::nothingIn(const std::string& file) const {
+  const FileFaults& faults = result_.faults;
+  if (!faults.cutShort.empty())
+    return {ErrorCode::Corrupt, faults.cutShort};
+  std::string what = "there are no \"traceEvents\" in it: give a file that torch.profiler wrote";
+  if (hasNodes_ && hasSchema_)
+    what =
+        "it is an execution trace of PyTorch: make Chakra's of it with chakra_converter, and "
+        "import that";
+  else if (faults.events > 0)
+    what = fmt::format("none of its {} events can be read; the first is {}", lost(), faults.first);
+  else if (lost() > 0)
+    what = fmt::format(
+        "none of its {} events can be imported: {} have no time that can be read, {} "
+        "end and did not begin, {} are of phases that are not imported",
+        lost(),
+        result_.badTimes,
+        result_.unpaired,
+        result_.unsupported);
+  return {ErrorCode::Corrupt, fmt::format("'{}': {}", file, what)};
+}
+
+void TraceEventImporter::noteUnreadable(const TraceEvent& event, ValueUse use) {
+  const UnreadableValues& values = event.args.unreadable[static_cast<std::size_t>(use)];
+  for (std::uint32_t value = 0; value < values.count; ++value)
+    result_.values.add([&] {
+      return fmt::format("the event at byte {}, whose \"{}\" is of a wrong type",
+                         reader_->byteOf(event),
+                         values.first);
+    });
 }
 
 void TraceEventImporter::progress(std::uint64_t fileBytesRead) {
@@ -89,6 +129,8 @@ void TraceEventImporter::progress(std::uint64_t fileBytesRead) {
 }
 
 Result<void> TraceEventImporter::member(std::string_view key, std::string_view json) {
+  hasNodes_ = hasNodes_ || key == "nodes";
+  hasSchema_ = hasSchema_ || key == "schema";
   const bool isFacts = key == "distributedInfo" || key == "deviceProperties";
   if (key == "sonde") {
     isExport_ = true;
@@ -152,7 +194,11 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
   else
     result_.events.emplace(event.category, 1);
   const Handler handler = handlerOf(event.phase);
-  if (handler == nullptr || (isExport_ && event.kind == kTransfer)) {
+  if (event.phase == '\0')
+    return unreadable(event, "it has no phase");
+  if (handler == nullptr)
+    return unsupported(event);
+  if (isExport_ && event.kind == kTransfer) {
     ++result_.notKept;
     return {};
   }
@@ -160,7 +206,21 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
     ++result_.badTimes;
     return {};
   }
+  noteUnreadable(event, ValueUse::Event);
   return (this->*handler)(event);
+}
+
+Result<void> TraceEventImporter::unreadable(const TraceEvent& event, std::string_view why) {
+  result_.faults.add(
+      [&] { return fmt::format("the event at byte {}: {}", reader_->byteOf(event), why); });
+  return {};
+}
+
+Result<void> TraceEventImporter::unsupported(const TraceEvent& event) {
+  const bool isShown = event.phase > ' ' && event.phase <= '~';
+  unsupported_.insert(isShown ? event.phase : '?');
+  ++result_.unsupported;
+  return {};
 }
 
 Result<void> TraceEventImporter::span(const TraceEvent& event) {
@@ -193,6 +253,9 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
 }
 
 Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model::SliceKind kind) {
+  ++kept_;
+  if (kind == model::SliceKind::Api)  // another's argument of that name is no launch
+    noteUnreadable(event, ValueUse::Launch);
   OpenEvent open;
   open.track = places_.track(event.pid, event.tid);
   open.row.id = writer_.reserveSliceId();
@@ -242,10 +305,12 @@ Result<void> TraceEventImporter::instant(const TraceEvent& event) {
 }
 
 Result<void> TraceEventImporter::counter(const TraceEvent& event) {
+  if (event.args.json.size() > CounterEvents::kLongestArgs)
+    return unreadable(event, "its arguments are too long for a counter's");
   const bool ofHost = isExport_ && event.pid.number == 0;
   const auto process = ofHost ? std::nullopt : std::optional(processOf(event));
   SONDE_TRY_ASSIGN(const bool any, counters_.add(event, process));
-  result_.notKept += any ? 0 : 1;
+  ++(any ? kept_ : result_.notKept);
   return {};
 }
 
@@ -280,6 +345,9 @@ TraceEventImporter::StreamPlace TraceEventImporter::placeOf(const TraceEvent& ev
 }
 
 Result<model::DeviceWork> TraceEventImporter::workOf(const TraceEvent& event, std::int64_t durNs) {
+  ++kept_;
+  noteUnreadable(event, ValueUse::Launch);
+  noteUnreadable(event, ValueUse::Device);
   model::DeviceWork work;
   const StreamPlace place = placeOf(event);
   work.streamId = places_.stream(processOf(event), place.device, place.stream);
@@ -305,6 +373,7 @@ Result<void> TraceEventImporter::kernel(const TraceEvent& event, std::int64_t du
   row.dynamicSharedBytes = event.args.dynamicSharedBytes;
   row.localBytes = event.args.localBytes;
   SONDE_TRY(device_.add(row, launcherOf(event)));
+  noteUnreadable(event, ValueUse::Collective);
   collectives_[processOf(event)].add(event, row);
   return addArgs(model::Owner::Kernel, row.id.value, event.args.json);
 }
@@ -313,6 +382,7 @@ Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durN
   model::Copy row;
   row.id = writer_.reserveId<model::CopyId>();
   SONDE_TRY_ASSIGN(row.work, workOf(event, durNs));
+  row.pinned = pinnedOf(event.name);
   row.kind = copyKindOfWord(event.kind).value_or(copyKindOf(event.category, event.name));
   if (event.args.pinned)
     row.pinned = *event.args.pinned != 0;
@@ -321,6 +391,9 @@ Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durN
 }
 
 Result<void> TraceEventImporter::sync(const TraceEvent& event, std::int64_t durNs) {
+  ++kept_;
+  noteUnreadable(event, ValueUse::Launch);
+  noteUnreadable(event, ValueUse::Device);
   model::Sync row;
   row.id = writer_.reserveId<model::SyncId>();
   if (const StreamPlace place = placeOf(event); place.stream >= 0)
@@ -362,6 +435,8 @@ Result<void> TraceEventImporter::metadata(const TraceEvent& event) {
     places_.describeProcess(event.pid, event.args);
   if (isExport_ && ofThread && event.args.tid)
     places_.describeThread(event.pid, event.tid, *event.args.tid);
+  if (ofThread || event.name == "process_name")
+    noteUnreadable(event, ValueUse::Metadata);
   if (event.args.name.empty())
     return {};
   if (event.name == "process_name")
@@ -381,6 +456,7 @@ void TraceEventImporter::noteRanks() {
 }
 
 Result<void> TraceEventImporter::pairOpen() {
+  storing_("pairing begins with ends", 0);
   SONDE_TRY_ASSIGN(
       const OpenEvents::Counts counts,
       open_.pair([this](OpenEvent open, model::OptionalInt durNs, std::string_view args) {
@@ -394,18 +470,21 @@ Result<void> TraceEventImporter::pairOpen() {
 }
 
 Result<void> TraceEventImporter::finish() {
-  SONDE_TRY(pairOpen());
   if (!isExport_)
     places_.settleMain();
   SONDE_TRY(places_.finish(baseNs_));
+  storing_("nesting slices", 0.1);
   SONDE_TRY(slices_.finish(writer_, baseNs_));
+  storing_("joining kernels to their launches", 0.6);
   SONDE_TRY(device_.finish(writer_, slices_, baseNs_));
+  storing_("storing counters", 0.9);
   SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
   for (auto& [track, iteration] : iterations_) {
     iteration.processId = places_.processOf(track);
     iteration.startNs += baseNs_;
     SONDE_TRY(writer_.add(iteration));
   }
+  storing_("storing collectives", 0.95);
   for (auto& [process, collectives] : collectives_)
     SONDE_TRY(collectives.finish(writer_,
                                  places_.idOf(process),

@@ -5,6 +5,7 @@
 // the iterations.
 #pragma once
 
+#include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "analysis/ingest/device_events.h"
 #include "analysis/ingest/host_slices.h"
@@ -28,11 +29,12 @@ namespace sonde::ingest {
 
 class TraceEventImporter : private EventReader::Visitor {
  public:
-  // Intermediate data goes to files in `scratch`.
+  // Intermediate data goes to files in `scratch`. `storing`: what follows the reading.
   TraceEventImporter(store::TraceWriter& writer,
                      const std::filesystem::path& scratch,
                      std::string hostName,
-                     BytesRead bytesRead);
+                     BytesRead bytesRead,
+                     Progress storing = {});
 
   // Once. Requires: a transaction is open. Corrupt: nothing
   // in the file could be read.
@@ -68,12 +70,20 @@ class TraceEventImporter : private EventReader::Visitor {
   };
   static StreamPlace placeOf(const TraceEvent& event);
   Result<void> addArgs(model::Owner owner, std::int64_t id, std::string_view json);
+  void noteUnreadable(const TraceEvent& event, ValueUse use);
+  Result<void> unreadable(const TraceEvent& event, std::string_view why);
+  Result<void> unsupported(const TraceEvent& event);
+  Result<void> read(ByteSource source);
+  std::uint64_t lost() const noexcept;
+  Error nothingIn(const std::string& file) const;
   Result<void> pairOpen();
   Result<void> finish();
   void noteRanks();
 
   store::TraceWriter& writer_;
   BytesRead bytesRead_;
+  Progress storing_;
+  const EventReader* reader_ = nullptr;  // while it reads
   ImportedPlaces places_;
   HostSlices slices_;
   DeviceEvents device_;
@@ -82,6 +92,10 @@ class TraceEventImporter : private EventReader::Visitor {
   std::map<std::size_t, NcclCollectives> collectives_;  // by process
   std::vector<std::pair<ImportedPlaces::Track, model::Iteration>> iterations_;
   model::StringId argsKey_{};
+  std::set<char> unsupported_;  // phases
+  bool hasNodes_ = false;       // as PyTorch's execution traces have, with a schema
+  bool hasSchema_ = false;
+  std::uint64_t kept_ = 0;   // events that become rows
   bool isExport_ = false;    // `sonde export` wrote it: what devices did is of its process
   std::int64_t baseNs_ = 0;  // to be added to every time
   ImportedFile result_;
