@@ -94,7 +94,20 @@ constexpr const char* kNoGzip = "\x1f\x8b\x08no gzip after these three bytes";
 
 constexpr BadImport kBadImports[] = {
     {"missing.json", nullptr, 3, "does not exist: check the name"},
-    {"empty.json", "", 3, "no JSON object or array begins at byte 0"},
+    {"empty.json", "", 3, "is empty: was it copied whole?"},
+    {"empty.sqlite", "", 3, "is empty: was it copied whole?"},
+    {"run.nsys-rep", "NVTX", 3, "export it with 'nsys export --type sqlite /"},
+    {"run.zip", "PK\x03\x04", 3, "is a zip archive: unpack it"},
+    {"run.json.zst", "\x28\xB5\x2F\xFD", 3, "is compressed by zstd: unpack it"},
+    {"utf16.json", "\xFF\xFE{", 3, "is text in UTF-16: make UTF-8 of it"},
+    {"et.json",
+     R"({"schema": "1.0.2-chakra.0.0.4", "nodes": []})",
+     3,
+     "is an execution trace of PyTorch: make Chakra's of it with chakra_converter"},
+    {"times.json",
+     R"([{"ph": "X", "ts": "soon"}, {"ph": "X"}, {"ph": "Z", "ts": 1}])",
+     3,
+     "none of its 3 events can be imported: 2 have no time"},
     {"text.json", "no JSON", 3, "no JSON object or array begins at byte 0"},
     {"cut.json",
      R"({"traceEvents": [{"ph": "X", "ts": 1,)",
@@ -138,6 +151,22 @@ TEST_F(Refusals, WhatCannotBeImportedIsNamedWithThePlaceInIt) {
       EXPECT_THAT(finished.err, HasSubstr(bad.what));
       EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
     }
+  }
+}
+
+// What Sonde asks a database is nothing to its user.
+TEST_F(Refusals, ADamagedDatabaseIsNamedWithoutTheStatementThatFailed) {
+  const std::string file = trace("t.sqlite");
+  std::string text = test::readText(file);
+  text.replace(100, 4000, 4000, 'x');
+  test::writeText(file, text);
+  for (const auto& call :
+       {std::vector<std::string>{"import", "-o", folder_ / "out.sonde", file}, {"report", file}}) {
+    const Finished finished = sonde(call);
+    expectRefusal(finished, call.front(), 3);
+    EXPECT_THAT(finished.err, HasSubstr("'" + file + "'"));
+    EXPECT_THAT(finished.err, Not(HasSubstr("SELECT")));
+    EXPECT_THAT(finished.err, Not(HasSubstr("PRAGMA")));
   }
 }
 

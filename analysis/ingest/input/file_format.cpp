@@ -1,5 +1,6 @@
 #include "analysis/ingest/input/file_format.h"
 
+#include "analysis/base/shell_quote.h"
 #include "analysis/ingest/input/byte_source.h"
 
 #include <fmt/format.h>
@@ -56,13 +57,55 @@ bool isNamedLikeChakra(const std::filesystem::path& file) {
          (file.extension() == ".gz" && file.stem().extension() == ".et");
 }
 
+// Files that are often given and are none of the formats, by how they begin.
+struct Mistake {
+  std::string_view begin;
+  std::string_view what;  // it is, and what to do
+};
+constexpr Mistake kMistakes[] = {
+    {"PK\x03\x04", "is a zip archive: unpack it with unzip first"},
+    {"\x28\xB5\x2F\xFD", "is compressed by zstd: unpack it with unzstd first"},
+    {"\xFD"
+     "7zXZ",
+     "is compressed by xz: unpack it with unxz first"},
+    {"BZh", "is compressed by bzip2: unpack it with bunzip2 first"},
+    {"\xFF\xFE", "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16 -t UTF-8"},
+    {"\xFE\xFF", "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16 -t UTF-8"},
+    {{"{\0", 2}, "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16LE -t UTF-8"},
+    {{"\0{", 2}, "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16BE -t UTF-8"},
+};
+
+bool isReportOfNsight(const std::filesystem::path& file) {
+  return file.extension() == ".nsys-rep" || file.extension() == ".qdrep";
+}
+
+Result<void> checkMistakes(const std::filesystem::path& file, std::string_view head) {
+  const auto refusal = [&](std::string_view what) {
+    return Error{ErrorCode::Unsupported, fmt::format("'{}' {}", file.string(), what)};
+  };
+  if (head.empty())
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is empty: was it copied whole?", file.string())};
+  for (const Mistake& mistake : kMistakes)
+    if (head.starts_with(mistake.begin))
+      return refusal(mistake.what);
+  if (isReportOfNsight(file) && !head.starts_with(kSqlite))
+    return refusal(fmt::format(
+        "is a report that only Nsight Systems reads: export it with 'nsys export --type "
+        "sqlite {}', and import what that writes",
+        shellQuoted(file.string())));
+  return {};
+}
+
 }  // namespace
 
 Result<FileFormat> formatOf(const std::filesystem::path& file) {
   SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
   std::array<char, kHeadBytes> bytes{};
   const auto read = source.read(bytes);
-  const std::string_view head(bytes.data(), read ? *read : 0);  // an importer says what is wrong
+  const std::string_view head(bytes.data(), read ? *read : 0);
+  if (read)  // else an importer says what is wrong
+    SONDE_TRY(checkMistakes(file, head));
   if (!head.starts_with(kSqlite))
     return beginsLikeChakra(head) || isNamedLikeChakra(file) ? FileFormat::Chakra
                                                              : FileFormat::TraceEvents;

@@ -14,7 +14,8 @@ enum class FileFormat : std::uint8_t {
   Chakra,  // length-delimited messages; also a file named so that is damaged at its begin
 };
 
-// Errors are ByteSource's. Unsupported: it is known, but has to be unpacked first.
+// Errors are ByteSource's. Unsupported: it is known, but has to be
+// unpacked or exported first. Corrupt: it is empty.
 Result<FileFormat> formatOf(const std::filesystem::path& file);
 
 }  // namespace sonde::ingest
