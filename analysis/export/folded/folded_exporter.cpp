@@ -1,5 +1,6 @@
 #include "analysis/export/folded/folded_exporter.h"
 
+#include "analysis/export/folded/path_tree.h"
 #include "analysis/export/timeline.h"
 
 #include <fmt/format.h>
@@ -38,18 +39,23 @@ class FoldedWriter : public TimelineVisitor {
 
  private:
   struct Open {
-    std::string path;
-    std::int64_t endNs = 0;
-    std::int64_t selfNs = 0;
+    PathTree::Frame frame;
+    PathTree::Path path;     // its own, of what was open when it began
+    PathTree::Path through;  // of what is open now, up to it
+    std::int64_t endNs;
+    std::int64_t firstEndNs;  // of it and of all that began before it
   };
 
   void advance(std::int64_t ns);
+  void dropEnded(std::int64_t ns);
+  PathTree::Path innermost() const { return open_.empty() ? root_ : open_.back().through; }
+  void push(PathTree::Frame frame, PathTree::Path path, std::int64_t endNs);
 
   std::map<std::int64_t, std::string> processes_;  // frames, by shown pid
-  std::string root_;                               // of the thread; empty: of no thread
-  std::vector<Open> open_;                         // in the order in which they began
+  PathTree paths_;
+  PathTree::Path root_ = PathTree::kRoot;  // of the thread; kRoot: of no thread
+  std::vector<Open> open_;                 // in the order in which they began
   std::int64_t nowNs_ = 0;
-  std::map<std::string, std::int64_t> selfNs_;  // by path
 };
 
 Result<void> FoldedWriter::process(const TimelineProcess& process) {
@@ -61,12 +67,14 @@ Result<void> FoldedWriter::process(const TimelineProcess& process) {
 
 Result<void> FoldedWriter::track(const TimelineTrack& track) {
   advance(std::numeric_limits<std::int64_t>::max());
-  root_.clear();
+  root_ = PathTree::kRoot;
   if (track.kind == TimelineTrack::Kind::Thread)
-    root_ = fmt::format("{};{} {}",
-                        processes_[track.shownPid],
-                        track.name.empty() ? "thread" : frameOf(track.name),
-                        track.tid.value_or(0));
+    root_ = paths_.pathOf(
+        PathTree::kRoot,
+        paths_.frameOf(fmt::format("{};{} {}",
+                                   processes_[track.shownPid],
+                                   track.name.empty() ? "thread" : frameOf(track.name),
+                                   track.tid.value_or(0))));
   return {};
 }
 
@@ -74,36 +82,49 @@ Result<void> FoldedWriter::track(const TimelineTrack& track) {
 // to one, however they overlap.
 void FoldedWriter::advance(std::int64_t ns) {
   while (!open_.empty()) {
-    Open& innermost = open_.back();
-    const std::int64_t untilNs = std::min(ns, innermost.endNs);
+    const Open& last = open_.back();
+    const std::int64_t untilNs = std::min(ns, last.endNs);
     if (untilNs > nowNs_) {
-      innermost.selfNs += untilNs - nowNs_;
+      paths_.add(last.path, untilNs - nowNs_);
       nowNs_ = untilNs;
     }
-    if (innermost.endNs > ns)
-      return;
-    if (innermost.selfNs > 0)
-      selfNs_[std::move(innermost.path)] += innermost.selfNs;
+    if (last.endNs > ns)
+      break;
     open_.pop_back();
   }
+  dropEnded(ns);
+}
+
+// What ended below a span that is open: nothing that begins from now on hangs below it.
+void FoldedWriter::dropEnded(std::int64_t ns) {
+  if (open_.empty() || open_.back().firstEndNs > ns)
+    return;
+  std::vector<Open> before = std::move(open_);
+  open_.clear();
+  for (const Open& span : before)
+    if (span.endNs > ns)
+      push(span.frame, span.path, span.endNs);
+}
+
+void FoldedWriter::push(PathTree::Frame frame, PathTree::Path path, std::int64_t endNs) {
+  const std::int64_t firstEndNs = open_.empty() ? endNs : std::min(endNs, open_.back().firstEndNs);
+  open_.push_back({frame, path, paths_.pathOf(innermost(), frame), endNs, firstEndNs});
 }
 
 // What has no known end has no length to show.
 Result<void> FoldedWriter::span(const TimelineSpan& span) {
-  if (root_.empty() || !span.durNs)
+  if (root_ == PathTree::kRoot || !span.durNs)
     return {};
   advance(span.startNs);
   nowNs_ = span.startNs;
-  const std::string& parent = open_.empty() ? root_ : open_.back().path;
-  open_.push_back({fmt::format("{};{}", parent, frameOf(span.name)), span.startNs + *span.durNs});
+  const PathTree::Frame frame = paths_.frameOf(frameOf(span.name));
+  push(frame, paths_.pathOf(innermost(), frame), span.startNs + *span.durNs);
   return {};
 }
 
 Result<void> FoldedWriter::write(OutputFile& output) {
   advance(std::numeric_limits<std::int64_t>::max());
-  for (const auto& [path, selfNs] : selfNs_)
-    SONDE_TRY(output.write(fmt::format("{} {}\n", path, selfNs)));
-  return {};
+  return paths_.write(output);
 }
 
 }  // namespace

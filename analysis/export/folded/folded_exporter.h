@@ -10,7 +10,7 @@
 
 namespace sonde::exports {
 
-// Lines in alphabetical order. Memory grows with the number of different paths.
+// Lines as PathTree writes them. Memory grows with the number of different paths.
 Result<void> exportFolded(const store::Database& trace,
                           OutputFile& output,
                           const Progress& progress = {});
