@@ -41,21 +41,45 @@ bool lock(int fd) {
   return ::fcntl(fd, F_OFD_SETLK, &byte) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-// Who gives -f at the same moment may have removed the file before it was locked.
-bool hasName(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && status.st_nlink > 0;
+// Whether the descriptor's file has this name: who gives -f at the same moment may have removed it
+// before it was locked, and have made one of its own.
+bool isAt(int fd, const fs::path& part) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(fd, &opened) == 0 && ::lstat(part.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// What was left by a process that was killed.
+// Logs first: where the name is free, others make theirs.
+void removeHeld(const fs::path& part) {
+  removeLogs(part);
+  std::error_code ignored;
+  fs::remove(part, ignored);
+}
+
+// What was left by a process that was killed. What is no longer there when it is locked, or was not
+// when it was looked for, may be another's by now, and stays.
 Result<void> removeOld(const fs::path& part) {
   const int fd = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  const bool free = fd < 0 || lock(fd);
-  if (free)
-    removeTrace(part);
-  if (fd >= 0)
-    ::close(fd);
+  if (fd < 0)
+    return errno == ENOENT ? Result<void>() : Result<void>(inTheWay(part, "remove it"));
+  const bool free = lock(fd);
+  if (free && isAt(fd, part))
+    removeHeld(part);
+  const bool stays = free && isAt(fd, part);
+  ::close(fd);
+  if (stays)
+    return inTheWay(part, "remove it");
   return free ? Result<void>() : Result<void>(taken(part));
+}
+
+// Why it could not be made. What removeOld() leaves, but for links, came after it: one that is
+// about to be locked.
+Error whatIsThere(const fs::path& part, bool replace) {
+  std::error_code ignored;
+  if (isBeingWritten(part) || (replace && !fs::is_symlink(part, ignored)))
+    return taken(part);
+  return inTheWay(part, replace ? "remove it" : "remove it, or give -f");
 }
 
 }  // namespace
@@ -81,8 +105,8 @@ TracePart::TracePart(TracePart&& other) noexcept
       ours_(std::exchange(other.ours_, false)) {}
 
 TracePart::~TracePart() {
-  if (ours_)
-    removeTrace(part_);
+  if (ours_ && isAt(lock_, part_))
+    removeHeld(part_);
   if (lock_ >= 0)
     ::close(lock_);
 }
@@ -96,13 +120,13 @@ Result<TracePart> TracePart::claim(const fs::path& output,
     SONDE_TRY(removeOld(part));
   const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST)
-    return inTheWay(part, replace ? "remove it" : "remove it, or give -f");
+    return whatIsThere(part, replace);
   if (fd < 0)
     return Error{ErrorCode::Io,
                  fmt::format("cannot create '{}' ({}): give another place with -o",
                              part.string(),
                              std::generic_category().message(errno))};
-  if (!lock(fd) || !hasName(fd)) {
+  if (!lock(fd) || !isAt(fd, part)) {
     ::close(fd);
     return taken(part);
   }

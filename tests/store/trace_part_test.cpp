@@ -7,7 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace sonde::store {
 namespace {
@@ -63,6 +69,68 @@ TEST_F(TracePartTest, WhatAKilledProcessLeftIsReplacedWhenThatIsAllowed) {
   EXPECT_TRUE(fs::exists(output.string() + ".part"));
   ASSERT_GOOD_ASSIGN(const TracePart part, TracePart::claim(output, true, {}));
   EXPECT_EQ(fs::file_size(part.path()), 0U);
+}
+
+// Each takes it over and over, and lets go of it when it has found it in its place.
+TEST_F(TracePartTest, OfManyThatReplaceItOneHasIt) {
+  const fs::path output = file("out.sonde");
+  std::atomic<int> holders = 0;
+  std::atomic<int> lost = 0;
+  std::mutex refusals;
+  std::set<std::string> reasons;
+  const auto take = [&] {
+    constexpr int kRounds = 10000;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto part = TracePart::claim(output, true, {});
+      if (!part) {
+        const std::lock_guard guard(refusals);
+        reasons.insert(part.error().message);
+        continue;
+      }
+      const bool alone = ++holders == 1;
+      std::this_thread::yield();
+      if (!alone || !fs::exists(part->path()) || !isBeingWritten(part->path()))
+        ++lost;
+      --holders;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back(take);
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(lost, 0);
+  for (const std::string& reason : reasons)
+    EXPECT_NE(reason.find("another process"), std::string::npos) << reason;
+  EXPECT_FALSE(fs::exists(output.string() + ".part"));
+}
+
+TEST_F(TracePartTest, LetsBeWhatTookItsPlace) {
+  const fs::path output = file("out.sonde");
+  {
+    ASSERT_GOOD_ASSIGN(const TracePart part, TracePart::claim(output, false, {}));
+    fs::remove(part.path());
+    std::ofstream(part.path()) << "another's";
+  }
+  EXPECT_TRUE(fs::exists(output.string() + ".part"));
+}
+
+TEST_F(TracePartTest, NamesWhatCannotBeReplaced) {
+  const fs::path output = file("out.sonde");
+  const fs::path part = output.string() + ".part";
+  const auto refused = [&] {
+    const auto claimed = TracePart::claim(output, true, {});
+    EXPECT_FALSE(claimed);
+    EXPECT_TRUE(claimed ||
+                claimed.error().message.find("is in the way: remove it") != std::string::npos);
+  };
+  fs::create_directory(part);
+  refused();
+  EXPECT_TRUE(fs::is_directory(part));
+  fs::remove(part);
+  fs::create_symlink(file("nothing"), part);
+  refused();
+  EXPECT_TRUE(fs::is_symlink(part));
 }
 
 TEST_F(TracePartTest, IsNotMadeInThePlaceOfAnInput) {
