@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace sonde::ingest {
@@ -35,6 +36,8 @@ std::uint64_t sizeOf(const fs::path& file) {
 }
 
 // What of a file is not in the trace, by the reason.
+constexpr double kFarApartSeconds = 60;  // more than clocks of hosts differ
+
 std::vector<std::pair<const char*, std::uint64_t>> lossesOf(const ImportedFile& imported) {
   return {{"unreadable", imported.faults.events},
           {"unreadable value", imported.values.events},
@@ -102,6 +105,7 @@ Result<void> ImportJob::add(const std::vector<fs::path>& files) {
     bytesInAll_ += sizeOf(file);
   for (const fs::path& file : files)
     SONDE_TRY(addFile(file));
+  warnOfGap();
   return {};
 }
 
@@ -158,6 +162,7 @@ Result<void> ImportJob::addFile(const fs::path& file) {
   SONDE_TRY(writer_.begin());
   SONDE_TRY_ASSIGN(const ImportedFile imported, importFile(file, format));
   SONDE_TRY(checkRanks(file, imported.ranks, imported.worldSize));
+  SONDE_TRY(noteSpan(file));
   note(summary_, file, imported);
   for (const auto& [reason, count] : lossesOf(imported)) {
     if (count > 0)
@@ -166,6 +171,43 @@ Result<void> ImportJob::addFile(const fs::path& file) {
   }
   bytesBefore_ += sizeOf(file);
   return writer_.commit();
+}
+
+// When the processes of the file that was imported last were seen.
+Result<void> ImportJob::noteSpan(const fs::path& file) {
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   writer_.database().prepare(
+                       "SELECT min(start_ns), max(end_ns), max(id) FROM process WHERE id > ?"));
+  rows.bindAll(lastProcess_);
+  SONDE_TRY(rows.step());
+  if (const auto begin = rows.optionalInteger(0))
+    spans_.push_back({*begin, rows.optionalInteger(1).value_or(*begin), file});
+  lastProcess_ = rows.optionalInteger(2).value_or(lastProcess_);
+  return {};
+}
+
+// Ranks of one job run at the same time.
+void ImportJob::warnOfGap() {
+  std::sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
+    return a.beginNs < b.beginNs;
+  });
+  for (std::size_t next = 1; next < spans_.size(); ++next) {
+    Span& last = spans_[next - 1];
+    Span& span = spans_[next];
+    const double seconds =
+        1e-9 * (static_cast<double>(span.beginNs) - static_cast<double>(last.endNs));
+    if (seconds > kFarApartSeconds) {
+      summary_.warnings.push_back(fmt::format(
+          "'{}' and '{}' are {:.1f} s apart: they are of different runs, or their clocks "
+          "count from different moments",
+          last.file.string(),
+          span.file.string(),
+          seconds));
+      return;
+    }
+    if (last.endNs > span.endNs)  // the later end of both
+      std::tie(span.endNs, span.file) = std::tie(last.endNs, last.file);
+  }
 }
 
 Result<store::Database> ImportJob::release() {

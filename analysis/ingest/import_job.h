@@ -47,6 +47,8 @@ class ImportJob {
   Result<void> checkRanks(const std::filesystem::path& file,
                           const std::set<std::int64_t>& ranks,
                           model::OptionalInt worldSize);
+  Result<void> noteSpan(const std::filesystem::path& file);
+  void warnOfGap();
 
   store::TraceWriter writer_;
   std::filesystem::path scratch_;
@@ -56,6 +58,13 @@ class ImportJob {
   std::uint64_t bytesInAll_ = 0;
   std::map<std::int64_t, std::filesystem::path> ranks_;
   model::OptionalInt worldSize_{};
+  struct Span {
+    std::int64_t beginNs = 0;
+    std::int64_t endNs = 0;
+    std::filesystem::path file;
+  };
+  std::vector<Span> spans_;
+  std::int64_t lastProcess_ = 0;  // of the files that are done
 };
 
 }  // namespace sonde::ingest

@@ -1,4 +1,4 @@
-#include "tests/ingest/import_fixture.h"
+#include "tests/ingest/trace_event_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,42 +16,30 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// The start of a file, as kineto writes it; the events and the end follow.
-constexpr const char* kHead = R"({"schemaVersion": 1, "traceEvents": [)";
-
-std::string spanOf(const std::string& category,
-                   const std::string& name,
-                   const std::string& times,
-                   const std::string& args = "{}") {
-  return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name +
-         R"(", "pid": 100, "tid": 101, )" + times + R"(, "args": )" + args + "}";
-}
-
-class TraceEventImporterTest : public ImportTest {
- protected:
-  // Imports the texts, as files of one job.
-  Result<void> import(const std::vector<std::string>& texts) {
-    std::vector<std::filesystem::path> files;
-    for (std::size_t index = 0; index < texts.size(); ++index) {
-      files.emplace_back(folder_ / ("rank" + std::to_string(index) + ".json"));
-      test::writeText(files.back().string(), texts[index]);
-    }
-    return importFiles(files);
-  }
-  void importEvents(const std::vector<std::string>& events, const std::string& tail = "]}") {
-    std::string text = kHead;
-    for (const std::string& event : events)
-      text += (text.back() == '[' ? "" : ",\n") + event;
-    const auto imported = import({text + tail});
-    ASSERT_TRUE(imported) << imported.error().message;
-  }
-};
-
 TEST_F(TraceEventImporterTest, KeepsTimesToTheNanosecondWhereverTheBaseStands) {
   importEvents({spanOf("cpu_op", "aten::add", R"("ts": 1712195495519689.123, "dur": 63.813)")},
                R"(], "baseTimeNanoseconds": 1000000000000000007})");
   EXPECT_EQ(rows("SELECT start_ns || '|' || dur_ns AS concat_row FROM slice"),
             "2712195495519689130|63813");
+}
+
+TEST_F(TraceEventImporterTest, RanksAreReadFromDamagedTextsOrSaidToBeMissing) {
+  const std::string span = spanOf("cpu_op", "a", R"("ts": 1, "dur": 1)");
+  importEvents({span}, "], \"distributedInfo\": {\"backend\": \"n\xff\", \"rank\": 3}}");
+  EXPECT_EQ(rows("SELECT rank AS concat_row FROM process"), "3");
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("1 bytes that no JSON text may hold")));
+  importEvents({span}, R"(], "distributedInfo": {"rank": "3"}})");
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("which rank the file is of is not known")));
+}
+
+TEST_F(TraceEventImporterTest, SaysThatFilesAreFarApart) {
+  const auto file = [](const char* ts) {
+    return std::string(kHead) + spanOf("c", "a", std::string(R"("dur": 5, "ts": )") + ts) + "]}";
+  };
+  ASSERT_TRUE(import({file("200000000"), file("100000000"), file("145000000")}));
+  EXPECT_THAT(summary_.warnings, IsEmpty());
+  ASSERT_TRUE(import({file("200000000"), file("100000000"), file("135000000")}));
+  EXPECT_THAT(summary_.warnings, ElementsAre(HasSubstr("rank0.json' are 65.0 s apart")));
 }
 
 TEST_F(TraceEventImporterTest, RefusesTimesWhoseSumWithTheBaseMayNotFit) {
@@ -153,58 +141,6 @@ TEST_F(TraceEventImporterTest, TiesForwardToBackward) {
             "forward|backward");
 }
 
-constexpr const char* kLinks =
-    "SELECT (SELECT start_ns FROM slice WHERE id = from_id) || '>' || "
-    "(SELECT start_ns FROM slice WHERE id = to_id) AS concat_row FROM link";
-
-// An event of `phase` at a thread of process 100.
-std::string eventOf(char phase, const std::string& name, const std::string& rest) {
-  return std::string(R"({"ph": ")") + phase + R"(", "cat": "c", "name": ")" + name +
-         R"(", "pid": 100, "tid": 101, )" + rest + "}";
-}
-
-TEST_F(TraceEventImporterTest, PairsBeginsWithEnds) {
-  importEvents({eventOf('B', "outer", R"("ts": 1)"),
-                eventOf('B', "inner", R"("ts": 2, "args": {"a": 1})"),
-                eventOf('E', "", R"("ts": 4, "args": { })"),
-                eventOf('E', "", R"("ts": 10, "args": {"b": 2})"),
-                eventOf('E', "", R"("ts": 11)"),
-                eventOf('B', "open", R"("ts": 20)")});
-  EXPECT_EQ(
-      rows("SELECT n.text || s.start_ns || ':' || coalesce(s.dur_ns, 'open') || '/' || s.depth "
-           "|| coalesce(a.value, '') AS concat_row FROM slice s JOIN string n ON n.id = "
-           "s.name_id LEFT JOIN arg a ON a.owner_id = s.id ORDER BY s.start_ns"),
-      R"(outer1000:9000/0{"b": 2} inner2000:2000/1{"a": 1} open20000:open/0)");
-  EXPECT_EQ(summary_.dropped.at("not begun"), 1U);
-}
-
-TEST_F(TraceEventImporterTest, PairsByTimeWhateverTheOrderInTheFile) {
-  importEvents({eventOf('E', "", R"("ts": 30, "args": {"c": [3]})"),
-                eventOf('B', "outer", R"("ts": 0, "args": {"a": 1, "b": {}})"),
-                eventOf('E', "", R"("ts": 15)"),
-                eventOf('E', "", R"("ts": 20)"),
-                eventOf('B', "inner", R"("ts": 10)"),
-                eventOf('B', "first of two", R"("ts": 15)"),
-                spanOf("c", "in outer", R"("ts": 26, "dur": 1)")});
-  EXPECT_EQ(
-      rows("SELECT n.text || s.start_ns || ':' || s.dur_ns || '/' || s.depth || "
-           "coalesce(a.value, '') AS concat_row FROM slice s JOIN string n ON n.id = "
-           "s.name_id LEFT JOIN arg a ON a.owner_id = s.id ORDER BY s.start_ns"),
-      R"(outer0:30000/0{"a": 1, "b": {},"c": [3]} inner10000:5000/1 first of two15000:5000/1 )"
-      "in outer26000:1000/1");
-}
-
-TEST_F(TraceEventImporterTest, PairsAsynchronousEventsByCategoryAndId) {
-  importEvents({eventOf('b', "first", R"("id": "0x1", "ts": 1)"),
-                eventOf('b', "second", R"("id2": {"local": "0x1"}, "ts": 2)"),
-                eventOf('n', "point", R"("id": "0x1", "ts": 3)"),
-                eventOf('e', "first", R"("id": "0x1", "ts": 4)"),
-                eventOf('e', "second", R"("id2": {"local": "0x1"}, "ts": 6)")});
-  EXPECT_EQ(rows("SELECT kind || start_ns || ':' || dur_ns || '@' || lane AS concat_row FROM slice "
-                 "ORDER BY start_ns"),
-            "range1000:3000@1 range2000:4000@2 mark3000:0@0");
-}
-
 TEST_F(TraceEventImporterTest, MakesACounterOfEachNumber) {
   importEvents({eventOf('C', "memory", R"("ts": 2, "args": {"used": 7, "free": 1.5, "x": "y"})"),
                 eventOf('C', "memory", R"("ts": 1, "args": {"used": 6})"),
@@ -225,50 +161,6 @@ TEST_F(TraceEventImporterTest, TellsCountersOfOneNameApartByTheirId) {
                  "ORDER BY name, ts_ns"),
             "q@3000=3.0 q id: 0x2@1000=21.0 q id: 1@1000=11.0 q id: 1@2000=12.0 "
             "q id: 1 other@2000=13.0");
-}
-
-TEST_F(TraceEventImporterTest, TiesEachStepOfAFlowToTheOneBefore) {
-  importEvents({spanOf("c", "a", R"("ts": 0, "dur": 10)"),
-                spanOf("c", "b", R"("ts": 20, "dur": 10)"),
-                spanOf("c", "c", R"("ts": 40, "dur": 10)"),
-                eventOf('s', "f", R"("id": "x", "ts": 5)"),
-                eventOf('t', "f", R"("id": "x", "ts": 25)"),
-                eventOf('f', "f", R"("id": "x", "ts": 45, "bp": "e")")});
-  EXPECT_EQ(rows(kLinks), "0>20000 20000>40000");
-}
-
-TEST_F(TraceEventImporterTest, AnIdThatStartsAgainIsAnotherFlow) {
-  importEvents({spanOf("c", "a", R"("ts": 0, "dur": 10)"),
-                spanOf("c", "b", R"("ts": 20, "dur": 10)"),
-                spanOf("c", "c", R"("ts": 40, "dur": 10)"),
-                spanOf("c", "d", R"("ts": 60, "dur": 10)"),
-                eventOf('f', "f", R"("id": 1, "ts": 65, "bp": "e")"),
-                eventOf('s', "f", R"("id": 1, "ts": 45)"),
-                eventOf('s', "f", R"("id": 1, "ts": 5)"),
-                eventOf('f', "f", R"("id": 1, "ts": 25, "bp": "e")"),
-                // The second starts in no slice, so that its end is tied to nothing.
-                eventOf('s', "f", R"("id": 2, "ts": 5)"),
-                eventOf('s', "f", R"("id": 2, "ts": 15)"),
-                eventOf('f', "f", R"("id": 2, "ts": 25, "bp": "e")"),
-                // A clock that is behind.
-                eventOf('s', "f", R"("id": 3, "ts": 25)"),
-                eventOf('f', "f", R"("id": 3, "ts": 5, "bp": "e")")});
-  EXPECT_EQ(rows(kLinks), "0>20000 40000>60000 20000>0");
-}
-
-TEST_F(TraceEventImporterTest, AnArrowEndsAtTheNextSliceUnlessItIsBoundToItsOwn) {
-  importEvents({spanOf("c", "a", R"("ts": 0, "dur": 10)"),
-                spanOf("c", "b", R"("ts": 20, "dur": 10)"),
-                spanOf("c", "c", R"("ts": 40, "dur": 10)"),
-                eventOf('s', "f", R"("id": 1, "ts": 5)"),
-                eventOf('f', "f", R"("id": 1, "ts": 25)"),
-                eventOf('s', "f", R"("id": 2, "ts": 5)"),
-                eventOf('f', "f", R"("id": 2, "ts": 20)"),
-                eventOf('s', "f", R"("id": 3, "ts": 5)"),
-                eventOf('f', "f", R"("id": 3, "ts": 20, "bp": "e")"),
-                eventOf('s', "f", R"("id": 4, "ts": 5)"),
-                eventOf('f', "f", R"("id": 4, "ts": 50)")});
-  EXPECT_EQ(rows(kLinks), "0>40000 0>20000 0>20000");
 }
 
 TEST_F(TraceEventImporterTest, ManyCategoriesStayApart) {

@@ -57,9 +57,8 @@ constexpr std::string_view kScopesSql =
     "UPDATE {0} SET launch_slice_id = iif(s.kind = 'api', s.id, NULL), "
     "scope_id = iif(s.kind IN ('api', 'collective'), s.scope_id, s.id) "
     "FROM (SELECT l.to_id, l.from_id, max(f.start_ns) FROM link l JOIN slice f ON f.id = l.from_id "
-    "  WHERE l.from_owner = 'slice' AND l.to_owner = '{0}' GROUP BY l.to_id) AS last "
-    "JOIN slice s ON s.id = last.from_id WHERE {0}.id = last.to_id AND {0}.scope_id IS NULL AND "
-    "{0}.launch_slice_id IS NULL";
+    "  WHERE l.rowid > {1} AND l.from_owner = 'slice' AND l.to_owner = '{0}' GROUP BY l.to_id) AS "
+    "last JOIN slice s ON s.id = last.from_id WHERE {0}.id = last.to_id";
 
 }  // namespace
 
@@ -257,9 +256,11 @@ Result<void> ChakraImporter::finish() {
   SONDE_TRY(slices_.finish(writer_, 0));
   SONDE_TRY(device_.finish(writer_, slices_, 0));
   SONDE_TRY(collectives_.finish(writer_, places_.idOf(ImportedPlaces::kMain), rank_));
+  SONDE_TRY_ASSIGN(const std::int64_t linksBefore,
+                   writer_.database().queryInteger("SELECT coalesce(max(rowid), 0) FROM link"));
   SONDE_TRY(dependencies_.finish(writer_));
   for (const std::string_view table : {"kernel", "copy"})
-    SONDE_TRY(writer_.database().exec(fmt::format(fmt::runtime(kScopesSql), table)));
+    SONDE_TRY(writer_.database().exec(fmt::format(fmt::runtime(kScopesSql), table, linksBefore)));
   result_.notKept += withoutTime_;
   const auto warn = [&](std::uint64_t count, std::string_view what) {
     if (count > 0)

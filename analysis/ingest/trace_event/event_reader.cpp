@@ -21,7 +21,7 @@ Result<void> EventReader::readAll(Visitor& visitor) {
     using Kind = JsonPieces::Piece::Kind;
     if (piece->kind == Kind::End)
       return {};
-    SONDE_TRY(piece->kind == Kind::Member ? visitor.member(piece->key, piece->text)
+    SONDE_TRY(piece->kind == Kind::Member ? visitor.member(piece->key, repaired(*piece))
                                           : readElements(*piece, visitor));
     visitor.progress(pieces_.source().fileBytesRead());
   }
@@ -45,6 +45,8 @@ Result<void> EventReader::readElements(const JsonPieces::Piece& piece, Visitor& 
 
 std::string_view EventReader::repaired(const JsonPieces::Piece& piece) {
   repair_.repair(piece.text);
+  if (repair_.replaced() == 0)
+    return piece.text;
   isRepaired_ = true;
   if (faults_.repaired == 0)
     faults_.firstRepaired = piece.offset + repair_.first();

@@ -101,13 +101,18 @@ OptionalNumber baseTimeOf(std::string_view baseTimeNanoseconds) {
 DistributedInfo distributedInfoOf(std::string_view distributedInfo) {
   DistributedInfo info;
   SmallJson parsed(distributedInfo);
+  info.isReadable = parsed.isValid;
   if (!parsed.isValid)
     return info;
+  const auto read = [&](od::value value, OptionalNumber& into) {
+    into = integerOf(value);
+    info.isReadable = info.isReadable && into.has_value();
+  };
   eachMember(parsed.document, [&](std::string_view key, od::value value) {
     if (key == "rank")
-      info.rank = integerOf(value);
+      read(value, info.rank);
     else if (key == "world_size")
-      info.worldSize = integerOf(value);
+      read(value, info.worldSize);
     else if (key == "pg_config")
       eachElement(value, [&](od::value entry) { addGroup(entry, info.groups); });
   });

@@ -23,6 +23,7 @@ struct DistributedInfo {
   OptionalNumber rank{};
   OptionalNumber worldSize{};
   ProcessGroups groups{};  // of which all ranks are given
+  bool isReadable = true;  // as JSON, and what it says of rank and world size as numbers
 };
 
 struct DeviceFacts {

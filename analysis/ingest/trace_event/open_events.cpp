@@ -1,8 +1,17 @@
 #include "analysis/ingest/trace_event/open_events.h"
 
+#include "analysis/ingest/trace_event/small_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 namespace sonde::ingest {
 namespace {
@@ -10,18 +19,33 @@ namespace {
 constexpr std::size_t kInMemory = 100'000;  // records, 25 MB
 constexpr std::size_t kWaitingBytes = std::size_t{1} << 20;
 constexpr std::size_t kNoArgs = 2;  // "{}"
+// Open events of one thread among which an end looks for its name, so that it ends.
+constexpr std::size_t kSearched = 256;
 
-// One object with the members of both.
-std::string joined(std::string first, const std::string& second) {
-  const auto isEmpty = [](const std::string& json) {
-    return json.find_first_not_of(" \t\r\n", 1) == json.rfind('}');
-  };
-  if (first.empty() || isEmpty(first))
-    return second;
-  if (second.empty() || isEmpty(second))
-    return first;
-  first.resize(first.rfind('}'));
-  return first.append(1, ',').append(second, second.find('{') + 1);
+// The members of an object, as they are written; of those with a key of `without` none.
+std::string membersOf(const std::string& json, const std::set<std::string, std::less<>>& without) {
+  std::string members;
+  SmallJson parsed(json);
+  eachMember(parsed.document, [&](std::string_view key, od::value value) {
+    std::string_view text;
+    if (without.count(key) == 0 && simdjson::to_json_string(value).get(text) == simdjson::SUCCESS)
+      members += fmt::format(
+          "{}{}: {}", members.empty() ? "" : ", ", nlohmann::json(std::string(key)).dump(), text);
+  });
+  return members;
+}
+
+// One object with the members of both; where both have one, that of the second.
+std::string joined(const std::string& first, const std::string& second) {
+  if (first.empty() || second.empty())
+    return first.empty() ? second : first;
+  std::set<std::string, std::less<>> keys;
+  SmallJson parsed(second);
+  eachMember(parsed.document,
+             [&](std::string_view key, od::value /*value*/) { keys.emplace(key); });
+  const std::string before = membersOf(first, keys);
+  const std::string after = membersOf(second, {});
+  return fmt::format("{{{}{}{}}}", before, before.empty() || after.empty() ? "" : ", ", after);
 }
 
 }  // namespace
@@ -66,6 +90,7 @@ Result<std::string> OpenEvents::argsOf(const Record& record) const {
 
 Result<void> OpenEvents::add(const TraceEvent& event, Record record) {
   record.key = keyOf(event);
+  record.name = event.name.empty() ? 0 : std::hash<std::string_view>()(event.name);
   record.ns = *event.startNs;
   record.number = number_++;
   SONDE_TRY(keepArgs(event.args.json, record));
@@ -86,6 +111,22 @@ Result<void> OpenEvents::end(const TraceEvent& event) {
   Record record;
   record.isEnd = true;
   return add(event, record);
+}
+
+// Requires: something is open.
+OpenEvents::Record OpenEvents::takeEnded(std::vector<Record>& open, std::size_t name) {
+  const auto furthest = open.size() > kSearched
+                            ? open.rend() - static_cast<std::ptrdiff_t>(open.size() - kSearched)
+                            : open.rend();
+  auto found =
+      name == 0 ? open.rbegin() : std::find_if(open.rbegin(), furthest, [=](const Record& each) {
+        return each.name == name;
+      });
+  if (found == furthest)
+    found = open.rbegin();
+  const Record ended = *found;
+  open.erase(std::next(found).base());
+  return ended;
 }
 
 Result<void> OpenEvents::leaveOpen(std::vector<Record>& open,
@@ -118,11 +159,10 @@ Result<OpenEvents::Counts> OpenEvents::pair(const Ended& ended) {
       ++counts.neverBegun;
       continue;
     }
-    const Record begun = open.back();
-    open.pop_back();
-    SONDE_TRY_ASSIGN(std::string first, argsOf(begun));
+    const Record begun = takeEnded(open, record.name);
+    SONDE_TRY_ASSIGN(const std::string first, argsOf(begun));
     SONDE_TRY_ASSIGN(const std::string second, argsOf(record));
-    SONDE_TRY(ended(begun.open, record.ns - begun.ns, joined(std::move(first), second)));
+    SONDE_TRY(ended(begun.open, record.ns - begun.ns, joined(first, second)));
   }
 }
 

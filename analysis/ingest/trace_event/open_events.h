@@ -43,13 +43,14 @@ class OpenEvents {
     std::uint64_t neverBegun = 0;
   };
   // An end closes what began last, by time and then by place in the file, of its thread or, if it
-  // is asynchronous, of its category and id. Once, at the end.
+  // is asynchronous, of its category and id: of its name if one such is open. Once, at the end.
   Result<Counts> pair(const Ended& ended);
 
  private:
   struct Record {
     OpenEvent open{};  // of a begin
     std::size_t key = 0;
+    std::size_t name = 0;  // 0: an end that names none
     std::int64_t ns = 0;
     std::uint64_t number = 0;  // in the file
     std::uint64_t argsAt = 0;  // in the spill file
@@ -64,6 +65,7 @@ class OpenEvents {
   Result<void> add(const TraceEvent& event, Record record);
   Result<void> keepArgs(std::string_view json, Record& record);
   Result<std::string> argsOf(const Record& record) const;
+  static Record takeEnded(std::vector<Record>& open, std::size_t name);
   Result<void> leaveOpen(std::vector<Record>& open, const Ended& ended, Counts& counts) const;
 
   ExternalSorter<Record, ByTime> records_;

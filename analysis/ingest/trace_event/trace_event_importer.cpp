@@ -24,8 +24,11 @@ model::SliceKind kindOf(const TraceEvent& event, model::SliceKind ofItself) {
   return kind == model::SliceKind::Operation ? ofItself : kind;
 }
 
-std::int64_t flowIdOf(const Label& id) {
-  return id.number ? *id.number : static_cast<std::int64_t>(std::hash<std::string_view>()(id.text));
+// Arrows of another name are other arrows, as are local ones of another process.
+std::int64_t flowIdOf(const TraceEvent& event) {
+  const std::string_view pid = event.idIsLocal ? event.pid.text : std::string_view();
+  const std::string key = fmt::format("{}\n{}\n{}", event.id.text, pid, event.name);
+  return static_cast<std::int64_t>(std::hash<std::string>()(key));
 }
 
 // A value of the file, on one line.
@@ -150,6 +153,10 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
         kLongestFacts));
   } else if (key == "distributedInfo" && !isExport_) {
     DistributedInfo info = distributedInfoOf(json);
+    if (!info.isReadable)
+      result_.warnings.push_back(
+          fmt::format("distributedInfo {} cannot be read: which rank the file is of is not known",
+                      shown(json)));
     places_.setRank(info.rank, info.worldSize);
     collectives_[ImportedPlaces::kMain].describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
@@ -426,7 +433,7 @@ Result<void> TraceEventImporter::flow(const TraceEvent& event) {
   // An arrow ends at the slice that begins next, unless it says otherwise.
   place.isNext = event.phase == 'f' && !event.bindsEnclosing;
   const End end = event.phase == 's' ? End::Start : event.phase == 't' ? End::Step : End::Finish;
-  return slices_.addFlow(event.category, flowIdOf(event.id), end, place);
+  return slices_.addFlow(event.category, flowIdOf(event), end, place);
 }
 
 Result<void> TraceEventImporter::metadata(const TraceEvent& event) {
