@@ -1,6 +1,10 @@
 #include "analysis/export/strict_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include <nlohmann/json.hpp>
 
 namespace sonde::exports {
 namespace {
@@ -45,9 +49,8 @@ std::size_t lengthOfString(std::string_view text) {
   return std::min(at + 1, text.size());
 }
 
-}  // namespace
-
-std::string strictJson(std::string_view text) {
+// Puts quotes around each word and number that JSON does not have.
+std::string quoteWords(std::string_view text) {
   std::string json;
   json.reserve(text.size());
   while (!text.empty()) {
@@ -63,6 +66,19 @@ std::string strictJson(std::string_view text) {
     text.remove_prefix(length);
   }
   return json;
+}
+
+// Bytes that are no UTF-8 become U+FFFD.
+std::string stringOf(std::string_view text) {
+  using Json = nlohmann::json;
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string strictJson(std::string_view text) {
+  std::string json = quoteWords(text);
+  return nlohmann::json::accept(json) ? json : fmt::format(R"({{"args":{}}})", stringOf(text));
 }
 
 }  // namespace sonde::exports

@@ -6,8 +6,9 @@
 
 namespace sonde::exports {
 
-// Puts quotes around each word and number that JSON does not have: NaN, -Infinity, 0x1f. All else
-// stays as it is.
+// Puts quotes around each word and number that JSON does not have: NaN, -Infinity, 0x1f. JSON stays
+// as it is; what is none even so, or has numbers past a double's range or half a surrogate pair,
+// becomes the string "args" of an object.
 std::string strictJson(std::string_view text);
 
 }  // namespace sonde::exports

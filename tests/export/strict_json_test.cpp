@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace sonde::exports {
 namespace {
 
@@ -14,9 +16,22 @@ TEST(StrictJson, QuotesWhatJsonHasNoWordFor) {
 TEST(StrictJson, LeavesJsonAsItIs) {
   for (const char* const json : {R"({"NaN": "NaN, \"Infinity\"", "b": [true, false, null]})",
                                  R"([0, -0.5, 12e+3, 1E-2, -7, 0.25e1, "\\"])",
-                                 "",
                                  "{}"})
     EXPECT_EQ(strictJson(json), json);
+}
+
+TEST(StrictJson, MakesOneStringOfWhatIsNoJson) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {R"({"x":"a\qb"})", R"({"args":"{\"x\":\"a\\qb\"}"})"},
+      {R"({"x":[1 2]})", R"({"args":"{\"x\":[1 2]}"})"},
+      {R"({"x":[1,,2]})", R"({"args":"{\"x\":[1,,2]}"})"},
+      {R"({"x":{"b"}})", R"({"args":"{\"x\":{\"b\"}}"})"},
+      {R"({"x":NaN,})", R"({"args":"{\"x\":NaN,}"})"},
+      {R"({"x":"open)", R"({"args":"{\"x\":\"open"})"},
+      {"{\"x\":\"a\tb\"}", R"({"args":"{\"x\":\"a\tb\"}"})"},
+      {"{\"x\":\"\xff\"}", "{\"args\":\"{\\\"x\\\":\\\"\xef\xbf\xbd\\\"}\"}"}};
+  for (const auto& [text, json] : kCases)
+    EXPECT_EQ(strictJson(text), json);
 }
 
 }  // namespace
