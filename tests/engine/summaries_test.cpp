@@ -387,5 +387,33 @@ TEST_F(CrossingSummariesTest, KnowsCopiesOfManagedMemory) {
             (Cells{{"[CUDA memcpy Unified Host-to-Device]", whole(5)}}));
 }
 
+// Ranges whose arguments are one text, as an import of Chrome's JSON has them.
+void writeImported(const std::string& path) {
+  test::TraceBuilder trace(path);
+  HostWriter host(trace, "a");
+  std::int64_t begin = 0;
+  for (const char* const args : {R"({"domain": "mine", "x": 1})", R"({"x": 1})", "{\"x\": NaN}"}) {
+    const auto range =
+        host.slice(SliceKind::Operation, "nvtx", "forward", {begin, begin + 10}, {0, 0});
+    trace.add(model::Arg{.ownerId = range.value, .keyId = trace.name("args"), .value = args});
+    begin += 10;
+  }
+  trace.finish();
+}
+
+class ImportedSummariesTest : public SummariesTest {
+ protected:
+  ImportedSummariesTest() : SummariesTest(writeImported) {}
+};
+
+TEST_F(ImportedSummariesTest, FindsTheDomainInATextOfAllArguments) {
+  std::map<SummaryCell, SummaryCell> instances;
+  for (const auto& row : rowsOf("nvtx_sum"))
+    instances[row.at("Range")] = row.at("Instances");
+  EXPECT_EQ(
+      instances,
+      (std::map<SummaryCell, SummaryCell>{{"mine:forward", whole(1)}, {":forward", whole(2)}}));
+}
+
 }  // namespace
 }  // namespace sonde::engine::metrics

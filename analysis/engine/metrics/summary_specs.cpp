@@ -56,11 +56,14 @@ std::string styleOf(std::string_view row) {
   return fmt::format("CASE {}.kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END", row);
 }
 
-// Of a row of v_slice. NVTX has the domain before the name, and nothing for the default one.
+// Of a row of v_slice. NVTX has the domain before the name, and nothing for the default one. What
+// was imported has its arguments as one text.
 std::string rangeNameOf(std::string_view row) {
   return fmt::format(
       "CASE {0}.category WHEN 'nvtx' THEN coalesce((SELECT value FROM v_arg WHERE owner = 'slice' "
-      "AND owner_id = {0}.id AND key = 'domain'), '') || ':' || {0}.name ELSE {0}.name END",
+      "AND owner_id = {0}.id AND key = 'domain'), (SELECT CASE WHEN json_valid(value) THEN "
+      "json_extract(value, '$.domain') END FROM v_arg WHERE owner = 'slice' AND owner_id = {0}.id "
+      "AND key = 'args'), '') || ':' || {0}.name ELSE {0}.name END",
       row);
 }
 
