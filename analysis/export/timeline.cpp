@@ -143,12 +143,12 @@ Result<void> Visit::threads() {
                       ++ofTid[{thread.track.shownPid, thread.track.shownTid}];
                       return {};
                     }));
-  for (std::size_t at = 0; at < rows.size(); ++at) {
-    TimelineTrack& track = rows[at].track;
+  for (Row& row : rows) {
+    TimelineTrack& track = row.track;
     showProgress("threads");
     if (ofTid[{track.shownPid, track.shownTid}] > 1)
       track.shownTid = kMadeThread + track.id;
-    track.name = rows[at].name;
+    track.name = row.name;
     SONDE_TRY(visitor_.track(track));
     SONDE_TRY(slices(track.id));
   }

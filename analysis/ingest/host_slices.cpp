@@ -160,39 +160,42 @@ Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t sh
   }
 }
 
+Result<void> HostSlices::storeLink(store::TraceWriter& writer,
+                                   const Flow& flow,
+                                   const FlowPoint& to) {
+  return flow.from.slice == 0 ? Result<void>() : writer.add(linkOf(flow.from, to));
+}
+
 // The points of a flow come by time. A finish belongs to the last start before it; where clocks of
 // two devices differ it may come before the only start there is.
+Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point) {
+  if (point.end == FlowEnd::Start) {
+    flow.from = point;
+    ++flow.starts;
+  } else if (flow.starts > 0) {
+    SONDE_TRY(storeLink(writer, flow, point));
+    flow.early = {};
+    if (point.end == FlowEnd::Step)
+      flow.from = point;
+  } else if (flow.early.slice == 0) {
+    flow.early = point;
+  }
+  return {};
+}
+
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   SONDE_TRY(settledFlows_.sort());
-  FlowPoint from{};   // slice 0: nothing that a link can begin at
-  FlowPoint early{};  // came before any start; slice 0: none did
-  int starts = 0;
-  const auto link = [&](const FlowPoint& to) -> Result<void> {
-    return from.slice == 0 ? Result<void>() : writer.add(linkOf(from, to));
-  };
+  Flow flow;
   for (FlowPoint point{};;) {
     SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
-    if (!more || from.kind != point.kind || from.id != point.id) {
-      if (starts == 1 && early.slice != 0)
-        SONDE_TRY(link(early));
-      from = early = {};
-      starts = 0;
+    if (!more || flow.kind != point.kind || flow.id != point.id) {
+      if (flow.starts == 1 && flow.early.slice != 0)
+        SONDE_TRY(storeLink(writer, flow, flow.early));
+      flow = {point.kind, point.id, 0, {}, {}};
     }
     if (!more)
       return {};
-    if (point.end == FlowEnd::Start) {
-      from = point;
-      ++starts;
-    } else if (starts > 0) {
-      SONDE_TRY(link(point));
-      early = {};
-      if (point.end == FlowEnd::Step)
-        from = point;
-    } else if (early.slice == 0) {
-      early = point;
-    }
-    from.kind = point.kind;
-    from.id = point.id;
+    SONDE_TRY(addToFlow(writer, flow, point));
   }
 }
 

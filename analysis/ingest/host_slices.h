@@ -102,6 +102,13 @@ class HostSlices {
     bool hasLine;
     bool isNext;
   };
+  struct Flow {
+    std::uint32_t kind = 0;
+    std::int64_t id = 0;
+    int starts = 0;
+    FlowPoint from{};   // slice 0: nothing that a link can begin at
+    FlowPoint early{};  // came before any start; slice 0: none did
+  };
   struct FlowByPlace {
     bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
   };
@@ -118,6 +125,8 @@ class HostSlices {
   std::int64_t sliceOf(const FlowPoint& point, std::int64_t next) const noexcept;
   Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
   Result<void> storeLinks(store::TraceWriter& writer);
+  Result<void> addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point);
+  Result<void> storeLink(store::TraceWriter& writer, const Flow& flow, const FlowPoint& to);
   model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
 
   ExternalSorter<Staged, ByPlace> staged_;
