@@ -323,7 +323,8 @@ void writeCrossing(const std::string& path) {
 
 class CrossingSummariesTest : public SummariesTest {
  protected:
-  CrossingSummariesTest() : SummariesTest(writeCrossing) {}
+  CrossingSummariesTest() : CrossingSummariesTest(writeCrossing) {}
+  explicit CrossingSummariesTest(void (*write)(const std::string& path)) : SummariesTest(write) {}
 
   // Of each row, the cells of these columns, in the order of a set.
   std::set<std::vector<SummaryCell>> cellsOf(std::string_view name, const Titles& titles) {
@@ -413,6 +414,40 @@ TEST_F(ImportedSummariesTest, FindsTheDomainInATextOfAllArguments) {
   EXPECT_EQ(
       instances,
       (std::map<SummaryCell, SummaryCell>{{"mine:forward", whole(1)}, {":forward", whole(2)}}));
+}
+
+// On one thread the range "a" from 0 to 20 and "b" from 10 to 30, a launch of 10 ns at 5, across
+// b's begin, and two ranges of one extent from 30 to 40, with a launch as long as they are. On
+// another thread a range in the same time.
+void writeEdges(const std::string& path) {
+  test::TraceBuilder trace(path);
+  HostWriter host(trace, "a");
+  host.slice(SliceKind::Range, "nvtx", "a", {0, 20});
+  host.slice(SliceKind::Range, "nvtx", "b", {10, 30}, {0, 1});
+  host.slice(SliceKind::Range, "nvtx", "outer", {30, 40});
+  host.slice(SliceKind::Range, "nvtx", "inner", {30, 40}, {1, 0});
+  host.launch(5, 1, {50, 51});
+  host.launch(30, 2, {60, 62});
+  HostWriter other(trace, "b");
+  other.slice(SliceKind::Range, "nvtx", "other", {0, 100});
+  other.launch(10, 1, {70, 74});
+  trace.finish();
+}
+
+class EdgeSummariesTest : public CrossingSummariesTest {
+ protected:
+  EdgeSummariesTest() : CrossingSummariesTest(writeEdges) {}
+};
+
+TEST_F(EdgeSummariesTest, ARangeHoldsWhatItsThreadBeganAndEndedInIt) {
+  EXPECT_EQ(cellsOf("nvtx_kern_sum", {"NVTX Range", "Kern Inst", "Total Time (ns)"}),
+            (Cells{{":a", whole(1), whole(1)},
+                   {":outer", whole(1), whole(2)},
+                   {":inner", whole(1), whole(2)},
+                   {":other", whole(1), whole(4)}}));
+  EXPECT_EQ(
+      cellsOf("nvtx_gpu_proj_sum", {"Range", "Avg Range Lvl", "Avg Num Child"}),
+      (Cells{{":a", 0.0, 0.0}, {":outer", 0.0, 1.0}, {":inner", 1.0, 0.0}, {":other", 0.0, 0.0}}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "analysis/engine/metrics/summaries.h"
 
+#include "analysis/engine/metrics/held_slices.h"
 #include "analysis/engine/metrics/summary_specs.h"
 
 #include <fmt/format.h>
@@ -63,6 +64,8 @@ SummaryCell labelOf(const Statement& row, int column) {
 }
 
 Result<std::vector<Group>> readGroups(const store::Database& trace, const SummarySpec& spec) {
+  if (!spec.slices.empty())
+    SONDE_TRY(makeHeldSlices(trace, spec.slices));
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(spec.query));
   std::map<std::vector<SummaryCell>, Group> groups;
   for (;;) {

@@ -72,26 +72,13 @@ constexpr std::string_view kIsDeviceApi =
     "kind = 'api' AND (category = 'cuda' OR category GLOB 'cuda_*' OR category GLOB '*_runtime' OR "
     "category GLOB '*_driver' OR category = 'Runtime')";
 
-// Pieces of device work (`work`: kernels, or copies as well), and each range with the launches and
-// ranges that its thread began and ended in it (`held`): in time, because ranges that overlap
-// without nesting are no parents. Of two of the same extent the outer one holds the other. The
-// lines are for slice_by_line, which finds what begins in a range.
-std::string rangesOfWork(std::string_view work) {
+// The launches of device work (`work`), and ranges: what makeHeldSlices() looks at.
+std::string launchesAndRanges(std::string_view work) {
   return fmt::format(
-      "WITH work AS ({0}), wanted(id) AS MATERIALIZED (SELECT launch_slice_id FROM work WHERE "
-      "launch_slice_id IS NOT NULL UNION SELECT id FROM slice s WHERE {1}), "
-      "lines AS MATERIALIZED (SELECT DISTINCT thread_id, lane, depth FROM slice "
-      "WHERE id IN (SELECT id FROM wanted)), "
-      "held(range_id, slice_id) AS MATERIALIZED (SELECT r.id, s.id FROM slice r "
-      "CROSS JOIN lines l ON l.thread_id = r.thread_id "
-      "CROSS JOIN slice s ON s.thread_id = l.thread_id AND s.lane = l.lane AND s.depth = l.depth "
-      "AND s.start_ns BETWEEN r.start_ns AND r.start_ns + r.dur_ns "
-      "AND s.start_ns + s.dur_ns <= r.start_ns + r.dur_ns "
-      "AND (s.start_ns, -s.dur_ns, s.depth, s.id) > (r.start_ns, -r.dur_ns, r.depth, r.id) "
-      "WHERE {2} AND s.id IN (SELECT id FROM wanted))",
+      "SELECT launch_slice_id AS id, 0 AS is_range FROM ({}) WHERE launch_slice_id IS NOT NULL "
+      "UNION ALL SELECT id, 1 FROM slice s WHERE {}",
       work,
-      isRange("s"),
-      isRange("r"));
+      isRange("s"));
 }
 
 constexpr std::string_view kKernels =
@@ -208,13 +195,14 @@ SummarySpec rangeKernelSum() {
           "NVTX Range Kernel Summary",
           6,
           2,
-          rangesOfWork(kKernels) +
-              fmt::format(" SELECT {}, {}, r.pid, r.tid, w.name, r.thread_id, w.dur_ns, r.id "
-                          "FROM work w JOIN held h ON h.slice_id = w.launch_slice_id "
-                          "JOIN v_slice r ON r.id = h.range_id",
-                          rangeNameOf("r"),
-                          styleOf("r")),
-          columns};
+          fmt::format("SELECT {}, {}, r.pid, r.tid, w.name, r.thread_id, w.dur_ns, r.id "
+                      "FROM ({}) w JOIN held h ON h.slice_id = w.launch_slice_id "
+                      "JOIN v_slice r ON r.id = h.range_id",
+                      rangeNameOf("r"),
+                      styleOf("r"),
+                      kKernels),
+          columns,
+          launchesAndRanges(kKernels)};
 }
 
 // A range projected onto the devices: from the begin of the first work that was launched in it to
@@ -231,27 +219,28 @@ SummarySpec projectionSum() {
   columns.push_back({"Avg GPU Ops", From::Average, 2});
   columns.push_back({"Avg Range Lvl", From::Average, 3});
   columns.push_back({"Avg Num Child", From::Average, 4});
-  return {"nvtx_gpu_proj_sum",
-          "NVTX GPU Projection Summary",
-          2,
-          5,
-          rangesOfWork(kAllWork) +
-              fmt::format(
-                  ", level(id, n) AS MATERIALIZED (SELECT s.id, count(h.range_id) FROM slice s "
+  return {
+      "nvtx_gpu_proj_sum",
+      "NVTX GPU Projection Summary",
+      2,
+      5,
+      fmt::format("WITH level(id, n) AS MATERIALIZED (SELECT s.id, count(h.range_id) FROM slice s "
                   "LEFT JOIN held h ON h.slice_id = s.id WHERE {} GROUP BY s.id), "
                   "children(id, n) AS MATERIALIZED (SELECT h.range_id, count(*) FROM held h "
                   "JOIN level outside ON outside.id = h.range_id "
                   "JOIN level inside ON inside.id = h.slice_id AND inside.n = outside.n + 1 "
                   "GROUP BY h.range_id) "
                   "SELECT {}, {}, max(w.end_ns) - min(w.start_ns), r.dur_ns, count(*), level.n, "
-                  "coalesce(children.n, 0) FROM work w JOIN held h ON h.slice_id = "
+                  "coalesce(children.n, 0) FROM ({}) w JOIN held h ON h.slice_id = "
                   "w.launch_slice_id JOIN v_slice r ON r.id = h.range_id "
                   "JOIN level ON level.id = r.id LEFT JOIN children ON children.id = r.id "
                   "GROUP BY r.id",
                   isRange("s"),
                   rangeNameOf("r"),
-                  styleOf("r")),
-          columns};
+                  styleOf("r"),
+                  kAllWork),
+      columns,
+      launchesAndRanges(kAllWork)};
 }
 
 SummarySpec systemSum() {

@@ -1,0 +1,17 @@
+// Which slices the ranges of a thread hold, in time. Within engine/metrics.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+
+#include <string_view>
+
+namespace sonde::engine::metrics {
+
+// Makes the temporary table held(range_id, slice_id) of this connection: each range with the slices
+// that its thread began and ended in it. Of two of the same extent the outer one holds the other.
+// `slices`: a query for (id, is_range) of those that are looked at. One pass over them in order of
+// time; memory grows with the ranges that are open at once.
+Result<void> makeHeldSlices(const store::Database& trace, std::string_view slices);
+
+}  // namespace sonde::engine::metrics
