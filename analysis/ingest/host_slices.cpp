@@ -183,14 +183,18 @@ Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const
   return {};
 }
 
+Result<void> HostSlices::endFlow(store::TraceWriter& writer, const Flow& flow) {
+  return flow.starts == 1 && flow.early.slice != 0 ? storeLink(writer, flow, flow.early)
+                                                   : Result<void>();
+}
+
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   SONDE_TRY(settledFlows_.sort());
   Flow flow;
   for (FlowPoint point{};;) {
     SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
     if (!more || flow.kind != point.kind || flow.id != point.id) {
-      if (flow.starts == 1 && flow.early.slice != 0)
-        SONDE_TRY(storeLink(writer, flow, flow.early));
+      SONDE_TRY(endFlow(writer, flow));
       flow = {point.kind, point.id, 0, {}, {}};
     }
     if (!more)
