@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace sonde::ingest {
 namespace {
@@ -169,6 +170,8 @@ Result<void> HostSlices::storeLink(store::TraceWriter& writer,
 // The points of a flow come by time. A finish belongs to the last start before it; where clocks of
 // two devices differ it may come before the only start there is.
 Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point) {
+  flow.kind = point.kind;
+  flow.id = point.id;
   if (point.end == FlowEnd::Start) {
     flow.from = point;
     ++flow.starts;
@@ -183,9 +186,11 @@ Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const
   return {};
 }
 
-Result<void> HostSlices::endFlow(store::TraceWriter& writer, const Flow& flow) {
-  return flow.starts == 1 && flow.early.slice != 0 ? storeLink(writer, flow, flow.early)
-                                                   : Result<void>();
+// Begins another one.
+Result<void> HostSlices::endFlow(store::TraceWriter& writer, Flow& flow) {
+  const Flow ended = std::exchange(flow, {});
+  return ended.starts == 1 && ended.early.slice != 0 ? storeLink(writer, ended, ended.early)
+                                                     : Result<void>();
 }
 
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
@@ -193,10 +198,8 @@ Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
   Flow flow;
   for (FlowPoint point{};;) {
     SONDE_TRY_ASSIGN(const bool more, settledFlows_.next(point));
-    if (!more || flow.kind != point.kind || flow.id != point.id) {
+    if (!more || flow.kind != point.kind || flow.id != point.id)
       SONDE_TRY(endFlow(writer, flow));
-      flow = {point.kind, point.id, 0, {}, {}};
-    }
     if (!more)
       return {};
     SONDE_TRY(addToFlow(writer, flow, point));

@@ -126,7 +126,7 @@ class HostSlices {
   Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
   Result<void> storeLinks(store::TraceWriter& writer);
   Result<void> addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point);
-  Result<void> endFlow(store::TraceWriter& writer, const Flow& flow);
+  Result<void> endFlow(store::TraceWriter& writer, Flow& flow);
   Result<void> storeLink(store::TraceWriter& writer, const Flow& flow, const FlowPoint& to);
   model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
 
