@@ -1,96 +1,15 @@
 #include "analysis/export/timeline.h"
 
-#include "analysis/export/span_facts.h"
+#include "analysis/export/timeline_visit.h"
 #include "analysis/store/open_slice.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace sonde::exports {
-namespace {
-
-using store::Database;
-using store::Statement;
-
-// Above every pid and tid of Linux, so that numbers made here meet none of the trace's.
-constexpr std::int64_t kMadeProcess = 1LL << 23;
-constexpr std::int64_t kMadeThread = 2LL << 23;
-constexpr std::int64_t kMadeStream = 3LL << 23;
-constexpr std::int64_t kMadeChannel = 4LL << 23;
-
-class Visit {
- public:
-  Visit(const Database& trace, TimelineVisitor& visitor, const Progress& progress) noexcept
-      : trace_(trace), visitor_(visitor), progress_(progress) {}
-
-  Result<void> all();
-
- private:
-  Result<void> processes();
-  Result<void> iterations();
-  Result<void> threads();
-  Result<void> slices(std::int64_t thread);
-  Result<void> streams();
-  Result<void> deviceWide();
-  Result<void> work(Statement& rows, std::int64_t pid);
-  Result<void> channels();
-  Result<void> transfers(std::int64_t channel);
-  Result<void> counters();
-  Result<void> scalars();
-  Result<void> samples(Statement& rows);
-
-  void showProgress(std::string_view what);
-  model::OptionalInt shownPid(const Statement& row, int column) const;
-
-  const Database& trace_;
-  TimelineVisitor& visitor_;
-  const Progress& progress_;
-  std::optional<SpanFacts> facts_;
-  std::int64_t tracks_ = 0;                         // threads and streams
-  std::int64_t shown_ = 0;                          // of them
-  std::map<std::int64_t, std::int64_t> shownPids_;  // by process
-  std::map<std::int64_t, std::int64_t> numbers_;    // of iterations, by slice
-};
-
-// Gives spans that overlap lanes of their own.
-class Lanes {
- public:
-  std::int64_t laneOf(const TimelineSpan& span) {
-    const auto lane = std::find_if(
-        ends_.begin(), ends_.end(), [&](std::int64_t endNs) { return endNs <= span.startNs; });
-    const std::int64_t number = lane - ends_.begin();
-    if (lane == ends_.end())
-      ends_.push_back(0);
-    ends_[static_cast<std::size_t>(number)] =
-        span.drawnNs ? span.startNs + *span.drawnNs : std::numeric_limits<std::int64_t>::max();
-    return number;
-  }
-
- private:
-  std::vector<std::int64_t> ends_;  // of the last span, by lane
-};
-
-// Calls `take` with each row.
-template <typename Take>
-Result<void> forEach(Statement& rows, const Take& take) {
-  for (;;) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      return {};
-    SONDE_TRY(take(rows));
-  }
-}
-
-template <typename Take>
-Result<void> forEach(const Database& trace, std::string_view sql, const Take& take) {
-  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
-  return forEach(rows, take);
-}
 
 Result<void> Visit::processes() {
   std::map<std::int64_t, int> ofPid;
@@ -178,103 +97,6 @@ Result<void> Visit::slices(std::int64_t thread) {
     const model::OptionalInt correlation = row.optionalInteger(8);
     SONDE_TRY_ASSIGN(span.args, facts_->argsOfSlice(id, correlation));
     SONDE_TRY_ASSIGN(span.flows, facts_->flowsOfSlice(id, correlation));
-    return visitor_.span(span);
-  });
-}
-
-// What a stream did, in order of time. Its columns are those that Visit::work() takes.
-constexpr std::string_view kWork =
-    "SELECT 'kernel' AS owner, id, 'kernel' AS kind, name, start_ns, dur_ns, "
-    "(SELECT t.process_id FROM slice s JOIN thread t ON t.id = s.thread_id "
-    "WHERE s.id = launch_slice_id) FROM v_kernel WHERE stream_id = ?1 UNION ALL "
-    "SELECT 'copy', id, kind, name, start_ns, dur_ns, "
-    "(SELECT t.process_id FROM slice s JOIN thread t ON t.id = s.thread_id "
-    "WHERE s.id = launch_slice_id) FROM v_copy WHERE stream_id = ?1 UNION ALL "
-    "SELECT 'sync', id, kind, kind, start_ns, dur_ns, NULL "
-    "FROM sync WHERE stream_id = ?1 ORDER BY start_ns, owner, id";
-
-// CUPTI's number for what is of no stream.
-constexpr std::int64_t kNoStream = 0xFFFFFFFF;
-
-std::string streamName(std::int64_t number) {
-  return number == kNoStream || number < 0 ? "whole device" : fmt::format("stream {}", number);
-}
-
-Result<void> Visit::streams() {
-  return forEach(
-      trace_,
-      "SELECT s.id, s.process_id, s.number, s.name, d.ordinal FROM stream s "
-      "LEFT JOIN device d ON d.id = s.device_id ORDER BY s.process_id, d.ordinal, s.number, s.id",
-      [&](const Statement& row) -> Result<void> {
-        TimelineTrack track;
-        track.kind = TimelineTrack::Kind::Stream;
-        track.id = row.integer(0);
-        track.shownPid = shownPids_[row.integer(1)];
-        track.shownTid = kMadeStream + track.id;
-        track.stream = row.integer(2);
-        track.device = row.optionalInteger(4);
-        const std::string name = fmt::format("GPU {} {}{}{}",
-                                             track.device.value_or(0),
-                                             streamName(*track.stream),
-                                             row.isNull(3) ? "" : " ",
-                                             row.text(3));
-        track.name = name;
-        showProgress("streams");
-        SONDE_TRY(visitor_.track(track));
-        SONDE_TRY_ASSIGN(Statement rows, trace_.prepare(kWork));
-        return work(rows.bindAll(track.id), track.shownPid);
-      });
-}
-
-// Of no stream, and so of no process: shown at that of the call of its correlation during which it
-// began, or, where that is not the only one, at the first that has a device. The process comes
-// last.
-constexpr std::string_view kDeviceWide =
-    "SELECT 'sync', y.id, y.kind, y.kind, y.start_ns, y.dur_ns, NULL, coalesce("
-    "(SELECT iif(count(DISTINCT t.process_id) = 1, min(t.process_id), NULL) FROM slice s "
-    "JOIN thread t ON t.id = s.thread_id WHERE s.correlation_id = y.correlation_id AND "
-    "y.start_ns BETWEEN s.start_ns AND s.start_ns + s.dur_ns), "
-    "(SELECT min(process_id) FROM stream), (SELECT min(id) FROM process)) AS process_id "
-    "FROM sync y WHERE y.stream_id IS NULL";
-
-Result<void> Visit::deviceWide() {
-  return forEach(
-      trace_,
-      fmt::format("SELECT DISTINCT process_id FROM ({}) ORDER BY 1", kDeviceWide),
-      [&](const Statement& row) -> Result<void> {
-        const std::int64_t process = row.integer(0);
-        TimelineTrack track;
-        track.kind = TimelineTrack::Kind::Stream;
-        track.id = -process;  // no stream has it
-        track.shownPid = shownPid(row, 0).value_or(0);
-        track.shownTid = kMadeStream;
-        track.name = "device synchronization";
-        SONDE_TRY(visitor_.track(track));
-        SONDE_TRY_ASSIGN(
-            Statement rows,
-            trace_.prepare(fmt::format(
-                "SELECT * FROM ({}) WHERE process_id IS ? ORDER BY start_ns, id", kDeviceWide)));
-        return row.isNull(0) ? work(rows, track.shownPid)
-                             : work(rows.bindAll(process), track.shownPid);
-      });
-}
-
-Result<void> Visit::work(Statement& rows, std::int64_t pid) {
-  Lanes lanes;
-  return forEach(rows, [&](const Statement& row) -> Result<void> {
-    TimelineSpan span;
-    const std::string_view owner = row.text(0);
-    const std::int64_t id = row.integer(1);
-    span.kind = row.text(2);
-    span.category = SpanFacts::categoryOf(owner, span.kind);
-    span.name = owner == "sync" ? SpanFacts::nameOfSync(span.kind) : row.text(3);
-    span.startNs = row.integer(4);
-    span.durNs = span.drawnNs = row.optionalInteger(5);
-    span.lane = lanes.laneOf(span);
-    if (const auto launcher = shownPid(row, 6); launcher != pid)
-      span.launcher = launcher;
-    SONDE_TRY_ASSIGN(span.args, facts_->argsOfWork(owner, id));
-    SONDE_TRY_ASSIGN(span.flows, facts_->flowsOfWork(owner, id, !row.isNull(6)));
     return visitor_.span(span);
   });
 }
@@ -391,8 +213,6 @@ Result<void> Visit::all() {
   SONDE_TRY(counters());
   return scalars();
 }
-
-}  // namespace
 
 Result<void> visitTimeline(const Database& trace,
                            TimelineVisitor& visitor,
