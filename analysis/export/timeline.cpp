@@ -17,21 +17,22 @@ Result<void> Visit::processes() {
     ++ofPid[row.integer(0)];
     return {};
   }));
-  return forEach(trace_,
-                 "SELECT id, pid, rank, world_size, command, host FROM v_process ORDER BY id",
-                 [&](const Statement& row) {
-                   TimelineProcess process;
-                   process.id = row.id<model::ProcessId>(0);
-                   process.pid = row.integer(1);
-                   process.shownPid =
-                       ofPid[process.pid] == 1 ? process.pid : kMadeProcess + process.id.value;
-                   process.rank = row.optionalInteger(2);
-                   process.worldSize = row.optionalInteger(3);
-                   process.name = row.text(4);
-                   process.host = row.text(5);
-                   shownPids_[process.id.value] = process.shownPid;
-                   return visitor_.process(process);
-                 });
+  return forEach(
+      trace_,
+      "SELECT id, pid, rank, world_size, command, host, host_id FROM v_process ORDER BY id",
+      [&](const Statement& row) {
+        TimelineProcess process;
+        process.id = row.id<model::ProcessId>(0);
+        process.pid = row.integer(1);
+        process.shownPid = ofPid[process.pid] == 1 ? process.pid : kMadeProcess + process.id.value;
+        process.rank = row.optionalInteger(2);
+        process.worldSize = row.optionalInteger(3);
+        process.name = row.text(4);
+        process.host = row.text(5);
+        process.hostId = row.id<model::HostId>(6);
+        shownPids_[process.id.value] = process.shownPid;
+        return visitor_.process(process);
+      });
 }
 
 Result<void> Visit::iterations() {

@@ -26,6 +26,7 @@ struct TimelineProcess {
   model::OptionalInt worldSize{};
   std::string_view name{};  // its command, or what the trace has instead
   std::string_view host{};
+  model::HostId hostId{};
 };
 
 struct TimelineTrack {

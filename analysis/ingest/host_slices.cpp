@@ -131,6 +131,7 @@ Result<void> HostSlices::settleFlows(std::int64_t beforeNs, std::int64_t next) {
     nextFlow_.slice = sliceOf(nextFlow_, next);
     if (nextFlow_.slice != 0 || nextFlow_.end == FlowEnd::Start)
       SONDE_TRY(settledFlows_.add(nextFlow_));
+    looseArrows_ += nextFlow_.slice == 0 ? 1 : 0;
     SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
   }
   return {};
@@ -177,11 +178,14 @@ Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const
     ++flow.starts;
   } else if (flow.starts > 0) {
     SONDE_TRY(storeLink(writer, flow, point));
+    looseArrows_ += flow.early.slice != 0 ? 1 : 0;
     flow.early = {};
     if (point.end == FlowEnd::Step)
       flow.from = point;
   } else if (flow.early.slice == 0) {
     flow.early = point;
+  } else {
+    ++looseArrows_;
   }
   return {};
 }
@@ -189,8 +193,10 @@ Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const
 // Begins another one.
 Result<void> HostSlices::endFlow(store::TraceWriter& writer, Flow& flow) {
   const Flow ended = std::exchange(flow, {});
-  return ended.starts == 1 && ended.early.slice != 0 ? storeLink(writer, ended, ended.early)
-                                                     : Result<void>();
+  if (ended.starts == 1 && ended.early.slice != 0)
+    return storeLink(writer, ended, ended.early);
+  looseArrows_ += ended.early.slice != 0 ? 1 : 0;
+  return {};
 }
 
 Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {

@@ -59,6 +59,8 @@ class HostSlices {
   Result<bool> nextLaunch(Launch& into);
   // How many were passed over by nextLaunch() because another one came first.
   std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
+  // Points of flows that are at no slice, or have no other end.
+  std::uint64_t looseArrows() const noexcept { return looseArrows_; }
 
  private:
   // Texts by number, so that records of a fixed size can name them.
@@ -139,6 +141,7 @@ class HostSlices {
   std::int64_t thread_ = 0;  // that the placer is at
   Launch lastLaunch_{};
   std::uint64_t repeatedLaunches_ = 0;
+  std::uint64_t looseArrows_ = 0;
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
   Words categories_;

@@ -22,7 +22,7 @@ std::int64_t threadNumber(const Label& tid) noexcept {
 }  // namespace
 
 ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName) : writer_(writer) {
-  hosts_.push_back({writer_.reserveId<model::HostId>(), std::move(hostName)});
+  hosts_.push_back({writer_.reserveId<model::HostId>(), std::move(hostName), {}});
   Process main;
   main.row.id = writer_.reserveId<model::ProcessId>();
   processes_.push_back(std::move(main));
@@ -121,11 +121,12 @@ void ImportedPlaces::describeProcess(const Label& pid, const EventArgs& facts) {
   process.row.pid = facts.pid.value_or(process.row.pid);
   process.row.rank = facts.rank;
   process.row.worldSize = facts.worldSize;
-  const auto known = std::find_if(
-      hosts_.begin(), hosts_.end(), [&](const Host& host) { return host.name == facts.host; });
+  const auto known = std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& host) {
+    return host.name == facts.host && host.number == facts.hostId;
+  });
   process.host = static_cast<std::size_t>(known - hosts_.begin());
   if (known == hosts_.end())
-    hosts_.push_back({writer_.reserveId<model::HostId>(), std::string(facts.host)});
+    hosts_.push_back({writer_.reserveId<model::HostId>(), std::string(facts.host), facts.hostId});
 }
 
 void ImportedPlaces::nameProcess(const Label& pid, std::string_view name) {
@@ -169,8 +170,8 @@ Result<void> ImportedPlaces::storeHosts() {
 }
 
 const ImportedPlaces::Device& ImportedPlaces::factsOf(std::size_t host, std::int64_t ordinal) {
-  const auto own = facts_.find({hosts_[host].name, ordinal});
-  return own != facts_.end() ? own->second : facts_[{"", ordinal}];
+  const auto own = facts_.find({hosts_[host].name, hosts_[host].number, ordinal});
+  return own != facts_.end() ? own->second : facts_[{"", {}, ordinal}];
 }
 
 Result<void> ImportedPlaces::storeDevices() {

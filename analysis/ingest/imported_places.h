@@ -77,9 +77,9 @@ class ImportedPlaces {
   }
   void nameProcess(const Label& pid, std::string_view name);
   void nameThread(const Label& pid, const Label& tid, std::string_view name);
-  // `host`: its name; empty: whichever has it.
-  void describeDevice(std::string host, std::int64_t ordinal, Device facts) {
-    facts_[{std::move(host), ordinal}] = std::move(facts);
+  // `host`: its name; empty: whichever has it. `number`: what tells hosts of one name apart.
+  void describeDevice(std::string host, OptionalNumber number, std::int64_t ordinal, Device facts) {
+    facts_[{std::move(host), number, ordinal}] = std::move(facts);
   }
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
   void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
@@ -107,6 +107,7 @@ class ImportedPlaces {
   struct Host {
     model::HostId id{};
     std::string name;
+    OptionalNumber number{};
   };
   struct Process {
     model::Process row{};
@@ -139,10 +140,11 @@ class ImportedPlaces {
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::size_t> processesByLabel_;
   std::unordered_map<std::string, std::size_t> threadsByKey_;
-  std::unordered_map<std::string, std::string> threadNames_;      // by key
-  std::unordered_map<std::string, std::string> processNames_;     // by label
-  std::map<std::pair<std::string, std::int64_t>, Device> facts_;  // by name of the host, ordinal
-  using DeviceKey = std::pair<std::size_t, std::int64_t>;         // host, ordinal
+  std::unordered_map<std::string, std::string> threadNames_;   // by key
+  std::unordered_map<std::string, std::string> processNames_;  // by label
+  // By name and number of the host, ordinal.
+  std::map<std::tuple<std::string, OptionalNumber, std::int64_t>, Device> facts_;
+  using DeviceKey = std::pair<std::size_t, std::int64_t>;  // host, ordinal
   // process, device, number, context
   using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<DeviceKey, model::DeviceId> devices_;

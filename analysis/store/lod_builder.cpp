@@ -23,12 +23,22 @@ LodRow rowOf(const LineEvent& event, int level) {
 
 }  // namespace
 
-void LineSurvey::add(std::int64_t startNs, std::int64_t endNs) noexcept {
-  if (count_++ == 0)
-    startNs_ = startNs;
+void LineSurvey::add(std::int64_t startNs, std::int64_t endNs) {
   endNs_ = std::max(endNs_, endNs);
+  if (count_++ == 0) {
+    startNs_ = startNs;
+    return;
+  }
+  if (!windows_) {
+    windows_ = std::make_unique<Windows>();
+    addToWindows(startNs_);
+  }
+  addToWindows(startNs);
+}
+
+void LineSurvey::addToWindows(std::int64_t startNs) noexcept {
   for (int i = 0; i < kLevelCount; ++i) {
-    Window& window = windows_[static_cast<std::size_t>(i)];
+    Window& window = (*windows_)[static_cast<std::size_t>(i)];
     const std::int64_t index = startNs >> (levelAt(i) + kWindowBits);
     window.count = index == window.index ? window.count + 1 : 1;
     window.index = index;
@@ -41,7 +51,7 @@ std::optional<LevelRange> LineSurvey::levels() const noexcept {
     return std::nullopt;
   int first = 0;
   while (first + 1 < kLevelCount &&
-         windows_[static_cast<std::size_t>(first) + 1].most <= kMaxEventsPerWindow)
+         (*windows_)[static_cast<std::size_t>(first) + 1].most <= kMaxEventsPerWindow)
     ++first;
   int last = first;
   while (last + 1 < kLevelCount && (endNs_ - startNs_) >> levelAt(last) > kWidthsOfCoarsest)

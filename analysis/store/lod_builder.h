@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,7 @@ struct LevelRange {
 // Looks at a line's events once, in order, to choose the levels that are worth having.
 class LineSurvey {
  public:
-  void add(std::int64_t startNs, std::int64_t endNs) noexcept;
+  void add(std::int64_t startNs, std::int64_t endNs);
   // When the line ends, where the ends given before were not the events'.
   void endAt(std::int64_t endNs) noexcept { endNs_ = endNs; }
 
@@ -76,7 +77,11 @@ class LineSurvey {
     std::int64_t count = 0;
     std::int64_t most = 0;
   };
-  std::array<Window, kLevelCount> windows_{};
+  using Windows = std::array<Window, kLevelCount>;
+  void addToWindows(std::int64_t startNs) noexcept;
+
+  // None before the second event: deep nesting has many lines of one event each.
+  std::unique_ptr<Windows> windows_;
   std::int64_t count_ = 0;
   std::int64_t startNs_ = 0;
   std::int64_t endNs_ = 0;

@@ -176,6 +176,35 @@ TEST_F(ChromeOf, ShowsWaitsForADeviceAtTheProcessThatCalled) {
   EXPECT_THAT(names, ::testing::IsSupersetOf({"GPU 0 whole device", "device synchronization"}));
 }
 
+TEST_F(ChromeOf, KeepsHostsOfOneNameApart) {
+  test::TraceBuilder trace(folder_ / "two.sonde");
+  for (const std::int64_t rank : {0, 1}) {
+    model::Process process;
+    process.hostId = trace.add(model::Host{.name = "node"});
+    process.pid = 10 + rank;
+    process.rank = rank;
+    const auto id = trace.add(process);
+    trace.add(model::Thread{.processId = id, .tid = 10});
+    const auto device = trace.add(model::Device{
+        .hostId = process.hostId, .kind = "gpu", .ordinal = 0, .name = rank == 0 ? "A" : "B"});
+    model::Kernel kernel;
+    kernel.work.streamId = trace.add(model::Stream{.processId = id, .deviceId = device, .number = 7});
+    kernel.work.nameId = trace.name("k");
+    kernel.work.durNs = 5;
+    trace.add(kernel);
+  }
+  trace.finish();
+  exportedFrom(folder_ / "two.sonde");
+  ingest::ImportJob job = test::must(ingest::ImportJob::create(folder_ / "again.sonde", {}));
+  test::must(job.add({folder_ / "out.json"}));
+  const store::Database again = test::must(job.release());
+  EXPECT_EQ(
+      test::must(again.queryText("SELECT group_concat(p.rank || h.name || h.id || d.name) FROM "
+                                 "process p JOIN host h ON h.id = p.host_id JOIN device d "
+                                 "ON d.host_id = h.id ORDER BY p.rank")),
+      "0node2A,1node3B");
+}
+
 TEST_F(ChromeOf, IsJsonWhateverAnImportedArgumentIs) {
   test::TraceBuilder trace(folder_ / "nan.sonde");
   model::Process process;

@@ -1,5 +1,6 @@
 #include "tests/ingest/trace_event_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -120,6 +121,32 @@ TEST_F(TraceEventImporterTest, MakesACounterOfEachNumber) {
                  "ORDER BY name, ts_ns"),
             "memory free 2100=1.5 memory used 1100=6.0 memory used 2100=7.0");
   EXPECT_EQ(summary_.dropped.at("not kept"), 1U);
+}
+
+TEST_F(TraceEventImporterTest, CountsNumbersOfCountersThatCannotBeRead) {
+  const std::string first = eventOf('C', "m", R"("ts": 2, "args": {"a": 1e999, "b": 2})");
+  importEvents({first, eventOf('C', "m", R"("ts": 3, "args": {"b": NaN})")});
+  EXPECT_EQ(rows("SELECT name || '=' || value AS concat_row FROM v_sample"), "m b=2.0");
+  EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "unreadable value|2");
+  EXPECT_THAT(
+      summary_.warnings,
+      Contains(HasSubstr("the counter 'm' at byte " + std::to_string(std::string(kHead).size()) +
+                         ", with a number that cannot be read")));
+}
+
+TEST_F(TraceEventImporterTest, CountsArrowsThatLeadNowhere) {
+  const auto arrow = [](char phase, int id, int us) {
+    return eventOf(phase, "arrow", fmt::format(R"("ts": {}, "bp": "e", "id": {})", us, id));
+  };
+  importEvents({spanOf("cpu_op", "a", R"("ts": 0, "dur": 5)"),
+                spanOf("cpu_op", "b", R"("ts": 10, "dur": 5)"),
+                arrow('s', 1, 1),
+                arrow('f', 1, 11),
+                arrow('f', 2, 11),    // no start
+                arrow('s', 3, 1),     // no end: nothing is lost of what leads nowhere yet
+                arrow('f', 1, 20)});  // no slice
+  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM link"), "1");
+  EXPECT_THAT(summary_.warnings, ElementsAre(HasSubstr("2 ends of arrows are left out")));
 }
 
 TEST_F(TraceEventImporterTest, TellsCountersOfOneNameApartByTheirId) {

@@ -119,7 +119,11 @@ void ChromeWriter::metadata(std::string_view name, std::int64_t pid, std::int64_
 
 Result<void> ChromeWriter::process(const TimelineProcess& process) {
   metadata("process_name", process.shownPid, 0);
-  put(R"({{"name":{},"pid":{},"host":{})", quoted(process.name), process.pid, quoted(process.host));
+  put(R"({{"name":{},"pid":{},"host":{},"host_id":{})",
+      quoted(process.name),
+      process.pid,
+      quoted(process.host),
+      process.hostId.value);
   if (process.rank) {
     put(R"(,"rank":{})", *process.rank);
     ++ranks_;
@@ -265,7 +269,8 @@ Result<std::string> devicesOf(const store::Database& trace) {
   constexpr std::string_view kDevices =
       "SELECT coalesce(json_group_array(json_patch(json_object('id', d.ordinal), json_object("
       "'name', d.name, 'totalGlobalMem', d.memory_bytes, 'uuid', d.uuid, 'kind', d.kind, 'host', "
-      "h.name))) FILTER (WHERE coalesce(d.name, d.memory_bytes, d.uuid) IS NOT NULL), '[]') "
+      "h.name, 'host_id', h.id))) FILTER (WHERE coalesce(d.name, d.memory_bytes, d.uuid) IS NOT "
+      "NULL), '[]') "
       "FROM device d JOIN host h ON h.id = d.host_id";
   SONDE_TRY_ASSIGN(std::string devices, trace.queryText(kDevices));
   return devices == "[]" ? std::string() : devices;

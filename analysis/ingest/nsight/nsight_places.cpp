@@ -42,7 +42,7 @@ Result<void> readDevices(NsightContext& context) {
     device.name = row.text(1).value_or("");
     device.memoryBytes = row.integer(2);
     device.uuid = row.text(3).value_or("");
-    context.places.describeDevice("", *row.integer(0), std::move(device));
+    context.places.describeDevice("", {}, *row.integer(0), std::move(device));
     return {};
   });
 }

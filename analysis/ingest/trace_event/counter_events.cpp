@@ -14,13 +14,10 @@ constexpr std::string_view kNoUnit = "value";
 constexpr std::string_view kScalar = "scalar";
 
 // What is in a counter's arguments besides numbers is passed over.
-std::optional<double> numberOf(od::value value) {
+bool isNumber(od::value value) {
   od::json_type type{};
-  double number = 0;
-  if (value.type().get(type) != simdjson::SUCCESS || type != od::json_type::number ||
-      value.get_double().get(number) != simdjson::SUCCESS)
-    return {};
-  return number;
+  // What is of no type is NaN, Infinity and the like.
+  return value.type().get(type) != simdjson::SUCCESS || type == od::json_type::number;
 }
 
 }  // namespace
@@ -55,29 +52,34 @@ std::uint32_t CounterEvents::seriesOf(const TraceEvent& event,
   return found->second;
 }
 
-Result<bool> CounterEvents::add(const TraceEvent& event, std::optional<std::size_t> process) {
+Result<CounterEvents::Added> CounterEvents::add(const TraceEvent& event,
+                                                std::optional<std::size_t> process) {
+  Added result;
   if (event.args.json.empty())
-    return false;
+    return result;
   SmallJson args(event.args.json);
   if (!args.isValid)
-    return false;
-  bool any = false;
+    return result;
   Result<void> added;
   eachMember(args.document, [&](std::string_view key, od::value value) {
-    const auto number = numberOf(value);
-    if (!number || !added)
+    double number = 0;
+    if (!added || !isNumber(value))
       return;
-    any = true;
+    if (value.get_double().get(number) != simdjson::SUCCESS) {
+      ++result.unreadable;
+      return;
+    }
+    result.any = true;
     Staged sample{};
     sample.ns = *event.startNs;
-    sample.value = *number;
+    sample.value = number;
     sample.iteration = event.iteration.value_or(0);
     sample.hasIteration = event.iteration.has_value();
     sample.series = seriesOf(event, key, process);
     added = staged_.add(sample);
   });
   SONDE_TRY(added);
-  return any;
+  return result;
 }
 
 Result<CounterEvents::Rows> CounterEvents::rowsOf(store::TraceWriter& writer,

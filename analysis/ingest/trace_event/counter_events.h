@@ -28,8 +28,12 @@ class CounterEvents {
 
   // Each number among the arguments is a counter of its own, named by the event, its id and the
   // argument: "memory id: 0x1 used"; an argument "value" adds nothing. `process`: its index; none:
-  // of the host. False: there is no number.
-  Result<bool> add(const TraceEvent& event, std::optional<std::size_t> process);
+  // of the host.
+  struct Added {
+    bool any = false;              // number
+    std::uint32_t unreadable = 0;  // numbers that no double holds
+  };
+  Result<Added> add(const TraceEvent& event, std::optional<std::size_t> process);
 
   // Stores everything, `shiftNs` later. Requires: a transaction is open.
   Result<void> finish(store::TraceWriter& writer,

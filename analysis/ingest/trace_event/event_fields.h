@@ -60,6 +60,7 @@ struct EventArgs {
   // Of metadata.
   std::string_view name{};
   std::string_view host{};
+  OptionalNumber hostId{};  // tells hosts of one name apart; only in an export
   OptionalNumber pid{};
   OptionalNumber tid{};
   OptionalNumber rank{};

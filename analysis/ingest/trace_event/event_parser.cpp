@@ -133,6 +133,7 @@ constexpr ArgReader kArgReaders[] = {
     {"pinned", ValueUse::Device, integerArg<&EventArgs::pinned>},
     {"stream", ValueUse::Device, integerArg<&EventArgs::stream>},
     {"graph id", ValueUse::Device, integerArg<&EventArgs::graphId>},
+    {"host_id", ValueUse::Metadata, integerArg<&EventArgs::hostId>},
     {"event_id", ValueUse::Device, integerArg<&EventArgs::eventId>},
     {"Src Rank", ValueUse::Collective, integerArg<&EventArgs::sourceRank>},
     {"Dst Rank", ValueUse::Collective, integerArg<&EventArgs::targetRank>},

@@ -69,6 +69,8 @@ std::optional<DeviceFacts> deviceOf(od::value entry) {
       ordinal = integerOf(value);
     else if (key == "host")
       device.host = textOf(value);
+    else if (key == "host_id")
+      device.hostId = integerOf(value);
     else if (key == "name")
       device.facts.name = textOf(value);
     else if (key == "totalGlobalMem")

@@ -29,6 +29,7 @@ struct DistributedInfo {
 struct DeviceFacts {
   std::int64_t ordinal = 0;
   std::string host;  // empty: not said
+  OptionalNumber hostId{};
   ImportedPlaces::Device facts;
 };
 

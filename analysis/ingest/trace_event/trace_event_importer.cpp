@@ -146,7 +146,7 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
     collectives_[ImportedPlaces::kMain].describeGroups(std::move(info.groups));
   } else if (key == "deviceProperties") {
     for (DeviceFacts& device : devicesOf(json))
-      places_.describeDevice(device.host, device.ordinal, std::move(device.facts));
+      places_.describeDevice(device.host, device.hostId, device.ordinal, std::move(device.facts));
   }
   return {};
 }
@@ -220,8 +220,14 @@ Result<void> TraceEventImporter::counter(const TraceEvent& event) {
     return unreadable(event, "its arguments are too long for a counter's");
   const bool ofHost = isExport_ && event.pid.number == 0;
   const auto process = ofHost ? std::nullopt : std::optional(processOf(event));
-  SONDE_TRY_ASSIGN(const bool any, counters_.add(event, process));
-  ++(any ? kept_ : result_.notKept);
+  SONDE_TRY_ASSIGN(const CounterEvents::Added added, counters_.add(event, process));
+  for (std::uint32_t value = 0; value < added.unreadable; ++value)
+    result_.values.add([&] {
+      return fmt::format("the counter '{}' at byte {}, with a number that cannot be read",
+                         shown(event.name),
+                         reader_->byteOf(event));
+    });
+  ++(added.any ? kept_ : result_.notKept);
   return {};
 }
 
@@ -281,6 +287,10 @@ Result<void> TraceEventImporter::finish() {
   storing_("nesting slices", 0.1);
   SONDE_TRY(slices_.finish(writer_, baseNs_));
   storing_("joining kernels to their launches", 0.6);
+  if (slices_.looseArrows() > 0)
+    result_.warnings.push_back(
+        fmt::format("{} ends of arrows are left out: there is no slice there, or no other end",
+                    slices_.looseArrows()));
   SONDE_TRY(device_.finish(writer_, slices_, baseNs_));
   storing_("storing counters", 0.9);
   SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
