@@ -1,14 +1,18 @@
 // Summary tables of ranges and launches that cross, of several hosts.
+#include "analysis/engine/metrics/summary_specs.h"
 #include "tests/engine/summaries_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace sonde::engine::metrics {
 namespace {
@@ -164,6 +168,34 @@ TEST_F(CrossingSummariesTest, NamesTheSourceOfMpiCalls) {
 TEST_F(CrossingSummariesTest, KnowsCopiesOfManagedMemory) {
   EXPECT_EQ(cellsOf("cuda_gpu_mem_time_sum", {"Operation", "Total Time (ns)"}),
             (Cells{{"[CUDA memcpy Unified Host-to-Device]", whole(5)}}));
+}
+
+// Each row of a plan as "PARENT detail", where a loop is inside the one before it of that parent.
+std::vector<std::pair<std::int64_t, std::string>> planOf(const store::Database& trace,
+                                                         const std::string& query) {
+  store::Statement rows = test::must(trace.prepare("EXPLAIN QUERY PLAN " + query));
+  std::vector<std::pair<std::int64_t, std::string>> plan;
+  while (test::must(rows.step()))
+    plan.emplace_back(rows.integer(1), rows.text(3));
+  return plan;
+}
+
+// Otherwise a table takes time with the square of its launches.
+TEST_F(CrossingSummariesTest, ReadsNoTableInsideALoop) {
+  const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
+  for (const SummarySpec& spec : summarySpecs()) {
+    test::must(summarise(trace, spec.name));  // makes what the query reads
+    std::set<std::int64_t> loops;             // by parent
+    for (const auto& [parent, step] : planOf(trace, spec.query)) {
+      const bool isScan = step.starts_with("SCAN ");
+      if (!isScan && !step.starts_with("SEARCH "))
+        continue;
+      EXPECT_FALSE(isScan && loops.count(parent) > 0) << spec.name << ": " << step;
+      EXPECT_EQ(step.find("AUTOMATIC"), std::string::npos) << spec.name << ": " << step;
+      loops.insert(parent);
+    }
+    EXPECT_FALSE(loops.empty()) << spec.name;
+  }
 }
 
 // Ranges whose arguments are one text, as an import of Chrome's JSON has them.

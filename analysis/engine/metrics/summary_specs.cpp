@@ -181,6 +181,8 @@ SummarySpec rangeSum(std::string_view name, std::string_view title, std::string_
           all ? timeColumns("Instances", {"Style", "Range"}) : timeColumns("Instances", {"Range"})};
 }
 
+// CROSS JOIN keeps the order of the tables: SQLite knows no sizes of temporary ones, and would read
+// all of one for each row of another.
 SummarySpec rangeKernelSum() {
   Columns columns = {{"NVTX Range", From::Label, 0},
                      {"Style", From::Label, 1},
@@ -196,8 +198,8 @@ SummarySpec rangeKernelSum() {
           6,
           2,
           fmt::format("SELECT {}, {}, r.pid, r.tid, w.name, r.thread_id, w.dur_ns, r.id "
-                      "FROM ({}) w JOIN held h ON h.slice_id = w.launch_slice_id "
-                      "JOIN v_slice r ON r.id = h.range_id",
+                      "FROM ({}) w CROSS JOIN held h ON h.slice_id = w.launch_slice_id "
+                      "CROSS JOIN v_slice r ON r.id = h.range_id",
                       rangeNameOf("r"),
                       styleOf("r"),
                       kKernels),
@@ -219,28 +221,20 @@ SummarySpec projectionSum() {
   columns.push_back({"Avg GPU Ops", From::Average, 2});
   columns.push_back({"Avg Range Lvl", From::Average, 3});
   columns.push_back({"Avg Num Child", From::Average, 4});
-  return {
-      "nvtx_gpu_proj_sum",
-      "NVTX GPU Projection Summary",
-      2,
-      5,
-      fmt::format("WITH level(id, n) AS MATERIALIZED (SELECT s.id, count(h.range_id) FROM slice s "
-                  "LEFT JOIN held h ON h.slice_id = s.id WHERE {} GROUP BY s.id), "
-                  "children(id, n) AS MATERIALIZED (SELECT h.range_id, count(*) FROM held h "
-                  "JOIN level outside ON outside.id = h.range_id "
-                  "JOIN level inside ON inside.id = h.slice_id AND inside.n = outside.n + 1 "
-                  "GROUP BY h.range_id) "
-                  "SELECT {}, {}, max(w.end_ns) - min(w.start_ns), r.dur_ns, count(*), level.n, "
-                  "coalesce(children.n, 0) FROM ({}) w JOIN held h ON h.slice_id = "
-                  "w.launch_slice_id JOIN v_slice r ON r.id = h.range_id "
-                  "JOIN level ON level.id = r.id LEFT JOIN children ON children.id = r.id "
-                  "GROUP BY r.id",
-                  isRange("s"),
-                  rangeNameOf("r"),
-                  styleOf("r"),
-                  kAllWork),
-      columns,
-      launchesAndRanges(kAllWork)};
+  return {"nvtx_gpu_proj_sum",
+          "NVTX GPU Projection Summary",
+          2,
+          5,
+          fmt::format("SELECT {}, {}, max(w.end_ns) - min(w.start_ns), r.dur_ns, count(*), "
+                      "held_range.level, held_range.children FROM ({}) w CROSS JOIN held h "
+                      "ON h.slice_id = w.launch_slice_id CROSS JOIN held_range "
+                      "ON held_range.id = h.range_id CROSS JOIN v_slice r ON r.id = h.range_id "
+                      "GROUP BY r.id",
+                      rangeNameOf("r"),
+                      styleOf("r"),
+                      kAllWork),
+          columns,
+          launchesAndRanges(kAllWork)};
 }
 
 SummarySpec systemSum() {

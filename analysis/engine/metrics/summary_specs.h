@@ -36,7 +36,7 @@ struct SummarySpec {
   std::size_t values = 1;
   std::string query;  // rows in any order
   std::vector<SummarySource> columns;
-  std::string slices{};  // what makeHeldSlices() makes `held` of for the query; empty: needs none
+  std::string slices{};  // for makeHeldSlices(), whose tables the query reads; empty: none
 };
 
 const std::vector<SummarySpec>& summarySpecs();
