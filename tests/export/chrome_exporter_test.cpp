@@ -188,7 +188,8 @@ TEST_F(ChromeOf, KeepsHostsOfOneNameApart) {
     const auto device = trace.add(model::Device{
         .hostId = process.hostId, .kind = "gpu", .ordinal = 0, .name = rank == 0 ? "A" : "B"});
     model::Kernel kernel;
-    kernel.work.streamId = trace.add(model::Stream{.processId = id, .deviceId = device, .number = 7});
+    kernel.work.streamId =
+        trace.add(model::Stream{.processId = id, .deviceId = device, .number = 7});
     kernel.work.nameId = trace.name("k");
     kernel.work.durNs = 5;
     trace.add(kernel);
