@@ -45,6 +45,16 @@ TEST_F(PairedEventsTest, PairsByTimeWhateverTheOrderInTheFile) {
       "in outer26000:1000/1");
 }
 
+TEST_F(PairedEventsTest, JoinsArgumentsThatAreNoJson) {
+  importEvents({eventOf('B', "s", R"("ts": 1, "args": {"step": 3, "lr": -Infinity , "a": [NaN]})"),
+                eventOf('E', "s", R"("ts": 5, "args": {"step": 4, "loss": NaN})"),
+                eventOf('B', "s", R"("ts": 10, "args": {"step": 3})"),
+                eventOf('E', "s", R"("ts": 15, "args": {"loss":NaN
+})")});
+  EXPECT_EQ(rows("SELECT value AS concat_row FROM arg ORDER BY owner_id"),
+            R"({"lr": -Infinity, "a": [NaN], "step": 4, "loss": NaN} {"step": 3, "loss": NaN})");
+}
+
 TEST_F(PairedEventsTest, AnEndClosesTheEventOfItsName) {
   importEvents({eventOf('b', "read", R"("id": 1, "ts": 1)"),
                 eventOf('b', "send", R"("id": 1, "ts": 2)"),

@@ -2,6 +2,7 @@
 
 #include "analysis/ingest/input/decimal_time.h"
 #include "analysis/ingest/input/json_pieces.h"
+#include "analysis/ingest/trace_event/small_json.h"
 
 #include <simdjson.h>
 
@@ -10,14 +11,7 @@
 namespace sonde::ingest {
 namespace {
 
-namespace od = simdjson::ondemand;
-
 static_assert(simdjson::SIMDJSON_PADDING <= JsonPieces::kPadding);
-
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
-}
 
 // Of "12" and "0x1f".
 OptionalNumber numberOf(std::string_view text) noexcept {
@@ -172,7 +166,7 @@ simdjson::error_code readKey(od::field& field, std::string_view& into) {
 
 // Gives `take` the name and the value of each member, until it fails.
 template <typename Take>
-simdjson::error_code eachMember(od::object& object, Take take) {
+simdjson::error_code readMembers(od::object& object, Take take) {
   for (auto item : object) {
     od::field field;
     if (const auto error = std::move(item).get(field))
@@ -207,7 +201,7 @@ simdjson::error_code readArgs(od::value value, EventArgs& args) {
     return error;
   if (const auto error = object.reset().error())
     return error;
-  return eachMember(
+  return readMembers(
       object, [&](std::string_view key, od::value member) { return readArg(key, member, args); });
 }
 
@@ -305,7 +299,7 @@ simdjson::error_code readField(std::string_view key, od::value value, TraceEvent
 }
 
 simdjson::error_code readEvent(od::object object, TraceEvent& event) {
-  return eachMember(
+  return readMembers(
       object, [&](std::string_view key, od::value value) { return readField(key, value, event); });
 }
 

@@ -22,15 +22,24 @@ constexpr std::size_t kNoArgs = 2;  // "{}"
 // Open events of one thread among which an end looks for its name, so that it ends.
 constexpr std::size_t kSearched = 256;
 
+// As it is written, were it no JSON, as NaN is none.
+std::string_view textOf(od::value value) {
+  std::string_view text;
+  return simdjson::to_json_string(value).get(text) == simdjson::SUCCESS
+             ? text
+             : trimmed(value.raw_json_token());
+}
+
 // The members of an object, as they are written; of those with a key of `without` none.
 std::string membersOf(const std::string& json, const std::set<std::string, std::less<>>& without) {
   std::string members;
   SmallJson parsed(json);
   eachMember(parsed.document, [&](std::string_view key, od::value value) {
-    std::string_view text;
-    if (without.count(key) == 0 && simdjson::to_json_string(value).get(text) == simdjson::SUCCESS)
-      members += fmt::format(
-          "{}{}: {}", members.empty() ? "" : ", ", nlohmann::json(std::string(key)).dump(), text);
+    if (without.count(key) == 0)
+      members += fmt::format("{}{}: {}",
+                             members.empty() ? "" : ", ",
+                             nlohmann::json(std::string(key)).dump(),
+                             textOf(value));
   });
   return members;
 }

@@ -10,6 +10,12 @@ namespace sonde::ingest {
 
 namespace od = simdjson::ondemand;
 
+// Without the white space behind it, as a token has it.
+inline std::string_view trimmed(std::string_view text) noexcept {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
+}
+
 // A copy of a text, which the parser reads some bytes past the end of.
 struct SmallJson {
   explicit SmallJson(std::string_view json) : text(json) {
