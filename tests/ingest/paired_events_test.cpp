@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace sonde::ingest {
 namespace {
@@ -68,6 +70,18 @@ TEST_F(PairedEventsTest, AnEndClosesTheEventOfItsName) {
       rows("SELECT n.text || ':' || s.dur_ns AS concat_row FROM slice s JOIN string n ON n.id = "
            "s.name_id ORDER BY s.start_ns"),
       "read:2000 send:7000 p:10000 q:4000");
+}
+
+TEST_F(PairedEventsTest, AnEndFindsItsNameBelowAnyNumberOfOthers) {
+  constexpr int kOpen = 1000;
+  std::vector<std::string> events;
+  for (const auto& [phase, at] : {std::pair('B', 1), std::pair('E', 1 + kOpen)})
+    for (int each = 0; each < kOpen; ++each)
+      events.push_back(
+          eventOf(phase, "n" + std::to_string(each), R"("ts": )" + std::to_string(at + each)));
+  importEvents(events);
+  EXPECT_EQ(rows("SELECT count(*) || ' of ' || dur_ns AS concat_row FROM slice GROUP BY dur_ns"),
+            "1000 of 1000000");
 }
 
 TEST_F(PairedEventsTest, PairsAsynchronousEventsByCategoryAndId) {

@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <iterator>
+#include <list>
 #include <set>
 #include <tuple>
-#include <utility>
+#include <unordered_map>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,8 +20,6 @@ namespace {
 constexpr std::size_t kInMemory = 100'000;  // records, 25 MB
 constexpr std::size_t kWaitingBytes = std::size_t{1} << 20;
 constexpr std::size_t kNoArgs = 2;  // "{}"
-// Open events of one thread among which an end looks for its name, so that it ends.
-constexpr std::size_t kSearched = 256;
 
 // As it is written, were it no JSON, as NaN is none.
 std::string_view textOf(od::value value) {
@@ -58,6 +57,41 @@ std::string joined(const std::string& first, const std::string& second) {
 }
 
 }  // namespace
+
+// What is open of one key: all, and by name, in the order of their begins. The last of all is the
+// last of its name, too.
+class OpenEvents::Stack {
+ public:
+  bool empty() const noexcept { return all_.empty(); }
+  std::size_t key() const { return all_.back().key; }
+  const std::list<Record>& all() const noexcept { return all_; }
+
+  void push(const Record& record) {
+    all_.push_back(record);
+    byName_[record.name].push_back(std::prev(all_.end()));
+  }
+  // The last of this name, else the last. Requires: something is open.
+  Record take(std::size_t name) {
+    auto named = name == 0 ? byName_.end() : byName_.find(name);
+    if (named == byName_.end())
+      named = byName_.find(all_.back().name);
+    const auto last = named->second.back();
+    named->second.pop_back();
+    if (named->second.empty())
+      byName_.erase(named);
+    const Record record = *last;
+    all_.erase(last);
+    return record;
+  }
+  void clear() {
+    all_.clear();
+    byName_.clear();
+  }
+
+ private:
+  std::list<Record> all_;
+  std::unordered_map<std::size_t, std::vector<std::list<Record>::iterator>> byName_;
+};
 
 bool OpenEvents::ByTime::operator()(const Record& a, const Record& b) const noexcept {
   return std::tie(a.key, a.ns, a.number) < std::tie(b.key, b.ns, b.number);
@@ -122,30 +156,12 @@ Result<void> OpenEvents::end(const TraceEvent& event) {
   return add(event, record);
 }
 
-// Requires: something is open.
-OpenEvents::Record OpenEvents::takeEnded(std::vector<Record>& open, std::size_t name) {
-  const auto furthest = open.size() > kSearched
-                            ? open.rend() - static_cast<std::ptrdiff_t>(open.size() - kSearched)
-                            : open.rend();
-  auto found =
-      name == 0 ? open.rbegin() : std::find_if(open.rbegin(), furthest, [=](const Record& each) {
-        return each.name == name;
-      });
-  if (found == furthest)
-    found = open.rbegin();
-  const Record ended = *found;
-  open.erase(std::next(found).base());
-  return ended;
-}
-
-Result<void> OpenEvents::leaveOpen(std::vector<Record>& open,
-                                   const Ended& ended,
-                                   Counts& counts) const {
-  for (const Record& record : open) {
+Result<void> OpenEvents::leaveOpen(Stack& open, const Ended& ended, Counts& counts) const {
+  for (const Record& record : open.all()) {
     SONDE_TRY_ASSIGN(const std::string args, argsOf(record));
     SONDE_TRY(ended(record.open, {}, args));
   }
-  counts.neverEnded += open.size();
+  counts.neverEnded += open.all().size();
   open.clear();
   return {};
 }
@@ -153,22 +169,22 @@ Result<void> OpenEvents::leaveOpen(std::vector<Record>& open,
 Result<OpenEvents::Counts> OpenEvents::pair(const Ended& ended) {
   SONDE_TRY(records_.sort());
   Counts counts;
-  std::vector<Record> open;  // of one key
+  Stack open;
   for (Record record{};;) {
     SONDE_TRY_ASSIGN(const bool more, records_.next(record));
-    if (!open.empty() && (!more || open.back().key != record.key))
+    if (!open.empty() && (!more || open.key() != record.key))
       SONDE_TRY(leaveOpen(open, ended, counts));
     if (!more)
       return counts;
     if (!record.isEnd) {
-      open.push_back(record);
+      open.push(record);
       continue;
     }
     if (open.empty()) {
       ++counts.neverBegun;
       continue;
     }
-    const Record begun = takeEnded(open, record.name);
+    const Record begun = open.take(record.name);
     SONDE_TRY_ASSIGN(const std::string first, argsOf(begun));
     SONDE_TRY_ASSIGN(const std::string second, argsOf(record));
     SONDE_TRY(ended(begun.open, record.ns - begun.ns, joined(first, second)));

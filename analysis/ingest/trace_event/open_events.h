@@ -17,7 +17,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace sonde::ingest {
 
@@ -57,6 +56,7 @@ class OpenEvents {
     std::uint64_t argsBytes = 0;
     bool isEnd = false;
   };
+  class Stack;
   struct ByTime {
     bool operator()(const Record& a, const Record& b) const noexcept;
   };
@@ -65,8 +65,7 @@ class OpenEvents {
   Result<void> add(const TraceEvent& event, Record record);
   Result<void> keepArgs(std::string_view json, Record& record);
   Result<std::string> argsOf(const Record& record) const;
-  static Record takeEnded(std::vector<Record>& open, std::size_t name);
-  Result<void> leaveOpen(std::vector<Record>& open, const Ended& ended, Counts& counts) const;
+  Result<void> leaveOpen(Stack& open, const Ended& ended, Counts& counts) const;
 
   ExternalSorter<Record, ByTime> records_;
   SpillFile spilled_;
