@@ -200,6 +200,17 @@ class HostileImport(unittest.TestCase):
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
         self.assertIn("there is not enough memory", done.stderr)
 
+    def test_an_export_of_many_that_overlap(self):
+        events = []
+        for request in range(10_000):  # 1,500 of which are open at any time, none with the others' begins before it
+            event = f'"cat": "c", "name": "r{request}", "id": {request}, "pid": 1, "tid": 2, "ts": '
+            events.append('{"ph": "b", ' + event + f"{10 * request}}}")
+            events.append('{"ph": "e", ' + event + f"{10 * request + 15_005}}}")
+        self.imported(self.events(*events), 10_001)
+        exported = subprocess.run([SONDE, "export", self.trace, "--to", "folded", "-o", "-"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, timeout=120, preexec_fn=limited)
+        self.assertEqual((exported.returncode, exported.stderr), (0, ""))
+
     def test_a_gzip_file_that_is_damaged(self):
         whole = gzip.compress((HEAD + ",".join([GOOD] * 2000) + "]}").encode())
         self.imported(self.file(whole, "whole.json.gz"), 2000)

@@ -40,21 +40,25 @@ class FoldedWriter : public TimelineVisitor {
  private:
   struct Open {
     PathTree::Frame frame;
-    PathTree::Path path;     // its own, of what was open when it began
-    PathTree::Path through;  // of what is open now, up to it
+    PathTree::Path path;  // its own, of what was open when it began
+    bool isWhole;         // all of that is open now
     std::int64_t endNs;
     std::int64_t firstEndNs;  // of it and of all that began before it
   };
 
   void advance(std::int64_t ns);
   void dropEnded(std::int64_t ns);
-  PathTree::Path innermost() const { return open_.empty() ? root_ : open_.back().through; }
-  void push(PathTree::Frame frame, PathTree::Path path, std::int64_t endNs);
+  PathTree::Path pathOf(PathTree::Frame frame);
+  PathTree::Path rootOf(const TimelineTrack& track);
+  std::int64_t firstEndWith(std::int64_t endNs) const {
+    return open_.empty() ? endNs : std::min(endNs, open_.back().firstEndNs);
+  }
 
   std::map<std::int64_t, std::string> processes_;  // frames, by shown pid
   PathTree paths_;
   PathTree::Path root_ = PathTree::kRoot;  // of the thread; kRoot: of no thread
   std::vector<Open> open_;                 // in the order in which they began
+  std::vector<PathTree::Frame> frames_;    // pathOf()'s
   std::int64_t nowNs_ = 0;
 };
 
@@ -65,16 +69,20 @@ Result<void> FoldedWriter::process(const TimelineProcess& process) {
   return {};
 }
 
+PathTree::Path FoldedWriter::rootOf(const TimelineTrack& track) {
+  const PathTree::Frame thread =
+      paths_.frameOf(fmt::format("{};{} {}",
+                                 processes_[track.shownPid],
+                                 track.name.empty() ? "thread" : frameOf(track.name),
+                                 track.tid.value_or(0)));
+  return paths_.pathOf(PathTree::kRoot, {&thread, 1});
+}
+
 Result<void> FoldedWriter::track(const TimelineTrack& track) {
   advance(std::numeric_limits<std::int64_t>::max());
   root_ = PathTree::kRoot;
   if (track.kind == TimelineTrack::Kind::Thread)
-    root_ = paths_.pathOf(
-        PathTree::kRoot,
-        paths_.frameOf(fmt::format("{};{} {}",
-                                   processes_[track.shownPid],
-                                   track.name.empty() ? "thread" : frameOf(track.name),
-                                   track.tid.value_or(0))));
+    root_ = rootOf(track);
   return {};
 }
 
@@ -101,14 +109,28 @@ void FoldedWriter::dropEnded(std::int64_t ns) {
     return;
   std::vector<Open> before = std::move(open_);
   open_.clear();
-  for (const Open& span : before)
-    if (span.endNs > ns)
-      push(span.frame, span.path, span.endNs);
+  bool isWhole = true;
+  for (Open& span : before) {
+    isWhole = isWhole && span.endNs > ns;
+    if (span.endNs <= ns)
+      continue;
+    span.isWhole = span.isWhole && isWhole;
+    span.firstEndNs = firstEndWith(span.endNs);
+    open_.push_back(span);
+  }
 }
 
-void FoldedWriter::push(PathTree::Frame frame, PathTree::Path path, std::int64_t endNs) {
-  const std::int64_t firstEndNs = open_.empty() ? endNs : std::min(endNs, open_.back().firstEndNs);
-  open_.push_back({frame, path, paths_.pathOf(innermost(), frame), endNs, firstEndNs});
+// Of one that begins now. Those of what is open that are not whole any more have no path of their
+// own: most of them never get time.
+PathTree::Path FoldedWriter::pathOf(PathTree::Frame frame) {
+  std::size_t whole = open_.size();
+  while (whole > 0 && !open_[whole - 1].isWhole)
+    --whole;
+  frames_.clear();
+  for (std::size_t at = whole; at < open_.size(); ++at)
+    frames_.push_back(open_[at].frame);
+  frames_.push_back(frame);
+  return paths_.pathOf(whole == 0 ? root_ : open_[whole - 1].path, frames_);
 }
 
 // What has no known end has no length to show.
@@ -118,7 +140,8 @@ Result<void> FoldedWriter::span(const TimelineSpan& span) {
   advance(span.startNs);
   nowNs_ = span.startNs;
   const PathTree::Frame frame = paths_.frameOf(frameOf(span.name));
-  push(frame, paths_.pathOf(innermost(), frame), span.startNs + *span.durNs);
+  const std::int64_t endNs = span.startNs + *span.durNs;
+  open_.push_back({frame, pathOf(frame), true, endNs, firstEndWith(endNs)});
   return {};
 }
 

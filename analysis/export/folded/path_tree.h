@@ -1,13 +1,16 @@
-// Times by path, as a tree: a path takes room for the frame that it adds to its parent's, and each
-// frame's text is kept once. A plain value; one thread.
+// Times by path, as a tree whose nodes are paths that were asked for and those where they part: a
+// path takes a node, and 4 bytes for each frame that it adds to the one it hangs from. Each frame's
+// text is kept once. A plain value; one thread.
 #pragma once
 
 #include "analysis/base/result.h"
 #include "analysis/export/output_file.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,8 +25,10 @@ class PathTree {
   static constexpr Path kRoot = 0;  // of no frames
 
   Frame frameOf(std::string_view text);
-  Path pathOf(Path parent, Frame frame);
+  // The path of these frames below `parent`. One path has one number.
+  Path pathOf(Path parent, std::span<const Frame> frames);
   void add(Path path, std::int64_t ns) { nodes_[path].ns += ns; }
+  std::size_t nodes() const noexcept { return nodes_.size(); }
 
   // A line "frame;frame 1234" for each path that has time: parents first, children in alphabetical
   // order.
@@ -32,17 +37,27 @@ class PathTree {
  private:
   struct Node {
     Path parent = kRoot;
-    Frame frame = 0;
+    std::uint32_t frames = 0;  // that it adds to its parent's: one or more, but for the root
+    std::size_t first = 0;     // in labels_
     std::int64_t ns = 0;
   };
 
+  Path newNode(Path parent, std::span<const Frame> frames);
+  Path split(Path path, std::size_t frames);
+  std::span<const Frame> labelOf(const Node& node) const noexcept {
+    return {labels_.data() + node.first, node.frames};
+  }
+  static std::uint64_t keyOf(Path parent, Frame first) noexcept {
+    return (std::uint64_t{parent} << 32U) | first;
+  }
   // Those that have a parent, the children of each in the reverse of their order.
   std::vector<Path> byParent() const;
 
   std::map<std::string, Frame, std::less<>> frames_;
   std::vector<const std::string*> texts_;             // by frame; keys of frames_
   std::vector<Node> nodes_{1};                        // by path
-  std::unordered_map<std::uint64_t, Path> children_;  // by parent and frame
+  std::vector<Frame> labels_;                         // of the nodes
+  std::unordered_map<std::uint64_t, Path> children_;  // by parent and first frame
 };
 
 }  // namespace sonde::exports
