@@ -1,0 +1,70 @@
+#include "tests/cudasim/core/call.h"
+
+#include "tests/cudasim/core/clock.h"
+#include "tests/cudasim/core/device.h"
+#include "tests/cudasim/core/truth.h"
+
+#include <cupti.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace cudasim {
+namespace {
+
+thread_local Call* gCurrent = nullptr;
+std::atomic<uint32_t> gCorrelation{0};
+
+Activity record(const Call& call) {
+  const CUcontext context = currentContext();
+  Activity a;
+  a.kind = call.domain == CUPTI_CB_DOMAIN_DRIVER_API ? CUPTI_ACTIVITY_KIND_DRIVER
+                                                     : CUPTI_ACTIVITY_KIND_RUNTIME;
+  a.traced = call.traced;
+  a.name = call.name;
+  a.context = context ? context->id : 0;
+  a.correlation = call.correlation;
+  a.start = call.start;
+  a.end = ticksNow();
+  a.cbid = call.cbid;
+  a.thread = static_cast<uint32_t>(gettid());
+  a.pthread = static_cast<uint64_t>(pthread_self());
+  a.result = call.result;
+  return a;
+}
+
+}  // namespace
+
+Call* currentCall() {
+  return gCurrent;
+}
+
+uint32_t currentCorrelation() {
+  return gCurrent ? gCurrent->correlation : 0;
+}
+
+CallScope::CallScope(Call& call) : call_(call), outer_(gCurrent) {
+  gCurrent = &call_;
+  call_.correlation = ++gCorrelation;
+  call_.start = ticksNow();
+  if (Tracer* client = tracer()) {
+    call_.traced = client->wantsCall(call_.domain, call_.cbid);
+    client->enter(call_, currentContext());
+  }
+}
+
+CallScope::~CallScope() {
+  const Activity done = record(call_);
+  Tracer* client = tracer();
+  if (client) {
+    client->exit(call_, currentContext());
+  }
+  writeTruth(done);
+  if (client && call_.traced) {
+    client->happened(done);
+  }
+  gCurrent = outer_;
+}
+
+}  // namespace cudasim

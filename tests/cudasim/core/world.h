@@ -1,0 +1,36 @@
+#pragma once
+// The state that device.h's functions share. Internal to core/.
+
+#include "tests/cudasim/core/device.h"
+#include "tests/cudasim/core/tracer.h"
+
+#include <mutex>
+
+namespace cudasim {
+
+struct World {
+  std::mutex mutex;
+  std::mutex retiring;  // held from taking finished work to handing it over, so that a flush misses
+                        // nothing
+  std::deque<std::unique_ptr<CUctx_st>> contexts;
+  std::deque<std::unique_ptr<CUevent_st>> events;
+  std::vector<CUcontext> primaries;
+  uint32_t nextContext = 1;
+  uint32_t nextEvent = 1;
+  uint64_t nextEventSync = 1;
+  uint32_t nextGraph = 1;
+};
+
+World& world();
+
+// Requires: the world's lock. Completes and queues one operation; it begins at `earliestNs` or
+// later.
+uint64_t enqueue(CUstream stream, Activity activity, uint64_t earliestNs, uint64_t durationNs);
+// Requires: the world's lock.
+bool wants(uint32_t kind, CUcontext context);
+// What there is, as CUPTI's records.
+void emitDevices();
+void emitContext(CUcontext context);
+void emitStreams(CUcontext context);
+
+}  // namespace cudasim

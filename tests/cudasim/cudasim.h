@@ -1,0 +1,60 @@
+/* A simulated CUDA device for tests: what programs need of it beside CUDA's own API.
+ *
+ * Stand-ins for libcuda.so.1, libcudart.so.N and libcupti.so.N, built against NVIDIA's headers, run
+ * kernels of given durations, copies, sets, events and graphs on a timeline of their own, call
+ * CUPTI's callbacks and hand out CUPTI's own records. Programs are compiled against cuda.h or
+ * cuda_runtime_api.h and use the device as they would a real one; libcudasim.so, which the three
+ * share, also has the functions below. The folders cuda12/ (as CUPTI 12.6) and cuda13/ (as 13.0)
+ * differ in versions and in record layouts; put one of them first in LD_LIBRARY_PATH, or in a
+ * program's RPATH.
+ *
+ * Environment (read once):
+ *   CUDASIM_TRUTH=FILE        one line of JSON for each thing that happened, in ticks of CUPTI's
+ * clock; "traced":1 when CUPTI owes a record of it. See core/truth.h for what is written of lost
+ * records. CUDASIM_DEVICES=N         devices, 2 without it CUDASIM_NO_DRIVER=1       as on a
+ * machine without a GPU: cuInit gives CUDA_ERROR_NO_DEVICE, whatever enables anything in CUPTI
+ * gives CUPTI_ERROR_UNKNOWN CUDASIM_CUPTI_VERSION=N   what cuptiGetVersion says
+ *   CUDASIM_DROP_EVERY=N      CUPTI drops, and counts, every N-th record
+ *
+ * What differs from a real device: no code runs and no bytes move; the default stream is a stream
+ * like others and never waits for them; a captured stream is captured alone; the nodes of a graph
+ * are on the stream of its launch; contexts, streams and events are never freed; kernels of kind
+ * KERNEL are not serialised. Of CUPTI: records of all threads share one buffer at a time; a buffer
+ * that the client does not give is counted, where CUPTI before 12.9 would crash; a call of a flush
+ * from within a buffer callback is refused, where it could deadlock; the first runtime call is
+ * already traced; no NVTX, SYNCHRONIZE and STATE callbacks, metrics, events and PC samples. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUfunc_st;
+
+/* A kernel that runs for so many ns, for cudaLaunchKernel. One for each name; its name is CUPTI's
+ * until it is unloaded. */
+const void* cudasimKernel(const char* mangledName, uint64_t durationNs);
+/* The same for cuLaunchKernel: a CUfunction. */
+struct CUfunc_st* cudasimFunction(const char* mangledName, uint64_t durationNs);
+/* As when its module is unloaded: CUPTI's pointers to its name now point to other bytes. */
+void cudasimUnload(const void* kernel);
+
+/* What the calling thread submits next takes so long, whatever it is. */
+void cudasimNextDuration(uint64_t durationNs);
+
+/* The device (or the host) touches managed memory: a page fault and a migration, for CUPTI's
+ * unified memory counters. */
+void cudasimTouchManaged(void* address, size_t bytes, int byDevice);
+
+/* The driver compiles PTX for so long: CUPTI's JIT record. */
+void cudasimCompile(uint64_t durationNs);
+
+/* Everything that has happened is in the truth file: for programs that end by _exit or a signal. */
+void cudasimFlushTruth(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,141 @@
+// The driver's functions of kernels and graphs, and the lookup of functions by name.
+#include "tests/cudasim/core/graph.h"
+#include "tests/cudasim/core/memory.h"
+#include "tests/cudasim/driver/driver_call.h"
+
+#include <dlfcn.h>
+
+#include <string>
+
+using namespace cudasim;
+
+extern "C" {
+
+CUresult cuLaunchKernel(CUfunction f,
+                        unsigned int gridX,
+                        unsigned int gridY,
+                        unsigned int gridZ,
+                        unsigned int blockX,
+                        unsigned int blockY,
+                        unsigned int blockZ,
+                        unsigned int shared,
+                        CUstream hStream,
+                        void** kernelParams,
+                        void** extra) {
+  DRIVER_CALL(cuLaunchKernel,
+              f,
+              gridX,
+              gridY,
+              gridZ,
+              blockX,
+              blockY,
+              blockZ,
+              shared,
+              hStream,
+              kernelParams,
+              extra);
+  return call.symbol(f->name).on(hStream, [&](CUstream stream) {
+    return submit(stream, kernelWork(f, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared));
+  });
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config,
+                          CUfunction f,
+                          void** kernelParams,
+                          void** extra) {
+  DRIVER_CALL(cuLaunchKernelEx, config, f, kernelParams, extra);
+  return call.symbol(f->name).on(config->hStream, [&](CUstream stream) {
+    return submit(stream,
+                  kernelWork(f,
+                             {config->gridDimX, config->gridDimY, config->gridDimZ},
+                             {config->blockDimX, config->blockDimY, config->blockDimZ},
+                             config->sharedMemBytes));
+  });
+}
+
+CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) {
+  DRIVER_CALL(cuGraphCreate, phGraph, flags);
+  return call([&] {
+    *phGraph = createGraph();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode,
+                                 CUgraph hGraph,
+                                 const CUgraphNode* dependencies,
+                                 size_t numDependencies,
+                                 const CUDA_KERNEL_NODE_PARAMS* node) {
+  DRIVER_CALL(cuGraphAddKernelNode_v2, phGraphNode, hGraph, dependencies, numDependencies, node);
+  return call([&] {
+    const Work work = kernelWork(node->func,
+                                 {node->gridDimX, node->gridDimY, node->gridDimZ},
+                                 {node->blockDimX, node->blockDimY, node->blockDimZ},
+                                 node->sharedMemBytes);
+    *phGraphNode = addNode(hGraph, dependencies, numDependencies, work);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec,
+                                     CUgraph hGraph,
+                                     unsigned long long flags) {
+  DRIVER_CALL(cuGraphInstantiateWithFlags, phGraphExec, hGraph, flags);
+  return call([&] {
+    *phGraphExec = instantiate(hGraph);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
+  DRIVER_CALL(cuGraphLaunch, hGraph, hStream);
+  return call.on(hStream, [&](CUstream stream) { return launchGraph(stream, hGraph->work); });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
+  DRIVER_CALL(cuGraphExecDestroy, hGraphExec);
+  return call([&] { return CUDA_SUCCESS; });
+}
+
+CUresult cuGraphDestroy(CUgraph hGraph) {
+  DRIVER_CALL(cuGraphDestroy, hGraph);
+  return call([&] { return CUDA_SUCCESS; });
+}
+
+// The newest version of the function of that name, whatever version of CUDA was asked for.
+CUresult cuGetProcAddress_v2(const char* symbol,
+                             void** pfn,
+                             int /*cudaVersion*/,
+                             cuuint64_t /*flags*/,
+                             CUdriverProcAddressQueryResult* status) {
+  Dl_info self{};
+  dladdr(reinterpret_cast<void*>(cuInit), &self);
+  void* library = dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  *pfn = nullptr;
+  for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
+    if (!*pfn) {
+      *pfn = dlsym(library, (std::string(symbol) + suffix).c_str());
+    }
+  }
+  if (status) {
+    *status = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return *pfn ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+#undef cuGetProcAddress
+CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags) {
+  return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr);
+}
+
+CUresult cuGetErrorName(CUresult error, const char** pStr) {
+  *pStr = error == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult error, const char** pStr) {
+  *pStr = error == CUDA_SUCCESS ? "no error" : "an error of the simulated driver";
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"
