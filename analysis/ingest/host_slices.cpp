@@ -64,6 +64,7 @@ Result<void> HostSlices::addFlow(std::string_view kind,
   point.thread = place.thread.value;
   point.ns = place.ns;
   point.id = id;
+  point.at = place.at;
   point.line = place.line.value_or(SlicePlacer::Line());
   point.hasLine = place.line.has_value();
   point.kind = flowKinds_.numberOf(kind);
@@ -131,7 +132,8 @@ Result<void> HostSlices::settleFlows(std::int64_t beforeNs, std::int64_t next) {
     nextFlow_.slice = sliceOf(nextFlow_, next);
     if (nextFlow_.slice != 0 || nextFlow_.end == FlowEnd::Start)
       SONDE_TRY(settledFlows_.add(nextFlow_));
-    looseArrows_ += nextFlow_.slice == 0 ? 1 : 0;
+    if (nextFlow_.slice == 0)
+      loseArrow(nextFlow_.at);
     SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
   }
   return {};
@@ -162,10 +164,24 @@ Result<void> HostSlices::storeSlices(store::TraceWriter& writer, std::int64_t sh
   }
 }
 
-Result<void> HostSlices::storeLink(store::TraceWriter& writer,
-                                   const Flow& flow,
-                                   const FlowPoint& to) {
-  return flow.from.slice == 0 ? Result<void>() : writer.add(linkOf(flow.from, to));
+// Those at no slice are counted as they are settled.
+void HostSlices::lose(const FlowPoint& point) {
+  if (point.slice != 0)
+    loseArrow(point.at);
+}
+
+// A point that links begin at from now on, instead of the one before it.
+void HostSlices::begin(Flow& flow, const FlowPoint& point) {
+  if (!flow.isTied)
+    lose(flow.from);
+  flow.from = point;
+  flow.isTied = false;
+}
+
+// Links the point that links begin at, where it is at a slice, to another.
+Result<void> HostSlices::tie(store::TraceWriter& writer, Flow& flow, const FlowPoint& to) {
+  flow.isTied = flow.from.slice != 0;
+  return flow.isTied ? writer.add(linkOf(flow.from, to)) : Result<void>();
 }
 
 // The points of a flow come by time. A finish belongs to the last start before it; where clocks of
@@ -174,28 +190,36 @@ Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const
   flow.kind = point.kind;
   flow.id = point.id;
   if (point.end == FlowEnd::Start) {
-    flow.from = point;
+    begin(flow, point);
     ++flow.starts;
   } else if (flow.starts > 0) {
-    SONDE_TRY(storeLink(writer, flow, point));
-    looseArrows_ += flow.early.slice != 0 ? 1 : 0;
-    flow.early = {};
-    if (point.end == FlowEnd::Step)
-      flow.from = point;
+    SONDE_TRY(tie(writer, flow, point));
+    const bool isTied = flow.isTied;
+    lose(std::exchange(flow.early, {}));
+    if (point.end == FlowEnd::Step) {
+      begin(flow, point);
+      flow.isTied = isTied;
+    } else if (!isTied) {
+      lose(point);
+    }
   } else if (flow.early.slice == 0) {
     flow.early = point;
   } else {
-    ++looseArrows_;
+    lose(point);
   }
   return {};
 }
 
 // Begins another one.
 Result<void> HostSlices::endFlow(store::TraceWriter& writer, Flow& flow) {
-  const Flow ended = std::exchange(flow, {});
-  if (ended.starts == 1 && ended.early.slice != 0)
-    return storeLink(writer, ended, ended.early);
-  looseArrows_ += ended.early.slice != 0 ? 1 : 0;
+  Flow ended = std::exchange(flow, {});
+  const bool isOnlyEnd = ended.starts == 1 && ended.early.slice != 0;
+  if (isOnlyEnd)
+    SONDE_TRY(tie(writer, ended, ended.early));
+  if (!ended.isTied)
+    lose(ended.from);
+  if (!isOnlyEnd || !ended.isTied)
+    lose(ended.early);
   return {};
 }
 

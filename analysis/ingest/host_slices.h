@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/ingest/imported_file.h"
 #include "analysis/ingest/input/external_sorter.h"
 #include "analysis/ingest/slice_placer.h"
 #include "analysis/store/trace_writer.h"
@@ -46,6 +47,7 @@ class HostSlices {
   struct FlowPlace {
     model::ThreadId thread{};
     std::int64_t ns = 0;
+    std::uint64_t at = 0;  // in the file
     std::optional<SlicePlacer::Line> line{};
     bool isNext = false;
   };
@@ -59,8 +61,10 @@ class HostSlices {
   Result<bool> nextLaunch(Launch& into);
   // How many were passed over by nextLaunch() because another one came first.
   std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
-  // Points of flows that are at no slice, or have no other end.
-  std::uint64_t looseArrows() const noexcept { return looseArrows_; }
+  // One that addFlow() cannot be given.
+  void loseArrow(std::uint64_t at) { looseArrows_.add(at); }
+  // Points of flows that are in no link: at no slice, or without another end.
+  const LooseArrows& looseArrows() const noexcept { return looseArrows_; }
 
  private:
   // Texts by number, so that records of a fixed size can name them.
@@ -98,6 +102,7 @@ class HostSlices {
     std::int64_t ns;
     std::int64_t id;
     std::int64_t slice;
+    std::uint64_t at;
     SlicePlacer::Line line;
     std::uint32_t kind;
     FlowEnd end;
@@ -108,8 +113,9 @@ class HostSlices {
     std::uint32_t kind = 0;
     std::int64_t id = 0;
     int starts = 0;
-    FlowPoint from{};   // slice 0: nothing that a link can begin at
-    FlowPoint early{};  // came before any start; slice 0: none did
+    FlowPoint from{};     // slice 0: nothing that a link can begin at
+    bool isTied = false;  // `from` is in a link
+    FlowPoint early{};    // came before any start; slice 0: none did
   };
   struct FlowByPlace {
     bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
@@ -129,7 +135,9 @@ class HostSlices {
   Result<void> storeLinks(store::TraceWriter& writer);
   Result<void> addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point);
   Result<void> endFlow(store::TraceWriter& writer, Flow& flow);
-  Result<void> storeLink(store::TraceWriter& writer, const Flow& flow, const FlowPoint& to);
+  Result<void> tie(store::TraceWriter& writer, Flow& flow, const FlowPoint& to);
+  void begin(Flow& flow, const FlowPoint& point);
+  void lose(const FlowPoint& point);
   model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
 
   ExternalSorter<Staged, ByPlace> staged_;
@@ -141,7 +149,7 @@ class HostSlices {
   std::int64_t thread_ = 0;  // that the placer is at
   Launch lastLaunch_{};
   std::uint64_t repeatedLaunches_ = 0;
-  std::uint64_t looseArrows_ = 0;
+  LooseArrows looseArrows_;
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
   Words categories_;

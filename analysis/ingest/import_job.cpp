@@ -44,6 +44,7 @@ std::vector<std::pair<const char*, std::uint64_t>> lossesOf(const ImportedFile& 
           {"no time", imported.badTimes},
           {"not begun", imported.unpaired},
           {"not supported", imported.unsupported},
+          {"no link", imported.arrows.count},
           {"cut short", imported.faults.cutShort.empty() ? 0U : 1U}};  // at least one
 }
 
@@ -78,6 +79,12 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
     warn(fmt::format("{} events have no time that can be read", imported.badTimes));
   if (imported.unpaired > 0)
     warn(fmt::format("{} events end that did not begin", imported.unpaired));
+  if (imported.arrows.count > 0)
+    warn(fmt::format(
+        "{} ends of arrows are in no link, for want of a slice there, of another end or "
+        "of an id; the first is at byte {}",
+        imported.arrows.count,
+        imported.arrows.first));
   if (imported.negative > 0)
     warn(fmt::format("{} durations are negative: they are taken for 0", imported.negative));
   if (imported.faults.repaired > 0)

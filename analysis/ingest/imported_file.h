@@ -3,6 +3,7 @@
 
 #include "analysis/model/place.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,14 @@ struct FileFaults {
   }
 };
 
+// Ends of arrows (flows) that are in no link.
+struct LooseArrows {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  // where in the file the first of them is
+
+  void add(std::uint64_t at) { first = count++ == 0 ? at : std::min(first, at); }
+};
+
 struct ImportedFile {
   std::map<std::string, std::uint64_t, std::less<>> events;  // by category
   // Events that became rows; none: all of `events` but those not kept.
@@ -40,6 +49,7 @@ struct ImportedFile {
   std::uint64_t negative = 0;     // durations below zero, taken for zero
   std::uint64_t badTimes = 0;     // events without a time that can be read, left out
   std::uint64_t unpaired = 0;     // ends without a begin, left out
+  LooseArrows arrows;             // left out
   FileFaults faults;
   FileFaults values;  // single values that could not be read: their events are kept without them
   std::vector<std::string> warnings;  // what else is to be said of it, a line each

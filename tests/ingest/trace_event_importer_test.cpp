@@ -11,6 +11,7 @@
 namespace sonde::ingest {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -134,19 +135,47 @@ TEST_F(TraceEventImporterTest, CountsNumbersOfCountersThatCannotBeRead) {
                          ", with a number that cannot be read")));
 }
 
-TEST_F(TraceEventImporterTest, CountsArrowsThatLeadNowhere) {
-  const auto arrow = [](char phase, int id, int us) {
-    return eventOf(phase, "arrow", fmt::format(R"("ts": {}, "bp": "e", "id": {})", us, id));
+// The slice "a" lies from 0 to 5, "b" from 10 to 15.
+TEST_F(TraceEventImporterTest, CountsEndsOfArrowsThatAreInNoLink) {
+  const auto arrow = [](char phase, int us, const std::string& id) {
+    return eventOf(phase, "arrow", fmt::format(R"("ts": {}, "bp": "e"{})", us, id));
   };
-  importEvents({spanOf("cpu_op", "a", R"("ts": 0, "dur": 5)"),
-                spanOf("cpu_op", "b", R"("ts": 10, "dur": 5)"),
-                arrow('s', 1, 1),
-                arrow('f', 1, 11),
-                arrow('f', 2, 11),    // no start
-                arrow('s', 3, 1),     // no end: nothing is lost of what leads nowhere yet
-                arrow('f', 1, 20)});  // no slice
-  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM link"), "1");
-  EXPECT_THAT(summary_.warnings, ElementsAre(HasSubstr("2 ends of arrows are left out")));
+  const auto numbered = [&](char phase, int us, int id) {
+    return arrow(phase, us, fmt::format(R"(, "id": {})", id));
+  };
+  importEvents(
+      {spanOf("cpu_op", "a", R"("ts": 0, "dur": 5)"),
+       spanOf("cpu_op", "b", R"("ts": 10, "dur": 5)"),
+       numbered('s', 1, 1),
+       numbered('f', 11, 1),
+       numbered('f', 20, 1),  // 1: at no slice
+       numbered('f', 11, 2),  // 2: without a start
+       numbered('s', 1, 3),   // 3: without a finish
+       numbered('s', 1, 4),   // 4: another start comes
+       numbered('s', 2, 4),
+       numbered('t', 11, 4),
+       numbered('f', 1, 5),  // 5: before its only start, which is
+       numbered('s', 7, 5),  // 6: at no slice
+       numbered('s', 7, 6),  // 7: at no slice, so that
+       numbered('t', 10, 6),
+       numbered('f', 11, 6),
+       numbered('s', 7, 7),                 // 8: at no slice, so that
+       numbered('f', 11, 7),                // 9: this has no other end
+       arrow('s', 1, ""),                   // 10
+       arrow('s', 1, R"(, "bind_id": 7)"),  // 11
+       spanOf("cpu_op", "c", R"("ts": 30, "dur": 1, "bind_id": "0x7", "flow_out": true)"),
+       R"({"ph": "s", "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 1, "ts": 1, "id": 9})"});
+  EXPECT_EQ(rows("SELECT count(*) AS concat_row FROM link"), "3");
+  EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "no link|12");
+  EXPECT_EQ(summary_.dropped.at("no link"), 12U);
+  const std::string before = std::string(kHead) + spanOf("cpu_op", "a", R"("ts": 0, "dur": 5)") +
+                             spanOf("cpu_op", "b", R"("ts": 10, "dur": 5)") + numbered('s', 1, 1) +
+                             numbered('f', 11, 1);
+  const std::size_t separators = 4 * std::string(",\n").size();
+  EXPECT_THAT(summary_.warnings,
+              ElementsAre(AllOf(
+                  HasSubstr("12 ends of arrows are in no link"),
+                  HasSubstr(fmt::format("the first is at byte {}", before.size() + separators)))));
 }
 
 TEST_F(TraceEventImporterTest, TellsCountersOfOneNameApartByTheirId) {
@@ -223,11 +252,13 @@ TEST_F(TraceEventImporterTest, CountsWhatIsNotInTheTrace) {
                 eventOf('s', "flow", R"("ts": 3, "id": 1)"),
                 spanOf("cpu_op", "b", R"("ts": "soon", "dur": 1)")});
   EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss ORDER BY 1"),
-            "no time|1 not supported|2");
+            "no link|1 no time|1 not supported|2");
   EXPECT_EQ(summary_.kept, 2U);
   EXPECT_EQ(summary_.read.at("c"), 4U);
-  EXPECT_THAT(summary_.dropped,
-              ElementsAre(Pair("no time", 1), Pair("not kept", 1), Pair("not supported", 2)));
+  EXPECT_THAT(
+      summary_.dropped,
+      ElementsAre(
+          Pair("no link", 1), Pair("no time", 1), Pair("not kept", 1), Pair("not supported", 2)));
   EXPECT_THAT(summary_.warnings,
               Contains(HasSubstr("2 events are of phases that are not imported (F, S)")));
 }

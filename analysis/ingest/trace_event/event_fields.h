@@ -90,6 +90,7 @@ struct TraceEvent {
   Label id{};
   bool idIsLocal = false;  // to the process
   bool bindsEnclosing = false;
+  bool hasBindId = false;  // it is the end of an arrow, too
   OptionalNumber startNs{};
   OptionalNumber durNs{};
   bool badTime = false;  // a time is there that is none

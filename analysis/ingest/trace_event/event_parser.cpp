@@ -262,6 +262,10 @@ bool bindingField(od::value value, TraceEvent& event) {
   event.bindsEnclosing = scalarOf(value).text == std::string_view("e");
   return true;
 }
+bool bindIdField(od::value value, TraceEvent& event) {
+  event.hasBindId = !scalarOf(value).isNull;
+  return true;
+}
 
 // In the order in which kineto writes them; what only an export has last.
 constexpr FieldReader kFieldReaders[] = {
@@ -274,6 +278,7 @@ constexpr FieldReader kFieldReaders[] = {
     {"dur", timeField<&TraceEvent::durNs>},
     {"id", labelField<&TraceEvent::id>},
     {"bp", bindingField},
+    {"bind_id", bindIdField},
     {"kind", textField<&TraceEvent::kind>},
     {"iteration", integerField<&TraceEvent::iteration>},
     {"lane", integerField<&TraceEvent::lane>},

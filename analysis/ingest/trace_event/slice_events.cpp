@@ -113,14 +113,16 @@ Result<void> TraceEventImporter::instant(const TraceEvent& event) {
 // reliably: one real trace has 3,862 starts for 8,652 ends.
 Result<void> TraceEventImporter::flow(const TraceEvent& event) {
   using End = HostSlices::FlowEnd;
-  if (event.category == "ac2g" || event.category == "async_cpu_to_gpu" || event.id.text.empty())
+  if (event.category == "ac2g" || event.category == "async_cpu_to_gpu")
     return {};
-  if (isExport_ && !event.lane) {  // at a stream
-    ++result_.notKept;
+  const std::uint64_t at = reader_->byteOf(event);
+  const bool isAtStream = isExport_ && !event.lane;
+  if (event.id.text.empty() || isAtStream) {
+    slices_.loseArrow(at);
     return {};
   }
   const ImportedPlaces::Track track = places_.track(event.pid, event.tid);
-  HostSlices::FlowPlace place{track.thread, *event.startNs, {}};
+  HostSlices::FlowPlace place{track.thread, *event.startNs, at};
   if (event.lane && event.depth)
     place.line = {*event.lane, *event.depth};
   // An arrow ends at the slice that begins next, unless it says otherwise.
