@@ -123,6 +123,7 @@ TEST_P(CudaScript, AResetLosesTheDevicesRecords) {
 TEST_P(CudaScript, WithoutADriverNothingCanBeEnabled) {
   const Outcome got = run("mixed", {"CUDASIM_NO_DRIVER=1"});
   EXPECT_EQ(got.status, 3);
+  EXPECT_THAT(got.err, testing::HasSubstr("cudaErrorNoDevice"));
   EXPECT_EQ(got.end["enabled"], 999);
   EXPECT_THAT(got.records, testing::IsEmpty());
 }

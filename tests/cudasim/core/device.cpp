@@ -17,6 +17,8 @@
 namespace cudasim {
 namespace {
 
+constexpr uint64_t kRetireEvery = 4096;  // submissions: a program may never synchronise
+
 enum class Start { kNot, kUnderWay, kDone };
 std::atomic<Start> gStart{Start::kNot};
 std::mutex gStarting;
@@ -140,15 +142,20 @@ uint64_t enqueue(CUstream stream, Activity activity, uint64_t earliestNs, uint64
 }
 
 CUresult submit(CUstream stream, Work work) {
-  World& w = world();
-  const std::lock_guard lock(w.mutex);
-  if (stream->capture) {
-    capture(stream, work);
-    return CUDA_SUCCESS;
+  static std::atomic<uint64_t> submitted{0};
+  {
+    const std::lock_guard lock(world().mutex);
+    if (stream->capture) {
+      capture(stream, work);
+      return CUDA_SUCCESS;
+    }
+    work.activity.traced = wants(work.activity.kind, stream->context);
+    const uint64_t earliest = std::max(nowNs() + kLaunchLatencyNs, stream->endNs);
+    stream->endNs = enqueue(stream, work.activity, earliest, work.durationNs);
   }
-  work.activity.traced = wants(work.activity.kind, stream->context);
-  const uint64_t earliest = std::max(nowNs() + kLaunchLatencyNs, stream->endNs);
-  stream->endNs = enqueue(stream, work.activity, earliest, work.durationNs);
+  if (++submitted % kRetireEvery == 0) {
+    retire();
+  }
   return CUDA_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cinttypes>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -43,9 +43,10 @@ class Line {
  public:
   explicit Line(const char* kind) : text_("{\"kind\":\"") { (text_ += kind) += '"'; }
   Line& add(const char* key, uint64_t value) {
-    char number[32];
-    std::snprintf(number, sizeof number, "\":%" PRIu64, value);
-    ((text_ += ",\"") += key) += number;
+    char number[24];
+    const char* end = std::to_chars(number, number + sizeof number, value).ptr;
+    ((text_ += ",\"") += key) += "\":";
+    text_.append(number, static_cast<size_t>(end - number));
     return *this;
   }
   Line& addIf(const char* key, uint64_t value) { return value ? add(key, value) : *this; }

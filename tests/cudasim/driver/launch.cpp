@@ -5,9 +5,22 @@
 
 #include <dlfcn.h>
 
+#include <map>
 #include <string>
 
 using namespace cudasim;
+
+namespace {
+
+const std::map<CUresult, const char*>& errorNames() {
+  static const auto* names = new std::map<CUresult, const char*>{
+      {CUDA_SUCCESS, "CUDA_SUCCESS"},
+#include "driver_errors.inc"
+  };
+  return *names;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -129,13 +142,13 @@ CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuin
 }
 
 CUresult cuGetErrorName(CUresult error, const char** pStr) {
-  *pStr = error == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR";
-  return CUDA_SUCCESS;
+  const auto found = errorNames().find(error);
+  *pStr = found == errorNames().end() ? nullptr : found->second;
+  return *pStr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGetErrorString(CUresult error, const char** pStr) {
-  *pStr = error == CUDA_SUCCESS ? "no error" : "an error of the simulated driver";
-  return CUDA_SUCCESS;
+  return cuGetErrorName(error, pStr);
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace cudasim {
@@ -73,13 +74,16 @@ cudaError_t cudaPeekAtLastError(void) {
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
-  return error == cudaSuccess         ? "cudaSuccess"
-         : error == cudaErrorNoDevice ? "cudaErrorNoDevice"
-                                      : "cudaError";
+  static const auto* names = new std::map<cudaError_t, const char*>{
+      {cudaSuccess, "cudaSuccess"},
+#include "runtime_errors.inc"
+  };
+  const auto found = names->find(error);
+  return found == names->end() ? "unrecognized error code" : found->second;
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : "an error of the simulated runtime";
+  return cudaGetErrorName(error);
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
