@@ -30,7 +30,14 @@ void complete(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   const std::lock_guard lock(gMutex);
   ++gBuffers;
   CUpti_Activity* record = nullptr;
+  const uint8_t* expected = nullptr;
   while (gCupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+    const auto* at = reinterpret_cast<const uint8_t*>(record);
+    if (expected && at != expected) {
+      gRecords.push_back({{"kind", "a record of another size than the header's"}});
+    }
+    const size_t size = sizeOf(record, gCupti.version);
+    expected = size ? at + size : nullptr;
     gRecords.push_back(decode(record, gCupti.version));
   }
   std::free(buffer);

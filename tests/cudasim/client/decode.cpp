@@ -249,6 +249,27 @@ json decode(const CUpti_Activity* record, uint32_t version) {
   }
 }
 
+size_t sizeOf(const CUpti_Activity* record, uint32_t version) {
+  struct Sizes {
+    size_t newer;
+    size_t older;
+  };
+  static const auto* sizes = new std::map<CUpti_ActivityKind, Sizes>{
+      {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+       {sizeof(CUpti_ActivityKernel10), sizeof(CUpti_ActivityKernel9)}},
+      {CUPTI_ACTIVITY_KIND_MEMCPY, {sizeof(CUpti_ActivityMemcpy6), sizeof(CUpti_ActivityMemcpy5)}},
+      {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+       {sizeof(CUpti_ActivitySynchronization2), sizeof(CUpti_ActivitySynchronization)}},
+      {CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+       {sizeof(CUpti_ActivityCudaEvent2), sizeof(CUpti_ActivityCudaEvent)}},
+      {CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+       {sizeof(CUpti_ActivityMemoryPool3), sizeof(CUpti_ActivityMemoryPool2)}},
+      {CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+       {sizeof(CUpti_ActivityUnifiedMemoryCounter3), sizeof(CUpti_ActivityUnifiedMemoryCounter2)}}};
+  const auto found = sizes->find(record->kind);
+  return found == sizes->end() ? 0 : version >= kCuda13 ? found->second.newer : found->second.older;
+}
+
 std::vector<json> readLines(const std::string& path) {
   std::ifstream file(path);
   std::vector<json> lines;

@@ -15,6 +15,9 @@ namespace cudasim_client {
 // `cuptiVersion` is cuptiGetVersion's. A kind that is not known becomes {"kind": "unknown"}.
 nlohmann::json decode(const CUpti_Activity* record, uint32_t cuptiVersion);
 
+// The record's size by NVIDIA's headers; 0 for a kind that both versions lay out alike.
+size_t sizeOf(const CUpti_Activity* record, uint32_t cuptiVersion);
+
 // The truth file's lines.
 std::vector<nlohmann::json> readLines(const std::string& path);
 
