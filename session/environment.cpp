@@ -32,6 +32,17 @@ void prependVariable(Environment& environment, const std::string& name, const st
     setVariable(environment, name, old && !old->empty() ? value + ":" + *old : value);
 }
 
+// Sonde instead of another tool, which it is told of.
+void takePlace(Environment& environment,
+               const std::string& variable,
+               const std::string& chain,
+               const std::string& preload) {
+  const auto other = findVariable(environment, variable);
+  if (other && !other->empty() && *other != preload)
+    setVariable(environment, chain, *other);
+  setVariable(environment, variable, preload);
+}
+
 }  // namespace
 
 Result<Installation> findInstallation() {
@@ -55,10 +66,8 @@ Environment injectedEnvironment(const Environment& base,
                                 const InjectionRequest& request) {
   Environment environment = base;
   const std::string preload = installation.preload.string();
-  const auto nvtx = findVariable(environment, "NVTX_INJECTION64_PATH");
-  if (nvtx && !nvtx->empty() && *nvtx != preload)
-    setVariable(environment, "SONDE_CHAIN_NVTX", *nvtx);
-  setVariable(environment, "NVTX_INJECTION64_PATH", preload);
+  takePlace(environment, "NVTX_INJECTION64_PATH", "SONDE_CHAIN_NVTX", preload);
+  takePlace(environment, "CUDA_INJECTION64_PATH", "SONDE_CHAIN_CUDA", preload);
   prependVariable(environment, "LD_PRELOAD", preload);
   prependVariable(environment, "PYTHONPATH", installation.pythonFolder.string());
   setVariable(environment, "SONDE_SESSION", request.spoolFolder.string());

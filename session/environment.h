@@ -25,8 +25,8 @@ struct InjectionRequest {
   std::optional<std::string> sources;  // as given with --sources
 };
 
-// `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to, an
-// NVTX injection library of the user's kept in SONDE_CHAIN_NVTX.
+// `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to, the
+// user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and SONDE_CHAIN_CUDA.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);

@@ -52,7 +52,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Nccl, "nccl", true, false},
                                                  {Probe::Mpi, "mpi", true, false},
                                                  {Probe::Net, "net", true, true},
-                                                 {Probe::Cuda, "cuda", true, false},
+                                                 {Probe::Cuda, "cuda", true, true},
                                                  {Probe::Nvtx, "nvtx", true, true},
                                                  {Probe::System, "system", true, false},
                                                  {Probe::Io, "io", false, false},

@@ -119,6 +119,7 @@ Result<void> DeviceEvents::storeSyncs(store::TraceWriter& writer, std::int64_t s
     else if (staged.correlation != kNone && std::tie(record.process, record.correlation) ==
                                                 std::tie(staged.process, staged.correlation))
       staged.row.waitsForId = record.row.id;
+    staged.row.processId = model::ProcessId{staged.process};
     staged.row.startNs += shiftNs;
     SONDE_TRY(writer.add(staged.row));
   }

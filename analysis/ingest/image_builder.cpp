@@ -34,6 +34,12 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return loadRecord<wire::Collective>(at).probe;
     case wire::RecordKind::Transfer:
       return wire::Probe::Net;
+    case wire::RecordKind::DeviceCall:
+    case wire::RecordKind::Kernel:
+    case wire::RecordKind::DeviceCopy:
+    case wire::RecordKind::DeviceSync:
+    case wire::RecordKind::DeviceMemory:
+      return wire::Probe::Cuda;
     case wire::RecordKind::ClockSync:
     case wire::RecordKind::ThreadEnd:
     case wire::RecordKind::Fork:
@@ -59,7 +65,8 @@ ImageBuilder::ImageBuilder(
       time_(time),
       spool_(std::move(spool)),
       process_(process),
-      probeMask_(probeMask) {}
+      probeMask_(probeMask),
+      devices_(sink_, time_, spool_, process_, dictionary_) {}
 
 void ImageBuilder::begin() {
   process_.row.id = sink_.add(process_.row);
@@ -98,6 +105,8 @@ void ImageBuilder::define(std::span<const std::byte> bytes) {
     case wire::DefinitionKind::ThreadName:
     case wire::DefinitionKind::Channel:
     case wire::DefinitionKind::Communicator:
+    case wire::DefinitionKind::Device:
+    case wire::DefinitionKind::Stream:
       waiting_.emplace_back(bytes.begin(), bytes.end());
       return;
   }
@@ -107,6 +116,11 @@ void ImageBuilder::define(std::span<const std::byte> bytes) {
 void ImageBuilder::definitionsDone() {
   for (const std::vector<std::byte>& bytes : waiting_) {
     bool whole = true;
+    const auto device = [&](const auto& definition) {
+      whole = definition.has_value();
+      if (whole)
+        devices_.define(*definition);
+    };
     const auto with = [&](auto definition, auto use) {
       whole = definition.has_value();
       if (whole)
@@ -121,6 +135,12 @@ void ImageBuilder::definitionsDone() {
         break;
       case wire::DefinitionKind::Channel:
         defineChannel(bytes);
+        break;
+      case wire::DefinitionKind::Device:
+        device(loadDefinition<wire::DeviceDefinition>(bytes));
+        break;
+      case wire::DefinitionKind::Stream:
+        device(loadDefinition<wire::StreamDefinition>(bytes));
         break;
       default:
         defineCommunicator(bytes);
@@ -144,7 +164,14 @@ ImageBuilder::Thread& ImageBuilder::addThread(const wire::ThreadDefinition& defi
   thread->row.tid = definition.tid;
   if (definition.startTicks != 0)
     thread->row.startNs = time_.toNs(definition.startTicks);
-  thread->row.id = sink_.add(thread->row);
+  std::vector<ThreadOfTid>& same = threadsByTid_[definition.tid];
+  if (!same.empty() && same.back().isOnlyCalled) {
+    thread->row.id = same.back().row;
+    sink_.update(thread->row);
+  } else {
+    thread->row.id = sink_.add(thread->row);
+  }
+  noteTid(*thread);
   return *(threads_[definition.thread] = std::move(thread));
 }
 

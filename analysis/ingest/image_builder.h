@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis/ingest/clock_fit.h"
+#include "analysis/ingest/device_rows.h"
 #include "analysis/ingest/dictionary.h"
 #include "analysis/ingest/process_row.h"
 #include "analysis/ingest/row_sink.h"
@@ -130,12 +131,20 @@ class ImageBuilder {
   void onThreadEnd(Thread& thread, const std::byte* at);
   void onFork(Thread& thread, const std::byte* at);
   void onExec(Thread& thread, const std::byte* at);
+  void onDeviceCall(Thread& thread, const std::byte* at);
+  template <typename Record>
+  void onDevice(Thread& thread, const std::byte* at);
+  void onDeviceMemory(Thread& thread, const std::byte* at);
 
   void defineThread(const wire::ThreadDefinition& definition);
   void defineThreadName(const wire::ThreadNameDefinition& definition);
   void defineChannel(std::span<const std::byte> bytes);
   void defineCommunicator(std::span<const std::byte> bytes);
 
+  // The row of the thread with this kernel id that ran at `ns`. One that Sonde has not heard of
+  // gets its row now.
+  model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns);
+  void noteTid(const Thread& thread);
   Thread& threadOf(std::uint32_t index);
   Thread& addThread(const wire::ThreadDefinition& definition);
   std::int64_t advance(Thread& thread, std::uint64_t ticks);
@@ -187,6 +196,7 @@ class ImageBuilder {
   Result<void> restoreMaps(std::string& blob);
   Result<void> restoreProcess();
   Result<void> restoreOpenScopes();
+  Result<void> restoreAllocations();
 
   RowSink& sink_;
   TimeBase time_;
@@ -194,10 +204,18 @@ class ImageBuilder {
   ProcessRow& process_;
   std::uint32_t probeMask_;
   Dictionary dictionary_;
+  DeviceRows devices_;
   ImageCounts counts_;
   // Those that may still write, and those that did since the last save(); of the others the trace
   // has the state.
   std::unordered_map<std::uint32_t, std::unique_ptr<Thread>> threads_;
+  // The threads of one kernel id, by start: it may be given again.
+  struct ThreadOfTid {
+    std::int64_t startNs = 0;
+    model::ThreadId row{};
+    bool isOnlyCalled = false;  // it is known from calls alone
+  };
+  std::unordered_map<std::int64_t, std::vector<ThreadOfTid>> threadsByTid_;
   std::unordered_map<std::uint32_t, model::ChannelId> channels_;
   std::unordered_map<std::uint32_t, model::CommunicatorId> communicators_;
   std::vector<std::vector<std::byte>> waiting_;  // definitions that refer to others

@@ -2,6 +2,7 @@
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
 #include "analysis/ingest/wire_words.h"
+#include "collector/wire/device_records.h"
 
 #include <algorithm>
 #include <bit>
@@ -32,7 +33,12 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onClockSync,
                                &ImageBuilder::onThreadEnd,
                                &ImageBuilder::onFork,
-                               &ImageBuilder::onExec};
+                               &ImageBuilder::onExec,
+                               &ImageBuilder::onDeviceCall,
+                               &ImageBuilder::onDevice<wire::Kernel>,
+                               &ImageBuilder::onDevice<wire::DeviceCopy>,
+                               &ImageBuilder::onDevice<wire::DeviceSync>,
+                               &ImageBuilder::onDeviceMemory};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -268,6 +274,63 @@ void ImageBuilder::onExec(Thread& thread, const std::byte* at) {
          thread.lastId,
          sink_.intern("not followed"),
          dictionary_.text(record.reason));
+}
+
+void ImageBuilder::noteTid(const Thread& thread) {
+  std::vector<ThreadOfTid>& same = threadsByTid_[thread.row.tid];
+  if (!same.empty() && same.back().row == thread.row.id)
+    same.pop_back();
+  same.push_back({thread.row.startNs.value_or(0), thread.row.id, false});
+}
+
+model::ThreadId ImageBuilder::threadOfTid(std::int32_t tid, std::int64_t ns) {
+  std::vector<ThreadOfTid>& same = threadsByTid_[tid];
+  for (auto thread = same.rbegin(); thread != same.rend(); ++thread) {
+    if (thread->startNs <= ns)
+      return thread->row;
+  }
+  // A thread begins for Sonde with what it is recorded to do first, which may come after this.
+  if (!same.empty())
+    return same.front().row;
+  model::Thread row;
+  row.processId = process_.row.id;
+  row.tid = tid;
+  row.id = sink_.add(row);
+  same.push_back({ns, row.id, true});
+  sink_.setState(spool_, "tid", tid, row.id.value);
+  return row.id;
+}
+
+// Where it stands among the slices of its thread is found when all are there.
+void ImageBuilder::onDeviceCall(Thread&, const std::byte* at) {
+  const auto record = loadRecord<wire::DeviceCall>(at);
+  const std::int64_t startNs = time_.toNs(record.beginTicks);
+  const std::int64_t endNs = std::max(startNs, time_.toNs(record.endTicks));
+  lastNs_ = std::max(lastNs_, endNs);
+  model::Slice slice;
+  slice.threadId = threadOfTid(
+      record.tid != 0 ? record.tid : static_cast<std::int32_t>(process_.row.pid), startNs);
+  slice.kind = model::SliceKind::Api;
+  slice.category = deviceCallWord(record.header.detail);
+  slice.nameId = dictionary_.name(sink_, record.header.subject);
+  slice.startNs = startNs;
+  slice.durNs = endNs - startNs;
+  if (record.correlation != 0)
+    slice.correlationId = record.correlation;
+  const model::SliceId id = sink_.add(slice);
+  if (record.result != 0)
+    addArg(model::Owner::Slice, id.value, sink_.intern("result"), std::int64_t{record.result});
+}
+
+template <typename Record>
+void ImageBuilder::onDevice(Thread&, const std::byte* at) {
+  if (devices_.add(loadRecord<Record>(at)) == 0)
+    ++counts_.damaged;
+  lastNs_ = std::max(lastNs_, devices_.lastNs());
+}
+
+void ImageBuilder::onDeviceMemory(Thread&, const std::byte* at) {
+  devices_.add(loadRecord<wire::DeviceMemory>(at));
 }
 
 void ImageBuilder::addArg(model::Owner owner,

@@ -175,12 +175,18 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       channels_[key] = states.id<model::ChannelId>(2);
     else if (kind == "communicator")
       communicators_[key] = states.id<model::CommunicatorId>(2);
+    else if (kind == "device")
+      devices_.restoreDevice(key, states.id<model::DeviceId>(2));
+    else if (kind == "stream")
+      devices_.restoreStream(key, states.id<model::StreamId>(2));
+    else if (kind == "tid")
+      threadsByTid_[states.integer(1)].push_back({0, states.id<model::ThreadId>(2), true});
     else if (kind == "process")
       process_.row.id = states.id<model::ProcessId>(2);
     else if (kind == "builder")
       blob = states.text(2);
     else if (kind == "thread")
-      threads_[key] = unpackThread(states.text(2));
+      noteTid(*(threads_[key] = unpackThread(states.text(2))));
   }
 }
 
@@ -221,6 +227,27 @@ Result<void> ImageBuilder::restoreProcess() {
   return {};
 }
 
+Result<void> ImageBuilder::restoreAllocations() {
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   sink_.writer().database().prepare(
+                       "SELECT id, device_id, address, bytes, alloc_ns FROM allocation WHERE "
+                       "process_id = ?1 AND free_ns IS NULL"));
+  rows.bindAll(process_.row.id);
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      return {};
+    model::Allocation open;
+    open.id = rows.id<model::AllocationId>(0);
+    open.processId = process_.row.id;
+    open.deviceId = rows.id<model::DeviceId>(1);
+    open.address = rows.integer(2);
+    open.bytes = rows.integer(3);
+    open.allocNs = rows.integer(4);
+    devices_.restore(open);
+  }
+}
+
 Result<bool> ImageBuilder::restore() {
   std::string blob;
   SONDE_TRY(restoreMaps(blob));
@@ -229,6 +256,7 @@ Result<bool> ImageBuilder::restore() {
   SONDE_TRY(restoreProcess());
   unpack(blob);
   SONDE_TRY(restoreOpenScopes());
+  SONDE_TRY(restoreAllocations());
   dropEndedThreads();
   return true;
 }

@@ -1,5 +1,7 @@
 #include "analysis/ingest/wire_words.h"
 
+#include "collector/wire/device_records.h"
+
 #include <algorithm>
 #include <array>
 
@@ -29,22 +31,10 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::Probe::Cou
     "system"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind::Count)> kRecords =
-    {"name",
-     "scope begin",
-     "scope end",
-     "call",
-     "range begin",
-     "range end",
-     "mark",
-     "scalar",
-     "iteration info",
-     "arg",
-     "collective",
-     "transfer",
-     "clock sync",
-     "thread end",
-     "fork",
-     "exec"};
+    {"name",        "scope begin", "scope end",      "call", "range begin", "range end",
+     "mark",        "scalar",      "iteration info", "arg",  "collective",  "transfer",
+     "clock sync",  "thread end",  "fork",           "exec", "device call", "kernel",
+     "device copy", "device sync", "device memory"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",
@@ -54,7 +44,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason
      "unbalanced",
      "no thread",
      "names",
-     "spool not reachable"};
+     "spool not reachable",
+     "tracer"};
 
 }  // namespace
 
@@ -69,6 +60,19 @@ std::string_view knownProbeWord(std::string_view word) noexcept {
 
 std::string_view recordWord(wire::RecordKind kind) noexcept {
   return at(kRecords, static_cast<std::size_t>(kind));
+}
+
+std::string_view deviceCallWord(std::uint8_t number) noexcept {
+  switch (static_cast<wire::DeviceCallKind>(number)) {
+    case wire::DeviceCallKind::Runtime:
+      return "cuda_runtime";
+    case wire::DeviceCallKind::Driver:
+      return "cuda_driver";
+    case wire::DeviceCallKind::Overhead:
+    case wire::DeviceCallKind::Compile:
+      return "overhead";
+  }
+  return probeWord(wire::Probe::Cuda);
 }
 
 std::string_view lossWord(wire::LossReason reason) noexcept {

@@ -16,6 +16,8 @@ std::string_view knownProbeWord(std::string_view word) noexcept;
 // `loss.kind`.
 std::string_view recordWord(wire::RecordKind kind) noexcept;
 // `loss.reason`.
+// The category of a device call's slice.
+std::string_view deviceCallWord(std::uint8_t number) noexcept;
 std::string_view lossWord(wire::LossReason reason) noexcept;
 
 // The model's value of the same number; nothing when the number is none.

@@ -54,6 +54,7 @@ struct Copy {
 
 struct Sync {
   SyncId id{};
+  ProcessId processId{};
   StreamId streamId{};
   SyncKind kind = SyncKind::Stream;
   OptionalInt eventId{};
@@ -61,6 +62,19 @@ struct Sync {
   std::int64_t startNs = 0;
   OptionalInt durNs{};
   OptionalInt correlationId{};
+};
+
+// Memory of a device, or of the host that devices reach.
+struct Allocation {
+  AllocationId id{};
+  ProcessId processId{};
+  DeviceId deviceId{};
+  std::int64_t address = 0;
+  std::int64_t bytes = 0;
+  std::int64_t allocNs = 0;
+  OptionalInt freeNs{};
+  SliceId scopeId{};
+  StackId stackId{};
 };
 
 }  // namespace sonde::model

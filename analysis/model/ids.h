@@ -15,6 +15,7 @@ using SliceId = StrongId<struct SliceTag>;
 using KernelId = StrongId<struct KernelTag>;
 using CopyId = StrongId<struct CopyTag>;
 using SyncId = StrongId<struct SyncTag>;
+using AllocationId = StrongId<struct AllocationTag>;
 using CommunicatorId = StrongId<struct CommunicatorTag>;
 using CollectiveId = StrongId<struct CollectiveTag>;
 using ChannelId = StrongId<struct ChannelTag>;

@@ -170,6 +170,11 @@ Result<void> inheritScopes(Database& trace) {
   SONDE_TRY_ASSIGN(const auto processes, readBackwards(trace));
   for (const auto& [processId, backwards] : processes)
     SONDE_TRY(ProcessPass(trace, backwards).run(processId));
+  for (const std::string_view table : {"kernel", "copy"})
+    SONDE_TRY(trace.exec(fmt::format(
+        "UPDATE {} SET scope_id = (SELECT s.scope_id FROM slice s WHERE s.id = launch_slice_id) "
+        "WHERE scope_id IS NULL AND launch_slice_id IS NOT NULL",
+        table)));
   return {};
 }
 

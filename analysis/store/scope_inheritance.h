@@ -10,6 +10,7 @@ namespace sonde::store {
 // A slice without a scope that starts while another thread of its process is inside a `backward`
 // slice gets the innermost scope that is open there at that time (of several threads the one whose
 // backward began last), and scope_how 'inherited'. Backward slices themselves inherit nothing.
+// What was launched by a slice has its scope.
 // Requires: a transaction and slice_by_line.
 Result<void> inheritScopes(Database& trace);
 

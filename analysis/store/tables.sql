@@ -53,7 +53,7 @@ CREATE TABLE copy(id INTEGER PRIMARY KEY, stream_id INTEGER NOT NULL REFERENCES 
   kind TEXT NOT NULL CHECK(kind IN ('host_to_device', 'device_to_host', 'device_to_device', 'host_to_host',
     'peer_to_peer', 'set', 'other')),
   peer_device_id INTEGER REFERENCES device, pinned INTEGER);
-CREATE TABLE sync(id INTEGER PRIMARY KEY, stream_id INTEGER REFERENCES stream,
+CREATE TABLE sync(id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process, stream_id INTEGER REFERENCES stream,
   kind TEXT NOT NULL CHECK(kind IN ('stream', 'context', 'event', 'record', 'wait')), event_id INTEGER,
   waits_for_id INTEGER REFERENCES sync, start_ns INTEGER NOT NULL, dur_ns INTEGER, correlation_id INTEGER);
 
@@ -119,7 +119,7 @@ CREATE TABLE frame(id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK(kind IN ('na
 CREATE TABLE stack(id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES stack, frame_id INTEGER NOT NULL REFERENCES frame);
 CREATE TABLE stack_sample(thread_id INTEGER NOT NULL REFERENCES thread, ts_ns INTEGER NOT NULL,
   stack_id INTEGER REFERENCES stack, weight INTEGER NOT NULL, truncated INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE allocation(process_id INTEGER NOT NULL REFERENCES process, device_id INTEGER REFERENCES device,
+CREATE TABLE allocation(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process, device_id INTEGER REFERENCES device,
   address INTEGER NOT NULL, bytes INTEGER NOT NULL, alloc_ns INTEGER NOT NULL, free_ns INTEGER,
   scope_id INTEGER REFERENCES slice, stack_id INTEGER REFERENCES stack);
 

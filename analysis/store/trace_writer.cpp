@@ -136,6 +136,18 @@ Result<void> TraceWriter::update(const model::Thread& row) {
   return state_->replace(Table::Thread, *this, row);
 }
 
+Result<void> TraceWriter::update(const model::Device& row) {
+  return state_->replace(Table::Device, *this, row);
+}
+
+Result<void> TraceWriter::update(const model::Stream& row) {
+  return state_->replace(Table::Stream, *this, row);
+}
+
+Result<void> TraceWriter::update(const model::Allocation& row) {
+  return state_->replace(Table::Allocation, *this, row);
+}
+
 Result<void> TraceWriter::update(const model::Iteration& row) {
   return state_->replace(Table::Iteration, *this, row);
 }

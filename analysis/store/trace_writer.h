@@ -82,6 +82,7 @@ class TraceWriter {
   Result<model::FrameId> add(const model::Frame& row);
   Result<model::StackId> add(const model::Stack& row);
   Result<void> add(const model::StackSample& row);
+  Result<model::AllocationId> add(const model::Allocation& row);
   Result<void> add(const model::Overhead& row);
   Result<void> add(const model::ProbeCall& row);
   Result<void> add(const model::Loss& row);
@@ -90,6 +91,9 @@ class TraceWriter {
   // Overwrite the row of that id, all columns.
   Result<void> update(const model::Process& row);
   Result<void> update(const model::Thread& row);
+  Result<void> update(const model::Device& row);
+  Result<void> update(const model::Stream& row);
+  Result<void> update(const model::Allocation& row);
   Result<void> update(const model::Iteration& row);
 
   // A slice turned out to lie in another one.

@@ -124,6 +124,7 @@ Result<model::CopyId> TraceWriter::add(const model::Copy& row) {
 Result<model::SyncId> TraceWriter::add(const model::Sync& row) {
   return state_->insertWithId(Table::Sync,
                               row.id,
+                              row.processId,
                               row.streamId,
                               wordOf(row.kind),
                               row.eventId,
@@ -249,6 +250,19 @@ Result<model::StackId> TraceWriter::add(const model::Stack& row) {
 Result<void> TraceWriter::add(const model::StackSample& row) {
   return state_->insert(
       Table::StackSample, row.threadId, row.tsNs, row.stackId, row.weightNs, row.truncated);
+}
+
+Result<model::AllocationId> TraceWriter::add(const model::Allocation& row) {
+  return state_->insertWithId(Table::Allocation,
+                              row.id,
+                              row.processId,
+                              row.deviceId,
+                              row.address,
+                              row.bytes,
+                              row.allocNs,
+                              row.freeNs,
+                              row.scopeId,
+                              row.stackId);
 }
 
 Result<void> TraceWriter::add(const model::Overhead& row) {

@@ -16,27 +16,6 @@ using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
 
-// The record's number; 0 when it was not written.
-template <typename Record>
-std::uint64_t emit(Record& record, RecordKind kind, Probe probe) noexcept {
-  record.header.size = sizeof record;
-  record.header.kind = kind;
-  ThreadState* state = enter(probe, kind);
-  if (state == nullptr)
-    return 0;
-  auto* place = reserve<Record>(state);
-  std::uint64_t number = 0;
-  if (place != nullptr) {
-    *place = record;
-    publish<Record>(state);
-    number = state->records;
-  }
-  leave(state);
-  if (place == nullptr)
-    countLoss(probe, kind, whyNoRoom(gSpool));
-  return number;
-}
-
 wire::RecordHeader header(std::uint32_t subject, std::uint8_t detail = 0) noexcept {
   return {0, RecordKind::Count, detail, subject};
 }

@@ -2,6 +2,7 @@
 // guard: it belongs between enter() and leave().
 #pragma once
 
+#include "collector/core/emit.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
 
@@ -39,6 +40,28 @@ void publish(ThreadState* state) noexcept {
   state->slot->committed.store(
       static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
       std::memory_order_release);
+}
+
+// Writes a whole record of the calling thread. Its number; 0 when it was not written, and counted.
+// Requires: not the guard, which is taken.
+template <typename Record>
+std::uint64_t emit(Record& record, wire::RecordKind kind, wire::Probe probe) noexcept {
+  record.header.size = sizeof record;
+  record.header.kind = kind;
+  ThreadState* state = enter(probe, kind);
+  if (state == nullptr)
+    return 0;
+  auto* place = reserve<Record>(state);
+  std::uint64_t number = 0;
+  if (place != nullptr) {
+    *place = record;
+    publish<Record>(state);
+    number = state->records;
+  }
+  leave(state);
+  if (place == nullptr)
+    countLoss(probe, kind, whyNoRoom(gSpool));
+  return number;
 }
 
 inline std::uint8_t detailOf(wire::SliceKind kind) noexcept {

@@ -20,7 +20,9 @@ enum class DefinitionKind : std::uint16_t {
   Thread = 2,
   ThreadName = 3,
   Channel = 4,
-  Communicator = 5
+  Communicator = 5,
+  Device = 6,
+  Stream = 7,
 };
 
 struct DefinitionHeader {
@@ -84,8 +86,31 @@ struct CommunicatorDefinition {
   std::uint8_t reserved[7];
 };
 
+// A device of this process. Comes again when more is known of it.
+struct DeviceDefinition {
+  DefinitionHeader header;
+  std::uint32_t ordinal;  // as this process counts them
+  std::uint32_t name;     // 0: not known
+  std::uint64_t memoryBytes;
+  std::uint8_t uuid[16];  // all 0: not known
+};
+
+// A stream of a device. Comes again when its priority becomes known.
+struct StreamDefinition {
+  static constexpr std::uint32_t kHasPriority = 0x01;
+  DefinitionHeader header;
+  std::uint32_t id;
+  std::uint32_t device;  // ordinal; kNoDevice: not known
+  std::uint32_t context;
+  std::uint32_t number;  // unique in its context
+  std::int32_t priority;
+  std::uint32_t flags;
+  static constexpr std::uint32_t kNoDevice = 0xffff'ffff;
+};
+
 static_assert(sizeof(DefinitionHeader) == 8 && sizeof(StringDefinition) == 16);
 static_assert(sizeof(ThreadDefinition) == 24 && sizeof(ThreadNameDefinition) == 16);
 static_assert(sizeof(ChannelDefinition) == 32 && sizeof(CommunicatorDefinition) == 32);
+static_assert(sizeof(DeviceDefinition) == 40 && sizeof(StreamDefinition) == 32);
 
 }  // namespace sonde::wire

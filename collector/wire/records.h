@@ -34,7 +34,13 @@ enum class RecordKind : std::uint8_t {
   ThreadEnd = 13,
   Fork = 14,
   Exec = 15,
-  Count = 16,  // one past the last kind this version writes; not a kind
+  // device_records.h
+  DeviceCall = 16,
+  Kernel = 17,
+  DeviceCopy = 18,
+  DeviceSync = 19,
+  DeviceMemory = 20,
+  Count = 21,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {

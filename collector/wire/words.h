@@ -89,8 +89,9 @@ enum class LossReason : std::uint8_t {
   NoThread = 5,     // the thread could not be registered
   Names = 6,        // more distinct strings than the table holds; counts them, not records
   Unreachable =
-      7,  // the spool could not be opened: another user's now, another root, no descriptor
-  Count = 8,
+      7,       // the spool could not be opened: another user's now, another root, no descriptor
+  Tracer = 8,  // the device's own tracing library had no room or no time
+  Count = 9,
 };
 
 }  // namespace sonde::wire

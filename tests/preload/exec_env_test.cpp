@@ -34,6 +34,7 @@ class ExecEnvironment : public ::testing::Test {
         "SONDE_SESSION=/tmp/s",
         "SONDE_SOURCES=net,nvtx",
         std::string("NVTX_INJECTION64_PATH=") + kLibrary,
+        std::string("CUDA_INJECTION64_PATH=") + kLibrary,
         std::string("PYTHONPATH=") + kPython + ":/home/me"};
     std::vector<char*> environment = pointers(own);
     rememberEnvironment(environment.data(), kLibrary);
@@ -61,6 +62,7 @@ TEST_F(ExecEnvironment, AnEmptyOneGetsAllThatTheRecorderGave) {
                                    "SONDE_SESSION=/tmp/s",
                                    "SONDE_SOURCES=net,nvtx",
                                    std::string("NVTX_INJECTION64_PATH=") + kLibrary,
+                                   std::string("CUDA_INJECTION64_PATH=") + kLibrary,
                                    std::string("PYTHONPATH=") + kPython));
 }
 
@@ -70,7 +72,8 @@ TEST_F(ExecEnvironment, ACompleteOneStaysAsItIs) {
                                              "SONDE_SESSION=/tmp/another",
                                              "SONDE_SOURCES=nvtx",
                                              std::string("PYTHONPATH=/a:") + kPython,
-                                             std::string("NVTX_INJECTION64_PATH=") + kLibrary};
+                                             std::string("NVTX_INJECTION64_PATH=") + kLibrary,
+                                             std::string("CUDA_INJECTION64_PATH=") + kLibrary};
   std::vector<std::string> copy = complete;
   EXPECT_TRUE(isComplete(pointers(copy).data()));
   EXPECT_EQ(build(complete), complete);
@@ -80,12 +83,15 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
   EXPECT_THAT(build({"LD_PRELOAD=/x.so",
                      "PYTHONPATH=/a:/b",
                      "NVTX_INJECTION64_PATH=/tool.so",
+                     "CUDA_INJECTION64_PATH=/cuda.so",
                      "SONDE_SESSION=/o",
                      "SONDE_SOURCES="}),
               ElementsAre(std::string("LD_PRELOAD=") + kLibrary + ":/x.so",
                           std::string("PYTHONPATH=") + kPython + ":/a:/b",
                           std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                           "SONDE_CHAIN_NVTX=/tool.so",
+                          std::string("CUDA_INJECTION64_PATH=") + kLibrary,
+                          "SONDE_CHAIN_CUDA=/cuda.so",
                           "SONDE_SESSION=/o",
                           "SONDE_SOURCES="));
 }

@@ -25,6 +25,7 @@ TEST(Environment, BringsTheLibraryIntoAPlainProgram) {
   EXPECT_EQ(value(environment, "HOME"), "/root");
   EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload);
   EXPECT_EQ(value(environment, "NVTX_INJECTION64_PATH"), kInstalled.preload);
+  EXPECT_EQ(value(environment, "CUDA_INJECTION64_PATH"), kInstalled.preload);
   EXPECT_EQ(value(environment, "PYTHONPATH"), kInstalled.pythonFolder);
   EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
   EXPECT_EQ(value(environment, "SONDE_SOURCES"), "(unset)");
@@ -35,6 +36,7 @@ TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
   const auto environment = injectedEnvironment({"LD_PRELOAD=/j/libjemalloc.so",
                                                 "PYTHONPATH=/a:/b",
                                                 "NVTX_INJECTION64_PATH=/n/other.so",
+                                                "CUDA_INJECTION64_PATH=/c/other.so",
                                                 "SONDE_SOURCES=io",
                                                 "SONDE_SESSION=/old"},
                                                kInstalled,
@@ -42,6 +44,7 @@ TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
   EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j/libjemalloc.so");
   EXPECT_EQ(value(environment, "PYTHONPATH"), kInstalled.pythonFolder.string() + ":/a:/b");
   EXPECT_EQ(value(environment, "SONDE_CHAIN_NVTX"), "/n/other.so");
+  EXPECT_EQ(value(environment, "SONDE_CHAIN_CUDA"), "/c/other.so");
   EXPECT_EQ(value(environment, "SONDE_SOURCES"), "net,annotation");
   EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
 }
@@ -52,6 +55,7 @@ TEST(Environment, AnotherRecorderInsideAddsNothingTwice) {
   EXPECT_EQ(value(twice, "LD_PRELOAD"), kInstalled.preload);
   EXPECT_EQ(value(twice, "PYTHONPATH"), kInstalled.pythonFolder);
   EXPECT_EQ(value(twice, "SONDE_CHAIN_NVTX"), "(unset)");
+  EXPECT_EQ(value(twice, "SONDE_CHAIN_CUDA"), "(unset)");
   EXPECT_EQ(value(twice, "SONDE_SESSION"), "/tmp/b");
 }
 

@@ -165,6 +165,25 @@ std::uint32_t SpoolBuilder::channel(wire::ChannelKind kind,
   return definition.id;
 }
 
+void SpoolBuilder::device(std::uint32_t ordinal, std::string_view name, std::uint8_t uuid) {
+  wire::DeviceDefinition definition{};
+  definition.ordinal = ordinal;
+  definition.name = string(name);
+  definition.memoryBytes = std::uint64_t{80} << 30;
+  definition.uuid[15] = uuid;
+  define(wire::DefinitionKind::Device, bytesOf(definition));
+}
+
+std::uint32_t SpoolBuilder::stream(std::uint32_t device, std::uint32_t number) {
+  wire::StreamDefinition definition{};
+  definition.id = nextStream_++;
+  definition.device = device;
+  definition.context = 1;
+  definition.number = number;
+  define(wire::DefinitionKind::Stream, bytesOf(definition));
+  return definition.id;
+}
+
 std::uint32_t SpoolBuilder::communicator(std::string_view key,
                                          std::vector<std::int32_t> ranks,
                                          std::int32_t position) {

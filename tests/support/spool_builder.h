@@ -38,6 +38,10 @@ class SpoolBuilder {
                              std::vector<std::int32_t> ranks,
                              std::int32_t position);
 
+  void device(std::uint32_t ordinal, std::string_view name, std::uint8_t uuid);
+  // A stream of context 1.
+  std::uint32_t stream(std::uint32_t device, std::uint32_t number);
+
   // Begins another slot for the thread; returns its index. The one before is Full.
   std::uint32_t openSlot(std::uint32_t thread, const std::vector<wire::OpenScope>& scopes = {});
   void closeSlot(std::uint32_t thread);  // Full
@@ -86,6 +90,7 @@ class SpoolBuilder {
   std::uint32_t nextToken_ = 1;
   std::uint32_t nextChannel_ = 1;
   std::uint32_t nextCommunicator_ = 1;
+  std::uint32_t nextStream_ = 1;
 };
 
 }  // namespace sonde::test

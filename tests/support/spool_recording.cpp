@@ -270,7 +270,8 @@ void SpoolRecording::setProbes(std::uint32_t mask) {
 std::vector<std::string> SpoolRecording::environment() const {
   return {"SONDE_SESSION=" + folder_.path().string(),
           "LD_PRELOAD=" + preloadLibrary(),
-          "NVTX_INJECTION64_PATH=" + preloadLibrary()};
+          "NVTX_INJECTION64_PATH=" + preloadLibrary(),
+          "CUDA_INJECTION64_PATH=" + preloadLibrary()};
 }
 
 Finished SpoolRecording::run(const std::vector<std::string>& words,

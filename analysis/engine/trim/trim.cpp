@@ -44,7 +44,7 @@ struct Timed {
 constexpr std::string_view kOfThread = "(SELECT process_id FROM thread WHERE id = x.thread_id)";
 // A host that waits for a whole device waits for no stream.
 constexpr std::string_view kOfStreamOrAll =
-    "coalesce((SELECT process_id FROM stream WHERE id = x.stream_id), 0)";
+    "coalesce(x.process_id, (SELECT process_id FROM stream WHERE id = x.stream_id), 0)";
 constexpr std::string_view kOfChannel = "(SELECT process_id FROM channel WHERE id = x.channel_id)";
 constexpr std::string_view kOfCounter = "(SELECT process_id FROM counter WHERE id = x.counter_id)";
 constexpr std::string_view kOfWakee =

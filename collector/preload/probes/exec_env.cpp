@@ -10,7 +10,7 @@ constexpr std::size_t kMaxValue = 4096;
 enum class Join {
   IfMissing,  // the caller's own value stands
   List,       // put in front of the caller's list
-  Injection,  // takes the place of the caller's value, which moves to gChained
+  Injection,  // takes the place of the caller's value, which moves to `chain`
 };
 
 struct Variable {
@@ -18,6 +18,7 @@ struct Variable {
   Join join;
   bool (*ours)(const char* item,
                std::size_t length);  // which item of a list is Sonde's; nullptr: the whole value
+  const char* chain;                 // where the value of another tool goes
   char value[kMaxValue];             // empty: not carried
 };
 
@@ -36,19 +37,19 @@ bool isOurPythonFolder(const char* item, std::size_t length) {
   return endsWith(item, length, "/lib/sonde/python");
 }
 
-constexpr const char* kChained = "SONDE_CHAIN_NVTX";
-
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
 Variable gVariables[] = {
-    {"LD_PRELOAD", Join::List, isOurLibrary, {}},
-    {"SONDE_SESSION", Join::IfMissing, nullptr, {}},
-    {"SONDE_SOURCES", Join::IfMissing, nullptr, {}},
-    {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, {}},
-    {"NVTX_INJECTION64_PATH", Join::Injection, isOurLibrary, {}},
-    {"PYTHONPATH", Join::List, isOurPythonFolder, {}},
+    {"LD_PRELOAD", Join::List, isOurLibrary, nullptr, {}},
+    {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, nullptr, {}},
+    {"NVTX_INJECTION64_PATH", Join::Injection, isOurLibrary, "SONDE_CHAIN_NVTX", {}},
+    {"CUDA_INJECTION64_PATH", Join::Injection, isOurLibrary, "SONDE_CHAIN_CUDA", {}},
+    {"PYTHONPATH", Join::List, isOurPythonFolder, nullptr, {}},
 };
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
+constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
 
 // The value of an entry "name=value", or nullptr when it is another variable's.
 const char* valueOf(const char* entry, const char* name) noexcept {
@@ -142,7 +143,7 @@ void writeMerged(Output& out, const Variable& variable, const char* existing) no
   const bool list = variable.join == Join::List && existing != nullptr && existing[0] != '\0';
   out.write(variable.name, variable.value, list ? ":" : "", list ? existing : "");
   if (variable.join == Join::Injection && existing != nullptr && existing[0] != '\0')
-    out.write(kChained, existing, "", "");
+    out.write(variable.chain, existing, "", "");
 }
 
 void passOnWithoutLibrary(Output& out, char* entry, const char* list) noexcept {
@@ -234,13 +235,13 @@ std::size_t environmentBytes(char* const* environment) noexcept {
   std::size_t entries = 0;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
     ++entries;
-  std::size_t bytes = (entries + kVariables + 2) * sizeof(char*);
+  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*);
   for (const Variable& variable : gVariables) {
     const char* existing = find(environment, variable.name);
     const std::size_t length = existing == nullptr ? 0 : strlen(existing);
     bytes += strlen(variable.name) + strlen(variable.value) + length + 3;
     if (variable.join == Join::Injection)
-      bytes += strlen(kChained) + length + 2;
+      bytes += strlen(variable.chain) + length + 2;
   }
   return bytes;
 }
@@ -250,7 +251,7 @@ char** buildEnvironment(char* const* environment, bool follow, void* room) noexc
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
     ++entries;
   auto** made = static_cast<char**>(room);
-  Output out{made, reinterpret_cast<char*>(made + entries + kVariables + 2), follow};
+  Output out{made, reinterpret_cast<char*>(made + entries + kMostAdded + 1), follow};
   bool seen[kVariables] = {};
   for (std::size_t at = 0; at < entries; ++at)
     passOn(out, environment[at], seen);

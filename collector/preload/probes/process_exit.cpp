@@ -1,11 +1,12 @@
 // The `process` probe's share of a process's end: the status that it left with. exit() and the
 // return of main come by on_exit, which runs behind everything that the program has registered;
 // _exit() by a wrapper, because nothing else runs then. Forked workers (Python's multiprocessing)
-// leave so.
+// leave so. What CUPTI holds is stored first: with exit() that is the CUDA probe's own business.
 
 #include "collector/core/attach.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
+#include "collector/preload/probes/cuda_capture.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ __attribute__((constructor(102))) void prepare() {
 }
 
 [[noreturn]] void leave(int status) {
+  cuda::flush();
   core::noteExit(status);
   if (gExit() != nullptr)
     gExit()(status);

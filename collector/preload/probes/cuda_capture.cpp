@@ -1,0 +1,274 @@
+#include "collector/preload/probes/cuda_capture.h"
+
+#include "collector/core/clock.h"
+#include "collector/core/emit.h"
+#include "collector/core/spool.h"
+#include "collector/core/symbol_versions.h"
+#include "collector/core/syscalls.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/cuda_buffers.h"
+#include "collector/preload/probes/cuda_decode.h"
+#include "collector/preload/probes/cupti_library.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+namespace sonde::preload::cuda {
+namespace {
+
+using cupti::Domain;
+using cupti::Kind;
+using cupti::Status;
+
+enum class State : int { Idle, Running, Over };
+
+constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what refers to them
+                           Kind::Context,
+                           Kind::Stream,
+                           Kind::Runtime,
+                           Kind::Driver,
+                           Kind::ConcurrentKernel,  // Kernel would make kernels wait for each other
+                           Kind::Memcpy,
+                           Kind::MemcpyPeer,
+                           Kind::Memset,
+                           Kind::Synchronization,
+                           Kind::CudaEvent,
+                           Kind::Memory,
+                           Kind::Overhead,
+                           Kind::Jit};
+
+// Calls that only ask, made by the thousand: cudaGetDeviceCount, cudaGetLastError,
+// cudaPeekAtLastError, cudaSetDevice, cudaGetDevice, cudaStreamIsCapturing; cuCtxGetCurrent,
+// cuDevicePrimaryCtxGetState, cuKernelGetAttribute.
+constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
+constexpr std::uint32_t kDriverNoise[] = {304, 392, 686};
+
+constexpr std::uint32_t kFlushPeriodMs = 250;
+
+pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;      // of what is below, but for gState
+pthread_mutex_t gDecoding = PTHREAD_MUTEX_INITIALIZER;  // never held across a call into a flush
+std::atomic<State> gState{State::Idle};
+std::atomic<bool> gOthers{false};  // another tool has used CUPTI before Sonde did
+std::int32_t gProcess = 0;         // that the capture was started in
+cupti::Api gCupti;
+cupti::Subscriber gSubscriber = nullptr;
+Decoder gDecoder;
+
+std::int32_t processId() noexcept {
+  return static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
+}
+
+void say(const char* format, const char* detail, int number = 0) noexcept {
+  char text[256];
+  // NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the formats are below
+  std::snprintf(text, sizeof text, format, detail, number);
+  core::emitProcessText(core::intern("cuda"), core::intern(text));
+}
+
+const char* resultText(Status status) noexcept {
+  const char* text = nullptr;
+  return gCupti.getResultString(status, &text) == Status::Success && text != nullptr ? text
+                                                                                     : "an error";
+}
+
+std::uint64_t ticksForCupti() noexcept {
+  return core::readTicks();
+}
+
+// What CUPTI's own clock is, for who comes after Sonde.
+std::uint64_t realtime() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+const char* callbackName(Domain domain, std::uint32_t cbid) noexcept {
+  const char* name = nullptr;
+  return gCupti.getCallbackName(domain, cbid, &name) == Status::Success ? name : nullptr;
+}
+
+void requestBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* maxRecords) noexcept {
+  *buffer = takeBuffer();
+  *size = *buffer == nullptr ? 0 : kBufferBytes;
+  *maxRecords = 0;
+}
+
+void completeBuffer(void* context,
+                    std::uint32_t stream,
+                    std::uint8_t* buffer,
+                    std::size_t,
+                    std::size_t valid) noexcept {
+  const int error = errno;
+  if (buffer != nullptr && valid > 0) {
+    pthread_mutex_lock(&gDecoding);
+    gDecoder.forgetNames();
+    cupti::Record* record = nullptr;
+    while (gCupti.getNextRecord(buffer, valid, &record) == Status::Success)
+      gDecoder.decode(record);
+    pthread_mutex_unlock(&gDecoding);
+  }
+  if (buffer != nullptr)
+    returnBuffer(buffer);
+  std::size_t dropped = 0;
+  if (gCupti.getDroppedRecords(context, stream, &dropped) == Status::Success && dropped > 0)
+    core::countLoss(wire::Probe::Cuda,
+                    wire::RecordKind::Kernel,
+                    wire::LossReason::Tracer,
+                    static_cast<std::uint32_t>(dropped));
+  errno = error;
+}
+
+// A context takes its undelivered records with it.
+void beforeReset(void*, Domain domain, std::uint32_t, const void* data) noexcept {
+  const bool isExit = domain != Domain::Resource && data != nullptr &&
+                      static_cast<const cupti::CallbackData*>(data)->callbackSite != 0;
+  if (!isExit && gState.load(std::memory_order_acquire) == State::Running)
+    gCupti.flushAll(cupti::kFlushForced);
+}
+
+void disableAll() noexcept {
+  for (const Kind kind : kKinds)
+    gCupti.disable(kind);
+}
+
+void askForResets(std::uint32_t enable) noexcept {
+  gCupti.enableCallback(enable, gSubscriber, Domain::Resource, cupti::kContextDestroyStarting);
+  gCupti.enableCallback(enable, gSubscriber, Domain::Runtime, cupti::kCudaDeviceReset);
+  gCupti.enableCallback(enable, gSubscriber, Domain::Driver, cupti::kPrimaryContextReset);
+  gCupti.enableCallback(enable, gSubscriber, Domain::Driver, cupti::kPrimaryContextReset2);
+}
+
+void flushAtExit(int, void*) noexcept {
+  flush();
+}
+
+// The kinds that this CUPTI and driver have; kernels must be among them.
+Status enableKinds() noexcept {
+  for (const Kind kind : kKinds) {
+    const Status status = gCupti.enable(kind);
+    if (status != Status::Success && kind == Kind::ConcurrentKernel)
+      return status;
+  }
+  for (const std::uint32_t cbid : kRuntimeNoise)
+    gCupti.enableRuntimeApi(cbid, 0);
+  for (const std::uint32_t cbid : kDriverNoise)
+    gCupti.enableDriverApi(cbid, 0);
+  return Status::Success;
+}
+
+bool prepare() noexcept {
+  void* const library = cupti::openLibrary();
+  const char* missing = nullptr;
+  if (library == nullptr) {
+    say("not recorded: libcupti is neither beside the CUDA runtime nor in a toolkit: install it "
+        "(%s)",
+        "pip install nvidia-cuda-cupti");
+    return false;
+  }
+  if (!cupti::bind(library, gCupti, missing)) {
+    say("not recorded: this libcupti has no %s", missing);
+    return false;
+  }
+  std::uint32_t version = 0;
+  if (gCupti.getVersion(&version) != Status::Success || !gDecoder.begin(version, callbackName)) {
+    say("not recorded: %s version %d is not known to this version of Sonde, which reads those of "
+        "CUDA 12 and 13",
+        "CUPTI's",
+        static_cast<int>(version));
+    return false;
+  }
+  return true;
+}
+
+// Requires: gLock.
+void run() noexcept {
+  if (!prepare())
+    return;
+  const Status subscribed = gCupti.subscribe(&gSubscriber, beforeReset, nullptr);
+  if (subscribed == Status::MultipleSubscribers) {
+    say("not recorded: another tool of this process has CUPTI (%s, %d)",
+        resultText(subscribed),
+        static_cast<int>(subscribed));
+    return;
+  }
+  if (subscribed == Status::Success) {
+    gCupti.registerTimestampCallback(ticksForCupti);
+    gCupti.setThreadIdType(cupti::kSystemThreadIds);
+    gState.store(State::Running, std::memory_order_release);  // before the first record
+    gCupti.registerCallbacks(requestBuffer, completeBuffer);
+  }
+  const Status enabled = subscribed == Status::Success ? enableKinds() : subscribed;
+  if (enabled != Status::Success) {
+    say("not recorded: CUPTI answers %s (%d): is there a working driver, and may this user "
+        "profile?",
+        resultText(enabled),
+        static_cast<int>(enabled));
+    if (subscribed == Status::Success) {
+      disableAll();
+      gCupti.unsubscribe(gSubscriber);
+    }
+    gState.store(State::Over, std::memory_order_release);
+    return;
+  }
+  askForResets(1);
+  gCupti.flushPeriod(kFlushPeriodMs);
+  on_exit(flushAtExit, nullptr);  // runs before what the driver and CUPTI have registered
+}
+
+}  // namespace
+
+void start() noexcept {
+  const int error = errno;
+  pthread_mutex_lock(&gLock);
+  if (gState.load(std::memory_order_acquire) == State::Idle) {
+    gProcess = processId();
+    if (gOthers.load(std::memory_order_acquire))
+      say("not recorded: another tool of this process used CUPTI before%s", "");
+    else
+      run();
+    if (gState.load(std::memory_order_acquire) == State::Idle)
+      gState.store(State::Over, std::memory_order_release);
+  }
+  pthread_mutex_unlock(&gLock);
+  errno = error;
+}
+
+void handOver(const char* function) noexcept {
+  gOthers.store(true, std::memory_order_release);
+  if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
+    return;
+  const int error = errno;
+  pthread_mutex_lock(&gLock);
+  if (gState.load(std::memory_order_acquire) == State::Running) {
+    askForResets(0);
+    gCupti.flushAll(0);
+    disableAll();
+    gCupti.flushAll(cupti::kFlushForced);
+    gState.store(State::Over, std::memory_order_release);
+    gCupti.unsubscribe(gSubscriber);
+    gCupti.registerTimestampCallback(realtime);
+    gCupti.setThreadIdType(0);
+    gCupti.flushPeriod(0);
+    say("not recorded from here on: another tool of this process uses CUPTI (%s)", function);
+    core::emitMark(core::intern("CUDA recording ends: another tool uses CUPTI"), wire::Probe::Cuda);
+  }
+  pthread_mutex_unlock(&gLock);
+  errno = error;
+}
+
+void flush() noexcept {
+  if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
+    return;
+  const int error = errno;
+  gCupti.flushAll(cupti::kFlushForced);
+  errno = error;
+}
+
+}  // namespace sonde::preload::cuda

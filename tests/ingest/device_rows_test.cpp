@@ -1,0 +1,192 @@
+#include "analysis/ingest/device_rows.h"
+
+#include "collector/wire/device_records.h"
+#include "tests/support/ingest_rig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::ingest {
+namespace {
+
+using test::IngestRig;
+using test::SpoolBuilder;
+using testing::ElementsAre;
+using wire::RecordKind;
+
+constexpr std::uint32_t kTracer = 9;  // the thread that the tracing library reports on
+
+template <typename Detail>
+wire::RecordHeader header(Detail detail, std::uint32_t subject = 0) {
+  return {0, RecordKind::Count, static_cast<std::uint8_t>(detail), subject};
+}
+
+wire::DeviceCall call(SpoolBuilder& spool,
+                      std::string_view name,
+                      std::int32_t tid,
+                      std::uint64_t begin,
+                      std::uint64_t end) {
+  wire::DeviceCall record{};
+  record.header = header(wire::DeviceCallKind::Runtime, spool.string(name));
+  record.beginTicks = begin;
+  record.endTicks = end;
+  record.tid = tid;
+  record.correlation = 5;
+  return record;
+}
+
+wire::Kernel kernel(SpoolBuilder& spool, std::uint32_t stream) {
+  wire::Kernel record{};
+  record.header = header(0, spool.string("_Z4gemmIfEvPT_i"));
+  record.beginTicks = 200;
+  record.endTicks = 260;
+  record.queuedTicks = 150;
+  record.stream = stream;
+  record.correlation = 5;
+  record.graph = 3;
+  record.graphNode = 4'000'000'000'000;
+  record.grid[0] = 2;
+  record.grid[1] = 3;
+  record.grid[2] = 4;
+  record.block[0] = 128;
+  record.block[1] = 1;
+  record.block[2] = 1;
+  record.registers = 32;
+  record.staticSharedBytes = 1024;
+  record.dynamicSharedBytes = 2048;
+  record.localBytes = 16;
+  return record;
+}
+
+TEST(DeviceRows, AKernelHasAllThatTheTracerSaysOfIt) {
+  SpoolBuilder spool;
+  spool.device(1, "H100", 7);
+  const std::uint32_t stream = spool.stream(1, 13);
+  spool.add(kTracer, RecordKind::Kernel, kernel(spool, stream));
+  IngestRig rig(1'000'000);
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT name, device, stream, start_ns, dur_ns, correlation_id, graph_id, "
+                       "graph_node_id, grid_x, grid_y, grid_z, block_x, registers, "
+                       "static_shared_bytes, dynamic_shared_bytes, local_bytes FROM v_kernel"),
+              ElementsAre("void gemm<float>(float*, int)|1|13|1000200|60|5|3|4000000000000|2|3|4|"
+                          "128|32|1024|2048|16"));
+  EXPECT_THAT(rig.rows("SELECT queued_ns, submitted_ns FROM kernel"), ElementsAre("1000150|-"));
+  EXPECT_THAT(rig.rows("SELECT kind, ordinal, name, uuid, memory_bytes FROM device"),
+              ElementsAre("gpu|1|H100|GPU-00000000-0000-0000-0000-000000000007|85899345920"));
+}
+
+TEST(DeviceRows, CopiesSayBetweenWhichMemories) {
+  SpoolBuilder spool;
+  wire::DeviceCopy copy{};
+  copy.stream = spool.stream(0, 7);
+  copy.bytes = 4096;
+  copy.endTicks = 50;
+  copy.header = header(wire::DeviceCopyKind::HostToDevice);
+  copy.from = wire::MemoryKind::Pinned;
+  copy.to = wire::MemoryKind::Device;
+  spool.add(kTracer, RecordKind::DeviceCopy, copy);
+  copy.header = header(wire::DeviceCopyKind::Set);
+  copy.from = wire::MemoryKind::Unknown;
+  spool.add(kTracer, RecordKind::DeviceCopy, copy);
+  copy.header = header(wire::DeviceCopyKind::PeerToPeer, 2);  // to device 1
+  copy.from = wire::MemoryKind::Device;
+  spool.add(kTracer, RecordKind::DeviceCopy, copy);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT n.text, c.kind, bytes, pinned, d.ordinal FROM copy c JOIN string n "
+                       "ON n.id = name_id LEFT JOIN device d ON d.id = peer_device_id ORDER BY "
+                       "c.id"),
+              ElementsAre("Memcpy HtoD (Pinned -> Device)|host_to_device|4096|1|-",
+                          "Memset (Device)|set|4096|-|-",
+                          "Memcpy PtoP (Device -> Device)|peer_to_peer|4096|-|1"));
+}
+
+TEST(DeviceRows, AWaitLeadsToTheRecordItWaitsFor) {
+  SpoolBuilder spool;
+  wire::DeviceSync sync{};
+  sync.stream = spool.stream(0, 7);
+  sync.header = header(wire::DeviceSyncKind::Record, 12);
+  sync.recordId = 77;
+  sync.correlation = 1;
+  spool.add(kTracer, RecordKind::DeviceSync, sync);
+  sync.header = header(wire::DeviceSyncKind::Event, 12);
+  sync.beginTicks = 10;
+  sync.endTicks = 30;
+  spool.add(kTracer, RecordKind::DeviceSync, sync);
+  sync.header = header(wire::DeviceSyncKind::Context);
+  sync.stream = 0;
+  sync.recordId = 0;
+  spool.add(kTracer, RecordKind::DeviceSync, sync);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT kind, stream_id, event_id, waits_for_id, dur_ns, process_id FROM "
+                       "sync ORDER BY id"),
+              ElementsAre("record|1|12|-|-|1", "event|1|12|1|20|1", "context|-|-|-|20|1"));
+}
+
+TEST(DeviceRows, CallsAreThoseOfTheThreadThatMadeThem) {
+  SpoolBuilder spool;
+  spool.thread(0, 500, 1);
+  spool.thread(kTracer, 900, 1);
+  spool.begin(0, wire::SliceKind::Operation, "step", 10);
+  spool.add(kTracer, RecordKind::DeviceCall, call(spool, "cudaLaunchKernel", 500, 20, 30));
+  spool.add(kTracer, RecordKind::DeviceCall, call(spool, "cudaMalloc", 501, 40, 50));
+  wire::DeviceCall failed = call(spool, "cudaFree", 0, 60, 70);
+  failed.result = 2;
+  spool.add(kTracer, RecordKind::DeviceCall, failed);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT t.tid, n.text, kind, category, s.start_ns, dur_ns, correlation_id "
+                       "FROM slice s JOIN string n ON n.id = name_id JOIN thread t ON t.id = "
+                       "thread_id WHERE kind = 'api' ORDER BY s.start_ns"),
+              ElementsAre("500|cudaLaunchKernel|api|cuda_runtime|20|10|5",
+                          "501|cudaMalloc|api|cuda_runtime|40|10|5",
+                          "4194304|cudaFree|api|cuda_runtime|60|10|5"));
+  EXPECT_THAT(rig.rows("SELECT value FROM v_arg WHERE key = 'result'"), ElementsAre("2"));
+}
+
+// Its first record may come after its first call.
+TEST(DeviceRows, AThreadThatIsHeardOfLaterIsTheOneThatCalled) {
+  SpoolBuilder spool;
+  spool.thread(kTracer, 900, 1);
+  spool.add(kTracer, RecordKind::DeviceCall, call(spool, "cudaMalloc", 500, 20, 30));
+  IngestRig rig;
+  spool.thread(0, 500, 40);
+  spool.begin(0, wire::SliceKind::Operation, "step", 50);
+  spool.add(kTracer, RecordKind::DeviceCall, call(spool, "cudaFree", 500, 60, 70));
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT count(DISTINCT thread_id) FROM slice"), ElementsAre("1"));
+}
+
+TEST(DeviceRows, AnAllocationLastsUntilItsMemoryIsFreed) {
+  SpoolBuilder spool;
+  wire::DeviceMemory memory{};
+  memory.header = header(0, 1);
+  memory.address = 0x7f00;
+  memory.bytes = 512;
+  memory.ticks = 10;
+  spool.add(kTracer, RecordKind::DeviceMemory, memory);
+  memory.header = header(wire::DeviceMemory::kFree, 1);
+  memory.ticks = 90;
+  spool.add(kTracer, RecordKind::DeviceMemory, memory);
+  memory.header = header(wire::DeviceMemory::kHost);
+  memory.ticks = 100;
+  spool.add(kTracer, RecordKind::DeviceMemory, memory);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT d.ordinal, address, bytes, alloc_ns, free_ns FROM allocation LEFT "
+                       "JOIN device d ON d.id = device_id ORDER BY alloc_ns"),
+              ElementsAre("0|32512|512|10|90", "-|32512|512|100|-"));
+}
+
+TEST(DeviceRows, WorkOnAStreamThatWasNeverDefinedIsDamage) {
+  SpoolBuilder spool;
+  spool.add(kTracer, RecordKind::Kernel, kernel(spool, 99));
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_EQ(rig.counts().damaged, 1U);
+  EXPECT_THAT(rig.rows("SELECT count(*) FROM kernel"), ElementsAre("0"));
+}
+
+}  // namespace
+}  // namespace sonde::ingest
