@@ -26,7 +26,7 @@ TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
   const auto mask = parseSources("net,io,mpi");
   ASSERT_TRUE(mask);
   EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
-  EXPECT_EQ(defaultSources() & bit(wire::Probe::Cuda), 0U);
+  EXPECT_EQ(defaultSources() & bit(wire::Probe::Mpi), 0U);
 }
 
 TEST(Sources, TheCostlyOnesAreOffByDefault) {
@@ -41,6 +41,7 @@ TEST(Sources, TheCostlyOnesAreOffByDefault) {
                            wire::Probe::Gloo,
                            wire::Probe::Net,
                            wire::Probe::Nvtx,
+                           wire::Probe::Cuda,
                            wire::Probe::Process})
     EXPECT_NE(defaultSources() & bit(probe), 0U);
 }

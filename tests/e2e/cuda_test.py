@@ -1,0 +1,216 @@
+"""The CUDA probe on the simulated device: each row is what the device did, to the nanosecond.
+
+The device's truth and the trace are one clock: with SONDE_TEST_CLOCK ticks are nanoseconds, a constant away from the
+trace's.
+"""
+import json
+import pathlib
+import subprocess
+import unittest
+
+from run_support import TARGETS, RunTest
+
+VARIANTS = ("12", "13")
+COPIES = {"memcpy", "memcpy2", "memset"}
+SYNC_KINDS = {1: "event", 2: "wait", 3: "stream", 4: "context"}
+
+
+def folder_of(variant):
+    return TARGETS.parent / "cudasim" / f"cuda{variant}"
+
+
+class CudaTest(RunTest):
+    def record(self, program, *arguments, variant="13", status=0, options=(), **environment):
+        self.truth = self.folder / "truth.json"
+        self.truth.unlink(missing_ok=True)
+        result = self.run_sonde(program, *arguments, options=("-f", *options), env={
+            "CUDASIM_TRUTH": str(self.truth), "SONDE_TEST_CLOCK": "0,0",
+            "LD_LIBRARY_PATH": str(folder_of(variant)), **environment})
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def script(self, script, variant="13", **keywords):
+        path = self.folder / "script"
+        path.write_text(script)
+        return self.record(TARGETS / f"cuda_script{variant}", path, variant=variant, **keywords)
+
+    def happened(self, *kinds, traced=True):
+        lines = [json.loads(line) for line in self.truth.read_text().splitlines()]
+        return [line for line in lines if line["kind"] in kinds and (line.get("traced") == 1 or not traced)]
+
+    def epoch(self):
+        """What is added to a tick to make a time of the trace: the same for all, so that of one call."""
+        correlation, ns = self.rows("SELECT correlation_id, start_ns FROM slice WHERE kind = 'api' LIMIT 1")[0]
+        call, = (line for line in self.happened("runtime") if line["correlation"] == correlation)
+        return ns - call["start"]
+
+    def said(self):
+        return [text for (text,) in self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cuda'")]
+
+    def assert_same(self, rows, truth, what):
+        rows, truth = sorted(rows), sorted(truth)
+        differing = [(row, line) for row, line in zip(rows, truth) if row != line][:3]
+        self.assertEqual((len(rows), differing), (len(truth), []), what)
+        self.assertTrue(truth, f"the script makes {what}")
+
+
+MIXED = """
+thread first
+alloc name=a bytes=1048576
+copy kind=htod bytes=1048576 stream=1
+launch name=gemm ns=50000 stream=1 count=5
+record event=done stream=1
+wait event=done stream=2
+launch name=reduce ns=20000 stream=2 count=3
+copy kind=dtod bytes=4096 stream=3
+set bytes=4096 stream=4
+graph nodes=3 ns=10000 stream=2 launches=2
+launch name=_Z4gemmIfEvPT_i ns=100000 stream=4
+peer to=1 bytes=65536 stream=3
+wait_host event=done
+sync stream=2
+sync
+copy kind=dtoh bytes=1048576 sync=1
+free name=a
+thread second
+launch name=other ns=80000 stream=5 dev=1 count=20
+launch name=more ns=60000 stream=6 dev=1 count=20
+launch name=more ns=60000 stream=7 dev=1 count=20
+launch name=more ns=60000 stream=8 dev=1 count=20
+compile ns=30000
+sync dev=1
+"""
+
+
+class Rows(CudaTest):
+    """Two devices, four streams each."""
+
+    def check_device_work(self):
+        epoch = self.epoch()
+        kernels = self.rows("SELECT name, device, stream, start_ns, dur_ns, correlation_id, grid_x, grid_y, grid_z, "
+                            "block_x, block_y, block_z, coalesce(graph_node_id, 0) FROM v_kernel")
+        names = {"_Z4gemmIfEvPT_i": "void gemm<float>(float*, int)"}
+        self.assert_same(kernels, [
+            (names.get(line["name"], line["name"]), line["device"], line["stream"], line["start"] + epoch,
+             line["end"] - line["start"], line["correlation"], *line["grid"], *line["block"], line.get("graph_node", 0))
+            for line in self.happened("kernel")], "kernels")
+        copies = self.rows("SELECT device, stream, start_ns, dur_ns, correlation_id, bytes FROM v_copy")
+        self.assert_same(copies, [
+            (line["device"], line["stream"], line["start"] + epoch, line["end"] - line["start"], line["correlation"],
+             line["bytes"]) for line in self.happened(*COPIES)], "copies")
+        return kernels
+
+    def check_calls(self):
+        epoch = self.epoch()
+        calls = self.rows("SELECT s.name, t.tid, s.start_ns, s.dur_ns, s.correlation_id FROM v_slice s JOIN thread t "
+                          "ON t.id = s.thread_id WHERE s.category IN ('cuda_runtime', 'cuda_driver')")
+        self.assert_same(calls, [
+            (line["name"], line["thread"], line["start"] + epoch, line["end"] - line["start"], line["correlation"])
+            for line in self.happened("runtime", "driver")], "calls")
+
+    def check_waits(self):
+        epoch = self.epoch()
+        syncs = self.rows("SELECT y.kind, r.number, y.start_ns, y.dur_ns, y.correlation_id FROM sync y LEFT JOIN "
+                          "stream r ON r.id = y.stream_id WHERE y.kind <> 'record'")
+        self.assertEqual(len(syncs), len(self.happened("synchronization")))
+        truth = [(SYNC_KINDS[line["type"]], line["start"] + epoch, line["end"] - line["start"], line["correlation"])
+                 for line in self.happened("synchronization")]
+        self.assert_same([(kind, *rest) for kind, _, *rest in syncs], truth, "waits")
+        waits = self.rows("SELECT w.kind, w.event_id = r.event_id FROM sync w JOIN sync r ON r.id = w.waits_for_id "
+                          "WHERE w.kind IN ('wait', 'event') AND r.kind = 'record' AND r.start_ns <= w.start_ns")
+        self.assertEqual(sorted(waits), [("event", 1), ("wait", 1)])
+
+    def test_are_what_the_devices_did(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script(MIXED, variant)
+                kernels = self.check_device_work()
+                self.check_calls()
+                self.check_waits()
+                self.assertEqual(len({stream for _, device, stream, *_ in kernels if device == 1}), 4)
+                self.assertEqual(self.rows("SELECT * FROM loss"), [])
+                self.assertEqual(self.rows("SELECT count(*) FROM kernel WHERE launch_slice_id IS NULL"), [(0,)])
+
+    def test_overlap_of_streams_is_kept(self):
+        self.script(MIXED)
+        overlapping = self.rows("SELECT count(*) FROM kernel a JOIN kernel b ON a.stream_id < b.stream_id AND a.start_ns"
+                                " < b.start_ns + b.dur_ns AND b.start_ns < a.start_ns + a.dur_ns")
+        self.assertGreater(overlapping[0][0], 0)
+
+    def test_memory_is_allocated_and_freed(self):
+        self.script(MIXED)
+        epoch = self.epoch()
+        truth = self.happened("memory2")
+        opened = [line["start"] + epoch for line in truth if line.get("type") == 1]
+        rows = self.rows("SELECT alloc_ns, bytes FROM allocation")
+        self.assertEqual(sorted(ns for ns, _ in rows), sorted(opened))
+        self.assertIn((1048576,), self.rows("SELECT bytes FROM allocation WHERE free_ns > alloc_ns"))
+
+    def test_devices_have_names_and_memory(self):
+        self.script(MIXED)
+        devices = self.rows("SELECT ordinal, name IS NOT NULL, uuid LIKE 'GPU-%', memory_bytes > 0 FROM device")
+        self.assertEqual(sorted(devices), [(0, 1, 1, 1), (1, 1, 1, 1)])
+
+
+class Scopes(CudaTest):
+    def test_are_those_of_the_launches(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.record(TARGETS / f"cuda_annotated{variant}", variant=variant)
+                rows = self.rows("SELECT k.name, coalesce(k.scope, '-'), s.scope_how FROM v_kernel k JOIN slice s ON "
+                                 "s.id = k.launch_slice_id")
+                self.assertEqual(sorted(rows), [
+                    ("first_node", "replay", "own"), ("in_autograd", "backward", "inherited"),
+                    ("in_forward", "forward", "own"), ("in_step", "step", "own"), ("second_node", "replay", "own"),
+                    ("unscoped", "-", "none")])
+                parents = self.rows("SELECT c.name, p.name FROM v_slice c JOIN v_slice p ON p.id = c.parent_id WHERE "
+                                    "c.name = 'cudaGraphLaunch'")
+                self.assertEqual(parents, [("cudaGraphLaunch", "replay")])
+
+
+class Completeness(CudaTest):
+    def kernels(self):
+        return self.rows("SELECT count(*) FROM kernel")[0][0]
+
+    def test_nothing_is_lost_at_any_end(self):
+        endings = {"return": ("", 0), "_exit": ("quit code=3\n", 3), "reset": ("sync\nreset\n", 0)}
+        for variant in VARIANTS:
+            for name, (ending, status) in endings.items():
+                with self.subTest(variant=variant, ending=name):
+                    self.script("launch name=a ns=1000 stream=1 count=1000\n" + ending, variant, status=status)
+                    self.assertEqual(self.kernels(), 1000)
+                    self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
+    def test_what_cupti_drops_is_counted(self):
+        self.script("launch name=a ns=1000 stream=1 count=1000\nsync\n", CUDASIM_DROP_EVERY="10")
+        dropped = len(self.happened("dropped", traced=False))
+        self.assertEqual(self.rows("SELECT probe, reason, sum(count) FROM loss GROUP BY 1, 2"),
+                         [("cuda", "tracer", dropped)])
+        self.assertLess(self.kernels(), 1000)
+        self.assertGreater(self.kernels(), 800)
+
+    def test_a_full_spool_is_counted(self):
+        self.script("launch name=a ns=100 stream=1 count=40000\nsync\n", options=("--spool-limit", "1MiB"))
+        lost = dict(self.rows("SELECT kind, sum(count) FROM loss WHERE reason = 'spool full' GROUP BY 1"))
+        self.assertEqual(self.kernels() + lost.get("kernel", 0), 40000)
+
+
+class Refusals(CudaTest):
+    def test_without_a_driver_the_job_runs_and_the_trace_says_so(self):
+        result = self.record(TARGETS / "cuda_script13", "unsynchronised", CUDASIM_NO_DRIVER="1", status=3)
+        self.assertNotIn("Sonde", result.stdout)
+        self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(0,)])
+
+    def test_a_cupti_of_an_unknown_version_is_refused_by_name(self):
+        self.script("launch name=a ns=1000 count=5\nsync\n", CUDASIM_CUPTI_VERSION="140000")
+        self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(0,)])
+        text, = self.said()
+        self.assertIn("CUPTI's version 140000 is not known", text)
+
+    def test_when_it_is_switched_off_nothing_is_recorded(self):
+        self.script("launch name=a ns=1000 count=5\nsync\n", options=("--sources", "-cuda"))
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM slice)"), [(0, 0)])
+
+
+if __name__ == "__main__":
+    unittest.main()
