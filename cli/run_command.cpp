@@ -70,6 +70,10 @@ void RunCommand::declare(CLI::App& app) {
   app.add_flag("-f,--force", options_.force, "replace a trace that exists");
   app.add_option("--sources", sources_, "which probes record: a,b these alone, -c not that one")
       ->type_name("LIST");
+  app.add_option(
+         "--cuda-graphs", options_.cudaGraphs, "record a CUDA graph as a whole, or its nodes")
+      ->check(CLI::IsMember({"graph", "node"}))
+      ->type_name("graph|node");
   app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -86,10 +87,49 @@ std::string findLibrary(const std::string& name, const fs::path& besides) {
   std::vector<std::string> patterns;
   if (!besides.empty())
     patterns.push_back((besides / "lib" / name).string());
+  if (const char* const folders = std::getenv("LD_LIBRARY_PATH"); folders != nullptr) {
+    std::istringstream list(folders);
+    for (std::string folder; std::getline(list, folder, ':');)
+      if (!folder.empty())
+        patterns.push_back(folder + "/" + name);
+  }
   for (const char* folder :
        {"/usr/local/lib/", "/usr/lib/*-linux-gnu/", "/usr/lib64/", "/usr/lib/"})
     patterns.push_back(folder + name);
   return firstMatch(patterns);
+}
+
+// As the probe looks for it: where the loader does, in the wheels beside torch, in the toolkit.
+std::string findCupti(const fs::path& torchFolder) {
+  if (std::string found = findLibrary("libcupti.so.*", {}); !found.empty())
+    return found;
+  std::vector<std::string> patterns;
+  if (!torchFolder.empty())
+    patterns.push_back((torchFolder.parent_path() / "nvidia/*/lib/libcupti.so.*").string());
+  patterns.emplace_back("/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.*");
+  patterns.emplace_back("/usr/local/cuda*/lib64/libcupti.so.*");
+  return firstMatch(patterns);
+}
+
+// libcupti.so.12 and .13, and whatever is put behind.
+bool isKnownCupti(const std::string& path) {
+  const std::string version = path.substr(path.rfind(".so.") + 4);
+  return version.starts_with("12") || version.starts_with("13") || version.starts_with("20");
+}
+
+ProbeReport cudaReport(const DoctorReport& report) {
+  const std::string& cupti = report.versions.at("cupti");
+  const char* const other = std::getenv("CUDA_INJECTION64_PATH");
+  std::string why;
+  if (report.versions.at("nvidia_driver").empty() && findLibrary("libcuda.so.1", {}).empty())
+    why = "there is no NVIDIA driver";
+  else if (cupti.empty())
+    why = "there is no libcupti: pip install nvidia-cuda-cupti, or install the CUDA toolkit";
+  else if (!isKnownCupti(cupti))
+    why = fmt::format("{} is not of CUDA 12 or 13, which this version of Sonde reads", cupti);
+  else if (other != nullptr && *other != '\0')
+    why = fmt::format("CUDA_INJECTION64_PATH names another tool, which gets CUPTI: {}", other);
+  return {"cuda", why.empty(), why};
 }
 
 // Probes whose code is in this version; the others are named, so that nobody looks for them in
@@ -112,6 +152,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       if (version("gloo").empty() && version("torch").empty())
         return {source.name, false, "there is no libgloo, and no torch that could hold one"};
       return {source.name, true, ""};
+    case Probe::Cuda:
+      return cudaReport(report);
     default:
       return {source.name, true, ""};
   }
@@ -137,9 +179,7 @@ DoctorReport examine(const SpoolRequest& request) {
   report.versions["torch"] = python.torch;
   report.versions["gloo"] = findLibrary("libgloo.so*", python.torchFolder);
   report.versions["nvidia_driver"] = firstLine("/proc/driver/nvidia/version");
-  report.versions["cupti"] = firstMatch({"/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so*",
-                                         "/usr/local/cuda*/lib64/libcupti.so*",
-                                         "/usr/lib/*-linux-gnu/libcupti.so*"});
+  report.versions["cupti"] = findCupti(python.torchFolder);
   report.versions["perf_event_paranoid"] = firstLine("/proc/sys/kernel/perf_event_paranoid");
   report.spool = checkPlaces(request);
   report.clock = clockDescription(firstLine(wire::kClockSourcePath));

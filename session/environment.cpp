@@ -74,6 +74,7 @@ Environment injectedEnvironment(const Environment& base,
   unsetVariable(environment, "SONDE_SOURCES");
   if (request.sources)
     setVariable(environment, "SONDE_SOURCES", *request.sources);
+  setVariable(environment, "SONDE_CUDA_GRAPHS", request.cudaGraphs);
   return environment;
 }
 

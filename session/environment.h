@@ -23,10 +23,12 @@ Result<Installation> findInstallation();
 struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources
+  std::string cudaGraphs = "graph";    // or "node"
 };
 
-// `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to, the
-// user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and SONDE_CHAIN_CUDA.
+// `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
+// the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
+// SONDE_CHAIN_CUDA.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);

@@ -226,7 +226,8 @@ class JobRun {
     recording.progress = options_.progress;
     recording.command = options_.command;
     recording.redactor = Redactor(options_.redact);
-    jobEnvironment_ = injectedEnvironment(environment_, installation_, {folder, options_.sources});
+    jobEnvironment_ = injectedEnvironment(
+        environment_, installation_, {folder, options_.sources, options_.cudaGraphs});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)

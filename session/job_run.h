@@ -20,7 +20,8 @@ struct RunOptions {
   std::string output;  // -o
   bool force = false;
   std::optional<std::string> sources;
-  std::string rulesFile;  // --rules; the finished trace is judged by it
+  std::string cudaGraphs = "graph";  // or "node"
+  std::string rulesFile;             // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)

@@ -123,13 +123,24 @@ class Rows(CudaTest):
     def test_are_what_the_devices_did(self):
         for variant in VARIANTS:
             with self.subTest(variant=variant):
-                self.script(MIXED, variant)
+                self.script(MIXED, variant, options=("--cuda-graphs", "node"))
                 kernels = self.check_device_work()
                 self.check_calls()
                 self.check_waits()
                 self.assertEqual(len({stream for _, device, stream, *_ in kernels if device == 1}), 4)
                 self.assertEqual(self.rows("SELECT * FROM loss"), [])
                 self.assertEqual(self.rows("SELECT count(*) FROM kernel WHERE launch_slice_id IS NULL"), [(0,)])
+
+    def test_a_graph_is_one_unless_its_nodes_are_asked_for(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("graph nodes=3 ns=10000 stream=2 launches=2\nsync\n", variant)
+                epoch = self.epoch()
+                graphs = self.rows("SELECT k.name, k.start_ns, k.dur_ns, k.graph_id, k.graph_node_id, s.name FROM "
+                                   "v_kernel k JOIN v_slice s ON s.id = k.launch_slice_id")
+                self.assert_same(graphs, [("CUDA graph", line["start"] + epoch, line["end"] - line["start"],
+                                           line["graph"], None, "cudaGraphLaunch")
+                                          for line in self.happened("graph_trace")], "graphs")
 
     def test_overlap_of_streams_is_kept(self):
         self.script(MIXED)
@@ -156,7 +167,7 @@ class Scopes(CudaTest):
     def test_are_those_of_the_launches(self):
         for variant in VARIANTS:
             with self.subTest(variant=variant):
-                self.record(TARGETS / f"cuda_annotated{variant}", variant=variant)
+                self.record(TARGETS / f"cuda_annotated{variant}", variant=variant, options=("--cuda-graphs", "node"))
                 rows = self.rows("SELECT k.name, coalesce(k.scope, '-'), s.scope_how FROM v_kernel k JOIN slice s ON "
                                  "s.id = k.launch_slice_id")
                 self.assertEqual(sorted(rows), [
@@ -193,6 +204,41 @@ class Completeness(CudaTest):
         self.script("launch name=a ns=100 stream=1 count=40000\nsync\n", options=("--spool-limit", "1MiB"))
         lost = dict(self.rows("SELECT kind, sum(count) FROM loss WHERE reason = 'spool full' GROUP BY 1"))
         self.assertEqual(self.kernels() + lost.get("kernel", 0), 40000)
+
+
+class TwoClients(CudaTest):
+    def run_both(self, variant, when, **environment):
+        result = self.record(TARGETS / f"cuda_two_clients{variant}", when, variant=variant, **environment)
+        kernels = dict(self.rows("SELECT name, count(*) FROM v_kernel GROUP BY 1"))
+        return result.stdout, kernels, " ".join(self.said())
+
+    def test_who_comes_later_gets_all_its_records(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                told, kernels, said = self.run_both(variant, "middle")
+                self.assertEqual(told, "100\n")
+                self.assertEqual(kernels, {"sondes": 100})
+                self.assertIn("not recorded from here on: another tool of this process uses CUPTI", said)
+                marks = self.rows("SELECT count(*) FROM v_slice WHERE kind = 'mark' AND name LIKE 'CUDA recording ends%'")
+                self.assertEqual(marks, [(1,)])
+
+    def test_who_came_first_keeps_its_records(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                told, kernels, said = self.run_both(variant, "before")
+                self.assertEqual(told, "100\n")
+                self.assertEqual(kernels, {})
+                self.assertIn("another tool of this process used CUPTI before", said)
+
+    def test_an_injected_tool_of_the_users_is_not_displaced(self):
+        tool = TARGETS.parent / "cudasim" / "libcudasim_injected.so"
+        told = self.folder / "injected.json"
+        self.script("launch name=a ns=1000 count=5\nsync\n", CUDA_INJECTION64_PATH=str(tool),
+                    CUDASIM_CLIENT_OUT=str(told))
+        records = [json.loads(line) for line in told.read_text().splitlines()]
+        self.assertEqual(sum("kernel" in record["kind"].lower() for record in records), 5)
+        self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(0,)])
+        self.assertIn("another tool of this process used CUPTI before", " ".join(self.said()))
 
 
 class Refusals(CudaTest):

@@ -42,6 +42,8 @@ constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what re
                            Kind::Memory,
                            Kind::Overhead,
                            Kind::Jit};
+// A graph's launch is one record; without it each of its nodes has one, which costs more.
+constexpr Kind kWholeGraphs = Kind::GraphTrace;
 
 // Calls that only ask, made by the thousand: cudaGetDeviceCount, cudaGetLastError,
 // cudaPeekAtLastError, cudaSetDevice, cudaGetDevice, cudaStreamIsCapturing; cuCtxGetCurrent,
@@ -133,7 +135,13 @@ void beforeReset(void*, Domain domain, std::uint32_t, const void* data) noexcept
     gCupti.flushAll(cupti::kFlushForced);
 }
 
+bool wantsNodes() noexcept {
+  const char* const graphs = getenv("SONDE_CUDA_GRAPHS");
+  return graphs != nullptr && std::strcmp(graphs, "node") == 0;
+}
+
 void disableAll() noexcept {
+  gCupti.disable(kWholeGraphs);
   for (const Kind kind : kKinds)
     gCupti.disable(kind);
 }
@@ -156,6 +164,8 @@ Status enableKinds() noexcept {
     if (status != Status::Success && kind == Kind::ConcurrentKernel)
       return status;
   }
+  if (!wantsNodes())
+    gCupti.enable(kWholeGraphs);
   for (const std::uint32_t cbid : kRuntimeNoise)
     gCupti.enableRuntimeApi(cbid, 0);
   for (const std::uint32_t cbid : kDriverNoise)

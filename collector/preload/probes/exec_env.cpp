@@ -43,6 +43,7 @@ Variable gVariables[] = {
     {"LD_PRELOAD", Join::List, isOurLibrary, nullptr, {}},
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, nullptr, {}},
     {"NVTX_INJECTION64_PATH", Join::Injection, isOurLibrary, "SONDE_CHAIN_NVTX", {}},
     {"CUDA_INJECTION64_PATH", Join::Injection, isOurLibrary, "SONDE_CHAIN_CUDA", {}},
