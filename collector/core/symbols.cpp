@@ -1,3 +1,5 @@
+#include "collector/core/symbols.h"
+
 #include "collector/core/hooks.h"
 #include "collector/core/symbol_versions.h"
 
@@ -11,6 +13,24 @@ void* nextSymbol(const char* name, const char* version) noexcept {
       return versioned;
   }
   return dlsym(RTLD_NEXT, name);
+}
+
+void* addressOfDlsym() noexcept {
+  static std::atomic<void*> address{nullptr};
+  void* known = address.load(std::memory_order_acquire);
+  if (known == nullptr) {
+#if defined(__x86_64__)
+    known = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+#elif defined(__aarch64__)
+    known = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
+#endif
+    address.store(known, std::memory_order_release);
+  }
+  return known;
+}
+
+void* realDlsym(void* handle, const char* name) noexcept {
+  return reinterpret_cast<void* (*)(void*, const char*)>(addressOfDlsym())(handle, name);
 }
 
 }  // namespace sonde::core

@@ -214,13 +214,17 @@ class TwoClients(CudaTest):
 
     def test_who_comes_later_gets_all_its_records(self):
         for variant in VARIANTS:
-            with self.subTest(variant=variant):
-                told, kernels, said = self.run_both(variant, "middle")
-                self.assertEqual(told, "100\n")
-                self.assertEqual(kernels, {"sondes": 100})
-                self.assertIn("not recorded from here on: another tool of this process uses CUPTI", said)
-                marks = self.rows("SELECT count(*) FROM v_slice WHERE kind = 'mark' AND name LIKE 'CUDA recording ends%'")
-                self.assertEqual(marks, [(1,)])
+            for how in ("middle", "dlsym"):
+                with self.subTest(variant=variant, how=how):
+                    self.check_later(variant, how)
+
+    def check_later(self, variant, how):
+        told, kernels, said = self.run_both(variant, how)
+        self.assertEqual(told, "100\n")
+        self.assertEqual(kernels, {"sondes": 100})
+        self.assertIn("not recorded from here on: another tool of this process uses CUPTI", said)
+        marks = self.rows("SELECT count(*) FROM v_slice WHERE kind = 'mark' AND name LIKE 'CUDA recording ends%'")
+        self.assertEqual(marks, [(1,)])
 
     def test_who_came_first_keeps_its_records(self):
         for variant in VARIANTS:

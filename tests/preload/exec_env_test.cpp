@@ -114,7 +114,7 @@ TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
                    "=",
                    ""})
                 .size(),
-            10U);
+            11U);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // A client of CUPTI inside the program, as torch.profiler is one. Usage: cuda_two_clients
-// before|middle: it comes before CUDA is used, or after 100 kernels. Then 100 kernels run, and it
-// prints how many of them it was told of.
+// before|middle|dlsym: it comes before CUDA is used, or after 100 kernels, with a subscription that
+// it has looked up by hand. Then 100 kernels run, and it prints how many of them it was told of.
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <atomic>
 #include <cstdint>
@@ -31,6 +32,16 @@ complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_
   std::free(buffer);
 }
 
+void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+bool subscribe() {
+  void* const library = dlopen("libcupti.so." CUDA_MAJOR, RTLD_LAZY);
+  const auto function =
+      reinterpret_cast<decltype(&cuptiSubscribe)>(dlsym(library, "cuptiSubscribe"));
+  CUpti_SubscriberHandle subscriber = nullptr;
+  return function(&subscriber, ignore, nullptr) == CUPTI_SUCCESS;
+}
+
 bool begin() {
   return cuptiActivityRegisterCallbacks(request, complete) == CUPTI_SUCCESS &&
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
@@ -48,6 +59,8 @@ int main(int, char** arguments) {
   const bool before = std::strcmp(arguments[1], "before") == 0;
   if (!before)
     launch("sondes");
+  if (std::strcmp(arguments[1], "dlsym") == 0 && !subscribe())
+    return 2;
   if (!begin())
     return 1;
   launch("theirs");

@@ -10,10 +10,10 @@ namespace sonde::preload::cuda {
 namespace {
 
 struct Buffer {
-  std::atomic<std::uint32_t> taken;
-  std::uint8_t* memory;  // of whoever has it
+  std::atomic<std::uint32_t> taken{0};
+  std::uint8_t* memory = nullptr;  // of whoever has it
 };
-Buffer gBuffers[kMostBuffers];
+constinit Buffer gBuffers[kMostBuffers];
 
 std::uint8_t* map() noexcept {
   const long address = core::rawSyscall(SYS_mmap,

@@ -1,6 +1,7 @@
 #include "collector/preload/probes/cupti_library.h"
 
 #include "collector/core/symbol_versions.h"
+#include "collector/core/symbols.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -105,7 +106,7 @@ void* openInToolkit(int major) noexcept {
 
 template <typename Function>
 bool bindOne(void* library, const char* name, Function& function, const char*& missing) noexcept {
-  function = reinterpret_cast<Function>(dlsym(library, name));
+  function = reinterpret_cast<Function>(core::realDlsym(library, name));
   if (function == nullptr)
     missing = name;
   return function != nullptr;
