@@ -12,8 +12,7 @@ namespace {
 
 template <typename Record>
 bool emitRecord(const Record& record, wire::RecordKind kind) noexcept {
-  Record whole = record;
-  return emit(whole, kind, wire::Probe::Cuda) != 0;
+  return emit(record, kind, wire::Probe::Cuda) != 0;
 }
 
 template <typename Definition>

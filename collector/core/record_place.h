@@ -45,9 +45,7 @@ void publish(ThreadState* state) noexcept {
 // Writes a whole record of the calling thread. Its number; 0 when it was not written, and counted.
 // Requires: not the guard, which is taken.
 template <typename Record>
-std::uint64_t emit(Record& record, wire::RecordKind kind, wire::Probe probe) noexcept {
-  record.header.size = sizeof record;
-  record.header.kind = kind;
+std::uint64_t emit(const Record& record, wire::RecordKind kind, wire::Probe probe) noexcept {
   ThreadState* state = enter(probe, kind);
   if (state == nullptr)
     return 0;
@@ -55,6 +53,8 @@ std::uint64_t emit(Record& record, wire::RecordKind kind, wire::Probe probe) noe
   std::uint64_t number = 0;
   if (place != nullptr) {
     *place = record;
+    place->header.size = sizeof record;
+    place->header.kind = kind;
     publish<Record>(state);
     number = state->records;
   }

@@ -20,10 +20,10 @@ def folder_of(variant):
 
 
 class CudaTest(RunTest):
-    def record(self, program, *arguments, variant="13", status=0, options=(), **environment):
+    def record(self, program, *arguments, variant="13", status=0, options=(), timeout=60, **environment):
         self.truth = self.folder / "truth.json"
         self.truth.unlink(missing_ok=True)
-        result = self.run_sonde(program, *arguments, options=("-f", *options), env={
+        result = self.run_sonde(program, *arguments, options=("-f", *options), timeout=timeout, env={
             "CUDASIM_TRUTH": str(self.truth), "SONDE_TEST_CLOCK": "0,0",
             "LD_LIBRARY_PATH": str(folder_of(variant)), **environment})
         self.assertEqual(result.returncode, status, result.stderr)
@@ -191,6 +191,13 @@ class Completeness(CudaTest):
                     self.script("launch name=a ns=1000 stream=1 count=1000\n" + ending, variant, status=status)
                     self.assertEqual(self.kernels(), 1000)
                     self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
+    def test_a_million_kernels_are_all_there(self):
+        half = "launch name=a ns=100 stream=1 dev={} count=500000\nsync stream=1 dev={}\n"
+        self.script(f"thread a\n{half.format(0, 0)}thread b\n{half.format(1, 1)}", timeout=280)
+        self.assertEqual(self.rows("SELECT count(*), count(launch_slice_id), count(DISTINCT correlation_id) FROM kernel"),
+                         [(1000000, 1000000, 1000000)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_what_cupti_drops_is_counted(self):
         self.script("launch name=a ns=1000 stream=1 count=1000\nsync\n", CUDASIM_DROP_EVERY="10")

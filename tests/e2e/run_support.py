@@ -66,7 +66,8 @@ class RunTest(unittest.TestCase):
     def run_sonde(self, *command, options=(), output=True, env=None, **popen):
         return subprocess.run(self.arguments(*command, options=options, output=output),
                               cwd=popen.pop("cwd", self.folder), env={**self.environment, **(env or {})},
-                              capture_output=True, text=popen.pop("text", True), timeout=PATIENCE, **popen)
+                              capture_output=True, text=popen.pop("text", True), timeout=popen.pop("timeout", PATIENCE),
+                              **popen)
 
     def start_sonde(self, *command, options=(), output=True, **popen):
         popen.setdefault("stderr", subprocess.PIPE)

@@ -377,7 +377,9 @@ Decoder::StreamEntry* Decoder::entryOf(std::uint32_t context, std::uint32_t numb
 std::uint32_t Decoder::streamOf(std::uint32_t context,
                                 std::uint32_t number,
                                 std::uint32_t device) noexcept {
-  StreamEntry* const entry = entryOf(context, number);
+  const bool isLast = last_ != nullptr && last_->context == context && last_->number == number;
+  StreamEntry* const entry = isLast ? last_ : entryOf(context, number);
+  last_ = entry;
   if (entry == nullptr) {
     core::countLoss(wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Definitions);
     return 0;

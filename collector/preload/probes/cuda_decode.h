@@ -69,6 +69,7 @@ class Decoder {
   std::uint32_t lastStream_ = 0;
   std::uint32_t contexts_[kContexts] = {};  // by id: the device's ordinal + 1
   StreamEntry streams_[kStreams] = {};
+  StreamEntry* last_ = nullptr;
   NameEntry names_[kNames] = {};
   std::uint32_t callbacks_[2][kCallbacks] = {};
 };
