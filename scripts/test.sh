@@ -4,15 +4,17 @@
 #   scripts/test.sh            what continuous integration runs
 #   scripts/test.sh --all      also the current PyTorch of PyPI, where that is to be had (a few gigabytes), the sanitizer
 #                              builds, clang-format and clang-tidy, and ten times as many kills
+#   scripts/test.sh --require-cuda    fails where the tests on the simulated CUDA device are not built
 #   scripts/test.sh -R NAME    further arguments go to ctest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 all=false
-if [[ ${1:-} == --all ]]; then
-  all=true
+cuda=false
+while [[ ${1:-} == --all || ${1:-} == --require-cuda ]]; do
+  [[ $1 == --all ]] && all=true || cuda=true
   shift
-fi
+done
 
 ./scripts/deps.sh "$($all && echo lint || echo test)"
 reference=$(realpath -m ../shared/data)
@@ -33,3 +35,10 @@ if $all; then
   done
   ./scripts/lint.sh
 fi
+
+# What this run says nothing about, last.
+if not_built=$(grep -hoE '(CUDA|GPU) tests not built: .*' build/dev/build.log); then
+  echo "$not_built"
+  ! $cuda || exit 1
+fi
+echo "GPU tests not run: gpu_test. On a machine with a GPU: scripts/gpu-test.sh"

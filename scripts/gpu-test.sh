@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The tests that need a GPU, on a machine that has one and nothing that Sonde is built with: from a portable build.
+#
+#   scripts/gpu-test.sh build     here: makes build/gpu, a portable Sonde with the test programs (needs nvcc)
+#   scripts/gpu-test.sh           there, in a copy of this folder: runs them; needs python3 and the NVIDIA driver
+#
+# With a libcupti that nothing finds, say where: CUDA_HOME=FOLDER. PyTorch is tested where python3 has it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+fail() { echo "gpu-test.sh: $*" >&2; exit 1; }
+folder=build/gpu
+
+if [[ ${1:-} == build ]]; then
+  ./scripts/build.sh portable -DSONDE_GUI=OFF -DSONDE_BENCH=OFF
+  [[ -x build/portable/tests/targets/gpu_training ]] || fail "there is no nvcc: give -DCUDAToolkit_ROOT=FOLDER to cmake"
+  rm -rf "$folder"
+  cmake --install build/portable --prefix "$PWD/$folder" --strip >build/gpu_install.log || fail "see build/gpu_install.log"
+  mkdir "$folder/targets"
+  cp build/portable/tests/targets/gpu_training "$folder/targets/"
+  echo "$folder is ready: copy this folder to a machine with a GPU and run scripts/gpu-test.sh there"
+  exit 0
+fi
+
+[[ -x $folder/bin/sonde ]] || fail "$folder is not there: run scripts/gpu-test.sh build where Sonde can be built"
+command -v python3 >/dev/null || fail "there is no python3"
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || fail "there is no GPU, or no driver"
+"$folder/bin/sonde" doctor
+SONDE_BIN=$PWD/$folder/bin/sonde SONDE_TARGETS=$PWD/$folder/targets exec python3 tests/gpu/gpu_test.py -v

@@ -1,0 +1,115 @@
+"""The CUDA probe on a real GPU: what a program that knows what it launched finds in its trace.
+
+SONDE_BIN, SONDE_TARGETS: the built program and the folder of test programs. Needs a GPU, a driver, and a libcupti.
+"""
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from run_support import SONDE, TARGETS, RunTest  # noqa: E402
+
+TORCH = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512)).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+side = torch.cuda.Stream()
+for _ in range(5):
+    x = torch.randn(64, 512, device="cuda")
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = model(x).float().square().mean()
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+    with torch.cuda.stream(side):
+        torch.cuda.nvtx.range_push("side")
+        torch.mm(x.t(), x)
+        torch.cuda.nvtx.range_pop()
+torch.cuda.synchronize()
+"""
+
+
+class GpuTest(RunTest):
+    def record(self, *command, options=()):
+        result = self.run_sonde(*command, options=("-f", *options), timeout=300)
+        said = self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cuda'")
+        self.assertEqual((result.returncode, said), (0, []), result.stderr)
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        return result.stdout
+
+    def counts(self):
+        return dict(self.rows("SELECT substr(name, 1, instr(name || '(', '(') - 1), count(*) FROM v_kernel GROUP BY 1"))
+
+
+class Training(GpuTest):
+    def train(self, *options):
+        told = json.loads(self.record(TARGETS / "gpu_training", options=options))
+        return told["devices"] * told["steps"], told["devices"]
+
+    def test_every_kernel_is_there_with_its_launch_and_scope(self):
+        each, devices = self.train("--cuda-graphs", "node")
+        self.assertEqual(self.counts(), {"forwardKernel": each, "backwardKernel": each, "optimizerKernel": each,
+                                         "sideKernel": each, "graphKernel": 3 * each})
+        scopes = self.rows("SELECT DISTINCT substr(k.name, 1, instr(k.name, '(') - 1), k.scope FROM v_kernel k")
+        self.assertEqual(sorted(scopes), [("backwardKernel", "backward"), ("forwardKernel", "forward"),
+                                          ("graphKernel", "optimizer"), ("optimizerKernel", "optimizer"),
+                                          ("sideKernel", "step")])
+        early = self.rows("SELECT count(*) FROM v_kernel k JOIN v_slice s ON s.id = k.launch_slice_id WHERE "
+                          "k.start_ns < s.start_ns - 20000")
+        self.assertEqual(early, [(0,)], "a kernel begins after its launch, within the precision of the two clocks")
+        self.assertEqual(self.rows("SELECT count(DISTINCT device) FROM v_kernel"), [(devices,)])
+
+    def test_a_graph_is_one(self):
+        each, _ = self.train()
+        self.assertEqual(self.counts().get("CUDA graph"), each)
+
+    def test_copies_have_their_bytes_and_memories(self):
+        each, _ = self.train()
+        copies = dict(self.rows("SELECT name, sum(bytes) FROM v_copy WHERE kind <> 'set' GROUP BY 1"))
+        self.assertEqual(copies, {"Memcpy HtoD (Pinned -> Device)": each * 4 << 20,
+                                  "Memcpy DtoH (Device -> Pageable)": each * 4 << 20})
+
+    def test_streams_overlap_as_they_do_without_sonde(self):
+        self.train()
+        overlapping = self.rows("SELECT count(*) FROM v_kernel a JOIN v_kernel b ON a.stream_id <> b.stream_id AND "
+                                "a.start_ns < b.end_ns AND b.start_ns < a.end_ns WHERE a.name LIKE 'sideKernel%'")
+        self.assertGreater(overlapping[0][0], 0)
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "there is no torch")
+class Torch(GpuTest):
+    def test_a_training_step_is_recorded_without_further_ado(self):
+        script = self.folder / "train.py"
+        script.write_text(TORCH)
+        self.record(sys.executable, script)
+        kernels, launched, scoped = self.rows("SELECT count(*), count(launch_slice_id), count(scope_id) FROM kernel")[0]
+        self.assertGreater(kernels, 50)
+        self.assertEqual(launched, kernels)
+        self.assertGreater(scoped, kernels // 2)
+        self.assertIn(("backward",), self.rows("SELECT DISTINCT scope_kind FROM v_kernel"))
+
+    def test_torchs_own_profiler_gets_all_it_wants(self):
+        script = self.folder / "train.py"
+        script.write_text(f"{TORCH}\nwith torch.profiler.profile() as profile:\n    for _ in range(10):\n"
+                          "        torch.mm(x, x.t())\n    torch.cuda.synchronize()\n"
+                          "print(sum(event.count for event in profile.key_averages() if event.device_type.name == 'CUDA'))")
+        result = self.run_sonde(sys.executable, script, options=("-f",), timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreaterEqual(int(result.stdout.split()[-1]), 10)
+        said = " ".join(text for (text,) in self.rows("SELECT value FROM v_arg WHERE key = 'cuda'"))
+        self.assertIn("another tool of this process uses CUPTI", said)
+
+
+class Doctor(GpuTest):
+    def test_says_that_cuda_can_be_recorded(self):
+        report = json.loads(subprocess.run([SONDE, "doctor", "--format", "json"], check=True, capture_output=True,
+                                           text=True).stdout)
+        cuda, = (probe for probe in report["probes"] if probe["name"] == "cuda")
+        self.assertEqual((cuda["available"], cuda["reason"]), (True, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
