@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import unittest
 
-from run_support import TARGETS, RunTest
+from run_support import SONDE, TARGETS, RunTest
 
 VARIANTS = ("12", "13")
 COPIES = {"memcpy", "memcpy2", "memset"}
@@ -263,6 +263,17 @@ class Refusals(CudaTest):
         self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(0,)])
         text, = self.said()
         self.assertIn("CUPTI's version 140000 is not known", text)
+
+    def test_nvidias_own_cupti_without_a_driver(self):
+        found = json.loads(subprocess.run([SONDE, "doctor", "--format", "json"], check=True, capture_output=True,
+                                          text=True).stdout)["versions"]
+        if not found["cupti"] or found["nvidia_driver"]:
+            self.skipTest("not run: needs NVIDIA's libcupti, and no driver")
+        result = self.run_sonde("python3", "-c", "import ctypes\nprint(ctypes.CDLL(None).InitializeInjection())",
+                                options=("-f",))
+        self.assertEqual((result.returncode, result.stdout), (0, "1\n"), result.stderr)
+        text, = self.said()
+        self.assertIn("not recorded: CUPTI answers CUPTI_ERROR_UNKNOWN (999)", text)
 
     def test_when_it_is_switched_off_nothing_is_recorded(self):
         self.script("launch name=a ns=1000 count=5\nsync\n", options=("--sources", "-cuda"))
