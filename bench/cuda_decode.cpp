@@ -96,7 +96,7 @@ void round() {
   if (!sonde::core::attach(folder.path().c_str(), nullptr))
     std::exit(1);
   const auto decoder = std::make_unique<cuda::Decoder>();
-  decoder->begin(cupti::kCuda12_8, callbackName);
+  decoder->begin(cupti::kCuda128, callbackName);
   const double ofKernels = millionPerSecond(*decoder, kernels(), kKernelBytes);
   const double ofCalls = millionPerSecond(*decoder, calls(), sizeof(cupti::ApiRecord));
   fmt::print("{:.1f} {:.1f}\n", ofKernels, ofCalls);

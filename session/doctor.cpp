@@ -91,7 +91,7 @@ std::string findLibrary(const std::string& name, const fs::path& besides) {
     std::istringstream list(folders);
     for (std::string folder; std::getline(list, folder, ':');)
       if (!folder.empty())
-        patterns.push_back(folder + "/" + name);
+        patterns.push_back((fs::path(folder) / name).string());
   }
   for (const char* folder :
        {"/usr/local/lib/", "/usr/lib/*-linux-gnu/", "/usr/lib64/", "/usr/lib/"})

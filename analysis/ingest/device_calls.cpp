@@ -137,7 +137,13 @@ constexpr std::string_view kJoinWork =
 constexpr std::string_view kTimeRecords =
     "UPDATE sync SET start_ns = coalesce((SELECT l.start_ns FROM temp.launch l WHERE l.process_id "
     "= sync.process_id AND l.correlation_id = sync.correlation_id), start_ns) WHERE kind = "
-    "'record' AND dur_ns IS NULL";
+    "'record' AND start_ns = 0";
+
+// What had not begun when its process ended is where it was launched.
+constexpr std::string_view kPlaceUnfinished =
+    "UPDATE {0} SET start_ns = coalesce((SELECT s.start_ns + coalesce(s.dur_ns, 0) FROM slice s "
+    "WHERE s.id = {0}.launch_slice_id), (SELECT p.end_ns FROM stream r JOIN process p ON p.id = "
+    "r.process_id WHERE r.id = {0}.stream_id), 0) WHERE start_ns = 0";
 
 constexpr std::string_view kJoinWaits =
     "CREATE TEMP TABLE event_record AS SELECT process_id, event_id, start_ns, id FROM sync WHERE "
@@ -186,6 +192,8 @@ Result<void> joinLaunches(Database& trace) {
   SONDE_TRY(trace.exec(kLaunches));
   for (const std::string_view table : {"kernel", "copy"})
     SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kJoinWork), table)));
+  for (const std::string_view table : {"kernel", "copy"})
+    SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kPlaceUnfinished), table)));
   SONDE_TRY(trace.exec(kTimeRecords));
   SONDE_TRY(trace.exec(kJoinWaits));
   return trace.exec("DROP TABLE temp.launch");

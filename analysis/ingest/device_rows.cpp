@@ -86,6 +86,8 @@ std::string uuidText(const std::uint8_t (&uuid)[16]) {
 }  // namespace
 
 DeviceRows::Span DeviceRows::spanOf(std::uint64_t beginTicks, std::uint64_t endTicks) {
+  if (beginTicks == 0)  // it had not begun when the process ended; joinLaunches() places it
+    return {0, {}};
   const std::int64_t startNs = time_.toNs(beginTicks);
   const bool hasEnd = endTicks >= beginTicks && endTicks != 0;
   const std::int64_t endNs = hasEnd ? time_.toNs(endTicks) : startNs;
@@ -145,13 +147,17 @@ void DeviceRows::define(const wire::StreamDefinition& definition) {
   if ((definition.flags & wire::StreamDefinition::kHasPriority) != 0)
     row.priority = definition.priority;
   model::StreamId& id = streams_[definition.id];
-  if (id) {
-    row.id = id;
+  model::StreamId& known = streamRows_[{definition.context, definition.number}];
+  const bool isNew = !id;
+  if (isNew)
+    id = known ? known : sink_.add(row);
+  known = id;
+  row.id = id;
+  const bool saysMore = row.deviceId || row.priority;
+  if (saysMore)
     sink_.update(row);
-    return;
-  }
-  id = sink_.add(row);
-  sink_.setState(spool_, "stream", definition.id, id.value);
+  if (isNew)
+    sink_.setState(spool_, "stream", definition.id, id.value);
 }
 
 template <typename Record>

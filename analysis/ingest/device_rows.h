@@ -15,8 +15,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace sonde::ingest {
 
@@ -67,6 +69,8 @@ class DeviceRows {
   Dictionary& dictionary_;
   std::unordered_map<std::uint32_t, model::DeviceId> devices_;  // by ordinal
   std::unordered_map<std::uint32_t, model::StreamId> streams_;
+  // By context and number: a process that has very many streams defines one again.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, model::StreamId> streamRows_;
   std::unordered_map<std::uint64_t, model::SyncId> records_;  // of events, the latest
   std::deque<std::uint64_t> recordOrder_;
   std::unordered_map<std::uint64_t, model::Allocation> allocations_;  // by address, not freed yet

@@ -8,6 +8,7 @@
 #define SONDE_OLD_SYMBOL(name) __asm__(".symver " #name "," #name "@GLIBC_2.17")
 #endif
 
+SONDE_OLD_SYMBOL(dladdr);
 SONDE_OLD_SYMBOL(dlopen);
 SONDE_OLD_SYMBOL(dlclose);
 SONDE_OLD_SYMBOL(dlsym);

@@ -12,10 +12,10 @@ void* nextSymbol(const char* name, const char* version) noexcept {
     if (void* versioned = dlvsym(RTLD_NEXT, name, version); versioned != nullptr)
       return versioned;
   }
-  return dlsym(RTLD_NEXT, name);
+  return libcDlsym()(RTLD_NEXT, name);
 }
 
-void* addressOfDlsym() noexcept {
+DlsymCall libcDlsym() noexcept {
   static std::atomic<void*> address{nullptr};
   void* known = address.load(std::memory_order_acquire);
   if (known == nullptr) {
@@ -26,11 +26,17 @@ void* addressOfDlsym() noexcept {
 #endif
     address.store(known, std::memory_order_release);
   }
-  return known;
+  return reinterpret_cast<DlsymCall>(known);
 }
 
-void* realDlsym(void* handle, const char* name) noexcept {
-  return reinterpret_cast<void* (*)(void*, const char*)>(addressOfDlsym())(handle, name);
+DlsymCall nextDlsym() noexcept {
+  static std::atomic<void*> address{nullptr};
+  void* known = address.load(std::memory_order_acquire);
+  if (known == nullptr) {
+    known = libcDlsym()(RTLD_NEXT, "dlsym");
+    address.store(known, std::memory_order_release);
+  }
+  return reinterpret_cast<DlsymCall>(known);
 }
 
 }  // namespace sonde::core

@@ -3,11 +3,12 @@
 
 namespace sonde::core {
 
-// libc's dlsym. This library exports one of its own, which the process' other libraries and it
-// itself would find. Not for RTLD_NEXT.
-void* realDlsym(void* handle, const char* name) noexcept;
+using DlsymCall = void* (*)(void* handle, const char* name);
 
-// Its address.
-void* addressOfDlsym() noexcept;
+// libc's dlsym, for this library: it exports one of its own, which it would find itself.
+DlsymCall libcDlsym() noexcept;
+
+// The one behind this library's, libc's or another interposer's, for the process' calls.
+DlsymCall nextDlsym() noexcept;
 
 }  // namespace sonde::core

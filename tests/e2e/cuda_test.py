@@ -199,6 +199,33 @@ class Completeness(CudaTest):
                          [(1000000, 1000000, 1000000)])
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
+    def test_a_program_that_ends_in_a_signal_handler_ends(self):
+        for _ in range(5):
+            self.record(TARGETS / "cuda_in_handler13", "exits", status=7)
+            self.assertIn("the process ended in a signal handler", " ".join(self.said()))
+            self.assertEqual(self.rows("SELECT probe, reason, count FROM loss"), [("cuda", "tracer", 1)])
+
+    def test_an_exec_loses_nothing(self):
+        self.record("sh", "-c", f"exec {TARGETS / 'cuda_in_handler13'} execs")
+        self.assertEqual(self.kernels(), 100)
+
+    def test_what_had_not_begun_is_where_it_was_launched(self):
+        self.script("launch name=a ns=4000000000 stream=1 count=2\nquit code=0\n")
+        rows = self.rows("SELECT k.dur_ns, k.start_ns - s.end_ns FROM v_kernel k JOIN v_slice s ON s.id = "
+                         "k.launch_slice_id")
+        self.assertEqual(len(rows), 2)
+        for duration, delay in rows:
+            self.assertIsNone(duration)
+            self.assertLess(delay, 10**9)
+            self.assertGreaterEqual(delay, 0)
+
+    def test_a_program_with_very_many_streams(self):
+        streams = "".join(f"launch name=a ns=10 stream={number}\n" for number in range(1, 9001))
+        self.script(streams + "sync\n")
+        self.assertEqual(self.kernels(), 9000)
+        self.assertEqual(self.rows("SELECT count(DISTINCT stream_id) FROM kernel"), [(9000,)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
     def test_what_cupti_drops_is_counted(self):
         self.script("launch name=a ns=1000 stream=1 count=1000\nsync\n", CUDASIM_DROP_EVERY="10")
         dropped = len(self.happened("dropped", traced=False))

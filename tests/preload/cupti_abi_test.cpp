@@ -184,8 +184,8 @@ SAME_NUMBER(UnifiedMemoryKind::BytesToHost,
             CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH);
 
 TEST(CuptiAbi, IsThatOfTheToolkit) {
-  EXPECT_GE(CUPTI_API_VERSION, static_cast<int>(kCuda12_0)) << "Sonde knows CUDA 12 and 13";
-  EXPECT_LT(CUPTI_API_VERSION, static_cast<int>(kCuda14_0)) << "Sonde knows CUDA 12 and 13";
+  EXPECT_GE(CUPTI_API_VERSION, static_cast<int>(kCuda120)) << "Sonde knows CUDA 12 and 13";
+  EXPECT_LT(CUPTI_API_VERSION, static_cast<int>(kCuda140)) << "Sonde knows CUDA 12 and 13";
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace sonde::preload::cuda {
 
 // A full buffer is what CUPTI delivers on its own, and what is lost when the process is killed: a
-// few thousand records. bench/README says what other sizes cost.
-inline constexpr std::size_t kBufferBytes = 512 * 1024;
+// few thousand records.
+inline constexpr std::size_t kBufferBytes = std::size_t{512} * 1024;
 inline constexpr std::size_t kMostBuffers = 256;  // 128 MiB
 
 // nullptr: all are in use, or there is no memory.

@@ -2,6 +2,7 @@
 
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
+#include "collector/core/signal_context.h"
 #include "collector/core/spool.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
@@ -96,9 +97,25 @@ const char* callbackName(Domain domain, std::uint32_t cbid) noexcept {
   return gCupti.getCallbackName(domain, cbid, &name) == Status::Success ? name : nullptr;
 }
 
+void countLost(std::uint32_t records) noexcept {
+  core::countLoss(wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Tracer, records);
+}
+
+// Before 12.9 CUPTI crashes without a buffer: where there is none it fills this one, and nobody
+// reads it.
+alignas(8) std::uint8_t gDiscard[64 * 1024];
+
+bool isDiscard(const std::uint8_t* buffer) noexcept {
+  return buffer == gDiscard;
+}
+
 void requestBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* maxRecords) noexcept {
   *buffer = takeBuffer();
-  *size = *buffer == nullptr ? 0 : kBufferBytes;
+  *size = kBufferBytes;
+  if (*buffer == nullptr) {
+    *buffer = gDiscard;
+    *size = sizeof gDiscard;
+  }
   *maxRecords = 0;
 }
 
@@ -108,22 +125,24 @@ void completeBuffer(void* context,
                     std::size_t,
                     std::size_t valid) noexcept {
   const int error = errno;
-  if (buffer != nullptr && valid > 0) {
+  if (buffer != nullptr && valid > 0 && !isDiscard(buffer)) {
     pthread_mutex_lock(&gDecoding);
     gDecoder.forgetNames();
     cupti::Record* record = nullptr;
-    while (gCupti.getNextRecord(buffer, valid, &record) == Status::Success)
+    Status status = Status::Success;
+    while ((status = gCupti.getNextRecord(buffer, valid, &record)) == Status::Success)
       gDecoder.decode(record);
     pthread_mutex_unlock(&gDecoding);
+    if (status != Status::MaxLimitReached)  // a record that is none: what is behind it is lost
+      countLost(1);
   }
-  if (buffer != nullptr)
+  if (isDiscard(buffer))
+    countLost(1);  // at least
+  else if (buffer != nullptr)
     returnBuffer(buffer);
   std::size_t dropped = 0;
   if (gCupti.getDroppedRecords(context, stream, &dropped) == Status::Success && dropped > 0)
-    core::countLoss(wire::Probe::Cuda,
-                    wire::RecordKind::Kernel,
-                    wire::LossReason::Tracer,
-                    static_cast<std::uint32_t>(dropped));
+    countLost(static_cast<std::uint32_t>(dropped));
   errno = error;
 }
 
@@ -276,6 +295,12 @@ void handOver(const char* function) noexcept {
 void flush() noexcept {
   if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
     return;
+  if (core::maybeInSignalHandler()) {
+    say("some of it is lost: the process ended in a signal handler, with records in CUPTI's %s",
+        "buffers");
+    countLost(1);
+    return;
+  }
   const int error = errno;
   gCupti.flushAll(cupti::kFlushForced);
   errno = error;

@@ -86,8 +86,8 @@ std::uint32_t known(std::uint32_t value) noexcept {
 }  // namespace
 
 bool Decoder::begin(std::uint32_t version, CallbackName callbackName) noexcept {
-  const bool is12 = version >= cupti::kCuda12_0 && version <= cupti::kLastOfCuda12;
-  const bool is13 = version >= cupti::kCuda13_0 && version < cupti::kCuda14_0;
+  const bool is12 = version >= cupti::kCuda120 && version <= cupti::kLastOfCuda12;
+  const bool is13 = version >= cupti::kCuda130 && version < cupti::kCuda140;
   version_ = version;
   callbackName_ = callbackName;
   return is12 || is13;
@@ -225,7 +225,7 @@ void Decoder::synchronization(const cupti::SynchronizationRecord& from) noexcept
   to.header = header(known(from.cudaEventId), kind);
   to.beginTicks = from.start;
   to.endTicks = from.end;
-  if (version_ >= cupti::kCuda12_8 && from.cudaEventSyncId != cupti::kInvalid)
+  if (version_ >= cupti::kCuda128 && from.cudaEventSyncId != cupti::kInvalid)
     to.recordId = from.cudaEventSyncId;
   if (from.streamId != cupti::kInvalid)
     to.stream = streamOf(from.contextId, from.streamId, deviceOf(from.contextId));
@@ -236,7 +236,7 @@ void Decoder::synchronization(const cupti::SynchronizationRecord& from) noexcept
 void Decoder::cudaEvent(const cupti::CudaEventRecord& from) noexcept {
   wire::DeviceSync to{};
   to.header = header(known(from.eventId), DeviceSyncKind::Record);
-  if (version_ >= cupti::kCuda12_8)
+  if (version_ >= cupti::kCuda128)
     to.recordId = from.cudaEventSyncId;
   to.stream = streamOf(from.contextId, from.streamId, deviceOf(from.contextId));
   to.correlation = from.correlationId;
@@ -277,8 +277,7 @@ void Decoder::device(const cupti::DeviceRecord& from) noexcept {
 }
 
 void Decoder::context(const cupti::ContextRecord& from) noexcept {
-  if (from.contextId < kContexts)
-    contexts_[from.contextId] = from.deviceId + 1;
+  contexts_[from.contextId % kContexts] = {from.contextId, from.deviceId + 1};
 }
 
 void Decoder::stream(const cupti::StreamRecord& from) noexcept {
@@ -363,14 +362,19 @@ std::uint32_t Decoder::callbackOf(cupti::Domain domain, std::uint32_t cbid) noex
   return id;
 }
 
-Decoder::StreamEntry* Decoder::entryOf(std::uint32_t context, std::uint32_t number) noexcept {
+// The table begins anew when it is three quarters full: what was in it is defined again, and is the
+// same stream to the recorder.
+Decoder::StreamEntry& Decoder::entryOf(std::uint32_t context, std::uint32_t number) noexcept {
+  if (usedStreams_ > kStreams / 4 * 3) {
+    std::memset(streams_, 0, sizeof streams_);
+    usedStreams_ = 0;
+  }
   const std::size_t hash = (std::size_t{context} * 40503 + number) * 2654435761U;
-  for (std::size_t probe = 0; probe < kStreams; ++probe) {
+  for (std::size_t probe = 0;; ++probe) {
     StreamEntry& entry = streams_[(hash + probe) % kStreams];
     if (entry.id == 0 || (entry.context == context && entry.number == number))
-      return &entry;
+      return entry;
   }
-  return nullptr;
 }
 
 // Defined again when its device shows.
@@ -378,12 +382,8 @@ std::uint32_t Decoder::streamOf(std::uint32_t context,
                                 std::uint32_t number,
                                 std::uint32_t device) noexcept {
   const bool isLast = last_ != nullptr && last_->context == context && last_->number == number;
-  StreamEntry* const entry = isLast ? last_ : entryOf(context, number);
+  StreamEntry* const entry = isLast ? last_ : &entryOf(context, number);
   last_ = entry;
-  if (entry == nullptr) {
-    core::countLoss(wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Definitions);
-    return 0;
-  }
   const bool isKnown =
       entry->id != 0 && (device == entry->device || device == wire::StreamDefinition::kNoDevice);
   if (isKnown)
@@ -397,13 +397,15 @@ std::uint32_t Decoder::streamOf(std::uint32_t context,
   if (!core::defineStream(definition))
     return 0;
   lastStream_ += entry->id == 0 ? 1 : 0;
+  usedStreams_ += entry->id == 0 ? 1 : 0;
   *entry = {context, number, device, id};
   return id;
 }
 
 std::uint32_t Decoder::deviceOf(std::uint32_t context) const noexcept {
-  const std::uint32_t device = context < kContexts ? contexts_[context] : 0;
-  return device == 0 ? wire::StreamDefinition::kNoDevice : device - 1;
+  const ContextEntry& entry = contexts_[context % kContexts];
+  const bool isKnown = entry.device != 0 && entry.context == context;
+  return isKnown ? entry.device - 1 : wire::StreamDefinition::kNoDevice;
 }
 
 }  // namespace sonde::preload::cuda

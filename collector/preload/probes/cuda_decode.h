@@ -31,6 +31,10 @@ class Decoder {
     std::uint32_t device;
     std::uint32_t id;  // 0: the entry is free
   };
+  struct ContextEntry {
+    std::uint32_t context;
+    std::uint32_t device;  // its ordinal + 1
+  };
   struct NameEntry {
     const char* text;
     std::uint32_t id;
@@ -58,7 +62,7 @@ class Decoder {
 
   std::uint32_t nameOf(const char* text) noexcept;
   std::uint32_t callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept;
-  StreamEntry* entryOf(std::uint32_t context, std::uint32_t number) noexcept;
+  StreamEntry& entryOf(std::uint32_t context, std::uint32_t number) noexcept;
   std::uint32_t streamOf(std::uint32_t context,
                          std::uint32_t number,
                          std::uint32_t device) noexcept;
@@ -67,7 +71,8 @@ class Decoder {
   std::uint32_t version_ = 0;
   CallbackName callbackName_ = nullptr;
   std::uint32_t lastStream_ = 0;
-  std::uint32_t contexts_[kContexts] = {};  // by id: the device's ordinal + 1
+  std::size_t usedStreams_ = 0;
+  ContextEntry contexts_[kContexts] = {};  // the latest of those that share a place
   StreamEntry streams_[kStreams] = {};
   StreamEntry* last_ = nullptr;
   NameEntry names_[kNames] = {};

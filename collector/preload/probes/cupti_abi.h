@@ -49,11 +49,11 @@ inline constexpr std::uint32_t kPrimaryContextReset = 389;
 inline constexpr std::uint32_t kPrimaryContextReset2 = 545;
 
 // cuptiGetVersion's numbers
-inline constexpr std::uint32_t kCuda12_0 = 19;
-inline constexpr std::uint32_t kCuda12_8 = 26;
+inline constexpr std::uint32_t kCuda120 = 19;
+inline constexpr std::uint32_t kCuda128 = 26;
 inline constexpr std::uint32_t kLastOfCuda12 = 99;  // 12.9 Update 1 is 28
-inline constexpr std::uint32_t kCuda13_0 = 130000;  // xxyyzz from here on
-inline constexpr std::uint32_t kCuda14_0 = 140000;
+inline constexpr std::uint32_t kCuda130 = 130000;   // xxyyzz from here on
+inline constexpr std::uint32_t kCuda140 = 140000;
 
 inline constexpr std::uint32_t kInvalid = 0xffff'ffff;
 inline constexpr std::uint32_t kFlushForced = 1;

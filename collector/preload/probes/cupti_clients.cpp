@@ -1,17 +1,30 @@
 #include "collector/preload/probes/cupti_clients.h"
 
 #include "collector/core/hooks.h"
+#include "collector/core/symbol_versions.h"
 #include "collector/core/symbols.h"
 #include "collector/preload/probes/cuda_capture.h"
 #include "collector/preload/probes/cupti_library.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 
 namespace sonde::preload::cuda {
 namespace {
 
 using cupti::Status;
+
+// CUPTI's own function for a call that came by a symbol of this library: the next in the search
+// order, or, of a CUPTI that was loaded RTLD_LOCAL, that of the copy that is mapped.
+void* behind(const char* name) noexcept {
+  if (void* const next = core::libcDlsym()(RTLD_NEXT, name); next != nullptr)
+    return next;
+  void* const library = cupti::mappedLibrary();
+  return library == nullptr ? nullptr : core::libcDlsym()(library, name);
+}
 
 // A function of CUPTI. Tools that are linked with CUPTI come by the exported symbols below, others,
 // which have looked it up with dlsym, by `handed`: it goes on to the very one that they found.
@@ -25,13 +38,8 @@ struct Entry {
     return reinterpret_cast<Function>(found.load(std::memory_order_acquire))(arguments...);
   }
   static Status linked(Arguments... arguments) {
-    static constinit core::Real<Function> next{name};
     handOver(name);
-    Function function = next();
-    if (function == nullptr) {
-      if (void* const library = cupti::mappedLibrary(); library != nullptr)
-        function = reinterpret_cast<Function>(core::realDlsym(library, name));
-    }
+    const auto function = reinterpret_cast<Function>(behind(name));
     return function == nullptr ? Status::NotInitialized : function(arguments...);
   }
 };
@@ -42,6 +50,8 @@ constexpr char kRegister[] = "cuptiActivityRegisterCallbacks";
 constexpr char kRegisterTimestamp[] = "cuptiActivityRegisterTimestampCallback";
 constexpr char kEnable[] = "cuptiActivityEnable";
 constexpr char kFinalize[] = "cuptiFinalize";
+constexpr char kThreadIds[] = "cuptiSetThreadIdType";
+constexpr char kFlushPeriod[] = "cuptiActivityFlushPeriod";
 
 using Subscribe = Entry<kSubscribe, cupti::Subscriber*, cupti::Callback, void*>;
 using Subscribe2 = Entry<kSubscribe2, cupti::Subscriber*, cupti::Callback, void*, void*>;
@@ -49,25 +59,61 @@ using Register = Entry<kRegister, cupti::BufferRequested, cupti::BufferCompleted
 using RegisterTimestamp = Entry<kRegisterTimestamp, cupti::Timestamp>;
 using Enable = Entry<kEnable, cupti::Kind>;
 using Finalize = Entry<kFinalize>;
+using ThreadIds = Entry<kThreadIds, std::uint32_t>;
+using FlushPeriod = Entry<kFlushPeriod, std::uint32_t>;
+
+struct Known {
+  const char* name;
+  std::atomic<void*>* found;
+  void* handed;
+};
 
 template <typename Entry>
-bool isInFront(const char* wanted, const char* name, void*& found) noexcept {
-  if (std::strcmp(wanted, name) != 0)
-    return false;
-  Entry::found.store(found, std::memory_order_release);
-  found = reinterpret_cast<void*>(&Entry::handed);
-  return true;
+Known known(const char* name) noexcept {
+  return {name, &Entry::found, reinterpret_cast<void*>(&Entry::handed)};
+}
+
+Known knownAs(const char* wanted) noexcept {
+  const Known all[] = {known<Subscribe>(kSubscribe),
+                       known<Subscribe2>(kSubscribe2),
+                       known<Register>(kRegister),
+                       known<RegisterTimestamp>(kRegisterTimestamp),
+                       known<Enable>(kEnable),
+                       known<Finalize>(kFinalize),
+                       known<ThreadIds>(kThreadIds),
+                       known<FlushPeriod>(kFlushPeriod)};
+  for (const Known& one : all) {
+    if (std::strcmp(one.name, wanted) == 0)
+      return one;
+  }
+  return {};
+}
+
+bool isOwn(void* address) noexcept {
+  Dl_info own{};
+  Dl_info its{};
+  return dladdr(reinterpret_cast<void*>(&knownAs), &own) != 0 && dladdr(address, &its) != 0 &&
+         own.dli_fbase == its.dli_fbase;
 }
 
 }  // namespace
 
+bool handsOver(const char* name) noexcept {
+  return knownAs(name).name != nullptr;
+}
+
+bool isBehind(const char* name) noexcept {
+  return behind(name) != nullptr;
+}
+
 void* inFrontOf(const char* name, void* found) noexcept {
-  static_cast<void>(isInFront<Subscribe>(name, kSubscribe, found) ||
-                    isInFront<Subscribe2>(name, kSubscribe2, found) ||
-                    isInFront<Register>(name, kRegister, found) ||
-                    isInFront<RegisterTimestamp>(name, kRegisterTimestamp, found) ||
-                    isInFront<Enable>(name, kEnable, found) ||
-                    isInFront<Finalize>(name, kFinalize, found));
+  const Known one = knownAs(name);
+  if (isOwn(found))
+    return isBehind(name) ? found : core::libcDlsym()(RTLD_NEXT, name);  // which sets dlerror
+  void* first = nullptr;
+  if (one.found->compare_exchange_strong(first, found) || first == found)
+    return one.handed;
+  handOver(name);  // a second copy of CUPTI, for which there is no place
   return found;
 }
 
@@ -104,4 +150,12 @@ SONDE_EXPORT cupti::Status cuptiActivityEnable(cupti::Kind kind) {
 
 SONDE_EXPORT cupti::Status cuptiFinalize() {
   return cuda::Finalize::linked();
+}
+
+SONDE_EXPORT cupti::Status cuptiSetThreadIdType(std::uint32_t type) {
+  return cuda::ThreadIds::linked(type);
+}
+
+SONDE_EXPORT cupti::Status cuptiActivityFlushPeriod(std::uint32_t milliseconds) {
+  return cuda::FlushPeriod::linked(milliseconds);
 }

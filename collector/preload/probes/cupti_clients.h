@@ -3,8 +3,16 @@
 
 namespace sonde::preload::cuda {
 
-// What stands in front of the function `name` of CUPTI for a tool that has looked it up by hand as
-// `found`; `found` itself when nothing does.
+// Whether `name` is one of them.
+bool handsOver(const char* name) noexcept;
+
+// What a tool gets that has found the function `name` as `found` by hand: one that hands CUPTI over
+// and goes on to `found`; nullptr where `found` is Sonde's own and no CUPTI is. With a second copy
+// of CUPTI it is handed over now, and the tool gets `found`.
+// Requires: handsOver(name).
 void* inFrontOf(const char* name, void* found) noexcept;
+
+// Whether there is a CUPTI with this function for the process' linked calls.
+bool isBehind(const char* name) noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -106,7 +106,7 @@ void* openInToolkit(int major) noexcept {
 
 template <typename Function>
 bool bindOne(void* library, const char* name, Function& function, const char*& missing) noexcept {
-  function = reinterpret_cast<Function>(core::realDlsym(library, name));
+  function = reinterpret_cast<Function>(core::libcDlsym()(library, name));
   if (function == nullptr)
     missing = name;
   return function != nullptr;

@@ -1,27 +1,40 @@
 // dlsym(): a tool that looks CUPTI's functions up by hand (Triton's profiler) gets those that hand
-// CUPTI over to it. All else goes to libc's own by a jump, because which library called decides
-// what RTLD_NEXT means.
+// CUPTI over to it. All else goes on by a jump, because which library called decides what RTLD_NEXT
+// means.
 #include "collector/core/symbols.h"
 #include "collector/preload/probes/cupti_clients.h"
+
+#include <dlfcn.h>
 
 #include <cstring>
 
 namespace sonde::preload {
 namespace {
 
+// In a library that the caller has opened.
 void* lookUpCupti(void* handle, const char* name) noexcept {
-  void* const found = core::realDlsym(handle, name);
+  void* const found = core::nextDlsym()(handle, name);
   return found == nullptr ? nullptr : cuda::inFrontOf(name, found);
+}
+
+// This library's own symbols would be found where no CUPTI is.
+void* lookUpNothing(void*, const char* name) noexcept {
+  return core::libcDlsym()(RTLD_NEXT, name);
 }
 
 }  // namespace
 }  // namespace sonde::preload
 
 // Returns where to jump.
-extern "C" __attribute__((used)) void* sondeChooseDlsym(void*, const char* name) noexcept {
+extern "C" __attribute__((used)) void* sondeChooseDlsym(void* handle, const char* name) noexcept {
   using namespace sonde;
-  const bool isCupti = name != nullptr && std::strncmp(name, "cupti", 5) == 0;
-  return isCupti ? reinterpret_cast<void*>(&preload::lookUpCupti) : core::addressOfDlsym();
+  const bool isCupti =
+      name != nullptr && std::strncmp(name, "cupti", 5) == 0 && preload::cuda::handsOver(name);
+  if (isCupti && handle != RTLD_DEFAULT && handle != RTLD_NEXT)
+    return reinterpret_cast<void*>(&preload::lookUpCupti);
+  if (isCupti && handle == RTLD_DEFAULT && !preload::cuda::isBehind(name))
+    return reinterpret_cast<void*>(&preload::lookUpNothing);
+  return reinterpret_cast<void*>(core::nextDlsym());
 }
 
 #if defined(__x86_64__)

@@ -5,6 +5,7 @@
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/vfork.h"
+#include "collector/preload/probes/cuda_capture.h"
 #include "collector/preload/probes/exec_plan.h"
 
 #include <errno.h>
@@ -128,6 +129,8 @@ std::size_t environmentStackBytes() noexcept {
 }
 
 void recordExec(const char* path, const ExecTarget& target) noexcept {
+  if (!core::inVforkChild())
+    cuda::flush();
   if (!target.found || !core::enabled(wire::Probe::Process))
     return;
   const bool silent = core::gForkPage->generation.load(std::memory_order_relaxed) == 0;

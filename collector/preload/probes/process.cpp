@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-SONDE_OLD_SYMBOL(dladdr);
 
 namespace sonde::preload {
 namespace {

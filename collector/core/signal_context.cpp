@@ -1,0 +1,105 @@
+#include "collector/core/signal_context.h"
+
+#include "collector/core/syscalls.h"
+
+#include <signal.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::core {
+namespace {
+
+// The kernel's own layout, which libc's struct sigaction is not.
+struct KernelAction {
+  std::uintptr_t handler;
+  unsigned long flags;
+  std::uintptr_t restorer;
+  std::uint64_t mask;
+};
+
+constexpr std::size_t kPiece = 4096;
+constexpr std::size_t kPieces = 32;  // a handler that gets here is not deep
+
+// The complement of where handlers return to, libc's one function for all of them, so that the
+// address itself is on the stack for no other reason than a handler. 0: there are no handlers.
+[[gnu::noinline]] std::uintptr_t hiddenRestorer() noexcept {
+  for (int number = 1; number < 65; ++number) {
+    volatile KernelAction action{};
+    const long result = rawSyscall(SYS_rt_sigaction,
+                                   number,
+                                   0,
+                                   asLong(const_cast<const KernelAction*>(&action)),
+                                   static_cast<long>(sizeof action.mask));
+    const bool isHandler = result == 0 && action.handler > 1;  // not SIG_DFL or SIG_IGN
+    const std::uintptr_t hidden = ~action.restorer;
+    action.restorer = 0;
+    if (isHandler)
+      return hidden;
+  }
+  return 0;
+}
+
+// What of this process' memory is mapped, without a fault. False: not all of it is, or it is
+// forbidden to look.
+bool readMemory(std::uintptr_t from, void* into, std::size_t bytes) noexcept {
+  iovec local{into, bytes};
+  iovec remote{reinterpret_cast<void*>(from), bytes};
+  const long self = rawSyscall(SYS_getpid);
+  const long read =
+      rawSyscall(SYS_process_vm_readv, self, asLong(&local), 1, asLong(&remote), 1, 0);
+  return read >= 0 && static_cast<std::size_t>(read) == bytes;
+}
+
+#if defined(__x86_64__)
+// The frame that the kernel makes for a handler, by words: the restorer, then the ucontext. An
+// address alone may be left over from something else.
+bool isFrame(std::uintptr_t at) noexcept {
+  constexpr std::size_t kFlags = 1;
+  constexpr std::size_t kLink = 2;
+  constexpr std::size_t kEflags = 23;
+  constexpr std::size_t kSegments = 24;
+  std::uintptr_t words[kSegments + 1] = {};
+  if (!readMemory(at, words, sizeof words))
+    return false;
+  constexpr std::uintptr_t kUserCode = 0x33;
+  constexpr std::uintptr_t kAlwaysSet = 2;
+  return words[kFlags] < 8 && words[kLink] == 0 && (words[kSegments] & 0xffff) == kUserCode &&
+         (words[kEflags] & kAlwaysSet) != 0;
+}
+
+// Looks page by page, upwards, at what is mapped.
+bool frameIsOnStack(std::uintptr_t hidden) noexcept {
+  std::uintptr_t words[kPiece / sizeof(std::uintptr_t)] = {};
+  auto from = reinterpret_cast<std::uintptr_t>(&words + 1) & ~(sizeof(std::uintptr_t) - 1);
+  for (std::size_t piece = 0; piece < kPieces; ++piece) {
+    const std::size_t bytes = kPiece - from % kPiece;
+    if (!readMemory(from, words, bytes))
+      return piece == 0;  // not even this page: nothing is ruled out
+    for (std::size_t at = 0; at < bytes / sizeof(std::uintptr_t); ++at) {
+      if (~words[at] == hidden && isFrame(from + at * sizeof(std::uintptr_t)))
+        return true;
+    }
+    from += bytes;
+  }
+  return false;
+}
+#endif
+
+}  // namespace
+
+bool maybeInSignalHandler() noexcept {
+  stack_t alternate{};
+  const bool isKnown = rawSyscall(SYS_sigaltstack, 0, asLong(&alternate)) == 0;
+  if (!isKnown || (alternate.ss_flags & SS_ONSTACK) != 0)
+    return true;
+  const std::uintptr_t hidden = hiddenRestorer();
+#if defined(__x86_64__)
+  return hidden != 0 && frameIsOnStack(hidden);
+#else
+  return hidden != 0;
+#endif
+}
+
+}  // namespace sonde::core

@@ -1,0 +1,10 @@
+// Whether the calling thread is inside a signal handler.
+#pragma once
+
+namespace sonde::core {
+
+// True also where that cannot be ruled out: a program without handlers is never in one; else the
+// stack above the caller is searched for the frame that the kernel makes. Safe anywhere.
+bool maybeInSignalHandler() noexcept;
+
+}  // namespace sonde::core
