@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-
 namespace sonde::preload {
 namespace {
 
