@@ -34,6 +34,8 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return loadRecord<wire::Collective>(at).probe;
     case wire::RecordKind::Transfer:
       return wire::Probe::Net;
+    case wire::RecordKind::CollectivePart:
+      return wire::Probe::Nccl;
     case wire::RecordKind::DeviceCall:
     case wire::RecordKind::Kernel:
     case wire::RecordKind::DeviceCopy:
@@ -66,7 +68,8 @@ ImageBuilder::ImageBuilder(
       spool_(std::move(spool)),
       process_(process),
       probeMask_(probeMask),
-      devices_(sink_, time_, spool_, process_, dictionary_) {}
+      devices_(sink_, time_, spool_, process_, dictionary_),
+      collectives_(sink_, spool_) {}
 
 void ImageBuilder::begin() {
   process_.row.id = sink_.add(process_.row);
@@ -211,9 +214,10 @@ void ImageBuilder::defineChannel(std::span<const std::byte> bytes) {
 
 void ImageBuilder::defineCommunicator(std::span<const std::byte> bytes) {
   const auto definition = loadDefinition<wire::CommunicatorDefinition>(bytes);
+  const bool named = bytes.size() > sizeof(wire::CommunicatorDefinition);
   if (!definition || definition->size < 0 ||
-      static_cast<std::size_t>(definition->size) >
-          (bytes.size() - sizeof(wire::CommunicatorDefinition)) / sizeof(std::int32_t)) {
+      (named && static_cast<std::size_t>(definition->size) >
+                    (bytes.size() - sizeof(wire::CommunicatorDefinition)) / sizeof(std::int32_t))) {
     ++counts_.damaged;
     return;
   }
@@ -227,7 +231,7 @@ void ImageBuilder::defineCommunicator(std::span<const std::byte> bytes) {
     row.position = definition->position;
   row.backend = probeWord(definition->probe);
   row.id = sink_.add(row);
-  for (std::int32_t position = 0; position < definition->size; ++position) {
+  for (std::int32_t position = 0; named && position < definition->size; ++position) {
     const auto rank =
         loadRecord<std::int32_t>(bytes.data() + sizeof(wire::CommunicatorDefinition) +
                                  static_cast<std::size_t>(position) * sizeof(std::int32_t));
@@ -300,6 +304,7 @@ void ImageBuilder::finish(const LossTable& losses, const LostRecords& lost) {
   counts_.unbalanced += earlyEnds_.size();
   earlyEnds_.clear();
   save();
+  collectives_.finish();
   if (!process_.row.endNs && process_.row.state != model::ProcessState::Running)
     process_.row.endNs = lastNs_;
   sink_.update(process_.row);

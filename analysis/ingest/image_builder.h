@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis/ingest/clock_fit.h"
+#include "analysis/ingest/collective_rows.h"
 #include "analysis/ingest/device_rows.h"
 #include "analysis/ingest/dictionary.h"
 #include "analysis/ingest/process_row.h"
@@ -135,6 +136,11 @@ class ImageBuilder {
   template <typename Record>
   void onDevice(Thread& thread, const std::byte* at);
   void onDeviceMemory(Thread& thread, const std::byte* at);
+  void onCollectivePart(Thread& thread, const std::byte* at);
+  void onProxyStep(Thread& thread, const std::byte* at);
+  std::int64_t happened(std::uint64_t ticks);
+  model::Collective collectiveRow(const wire::Collective& record, model::CollectiveOp op);
+  void addCollectiveArgs(model::CollectiveId id, const wire::Collective& record);
 
   void defineThread(const wire::ThreadDefinition& definition);
   void defineThreadName(const wire::ThreadNameDefinition& definition);
@@ -205,6 +211,7 @@ class ImageBuilder {
   std::uint32_t probeMask_;
   Dictionary dictionary_;
   DeviceRows devices_;
+  CollectiveRows collectives_;
   ImageCounts counts_;
   // Those that may still write, and those that did since the last save(); of the others the trace
   // has the state.

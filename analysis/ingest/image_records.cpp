@@ -38,7 +38,8 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onDevice<wire::Kernel>,
                                &ImageBuilder::onDevice<wire::DeviceCopy>,
                                &ImageBuilder::onDevice<wire::DeviceSync>,
-                               &ImageBuilder::onDeviceMemory};
+                               &ImageBuilder::onDeviceMemory,
+                               &ImageBuilder::onCollectivePart};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -168,42 +169,6 @@ void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
   addArg(model::Owner::Slice, scope->slice.id.value, key, *value);
   if (const auto* number = std::get_if<std::int64_t>(&*value))
     tellIteration(*scope, dictionary_.text(record.header.subject), *number);
-}
-
-void ImageBuilder::onCollective(Thread& thread, const std::byte* at) {
-  const auto record = loadRecord<wire::Collective>(at);
-  const auto op = collectiveOp(record.header.detail);
-  const auto communicator = communicators_.find(record.header.subject);
-  if (!op) {
-    ++counts_.damaged;
-    return;
-  }
-  const std::int64_t endNs = advance(thread, record.endTicks);
-  const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
-  model::Slice slice =
-      newSlice(thread, model::SliceKind::Collective, record.probe, record.name, startNs);
-  if (record.name == 0)
-    slice.nameId = sink_.intern(model::word(*op));
-  model::Collective row;
-  row.processId = process_.row.id;
-  if (communicator != communicators_.end())
-    row.communicatorId = communicator->second;
-  row.seq = signedOf(record.seq);
-  row.op = *op;
-  if (record.algorithm != 0)
-    row.algorithm = dictionary_.text(record.algorithm);
-  row.dtype = dataType(static_cast<std::uint8_t>(record.dtype));
-  row.bytes = signedOf(record.bytes);
-  row.sendBytes = signedOf(record.sendBytes);
-  row.recvBytes = signedOf(record.recvBytes);
-  if (record.root >= 0)
-    row.root = record.root;
-  if (record.peer >= 0)
-    row.peer = record.peer;
-  row.startNs = startNs;
-  row.durNs = endNs - startNs;
-  row.sliceId = addCall(thread, slice, endNs);
-  remember(thread, model::Owner::Collective, sink_.add(row).value);
 }
 
 void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {

@@ -45,6 +45,7 @@ model::Slice readOpenSlice(const store::Statement& row, std::string_view categor
 }  // namespace
 
 void ImageBuilder::save() {
+  collectives_.save();
   for (auto& [index, thread] : threads_)
     if (thread->changed)
       saveThread(*thread);
@@ -175,6 +176,10 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       channels_[key] = states.id<model::ChannelId>(2);
     else if (kind == "communicator")
       communicators_[key] = states.id<model::CommunicatorId>(2);
+    else if (kind == CollectiveRows::kState)
+      collectives_.restore(states.text(2));
+    else if (kind == CollectiveRows::kLostState)
+      collectives_.restoreLost({states.integer(1)});
     else if (kind == "device")
       devices_.restoreDevice(key, states.id<model::DeviceId>(2));
     else if (kind == "stream")

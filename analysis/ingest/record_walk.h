@@ -1,7 +1,8 @@
 // Steps through the records of a slot without trusting any of them. Stateless; any thread.
 #pragma once
 
-#include "collector/wire/records.h"
+#include "collector/wire/device_records.h"
+#include "collector/wire/nccl_records.h"
 
 #include <array>
 #include <cstddef>
@@ -28,7 +29,13 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::ClockSync),
                     sizeof(wire::ThreadEnd),
                     sizeof(wire::Fork),
-                    sizeof(wire::Exec)};
+                    sizeof(wire::Exec),
+                    sizeof(wire::DeviceCall),
+                    sizeof(wire::Kernel),
+                    sizeof(wire::DeviceCopy),
+                    sizeof(wire::DeviceSync),
+                    sizeof(wire::DeviceMemory),
+                    sizeof(wire::CollectiveEnd)};
 
 struct WalkCount {
   std::uint64_t records = 0;  // visited

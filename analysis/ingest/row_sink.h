@@ -41,6 +41,10 @@ class RowSink {
   void moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
     check(writer_->moveSlice(id, parent, depth));
   }
+  // How long a collective that is stored took turned out later.
+  void endCollective(model::CollectiveId id, model::OptionalInt durNs) {
+    check(writer_->endCollective(id, durNs));
+  }
   // What a builder needs to go on after the recorder was killed.
   void setState(std::string_view spool,
                 std::string_view kind,

@@ -26,6 +26,8 @@ template <>
 constexpr Table kTableOf<model::CopyId> = Table::Copy;
 template <>
 constexpr Table kTableOf<model::SyncId> = Table::Sync;
+template <>
+constexpr Table kTableOf<model::CollectiveId> = Table::Collective;
 
 }  // namespace
 
@@ -107,6 +109,7 @@ template model::SliceId TraceWriter::reserveId() noexcept;
 template model::KernelId TraceWriter::reserveId() noexcept;
 template model::CopyId TraceWriter::reserveId() noexcept;
 template model::SyncId TraceWriter::reserveId() noexcept;
+template model::CollectiveId TraceWriter::reserveId() noexcept;
 
 Database& TraceWriter::database() {
   static_cast<void>(state_->flushAll());  // what fails is kept for commit()
@@ -184,6 +187,11 @@ Result<void> TraceWriter::dropOpenScope(std::string_view spool,
 Result<void> TraceWriter::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
   SONDE_TRY(state_->flush(Table::Slice));
   return state_->run(state_->statements->moveSlice.bindAll(id, parent, depth));
+}
+
+Result<void> TraceWriter::endCollective(model::CollectiveId id, model::OptionalInt durNs) {
+  SONDE_TRY(state_->flush(Table::Collective));
+  return state_->run(state_->statements->endCollective.bindAll(id, durNs));
 }
 
 }  // namespace sonde::store

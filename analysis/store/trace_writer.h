@@ -51,7 +51,7 @@ class TraceWriter {
 
   // An id for a slice that is open now and added when it ends.
   model::SliceId reserveSliceId() noexcept { return reserveId<model::SliceId>(); }
-  // The same for a process, thread, device, stream, slice, kernel, copy or sync.
+  // The same for a process, thread, device, stream, slice, kernel, copy, sync or collective.
   template <typename Id>
   Id reserveId() noexcept;
 
@@ -98,6 +98,8 @@ class TraceWriter {
 
   // A slice turned out to lie in another one.
   Result<void> moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
+  // A collective's duration became known, or turned out not to be.
+  Result<void> endCollective(model::CollectiveId id, model::OptionalInt durNs);
 
   // The recorder's own state, in the same transaction as the rows it speaks of.
   Result<void> set(const model::Ingested& row);

@@ -11,11 +11,14 @@ Result<void> TraceWriter::State::prepareAll() {
       database.prepare("DELETE FROM open_scope WHERE spool = ? AND thread_id = ? AND token = ?"));
   SONDE_TRY_ASSIGN(Statement move,
                    database.prepare("UPDATE slice SET parent_id = ?2, depth = ?3 WHERE id = ?1"));
+  SONDE_TRY_ASSIGN(Statement end,
+                   database.prepare("UPDATE collective SET dur_ns = ?2 WHERE id = ?1"));
   Statements all{std::move(begin),
                  std::move(commit),
                  std::move(unfinish),
                  std::move(drop),
                  std::move(move),
+                 std::move(end),
                  {},
                  {}};
   for (std::size_t i = 0; i < kTables.size(); ++i) {

@@ -159,6 +159,7 @@ struct TraceWriter::State {
     Statement unfinish;
     Statement dropOpenScope;
     Statement moveSlice;
+    Statement endCollective;
     std::vector<RowBuffer> inserts;                 // by Table
     std::vector<std::optional<Statement>> removes;  // by Table; none of one without ids
   };

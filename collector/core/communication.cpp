@@ -3,6 +3,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
+#include "collector/core/record_place.h"
 #include "collector/core/spool.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
@@ -92,6 +93,16 @@ std::uint32_t defineCommunicator(const char* key,
     memcpy(communicator + 1, ranks, members * sizeof *ranks);
   commitDefinition(&communicator->header);
   return id;
+}
+
+bool emitCollectiveEnd(wire::CollectiveEnd record, wire::Probe probe) noexcept {
+  record.header.detail = wire::CollectiveEnd::kDetail;
+  return emit(record, wire::RecordKind::CollectivePart, probe) != 0;
+}
+
+bool emitProxyStep(wire::ProxyStep record, wire::Probe probe) noexcept {
+  record.header.detail |= wire::ProxyStep::kDetail;
+  return emit(record, wire::RecordKind::CollectivePart, probe) != 0;
 }
 
 bool readCommunicatorHint(CommunicatorHint& hint) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collector/wire/definitions.h"
+#include "collector/wire/nccl_records.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,11 @@ std::uint32_t defineCommunicator(const char* key,
                                  std::int32_t size,
                                  std::int32_t position,
                                  wire::Probe probe) noexcept;
+
+// The caller fills in everything but the header, of which it fills in subject and, for a step, the
+// flags of detail. False: it was not written, and counted.
+bool emitCollectiveEnd(wire::CollectiveEnd record, wire::Probe probe) noexcept;
+bool emitProxyStep(wire::ProxyStep record, wire::Probe probe) noexcept;
 
 // What sonde_api's communicator_hint said last in this process. `ranks` has room for what a job of
 // this size needs; larger groups carry a key alone.

@@ -61,6 +61,7 @@ struct ThreadNameDefinition {
 //   tcp   "a.b.c.d:port" or "[v6]:port"; the peer's row has them exchanged
 //   unix  "unix:<inode>" of this socket and of its peer
 //   pipe  "pipe:<device>:<inode>:r" or ":w"; remote is the other letter
+//   nccl  "<communicator's key>/<channel>/<from>><to>/send" or "/receive"; remote is the other one
 struct ChannelDefinition {
   static constexpr std::uint8_t kInherited =
       0x01;  // open before this image began; offsets do not start at 0
@@ -75,7 +76,8 @@ struct ChannelDefinition {
 };
 inline constexpr std::uint16_t kMaxAddressBytes = 256;  // longer ones are cut
 
-// Followed by `size` int32 ranks (its members in order; -1: unknown).
+// Followed by `size` int32 ranks (its members in order; -1: unknown), or by none. `size` 0:
+// unknown.
 struct CommunicatorDefinition {
   DefinitionHeader header;
   std::uint32_t id;

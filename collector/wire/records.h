@@ -40,7 +40,9 @@ enum class RecordKind : std::uint8_t {
   DeviceCopy = 18,
   DeviceSync = 19,
   DeviceMemory = 20,
-  Count = 21,  // one past the last kind this version writes; not a kind
+  // nccl_records.h
+  CollectivePart = 21,
+  Count = 22,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {
@@ -136,6 +138,12 @@ inline constexpr char kWorldSizeKey[] = "sonde.world_size";
 // One rank's part in a collective or a point-to-point call. `detail`: CollectiveOp; `subject`:
 // Communicator id.
 struct Collective {
+  static constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
+  // The call only handed the work to a device: `endTicks` is when it returned (0: never), and when
+  // the work had ended is said by a CollectiveEnd.
+  static constexpr std::uint8_t kEnqueued = 0x01;
+  static constexpr std::uint8_t kGraphCaptured = 0x02;  // launched by a CUDA graph
+  static constexpr std::uint8_t kHasNumber = 0x04;      // `libraryNumber` is one
   RecordHeader header;
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
@@ -148,9 +156,13 @@ struct Collective {
   std::int32_t peer;  // -1: none
   std::uint32_t name;
   std::uint32_t algorithm;  // string id, 0: unknown
+  std::uint32_t protocol;   // string id, 0: unknown
   DataType dtype;
   Probe probe;
-  std::uint8_t reserved[6];
+  std::uint8_t flags;
+  std::uint8_t channels;        // that the library splits the work over; 0: unknown
+  std::uint64_t number;         // names it within the process image; 0: no record refers to it
+  std::uint64_t libraryNumber;  // what the library itself counts it as
 };
 
 // Bytes that one call moved through a channel. `subject`: Channel id.
@@ -198,7 +210,7 @@ static_assert(sizeof(RecordHeader) == 8);
 static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call) == 32);
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
-static_assert(sizeof(Collective) == 80 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
+static_assert(sizeof(Collective) == 96 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
 static_assert(sizeof(ThreadEnd) == 16 && sizeof(Fork) == 16 && sizeof(Exec) == 24);
 
 }  // namespace sonde::wire

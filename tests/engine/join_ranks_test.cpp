@@ -1,5 +1,6 @@
 #include "analysis/engine/merge/join_ranks.h"
 
+#include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/store/statement.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
@@ -89,6 +90,60 @@ TEST_F(JoinRanks, PairsExchangedAddressesAcrossHosts) {
       channel(process(1), model::ChannelKind::Tcp, "10.0.0.2:2", "10.0.0.1:1", 999'999'999'999);
   channel(process(1), model::ChannelKind::Tcp, "10.0.0.2:3", "10.0.0.1:1");
   EXPECT_THAT(matched(), ElementsAre(Pair(a, b), Pair(b, a)));
+}
+
+TEST_F(JoinRanks, EndsOfNcclsChannelsPairAcrossHosts) {
+  const auto send =
+      channel(process(0), model::ChannelKind::Nccl, "nccl:7/0/0>1/send", "nccl:7/0/0>1/receive");
+  const auto receive =
+      channel(process(1), model::ChannelKind::Nccl, "nccl:7/0/0>1/receive", "nccl:7/0/0>1/send");
+  channel(process(1), model::ChannelKind::Nccl, "nccl:7/1/0>1/receive", "nccl:7/1/0>1/send");
+  EXPECT_THAT(matched(), UnorderedElementsAre(Pair(send, receive), Pair(receive, send)));
+}
+
+// NCCL says itself what its transfers are part of, and its calls return before their collectives
+// end.
+TEST_F(JoinRanks, TransfersAreOfNcclsCollectivesOnlyWhereItSaysSo) {
+  const model::ProcessId rank = process(0);
+  model::Thread thread;
+  thread.processId = rank;
+  thread.id = trace_->add(thread);
+  model::Communicator communicator;
+  communicator.processId = rank;
+  communicator.jobKey = "nccl:7";
+  communicator.backend = "nccl";
+  model::Slice call;
+  call.threadId = thread.id;
+  call.kind = model::SliceKind::Collective;
+  call.category = "nccl";
+  call.nameId = trace_->name("ncclAllReduce");
+  call.startNs = 100;
+  call.durNs = 5;
+  model::Collective row;
+  row.processId = rank;
+  row.communicatorId = trace_->add(communicator);
+  row.sliceId = trace_->add(call);
+  row.startNs = 100;
+  row.durNs = 100;
+  const model::CollectiveId collective = trace_->add(row);
+  model::Transfer transfer;
+  transfer.threadId = thread.id;
+  transfer.startNs = 150;
+  transfer.durNs = 10;
+  transfer.channelId = {channel(rank, model::ChannelKind::Tcp, "10.0.0.1:1", "10.0.0.2:2")};
+  trace_->add(transfer);
+  transfer.channelId = {
+      channel(rank, model::ChannelKind::Nccl, "nccl:7/0/0>1/send", "nccl:7/0/0>1/receive")};
+  transfer.startNs = 500;
+  transfer.collectiveId = collective;
+  trace_->add(transfer);
+  auto database = must(store::TraceWriter::release(std::move(trace_->writer())));
+  must(assignCollectives(database));
+  auto rows = must(database.prepare("SELECT coalesce(collective_id, 0) FROM transfer ORDER BY id"));
+  ASSERT_TRUE(must(rows.step()));
+  EXPECT_EQ(rows.integer(0), 0);
+  ASSERT_TRUE(must(rows.step()));
+  EXPECT_EQ(rows.integer(0), collective.value);
 }
 
 TEST_F(JoinRanks, LoopbackPipesAndUnixStreamsStayOnTheirHost) {

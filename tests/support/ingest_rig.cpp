@@ -45,6 +45,24 @@ void IngestRig::ingest(launcher::SpoolReader& reader) {
   counts_ = builder.counts();
 }
 
+void IngestRig::transaction(const std::function<void(ingest::RowSink&)>& work) {
+  ASSERT_TRUE(writer_->begin());
+  work(*sink_);
+  ASSERT_FALSE(sink_->failed()) << sink_->failure().message;
+  ASSERT_TRUE(writer_->commit());
+}
+
+model::ProcessId IngestRig::process() {
+  model::ProcessId id{};
+  transaction([&](ingest::RowSink& sink) {
+    model::Process row;
+    row.hostId = sink.add(model::Host{.id = {}, .name = "host"});
+    row.pid = 1;
+    id = sink.add(row);
+  });
+  return id;
+}
+
 std::vector<std::string> IngestRig::rows(const std::string& sql) {
   return readRows(writer_->database(), sql);
 }

@@ -6,6 +6,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/spool_builder.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ class IngestRig {
   // Stores all that the spool holds and closes the image.
   void ingest(SpoolBuilder& spool);
   void ingest(launcher::SpoolReader& reader);
+  // What a recorder does between two commits.
+  void transaction(const std::function<void(ingest::RowSink&)>& work);
+  // The row of a process without a spool.
+  model::ProcessId process();
   // Columns of each row, joined by "|"; NULL is "-".
   std::vector<std::string> rows(const std::string& sql);
   const ingest::ImageCounts& counts() const { return counts_; }

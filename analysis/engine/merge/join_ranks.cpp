@@ -31,6 +31,8 @@ using Connection = std::tuple<std::int64_t, std::string, std::string, std::strin
 using Connections = std::map<Connection, std::vector<Endpoint>>;
 
 bool staysOnHost(std::string_view kind, std::string_view address) {
+  if (kind == "nccl")
+    return false;
   return kind != "tcp" || address.substr(0, 4) == "127." || address.substr(0, 5) == "[::1]";
 }
 
@@ -46,7 +48,8 @@ Result<Connections> readEndpoints(const store::Database& trace) {
           " sum(CASE direction WHEN 'receive' THEN bytes ELSE 0 END) AS received,"
           " min(start_ns) AS begin_ns, max(start_ns + coalesce(dur_ns, 0)) AS end_ns"
           " FROM transfer GROUP BY channel_id) x ON x.channel_id = c.id"
-          " WHERE c.kind IN ('tcp', 'unix', 'pipe') AND c.local <> '' AND c.remote <> '' ORDER BY "
+          " WHERE c.kind IN ('tcp', 'unix', 'pipe', 'nccl') AND c.local <> '' AND c.remote <> '' "
+          "ORDER BY "
           "c.id"));
   Connections connections;
   while (true) {
@@ -165,7 +168,7 @@ Result<void> matchChannels(store::Database& trace) {
     const auto& [host, kind, local, remote] = connection;
     const auto others = connections.find({host, kind, remote, local});
     if (others != connections.end() && local < remote)
-      (kind == "tcp" ? pairUses : pairHolders)(ends, others->second, peers);
+      (kind == "tcp" || kind == "nccl" ? pairUses : pairHolders)(ends, others->second, peers);
   }
   SONDE_TRY_ASSIGN(Statement update,
                    trace.prepare("UPDATE channel SET peer_channel_id = ?2 WHERE id = ?1"));

@@ -84,11 +84,14 @@ class Collectives {
 
 using ByProcess = std::map<std::int64_t, Collectives>;
 
+// Those whose library does not say itself which of its transfers they are.
 Result<ByProcess> readCollectives(const Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT c.process_id, c.id, s.thread_id, c.start_ns,"
                                  " c.start_ns + coalesce(c.dur_ns, 0)"
                                  " FROM collective c JOIN slice s ON s.id = c.slice_id"
+                                 " LEFT JOIN communicator m ON m.id = c.communicator_id"
+                                 " WHERE m.backend IS NOT 'nccl'"
                                  " ORDER BY c.start_ns, c.id"));
   ByProcess processes;
   for (;;) {
@@ -109,7 +112,8 @@ using Channels = std::map<std::int64_t, Channel>;
 
 // Those of processes that have collectives.
 Result<Channels> readChannels(const Database& trace, const ByProcess& processes) {
-  SONDE_TRY_ASSIGN(Statement rows, trace.prepare("SELECT id, process_id FROM channel"));
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare("SELECT id, process_id FROM channel WHERE kind <> 'nccl'"));
   Channels channels;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());

@@ -1,0 +1,37 @@
+// The records of what a collective library does on its own threads for a call that has returned.
+// Both are of RecordKind::CollectivePart; `detail` tells them apart. Their collective's own record
+// may come before or after them, from another thread.
+#pragma once
+
+#include "collector/wire/records.h"
+
+namespace sonde::wire {
+
+// All work of the collective has ended as far as is known now. May come again with a later time:
+// the latest holds.
+struct CollectiveEnd {
+  static constexpr std::uint8_t kDetail = 0;
+  static constexpr std::uint8_t kUnfinished = 0x01;  // it never will: its end is not known
+  RecordHeader header;                               // `subject`: flags
+  std::uint64_t ticks;
+  std::uint64_t collective;  // Collective::number
+};
+
+// One step of a proxy: what the library moved through a channel at once. `subject`: Channel id.
+struct ProxyStep {
+  static constexpr std::uint8_t kDetail = 0x80;   // and the flags below
+  static constexpr std::uint8_t kReceive = 0x01;  // else send
+  static constexpr std::uint8_t kInexact = 0x02;  // `bytes` is the most that a step moves
+  RecordHeader header;
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;    // 0: it never ended
+  std::uint64_t collective;  // Collective::number; 0: not known
+  std::uint64_t offset;      // bytes that went the same way before, since the channel was opened
+  std::uint64_t bytes;
+  std::uint32_t step;  // within its channel's part of the collective
+  std::uint32_t reserved;
+};
+
+static_assert(sizeof(CollectiveEnd) == 24 && sizeof(ProxyStep) == 56);
+
+}  // namespace sonde::wire
