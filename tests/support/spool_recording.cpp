@@ -1,5 +1,7 @@
 #include "tests/support/spool_recording.h"
 
+#include "collector/wire/nccl_records.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -121,6 +123,10 @@ class Decoder {
         return addCollective(as<wire::Collective>(bytes));
       case wire::RecordKind::Transfer:
         return addTransfer(as<wire::Transfer>(bytes));
+      case wire::RecordKind::CollectivePart:
+        return (header.detail & wire::ProxyStep::kDetail) != 0
+                   ? addStep(as<wire::ProxyStep>(bytes))
+                   : addEnd(as<wire::CollectiveEnd>(bytes));
       case wire::RecordKind::Fork:
         return out_.forks.push_back(static_cast<std::int32_t>(header.subject));
       case wire::RecordKind::Exec:
@@ -216,7 +222,32 @@ class Decoder {
                                 strings_[record.algorithm],
                                 thread_,
                                 record.beginTicks,
-                                record.endTicks});
+                                record.endTicks,
+                                record.peer,
+                                strings_[record.protocol],
+                                record.channels,
+                                record.flags,
+                                record.number});
+  }
+
+  void addStep(const wire::ProxyStep& record) {
+    const std::uint8_t flags = record.header.detail;
+    out_.steps.push_back({channels_[record.header.subject],
+                          (flags & wire::ProxyStep::kReceive) != 0,
+                          (flags & wire::ProxyStep::kInexact) == 0,
+                          record.offset,
+                          record.bytes,
+                          record.collective,
+                          record.step,
+                          record.beginTicks,
+                          record.endTicks});
+  }
+
+  void addEnd(const wire::CollectiveEnd& record) {
+    RecordedEnd& end = out_.ends[record.collective];
+    end.ticks = std::max(end.ticks, record.ticks);
+    if ((record.header.subject & wire::CollectiveEnd::kUnfinished) != 0)
+      end.unfinished = true;
   }
 
  public:

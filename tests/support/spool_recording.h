@@ -42,6 +42,17 @@ struct RecordedCollective {
   std::uint32_t thread = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  std::int32_t peer = -1;
+  std::string protocol;
+  std::uint8_t channels = 0;
+  std::uint8_t flags = 0;
+  std::uint64_t number = 0;
+};
+
+// The latest that is said of a collective's end, by its number.
+struct RecordedEnd {
+  std::uint64_t ticks = 0;
+  bool unfinished = false;
 };
 
 struct RecordedChannel {
@@ -62,6 +73,18 @@ struct RecordedTransfer {
   std::uint64_t end = 0;
 };
 
+struct RecordedStep {
+  RecordedChannel channel;
+  bool receive = false;
+  bool exact = true;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t collective = 0;
+  std::uint32_t step = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 struct RecordedExec {
   std::string path;
   std::string reason;  // empty: followed
@@ -74,6 +97,8 @@ struct RecordedProcess {
   std::vector<RecordedSlice> marks;
   std::vector<RecordedCollective> collectives;
   std::vector<RecordedTransfer> transfers;
+  std::vector<RecordedStep> steps;
+  std::map<std::uint64_t, RecordedEnd> ends;
   std::vector<std::int32_t> forks;
   std::vector<RecordedExec> execs;
   std::map<std::string, std::string> texts;  // of the process

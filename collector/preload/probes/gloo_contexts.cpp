@@ -5,10 +5,10 @@
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/gloo_library.h"
+#include "collector/preload/probes/job_members.h"
 
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 
 namespace sonde::preload::gloo {
@@ -68,22 +68,12 @@ std::size_t appendNumber(char* text, std::size_t length, std::uint64_t number) n
   return length;
 }
 
-int environmentNumber(const char* name) noexcept {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? -1 : std::atoi(text);
-}
-
 // The ranks of the members in order, where they can be known without a hint: because the group is
 // the whole job.
 bool fillInMembers(Context& context) noexcept {
   if (context.size <= 0 || context.size > kMaxMembers)
     return false;
-  const int own = environmentNumber("RANK");
-  const bool everyone = environmentNumber("WORLD_SIZE") == context.size && own == context.rank;
-  for (int at = 0; at < context.size; ++at)
-    context.members[at] = everyone ? at : -1;
-  if (!everyone && context.rank >= 0 && context.rank < context.size)
-    context.members[context.rank] = own;
+  jobMembers(context.rank, context.size, context.members);
   return true;
 }
 

@@ -1,0 +1,215 @@
+#include "collector/preload/probes/nccl_communicators.h"
+
+#include "collector/core/communication.h"
+#include "collector/core/emit.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/job_members.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace sonde::preload::nccl {
+namespace {
+
+constexpr std::uint32_t kMaxCommunicators = 256;
+constexpr std::uint32_t kMaxLanes = 32768;  // a power of 2
+constexpr std::uint32_t kMaxTries = 64;
+constexpr std::uint64_t kRemoved = 1;
+constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at most 64
+constexpr std::size_t kKeyBytes = 48;
+
+constinit Pool<Communicator, kMaxCommunicators> gCommunicators;
+constinit Lane gLanes[kMaxLanes]{};
+
+void keyOf(const Communicator& communicator, char (&key)[kKeyBytes]) noexcept {
+  const std::uint64_t hash = communicator.hash.load(std::memory_order_relaxed);
+  if (hash != 0)
+    std::snprintf(key, sizeof key, "nccl:%016" PRIx64, hash);
+  else
+    std::snprintf(key, sizeof key, "nccl:unknown:%p", static_cast<const void*>(&communicator));
+}
+
+// 0: none in this image's spool.
+std::uint32_t idIn(std::uint32_t image, const std::atomic<std::uint64_t>& defined) noexcept {
+  const std::uint64_t known = defined.load(std::memory_order_acquire);
+  return image != 0 && known >> 32 == image ? static_cast<std::uint32_t>(known) : 0;
+}
+
+// Of two that define it at the same time, the first's id holds.
+std::uint32_t keep(std::atomic<std::uint64_t>& defined,
+                   std::uint32_t image,
+                   std::uint32_t id) noexcept {
+  std::uint64_t there = defined.load(std::memory_order_relaxed);
+  if (id == 0 || there >> 32 == image)
+    return id == 0 ? 0 : static_cast<std::uint32_t>(there);
+  return defined.compare_exchange_strong(there, std::uint64_t{image} << 32 | id)
+             ? id
+             : static_cast<std::uint32_t>(there);
+}
+
+std::uint32_t define(const Communicator& communicator) noexcept {
+  char key[kKeyBytes];
+  keyOf(communicator, key);
+  const std::int32_t size = communicator.size.load(std::memory_order_relaxed);
+  const std::int32_t rank = communicator.rank.load(std::memory_order_relaxed);
+  if (size <= 0 || size > core::CommunicatorHint::kMaxRanks)
+    return core::defineCommunicator(key, nullptr, size, rank, wire::Probe::Nccl);
+  std::int32_t members[core::CommunicatorHint::kMaxRanks];
+  jobMembers(rank, size, members);
+  return core::defineCommunicator(key, members, size, rank, wire::Probe::Nccl);
+}
+
+std::uint64_t laneKey(const LaneName& name, std::uint64_t channel) noexcept {
+  const bool known = static_cast<bool>(name.communicator);
+  const std::uint64_t owner = known ? name.communicator.index + 1 : 0;
+  const auto life = known ? name.communicator.generation : static_cast<std::uint32_t>(name.pid);
+  return owner << 54 | std::uint64_t{life & 0x1fff} << 41 |
+         std::uint64_t{static_cast<std::uint32_t>(name.peer) & 0xff'ffff} << 17 | channel << 9 |
+         std::uint64_t{name.send} << 8 | 2;
+}
+
+Lane* findLaneOf(std::uint64_t key) noexcept {
+  Lane* reusable = nullptr;
+  const std::uint64_t start = key * 0x9e37'79b9'7f4a'7c15 >> 32;
+  for (std::uint64_t tries = 0; tries < kMaxTries; ++tries) {
+    Lane& lane = gLanes[(start + tries) % kMaxLanes];
+    std::uint64_t there = lane.key.load(std::memory_order_acquire);
+    if (there == key)
+      return &lane;
+    if (there == kRemoved && reusable == nullptr)
+      reusable = &lane;
+    if (there != 0)
+      continue;
+    Lane& free = reusable != nullptr ? *reusable : lane;
+    std::uint64_t expected = reusable != nullptr ? kRemoved : 0;
+    if (free.key.compare_exchange_strong(expected, key) || expected == key)
+      return &free;
+    reusable = nullptr;
+    if (lane.key.compare_exchange_strong(there, key) || there == key)
+      return &lane;
+  }
+  std::uint64_t expected = kRemoved;
+  return reusable != nullptr && reusable->key.compare_exchange_strong(expected, key) ? reusable
+                                                                                     : nullptr;
+}
+
+}  // namespace
+
+Handle addCommunicator(const CommunicatorFacts& facts) noexcept {
+  Communicator* const communicator = gCommunicators.take();
+  if (communicator == nullptr) {
+    core::countLoss(wire::Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::Definitions);
+    return {};
+  }
+  communicator->hash.store(facts.hash, std::memory_order_relaxed);
+  communicator->size.store(facts.size, std::memory_order_relaxed);
+  communicator->rank.store(facts.rank, std::memory_order_relaxed);
+  communicator->defined.store(0, std::memory_order_relaxed);
+  for (std::atomic<std::uint64_t>& last : communicator->last)
+    last.store(0, std::memory_order_relaxed);
+  if (facts.name != nullptr && *facts.name != '\0') {
+    char key[kKeyBytes];
+    keyOf(*communicator, key);
+    core::emitProcessText(core::intern(key), core::intern(facts.name));
+  }
+  return gCommunicators.publish(*communicator, HandleKind::Communicator);
+}
+
+Communicator* findCommunicator(Handle handle) noexcept {
+  return handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+}
+
+void removeCommunicator(Handle handle) noexcept {
+  Communicator* const communicator =
+      handle.kind == HandleKind::Communicator ? gCommunicators.claim(handle) : nullptr;
+  if (communicator == nullptr)
+    return;
+  for (Lane& lane : gLanes) {
+    const std::uint64_t key = lane.key.load(std::memory_order_relaxed);
+    if (key >> 54 != handle.index + 1)
+      continue;
+    lane.defined.store(0, std::memory_order_relaxed);
+    lane.count.store(0, std::memory_order_relaxed);
+    lane.key.store(kRemoved, std::memory_order_release);
+  }
+  gCommunicators.giveBack(*communicator);
+}
+
+void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) noexcept {
+  std::uint64_t unknown = 0;
+  if (hash != 0)
+    communicator.hash.compare_exchange_strong(unknown, hash, std::memory_order_relaxed);
+  std::int32_t none = -1;
+  communicator.rank.compare_exchange_strong(none, rank, std::memory_order_relaxed);
+}
+
+std::uint32_t communicatorId(Communicator& communicator) noexcept {
+  const std::uint32_t image = core::imageGeneration();
+  if (const std::uint32_t id = idIn(image, communicator.defined); id != 0)
+    return id;
+  return image == 0 ? 0 : keep(communicator.defined, image, define(communicator));
+}
+
+std::uint64_t sequenceOf(Communicator& communicator,
+                         std::uint8_t function,
+                         std::uint64_t number,
+                         Launch launch) noexcept {
+  std::atomic<std::uint64_t>& last = communicator.last[function % kFunctionCount];
+  std::uint64_t seen = last.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  std::uint64_t again = 0;
+  do {
+    const bool same = seen >> 16 == number + 1;
+    const std::uint64_t before = same ? seen & 0xffff : 0;
+    // Of an unknown launch the first counts as direct; those behind it count up.
+    again = launch == Launch::Direct             ? 0
+            : launch == Launch::Unknown && !same ? 0
+            : before < 0x7fff                    ? before + 1
+                                                 : before;
+    next = (number + 1) << 16 | (launch == Launch::Direct ? before : again);
+  } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
+  return again << 48 | ((number * kFunctionCount + function) & 0xffff'ffff'ffff);
+}
+
+Lane* findLane(const LaneName& name) noexcept {
+  return findLaneOf(laneKey(name, name.channel));
+}
+
+std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept {
+  const std::uint32_t image = core::imageGeneration();
+  if (const std::uint32_t id = idIn(image, lane.defined); id != 0)
+    return id;
+  char key[kKeyBytes];
+  if (const Communicator* communicator = findCommunicator(name.communicator);
+      communicator != nullptr)
+    keyOf(*communicator, key);
+  else
+    std::snprintf(key, sizeof key, "nccl:process %d", name.pid);
+  char sender[wire::kMaxAddressBytes];
+  char receiver[wire::kMaxAddressBytes];
+  const std::int32_t from = name.send ? name.rank : name.peer;
+  const std::int32_t to = name.send ? name.peer : name.rank;
+  std::snprintf(sender, sizeof sender, "%s/%d/%d>%d/send", key, name.channel, from, to);
+  std::snprintf(receiver, sizeof receiver, "%s/%d/%d>%d/receive", key, name.channel, from, to);
+  if (image == 0)
+    return 0;
+  return keep(lane.defined,
+              image,
+              core::defineChannel(wire::ChannelKind::Nccl,
+                                  0,
+                                  name.send ? sender : receiver,
+                                  name.send ? receiver : sender));
+}
+
+std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept {
+  LaneName name;
+  name.communicator = communicator;
+  name.peer = peer;
+  name.send = send;
+  Lane* const lane = findLaneOf(laneKey(name, kCallOrder));
+  return lane == nullptr
+             ? -1
+             : static_cast<std::int64_t>(lane->count.fetch_add(1, std::memory_order_relaxed));
+}
+
+}  // namespace sonde::preload::nccl

@@ -1,0 +1,84 @@
+// NCCL's communicators as the profiler interface shows them, the ends of their channels, and how
+// their calls are counted. Any thread; nothing locks or allocates.
+#pragma once
+
+#include "collector/preload/probes/nccl_pool.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::preload::nccl {
+
+constexpr std::size_t kFunctionCount = 32;  // that calls are counted by
+// Numbers of Function and, for collectives by the copy engines, which NCCL counts apart, so much
+// more.
+constexpr std::uint8_t kCopyEngine = 16;
+
+// How a call came to be launched.
+enum class Launch : std::uint8_t { Unknown, Direct, Graph };
+
+struct Communicator : Pooled {
+  std::atomic<std::uint64_t> hash;  // NCCL's, the same on every rank; 0: not known yet
+  std::atomic<std::int32_t> size;   // 0: not known, as before version 4
+  std::atomic<std::int32_t> rank;   // -1: not known yet
+  // A process image's generation << 32 | the id in its spool. Another image's counts as none.
+  std::atomic<std::uint64_t> defined;
+  // By function: NCCL's number last seen + 1 << 16 | how often it came again.
+  std::atomic<std::uint64_t> last[kFunctionCount];
+};
+
+// What init tells; zeros where the version does not.
+struct CommunicatorFacts {
+  const char* name = nullptr;
+  std::uint64_t hash = 0;
+  std::int32_t size = 0;
+  std::int32_t rank = -1;
+};
+
+// Of kind None, and counted as lost, when there are more than the pool holds.
+Handle addCommunicator(const CommunicatorFacts& facts) noexcept;
+Communicator* findCommunicator(Handle handle) noexcept;
+void removeCommunicator(Handle handle) noexcept;
+// What an event of a version before 4 says of its communicator.
+void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) noexcept;
+
+// Its id in the spool of this process image; 0: there is no room.
+std::uint32_t communicatorId(Communicator& communicator) noexcept;
+
+// A collective's number within the communicator, the same on every rank: 32 times NCCL's own number
+// of the function, plus the function. NCCL does not count what a CUDA graph launches, and need not
+// even tell every rank of it: such a call has the number of the next counted one, and how often
+// that has come in bits 48–62. Where the version does not tell graphs (before 5), the first with a
+// number counts as the direct one.
+std::uint64_t sequenceOf(Communicator& communicator,
+                         std::uint8_t function,
+                         std::uint64_t number,
+                         Launch launch) noexcept;
+
+// One end of a channel to a peer, or the order of the calls to it.
+struct Lane {
+  std::atomic<std::uint64_t> key;      // 0: free; 1: was one of a communicator that has gone
+  std::atomic<std::uint64_t> defined;  // as Communicator's
+  std::atomic<std::uint64_t> count;    // of bytes, or of calls
+};
+
+struct LaneName {
+  Handle communicator;     // None: another process's
+  std::int32_t pid = 0;    // whose, then
+  std::int32_t rank = -1;  // of the process whose communicator it is
+  std::int32_t peer = -1;
+  std::uint8_t channel = 0;
+  bool send = false;
+};
+
+// nullptr: there are more than the table holds.
+Lane* findLane(const LaneName& name) noexcept;
+// The id of the channel in the spool of this process image; 0: there is no room.
+std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept;
+
+// How many sends, or receives, there were before with the peer in this communicator, in the order
+// of the host's calls: the n-th send here is the n-th receive there. -1: there is no room to count.
+std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept;
+
+}  // namespace sonde::preload::nccl

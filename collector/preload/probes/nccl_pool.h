@@ -1,0 +1,120 @@
+// Objects that NCCL refers to by handle, in fixed pools: no lock, no allocation. A handle names an
+// object by place and generation and is never followed as an address, so one that is stale, made up
+// or of another process finds nothing.
+//
+// Any thread. Constant-initialised; memory is touched only where objects have been.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace sonde::preload::nccl {
+
+enum class HandleKind : std::uint8_t {
+  None = 0,
+  Communicator = 1,
+  Call = 2,
+  ProxyOp = 3,
+  Step = 4,
+  KernelChannel = 5,
+  Api = 6,  // no object: index 1 when the call is captured by a CUDA graph
+};
+
+// As NCCL holds it: kind in bits 56–63, generation in 24–55, index in 0–23.
+struct Handle {
+  HandleKind kind = HandleKind::None;
+  std::uint32_t generation = 0;
+  std::uint32_t index = 0;
+
+  static Handle of(const void* opaque) noexcept {
+    const auto bits = reinterpret_cast<std::uint64_t>(opaque);
+    return {static_cast<HandleKind>(bits >> 56),
+            static_cast<std::uint32_t>(bits >> 24),
+            static_cast<std::uint32_t>(bits & 0xff'ffff)};
+  }
+  void* opaque() const noexcept {
+    return reinterpret_cast<void*>(static_cast<std::uint64_t>(kind) << 56 |
+                                   std::uint64_t{generation} << 24 | index);
+  }
+  explicit operator bool() const noexcept { return kind != HandleKind::None; }
+  bool operator==(const Handle&) const noexcept = default;
+};
+
+// What an object of a Pool begins with.
+struct Pooled {
+  std::atomic<std::uint32_t> generation;  // odd while its handle is valid
+  std::atomic<std::uint32_t> next;        // in the list of free ones: index + 1
+};
+
+template <typename Object, std::uint32_t kCapacity>
+class Pool {
+ public:
+  // An object that no handle names yet; nullptr: all are in use.
+  Object* take() noexcept {
+    std::uint64_t head = free_.load(std::memory_order_acquire);
+    while (static_cast<std::uint32_t>(head) != 0) {
+      Object& first = objects_[static_cast<std::uint32_t>(head) - 1];
+      const std::uint64_t next = first.next.load(std::memory_order_relaxed);
+      if (free_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | next))
+        return &first;
+    }
+    std::uint32_t fresh = fresh_.load(std::memory_order_relaxed);
+    while (fresh < kCapacity) {
+      if (fresh_.compare_exchange_weak(fresh, fresh + 1))
+        return &objects_[fresh];
+    }
+    return nullptr;
+  }
+
+  // From now on the handle finds it.
+  Handle publish(Object& object, HandleKind kind) noexcept {
+    const std::uint32_t generation = object.generation.load(std::memory_order_relaxed) + 1;
+    object.generation.store(generation, std::memory_order_release);
+    return {kind, generation, static_cast<std::uint32_t>(&object - objects_)};
+  }
+
+  Object* find(Handle handle) noexcept {
+    if (handle.index >= kCapacity || handle.generation % 2 == 0)
+      return nullptr;
+    Object& object = objects_[handle.index];
+    return object.generation.load(std::memory_order_acquire) == handle.generation ? &object
+                                                                                  : nullptr;
+  }
+
+  // The object, which its handle does not find any more; of several callers one gets it. Then
+  // giveBack().
+  Object* claim(Handle handle) noexcept {
+    Object* const object = find(handle);
+    std::uint32_t generation = handle.generation;
+    return object != nullptr && object->generation.compare_exchange_strong(
+                                    generation, generation + 1, std::memory_order_acq_rel)
+               ? object
+               : nullptr;
+  }
+
+  void giveBack(Object& object) noexcept {
+    const auto place = static_cast<std::uint32_t>(&object - objects_) + 1;
+    std::uint64_t head = free_.load(std::memory_order_relaxed);
+    do {
+      object.next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    } while (!free_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | place));
+  }
+
+  // Calls visit(handle, object) for each that a handle of this kind may name.
+  template <typename Visit>
+  void forEach(HandleKind kind, Visit visit) noexcept {
+    const std::uint32_t used = fresh_.load(std::memory_order_acquire);
+    for (std::uint32_t index = 0; index < used; ++index) {
+      const std::uint32_t generation = objects_[index].generation.load(std::memory_order_acquire);
+      if (generation % 2 == 1)
+        visit(Handle{kind, generation, index}, objects_[index]);
+    }
+  }
+
+ private:
+  std::atomic<std::uint64_t> free_{0};   // changes << 32 | index + 1 of the first; 0: none
+  std::atomic<std::uint32_t> fresh_{0};  // those from here on were never used
+  Object objects_[kCapacity]{};
+};
+
+}  // namespace sonde::preload::nccl
