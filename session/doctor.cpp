@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -111,6 +112,14 @@ std::string findCupti(const fs::path& torchFolder) {
   return firstMatch(patterns);
 }
 
+std::string findNccl(const fs::path& torchFolder) {
+  if (std::string found = findLibrary("libnccl.so.2", torchFolder); !found.empty())
+    return found;
+  return torchFolder.empty()
+             ? ""
+             : firstMatch({(torchFolder.parent_path() / "nvidia/*/lib/libnccl.so.2").string()});
+}
+
 // libcupti.so.12 and .13, and whatever is put behind.
 bool isKnownCupti(const std::string& path) {
   const std::string version = path.substr(path.rfind(".so.") + 4);
@@ -130,6 +139,19 @@ ProbeReport cudaReport(const DoctorReport& report) {
   else if (other != nullptr && *other != '\0')
     why = fmt::format("CUDA_INJECTION64_PATH names another tool, which gets CUPTI: {}", other);
   return {"cuda", why.empty(), why};
+}
+
+// A plugin of its own keeps its place. A wheel's NCCL lies beside torch.
+ProbeReport ncclReport(const DoctorReport& report) {
+  const char* const variable = std::getenv("NCCL_PROFILER_PLUGIN");
+  const std::string other =
+      otherNcclPlugin(variable == nullptr ? std::nullopt : std::optional<std::string>(variable));
+  std::string why;
+  if (!other.empty())
+    why = fmt::format("NCCL_PROFILER_PLUGIN names another plugin, and NCCL loads one: {}", other);
+  else if (report.versions.at("nccl").empty())
+    why = "there is no libnccl";
+  return {"nccl", why.empty(), why};
 }
 
 // Probes whose code is in this version; the others are named, so that nobody looks for them in
@@ -154,6 +176,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return {source.name, true, ""};
     case Probe::Cuda:
       return cudaReport(report);
+    case Probe::Nccl:
+      return ncclReport(report);
     default:
       return {source.name, true, ""};
   }
@@ -178,6 +202,7 @@ DoctorReport examine(const SpoolRequest& request) {
   report.versions["python"] = python.version;
   report.versions["torch"] = python.torch;
   report.versions["gloo"] = findLibrary("libgloo.so*", python.torchFolder);
+  report.versions["nccl"] = findNccl(python.torchFolder);
   report.versions["nvidia_driver"] = firstLine("/proc/driver/nvidia/version");
   report.versions["cupti"] = findCupti(python.torchFolder);
   report.versions["perf_event_paranoid"] = firstLine("/proc/sys/kernel/perf_event_paranoid");

@@ -15,6 +15,9 @@ namespace {
 
 using Environment = std::vector<std::string>;
 
+constexpr const char* kNcclPlugin = "NCCL_PROFILER_PLUGIN";
+constexpr const char* kStaticPlugin = "STATIC_PLUGIN";  // the one that is in the process
+
 void unsetVariable(Environment& environment, const std::string& name) {
   const std::string prefix = name + "=";
   std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(prefix); });
@@ -45,6 +48,10 @@ void takePlace(Environment& environment,
 
 }  // namespace
 
+std::string otherNcclPlugin(const std::optional<std::string>& variable) {
+  return variable && !variable->empty() && *variable != kStaticPlugin ? *variable : "";
+}
+
 Result<Installation> findInstallation() {
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);
@@ -68,6 +75,9 @@ Environment injectedEnvironment(const Environment& base,
   const std::string preload = installation.preload.string();
   takePlace(environment, "NVTX_INJECTION64_PATH", "SONDE_CHAIN_NVTX", preload);
   takePlace(environment, "CUDA_INJECTION64_PATH", "SONDE_CHAIN_CUDA", preload);
+  // One plugin is all that NCCL loads: a user's own keeps its place.
+  if (otherNcclPlugin(findVariable(environment, kNcclPlugin)).empty())
+    setVariable(environment, kNcclPlugin, kStaticPlugin);
   prependVariable(environment, "LD_PRELOAD", preload);
   prependVariable(environment, "PYTHONPATH", installation.pythonFolder.string());
   setVariable(environment, "SONDE_SESSION", request.spoolFolder.string());

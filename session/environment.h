@@ -28,10 +28,15 @@ struct InjectionRequest {
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
 // the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
-// SONDE_CHAIN_CUDA.
+// SONDE_CHAIN_CUDA. NCCL looks for its profiler plugin in the process, unless the user has named
+// one.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);
+
+// The NCCL profiler plugin that the value of NCCL_PROFILER_PLUGIN names, where that is not the one
+// in the process, which is Sonde's; empty: none. NCCL loads one.
+std::string otherNcclPlugin(const std::optional<std::string>& variable);
 
 // Of this process.
 std::vector<std::string> ownEnvironment();

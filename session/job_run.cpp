@@ -245,7 +245,14 @@ class JobRun {
       return cannotBegin(begun.error(), store::partOf(output_));
     }
     recording_ = *std::move(begun);
+    nameOtherNcclPlugin();
     return {};
+  }
+
+  void nameOtherNcclPlugin() {
+    const std::string other = otherNcclPlugin(findVariable(environment_, "NCCL_PROFILER_PLUGIN"));
+    if ((probeMask_ >> static_cast<unsigned>(wire::Probe::Nccl) & 1) != 0 && !other.empty())
+      recording_->noteOtherNcclPlugin(other);
   }
 
   // The job's environment: with Sonde's library in it unless that would break the program.

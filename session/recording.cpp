@@ -102,6 +102,12 @@ void Recording::noteNotFollowed(const std::string& program, const std::string& r
   drainer_->noteMeta("not_followed", fmt::format("{}: {}", program, reason));
 }
 
+void Recording::noteOtherNcclPlugin(const std::string& plugin) {
+  drainer_->noteWarning(fmt::format(
+      "nccl is not recorded: NCCL_PROFILER_PLUGIN names another plugin, and NCCL loads one: {}",
+      plugin));
+}
+
 void Recording::noteReaped(const launcher::ReapedChild& child) {
   const std::lock_guard lock(mutex_);
   reaped_.push_back(child);

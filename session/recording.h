@@ -74,6 +74,9 @@ class Recording {
   // The main process could not be followed into; stored as a loss.
   void noteNotFollowed(const std::string& program, const std::string& reason);
 
+  // NCCL loads another plugin than Sonde's: what the nccl probe lacks is said in the trace.
+  void noteOtherNcclPlugin(const std::string& plugin);
+
   void noteReaped(const launcher::ReapedChild& child);
 
   // Whether some recorded process still runs, as of the last drain.

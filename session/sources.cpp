@@ -49,7 +49,7 @@ const std::vector<SourceName>& sourceNames() {
   static const std::vector<SourceName> kNames = {{Probe::Annotation, "annotation", true, true},
                                                  {Probe::Torch, "torch", true, true},
                                                  {Probe::Gloo, "gloo", true, true},
-                                                 {Probe::Nccl, "nccl", true, false},
+                                                 {Probe::Nccl, "nccl", true, true},
                                                  {Probe::Mpi, "mpi", true, false},
                                                  {Probe::Net, "net", true, true},
                                                  {Probe::Cuda, "cuda", true, true},

@@ -35,6 +35,7 @@ class ExecEnvironment : public ::testing::Test {
         "SONDE_SOURCES=net,nvtx",
         std::string("NVTX_INJECTION64_PATH=") + kLibrary,
         std::string("CUDA_INJECTION64_PATH=") + kLibrary,
+        "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
         std::string("PYTHONPATH=") + kPython + ":/home/me"};
     std::vector<char*> environment = pointers(own);
     rememberEnvironment(environment.data(), kLibrary);
@@ -63,6 +64,7 @@ TEST_F(ExecEnvironment, AnEmptyOneGetsAllThatTheRecorderGave) {
                                    "SONDE_SOURCES=net,nvtx",
                                    std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                                    std::string("CUDA_INJECTION64_PATH=") + kLibrary,
+                                   "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
                                    std::string("PYTHONPATH=") + kPython));
 }
 
@@ -72,6 +74,7 @@ TEST_F(ExecEnvironment, ACompleteOneStaysAsItIs) {
                                              "SONDE_SESSION=/tmp/another",
                                              "SONDE_SOURCES=nvtx",
                                              std::string("PYTHONPATH=/a:") + kPython,
+                                             "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
                                              std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                                              std::string("CUDA_INJECTION64_PATH=") + kLibrary};
   std::vector<std::string> copy = complete;
@@ -84,6 +87,7 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
                      "PYTHONPATH=/a:/b",
                      "NVTX_INJECTION64_PATH=/tool.so",
                      "CUDA_INJECTION64_PATH=/cuda.so",
+                     "NCCL_PROFILER_PLUGIN=inspector",
                      "SONDE_SESSION=/o",
                      "SONDE_SOURCES="}),
               ElementsAre(std::string("LD_PRELOAD=") + kLibrary + ":/x.so",
@@ -92,6 +96,7 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
                           "SONDE_CHAIN_NVTX=/tool.so",
                           std::string("CUDA_INJECTION64_PATH=") + kLibrary,
                           "SONDE_CHAIN_CUDA=/cuda.so",
+                          "NCCL_PROFILER_PLUGIN=inspector",
                           "SONDE_SESSION=/o",
                           "SONDE_SOURCES="));
 }
@@ -114,7 +119,7 @@ TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
                    "=",
                    ""})
                 .size(),
-            11U);
+            12U);
 }
 
 }  // namespace

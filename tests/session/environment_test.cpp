@@ -26,6 +26,7 @@ TEST(Environment, BringsTheLibraryIntoAPlainProgram) {
   EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload);
   EXPECT_EQ(value(environment, "NVTX_INJECTION64_PATH"), kInstalled.preload);
   EXPECT_EQ(value(environment, "CUDA_INJECTION64_PATH"), kInstalled.preload);
+  EXPECT_EQ(value(environment, "NCCL_PROFILER_PLUGIN"), "STATIC_PLUGIN");
   EXPECT_EQ(value(environment, "PYTHONPATH"), kInstalled.pythonFolder);
   EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
   EXPECT_EQ(value(environment, "SONDE_SOURCES"), "(unset)");
@@ -37,6 +38,7 @@ TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
                                                 "PYTHONPATH=/a:/b",
                                                 "NVTX_INJECTION64_PATH=/n/other.so",
                                                 "CUDA_INJECTION64_PATH=/c/other.so",
+                                                "NCCL_PROFILER_PLUGIN=inspector",
                                                 "SONDE_SOURCES=io",
                                                 "SONDE_SESSION=/old"},
                                                kInstalled,
@@ -45,8 +47,18 @@ TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
   EXPECT_EQ(value(environment, "PYTHONPATH"), kInstalled.pythonFolder.string() + ":/a:/b");
   EXPECT_EQ(value(environment, "SONDE_CHAIN_NVTX"), "/n/other.so");
   EXPECT_EQ(value(environment, "SONDE_CHAIN_CUDA"), "/c/other.so");
+  EXPECT_EQ(value(environment, "NCCL_PROFILER_PLUGIN"), "inspector");
   EXPECT_EQ(value(environment, "SONDE_SOURCES"), "net,annotation");
   EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
+}
+
+TEST(Environment, TellsAPluginOfTheUsersFromItsOwn) {
+  EXPECT_EQ(otherNcclPlugin(std::nullopt), "");
+  EXPECT_EQ(otherNcclPlugin(""), "");
+  EXPECT_EQ(otherNcclPlugin("STATIC_PLUGIN"), "");
+  EXPECT_EQ(otherNcclPlugin("none"), "none");
+  EXPECT_EQ(otherNcclPlugin("/opt/libnccl-profiler-inspector.so"),
+            "/opt/libnccl-profiler-inspector.so");
 }
 
 TEST(Environment, AnotherRecorderInsideAddsNothingTwice) {

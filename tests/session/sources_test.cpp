@@ -42,6 +42,7 @@ TEST(Sources, TheCostlyOnesAreOffByDefault) {
                            wire::Probe::Net,
                            wire::Probe::Nvtx,
                            wire::Probe::Cuda,
+                           wire::Probe::Nccl,
                            wire::Probe::Process})
     EXPECT_NE(defaultSources() & bit(probe), 0U);
 }

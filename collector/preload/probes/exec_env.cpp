@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMaxValue = 4096;
 
 enum class Join {
-  IfMissing,  // the caller's own value stands
+  IfMissing,  // the caller's own value stands; Sonde's alone is carried where `ours` tells it
   List,       // put in front of the caller's list
   Injection,  // takes the place of the caller's value, which moves to `chain`
 };
@@ -37,6 +37,10 @@ bool isOurPythonFolder(const char* item, std::size_t length) {
   return endsWith(item, length, "/lib/sonde/python");
 }
 
+bool isOurPlugin(const char* item, std::size_t length) {
+  return length == 13 && memcmp(item, "STATIC_PLUGIN", length) == 0;
+}
+
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
 Variable gVariables[] = {
@@ -44,6 +48,8 @@ Variable gVariables[] = {
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_NCCL_KERNEL_CHANNELS", Join::IfMissing, nullptr, nullptr, {}},
+    {"NCCL_PROFILER_PLUGIN", Join::IfMissing, isOurPlugin, nullptr, {}},
     {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, nullptr, {}},
     {"NVTX_INJECTION64_PATH", Join::Injection, isOurLibrary, "SONDE_CHAIN_NVTX", {}},
     {"CUDA_INJECTION64_PATH", Join::Injection, isOurLibrary, "SONDE_CHAIN_CUDA", {}},
