@@ -49,7 +49,7 @@ void ImageBuilder::addCollectiveArgs(model::CollectiveId id, const wire::Collect
   if (record.channels != 0)
     add("channels", record.channels);
   if ((record.flags & wire::Collective::kHasNumber) != 0)
-    add("library_number", record.libraryNumber);
+    add("nccl_number", record.ownNumber);
   if ((record.flags & wire::Collective::kGraphCaptured) != 0)
     add("graph", 1);
 }

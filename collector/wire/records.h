@@ -143,7 +143,7 @@ struct Collective {
   // the work had ended is said by a CollectiveEnd.
   static constexpr std::uint8_t kEnqueued = 0x01;
   static constexpr std::uint8_t kGraphCaptured = 0x02;  // launched by a CUDA graph
-  static constexpr std::uint8_t kHasNumber = 0x04;      // `libraryNumber` is one
+  static constexpr std::uint8_t kHasNumber = 0x04;      // `ownNumber` is one
   RecordHeader header;
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
@@ -160,9 +160,9 @@ struct Collective {
   DataType dtype;
   Probe probe;
   std::uint8_t flags;
-  std::uint8_t channels;        // that the library splits the work over; 0: unknown
-  std::uint64_t number;         // names it within the process image; 0: no record refers to it
-  std::uint64_t libraryNumber;  // what the library itself counts it as
+  std::uint8_t channels;    // that the library splits the work over; 0: unknown
+  std::uint64_t number;     // names it within the process image; 0: no record refers to it
+  std::uint64_t ownNumber;  // what the library itself counts it as
 };
 
 // Bytes that one call moved through a channel. `subject`: Channel id.

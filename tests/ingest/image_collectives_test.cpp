@@ -56,7 +56,7 @@ class Script {
     record.flags = wire::Collective::kEnqueued | wire::Collective::kHasNumber;
     record.channels = 2;
     record.number = number;
-    record.libraryNumber = 4;
+    record.ownNumber = 4;
     return record;
   }
   void add(const wire::Collective& record) { spool.add(1, RecordKind::Collective, record); }
@@ -112,7 +112,7 @@ TEST(EnqueuedCollectives, TheirPartsMayComeBeforeThem) {
   EXPECT_THAT(rig.rows("SELECT s.text, a.value FROM arg a JOIN string s ON s.id = a.key_id "
                        "WHERE a.owner = 'collective' AND a.owner_id = (SELECT id FROM collective) "
                        "ORDER BY 1"),
-              ElementsAre("channels|2", "library_number|4"));
+              ElementsAre("channels|2", "nccl_number|4"));
 }
 
 TEST(EnqueuedCollectives, MayEndBeforeTheirCallReturns) {

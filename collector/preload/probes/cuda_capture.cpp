@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 
@@ -67,10 +68,13 @@ std::int32_t processId() noexcept {
   return static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
 }
 
-void say(const char* format, const char* detail, int number = 0) noexcept {
+// In the trace, as a fact of the process.
+__attribute__((format(printf, 1, 2))) void say(const char* format, ...) noexcept {
   char text[256];
-  // NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the formats are below
-  std::snprintf(text, sizeof text, format, detail, number);
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
   core::emitProcessText(core::intern("cuda"), core::intern(text));
 }
 
@@ -197,8 +201,8 @@ bool prepare() noexcept {
   const char* missing = nullptr;
   if (library == nullptr) {
     say("not recorded: libcupti is neither beside the CUDA runtime nor in a toolkit: install it "
-        "(%s)",
-        "pip install nvidia-cuda-cupti");
+        "(pip "
+        "install nvidia-cuda-cupti)");
     return false;
   }
   if (!cupti::bind(library, gCupti, missing)) {
@@ -207,10 +211,9 @@ bool prepare() noexcept {
   }
   std::uint32_t version = 0;
   if (gCupti.getVersion(&version) != Status::Success || !gDecoder.begin(version, callbackName)) {
-    say("not recorded: %s version %d is not known to this version of Sonde, which reads those of "
-        "CUDA 12 and 13",
-        "CUPTI's",
-        static_cast<int>(version));
+    say("not recorded: CUPTI's version %u is not known to this version of Sonde, which reads those "
+        "of CUDA 12 and 13",
+        version);
     return false;
   }
   return true;
@@ -259,7 +262,7 @@ void start() noexcept {
   if (gState.load(std::memory_order_acquire) == State::Idle) {
     gProcess = processId();
     if (gOthers.load(std::memory_order_acquire))
-      say("not recorded: another tool of this process used CUPTI before%s", "");
+      say("not recorded: another tool of this process used CUPTI before");
     else
       run();
     if (gState.load(std::memory_order_acquire) == State::Idle)
@@ -296,7 +299,7 @@ void flush() noexcept {
   if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
     return;
   if (core::maybeInSignalHandler()) {
-    say("some of it is lost: the process ended in a signal handler, with records in CUPTI's %s",
+    say("some of it is lost: the process ended in a signal handler, with records in CUPTI's "
         "buffers");
     countLost(1);
     return;

@@ -2,6 +2,7 @@
 
 #include "collector/core/device_work.h"
 #include "collector/core/emit.h"
+#include "collector/preload/probes/cuda_words.h"
 
 #include <cstring>
 
@@ -24,59 +25,6 @@ const Target& as(const cupti::Record* record) noexcept {
 template <typename Detail>
 wire::RecordHeader header(std::uint32_t subject, Detail detail) noexcept {
   return {0, wire::RecordKind::Count, static_cast<std::uint8_t>(detail), subject};
-}
-
-DeviceCopyKind copyKind(cupti::MemcpyKind kind) noexcept {
-  using cupti::MemcpyKind;
-  switch (kind) {
-    case MemcpyKind::HostToDevice:
-    case MemcpyKind::HostToArray:
-      return DeviceCopyKind::HostToDevice;
-    case MemcpyKind::DeviceToHost:
-    case MemcpyKind::ArrayToHost:
-      return DeviceCopyKind::DeviceToHost;
-    case MemcpyKind::ArrayToArray:
-    case MemcpyKind::ArrayToDevice:
-    case MemcpyKind::DeviceToArray:
-    case MemcpyKind::DeviceToDevice:
-      return DeviceCopyKind::DeviceToDevice;
-    case MemcpyKind::HostToHost:
-      return DeviceCopyKind::HostToHost;
-    case MemcpyKind::PeerToPeer:
-      return DeviceCopyKind::PeerToPeer;
-  }
-  return DeviceCopyKind::Other;
-}
-
-MemoryKind memoryKind(std::uint32_t kind) noexcept {
-  return kind <= static_cast<std::uint32_t>(MemoryKind::ManagedStatic)
-             ? static_cast<MemoryKind>(kind)
-             : MemoryKind::Unknown;
-}
-
-const char* overheadName(cupti::OverheadKind kind) noexcept {
-  using cupti::OverheadKind;
-  switch (kind) {
-    case OverheadKind::DriverCompiler:
-      return "Driver compiler";
-    case OverheadKind::BufferFlush:
-      return "CUPTI buffer flush";
-    case OverheadKind::Instrumentation:
-      return "CUPTI instrumentation";
-    case OverheadKind::Resource:
-      return "CUPTI resource";
-    case OverheadKind::ModuleLoading:
-      return "Runtime triggered module loading";
-    case OverheadKind::FunctionLoading:
-      return "Lazy function loading";
-    case OverheadKind::CommandBufferFull:
-      return "Command buffer full";
-    case OverheadKind::BufferRequest:
-      return "Activity buffer request";
-    case OverheadKind::UnifiedMemoryInit:
-      return "UVM activity initialization";
-  }
-  return "CUPTI overhead";
 }
 
 std::uint32_t known(std::uint32_t value) noexcept {
@@ -158,9 +106,10 @@ void Decoder::kernel(const cupti::KernelRecord& from) noexcept {
   core::emitKernel(to);
 }
 
-void Decoder::memcpy(const cupti::MemcpyRecord& from) noexcept {
+// What copies, peer copies and sets have in common.
+template <typename Record>
+wire::DeviceCopy Decoder::copyOf(const Record& from) noexcept {
   wire::DeviceCopy to{};
-  to.header = header(0, copyKind(from.copyKind));
   to.beginTicks = from.start;
   to.endTicks = from.end;
   to.bytes = from.bytes;
@@ -168,36 +117,28 @@ void Decoder::memcpy(const cupti::MemcpyRecord& from) noexcept {
   to.stream = streamOf(from.contextId, from.streamId, from.deviceId);
   to.correlation = from.correlationId;
   to.graph = from.graphId;
+  return to;
+}
+
+void Decoder::memcpy(const cupti::MemcpyRecord& from) noexcept {
+  wire::DeviceCopy to = copyOf(from);
+  to.header = header(0, copyKind(from.copyKind));
   to.from = memoryKind(from.srcKind);
   to.to = memoryKind(from.dstKind);
   core::emitDeviceCopy(to);
 }
 
 void Decoder::memcpyPeer(const cupti::MemcpyPeerRecord& from) noexcept {
-  wire::DeviceCopy to{};
+  wire::DeviceCopy to = copyOf(from);
   to.header = header(from.dstDeviceId + 1, DeviceCopyKind::PeerToPeer);
-  to.beginTicks = from.start;
-  to.endTicks = from.end;
-  to.bytes = from.bytes;
-  to.graphNode = from.graphNodeId;
-  to.stream = streamOf(from.contextId, from.streamId, from.deviceId);
-  to.correlation = from.correlationId;
-  to.graph = from.graphId;
   to.from = memoryKind(from.srcKind);
   to.to = memoryKind(from.dstKind);
   core::emitDeviceCopy(to);
 }
 
 void Decoder::memset(const cupti::MemsetRecord& from) noexcept {
-  wire::DeviceCopy to{};
+  wire::DeviceCopy to = copyOf(from);
   to.header = header(0, DeviceCopyKind::Set);
-  to.beginTicks = from.start;
-  to.endTicks = from.end;
-  to.bytes = from.bytes;
-  to.graphNode = from.graphNodeId;
-  to.stream = streamOf(from.contextId, from.streamId, from.deviceId);
-  to.correlation = from.correlationId;
-  to.graph = from.graphId;
   to.to = memoryKind(from.memoryKind);
   core::emitDeviceCopy(to);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collector/preload/probes/cupti_abi.h"
+#include "collector/wire/device_records.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,8 @@ class Decoder {
   static constexpr std::size_t kCallbacks = 1024;
 
   void kernel(const cupti::KernelRecord& from) noexcept;
+  template <typename Record>
+  wire::DeviceCopy copyOf(const Record& from) noexcept;
   void memcpy(const cupti::MemcpyRecord& from) noexcept;
   void memcpyPeer(const cupti::MemcpyPeerRecord& from) noexcept;
   void memset(const cupti::MemsetRecord& from) noexcept;

@@ -150,7 +150,7 @@ void fillIn(Collective& record, Communicator& communicator, const CallFacts& fac
       (isPeerCall(facts) ? 0 : Collective::kHasNumber));
   record.channels = facts.channels;
   record.number = gNumber.fetch_add(1, std::memory_order_relaxed) + 1;
-  record.libraryNumber = facts.number;
+  record.ownNumber = facts.number;
 }
 
 void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags) noexcept {
