@@ -9,12 +9,28 @@
  * program's RPATH.
  *
  * Environment (read once):
- *   CUDASIM_TRUTH=FILE        one line of JSON for each thing that happened, in ticks of CUPTI's
- * clock; "traced":1 when CUPTI owes a record of it. See core/truth.h for what is written of lost
- * records. CUDASIM_DEVICES=N         devices, 2 without it CUDASIM_NO_DRIVER=1       as on a
- * machine without a GPU: cuInit gives CUDA_ERROR_NO_DEVICE, whatever enables anything in CUPTI
- * gives CUPTI_ERROR_UNKNOWN CUDASIM_CUPTI_VERSION=N   what cuptiGetVersion says
- *   CUDASIM_DROP_EVERY=N      CUPTI drops, and counts, every N-th record
+ * - CUDASIM_TRUTH=FILE: one line of JSON for each thing that happened, in ticks of CUPTI's clock;
+ *   "traced":1 when CUPTI owes a record of it. See core/truth.h for what is written of lost records
+ * - CUDASIM_DEVICES=N: devices, 2 without it
+ * - CUDASIM_NO_DRIVER=1: as on a machine without a GPU: cuInit gives CUDA_ERROR_NO_DEVICE, whatever
+ *   enables anything in CUPTI gives CUPTI_ERROR_UNKNOWN
+ * - CUDASIM_CUPTI_VERSION=N: what cuptiGetVersion says
+ * - CUDASIM_DROP_EVERY=N: CUPTI drops, and counts, every N-th record
+ * - CUDASIM_RANGE_ERROR=N: what cuptiRangeProfilerEnable gives; 35, insufficient privileges,
+ *   is what it gives users who may not read counters
+ * - CUDASIM_COUNTERS_PER_PASS=N: counters of sm__ and smsp__ that a pass has room for, 4 without it
+ *
+ * CUPTI's range profiler (cuptiRangeProfiler…, and of cuptiProfiler… and cuptiProfilerHost… what it
+ * needs) has user ranges, user replay and one nesting level; the chip is "sim100". A range's value
+ * is the sum over the kernels, nodes of graphs too, that began on its context's device between push
+ * and pop, whoever launched them: without a synchronisation before each, a kernel is not of the
+ * range that launched it. Counters follow from a kernel's grid, block and duration
+ * (core/counters.h), metrics and passes from counters (cupti/metrics.h). Once a range profiler was
+ * started, kernels in the truth have "counters":{"sm__cycles_active.sum":N,…}. The n-th range of a
+ * name in each pass is one range of the image; a metric whose counters are not all collected is
+ * NaN. A range's name is the caller's until its next call. A wrong parameter is
+ * CUPTI_ERROR_INVALID_PARAMETER, a wrong order CUPTI_ERROR_INVALID_OPERATION, anything before
+ * cuptiProfilerInitialize CUPTI_ERROR_NOT_INITIALIZED, even where CUPTI would let it pass.
  *
  * What differs from a real device: no code runs and no bytes move; the default stream is a stream
  * like others and never waits for them; a captured stream is captured alone; the nodes of a graph
@@ -22,7 +38,8 @@
  * KERNEL are not serialised. Of CUPTI: records of all threads share one buffer at a time; a buffer
  * that the client does not give is counted, where CUPTI before 12.9 would crash; a call of a flush
  * from within a buffer callback is refused, where it could deadlock; the first runtime call is
- * already traced; no NVTX, SYNCHRONIZE and STATE callbacks, metrics, events and PC samples. */
+ * already traced; no NVTX, SYNCHRONIZE and STATE callbacks, events and PC samples; no
+ * automatic ranges, nested ranges, kernel or application replay, and no lists of metrics. */
 #pragma once
 
 #include <stddef.h>

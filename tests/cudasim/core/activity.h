@@ -25,6 +25,7 @@ struct Activity {
   uint32_t correlation = 0;
   uint64_t start = 0;  // ns of CLOCK_MONOTONIC until finished, then ticks of CUPTI's clock
   uint64_t end = 0;
+  uint64_t ranNs = 0;  // of work on a device: how long
   uint64_t bytes = 0;
   uint64_t address = 0;
   uint32_t value =

@@ -3,6 +3,7 @@
 #include "tests/cudasim/core/call.h"
 #include "tests/cudasim/core/clock.h"
 #include "tests/cudasim/core/graph.h"
+#include "tests/cudasim/core/kernel_watch.h"
 #include "tests/cudasim/core/truth.h"
 #include "tests/cudasim/core/world.h"
 
@@ -132,6 +133,8 @@ uint64_t enqueue(CUstream stream, Activity activity, uint64_t earliestNs, uint64
   activity.correlation = currentCorrelation();
   activity.start = earliestNs;
   activity.end = earliestNs + durationNs;
+  activity.ranNs = durationNs;
+  tellWatches(activity);
   auto& queue = stream->unfinished;
   const auto place = std::upper_bound(
       queue.begin(), queue.end(), activity.end, [](uint64_t end, const Activity& other) {

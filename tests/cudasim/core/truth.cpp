@@ -1,5 +1,7 @@
 #include "tests/cudasim/core/truth.h"
 
+#include "tests/cudasim/core/kernel_watch.h"
+
 #include <cupti.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -65,6 +67,16 @@ class Line {
     char numbers[64];
     std::snprintf(numbers, sizeof numbers, "\":[%u,%u,%u]", extent.x, extent.y, extent.z);
     ((text_ += ",\"") += key) += numbers;
+    return *this;
+  }
+  Line& add(const char* key, const Counters& counters) {
+    ((text_ += ",\"") += key) += "\":{";
+    for (size_t i = 0; i < kCounters; ++i) {
+      text_ += i ? ",\"" : "\"";
+      (text_ += counterName(static_cast<Counter>(i))) += "\":";
+      text_ += std::to_string(counters.values[i]);
+    }
+    text_ += '}';
     return *this;
   }
   std::string end() { return text_ += "}\n"; }
@@ -138,6 +150,9 @@ void writeTruth(const Activity& a) {
   line.addIf("event", a.event).addIf("event_sync", a.eventSync);
   line.addIf("cbid", a.cbid).addIf("thread", a.thread).addIf("result", a.result);
   line.addIf("external_kind", a.externalKind).addIf("external_id", a.externalId);
+  if (a.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && everWatched()) {
+    line.add("counters", countersOf(a.grid, a.block, a.ranNs));
+  }
   file().append(line.end());
 }
 

@@ -2,6 +2,7 @@
 #include "tests/cudasim/core/clock.h"
 #include "tests/cudasim/core/device.h"
 #include "tests/cudasim/cupti/client.h"
+#include "tests/cudasim/cupti/profiler.h"
 #include "tests/cudasim/cupti/recorder.h"
 
 #include <cstdlib>
@@ -185,6 +186,7 @@ CUptiResult cuptiGetVersion(uint32_t* version) {
 
 CUptiResult cuptiFinalize(void) {
   client().reset();
+  disableRangeProfilers();
   tracer() = nullptr;
   recorder::forgetAll("lost-at-finalize");
   retire();

@@ -1,0 +1,154 @@
+#include "tests/cudasim/cupti/metrics.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace cudasim {
+namespace {
+
+struct Metric {
+  const char* name;
+  Counter first;
+  Counter second;   // the same again: none
+  double peak = 0;  // 100 × first / (peak × second); 0: the sum
+};
+
+constexpr Metric sum(Counter counter, const char* name) {
+  return {name, counter, counter};
+}
+#define CUDASIM_OP(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum"
+
+constexpr Metric kMetrics[] = {
+    {"sm__warps_active.avg.pct_of_peak_sustained_active",
+     Counter::kSmWarpsActive,
+     Counter::kSmCyclesActive,
+     kWarpsOfMultiprocessor},
+    {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed",
+     Counter::kSmspCyclesActive,
+     Counter::kSmspCyclesElapsed,
+     1},
+    {"sim__two_passes.sum", Counter::kFirst, Counter::kSecond},
+    sum(Counter::kSmspInst, "smsp__inst_executed.sum"),
+    sum(Counter::kSmCyclesActive, "sm__cycles_active.sum"),
+    sum(Counter::kSmWarpsActive, "sm__warps_active.sum"),
+    sum(Counter::kSmCyclesElapsed, "sm__cycles_elapsed.sum"),
+    sum(Counter::kTime, "gpu__time_duration.sum"),
+    sum(Counter::kDramRead, "dram__bytes_read.sum"),
+    sum(Counter::kDramWrite, "dram__bytes_write.sum"),
+    sum(Counter::kTensorInst, "sm__inst_executed_pipe_tensor.sum"),
+    sum(Counter::kFadd, CUDASIM_OP("fadd")),
+    sum(Counter::kFmul, CUDASIM_OP("fmul")),
+    sum(Counter::kFfma, CUDASIM_OP("ffma")),
+    sum(Counter::kHadd, CUDASIM_OP("hadd")),
+    sum(Counter::kHmul, CUDASIM_OP("hmul")),
+    sum(Counter::kHfma, CUDASIM_OP("hfma")),
+    sum(Counter::kDadd, CUDASIM_OP("dadd")),
+    sum(Counter::kDmul, CUDASIM_OP("dmul")),
+    sum(Counter::kDfma, CUDASIM_OP("dfma")),
+};
+static_assert(std::size(kMetrics) <= 8 * sizeof(MetricSet));
+
+enum class Group : uint8_t { kSm, kDram, kSass, kSim, kNone };
+
+Group groupOf(Counter counter) {
+  if (counter == Counter::kTime) {
+    return Group::kNone;
+  }
+  if (counter >= Counter::kFirst) {
+    return Group::kSim;
+  }
+  if (counter >= Counter::kFadd) {
+    return Group::kSass;
+  }
+  return counter >= Counter::kDramRead ? Group::kDram : Group::kSm;
+}
+
+uint32_t roomOf(Group group) {
+  static const uint32_t ofSm = [] {
+    const char* text = std::getenv("CUDASIM_COUNTERS_PER_PASS");
+    return text ? std::max(1U, static_cast<uint32_t>(std::atoi(text))) : 4U;
+  }();
+  switch (group) {
+    case Group::kSm:
+      return ofSm;
+    case Group::kDram:
+      return 2;
+    case Group::kSass:
+      return 3;
+    case Group::kSim:
+      return 1;
+    case Group::kNone:
+      return kCounters;
+  }
+  return 1;
+}
+
+CounterSet bit(Counter counter) {
+  return CounterSet{1} << static_cast<uint32_t>(counter);
+}
+
+CounterSet countersOf(MetricSet metrics) {
+  CounterSet counters = 0;
+  for (size_t i = 0; i < std::size(kMetrics); ++i) {
+    if (metrics >> i & 1) {
+      counters |= bit(kMetrics[i].first) | bit(kMetrics[i].second);
+    }
+  }
+  return counters;
+}
+
+}  // namespace
+
+CUptiResult findMetrics(const char* const* names, size_t count, MetricSet* metrics) {
+  if (!names || count == 0) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  *metrics = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!names[i]) {
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    const auto* found =
+        std::find_if(std::begin(kMetrics), std::end(kMetrics), [&](const Metric& metric) {
+          return std::strcmp(metric.name, names[i]) == 0;
+        });
+    if (found == std::end(kMetrics)) {
+      return CUPTI_ERROR_INVALID_METRIC_NAME;
+    }
+    *metrics |= MetricSet{1} << (found - std::begin(kMetrics));
+  }
+  return CUPTI_SUCCESS;
+}
+
+Schedule scheduleOf(MetricSet metrics) {
+  const CounterSet counters = countersOf(metrics);
+  std::array<uint32_t, 5> inGroup{};
+  Schedule schedule;
+  for (size_t i = 0; i < kCounters; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (counters & bit(counter)) {
+      const Group group = groupOf(counter);
+      const uint32_t pass = inGroup[static_cast<size_t>(group)]++ / roomOf(group);
+      schedule.ofPass[pass] |= bit(counter);
+      schedule.passes = std::max(schedule.passes, pass + 1);
+    }
+  }
+  return schedule;
+}
+
+double evaluate(MetricSet metric, Counters counters, CounterSet collected) {
+  if ((countersOf(metric) & ~collected) != 0) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const Metric& found = kMetrics[__builtin_ctz(metric)];
+  const auto first = static_cast<double>(counters[found.first]);
+  const auto second = static_cast<double>(counters[found.second]);
+  if (found.peak > 0) {
+    return 100 * first / (found.peak * second);
+  }
+  return found.first == found.second ? first : first + second;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,44 @@
+#pragma once
+// What all functions of CUPTI's profilers check first. Any thread.
+
+#include <cupti.h>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace cudasim {
+
+// Whether cuptiProfilerInitialize was called.
+std::atomic<bool>& profilerInitialised();
+
+// Guards the profilers' objects.
+std::mutex& profilerMutex();
+
+// With profilerMutex() held: of no context, any.
+bool rangeProfilerEnabled(CUcontext context);
+
+// As when CUPTI goes: the profilers are neither enabled nor initialised.
+void disableRangeProfilers();
+
+// `size` is the size up to the last field that is needed.
+template <class Params>
+CUptiResult checkParams(const Params* params, size_t size) {
+  if (!params || params->structSize < size || params->pPriv) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  return profilerInitialised() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
+}
+
+// Runs `body` with profilerMutex() held when the parameters are in order.
+template <class Params, class Body>
+CUptiResult profilerCall(Params* params, size_t size, Body body) {
+  const CUptiResult result = checkParams(params, size);
+  if (result != CUPTI_SUCCESS) {
+    return result;
+  }
+  const std::lock_guard lock(profilerMutex());
+  return body();
+}
+
+}  // namespace cudasim

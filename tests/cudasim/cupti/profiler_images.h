@@ -1,0 +1,43 @@
+#pragma once
+// The images that CUPTI's profilers fill and its client keeps: opaque to it. Each begins with a
+// magic number, a checksum and its size, so that one that is wrong, cut off or changed is refused.
+// A client's buffer need not be aligned. Pure functions; any thread.
+
+#include "tests/cudasim/cupti/metrics.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudasim {
+
+// What counters the chip has: all of them, always.
+std::vector<uint8_t> availabilityImage();
+bool isAvailabilityImage(const uint8_t* image);
+
+// Which metrics are to be collected.
+std::vector<uint8_t> configImage(MetricSet metrics);
+std::optional<MetricSet> readConfigImage(const uint8_t* image, size_t bytes);
+
+struct RangeData {
+  static constexpr size_t kLongestName = 255;
+  char name[kLongestName + 1] = {};
+  uint64_t passes = 0;  // a bit for each that is in it
+  CounterSet collected = 0;
+  Counters counters;
+};
+
+// What was collected of some metrics in up to so many ranges.
+struct CounterData {
+  MetricSet metrics = 0;
+  size_t maxRanges = 0;
+  std::vector<RangeData> ranges;
+};
+size_t counterDataSize(const CounterData& data);  // for all its ranges
+// Requires: `image` has counterDataSize's bytes.
+void writeCounterData(const CounterData& data, uint8_t* image);
+std::optional<CounterData> readCounterData(const uint8_t* image, size_t bytes);
+
+}  // namespace cudasim
