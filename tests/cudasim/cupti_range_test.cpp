@@ -37,6 +37,23 @@ class CuptiRange : public CuptiRig {
     }
     return sum;
   }
+
+  // Whether the truth has counters, by kernel.
+  std::map<std::string, bool> counted() const {
+    std::map<std::string, bool> counted;
+    for (const json& line : truth()) {
+      if (line["kind"] == "kernel") {
+        counted[line["name"]] = line.contains("counters");
+      }
+    }
+    return counted;
+  }
+
+  static void launchTimes(int count) {
+    for (int i = 0; i < count; ++i) {
+      launch(nullptr, "replayed", 1'000);
+    }
+  }
 };
 
 #define OK(call) ASSERT_EQ(call, CUPTI_SUCCESS) << #call
@@ -243,10 +260,7 @@ TEST_F(CuptiRange, APassCollectsItsCountersAlone) {
     for (const bool last : {false, true}) {
       OK(range.start());
       OK(range.push("range"));
-      launch(nullptr, "replayed", 1'000);
-      if (last) {
-        launch(nullptr, "not as before", 1'000);
-      }
+      launchTimes(last ? 2 : 1);
       CU(cuCtxSynchronize());
       OK(range.pop());
       OK(range.stop());
@@ -266,27 +280,28 @@ TEST_F(CuptiRange, APassCollectsItsCountersAlone) {
   });
 }
 
+void collect(RangeClient& range, const std::vector<const char*>& names) {
+  OK(range.start());
+  for (const char* name : names) {
+    OK(range.push(name));
+    OK(range.pop());
+  }
+  OK(range.stop());
+  OK(range.decode());
+}
+
 TEST_F(CuptiRange, RangesWithoutRoomAreDroppedAndCounted) {
   inProcess({}, [&] {
     RangeClient range;
     OK(range.prepare(context(0), {kTime}, 2));
     OK(range.setConfig(8));
-    const auto collect = [&] {
-      OK(range.start());
-      for (const char* name : {"a", "b", "c", "d", "e"}) {
-        OK(range.push(name));
-        OK(range.pop());
-      }
-      OK(range.stop());
-      OK(range.decode());
-    };
-    collect();
+    collect(range, {"a", "b", "c", "d", "e"});
     EXPECT_THAT(range.ranges(), ElementsAre("a", "b"));
     EXPECT_EQ(range.dropped, 3U);
     OK(range.makeImage(8));
     EXPECT_THAT(range.ranges(), IsEmpty());
     OK(range.setConfig(4));
-    collect();
+    collect(range, {"a", "b", "c", "d", "e"});
     EXPECT_THAT(range.ranges(), ElementsAre("a", "b", "c", "d"));
     EXPECT_EQ(range.dropped, 1U);
   });
@@ -302,13 +317,8 @@ TEST_F(CuptiRange, TheTruthHasCountersOnceThereWasAProfiler) {
     OK(range.stop());
     launch(nullptr, "later", 1'000);
     CU(cuCtxSynchronize());
-    std::map<std::string, bool> counted;
-    for (const json& line : truth()) {
-      if (line["kind"] == "kernel") {
-        counted[line["name"]] = line.contains("counters");
-      }
-    }
-    EXPECT_THAT(counted, ElementsAre(testing::Pair("early", false), testing::Pair("later", true)));
+    EXPECT_THAT(counted(),
+                ElementsAre(testing::Pair("early", false), testing::Pair("later", true)));
   });
 }
 

@@ -31,7 +31,7 @@ constexpr std::array<const char*, kCounters> kNames = {"gpu__time_duration.sum",
                                                        "sim__first.sum",
                                                        "sim__second.sum"};
 
-// Of each thread, from kFadd on.
+// Of each thread, from Fadd on.
 constexpr std::array<uint64_t, 9> kOperations = {10, 11, 12, 4, 5, 6, 1, 2, 3};
 
 uint64_t volume(const Extent& extent) {
@@ -63,22 +63,22 @@ Counters countersOf(const Extent& grid, const Extent& block, uint64_t durationNs
   const uint64_t resident = std::min(kWarpsOfMultiprocessor, divideUp(warps, used));
 
   Counters counters;
-  counters[Counter::kTime] = durationNs;
-  counters[Counter::kSmCyclesElapsed] = kMultiprocessors * 2 * durationNs;
-  counters[Counter::kSmCyclesActive] = used * (3 * durationNs / 2);
-  counters[Counter::kSmWarpsActive] = resident * counters[Counter::kSmCyclesActive];
-  counters[Counter::kTensorInst] = 5 * warps;
-  counters[Counter::kSmspCyclesElapsed] = 4 * counters[Counter::kSmCyclesElapsed];
-  counters[Counter::kSmspCyclesActive] =
-      std::min<uint64_t>(4, resident) * counters[Counter::kSmCyclesActive];
-  counters[Counter::kSmspInst] = 100 * warps;
-  counters[Counter::kDramRead] = 8 * threads;
-  counters[Counter::kDramWrite] = 4 * threads;
+  counters[Counter::Time] = durationNs;
+  counters[Counter::SmCyclesElapsed] = 2 * durationNs * kMultiprocessors;
+  counters[Counter::SmCyclesActive] = used * (3 * durationNs / 2);
+  counters[Counter::SmWarpsActive] = resident * counters[Counter::SmCyclesActive];
+  counters[Counter::TensorInst] = 5 * warps;
+  counters[Counter::SmspCyclesElapsed] = 4 * counters[Counter::SmCyclesElapsed];
+  counters[Counter::SmspCyclesActive] =
+      std::min<uint64_t>(4, resident) * counters[Counter::SmCyclesActive];
+  counters[Counter::SmspInst] = 100 * warps;
+  counters[Counter::DramRead] = 8 * threads;
+  counters[Counter::DramWrite] = 4 * threads;
   for (size_t i = 0; i < kOperations.size(); ++i) {
-    counters.values[static_cast<size_t>(Counter::kFadd) + i] = kOperations[i] * threads;
+    counters.values[static_cast<size_t>(Counter::Fadd) + i] = kOperations[i] * threads;
   }
-  counters[Counter::kFirst] = warps;
-  counters[Counter::kSecond] = 2 * warps;
+  counters[Counter::First] = warps;
+  counters[Counter::Second] = 2 * warps;
   return counters;
 }
 

@@ -28,29 +28,29 @@ namespace cudasim {
 constexpr uint64_t kWarpsOfMultiprocessor = 64;
 
 enum class Counter : uint8_t {
-  kTime,
-  kSmCyclesElapsed,
-  kSmCyclesActive,
-  kSmWarpsActive,
-  kTensorInst,
-  kSmspCyclesElapsed,
-  kSmspCyclesActive,
-  kSmspInst,
-  kDramRead,
-  kDramWrite,
-  kFadd,
-  kFmul,
-  kFfma,
-  kHadd,
-  kHmul,
-  kHfma,
-  kDadd,
-  kDmul,
-  kDfma,
-  kFirst,
-  kSecond,
+  Time,
+  SmCyclesElapsed,
+  SmCyclesActive,
+  SmWarpsActive,
+  TensorInst,
+  SmspCyclesElapsed,
+  SmspCyclesActive,
+  SmspInst,
+  DramRead,
+  DramWrite,
+  Fadd,
+  Fmul,
+  Ffma,
+  Hadd,
+  Hmul,
+  Hfma,
+  Dadd,
+  Dmul,
+  Dfma,
+  First,
+  Second,
 };
-constexpr size_t kCounters = static_cast<size_t>(Counter::kSecond) + 1;
+constexpr size_t kCounters = static_cast<size_t>(Counter::Second) + 1;
 
 struct Counters {
   std::array<uint64_t, kCounters> values{};

@@ -25,9 +25,7 @@ KernelWatch::KernelWatch(uint32_t device) : device_(device) {
   const std::lock_guard lock(world().mutex);
   for (const auto& context : world().contexts) {
     for (const auto& stream : context->streams) {
-      for (const Activity& activity : stream->unfinished) {
-        add(activity);
-      }
+      addUnfinished(*stream);
     }
   }
   watches().push_back(this);
@@ -36,6 +34,12 @@ KernelWatch::KernelWatch(uint32_t device) : device_(device) {
 KernelWatch::~KernelWatch() {
   const std::lock_guard lock(world().mutex);
   std::erase(watches(), this);
+}
+
+void KernelWatch::addUnfinished(const CUstream_st& stream) {
+  for (const Activity& activity : stream.unfinished) {
+    add(activity);
+  }
 }
 
 void KernelWatch::add(const Activity& kernel) {

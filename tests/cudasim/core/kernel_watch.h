@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+struct CUstream_st;
+
 namespace cudasim {
 
 class KernelWatch {
@@ -24,6 +26,8 @@ class KernelWatch {
   void add(const Activity& kernel);
 
  private:
+  void addUnfinished(const CUstream_st& stream);
+
   struct Kernel {
     uint64_t startNs = 0;
     Counters counters;

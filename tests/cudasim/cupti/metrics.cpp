@@ -22,47 +22,47 @@ constexpr Metric sum(Counter counter, const char* name) {
 
 constexpr Metric kMetrics[] = {
     {"sm__warps_active.avg.pct_of_peak_sustained_active",
-     Counter::kSmWarpsActive,
-     Counter::kSmCyclesActive,
+     Counter::SmWarpsActive,
+     Counter::SmCyclesActive,
      kWarpsOfMultiprocessor},
     {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed",
-     Counter::kSmspCyclesActive,
-     Counter::kSmspCyclesElapsed,
+     Counter::SmspCyclesActive,
+     Counter::SmspCyclesElapsed,
      1},
-    {"sim__two_passes.sum", Counter::kFirst, Counter::kSecond},
-    sum(Counter::kSmspInst, "smsp__inst_executed.sum"),
-    sum(Counter::kSmCyclesActive, "sm__cycles_active.sum"),
-    sum(Counter::kSmWarpsActive, "sm__warps_active.sum"),
-    sum(Counter::kSmCyclesElapsed, "sm__cycles_elapsed.sum"),
-    sum(Counter::kTime, "gpu__time_duration.sum"),
-    sum(Counter::kDramRead, "dram__bytes_read.sum"),
-    sum(Counter::kDramWrite, "dram__bytes_write.sum"),
-    sum(Counter::kTensorInst, "sm__inst_executed_pipe_tensor.sum"),
-    sum(Counter::kFadd, CUDASIM_OP("fadd")),
-    sum(Counter::kFmul, CUDASIM_OP("fmul")),
-    sum(Counter::kFfma, CUDASIM_OP("ffma")),
-    sum(Counter::kHadd, CUDASIM_OP("hadd")),
-    sum(Counter::kHmul, CUDASIM_OP("hmul")),
-    sum(Counter::kHfma, CUDASIM_OP("hfma")),
-    sum(Counter::kDadd, CUDASIM_OP("dadd")),
-    sum(Counter::kDmul, CUDASIM_OP("dmul")),
-    sum(Counter::kDfma, CUDASIM_OP("dfma")),
+    {"sim__two_passes.sum", Counter::First, Counter::Second},
+    sum(Counter::SmspInst, "smsp__inst_executed.sum"),
+    sum(Counter::SmCyclesActive, "sm__cycles_active.sum"),
+    sum(Counter::SmWarpsActive, "sm__warps_active.sum"),
+    sum(Counter::SmCyclesElapsed, "sm__cycles_elapsed.sum"),
+    sum(Counter::Time, "gpu__time_duration.sum"),
+    sum(Counter::DramRead, "dram__bytes_read.sum"),
+    sum(Counter::DramWrite, "dram__bytes_write.sum"),
+    sum(Counter::TensorInst, "sm__inst_executed_pipe_tensor.sum"),
+    sum(Counter::Fadd, CUDASIM_OP("fadd")),
+    sum(Counter::Fmul, CUDASIM_OP("fmul")),
+    sum(Counter::Ffma, CUDASIM_OP("ffma")),
+    sum(Counter::Hadd, CUDASIM_OP("hadd")),
+    sum(Counter::Hmul, CUDASIM_OP("hmul")),
+    sum(Counter::Hfma, CUDASIM_OP("hfma")),
+    sum(Counter::Dadd, CUDASIM_OP("dadd")),
+    sum(Counter::Dmul, CUDASIM_OP("dmul")),
+    sum(Counter::Dfma, CUDASIM_OP("dfma")),
 };
 static_assert(std::size(kMetrics) <= 8 * sizeof(MetricSet));
 
-enum class Group : uint8_t { kSm, kDram, kSass, kSim, kNone };
+enum class Group : uint8_t { Sm, Dram, Sass, Sim, None };
 
 Group groupOf(Counter counter) {
-  if (counter == Counter::kTime) {
-    return Group::kNone;
+  if (counter == Counter::Time) {
+    return Group::None;
   }
-  if (counter >= Counter::kFirst) {
-    return Group::kSim;
+  if (counter >= Counter::First) {
+    return Group::Sim;
   }
-  if (counter >= Counter::kFadd) {
-    return Group::kSass;
+  if (counter >= Counter::Fadd) {
+    return Group::Sass;
   }
-  return counter >= Counter::kDramRead ? Group::kDram : Group::kSm;
+  return counter >= Counter::DramRead ? Group::Dram : Group::Sm;
 }
 
 uint32_t roomOf(Group group) {
@@ -71,15 +71,15 @@ uint32_t roomOf(Group group) {
     return text ? std::max(1U, static_cast<uint32_t>(std::atoi(text))) : 4U;
   }();
   switch (group) {
-    case Group::kSm:
+    case Group::Sm:
       return ofSm;
-    case Group::kDram:
+    case Group::Dram:
       return 2;
-    case Group::kSass:
+    case Group::Sass:
       return 3;
-    case Group::kSim:
+    case Group::Sim:
       return 1;
-    case Group::kNone:
+    case Group::None:
       return kCounters;
   }
   return 1;

@@ -6,13 +6,13 @@ namespace cudasim {
 namespace {
 
 enum class Magic : uint64_t {
-  kAvailability = 0x6c69'6176'6d69'73ff,
-  kConfig = 0x666e'6f63'6d69'73ff,
-  kCounterData = 0x6174'6164'6d69'73ff,
+  Availability = 0x6c69'6176'6d69'73ff,
+  Config = 0x666e'6f63'6d69'73ff,
+  CounterData = 0x6174'6164'6d69'73ff,
 };
 
 struct Header {
-  Magic magic = Magic::kConfig;
+  Magic magic = Magic::Config;
   uint64_t checksum = 0;  // of everything behind it
   uint64_t bytes = 0;     // of the image
   MetricSet metrics = 0;
@@ -56,21 +56,21 @@ std::optional<Header> open(Magic magic, const uint8_t* image, size_t bytes) {
 std::vector<uint8_t> availabilityImage() {
   std::vector<uint8_t> image(sizeof(Header));
   Header header;
-  header.magic = Magic::kAvailability;
+  header.magic = Magic::Availability;
   header.bytes = image.size();
   seal(header, image.data());
   return image;
 }
 
 bool isAvailabilityImage(const uint8_t* image) {
-  return open(Magic::kAvailability, image, sizeof(Header)).has_value();
+  return open(Magic::Availability, image, sizeof(Header)).has_value();
 }
 
 std::vector<uint8_t> configImage(MetricSet metrics) {
   const auto count = static_cast<size_t>(__builtin_popcount(metrics));
   std::vector<uint8_t> image(sizeof(Header) + count * kBytesPerMetric);
   Header header;
-  header.magic = Magic::kConfig;
+  header.magic = Magic::Config;
   header.bytes = image.size();
   header.metrics = metrics;
   seal(header, image.data());
@@ -78,7 +78,7 @@ std::vector<uint8_t> configImage(MetricSet metrics) {
 }
 
 std::optional<MetricSet> readConfigImage(const uint8_t* image, size_t bytes) {
-  const auto header = open(Magic::kConfig, image, bytes);
+  const auto header = open(Magic::Config, image, bytes);
   return header ? std::optional(header->metrics) : std::nullopt;
 }
 
@@ -88,7 +88,7 @@ size_t counterDataSize(const CounterData& data) {
 
 void writeCounterData(const CounterData& data, uint8_t* image) {
   Header header;
-  header.magic = Magic::kCounterData;
+  header.magic = Magic::CounterData;
   header.bytes = counterDataSize(data);
   header.metrics = data.metrics;
   header.ranges = static_cast<uint32_t>(data.ranges.size());
@@ -101,7 +101,7 @@ void writeCounterData(const CounterData& data, uint8_t* image) {
 }
 
 std::optional<CounterData> readCounterData(const uint8_t* image, size_t bytes) {
-  const auto header = open(Magic::kCounterData, image, bytes);
+  const auto header = open(Magic::CounterData, image, bytes);
   if (!header) {
     return std::nullopt;
   }

@@ -61,7 +61,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* pParams) {
 CUptiResult cuptiProfilerGetCounterAvailability(
     CUpti_Profiler_GetCounterAvailability_Params* pParams) {
   return profilerCall(pParams, CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, [&] {
-    const CUcontext context = pParams->ctx ? pParams->ctx : currentContext();
+    CUcontext context = pParams->ctx ? pParams->ctx : currentContext();
     if (!context || !context->alive) {
       return CUPTI_ERROR_INVALID_CONTEXT;
     }
@@ -69,11 +69,12 @@ CUptiResult cuptiProfilerGetCounterAvailability(
       return CUPTI_ERROR_INVALID_OPERATION;
     }
     const std::vector<uint8_t> image = availabilityImage();
-    if (pParams->pCounterAvailabilityImage) {
-      if (pParams->counterAvailabilityImageSize < image.size()) {
-        return CUPTI_ERROR_INVALID_PARAMETER;
-      }
-      std::memcpy(pParams->pCounterAvailabilityImage, image.data(), image.size());
+    uint8_t* buffer = pParams->pCounterAvailabilityImage;
+    if (buffer && pParams->counterAvailabilityImageSize < image.size()) {
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    if (buffer) {
+      std::memcpy(buffer, image.data(), image.size());
     }
     pParams->counterAvailabilityImageSize = image.size();
     return CUPTI_SUCCESS;

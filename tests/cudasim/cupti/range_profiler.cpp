@@ -17,7 +17,7 @@ using namespace cudasim;
 
 namespace {
 
-enum class State { kEnabled, kConfigured, kStarted, kStopped };
+enum class State { Enabled, Configured, Started, Stopped };
 
 // What one pass collected of one range.
 struct Collected {
@@ -30,7 +30,7 @@ struct Collected {
 
 struct CUpti_RangeProfiler_Object {
   CUcontext context = nullptr;
-  State state = State::kEnabled;
+  State state = State::Enabled;
   CounterData empty;  // as GetCounterDataSize was asked for it; without metrics before
 
   // SetConfig's.
@@ -77,7 +77,7 @@ CUptiResult rangeCall(Params* params, size_t size, Body body) {
 }
 
 CUptiResult configure(const CUpti_RangeProfiler_SetConfig_Params& params, Profiler& profiler) {
-  if (profiler.state == State::kStarted) {
+  if (profiler.state == State::Started) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   const auto metrics = readConfigImage(params.pConfig, params.configSize);
@@ -101,27 +101,27 @@ CUptiResult configure(const CUpti_RangeProfiler_SetConfig_Params& params, Profil
   profiler.pass = static_cast<uint32_t>(params.passIndex);
   profiler.collected.clear();
   profiler.dropped = 0;
-  profiler.state = State::kConfigured;
+  profiler.state = State::Configured;
   return CUPTI_SUCCESS;
 }
 
 CUptiResult start(Profiler& profiler) {
-  if (profiler.state == State::kEnabled || profiler.state == State::kStarted ||
+  if (profiler.state == State::Enabled || profiler.state == State::Started ||
       profiler.pass >= profiler.schedule.passes) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   profiler.watch = std::make_unique<KernelWatch>(profiler.context->device);
   profiler.rangesInPass = 0;
-  profiler.state = State::kStarted;
+  profiler.state = State::Started;
   return CUPTI_SUCCESS;
 }
 
 CUptiResult stop(CUpti_RangeProfiler_Stop_Params& params, Profiler& profiler) {
-  if (profiler.state != State::kStarted || profiler.open) {
+  if (profiler.state != State::Started || profiler.open) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   profiler.watch.reset();
-  profiler.state = State::kStopped;
+  profiler.state = State::Stopped;
   params.passIndex = ++profiler.pass;
   params.targetNestingLevel = 1;
   params.isAllPassSubmitted = profiler.pass == profiler.schedule.passes;
@@ -132,7 +132,7 @@ CUptiResult push(const char* name, Profiler& profiler) {
   if (!name || std::strlen(name) > RangeData::kLongestName) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  if (profiler.state != State::kStarted || profiler.open) {
+  if (profiler.state != State::Started || profiler.open) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   profiler.watch->takeUntil(nowNs());
@@ -141,7 +141,7 @@ CUptiResult push(const char* name, Profiler& profiler) {
 }
 
 CUptiResult pop(Profiler& profiler) {
-  if (profiler.state != State::kStarted || !profiler.open) {
+  if (profiler.state != State::Started || !profiler.open) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   const Counters counters = profiler.watch->takeUntil(nowNs());
@@ -169,28 +169,32 @@ RangeData* rangeOf(CounterData& data, const Collected& collected) {
   return &range;
 }
 
+// Adds what was collected: the pass's counters alone.
+void addPass(RangeData& range, const Collected& collected, CounterSet counters) {
+  range.passes |= uint64_t{1} << collected.pass;
+  range.collected |= counters;
+  for (size_t i = 0; i < kCounters; ++i) {
+    if (counters >> i & 1) {
+      range.counters.values[i] = collected.counters.values[i];
+    }
+  }
+}
+
 CUptiResult decode(size_t* dropped, Profiler& profiler) {
-  if (profiler.state != State::kStopped) {
+  if (profiler.state != State::Stopped) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   auto data = readCounterData(profiler.image, profiler.imageBytes);
   if (!data) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  for (Collected& collected : profiler.collected) {
+  for (const Collected& collected : profiler.collected) {
     RangeData* range = rangeOf(*data, collected);
     if (!range) {
       ++profiler.dropped;
       continue;
     }
-    const CounterSet counters = profiler.schedule.ofPass[collected.pass];
-    range->passes |= uint64_t{1} << collected.pass;
-    range->collected |= counters;
-    for (size_t i = 0; i < kCounters; ++i) {
-      if (counters >> i & 1) {
-        range->counters.values[i] = collected.counters.values[i];
-      }
-    }
+    addPass(*range, collected, profiler.schedule.ofPass[collected.pass]);
   }
   writeCounterData(*data, profiler.image);
   profiler.collected.clear();
@@ -248,7 +252,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* pParams)
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* pParams) {
   return rangeCall(
       pParams, CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE, [](const Profiler& profiler) {
-        if (profiler.state == State::kStarted) {
+        if (profiler.state == State::Started) {
           return CUPTI_ERROR_INVALID_OPERATION;
         }
         profilers().erase(find(&profiler));
