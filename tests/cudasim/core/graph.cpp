@@ -60,6 +60,11 @@ CUresult endCapture(CUstream stream, CUgraph* graph) {
   return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
 }
 
+bool captures(CUstream stream) {
+  const std::lock_guard lock(world().mutex);
+  return stream->capture != nullptr;
+}
+
 void capture(CUstream stream, const Work& work) {
   const auto& nodes = stream->capture->nodes;
   const CUgraphNode last = nodes.empty() ? nullptr : nodes.back().get();

@@ -1,4 +1,5 @@
 // The driver's functions of streams and events.
+#include "tests/cudasim/core/graph.h"
 #include "tests/cudasim/driver/driver_call.h"
 
 using namespace cudasim;
@@ -28,6 +29,15 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 CUresult cuStreamQuery(CUstream hStream) {
   DRIVER_CALL(cuStreamQuery, hStream);
   return call.on(hStream, queryStream);
+}
+
+CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
+  DRIVER_CALL(cuStreamIsCapturing, hStream, captureStatus);
+  return call.on(hStream, [&](CUstream stream) {
+    *captureStatus =
+        captures(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags) {
