@@ -146,12 +146,12 @@ ProbeReport ncclReport(const DoctorReport& report) {
   const char* const variable = std::getenv("NCCL_PROFILER_PLUGIN");
   const std::string other =
       otherNcclPlugin(variable == nullptr ? std::nullopt : std::optional<std::string>(variable));
+  if (report.versions.at("nccl").empty())
+    return {"nccl", false, "there is no libnccl"};
   std::string why;
   if (!other.empty())
-    why = fmt::format("NCCL_PROFILER_PLUGIN names another plugin, and NCCL loads one: {}", other);
-  else if (report.versions.at("nccl").empty())
-    why = "there is no libnccl";
-  return {"nccl", why.empty(), why};
+    why = fmt::format("calls only: NCCL loads one profiler plugin, which is another: {}", other);
+  return {"nccl", true, why};
 }
 
 // Probes whose code is in this version; the others are named, so that nobody looks for them in

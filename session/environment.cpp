@@ -56,7 +56,8 @@ Result<Installation> findInstallation() {
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);
   const fs::path folder = program.parent_path().parent_path() / "lib" / "sonde";
-  const Installation installation{folder / "libsonde_preload.so", folder / "python"};
+  const Installation installation{
+      folder / "libsonde_preload.so", folder / "libsonde_nccl.so", folder / "python"};
   if (failure || !fs::exists(installation.preload, failure))
     return Error{ErrorCode::NotFound,
                  fmt::format("{} is missing: install Sonde again", installation.preload.string())};
@@ -78,7 +79,12 @@ Environment injectedEnvironment(const Environment& base,
   // One plugin is all that NCCL loads: a user's own keeps its place.
   if (otherNcclPlugin(findVariable(environment, kNcclPlugin)).empty())
     setVariable(environment, kNcclPlugin, kStaticPlugin);
-  prependVariable(environment, "LD_PRELOAD", preload);
+  const std::string nccl = installation.nccl.string();
+  unsetVariable(environment, "SONDE_NCCL_LIBRARY");
+  if (request.nccl)
+    setVariable(environment, "SONDE_NCCL_LIBRARY", nccl);
+  const bool both = request.nccl && request.callsNccl;
+  prependVariable(environment, "LD_PRELOAD", both ? preload + ":" + nccl : preload);
   prependVariable(environment, "PYTHONPATH", installation.pythonFolder.string());
   setVariable(environment, "SONDE_SESSION", request.spoolFolder.string());
   unsetVariable(environment, "SONDE_SOURCES");

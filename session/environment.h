@@ -13,6 +13,7 @@ namespace sonde::session {
 
 struct Installation {
   std::filesystem::path preload;       // libsonde_preload.so
+  std::filesystem::path nccl;          // libsonde_nccl.so
   std::filesystem::path pythonFolder;  // holds the package `sonde` and sitecustomize.py
 };
 
@@ -24,12 +25,14 @@ struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources
   std::string cudaGraphs = "graph";    // or "node"
+  bool nccl = false;                   // NCCL's functions are to be recorded …
+  bool callsNccl = false;              // … and the job's first program may call them
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
 // the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
-// SONDE_CHAIN_CUDA. NCCL looks for its profiler plugin in the process, unless the user has named
-// one.
+// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY is what programs that may call NCCL preload, too. NCCL looks
+// for its profiler plugin in the process, unless the user has named one.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);

@@ -163,6 +163,10 @@ class JobRun {
     return true;
   }
 
+  bool records(wire::Probe probe) const {
+    return (probeMask_ >> static_cast<unsigned>(probe) & 1) != 0;
+  }
+
   SpoolRequest spoolRequest() const {
     return {options_.spool,
             [this](const std::string& name) { return variable(name); },
@@ -226,8 +230,14 @@ class JobRun {
     recording.progress = options_.progress;
     recording.command = options_.command;
     recording.redactor = Redactor(options_.redact);
-    jobEnvironment_ = injectedEnvironment(
-        environment_, installation_, {folder, options_.sources, options_.cudaGraphs});
+    jobEnvironment_ =
+        injectedEnvironment(environment_,
+                            installation_,
+                            {folder,
+                             options_.sources,
+                             options_.cudaGraphs,
+                             records(wire::Probe::Nccl),
+                             launcher::checkFollow(program_, environment_).callsNccl});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
@@ -251,7 +261,7 @@ class JobRun {
 
   void nameOtherNcclPlugin() {
     const std::string other = otherNcclPlugin(findVariable(environment_, "NCCL_PROFILER_PLUGIN"));
-    if ((probeMask_ >> static_cast<unsigned>(wire::Probe::Nccl) & 1) != 0 && !other.empty())
+    if (records(wire::Probe::Nccl) && !other.empty())
       recording_->noteOtherNcclPlugin(other);
   }
 

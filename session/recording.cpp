@@ -104,7 +104,7 @@ void Recording::noteNotFollowed(const std::string& program, const std::string& r
 
 void Recording::noteOtherNcclPlugin(const std::string& plugin) {
   drainer_->noteWarning(fmt::format(
-      "nccl is not recorded: NCCL_PROFILER_PLUGIN names another plugin, and NCCL loads one: {}",
+      "of nccl only the calls are recorded: NCCL loads one profiler plugin, which is another: {}",
       plugin));
 }
 

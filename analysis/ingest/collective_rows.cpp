@@ -41,19 +41,25 @@ model::CollectiveId CollectiveRows::idOf(std::uint64_t number) {
   return entry == nullptr ? model::CollectiveId{} : entry->id;
 }
 
-model::CollectiveId CollectiveRows::add(std::uint64_t number, model::Collective row) {
+model::CollectiveId CollectiveRows::add(std::uint64_t number,
+                                        model::Collective row,
+                                        std::uint32_t algorithm,
+                                        std::uint32_t protocol) {
   Entry* const entry = entryOf(number);
-  if (entry == nullptr || entry->hasRow)
+  if (entry == nullptr || entry->hasRow) {
+    row.algorithm = wordOf(algorithm);
+    row.protocol = wordOf(protocol);
     return sink_.add(row);
+  }
   entry->hasRow = true;
   entry->startNs = row.startNs;
   row.id = entry->id;
-  waiting_.push_back({number, row, {}, {}});
-  if (row.algorithm)
-    waiting_.back().algorithm = std::string(*row.algorithm);
-  if (row.protocol)
-    waiting_.back().protocol = std::string(*row.protocol);
+  waiting_.push_back({number, row, algorithm, protocol});
   return row.id;
+}
+
+model::OptionalText CollectiveRows::wordOf(std::uint32_t id) {
+  return id == 0 ? std::nullopt : model::OptionalText(dictionary_.text(id));
 }
 
 void CollectiveRows::end(std::uint64_t number, std::int64_t endNs) {
@@ -78,24 +84,51 @@ model::OptionalInt CollectiveRows::durationOf(const Entry& entry) {
   return std::max<std::int64_t>(entry.endNs - entry.startNs, 0);
 }
 
-void CollectiveRows::save() {
-  for (auto& [number, row, algorithm, protocol] : waiting_) {
-    row.algorithm = algorithm;
-    row.protocol = protocol;
-    if (Entry& entry = entries_[number % kRemembered]; entry.number == number) {
-      row.durNs = durationOf(entry);
-      entry.newDuration = false;
+void CollectiveRows::plan(std::uint64_t number, std::uint32_t algorithm, std::uint32_t protocol) {
+  Entry* const entry = entryOf(number);
+  if (entry == nullptr)
+    return;
+  entry->algorithm = algorithm;
+  entry->protocol = protocol;
+  entry->newPlan = true;
+}
+
+void CollectiveRows::store(Waiting& waiting) {
+  model::Collective& row = waiting.row;
+  if (Entry& entry = entries_[waiting.number % kRemembered]; entry.number == waiting.number) {
+    row.durNs = durationOf(entry);
+    entry.newDuration = false;
+    if (entry.newPlan) {
+      waiting.algorithm = entry.algorithm;
+      waiting.protocol = entry.protocol;
     }
-    sink_.add(row);
+    entry.newPlan = false;
   }
+  row.algorithm = wordOf(waiting.algorithm);
+  row.protocol = wordOf(waiting.protocol);
+  sink_.add(row);
+}
+
+// One whose record has not come yet keeps what is new.
+void CollectiveRows::update(Entry& entry) {
+  entry.changed = false;
+  if (!entry.hasRow)
+    return;
+  if (entry.newDuration)
+    sink_.endCollective(entry.id, durationOf(entry));
+  if (entry.newPlan)
+    sink_.planCollective(entry.id, wordOf(entry.algorithm), wordOf(entry.protocol));
+  entry.newDuration = entry.newPlan = false;
+}
+
+void CollectiveRows::save() {
+  for (Waiting& waiting : waiting_)
+    store(waiting);
   waiting_.clear();
   for (auto& [place, entry] : entries_) {
     if (!entry.changed)
       continue;
-    if (entry.hasRow && entry.newDuration)
-      sink_.endCollective(entry.id, durationOf(entry));
-    entry.newDuration = entry.newDuration && !entry.hasRow;
-    entry.changed = false;
+    update(entry);
     StatePacker out;
     out.put(entry);
     sink_.setState(spool_, kState, static_cast<std::int64_t>(place), std::string_view(out.bytes()));
@@ -120,7 +153,8 @@ void CollectiveRows::finish() {
     ids.push_back(id.value);
   lost_.clear();
   if (const auto done = sink_.writer().database().exec(
-          fmt::format("UPDATE transfer SET collective_id = NULL WHERE collective_id IN ({})",
+          fmt::format("UPDATE transfer SET collective_id = NULL WHERE collective_id IN ({0}); "
+                      "DELETE FROM arg WHERE owner = 'collective' AND owner_id IN ({0})",
                       fmt::join(ids, ",")));
       !done)
     sink_.writer().fail(done.error());

@@ -5,11 +5,11 @@
 // Part of one ImageBuilder, on its thread.
 #pragma once
 
+#include "analysis/ingest/dictionary.h"
 #include "analysis/ingest/row_sink.h"
 #include "analysis/model/event.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,16 +19,22 @@ namespace sonde::ingest {
 
 class CollectiveRows {
  public:
-  // Both must outlive it.
-  CollectiveRows(RowSink& sink, const std::string& spool) : sink_(sink), spool_(spool) {}
+  // All must outlive it.
+  CollectiveRows(RowSink& sink, const std::string& spool, Dictionary& dictionary)
+      : sink_(sink), spool_(spool), dictionary_(dictionary) {}
 
   // By wire::Collective::number; none for 0, and for one so long ago that it is forgotten.
   model::CollectiveId idOf(std::uint64_t number);
   // Adds the row, without a duration unless it is known by then, when save() is called.
-  model::CollectiveId add(std::uint64_t number, model::Collective row);
+  model::CollectiveId add(std::uint64_t number,
+                          model::Collective row,
+                          std::uint32_t algorithm,
+                          std::uint32_t protocol);
   // The collective has ended; the latest end holds. Or its end is not known.
   void end(std::uint64_t number, std::int64_t endNs);
   void loseEnd(std::uint64_t number);
+  // How it is carried out, in ids of the dictionary.
+  void plan(std::uint64_t number, std::uint32_t algorithm, std::uint32_t protocol);
 
   void save();
   // What save() left as state: kinds kState and kLostState.
@@ -49,18 +55,25 @@ class CollectiveRows {
     bool unfinished = false;
     bool changed = false;      // since it was saved
     bool newDuration = false;  // of a row that is stored
+    bool newPlan = false;      // likewise
+    std::uint32_t algorithm = 0;
+    std::uint32_t protocol = 0;
   };
   struct Waiting {
     std::uint64_t number;
-    model::Collective row;
-    std::optional<std::string> algorithm;  // that the row refers to
-    std::optional<std::string> protocol;
+    model::Collective row;  // without algorithm and protocol
+    std::uint32_t algorithm;
+    std::uint32_t protocol;
   };
   Entry* entryOf(std::uint64_t number);
   static model::OptionalInt durationOf(const Entry& entry);
+  void store(Waiting& waiting);
+  void update(Entry& entry);
+  model::OptionalText wordOf(std::uint32_t id);
 
   RowSink& sink_;
   const std::string& spool_;
+  Dictionary& dictionary_;
   std::unordered_map<std::uint64_t, Entry> entries_;  // by number modulo how many are remembered
   std::vector<Waiting> waiting_;                      // to be stored
   std::vector<model::CollectiveId> lost_;  // given to collectives that are forgotten without a row

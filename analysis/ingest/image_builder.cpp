@@ -69,7 +69,7 @@ ImageBuilder::ImageBuilder(
       process_(process),
       probeMask_(probeMask),
       devices_(sink_, time_, spool_, process_, dictionary_),
-      collectives_(sink_, spool_) {}
+      collectives_(sink_, spool_, dictionary_) {}
 
 void ImageBuilder::begin() {
   process_.row.id = sink_.add(process_.row);

@@ -137,10 +137,12 @@ class ImageBuilder {
   void onDevice(Thread& thread, const std::byte* at);
   void onDeviceMemory(Thread& thread, const std::byte* at);
   void onCollectivePart(Thread& thread, const std::byte* at);
+  void onCollectivePlan(const std::byte* at);
   void onProxyStep(Thread& thread, const std::byte* at);
   std::int64_t happened(std::uint64_t ticks);
   model::Collective collectiveRow(const wire::Collective& record, model::CollectiveOp op);
   void addCollectiveArgs(model::CollectiveId id, const wire::Collective& record);
+  void addCollectiveArg(std::uint64_t number, std::string_view key, std::uint64_t value);
 
   void defineThread(const wire::ThreadDefinition& definition);
   void defineThreadName(const wire::ThreadNameDefinition& definition);

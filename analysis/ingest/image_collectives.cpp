@@ -29,10 +29,6 @@ model::Collective ImageBuilder::collectiveRow(const wire::Collective& record,
   if (signedOf(record.seq) >= 0)
     row.seq = signedOf(record.seq);
   row.op = op;
-  if (record.algorithm != 0)
-    row.algorithm = dictionary_.text(record.algorithm);
-  if (record.protocol != 0)
-    row.protocol = dictionary_.text(record.protocol);
   row.dtype = dataType(static_cast<std::uint8_t>(record.dtype));
   row.bytes = bytes(record.bytes);
   row.sendBytes = bytes(record.sendBytes);
@@ -52,6 +48,8 @@ void ImageBuilder::addCollectiveArgs(model::CollectiveId id, const wire::Collect
     add("nccl_number", record.ownNumber);
   if ((record.flags & wire::Collective::kGraphCaptured) != 0)
     add("graph", 1);
+  if ((record.flags & wire::Collective::kGrouped) != 0)
+    add("grouped", 1);
 }
 
 void ImageBuilder::onCollective(Thread& thread, const std::byte* at) {
@@ -75,7 +73,8 @@ void ImageBuilder::onCollective(Thread& thread, const std::byte* at) {
       slice.nameId = sink_.intern(model::word(*op));
     row.sliceId = addCall(thread, slice, endNs);
   }
-  const model::CollectiveId id = enqueued ? collectives_.add(record.number, row) : sink_.add(row);
+  const model::CollectiveId id =
+      collectives_.add(enqueued ? record.number : 0, row, record.algorithm, record.protocol);
   remember(thread, model::Owner::Collective, id.value);
   addCollectiveArgs(id, record);
 }
@@ -91,10 +90,34 @@ void ImageBuilder::onCollectivePart(Thread& thread, const std::byte* at) {
   const auto header = loadRecord<wire::RecordHeader>(at);
   if ((header.detail & wire::ProxyStep::kDetail) != 0)
     return onProxyStep(thread, at);
+  if (header.detail == wire::CollectivePlan::kDetail)
+    return onCollectivePlan(at);
   const auto record = loadRecord<wire::CollectiveEnd>(at);
+  if ((header.subject & wire::CollectiveEnd::kAborted) != 0)
+    addCollectiveArg(record.collective, "aborted", 1);
   if ((header.subject & wire::CollectiveEnd::kUnfinished) != 0)
     return collectives_.loseEnd(record.collective);
   collectives_.end(record.collective, happened(record.ticks));
+}
+
+void ImageBuilder::addCollectiveArg(std::uint64_t number,
+                                    std::string_view key,
+                                    std::uint64_t value) {
+  if (const model::CollectiveId id = collectives_.idOf(number); id.value != 0)
+    addArg(model::Owner::Collective, id.value, sink_.intern(key), signedOf(value));
+}
+
+void ImageBuilder::onCollectivePlan(const std::byte* at) {
+  if (loadRecord<wire::RecordHeader>(at).size < sizeof(wire::CollectivePlan)) {
+    ++counts_.damaged;
+    return;
+  }
+  const auto record = loadRecord<wire::CollectivePlan>(at);
+  collectives_.plan(record.collective, record.algorithm, record.protocol);
+  if (record.channels != 0)
+    addCollectiveArg(record.collective, "channels", record.channels);
+  if ((record.header.subject & wire::CollectivePlan::kHasNumber) != 0)
+    addCollectiveArg(record.collective, "nccl_number", record.ownNumber);
 }
 
 void ImageBuilder::onProxyStep(Thread& thread, const std::byte* at) {

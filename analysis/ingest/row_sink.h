@@ -45,6 +45,12 @@ class RowSink {
   void endCollective(model::CollectiveId id, model::OptionalInt durNs) {
     check(writer_->endCollective(id, durNs));
   }
+  // How a collective that is stored is carried out was told later.
+  void planCollective(model::CollectiveId id,
+                      model::OptionalText algorithm,
+                      model::OptionalText protocol) {
+    check(writer_->planCollective(id, algorithm, protocol));
+  }
   // What a builder needs to go on after the recorder was killed.
   void setState(std::string_view spool,
                 std::string_view kind,

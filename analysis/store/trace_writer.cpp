@@ -194,4 +194,11 @@ Result<void> TraceWriter::endCollective(model::CollectiveId id, model::OptionalI
   return state_->run(state_->statements->endCollective.bindAll(id, durNs));
 }
 
+Result<void> TraceWriter::planCollective(model::CollectiveId id,
+                                         model::OptionalText algorithm,
+                                         model::OptionalText protocol) {
+  SONDE_TRY(state_->flush(Table::Collective));
+  return state_->run(state_->statements->planCollective.bindAll(id, algorithm, protocol));
+}
+
 }  // namespace sonde::store

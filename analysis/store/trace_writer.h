@@ -100,6 +100,10 @@ class TraceWriter {
   Result<void> moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
   // A collective's duration became known, or turned out not to be.
   Result<void> endCollective(model::CollectiveId id, model::OptionalInt durNs);
+  // How it is carried out became known.
+  Result<void> planCollective(model::CollectiveId id,
+                              model::OptionalText algorithm,
+                              model::OptionalText protocol);
 
   // The recorder's own state, in the same transaction as the rows it speaks of.
   Result<void> set(const model::Ingested& row);

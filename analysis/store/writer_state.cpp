@@ -13,12 +13,16 @@ Result<void> TraceWriter::State::prepareAll() {
                    database.prepare("UPDATE slice SET parent_id = ?2, depth = ?3 WHERE id = ?1"));
   SONDE_TRY_ASSIGN(Statement end,
                    database.prepare("UPDATE collective SET dur_ns = ?2 WHERE id = ?1"));
+  SONDE_TRY_ASSIGN(
+      Statement plan,
+      database.prepare("UPDATE collective SET algorithm = ?2, protocol = ?3 WHERE id = ?1"));
   Statements all{std::move(begin),
                  std::move(commit),
                  std::move(unfinish),
                  std::move(drop),
                  std::move(move),
                  std::move(end),
+                 std::move(plan),
                  {},
                  {}};
   for (std::size_t i = 0; i < kTables.size(); ++i) {

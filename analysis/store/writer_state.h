@@ -160,6 +160,7 @@ struct TraceWriter::State {
     Statement dropOpenScope;
     Statement moveSlice;
     Statement endCollective;
+    Statement planCollective;
     std::vector<RowBuffer> inserts;                 // by Table
     std::vector<std::optional<Statement>> removes;  // by Table; none of one without ids
   };

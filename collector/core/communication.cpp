@@ -100,6 +100,11 @@ bool emitCollectiveEnd(wire::CollectiveEnd record, wire::Probe probe) noexcept {
   return emit(record, wire::RecordKind::CollectivePart, probe) != 0;
 }
 
+bool emitCollectivePlan(wire::CollectivePlan record, wire::Probe probe) noexcept {
+  record.header.detail = wire::CollectivePlan::kDetail;
+  return emit(record, wire::RecordKind::CollectivePart, probe) != 0;
+}
+
 bool emitProxyStep(wire::ProxyStep record, wire::Probe probe) noexcept {
   record.header.detail |= wire::ProxyStep::kDetail;
   return emit(record, wire::RecordKind::CollectivePart, probe) != 0;

@@ -26,6 +26,7 @@ std::uint32_t defineCommunicator(const char* key,
 // The caller fills in everything but the header, of which it fills in subject and, for a step, the
 // flags of detail. False: it was not written, and counted.
 bool emitCollectiveEnd(wire::CollectiveEnd record, wire::Probe probe) noexcept;
+bool emitCollectivePlan(wire::CollectivePlan record, wire::Probe probe) noexcept;
 bool emitProxyStep(wire::ProxyStep record, wire::Probe probe) noexcept;
 
 // What sonde_api's communicator_hint said last in this process. `ranks` has room for what a job of

@@ -40,13 +40,13 @@ std::uint64_t ticks() noexcept {
   return readTicks();
 }
 
-bool emitCall(wire::SliceKind kind,
-              std::uint32_t name,
-              Probe probe,
-              std::uint64_t beginTicks,
-              std::uint64_t endTicks) noexcept {
+std::uint64_t emitCall(wire::SliceKind kind,
+                       std::uint32_t name,
+                       Probe probe,
+                       std::uint64_t beginTicks,
+                       std::uint64_t endTicks) noexcept {
   wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
-  return emit(record, RecordKind::Call, probe) != 0;
+  return emit(record, RecordKind::Call, probe);
 }
 
 std::uint64_t emitRangeBegin(wire::SliceKind kind,

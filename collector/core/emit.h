@@ -53,14 +53,14 @@ void nameThread(std::uint32_t name) noexcept;
 // recorded nothing yet, or is gone.
 bool nameThread(std::int32_t tid, std::uint32_t name) noexcept;
 
-// The functions below say whether the record was written; a mark and the begin of a range, which
-// may have arguments, by a number in their thread, else 0. When it was not, what would be said
-// about it is left away and counts as lost with it.
-bool emitCall(wire::SliceKind kind,
-              std::uint32_t name,
-              wire::Probe probe,
-              std::uint64_t beginTicks,
-              std::uint64_t endTicks) noexcept;
+// The functions below say whether the record was written; a call, a mark and the begin of a range,
+// which may have arguments, by a number in their thread, else 0. When it was not, what would be
+// said about it is left away and counts as lost with it.
+std::uint64_t emitCall(wire::SliceKind kind,
+                       std::uint32_t name,
+                       wire::Probe probe,
+                       std::uint64_t beginTicks,
+                       std::uint64_t endTicks) noexcept;
 std::uint64_t emitRangeBegin(wire::SliceKind kind,
                              std::uint32_t name,
                              wire::Probe probe,

@@ -25,10 +25,8 @@ constexpr uint16_t kOwnMachine = EM_X86_64;
 constexpr uint16_t kOwnMachine = EM_AARCH64;
 #endif
 
-constexpr ExecTarget kFollow = {true, nullptr, false};
-
 ExecTarget leave(const char* reason, bool mustStrip) noexcept {
-  return {true, reason, mustStrip};
+  return {true, reason, mustStrip, false};
 }
 
 // Reads with bounds, never by mapping: a file that shrinks meanwhile would be a SIGBUS in the host.
@@ -57,6 +55,16 @@ bool isSanitizer(const char* library) noexcept {
   const char* name = slash == nullptr ? library : slash + 1;
   for (const char* sanitizer : kNames) {
     if (strncmp(name, sanitizer, strlen(sanitizer)) == 0)
+      return true;
+  }
+  return false;
+}
+
+// PyTorch's libraries need it in their turn.
+bool bringsNccl(const char* library) noexcept {
+  constexpr const char* kNames[] = {"libnccl.so.", "libtorch_cuda.so", "libtorch.so"};
+  for (const char* name : kNames) {
+    if (strncmp(library, name, strlen(name)) == 0)
       return true;
   }
   return false;
@@ -151,24 +159,44 @@ bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size
   return false;
 }
 
-bool hasSanitizer(const Program& program) noexcept {
+// Whether `suits` holds for the name of a library that the program needs itself. Requires: its
+// facts have been read, and its strings are there.
+template <typename Suits>
+bool needs(const Program& program, uint64_t strings, Suits suits) noexcept {
+  const DynamicFacts& facts = program.scratch.facts;
+  for (unsigned at = 0; at < facts.neededCount; ++at) {
+    char name[64];
+    const long got = readAt(program.fd, strings + facts.needed[at], name, sizeof name - 1);
+    name[got > 0 ? got : 0] = '\0';
+    if (suits(name))
+      return true;
+  }
+  return false;
+}
+
+struct Libraries {
+  bool sanitizer = false;
+  bool nccl = false;
+};
+
+Libraries librariesOf(const Program& program) noexcept {
   Elf64_Phdr segment{};
   if (!findSegment(program, PT_DYNAMIC, segment))
-    return false;
+    return {};
   DynamicFacts& facts = program.scratch.facts;
   facts = {};
   readDynamic(program, segment, facts);
   const uint64_t strings = fileOffset(program, facts.stringsAddress);
   if (strings == 0)
-    return false;
-  for (unsigned at = 0; at < facts.neededCount; ++at) {
-    char name[64];
-    const long got = readAt(program.fd, strings + facts.needed[at], name, sizeof name - 1);
-    name[got > 0 ? got : 0] = '\0';
-    if (isSanitizer(name))
-      return true;
-  }
-  return stringsNameSanitizer(program, strings, facts.stringsBytes);
+    return {};
+  return {needs(program, strings, isSanitizer) ||
+              stringsNameSanitizer(program, strings, facts.stringsBytes),
+          needs(program, strings, bringsNccl)};
+}
+
+bool isPython(const char* path) noexcept {
+  const char* slash = strrchr(path, '/');
+  return strncmp(slash == nullptr ? path : slash + 1, "python", 6) == 0;
 }
 
 const char* reasonOfLoader(const Program& program) noexcept {
@@ -215,7 +243,10 @@ bool preloadsSanitizer(char* const* environment) noexcept {
   return false;
 }
 
-ExecTarget inspectElf(long fd, char* const* environment, Scratch& scratch) noexcept {
+ExecTarget inspectElf(long fd,
+                      const char* path,
+                      char* const* environment,
+                      Scratch& scratch) noexcept {
   Program program{fd, scratch, {}};
   const long got = readAt(fd, 0, &program.header, sizeof program.header);
   if (got < static_cast<long>(sizeof(Elf32_Ehdr)))
@@ -229,13 +260,15 @@ ExecTarget inspectElf(long fd, char* const* environment, Scratch& scratch) noexc
     return leave("another machine's program", true);
   if (program.header.e_phentsize != sizeof(Elf64_Phdr))
     return leave("damaged ELF file", true);
-  if (hasSanitizer(program))
+  const Libraries libraries = librariesOf(program);
+  if (libraries.sanitizer)
     return leave("sanitizer", true);
   if (preloadsSanitizer(environment))
     return leave("sanitizer in LD_PRELOAD", true);
   const char* reason = reasonOfLoader(program);
   // A static program ignores LD_PRELOAD, but hands it on to its children.
-  return reason == nullptr ? kFollow : leave(reason, strcmp(reason, "static") != 0);
+  return reason == nullptr ? ExecTarget{true, nullptr, false, libraries.nccl || isPython(path)}
+                           : leave(reason, strcmp(reason, "static") != 0);
 }
 
 // The interpreter that a script's first line names, cut out of the line in place; nullptr when
@@ -272,7 +305,7 @@ ExecTarget inspectWith(Scratch& scratch,
     line[got > 0 ? got : 0] = '\0';
     const bool script = got >= 2 && line[0] == '#' && line[1] == '!';
     const bool elf = got >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0;
-    const ExecTarget target = elf ? inspectElf(fd, environment, scratch) : ExecTarget{};
+    const ExecTarget target = elf ? inspectElf(fd, path, environment, scratch) : ExecTarget{};
     if (!given)
       rawSyscall(SYS_close, fd);
     path = script ? interpreterIn(line) : nullptr;

@@ -12,6 +12,7 @@ struct ExecTarget {
   bool found = false;  // false: nothing is known of it; running it fails, or libc knows a way
   const char* reason = nullptr;  // why Sonde does not follow, for a person; nullptr: it does
   bool mustStrip = false;        // the library in LD_PRELOAD would break it, or make it complain
+  bool callsNccl = false;        // or may: it needs libnccl.so.2 or PyTorch, or is Python
 };
 
 // The program behind `path`, which is taken relative to `folder` (AT_FDCWD, or a descriptor), or

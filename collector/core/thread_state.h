@@ -32,6 +32,8 @@ struct ThreadState {
   std::uint32_t scopeCount;
   const char* guardFrame;    // a place in the stack frame that took the guard last
   std::uint32_t deepScopes;  // of NVTX, begun past kMaxOpenScopes and not yet popped
+  std::uint32_t ncclGroups;  // that the thread has open
+  std::uint64_t ncclCall;    // what it is inside of, as nccl_api.h has it; 0: nothing
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 

@@ -15,7 +15,8 @@ FollowCheck checkFollow(const std::string& path, const std::vector<std::string>&
   auto target = core::inspectTarget(AT_FDCWD, path.c_str(), entries.data());
   if (!target.found)  // a script without `#!`: /bin/sh reads it
     target = core::inspectTarget(AT_FDCWD, "/bin/sh", entries.data());
-  return {target.reason == nullptr, target.reason == nullptr ? "" : target.reason};
+  return {
+      target.reason == nullptr, target.reason == nullptr ? "" : target.reason, target.callsNccl};
 }
 
 }  // namespace sonde::launcher

@@ -11,6 +11,7 @@ struct FollowCheck {
   bool follow = true;
   std::string
       reason;  // why not, for a person: "static", "setuid", "32-bit", "musl", "sanitizer", …
+  bool callsNccl = false;  // as core::ExecTarget has it
 };
 
 // `path` is what execve(2) would be given; a script's interpreter is what counts. `environment` is

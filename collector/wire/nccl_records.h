@@ -1,5 +1,5 @@
 // The records of what a collective library does on its own threads for a call that has returned.
-// Both are of RecordKind::CollectivePart; `detail` tells them apart. Their collective's own record
+// All are of RecordKind::CollectivePart; `detail` tells them apart. Their collective's own record
 // may come before or after them, from another thread.
 #pragma once
 
@@ -12,9 +12,23 @@ namespace sonde::wire {
 struct CollectiveEnd {
   static constexpr std::uint8_t kDetail = 0;
   static constexpr std::uint8_t kUnfinished = 0x01;  // it never will: its end is not known
+  static constexpr std::uint8_t kAborted = 0x02;     // its communicator was aborted before
   RecordHeader header;                               // `subject`: flags
   std::uint64_t ticks;
   std::uint64_t collective;  // Collective::number
+};
+
+// How the library carries out a collective that it was called for before.
+struct CollectivePlan {
+  static constexpr std::uint8_t kDetail = 1;
+  static constexpr std::uint8_t kHasNumber = 0x01;  // `ownNumber` is one
+  RecordHeader header;                              // `subject`: flags
+  std::uint64_t collective;                         // Collective::number
+  std::uint64_t ownNumber;                          // the three below as Collective has them
+  std::uint32_t algorithm;
+  std::uint32_t protocol;
+  std::uint32_t channels;
+  std::uint32_t reserved;
 };
 
 // One step of a proxy: what the library moved through a channel at once. `subject`: Channel id.
@@ -32,6 +46,7 @@ struct ProxyStep {
   std::uint32_t reserved;
 };
 
-static_assert(sizeof(CollectiveEnd) == 24 && sizeof(ProxyStep) == 56);
+static_assert(sizeof(CollectiveEnd) == 24 && sizeof(CollectivePlan) == 40);
+static_assert(sizeof(ProxyStep) == 56);
 
 }  // namespace sonde::wire

@@ -50,6 +50,11 @@ TEST(ExecTarget, ASanitizerIsSeenHoweverItIsLinked) {
   EXPECT_EQ(reasonFor(builtTarget("static_asan_program")), "sanitizer");
 }
 
+TEST(ExecTarget, PythonMayCallNcclAndAShellDoesNot) {
+  EXPECT_TRUE(inspectTarget(AT_FDCWD, "/usr/bin/python3", nullptr).callsNccl);
+  EXPECT_FALSE(inspectTarget(AT_FDCWD, "/bin/sh", nullptr).callsNccl);
+}
+
 TEST(ExecTarget, PathIsSearchedAsExecvpDoes) {
   char path[4096];
   ASSERT_TRUE(findInPath("sh", path, sizeof path));

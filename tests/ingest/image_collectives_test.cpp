@@ -1,4 +1,5 @@
 #include "analysis/ingest/collective_rows.h"
+#include "analysis/ingest/dictionary.h"
 #include "collector/wire/nccl_records.h"
 #include "tests/support/ingest_rig.h"
 
@@ -58,6 +59,17 @@ class Script {
     record.number = number;
     record.ownNumber = 4;
     return record;
+  }
+  void plan(std::uint32_t thread, std::uint64_t collective, const std::string& algorithm) {
+    wire::CollectivePlan record{};
+    record.header.detail = wire::CollectivePlan::kDetail;
+    record.header.subject = wire::CollectivePlan::kHasNumber;
+    record.collective = collective;
+    record.ownNumber = 17;
+    record.algorithm = spool.string(algorithm);
+    record.protocol = spool.string("SIMPLE");
+    record.channels = 4;
+    spool.add(thread, RecordKind::CollectivePart, record);
   }
   void add(const wire::Collective& record) { spool.add(1, RecordKind::Collective, record); }
 
@@ -143,6 +155,40 @@ TEST(EnqueuedCollectives, HaveNoDurationWithoutAnEnd) {
       ElementsAre("100|-|0|4096|132", "120|-|0|4096|132", "140|-|1|4096|132", "150|-|0|-|-"));
 }
 
+TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
+  Script script;
+  wire::Collective record = script.call(1, 100, 110);
+  record.algorithm = record.protocol = 0;
+  record.channels = 0;
+  record.flags = wire::Collective::kEnqueued | wire::Collective::kGrouped;
+  script.plan(0, 1, "TREE");
+  script.add(record);
+  record.number = 2;
+  script.add(record);
+  script.plan(1, 2, "RING");
+  script.plan(1, 3, "RING");  // of one that was lost
+  script.spool.add(0, RecordKind::CollectivePart, wire::CollectivePlan{});
+  IngestRig rig;
+  rig.ingest(script.spool);
+  EXPECT_THAT(rig.rows("SELECT algorithm, protocol FROM collective ORDER BY id"),
+              ElementsAre("TREE|SIMPLE", "RING|SIMPLE"));
+  EXPECT_THAT(rig.rows("SELECT s.text, a.value, count(*) FROM arg a JOIN string s ON s.id = "
+                       "a.key_id WHERE a.owner = 'collective' GROUP BY 1 ORDER BY 1"),
+              ElementsAre("channels|4|2", "grouped|1|2", "nccl_number|17|2"));
+}
+
+TEST(EnqueuedCollectives, OfAnAbortedCommunicatorSaySo) {
+  Script script;
+  script.add(script.call(1, 100, 110));
+  script.end(1, 190, wire::CollectiveEnd::kUnfinished | wire::CollectiveEnd::kAborted);
+  IngestRig rig;
+  rig.ingest(script.spool);
+  EXPECT_THAT(rig.rows("SELECT c.dur_ns, a.value FROM collective c JOIN arg a ON a.owner_id = c.id "
+                       "JOIN string s ON s.id = a.key_id WHERE a.owner = 'collective' AND s.text = "
+                       "'aborted'"),
+              ElementsAre("-|1"));
+}
+
 TEST(EnqueuedCollectives, StepsOfOneThatWasLostAreOfNone) {
   Script script;
   script.step(7, 120, 150, 0);
@@ -156,29 +202,34 @@ TEST(EnqueuedCollectives, StepsOfOneThatWasLostAreOfNone) {
 TEST(EnqueuedCollectives, AnotherRecorderGoesOnWithThem) {
   IngestRig rig;
   const std::string spool = "spool";
+  Dictionary dictionary;
+  ASSERT_TRUE(dictionary.define(1, "RING") && dictionary.define(2, "LL") &&
+              dictionary.define(3, "TREE"));
   model::Collective row;
   row.processId = rig.process();
   row.startNs = 100;
   rig.transaction([&](RowSink& sink) {
-    CollectiveRows rows(sink, spool);
-    rows.add(5, row);
+    CollectiveRows rows(sink, spool, dictionary);
+    rows.add(5, row, 1, 2);
+    rows.plan(6, 3, 2);
     EXPECT_NE(rows.idOf(6).value, 0);
     rows.save();
   });
   rig.transaction([&](RowSink& sink) {
-    CollectiveRows rows(sink, spool);
+    CollectiveRows rows(sink, spool, dictionary);
     rows.restore(sink.state(spool, CollectiveRows::kState, 5));
     rows.restore(sink.state(spool, CollectiveRows::kState, 6));
     rows.end(5, 130);
+    rows.plan(5, 3, 0);
     rows.end(6, 170);
     model::Collective later = row;
     later.startNs = 150;
-    EXPECT_EQ(rows.idOf(6), rows.add(6, later));
+    EXPECT_EQ(rows.idOf(6), rows.add(6, later, 0, 0));
     rows.save();
     rows.finish();
   });
-  EXPECT_THAT(rig.rows("SELECT start_ns, dur_ns FROM collective ORDER BY id"),
-              ElementsAre("100|30", "150|20"));
+  EXPECT_THAT(rig.rows("SELECT start_ns, dur_ns, algorithm, protocol FROM collective ORDER BY id"),
+              ElementsAre("100|30|TREE|-", "150|20|TREE|LL"));
 }
 
 }  // namespace

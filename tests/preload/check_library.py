@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds libsonde_preload.so to what a library in somebody else's process may be.
+"""Holds a library of Sonde's to what one in somebody else's process may be.
 
 It exports exactly the symbols of exports.map, needs libc, libdl and libpthread alone, leaves no C++ runtime symbol
 undefined, asks for no symbol version above GLIBC_2.28 and initialises no object at run time, which would touch its memory in

@@ -15,6 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 constexpr const char* kLibrary = "/opt/lib/sonde/libsonde_preload.so";
+constexpr const char* kNccl = "/opt/lib/sonde/libsonde_nccl.so";
 constexpr const char* kPython = "/opt/lib/sonde/python";
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -33,6 +34,7 @@ class ExecEnvironment : public ::testing::Test {
         std::string("LD_PRELOAD=") + kLibrary + ":/usr/lib/other.so",
         "SONDE_SESSION=/tmp/s",
         "SONDE_SOURCES=net,nvtx",
+        std::string("SONDE_NCCL_LIBRARY=") + kNccl,
         std::string("NVTX_INJECTION64_PATH=") + kLibrary,
         std::string("CUDA_INJECTION64_PATH=") + kLibrary,
         "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
@@ -42,14 +44,15 @@ class ExecEnvironment : public ::testing::Test {
   }
 
   // Also holds environmentBytes() to its word: the room ends in bytes that must stay as they are.
-  static std::vector<std::string> build(std::vector<std::string> caller, bool follow = true) {
+  static std::vector<std::string> build(std::vector<std::string> caller,
+                                        Preload preload = Preload::Recorder) {
     std::vector<char*> environment = pointers(caller);
     const std::size_t bytes = environmentBytes(environment.data());
     std::vector<std::max_align_t> room(bytes / sizeof(std::max_align_t) + 3);
     auto* raw = reinterpret_cast<char*>(room.data());
     std::fill(raw + bytes, raw + bytes + 16, '\x5a');
     std::vector<std::string> made;
-    for (char** entry = buildEnvironment(environment.data(), follow, raw); *entry != nullptr;
+    for (char** entry = buildEnvironment(environment.data(), preload, raw); *entry != nullptr;
          ++entry)
       made.emplace_back(*entry);
     EXPECT_TRUE(std::all_of(raw + bytes, raw + bytes + 16, [](char c) { return c == '\x5a'; }));
@@ -62,6 +65,7 @@ TEST_F(ExecEnvironment, AnEmptyOneGetsAllThatTheRecorderGave) {
               UnorderedElementsAre(std::string("LD_PRELOAD=") + kLibrary,
                                    "SONDE_SESSION=/tmp/s",
                                    "SONDE_SOURCES=net,nvtx",
+                                   std::string("SONDE_NCCL_LIBRARY=") + kNccl,
                                    std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                                    std::string("CUDA_INJECTION64_PATH=") + kLibrary,
                                    "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
@@ -73,12 +77,13 @@ TEST_F(ExecEnvironment, ACompleteOneStaysAsItIs) {
                                              std::string("LD_PRELOAD=/x.so ") + kLibrary,
                                              "SONDE_SESSION=/tmp/another",
                                              "SONDE_SOURCES=nvtx",
+                                             "SONDE_NCCL_LIBRARY=/another.so",
                                              std::string("PYTHONPATH=/a:") + kPython,
                                              "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
                                              std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                                              std::string("CUDA_INJECTION64_PATH=") + kLibrary};
   std::vector<std::string> copy = complete;
-  EXPECT_TRUE(isComplete(pointers(copy).data()));
+  EXPECT_TRUE(isComplete(pointers(copy).data(), Preload::Recorder));
   EXPECT_EQ(build(complete), complete);
 }
 
@@ -89,6 +94,7 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
                      "CUDA_INJECTION64_PATH=/cuda.so",
                      "NCCL_PROFILER_PLUGIN=inspector",
                      "SONDE_SESSION=/o",
+                     "SONDE_NCCL_LIBRARY=",
                      "SONDE_SOURCES="}),
               ElementsAre(std::string("LD_PRELOAD=") + kLibrary + ":/x.so",
                           std::string("PYTHONPATH=") + kPython + ":/a:/b",
@@ -98,15 +104,30 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
                           "SONDE_CHAIN_CUDA=/cuda.so",
                           "NCCL_PROFILER_PLUGIN=inspector",
                           "SONDE_SESSION=/o",
+                          "SONDE_NCCL_LIBRARY=",
                           "SONDE_SOURCES="));
 }
 
 TEST_F(ExecEnvironment, IsTakenOutOfWhatWouldNotBearIt) {
-  EXPECT_THAT(build({std::string("LD_PRELOAD=") + kLibrary}, false),
+  EXPECT_THAT(build({std::string("LD_PRELOAD=") + kLibrary}, Preload::None),
               ::testing::Not(::testing::Contains(::testing::StartsWith("LD_PRELOAD"))));
-  EXPECT_THAT(build({std::string("LD_PRELOAD=/x.so:") + kLibrary + " /y.so"}, false),
+  EXPECT_THAT(build({std::string("LD_PRELOAD=/x.so:") + kLibrary + " /y.so"}, Preload::None),
               ::testing::Contains("LD_PRELOAD=/x.so:/y.so"));
-  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, false), ::testing::Contains("LD_PRELOAD=/x.so"));
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, Preload::None), ::testing::Contains("LD_PRELOAD=/x.so"));
+}
+
+TEST_F(ExecEnvironment, TheLibraryBeforeNcclGoesOnlyWhereNcclIsCalled) {
+  const std::string recorder = std::string("LD_PRELOAD=") + kLibrary;
+  const std::string both = recorder + ":" + kNccl;
+  using ::testing::Contains;
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, Preload::RecorderAndNccl), Contains(both + ":/x.so"));
+  EXPECT_THAT(build({recorder + ":/x.so"}, Preload::RecorderAndNccl), Contains(both + ":/x.so"));
+  EXPECT_THAT(build({both + ":/x.so"}, Preload::Recorder), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({both + ":/x.so"}, Preload::None), Contains("LD_PRELOAD=/x.so"));
+  std::vector<std::string> complete = build({}, Preload::RecorderAndNccl);
+  EXPECT_TRUE(isComplete(pointers(complete).data(), Preload::RecorderAndNccl));
+  EXPECT_FALSE(isComplete(pointers(complete).data(), Preload::Recorder));
+  EXPECT_FALSE(isComplete(pointers(complete).data(), Preload::None));
 }
 
 TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
@@ -119,7 +140,7 @@ TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
                    "=",
                    ""})
                 .size(),
-            12U);
+            13U);
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ class Host : public NcclHost {
     fillIn(event.coll, rank, call);
     event.coll.seqNumber = call.number;
     event.coll.root = call.root;
+    event.coll.sendBuff = call.send;
+    event.coll.recvBuff = const_cast<void*>(call.receive);
     put(event.coll.algo, kAlgorithms, call.algorithm);
     put(event.coll.proto, kProtocols, call.protocol);
     if constexpr (requires { event.coll.nChannels; })
@@ -97,6 +99,7 @@ class Host : public NcclHost {
     Descriptor event = make(rank, ncclProfileP2p, call.parent);
     fillIn(event.p2p, rank, call);
     event.p2p.peer = call.peer;
+    event.p2p.buff = const_cast<void*>(call.receive);
     return start(rank, event);
   }
 
@@ -193,10 +196,10 @@ std::unique_ptr<NcclHost> hostOf(void* symbol) {
 
 }  // namespace
 
-std::unique_ptr<NcclHost> NcclHost::open(int version) {
-  void* const process = dlopen(nullptr, RTLD_NOW | RTLD_LOCAL);
+std::unique_ptr<NcclHost> NcclHost::open(int version, void* library) {
+  void* const place = library == nullptr ? dlopen(nullptr, RTLD_NOW | RTLD_LOCAL) : library;
   const std::string name = "ncclProfiler_v" + std::to_string(version);
-  void* const symbol = dlsym(process, name.c_str());
+  void* const symbol = dlsym(place, name.c_str());
   if (symbol == nullptr)
     return nullptr;
 #define HOST_OF(n)                                 \

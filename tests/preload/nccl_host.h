@@ -22,6 +22,8 @@ struct HostCall {
   const char* protocol = "SIMPLE";
   std::uint8_t channels = 2;
   void* parent = nullptr;  // the API's call from version 5 on, a group's before
+  const void* send = nullptr;
+  const void* receive = nullptr;  // of a send or receive the only buffer
 };
 
 struct HostProxyOp {
@@ -45,8 +47,8 @@ struct HostRank {
 
 class NcclHost {
  public:
-  // nullptr: nothing in this process has the symbol.
-  static std::unique_ptr<NcclHost> open(int version);
+  // nullptr: nothing in this process, or in `library`, has the symbol.
+  static std::unique_ptr<NcclHost> open(int version, void* library = nullptr);
   virtual ~NcclHost() = default;
 
   virtual HostRank init(std::uint64_t hash, const char* name, int size, int rank) = 0;

@@ -220,8 +220,8 @@ TEST(NcclPools, OneCommunicatorTooManyDoesNotSilenceTheOthers) {
   SpoolRecording recording;
   const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "6", "many"});
   ASSERT_EQ(finished.status, 0) << finished.err;
-  EXPECT_EQ(finished.out, "255 1 0\n");
-  EXPECT_EQ(recording.read().at(0).lost(wire::Probe::Nccl), 45u);
+  EXPECT_EQ(finished.out, "511 1 0\n");
+  EXPECT_EQ(recording.read().at(0).lost(wire::Probe::Nccl), 89u);
 }
 
 // The pools hold 4,096 calls and 32,768 steps.

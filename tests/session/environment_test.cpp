@@ -9,7 +9,8 @@
 namespace sonde::session {
 namespace {
 
-const Installation kInstalled{"/s/lib/sonde/libsonde_preload.so", "/s/lib/sonde/python"};
+const Installation kInstalled{
+    "/s/lib/sonde/libsonde_preload.so", "/s/lib/sonde/libsonde_nccl.so", "/s/lib/sonde/python"};
 
 std::string value(const std::vector<std::string>& environment, const std::string& name) {
   EXPECT_LE(std::count_if(environment.begin(),
@@ -50,6 +51,23 @@ TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
   EXPECT_EQ(value(environment, "NCCL_PROFILER_PLUGIN"), "inspector");
   EXPECT_EQ(value(environment, "SONDE_SOURCES"), "net,annotation");
   EXPECT_EQ(value(environment, "SONDE_SESSION"), "/tmp/spool");
+}
+
+TEST(Environment, BringsTheLibraryBeforeNcclIntoAProgramThatMayCallIt) {
+  InjectionRequest request{"/tmp/spool", {}};
+  request.nccl = true;
+  const std::vector<std::string> base = {"LD_PRELOAD=/j.so", "SONDE_NCCL_LIBRARY=/old"};
+  auto environment = injectedEnvironment(base, kInstalled, request);
+  EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j.so");
+  EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), kInstalled.nccl);
+  request.callsNccl = true;
+  environment = injectedEnvironment(base, kInstalled, request);
+  EXPECT_EQ(value(environment, "LD_PRELOAD"),
+            kInstalled.preload.string() + ":" + kInstalled.nccl.string() + ":/j.so");
+  request.nccl = false;
+  environment = injectedEnvironment(base, kInstalled, request);
+  EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j.so");
+  EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), "(unset)");
 }
 
 TEST(Environment, TellsAPluginOfTheUsersFromItsOwn) {

@@ -204,7 +204,7 @@ void network(NcclHost& host, const HostRank& rank) {
 void manyCommunicators(NcclHost& host, const HostRank& rank) {
   HostRank last = rank;
   int known = 0;
-  for (std::uint64_t at = 0; at < 300; ++at) {
+  for (std::uint64_t at = 0; at < 600; ++at) {
     last = host.init(0x1000 + at, "", 2, 0);
     known += last.context != nullptr;
   }

@@ -29,8 +29,12 @@ bool endsWith(const char* text, std::size_t length, const char* end) noexcept {
 
 const char* gLibrary = "";
 
+bool isText(const char* item, std::size_t length, const char* text) noexcept {
+  return length == strlen(text) && memcmp(item, text, length) == 0;
+}
+
 bool isOurLibrary(const char* item, std::size_t length) {
-  return length == strlen(gLibrary) && memcmp(item, gLibrary, length) == 0;
+  return isText(item, length, gLibrary);
 }
 
 bool isOurPythonFolder(const char* item, std::size_t length) {
@@ -43,11 +47,13 @@ bool isOurPlugin(const char* item, std::size_t length) {
 
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
+constexpr std::size_t kNcclLibrary = 4;
 Variable gVariables[] = {
     {"LD_PRELOAD", Join::List, isOurLibrary, nullptr, {}},
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_NCCL_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_KERNEL_CHANNELS", Join::IfMissing, nullptr, nullptr, {}},
     {"NCCL_PROFILER_PLUGIN", Join::IfMissing, isOurPlugin, nullptr, {}},
     {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, nullptr, {}},
@@ -57,6 +63,20 @@ Variable gVariables[] = {
 };
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
 constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
+
+bool gHasNccl = false;  // this process preloads that library, too
+
+const char* ncclLibrary() noexcept {
+  return gVariables[kNcclLibrary].value;
+}
+
+bool isNcclLibrary(const char* item, std::size_t length) noexcept {
+  return length > 0 && isText(item, length, ncclLibrary());
+}
+
+bool isAnyOfOurs(const char* item, std::size_t length) noexcept {
+  return isOurLibrary(item, length) || isNcclLibrary(item, length);
+}
 
 // The value of an entry "name=value", or nullptr when it is another variable's.
 const char* valueOf(const char* entry, const char* name) noexcept {
@@ -108,23 +128,35 @@ class Writer {
   char* at_;
 };
 
+bool wantsNccl(Preload preload) noexcept {
+  return preload == Preload::RecorderAndNccl && ncclLibrary()[0] != '\0';
+}
+
+bool preloads(const char* existing, Preload preload) noexcept {
+  const char* list = existing == nullptr ? "" : existing;
+  return anyItem(list, isOurLibrary) == (preload != Preload::None) &&
+         anyItem(list, isNcclLibrary) == wantsNccl(preload);
+}
+
 // Whether an existing value needs no change.
-bool suffices(const Variable& variable, const char* existing) noexcept {
+bool suffices(const Variable& variable, const char* existing, Preload preload) noexcept {
   if (variable.value[0] == '\0')
     return true;
+  if (&variable == &gVariables[kPreload])
+    return preloads(existing, preload);
   if (existing == nullptr)
     return false;
   return variable.join == Join::IfMissing || anyItem(existing, variable.ours);
 }
 
-// "name=" and the list without Sonde's items; nothing is written, and false returned, when nothing
-// remains.
-bool writeWithout(Writer& writer, const Variable& variable, const char* list) noexcept {
+// The items of the list that are not Sonde's, each with what stands before it; whether there is
+// one.
+bool writeOthers(Writer& writer, const char* first, const char* list) noexcept {
   bool any = false;
   anyItem(list, [&](const char* item, std::size_t length) {
-    if (variable.ours(item, length))
+    if (isAnyOfOurs(item, length))
       return false;
-    writer.text(any ? ":" : variable.name).text(any ? "" : "=").text(item, length);
+    writer.text(any ? ":" : first).text(item, length);
     any = true;
     return false;
   });
@@ -134,7 +166,7 @@ bool writeWithout(Writer& writer, const Variable& variable, const char* list) no
 struct Output {
   char** next;
   char* text;
-  bool follow;
+  Preload preload;
 
   void keep(char* entry) noexcept { *next++ = entry; }
   void write(const char* name,
@@ -153,16 +185,21 @@ void writeMerged(Output& out, const Variable& variable, const char* existing) no
     out.write(variable.chain, existing, "", "");
 }
 
-void passOnWithoutLibrary(Output& out, char* entry, const char* list) noexcept {
-  if (!anyItem(list, gVariables[kPreload].ours)) {
-    out.keep(entry);
-    return;
-  }
+// LD_PRELOAD with those of Sonde's libraries that are wanted, in front of the caller's.
+void writePreload(Output& out, const char* existing) noexcept {
   Writer writer(out.text);
-  if (writeWithout(writer, gVariables[kPreload], list)) {
-    out.keep(out.text);
-    out.text = writer.finish();
+  const char* list = existing == nullptr ? "" : existing;
+  if (out.preload == Preload::None) {
+    if (!writeOthers(writer, "LD_PRELOAD=", list))
+      return;
+  } else {
+    writer.text("LD_PRELOAD=").text(gVariables[kPreload].value);
+    if (wantsNccl(out.preload))
+      writer.text(":").text(ncclLibrary());
+    writeOthers(writer, ":", list);
   }
+  *out.next++ = out.text;
+  out.text = writer.finish();
 }
 
 // Which of the variables an entry is; kVariables: none.
@@ -183,10 +220,10 @@ void passOn(Output& out, char* entry, bool (&seen)[kVariables]) noexcept {
   }
   seen[at] = true;
   const char* existing = valueOf(entry, gVariables[at].name);
-  if (!out.follow && at == kPreload)
-    passOnWithoutLibrary(out, entry, existing);
-  else if (suffices(gVariables[at], existing))
+  if (suffices(gVariables[at], existing, out.preload))
     out.keep(entry);
+  else if (at == kPreload)
+    writePreload(out, existing);
   else
     writeMerged(out, gVariables[at], existing);
 }
@@ -215,6 +252,12 @@ void rememberEnvironment(char* const* environment, const char* library) noexcept
   gLibrary = library;
   for (Variable& variable : gVariables)
     remember(variable, find(environment, variable.name));
+  const char* preload = find(environment, gVariables[kPreload].name);
+  gHasNccl = preload != nullptr && anyItem(preload, isNcclLibrary);
+}
+
+Preload ownPreload() noexcept {
+  return gHasNccl ? Preload::RecorderAndNccl : Preload::Recorder;
 }
 
 bool carriesEnvironment() noexcept {
@@ -230,9 +273,9 @@ const char* sessionFolder(char* const* environment) noexcept {
   return given != nullptr ? given : gVariables[kSession].value;
 }
 
-bool isComplete(char* const* environment) noexcept {
+bool isComplete(char* const* environment, Preload preload) noexcept {
   for (const Variable& variable : gVariables) {
-    if (!suffices(variable, find(environment, variable.name)))
+    if (!suffices(variable, find(environment, variable.name), preload))
       return false;
   }
   return true;
@@ -242,7 +285,7 @@ std::size_t environmentBytes(char* const* environment) noexcept {
   std::size_t entries = 0;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
     ++entries;
-  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*);
+  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*) + strlen(ncclLibrary()) + 1;
   for (const Variable& variable : gVariables) {
     const char* existing = find(environment, variable.name);
     const std::size_t length = existing == nullptr ? 0 : strlen(existing);
@@ -253,17 +296,21 @@ std::size_t environmentBytes(char* const* environment) noexcept {
   return bytes;
 }
 
-char** buildEnvironment(char* const* environment, bool follow, void* room) noexcept {
+char** buildEnvironment(char* const* environment, Preload preload, void* room) noexcept {
   std::size_t entries = 0;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
     ++entries;
   auto** made = static_cast<char**>(room);
-  Output out{made, reinterpret_cast<char*>(made + entries + kMostAdded + 1), follow};
+  Output out{made, reinterpret_cast<char*>(made + entries + kMostAdded + 1), preload};
   bool seen[kVariables] = {};
   for (std::size_t at = 0; at < entries; ++at)
     passOn(out, environment[at], seen);
   for (std::size_t at = 0; at < kVariables; ++at) {
-    if (!seen[at] && gVariables[at].value[0] != '\0' && (follow || at != kPreload))
+    if (seen[at] || gVariables[at].value[0] == '\0')
+      continue;
+    if (at == kPreload)
+      writePreload(out, nullptr);
+    else
       writeMerged(out, gVariables[at], nullptr);
   }
   *out.next = nullptr;

@@ -19,14 +19,20 @@ const char* preloadedLibrary() noexcept;
 // The session folder that a program will find in `environment` once that is complete.
 const char* sessionFolder(char* const* environment) noexcept;
 
+// Which of Sonde's libraries a new program is to preload. `None`: it would not bear them.
+enum class Preload { None, Recorder, RecorderAndNccl };
+
+// As this process does itself.
+Preload ownPreload() noexcept;
+
 // Whether `environment` already has all that would be carried.
-bool isComplete(char* const* environment) noexcept;
+bool isComplete(char* const* environment, Preload preload) noexcept;
 
 // The bytes that buildEnvironment() needs at most, and the environment itself, which ends in a null
 // pointer and points into `room` and `environment`. `room` is aligned for pointers. Null
-// `environment` is an empty one. Without `follow` this library is taken out of LD_PRELOAD instead:
-// the new program would not bear it.
+// `environment` is an empty one. What of Sonde's libraries is not to be preloaded is taken out of
+// LD_PRELOAD.
 std::size_t environmentBytes(char* const* environment) noexcept;
-char** buildEnvironment(char* const* environment, bool follow, void* room) noexcept;
+char** buildEnvironment(char* const* environment, Preload preload, void* room) noexcept;
 
 }  // namespace sonde::preload

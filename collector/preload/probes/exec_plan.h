@@ -31,18 +31,25 @@ void recordExec(const char* path, const ExecTarget& target) noexcept;
 // gives back what it has mapped into its parent, whose stack is used for more than that.
 std::size_t environmentStackBytes() noexcept;
 
+inline Preload preloadFor(const ExecTarget& target) noexcept {
+  return target.mustStrip   ? Preload::None
+         : target.callsNccl ? Preload::RecorderAndNccl
+                            : Preload::Recorder;
+}
+
 // Returns call(environment) with the environment that the new program is to get: the caller's own
 // when nothing is missing in it, else one in memory that lasts for the call.
 template <typename Call>
 auto withEnvironment(char* const* environment, const ExecTarget& target, Call call) {
-  if (!target.mustStrip && isComplete(environment))
+  const Preload preload = preloadFor(target);
+  if (isComplete(environment, preload))
     return call(const_cast<char**>(environment));
   const std::size_t bytes = environmentBytes(environment);
   if (bytes <= environmentStackBytes())
-    return call(buildEnvironment(environment, !target.mustStrip, alloca(bytes)));
+    return call(buildEnvironment(environment, preload, alloca(bytes)));
   return withScratch(bytes, [&](void* room) {
     return call(room == nullptr ? const_cast<char**>(environment)
-                                : buildEnvironment(environment, !target.mustStrip, room));
+                                : buildEnvironment(environment, preload, room));
   });
 }
 

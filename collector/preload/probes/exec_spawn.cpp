@@ -157,10 +157,11 @@ void putBack(StandIn& standIn, char** before) noexcept {
 template <typename Call>
 auto withCompleteEnviron(Call call) {
   char** before = environ;
-  const bool complete = isComplete(before);
+  const bool complete = isComplete(before, ownPreload());
   StandIn* standIn = complete ? shareStandIn() : takeStandIn(environmentBytes(before));
   if (standIn != nullptr && !complete)
-    environ = buildEnvironment(before, true, standIn->environment.load(std::memory_order_relaxed));
+    environ = buildEnvironment(
+        before, ownPreload(), standIn->environment.load(std::memory_order_relaxed));
   const auto result = call();
   if (standIn != nullptr && !complete)
     putBack(*standIn, before);

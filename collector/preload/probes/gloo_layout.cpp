@@ -2,6 +2,7 @@
 
 #include "collector/core/emit.h"
 #include "collector/core/syscalls.h"
+#include "collector/preload/probes/loaded_objects.h"
 
 #include <sys/uio.h>
 
@@ -91,16 +92,6 @@ bool inOneObject(const void* first, const void* second) noexcept {
 }
 
 }  // namespace
-
-bool objectHolds(const dl_phdr_info& object, std::uintptr_t address) noexcept {
-  for (int at = 0; at < object.dlpi_phnum; ++at) {
-    const ElfW(Phdr)& header = object.dlpi_phdr[at];
-    const std::uintptr_t start = object.dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_LOAD && address >= start && address - start < header.p_memsz)
-      return true;
-  }
-  return false;
-}
 
 Layout layoutOf(const void* function) noexcept {
   Search search{reinterpret_cast<std::uintptr_t>(function), {}, false};

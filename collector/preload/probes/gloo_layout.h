@@ -30,7 +30,4 @@ bool isBuffer(const void* address, const void* function, std::uint64_t& size) no
 void sayLayoutUnknown() noexcept;
 void sayOfGloo(const char* first, const char* second = "") noexcept;
 
-// Whether one of the object's segments holds `address`.
-bool objectHolds(const dl_phdr_info& object, std::uintptr_t address) noexcept;
-
 }  // namespace sonde::preload::gloo

@@ -4,6 +4,7 @@
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/preload/probes/nccl_events.h"
+#include "collector/preload/probes/nccl_sizes.h"
 
 namespace sonde::preload::nccl {
 namespace {
@@ -26,13 +27,20 @@ constexpr std::uint64_t kChildren = kRunning - 1;
 struct Call {
   std::atomic<std::uint64_t> state;
   std::atomic<std::uint64_t> lastTicks;  // when the last child stopped; 0: none has
+  std::atomic<bool> planned;             // NCCL has told how it carries it out
+  bool byApi;
   Handle communicator;
+  const void* send;
+  const void* receive;
+  std::uint64_t bufferBytes;  // count times the size of an element
   Collective record;
 };
 
 constinit Call gCalls[kMaxCalls]{};
 constinit std::atomic<std::uint32_t> gNext{0};
 constinit std::atomic<std::uint64_t> gNumber{0};
+// Before this one, counted as gNext, NCCL has told of every call of the API.
+constinit std::atomic<std::uint32_t> gUntold{0};
 
 std::uint32_t generationOf(std::uint64_t state) noexcept {
   return static_cast<std::uint32_t>(state >> 32);
@@ -52,6 +60,13 @@ Call* take() noexcept {
   return nullptr;
 }
 
+// What nccl_api.cpp makes of the index of a Handle of kind Api.
+Handle callOf(Handle api) noexcept {
+  return (api.index & kApiHasCall) == 0
+             ? Handle{}
+             : Handle{HandleKind::Call, api.generation, api.index & (kApiHasCall - 1)};
+}
+
 // nullptr: the handle is of none, or of one whose place another has now.
 Call* find(Handle handle, std::uint64_t& state) noexcept {
   if (handle.kind != HandleKind::Call || handle.index >= kMaxCalls)
@@ -65,62 +80,12 @@ bool isOf(Handle handle, std::uint64_t state) noexcept {
   return generationOf(state) == handle.generation && (state & kClaimed) == 0;
 }
 
-struct Sizes {
-  std::uint64_t bytes;
-  std::uint64_t send;
-  std::uint64_t receive;
-};
-
-// `bytes`: count times the size of an element. `all`: that of all ranks together.
-Sizes sizesOf(CollectiveOp op, std::uint64_t bytes, std::uint64_t all, bool isRoot) noexcept {
-  switch (op) {
-    case CollectiveOp::Broadcast:
-      return {bytes, isRoot ? bytes : 0, bytes};
-    case CollectiveOp::Reduce:
-      return {bytes, bytes, isRoot ? bytes : 0};
-    case CollectiveOp::Allgather:
-      return {all, bytes, all};
-    case CollectiveOp::ReduceScatter:
-      return {all, all, bytes};
-    case CollectiveOp::Alltoall:
-      return {all, all, all};
-    case CollectiveOp::Gather:
-      return {all, bytes, isRoot ? all : 0};
-    case CollectiveOp::Scatter:
-      return {all, isRoot ? all : 0, bytes};
-    case CollectiveOp::Send:
-      return {bytes, bytes, 0};
-    case CollectiveOp::Receive:
-      return {bytes, 0, bytes};
-    default:
-      return {bytes, bytes, bytes};
-  }
-}
-
-Sizes sizesOf(const Communicator& communicator, const CallFacts& facts) noexcept {
-  constexpr std::uint64_t kUnknown = Collective::kUnknownBytes;
-  if (facts.element.bytes == 0)
-    return {kUnknown, kUnknown, kUnknown};
-  const std::uint64_t bytes = facts.count * facts.element.bytes;
-  const std::int32_t size = communicator.size.load(std::memory_order_relaxed);
-  const CollectiveOp op = facts.function->op;
-  const bool trafficIsAll = op == CollectiveOp::Allgather || op == CollectiveOp::ReduceScatter;
-  std::uint64_t all = kUnknown;
-  if (size > 0)
-    all = bytes * static_cast<std::uint64_t>(size);
-  else if (trafficIsAll && facts.trafficBytes > 0)
-    all = facts.trafficBytes;
-  return sizesOf(op, bytes, all, communicator.rank.load(std::memory_order_relaxed) == facts.root);
-}
-
-bool isPeerCall(const CallFacts& facts) noexcept {
-  return facts.function->op == CollectiveOp::Send || facts.function->op == CollectiveOp::Receive;
-}
-
 std::uint64_t orderOf(Handle handle, Communicator& communicator, const CallFacts& facts) noexcept {
-  if (isPeerCall(facts))
+  if (isPeerCall(facts.function->op))
     return static_cast<std::uint64_t>(
-        countPeerCall(handle, facts.peer, facts.function->op == CollectiveOp::Send));
+        countPeerCall(resolve(handle), facts.peer, facts.function->op == CollectiveOp::Send));
+  if (facts.name != nullptr)
+    return apiSequenceOf(communicator, facts.function->number);
   const auto function =
       static_cast<std::uint8_t>(facts.function->number + (facts.byCopyEngine ? kCopyEngine : 0));
   return sequenceOf(communicator, function, facts.number, facts.launch);
@@ -130,27 +95,51 @@ std::uint32_t word(const char* text) noexcept {
   return text == nullptr ? 0 : core::intern(text);
 }
 
-void fillIn(Collective& record, Communicator& communicator, const CallFacts& facts) noexcept {
+void fillIn(Call& call, Communicator& communicator, const CallFacts& facts) noexcept {
+  call.lastTicks.store(0, std::memory_order_relaxed);
+  const bool nothing = facts.count == 0 || communicator.size.load(std::memory_order_relaxed) == 1;
+  call.planned.store(nothing, std::memory_order_relaxed);  // NCCL will not tell of it
+  call.send = facts.send;
+  call.receive = facts.receive;
+  call.bufferBytes = facts.count * facts.element.bytes;
   const Sizes sizes = sizesOf(communicator, facts);
+  Collective& record = call.record;
   record = {};
-  record.header.subject = communicatorId(communicator);
   record.header.detail = static_cast<std::uint8_t>(facts.function->op);
   record.bytes = sizes.bytes;
   record.sendBytes = sizes.send;
   record.recvBytes = sizes.receive;
   record.root = facts.root;
   record.peer = facts.peer;
-  record.name = core::intern(facts.function->name);
+  record.name = core::intern(facts.name != nullptr ? facts.name : facts.function->name);
   record.algorithm = word(facts.algorithm);
   record.protocol = word(facts.protocol);
   record.dtype = facts.element.type;
   record.probe = Probe::Nccl;
   record.flags = static_cast<std::uint8_t>(
       Collective::kEnqueued | (facts.launch == Launch::Graph ? Collective::kGraphCaptured : 0) |
-      (isPeerCall(facts) ? 0 : Collective::kHasNumber));
+      (isPeerCall(facts.function->op) || call.byApi ? 0 : Collective::kHasNumber));
   record.channels = facts.channels;
   record.number = gNumber.fetch_add(1, std::memory_order_relaxed) + 1;
   record.ownNumber = facts.number;
+}
+
+// A communicator is defined as late as can be: what the profiler interface says of it comes first.
+void write(Handle communicator, Collective record) noexcept {
+  if (Communicator* const found = findCommunicator(communicator); found != nullptr)
+    record.header.subject = communicatorId(*found);
+  core::emitCollective(record);
+}
+
+void writePlan(std::uint64_t number, const CallFacts& facts) noexcept {
+  wire::CollectivePlan record{};
+  record.header.subject = isPeerCall(facts.function->op) ? 0 : wire::CollectivePlan::kHasNumber;
+  record.collective = number;
+  record.ownNumber = facts.number;
+  record.algorithm = word(facts.algorithm);
+  record.protocol = word(facts.protocol);
+  record.channels = facts.channels;
+  core::emitCollectivePlan(record, Probe::Nccl);
 }
 
 void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags) noexcept {
@@ -162,19 +151,24 @@ void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags) no
 }
 
 // The call was taken off its place in `state`.
-void writeClosed(const Collective& record, std::uint64_t state, std::uint64_t lastTicks) noexcept {
+void writeClosed(const Call& call, const Collective& record, std::uint64_t state) noexcept {
+  const std::uint64_t lastTicks = call.lastTicks.load(std::memory_order_acquire);
   if ((state & kRunning) != 0)
-    core::emitCollective(record);
+    write(call.communicator, record);
   if ((state & kChildren) != 0)
     writeEnd(record.number, core::readTicks(), wire::CollectiveEnd::kUnfinished);
   else if ((state & kRunning) != 0 && lastTicks != 0)
     writeEnd(record.number, lastTicks, 0);
 }
 
+bool isOpenIn(const Call& call, std::uint64_t state, Handle communicator) noexcept {
+  return (state & kClaimed) == 0 && (state & (kRunning | kChildren)) != 0 &&
+         resolve(call.communicator) == resolve(communicator);
+}
+
 void close(Call& call, Handle communicator) noexcept {
   std::uint64_t state = call.state.load(std::memory_order_acquire);
-  if ((state & kClaimed) != 0 || (state & (kRunning | kChildren)) == 0 ||
-      call.communicator != communicator)
+  if (!isOpenIn(call, state, communicator))
     return;
   const Collective record = call.record;
   const std::uint32_t generation = generationOf(state);
@@ -183,7 +177,99 @@ void close(Call& call, Handle communicator) noexcept {
     if (generationOf(state) != generation || (state & (kRunning | kChildren)) == 0)
       return;
   }
-  writeClosed(record, state, call.lastTicks.load(std::memory_order_acquire));
+  writeClosed(call, record, state);
+}
+
+Handle handleOf(const Call& call, std::uint64_t state) noexcept {
+  return {HandleKind::Call, generationOf(state), static_cast<std::uint32_t>(&call - gCalls)};
+}
+
+bool isUntold(const Call& call) noexcept {
+  return call.byApi && !call.planned.load(std::memory_order_relaxed);
+}
+
+// Whether the call of the API is the one that the profiler interface tells of.
+bool isSame(const Call& call, Handle communicator, const CallFacts& facts) noexcept {
+  const Handle own = call.communicator;
+  return isUntold(call) && (own == resolve(communicator) || mayBe(communicator, own)) &&
+         call.record.header.detail == static_cast<std::uint8_t>(facts.function->op) &&
+         call.bufferBytes == facts.count * facts.element.bytes && call.send == facts.send &&
+         call.receive == facts.receive && call.record.peer == facts.peer;
+}
+
+// The first that is; None: there is none.
+Handle findSame(Handle communicator, const CallFacts& facts) noexcept {
+  const std::uint32_t next = gNext.load(std::memory_order_acquire);
+  std::uint32_t at = gUntold.load(std::memory_order_relaxed);
+  if (next - at > kMaxCalls)
+    at = next - kMaxCalls;
+  for (bool untold = false; at != next; ++at) {
+    const Call& call = gCalls[at % kMaxCalls];
+    const std::uint64_t state = call.state.load(std::memory_order_acquire);
+    const bool known = (state & kClaimed) == 0 && generationOf(state) != 0;
+    untold = untold || (state & kClaimed) != 0 || (known && isUntold(call));
+    if (!untold)
+      gUntold.store(at + 1, std::memory_order_relaxed);
+    else if (known && isSame(call, communicator, facts))
+      return handleOf(call, state);
+  }
+  return {};
+}
+
+// From version 5 on its parent names the call.
+Handle findApiCall(Handle communicator, const CallFacts& facts) noexcept {
+  if (facts.parent.kind == HandleKind::None)
+    return findSame(communicator, facts);
+  return facts.launch == Launch::Direct ? callOf(facts.parent) : Handle{};
+}
+
+void plan(Handle handle, Handle communicator, const CallFacts& facts) noexcept {
+  std::uint64_t state = 0;
+  Call* const call = find(handle, state);
+  if (call == nullptr || !isOf(handle, state) || call->planned.exchange(true))
+    return;
+  identify(communicator, call->communicator);
+  writePlan(call->record.number, facts);
+}
+
+// Kind None: there is no room.
+Handle add(Handle communicator, Communicator& known, const CallFacts& facts, bool byApi) noexcept {
+  Call* const call = take();
+  if (call == nullptr) {
+    core::countLoss(Probe::Nccl, RecordKind::Collective, LossReason::Definitions);
+    return {};
+  }
+  call->communicator = communicator;
+  call->byApi = byApi;
+  fillIn(*call, known, facts);
+  return handleOf(*call, call->state.load(std::memory_order_relaxed));
+}
+
+// From now on it is found.
+void publish(Handle handle, std::uint64_t seq) noexcept {
+  Call& call = gCalls[handle.index];
+  call.record.seq = seq;
+  call.record.beginTicks = core::readTicks();
+  call.state.store(std::uint64_t{handle.generation} << 32 | kRunning, std::memory_order_release);
+}
+
+// nullptr: it had returned before. `state` gets what it is in now.
+Call* finishCall(Handle handle, bool byApi, std::uint64_t& state) noexcept {
+  Call* const call = find(handle, state);
+  if (call == nullptr || !isOf(handle, state) || call->byApi != byApi)
+    return nullptr;
+  do {
+    if (!isOf(handle, state) || (state & kRunning) == 0)
+      return nullptr;
+  } while (!call->state.compare_exchange_weak(state, state & ~kRunning, std::memory_order_acq_rel));
+  return call;
+}
+
+void writeFinished(const Call& call, const Collective& record, std::uint64_t state) noexcept {
+  const std::uint64_t lastTicks = call.lastTicks.load(std::memory_order_acquire);
+  write(call.communicator, record);
+  if ((state & kChildren) == 0 && lastTicks != 0)
+    writeEnd(record.number, lastTicks, 0);
 }
 
 }  // namespace
@@ -192,41 +278,75 @@ Handle startCall(Handle handle, const CallFacts& facts) noexcept {
   Communicator* const communicator = findCommunicator(handle);
   if (communicator == nullptr || facts.function == nullptr)
     return {};
+  if (const Handle made = findApiCall(handle, facts); made) {
+    plan(made, handle, facts);
+    return made;
+  }
   // Counted also while nothing is recorded: ranks are paused at different calls.
   const std::uint64_t seq = orderOf(handle, *communicator, facts);
   if (!core::enabled(Probe::Nccl))
     return {};
-  Call* const call = take();
-  if (call == nullptr) {
-    core::countLoss(Probe::Nccl, RecordKind::Collective, LossReason::Definitions);
-    return {};
-  }
-  call->communicator = handle;
-  call->lastTicks.store(0, std::memory_order_relaxed);
-  fillIn(call->record, *communicator, facts);
-  call->record.seq = seq;
-  call->record.beginTicks = core::readTicks();
-  const std::uint32_t generation = generationOf(call->state.load(std::memory_order_relaxed));
-  call->state.store(std::uint64_t{generation} << 32 | kRunning, std::memory_order_release);
-  return {HandleKind::Call, generation, static_cast<std::uint32_t>(call - gCalls)};
+  const Handle made = add(handle, *communicator, facts, false);
+  if (made)
+    publish(made, seq);
+  return made;
 }
 
 void stopCall(Handle handle) noexcept {
   const std::uint64_t now = core::readTicks();
   std::uint64_t state = 0;
-  Call* const call = find(handle, state);
-  if (call == nullptr || !isOf(handle, state))
+  const Call* const call = finishCall(handle, false, state);
+  if (call == nullptr)
     return;
   Collective record = call->record;
   record.endTicks = now;
-  do {
-    if (!isOf(handle, state) || (state & kRunning) == 0)
-      return;
-  } while (!call->state.compare_exchange_weak(state, state & ~kRunning, std::memory_order_acq_rel));
-  const std::uint64_t lastTicks = call->lastTicks.load(std::memory_order_acquire);
-  core::emitCollective(record);
-  if ((state & kChildren) == 0 && lastTicks != 0)
-    writeEnd(record.number, lastTicks, 0);
+  writeFinished(*call, record, state);
+}
+
+Handle beginApiCall(Handle handle, const CallFacts& facts) noexcept {
+  Communicator* const communicator = findCommunicator(handle);
+  if (communicator == nullptr || facts.function == nullptr)
+    return {};
+  const std::uint64_t seq = orderOf(handle, *communicator, facts);
+  const Handle made =
+      core::enabled(Probe::Nccl) ? add(handle, *communicator, facts, true) : Handle{};
+  if (made)
+    publish(made, seq);
+  return made;
+}
+
+void endApiCall(Handle handle, bool grouped) noexcept {
+  const std::uint64_t now = core::readTicks();
+  std::uint64_t state = 0;
+  const Call* const call = finishCall(handle, true, state);
+  if (call == nullptr)
+    return;
+  Collective record = call->record;
+  record.endTicks = now;
+  if (grouped)
+    record.flags |= Collective::kGrouped;
+  writeFinished(*call, record, state);
+}
+
+void identifyWith(Handle communicator, Handle call) noexcept {
+  std::uint64_t state = 0;
+  const Call* const found = find(call, state);
+  if (found != nullptr && isOf(call, state))
+    identify(communicator, found->communicator);
+}
+
+void dropApiCall(Handle handle) noexcept {
+  std::uint64_t state = 0;
+  if (Call* const call = finishCall(handle, true, state); call != nullptr)
+    call->planned.store(true, std::memory_order_relaxed);
+}
+
+void abortCalls(Handle communicator) noexcept {
+  constexpr std::uint32_t kFlags = wire::CollectiveEnd::kUnfinished | wire::CollectiveEnd::kAborted;
+  for (const Call& call : gCalls) {
+    if (isOpenIn(call, call.state.load(std::memory_order_acquire), communicator))
+      writeEnd(call.record.number, core::readTicks(), kFlags);
+  }
 }
 
 std::uint64_t joinCall(Handle handle) noexcept {

@@ -3,11 +3,16 @@
 // nccl_events.h has the rules. Any thread; nothing locks or allocates.
 #pragma once
 
+#include "collector/preload/probes/nccl_events.h"
 #include "collector/preload/probes/nccl_pool.h"
 
 #include <cstdint>
 
 namespace sonde::preload::nccl {
+
+// Of a Handle of kind Api: its index is that of a call, and what the call is.
+constexpr std::uint32_t kApiHasCall = 1u << 22;
+constexpr std::uint32_t kApiCaptured = 1u << 23;  // by a CUDA graph
 
 // The call, Handle::None included, has been enqueued.
 void stopCall(Handle call) noexcept;
@@ -15,6 +20,16 @@ void stopCall(Handle call) noexcept;
 // that has joined leaves.
 std::uint64_t joinCall(Handle call) noexcept;
 void leaveCall(Handle call, std::uint64_t ticks) noexcept;
+
+// The same for a call of NCCL's API. Ended, or dropped because it failed.
+Handle beginApiCall(Handle communicator, const CallFacts& facts) noexcept;
+void endApiCall(Handle call, bool grouped) noexcept;
+void dropApiCall(Handle call) noexcept;
+// `communicator`, of the profiler interface, is that of the call.
+void identifyWith(Handle communicator, Handle call) noexcept;
+
+// What is open in this communicator is not going to end.
+void abortCalls(Handle communicator) noexcept;
 // What is open in this communicator is written, with the end that is known.
 void closeCalls(Handle communicator) noexcept;
 

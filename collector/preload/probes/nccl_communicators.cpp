@@ -11,8 +11,8 @@
 namespace sonde::preload::nccl {
 namespace {
 
-constexpr std::uint32_t kMaxCommunicators = 256;
-constexpr std::uint32_t kMaxLanes = 32768;  // a power of 2
+constexpr std::uint32_t kMaxCommunicators = 512;  // each may be there twice
+constexpr std::uint32_t kMaxLanes = 32768;        // a power of 2
 constexpr std::uint32_t kMaxTries = 64;
 constexpr std::uint64_t kRemoved = 1;
 constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at most 64
@@ -95,7 +95,7 @@ Lane* findLaneOf(std::uint64_t key) noexcept {
 
 }  // namespace
 
-Handle addCommunicator(const CommunicatorFacts& facts) noexcept {
+Handle addCommunicator(const CommunicatorFacts& facts, const void* api) noexcept {
   Communicator* const communicator = gCommunicators.take();
   if (communicator == nullptr) {
     core::countLoss(wire::Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::Definitions);
@@ -105,8 +105,14 @@ Handle addCommunicator(const CommunicatorFacts& facts) noexcept {
   communicator->size.store(facts.size, std::memory_order_relaxed);
   communicator->rank.store(facts.rank, std::memory_order_relaxed);
   communicator->defined.store(0, std::memory_order_relaxed);
-  for (std::atomic<std::uint64_t>& last : communicator->last)
-    last.store(0, std::memory_order_relaxed);
+  for (std::size_t function = 0; function < kFunctionCount; ++function) {
+    communicator->last[function].store(0, std::memory_order_relaxed);
+    communicator->calls[function].store(0, std::memory_order_relaxed);
+  }
+  communicator->api.store(api, std::memory_order_relaxed);
+  communicator->sameAs.store(0, std::memory_order_relaxed);
+  communicator->owners.store(1, std::memory_order_relaxed);
+  communicator->splits.store(0, std::memory_order_relaxed);
   if (facts.name != nullptr && *facts.name != '\0') {
     char key[kKeyBytes];
     keyOf(*communicator, key);
@@ -115,13 +121,64 @@ Handle addCommunicator(const CommunicatorFacts& facts) noexcept {
   return gCommunicators.publish(*communicator, HandleKind::Communicator);
 }
 
+Handle resolve(Handle handle) noexcept {
+  Communicator* const communicator =
+      handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+  const std::uint64_t same =
+      communicator == nullptr ? 0 : communicator->sameAs.load(std::memory_order_acquire);
+  return same == 0 ? handle : Handle::of(reinterpret_cast<const void*>(same));
+}
+
 Communicator* findCommunicator(Handle handle) noexcept {
-  return handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+  return handle.kind == HandleKind::Communicator ? gCommunicators.find(resolve(handle)) : nullptr;
+}
+
+Handle findApiCommunicator(const void* api) noexcept {
+  Handle found;
+  gCommunicators.forEach(HandleKind::Communicator, [&](Handle handle, Communicator& each) {
+    if (api != nullptr && each.api.load(std::memory_order_acquire) == api)
+      found = handle;
+  });
+  return found;
+}
+
+bool mayBe(Handle told, Handle known) noexcept {
+  const Communicator* const first = gCommunicators.find(told);
+  const Communicator* const second = gCommunicators.find(known);
+  if (first == nullptr || second == nullptr || told == known ||
+      first->api.load(std::memory_order_relaxed) != nullptr ||
+      first->sameAs.load(std::memory_order_relaxed) != 0 ||
+      second->owners.load(std::memory_order_relaxed) != 1)
+    return false;
+  const std::int32_t rank = first->rank.load(std::memory_order_relaxed);
+  return rank < 0 || rank == second->rank.load(std::memory_order_relaxed);
+}
+
+void identify(Handle told, Handle known) noexcept {
+  if (!mayBe(told, known))
+    return;
+  Communicator& first = *gCommunicators.find(told);
+  Communicator& second = *gCommunicators.find(known);
+  std::uint32_t alone = 1;
+  if (!second.owners.compare_exchange_strong(alone, 2, std::memory_order_acq_rel))
+    return;
+  const std::uint64_t hash = first.hash.load(std::memory_order_relaxed);
+  if (hash != 0 && second.defined.load(std::memory_order_relaxed) == 0) {
+    second.hash.store(hash, std::memory_order_relaxed);
+    second.defined.store(first.defined.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+  first.sameAs.store(reinterpret_cast<std::uint64_t>(known.opaque()), std::memory_order_release);
 }
 
 void removeCommunicator(Handle handle) noexcept {
-  Communicator* const communicator =
-      handle.kind == HandleKind::Communicator ? gCommunicators.claim(handle) : nullptr;
+  const Handle same = resolve(handle);
+  if (same != handle)
+    removeCommunicator(same);
+  Communicator* const found =
+      handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+  if (found == nullptr || found->owners.fetch_sub(1, std::memory_order_acq_rel) > 1)
+    return;
+  Communicator* const communicator = gCommunicators.claim(handle);
   if (communicator == nullptr)
     return;
   for (Lane& lane : gLanes) {
@@ -133,6 +190,14 @@ void removeCommunicator(Handle handle) noexcept {
     lane.key.store(kRemoved, std::memory_order_release);
   }
   gCommunicators.giveBack(*communicator);
+}
+
+void removeApiCommunicator(const void* api) noexcept {
+  const Handle found = findApiCommunicator(api);
+  Communicator* const communicator =
+      found.kind == HandleKind::Communicator ? gCommunicators.find(found) : nullptr;
+  if (communicator != nullptr && communicator->api.compare_exchange_strong(api, nullptr))
+    removeCommunicator(found);
 }
 
 void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) noexcept {
@@ -168,7 +233,16 @@ std::uint64_t sequenceOf(Communicator& communicator,
                                                  : before;
     next = (number + 1) << 16 | (launch == Launch::Direct ? before : again);
   } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
-  return again << 48 | ((number * kFunctionCount + function) & 0xffff'ffff'ffff);
+  // Where the API counts, too, its numbers are not these.
+  const bool counted = communicator.api.load(std::memory_order_relaxed) != nullptr;
+  return again << 48 | std::uint64_t{counted} << 47 |
+         ((number * kFunctionCount + function) & 0x7fff'ffff'ffff);
+}
+
+std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) noexcept {
+  const std::uint64_t before =
+      communicator.calls[function % kFunctionCount].fetch_add(1, std::memory_order_relaxed);
+  return before * kFunctionCount + function;
 }
 
 Lane* findLane(const LaneName& name) noexcept {

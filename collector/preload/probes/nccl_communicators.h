@@ -26,6 +26,13 @@ struct Communicator : Pooled {
   std::atomic<std::uint64_t> defined;
   // By function: NCCL's number last seen + 1 << 16 | how often it came again.
   std::atomic<std::uint64_t> last[kFunctionCount];
+  // A communicator may be told of twice, by NCCL's API and by the profiler interface. The second's
+  // handle then stands for the first's object.
+  std::atomic<const void*> api;       // ncclComm_t; nullptr: not of the API, or gone
+  std::atomic<std::uint64_t> sameAs;  // a Handle, of the API's; 0: not known to be one
+  std::atomic<std::uint32_t> owners;  // of the API, and those that are the same
+  std::atomic<std::uint32_t> splits;  // that it was parent of
+  std::atomic<std::uint64_t> calls[kFunctionCount];  // of the API, by function
 };
 
 // What init tells; zeros where the version does not.
@@ -36,11 +43,23 @@ struct CommunicatorFacts {
   std::int32_t rank = -1;
 };
 
-// Of kind None, and counted as lost, when there are more than the pool holds.
-Handle addCommunicator(const CommunicatorFacts& facts) noexcept;
+// Of kind None, and counted as lost, when there are more than the pool holds. `api`: the
+// ncclComm_t, nullptr for one of the profiler interface.
+Handle addCommunicator(const CommunicatorFacts& facts, const void* api = nullptr) noexcept;
 Communicator* findCommunicator(Handle handle) noexcept;
+// The one that the handle stands for: itself, or the API's.
+Handle resolve(Handle handle) noexcept;
+// By ncclComm_t; None: not known.
+Handle findApiCommunicator(const void* api) noexcept;
+// The API's is about to go: nothing finds it by its ncclComm_t any more.
+void removeApiCommunicator(const void* api) noexcept;
+// `told`, of the profiler interface, is the API's `known`, of which no other is.
+void identify(Handle told, Handle known) noexcept;
+// None, or what `told` may be: an API's communicator of its rank that none is the same as.
+bool mayBe(Handle told, Handle known) noexcept;
 void removeCommunicator(Handle handle) noexcept;
-// What an event of a version before 4 says of its communicator.
+// What is not known yet: what an event of a version before 4 says of its communicator, and what
+// NCCL answers.
 void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) noexcept;
 
 // Its id in the spool of this process image; 0: there is no room.
@@ -55,6 +74,8 @@ std::uint64_t sequenceOf(Communicator& communicator,
                          std::uint8_t function,
                          std::uint64_t number,
                          Launch launch) noexcept;
+// The same for a call of the API, by its own count; those of `sequenceOf` then have bit 47 set.
+std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) noexcept;
 
 // One end of a channel to a peer, or the order of the calls to it.
 struct Lane {

@@ -12,6 +12,11 @@
 // children (inside a node, without kernel channels) has no known end, nor has one whose children
 // still ran when its communicator was finalized.
 //
+// A call that was seen when the program made it (nccl_api.h) is this one: from version 5 on by its
+// parent, before that by its function, size and buffers, which tell it from the others that its
+// communicator has not told of yet, in their order; NCCL sorts the calls of a group. What NCCL
+// makes of it (an AlltoAll of 2.28 is sends and receives) then is part of it.
+//
 // When a step begins and ends. Send: from SendWait, when the data was handed to the network (when
 // that never came, from the step's start, which is when its buffer was posted to the device), to
 // the step's stop. Receive: from RecvWait, when the buffer was posted to the network (else the
@@ -31,7 +36,8 @@ namespace sonde::preload::nccl {
 
 struct CallFacts {
   const Function* function = nullptr;
-  std::uint64_t count = 0;  // of elements, as NCCL counts them
+  const char* name = nullptr;  // of the function of the API; nullptr: told by the plugin interface
+  std::uint64_t count = 0;     // of elements, as NCCL counts them
   ElementType element{};
   std::uint64_t trafficBytes = 0;  // versions 1 and 2; 0: unknown
   std::int32_t root = -1;
@@ -42,6 +48,9 @@ struct CallFacts {
   bool byCopyEngine = false;
   std::uint64_t number = 0;  // NCCL's, of the function; not of sends and receives
   Launch launch = Launch::Unknown;
+  Handle parent;               // from version 5 on, what startApi() gave for the call
+  const void* send = nullptr;  // buffers; of a send or receive only its own
+  const void* receive = nullptr;
 };
 
 struct ProxyOpFacts {

@@ -3,6 +3,8 @@
 // the interface are taken apart; what their events mean is in nccl_events.h.
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
+#include "collector/preload/probes/nccl_api.h"
+#include "collector/preload/probes/nccl_calls.h"
 #include "collector/preload/probes/nccl_events.h"
 
 #include <nccl/err.h>
@@ -62,10 +64,17 @@ template <typename Descriptor>
 Launch launchOf(const Descriptor& event) noexcept {
   const Handle parent = Handle::of(event.parentObj);
   if constexpr (requires { event.collApi; })
-    return parent.kind != HandleKind::Api ? Launch::Unknown
-           : parent.index == 1            ? Launch::Graph
-                                          : Launch::Direct;
+    return parent.kind != HandleKind::Api       ? Launch::Unknown
+           : (parent.index & kApiCaptured) != 0 ? Launch::Graph
+                                                : Launch::Direct;
   return Launch::Unknown;
+}
+
+// Before version 5 the parent is a group.
+template <typename Descriptor>
+Handle parentOf(const Descriptor& event) noexcept {
+  const Handle parent = Handle::of(event.parentObj);
+  return parent.kind == HandleKind::Api ? parent : Handle{};
 }
 
 template <typename Descriptor>
@@ -82,6 +91,9 @@ Handle startCollective(Handle communicator, const Descriptor& event) noexcept {
   fillInChannels(facts, event.coll);
   facts.number = event.coll.seqNumber;
   facts.launch = launchOf(event);
+  facts.parent = parentOf(event);
+  facts.send = event.coll.sendBuff;
+  facts.receive = event.coll.recvBuff;
   return startCall(communicator, facts);
 }
 
@@ -95,6 +107,9 @@ Handle startPeerCall(Handle communicator, const Descriptor& event) noexcept {
   facts.peer = event.p2p.peer;
   fillInChannels(facts, event.p2p);
   facts.launch = launchOf(event);
+  facts.parent = parentOf(event);
+  const bool sends = facts.function != nullptr && facts.function->op == wire::CollectiveOp::Send;
+  (sends ? facts.send : facts.receive) = event.p2p.buff;
   return startCall(communicator, facts);
 }
 
@@ -110,6 +125,7 @@ Handle startCopyEngine(Handle communicator, const Descriptor& event) noexcept {
   facts.byCopyEngine = true;
   facts.number = event.ceColl.seqNumber;
   facts.launch = launchOf(event);
+  facts.parent = parentOf(event);
   return startCall(communicator, facts);
 }
 
@@ -141,10 +157,6 @@ void noteNetwork(Handle step, std::int64_t id, const void* data) noexcept {
   }
 }
 
-Handle apiHandle(bool graphCaptured) noexcept {
-  return {HandleKind::Api, 1, graphCaptured ? 1u : 0u};
-}
-
 // What versions from 3, 5 and 6 on have; Handle::None for an event that Sonde does not follow.
 template <typename Descriptor>
 Handle startNewer(Handle communicator, const Descriptor& event) noexcept {
@@ -156,9 +168,9 @@ Handle startNewer(Handle communicator, const Descriptor& event) noexcept {
   }
   if constexpr (requires { event.collApi; }) {
     if (event.type == ncclProfileCollApi)
-      return apiHandle(event.collApi.graphCaptured);
+      return startApi(communicator, event.collApi.graphCaptured);
     if (event.type == ncclProfileP2pApi)
-      return apiHandle(event.p2pApi.graphCaptured);
+      return startApi(communicator, event.p2pApi.graphCaptured);
   }
   if constexpr (requires { event.ceColl; }) {
     if (event.type == ncclProfileCeColl)

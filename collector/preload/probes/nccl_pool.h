@@ -17,7 +17,7 @@ enum class HandleKind : std::uint8_t {
   ProxyOp = 3,
   Step = 4,
   KernelChannel = 5,
-  Api = 6,  // no object: index 1 when the call is captured by a CUDA graph
+  Api = 6,  // a call as nccl_api.h sees it, or no object: index has bits of its own
 };
 
 // As NCCL holds it: kind in bits 56–63, generation in 24–55, index in 0–23.

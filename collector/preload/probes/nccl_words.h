@@ -24,6 +24,10 @@ constexpr bool hasRoot(wire::CollectiveOp op) noexcept {
          op == wire::CollectiveOp::Gather || op == wire::CollectiveOp::Scatter;
 }
 
+constexpr bool isPeerCall(wire::CollectiveOp op) noexcept {
+  return op == wire::CollectiveOp::Send || op == wire::CollectiveOp::Receive;
+}
+
 struct ElementType {
   wire::DataType type;
   std::uint32_t bytes;  // 0: unknown

@@ -1,0 +1,169 @@
+// NCCL's collectives, sends and receives. Each wrapper has the parameters of NCCL's function, tells
+// the recorder before and after, and gives back what that gave. There is nothing to destroy around
+// the call. A wrapper behind which there is no NCCL gives NCCL's own error.
+#include "collector/core/hooks.h"
+#include "collector/preload/nccl/nccl_library.h"
+#include "collector/preload/nccl/nccl_types.h"
+
+namespace nccl = sonde::preload::nccl;
+using nccl::Communicator_t;
+using nccl::DataType_t;
+using nccl::ReduceOp_t;
+using nccl::Result_t;
+using nccl::Stream_t;
+
+namespace {
+
+constexpr std::uint8_t kBroadcast = 0;  // ncclFunc_t
+constexpr std::uint8_t kReduce = 1;
+constexpr std::uint8_t kAllGather = 2;
+constexpr std::uint8_t kReduceScatter = 3;
+constexpr std::uint8_t kAllReduce = 4;
+constexpr std::uint8_t kSend = 6;
+constexpr std::uint8_t kRecv = 7;
+constexpr std::uint8_t kAlltoAll = 8;
+constexpr std::uint8_t kScatter = 9;
+constexpr std::uint8_t kGather = 10;
+
+}  // namespace
+
+#define SONDE_WORDS(...) __VA_ARGS__
+// facts: function, communicator, send, receive, count, type, root or peer, stream
+#define SONDE_NCCL_CALL(name, parameters, arguments, facts)      \
+  SONDE_EXPORT Result_t name(parameters) {                       \
+    static nccl::RealNccl<Result_t (*)(parameters)> real{#name}; \
+    if (real() == nullptr)                                       \
+      return nccl::kSystemError;                                 \
+    if (nccl::hooks() == nullptr)                                \
+      return real()(arguments);                                  \
+    const nccl::ApiCall call = {#name, facts};                   \
+    const nccl::OpenCall open = nccl::hooks()->begin(call);      \
+    const Result_t result = real()(arguments);                   \
+    nccl::hooks()->end(open, call, result);                      \
+    return result;                                               \
+  }
+
+// A function and, from NCCL 2.32 on, the one that also takes a configuration.
+#define SONDE_NCCL_CALLS(name, parameters, arguments, facts)                                 \
+  SONDE_NCCL_CALL(name, SONDE_WORDS(parameters), SONDE_WORDS(arguments), SONDE_WORDS(facts)) \
+  SONDE_NCCL_CALL(name##Config,                                                              \
+                  SONDE_WORDS(parameters, const void* config),                               \
+                  SONDE_WORDS(arguments, config),                                            \
+                  SONDE_WORDS(facts))
+
+SONDE_NCCL_CALLS(ncclAllReduce,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             ReduceOp_t op,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, op, comm, stream),
+                 SONDE_WORDS(kAllReduce, comm, send, receive, count, type, -1, stream))
+
+SONDE_NCCL_CALLS(ncclBroadcast,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             int root,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, root, comm, stream),
+                 SONDE_WORDS(kBroadcast, comm, send, receive, count, type, root, stream))
+
+SONDE_NCCL_CALL(ncclBcast,
+                SONDE_WORDS(void* buffer,
+                            std::size_t count,
+                            DataType_t type,
+                            int root,
+                            Communicator_t comm,
+                            Stream_t stream),
+                SONDE_WORDS(buffer, count, type, root, comm, stream),
+                SONDE_WORDS(kBroadcast, comm, buffer, buffer, count, type, root, stream))
+
+SONDE_NCCL_CALLS(ncclReduce,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             ReduceOp_t op,
+                             int root,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, op, root, comm, stream),
+                 SONDE_WORDS(kReduce, comm, send, receive, count, type, root, stream))
+
+SONDE_NCCL_CALLS(ncclAllGather,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, comm, stream),
+                 SONDE_WORDS(kAllGather, comm, send, receive, count, type, -1, stream))
+
+SONDE_NCCL_CALLS(ncclReduceScatter,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             ReduceOp_t op,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, op, comm, stream),
+                 SONDE_WORDS(kReduceScatter, comm, send, receive, count, type, -1, stream))
+
+SONDE_NCCL_CALLS(ncclAlltoAll,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, comm, stream),
+                 SONDE_WORDS(kAlltoAll, comm, send, receive, count, type, -1, stream))
+
+SONDE_NCCL_CALLS(ncclGather,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             int root,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, root, comm, stream),
+                 SONDE_WORDS(kGather, comm, send, receive, count, type, root, stream))
+
+SONDE_NCCL_CALLS(ncclScatter,
+                 SONDE_WORDS(const void* send,
+                             void* receive,
+                             std::size_t count,
+                             DataType_t type,
+                             int root,
+                             Communicator_t comm,
+                             Stream_t stream),
+                 SONDE_WORDS(send, receive, count, type, root, comm, stream),
+                 SONDE_WORDS(kScatter, comm, send, receive, count, type, root, stream))
+
+SONDE_NCCL_CALL(ncclSend,
+                SONDE_WORDS(const void* buffer,
+                            std::size_t count,
+                            DataType_t type,
+                            int peer,
+                            Communicator_t comm,
+                            Stream_t stream),
+                SONDE_WORDS(buffer, count, type, peer, comm, stream),
+                SONDE_WORDS(kSend, comm, buffer, nullptr, count, type, peer, stream))
+
+SONDE_NCCL_CALL(ncclRecv,
+                SONDE_WORDS(void* buffer,
+                            std::size_t count,
+                            DataType_t type,
+                            int peer,
+                            Communicator_t comm,
+                            Stream_t stream),
+                SONDE_WORDS(buffer, count, type, peer, comm, stream),
+                SONDE_WORDS(kRecv, comm, nullptr, buffer, count, type, peer, stream))

@@ -1,0 +1,259 @@
+#include "collector/preload/probes/nccl_api.h"
+
+#include "collector/core/clock.h"
+#include "collector/core/emit.h"
+#include "collector/core/hooks.h"
+#include "collector/core/spool.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/nccl/nccl_hash.h"
+#include "collector/preload/nccl/nccl_hooks.h"
+#include "collector/preload/nccl/nccl_types.h"
+#include "collector/preload/probes/interned_key.h"
+#include "collector/preload/probes/nccl_calls.h"
+#include "collector/preload/probes/nccl_stream.h"
+
+namespace sonde::preload::nccl {
+namespace {
+
+using core::ThreadState;
+using wire::Probe;
+
+constexpr std::uint32_t kApiNothing = 1;  // generation of a Handle of kind Api without a call
+
+std::atomic<const Library*> gLibrary{nullptr};
+
+// Communicators that NCCL makes when their thread's group ends.
+struct Promised {
+  std::atomic<const ThreadState*> thread;  // nullptr: free
+  NewCommunicator made;
+};
+constinit Promised gPromised[64]{};
+
+bool isSource() noexcept {
+  return core::attached() &&
+         (core::gSpool.session->probeMask >> static_cast<int>(Probe::Nccl) & 1) != 0;
+}
+
+// nullptr: there is nothing to record with.
+ThreadState* thisThread() noexcept {
+  ThreadState* const state = core::tState;
+  return core::isCurrent(state) ? state : core::registerSelf();
+}
+
+std::uint64_t bitsOf(Handle handle) noexcept {
+  return reinterpret_cast<std::uint64_t>(handle.opaque());
+}
+
+Handle handleOf(std::uint64_t bits) noexcept {
+  return Handle::of(reinterpret_cast<const void*>(bits));
+}
+
+bool failed(int result) noexcept {
+  return result != kSuccess && result != kInProgress;
+}
+
+void describe(Handle handle, const void* api) noexcept {
+  Communicator* const communicator = findCommunicator(handle);
+  const Library* const library = gLibrary.load(std::memory_order_relaxed);
+  if (communicator == nullptr || library == nullptr ||
+      communicator->size.load(std::memory_order_relaxed) > 0)
+    return;
+  std::int32_t size = 0;
+  std::int32_t rank = kUnknownRank;
+  library->describe(api, &size, &rank);
+  communicator->rank.store(rank, std::memory_order_relaxed);
+  communicator->size.store(size, std::memory_order_relaxed);
+}
+
+// One that came by a way that is not seen is known from its first call on.
+Handle communicatorOf(const void* api) noexcept {
+  Handle known = findApiCommunicator(api);
+  if (!known)
+    known = addCommunicator({}, api);
+  describe(known, api);
+  return known;
+}
+
+CallFacts factsOf(const ApiCall& call) noexcept {
+  CallFacts facts;
+  facts.function = functionOf(call.function);
+  facts.name = call.name;
+  facts.count = call.count;
+  facts.element = call.type < 0 ? ElementType{} : elementType(static_cast<std::uint8_t>(call.type));
+  if (facts.function != nullptr && hasRoot(facts.function->op))
+    facts.root = call.root;
+  else if (facts.function != nullptr && isPeerCall(facts.function->op))
+    facts.peer = call.root;
+  facts.send = call.send;
+  facts.receive = call.receive;
+  return facts;
+}
+
+// Whether the call is the program's own; then it is what the thread is inside of.
+bool enter(ThreadState* thread, Handle call) noexcept {
+  if (thread == nullptr || thread->ncclCall != 0)
+    return false;
+  thread->ncclCall = bitsOf(call);
+  return true;
+}
+
+OpenCall begin(const ApiCall& call) noexcept {
+  ThreadState* const thread = isSource() ? thisThread() : nullptr;
+  if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
+    return {};
+  const Handle communicator = communicatorOf(call.communicator);
+  const bool captured = isCaptured(call.stream);
+  const Handle made = captured ? Handle{HandleKind::Api, kApiNothing, kApiCaptured}
+                               : beginApiCall(communicator, factsOf(call));
+  if (made)
+    thread->ncclCall = bitsOf(made);
+  return {bitsOf(made), core::readTicks(), true};
+}
+
+void writeCall(const char* name, std::uint64_t beginTicks, int result) noexcept {
+  static InternedKey key{"result"};
+  if (!core::enabled(Probe::Nccl))
+    return;
+  const std::uint64_t record = core::emitCall(
+      wire::SliceKind::Api, core::intern(name), Probe::Nccl, beginTicks, core::readTicks());
+  if (record != 0 && result != kSuccess)
+    core::emitArgInt({0, record}, key(), result);
+}
+
+void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
+  if (!open.outermost)
+    return;
+  ThreadState* const thread = thisThread();
+  if (thread != nullptr)
+    thread->ncclCall = 0;
+  const Handle made = handleOf(open.call);
+  if (made.kind == HandleKind::Call && !failed(result))
+    return endApiCall(made, thread != nullptr && thread->ncclGroups > 0);
+  if (made.kind == HandleKind::Call)
+    dropApiCall(made);
+  writeCall(call.name, open.begin, result);
+}
+
+OpenCall beginOther() noexcept {
+  ThreadState* const thread = isSource() ? thisThread() : nullptr;
+  if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
+    return {};
+  return {0, core::readTicks(), true};
+}
+
+void endOther(const OpenCall& open, const char* name, int result) noexcept {
+  if (!open.outermost)
+    return;
+  if (ThreadState* const thread = thisThread(); thread != nullptr)
+    thread->ncclCall = 0;
+  if (name != nullptr)
+    writeCall(name, open.begin, result);
+}
+
+void groupStarted() noexcept {
+  if (ThreadState* const thread = isSource() ? thisThread() : nullptr; thread != nullptr)
+    ++thread->ncclGroups;
+}
+
+void add(const NewCommunicator& made) noexcept {
+  if (*made.place == nullptr)
+    return;
+  removeApiCommunicator(*made.place);  // one that went by a way that is not seen
+  addCommunicator({nullptr, made.hash, made.size, made.rank}, *made.place);
+}
+
+bool groupEnded() noexcept {
+  ThreadState* const thread = isSource() ? thisThread() : nullptr;
+  if (thread == nullptr || thread->ncclGroups == 0 || --thread->ncclGroups > 0)
+    return false;
+  for (Promised& each : gPromised) {
+    if (each.thread.load(std::memory_order_acquire) != thread)
+      continue;
+    add(each.made);
+    each.thread.store(nullptr, std::memory_order_release);
+  }
+  return true;
+}
+
+// What finds no room is known from its first call on.
+void promise(ThreadState* thread, const NewCommunicator& made) noexcept {
+  for (Promised& each : gPromised) {
+    const ThreadState* free = nullptr;
+    if (!each.thread.compare_exchange_strong(free, thread, std::memory_order_acq_rel))
+      continue;
+    each.made = made;
+    return;
+  }
+}
+
+void created(const NewCommunicator& made) noexcept {
+  ThreadState* const thread = isSource() ? thisThread() : nullptr;
+  if (thread == nullptr)
+    return;
+  if (*made.place == nullptr && thread->ncclGroups > 0)
+    promise(thread, made);
+  else
+    add(made);
+}
+
+std::uint64_t hashOfSplit(const void* parent, std::int32_t color) noexcept {
+  Communicator* const found = findCommunicator(findApiCommunicator(parent));
+  if (found == nullptr)
+    return 0;
+  const auto number =
+      static_cast<std::int32_t>(found->splits.fetch_add(1, std::memory_order_relaxed) + 1);
+  const std::uint64_t hash = found->hash.load(std::memory_order_relaxed);
+  return hash == 0 ? 0 : hashOfChild(hash, number, color);
+}
+
+std::uint64_t hashOfShrunk(const void* parent) noexcept {
+  const Communicator* const found = findCommunicator(findApiCommunicator(parent));
+  const std::uint64_t hash = found == nullptr ? 0 : found->hash.load(std::memory_order_relaxed);
+  return hash == 0 ? 0 : hashOfChild(hash, 0, 0);
+}
+
+void aborts(const void* communicator) noexcept {
+  if (const Handle found = findApiCommunicator(communicator); found)
+    abortCalls(found);
+}
+
+void goes(const void* communicator) noexcept {
+  removeApiCommunicator(communicator);
+}
+
+constexpr Hooks kHooks = {kHooksVersion,
+                          begin,
+                          end,
+                          beginOther,
+                          endOther,
+                          groupStarted,
+                          groupEnded,
+                          hashOfSplit,
+                          hashOfShrunk,
+                          created,
+                          aborts,
+                          goes};
+
+}  // namespace
+
+Handle startApi(Handle communicator, bool graphCaptured) noexcept {
+  const ThreadState* const thread = core::tState;
+  const Handle inside = core::isCurrent(thread) ? handleOf(thread->ncclCall) : Handle{};
+  const std::uint32_t captured = graphCaptured ? kApiCaptured : 0;
+  if (inside.kind != HandleKind::Call)
+    return {HandleKind::Api, kApiNothing, captured};
+  identifyWith(communicator, inside);
+  return {HandleKind::Api, inside.generation, inside.index | kApiHasCall | captured};
+}
+
+}  // namespace sonde::preload::nccl
+
+// NOLINTNEXTLINE(readability-identifier-naming): C's name for it
+SONDE_EXPORT const sonde::preload::nccl::Hooks* sonde_nccl_hooks(
+    std::uint32_t version, const sonde::preload::nccl::Library* library) {
+  using namespace sonde::preload::nccl;
+  if (version != kHooksVersion)
+    return nullptr;
+  gLibrary.store(library, std::memory_order_relaxed);
+  return &kHooks;
+}

@@ -1,0 +1,45 @@
+#include "collector/preload/probes/nccl_stream.h"
+
+#include "collector/core/symbol_versions.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include <atomic>
+
+namespace sonde::preload::nccl {
+namespace {
+
+using IsCapturing = int (*)(const void* stream, int* status);
+
+// CU_STREAM_CAPTURE_STATUS_NONE is 0, and CUDA_SUCCESS is.
+int noDriver(const void*, int* status) noexcept {
+  *status = 0;
+  return 0;
+}
+
+std::atomic<IsCapturing> gIsCapturing{nullptr};
+
+// NCCL has loaded the driver before any of its calls has a stream.
+IsCapturing find() noexcept {
+  const int error = errno;
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+  void* const found = driver == nullptr ? nullptr : dlsym(driver, "cuStreamIsCapturing");
+  dlerror();
+  errno = error;
+  return found == nullptr ? noDriver : reinterpret_cast<IsCapturing>(found);
+}
+
+}  // namespace
+
+bool isCaptured(const void* stream) noexcept {
+  IsCapturing ask = gIsCapturing.load(std::memory_order_acquire);
+  if (ask == nullptr) {
+    ask = find();
+    gIsCapturing.store(ask, std::memory_order_release);
+  }
+  int status = 0;
+  return ask(stream, &status) == 0 && status != 0;
+}
+
+}  // namespace sonde::preload::nccl

@@ -1,0 +1,202 @@
+"""NCCL's calls, from `sonde run` to the rows: two ranks as two processes on a stand-in for NCCL (tests/ncclsim), with the
+profiler plugin interface in each of its versions, and without it."""
+import pathlib
+import subprocess
+import unittest
+
+from run_support import SONDE, TARGETS, RunTest
+
+VERSIONS = ("1", "2", "3", "4", "5", "6")
+NONE = {"NCCL_PROFILER_PLUGIN": "none"}
+VARIANTS = [{"NCCLSIM_PLUGIN": version} for version in VERSIONS] + [NONE]
+# Both ranks of a job, in one trace.
+RANKS = 'RANK=0 WORLD_SIZE=2 "$@" & other=$!; RANK=1 WORLD_SIZE=2 "$@" || exit; wait $other'
+FACTS = "op, seq, dtype, bytes, send_bytes, recv_bytes, root, peer"
+K = 4096  # bytes of a buffer
+
+
+def facts_of(rank):
+    """What `each exchange group splits` calls: name, op, seq, bytes, sent and received bytes, root, peer."""
+    is_root = rank == 1
+    other = 1 - rank
+    yield "ncclAllReduce", "allreduce", 4, K, K, K, None, None
+    yield "ncclBroadcast", "broadcast", 0, K, K * is_root, K, 1, None
+    yield "ncclBcast", "broadcast", 32, K, K * is_root, K, 1, None
+    yield "ncclReduce", "reduce", 1, K, K, K * is_root, 1, None
+    yield "ncclAllGather", "allgather", 2, 2 * K, K, 2 * K, None, None
+    yield "ncclReduceScatter", "reducescatter", 3, 2 * K, 2 * K, K, None, None
+    for number in range(2):
+        yield "ncclSend", "send", number, K, K, 0, None, other
+        yield "ncclRecv", "receive", number, K, 0, K, None, other
+    for number, size in enumerate((K, 4 * K, 2 * K, K), 1):
+        yield "ncclAllReduce", "allreduce", 32 * number + 4, size, size, size, None, None
+    yield "ncclAllReduce", "allreduce", 4, K, K, K, None, None
+
+
+class NcclTest(RunTest):
+    program = TARGETS / "nccl_job"
+
+    def job(self, *words, ranks=2, options=(), status=0, **environment):
+        command = ("sh", "-c", RANKS, "sh") if ranks == 2 else ()
+        identifier = self.folder / "id"
+        identifier.unlink(missing_ok=True)
+        result = self.run_sonde(*command, self.program, identifier, *words, options=("-f", *options), env=environment)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def ranks(self):
+        return self.rows("SELECT DISTINCT c.process_id, m.position FROM communicator c JOIN communicator_member m ON "
+                         "m.communicator_id = c.id AND m.process_id = c.process_id ORDER BY 2")
+
+    def names(self, kind):
+        return dict(self.rows(f"SELECT name, count(*) FROM v_slice WHERE kind = '{kind}' AND category = 'nccl' GROUP BY 1"))
+
+    def args(self, key):
+        return self.rows(f"SELECT owner_id, value FROM v_arg WHERE owner = 'collective' AND key = '{key}' ORDER BY 1")
+
+
+class Calls(NcclTest):
+    def check_rank(self, process, rank):
+        rows = self.rows("SELECT s.name, c.op, c.seq, c.bytes, c.send_bytes, c.recv_bytes, c.root, c.peer FROM collective "
+                         f"c JOIN v_slice s ON s.id = c.slice_id WHERE c.process_id = {process} ORDER BY c.start_ns")
+        self.assertEqual(rows, list(facts_of(rank)))
+        self.assertEqual(self.rows(f"SELECT DISTINCT dtype FROM collective WHERE process_id = {process}"), [("float32",)])
+
+    def test_each_is_one_row_whoever_tells_of_it(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("each", "exchange", "group", "splits", **environment)
+                ranks = self.ranks()
+                self.assertEqual([rank for _, rank in ranks], [0, 1])
+                for process, rank in ranks:
+                    self.check_rank(process, rank)
+                self.assertEqual(self.rows("SELECT * FROM loss"), [])
+                told = environment != NONE
+                self.assertEqual(self.rows("SELECT DISTINCT algorithm IS NOT NULL FROM collective WHERE op NOT IN ('send', "
+                                           "'receive')"), [(told,)])
+                self.assertEqual(len(self.args("grouped")), 16)
+                channels = self.rows("SELECT DISTINCT a.value * 4096 = c.bytes FROM collective c JOIN v_arg a ON a.owner = "
+                                     "'collective' AND a.owner_id = c.id AND a.key = 'channels' WHERE c.op = 'allreduce'")
+                self.assertEqual(channels, [(1,)] if told else [])
+
+    def test_their_slices_are_on_the_threads_that_made_them(self):
+        self.job("each", "group")
+        self.assertEqual(self.rows("SELECT count(*) FROM collective c JOIN slice s ON s.id = c.slice_id JOIN thread t ON "
+                                   "t.id = s.thread_id JOIN process p ON p.id = t.process_id WHERE s.kind = 'collective' "
+                                   "AND t.tid = p.pid AND s.start_ns = c.start_ns AND s.dur_ns IS NOT NULL"), [(20,)])
+        self.assertEqual(self.names("api"), {"ncclCommInitRank": 2, "ncclGroupEnd": 2, "ncclCommFinalize": 2,
+                                             "ncclCommDestroy": 2})
+
+    def test_communicators_are_the_same_on_every_rank(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("once", "splits", **environment)
+                keys = self.rows("SELECT job_key, count(*), min(size), max(size) FROM communicator GROUP BY 1")
+                self.assertEqual([row[1:] for row in keys], [(2, 2, 2), (2, 2, 2)])
+                members = self.rows("SELECT DISTINCT position, rank FROM communicator_member ORDER BY 1")
+                self.assertEqual(members, [(0, 0), (1, 1)])
+                joined = self.rows("SELECT count(*) FROM collective a JOIN communicator m ON m.id = a.communicator_id JOIN "
+                                   "communicator n ON n.job_key = m.job_key AND n.id > m.id JOIN collective b ON "
+                                   "b.communicator_id = n.id AND b.seq = a.seq")
+                self.assertEqual(joined, [(2,)])
+
+    def test_ranks_that_one_thread_has(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("all", ranks=1, **environment)
+                rows = self.rows("SELECT m.job_key, c.seq FROM collective c JOIN communicator m ON m.id = "
+                                 "c.communicator_id")
+                self.assertEqual(len(rows), 2)
+                self.assertEqual(len(set(rows)), 1)
+                self.assertTrue(rows[0][0].startswith("nccl:"))
+                self.assertNotIn("unknown", rows[0][0])
+
+    def test_newer_functions_are_one_row_though_many_sends(self):
+        for environment in ({"NCCLSIM_PLUGIN": "5"}, {"NCCLSIM_PLUGIN": "6"}, NONE):
+            with self.subTest(environment):
+                self.job("newer", **environment)
+                self.assertEqual(self.rows("SELECT op, count(*), min(bytes), max(bytes) FROM collective GROUP BY 1"),
+                                 [("alltoall", 2, 2 * K, 2 * K), ("gather", 2, 2 * K, 2 * K), ("scatter", 2, 2 * K, 2 * K)])
+
+    def test_a_call_without_elements_takes_no_others_place(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("nosize", **environment)
+                self.assertEqual(self.rows("SELECT bytes, algorithm IS NOT NULL, count(*) FROM collective GROUP BY 1, 2"),
+                                 [(0, 0, 2), (K, environment != NONE, 2)])
+
+    def test_a_call_that_fails_is_no_collective(self):
+        result = self.job("fails", ranks=1, WORLD_SIZE="2")
+        self.assertEqual(result.stdout, "4\n")
+        self.assertEqual(self.rows("SELECT count(*) FROM collective"), [(0,)])
+        self.assertEqual(self.rows("SELECT s.name, s.kind, a.value FROM v_slice s JOIN v_arg a ON a.owner = 'slice' AND "
+                                   "a.owner_id = s.id AND a.key = 'result'"), [("ncclAllReduce", "api", 4)])
+
+    def test_calls_that_do_not_block(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("each", "group", "settle", NCCLSIM_NONBLOCKING="1", **environment)
+                self.assertEqual(self.rows("SELECT count(*), count(algorithm) FROM collective"),
+                                 [(20, 0 if environment == NONE else 20)])
+
+    def test_a_user_without_the_source_gets_neither_library(self):
+        self.job("each", options=("--sources", "-nccl"))
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM collective), (SELECT count(*) FROM slice WHERE category = "
+                                   "'nccl')"), [(0, 0)])
+
+
+class Plugin(NcclTest):
+    def test_the_end_and_the_steps_are_of_the_call(self):
+        for version in VERSIONS:
+            with self.subTest(plugin=version):
+                self.job("each", "group", NCCLSIM_PLUGIN=version, NCCLSIM_NETWORK="1")
+                self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(20, 20)])
+                self.assertEqual(self.rows("SELECT collective_id IS NULL, count(*) FROM transfer GROUP BY 1"), [(0, 80)])
+                self.assertEqual(self.rows("SELECT DISTINCT count(*) FROM transfer GROUP BY collective_id"), [(4,)])
+                self.assertEqual(self.rows("SELECT count(*) FROM channel WHERE peer_channel_id IS NULL AND kind = 'nccl'"),
+                                 [(0,)])
+
+    def test_what_was_in_flight_when_its_communicator_was_aborted_says_so(self):
+        self.job("once", "settle", "abort", NCCLSIM_NETWORK="1", NCCLSIM_HANG="1")
+        self.assertEqual([value for _, value in self.args("aborted")], [1, 1])
+        self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(2, 0)])
+        self.assertEqual(self.names("api")["ncclCommAbort"], 2)
+
+    def test_a_process_that_leaves_at_once_has_its_calls(self):
+        self.job("group", "leave")
+        self.assertEqual(self.rows("SELECT count(*) FROM collective"), [(10,)])
+
+
+class Preloading(NcclTest):
+    """libsonde_nccl.so goes where NCCL may be called, and nowhere else."""
+
+    def mapped(self, *command):
+        result = self.run_sonde(*command, options=("-f",))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return "libsonde_nccl.so" in result.stdout
+
+    def test_programs_that_need_it_and_python(self):
+        maps = ("cat", "/proc/self/maps")
+        python = ("python3", "-c", "print(open('/proc/self/maps').read())")
+        self.assertFalse(self.mapped(*maps))
+        self.assertTrue(self.mapped(*python))
+        self.assertTrue(self.mapped("sh", "-c", 'exec "$0" "$@"', *python))
+        self.assertFalse(self.mapped("python3", "-c", "import os; os.execvp('cat', ['cat', '/proc/self/maps'])"))
+        self.assertFalse(self.mapped("sh", "-c", "cat /proc/self/maps"))
+
+    def test_without_nccl_its_functions_give_nccls_own_error(self):
+        script = "import ctypes\nprint(ctypes.CDLL(None).ncclGroupStart())"
+        result = self.run_sonde("python3", "-c", script, options=("-f",))
+        self.assertEqual((result.returncode, result.stdout), (0, "2\n"), result.stderr)
+
+    def test_an_nccl_that_python_loads_for_itself_alone_is_found(self):
+        library = TARGETS.parent / "ncclsim" / "libnccl.so.2"
+        script = (f"import ctypes\nctypes.CDLL('{library}', mode=ctypes.RTLD_LOCAL)\nnccl = ctypes.CDLL(None)\n"
+                  "print(nccl.ncclGroupStart(), nccl.ncclGroupEnd())")
+        result = self.run_sonde("python3", "-c", script, options=("-f",))
+        self.assertEqual((result.returncode, result.stdout), (0, "0 0\n"), result.stderr)
+        self.assertEqual(self.names("api"), {"ncclGroupEnd": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()

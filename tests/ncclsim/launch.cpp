@@ -1,0 +1,185 @@
+#include "tests/ncclsim/launch.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace ncclsim {
+namespace {
+
+using sonde::test::HostProxyOp;
+using sonde::test::NcclHost;
+
+struct Dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+};
+
+std::mutex gThreadsMutex;
+std::vector<std::thread> gThreads;
+
+template <typename Function>
+Function inProcess(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+std::unique_ptr<NcclHost> findPlugin() {
+  const char* const version = std::getenv("NCCLSIM_PLUGIN");
+  const char* const name = std::getenv("NCCL_PROFILER_PLUGIN");
+  if (name != nullptr && std::strcmp(name, "none") == 0)
+    return nullptr;
+  const bool fromProcess = name != nullptr && std::strcmp(name, "STATIC_PLUGIN") == 0;
+  const std::string file = name == nullptr || *name == '\0' ? "libnccl-profiler.so" : name;
+  void* library = dlopen(fromProcess ? nullptr : file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    library = dlopen(("libnccl-profiler-" + file + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  return library == nullptr ? nullptr
+                            : NcclHost::open(version == nullptr ? 6 : std::atoi(version), library);
+}
+
+// The kernel of a plan, as CUPTI names it; 50 µs and what its bytes take.
+void launchKernel(const Tasks& plan) {
+  const auto kernelOf = inProcess<const void* (*)(const char*, std::uint64_t)>("cudasimKernel");
+  const auto launchOn =
+      inProcess<int (*)(const void*, Dim3, Dim3, void**, std::size_t, void*)>("cudaLaunchKernel");
+  if (kernelOf == nullptr || launchOn == nullptr)
+    return;
+  const std::string name =
+      plan.front().peerToPeer
+          ? "ncclDevKernel_SendRecv"
+          : "ncclDevKernel_" + std::string(plan.front().call.function) + "_Sum_f32_RING_LL";
+  const std::string mangled =
+      "_Z" + std::to_string(name.size()) + name + "24ncclDevKernelArgsStorageILm4096EE";
+  launchOn(
+      kernelOf(mangled.c_str(), 50'000), {2, 1, 1}, {512, 1, 1}, nullptr, 0, plan.front().stream);
+}
+
+// What the proxies do for a rank: to the next and from the one before, in two steps.
+void moveOver(NcclHost& host, const ncclComm& comm, void* parent, bool send) {
+  HostProxyOp op;
+  op.pid = getpid();
+  op.peer = (comm.rank + (send ? 1 : comm.size - 1)) % comm.size;
+  op.steps = 2;
+  op.send = send;
+  op.parent = parent;
+  void* const handle = host.proxyOp(comm.plugin, op);
+  for (int at = 0; at < op.steps; ++at) {
+    void* const step = host.proxyStep(comm.plugin, handle, at);
+    host.state(step, send ? ncclProfilerProxyStepSendWait : ncclProfilerProxyStepRecvWait, 2048);
+    if (!send)
+      host.state(step, ncclProfilerProxyStepRecvFlushWait, 2048);
+    host.stop(step);
+  }
+  if (!isSet("NCCLSIM_HANG"))
+    host.stop(handle);
+}
+
+// As one thread after the other: a communicator has one.
+void runProxies(Tasks plan) {
+  static std::mutex turn;
+  const std::lock_guard lock(turn);
+  for (const Task& task : plan) {
+    moveOver(*plugin(), *task.comm, task.call.parent, true);
+    moveOver(*plugin(), *task.comm, task.call.parent, false);
+  }
+}
+
+// hostStreamPlanTask: `plan` gets the handles of its events as parents of what follows. Before
+// version 5 the events' own parent is a group.
+void tell(Tasks plan) {
+  NcclHost* const host = plugin();
+  if (host == nullptr)
+    return;
+  const sonde::test::HostRank& rank = plan.front().comm->plugin;
+  void* const group = host->group(rank);
+  for (Task& task : plan) {
+    const auto function = std::hash<std::string>()(task.call.function) % 16;
+    if (!task.peerToPeer)
+      task.call.number =
+          task.captured ? task.comm->numbers[function].load() : task.comm->numbers[function]++;
+    if (task.call.parent == nullptr)
+      task.call.parent = group;
+    task.call.parent =
+        task.peerToPeer ? host->peerCall(rank, task.call) : host->collective(rank, task.call);
+  }
+  if (isSet("NCCLSIM_NETWORK"))
+    inThread(runProxies, plan);
+  for (const Task& task : plan)
+    host->stop(task.call.parent);
+  host->stop(group);
+}
+
+void launchPlan(const Tasks& plan) {
+  launchKernel(plan);
+  ncclComm& comm = *plan.front().comm;
+  if (!plan.front().captured)
+    return tell(plan);
+  const std::lock_guard lock(comm.mutex);
+  comm.captured.push_back(plan);
+}
+
+}  // namespace
+
+NcclHost* plugin() {
+  static const std::unique_ptr<NcclHost> found = findPlugin();
+  return found.get();
+}
+
+bool isSet(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value == '1';
+}
+
+bool isCaptured(void* stream) {
+  const auto ask = inProcess<int (*)(void*, int*)>("cuStreamIsCapturing");
+  int status = 0;
+  return ask != nullptr && ask(stream, &status) == 0 && status != 0;
+}
+
+// A plan for each communicator's collectives, and one for its sends and receives.
+void launch(Tasks tasks) {
+  std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
+    return !a.peerToPeer && !b.peerToPeer && a.call.count > b.call.count;
+  });
+  while (!tasks.empty()) {
+    const Task first = tasks.front();
+    const auto rest = std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) {
+      return task.comm == first.comm && task.peerToPeer == first.peerToPeer;
+    });
+    launchPlan(Tasks(tasks.begin(), rest));
+    tasks.erase(tasks.begin(), rest);
+  }
+}
+
+void tellOfCaptured(ncclComm& comm) {
+  const std::lock_guard lock(comm.mutex);
+  for (const Tasks& plan : comm.captured)
+    std::thread(tell, plan).join();  // the driver's
+}
+
+void inThread(void (*work)(Tasks), Tasks tasks) {
+  const std::lock_guard lock(gThreadsMutex);
+  gThreads.emplace_back(work, std::move(tasks));
+}
+
+void settle() {
+  std::vector<std::thread> threads;
+  for (;;) {
+    {
+      const std::lock_guard lock(gThreadsMutex);
+      threads = std::exchange(gThreads, {});
+    }
+    if (threads.empty())
+      return;
+    for (std::thread& thread : threads)
+      thread.join();
+  }
+}
+
+}  // namespace ncclsim

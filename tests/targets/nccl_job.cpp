@@ -1,0 +1,226 @@
+// nccl_job FILE WORD…: a rank of a job, RANK of WORLD_SIZE, that makes a communicator, the
+// identifier of which it finds in FILE (rank 0 writes it), and does what each word says. Its
+// streams are those of the simulated CUDA device, if it is built with that.
+#include "tests/ncclsim/ncclsim.h"
+
+#ifdef NCCL_JOB_ON_DEVICE
+#include "tests/cudasim/cudasim.h"
+
+#include <cuda_runtime_api.h>
+#endif
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+
+namespace {
+
+constexpr std::size_t kCount = 1024;
+float gSend[16 * kCount];
+float gReceive[16 * kCount];
+
+int gRank = 0;
+int gSize = 1;
+ncclComm_t gComm = nullptr;
+void* gStream = nullptr;
+void* gOtherStream = nullptr;
+
+int allReduce(std::size_t count = kCount, ncclComm_t comm = gComm, void* stream = gStream) {
+  return ncclAllReduce(gSend, gReceive, count, ncclsimFloat32, 0, comm, stream);
+}
+
+void eachCollective() {
+  allReduce();
+  ncclBroadcast(gSend, gReceive, kCount, ncclsimFloat32, 1, gComm, gStream);
+  ncclBcast(gSend, kCount, ncclsimFloat32, 1, gComm, gStream);
+  ncclReduce(gSend, gReceive, kCount, ncclsimFloat32, 0, 1, gComm, gStream);
+  ncclAllGather(gSend, gReceive, kCount, ncclsimFloat32, gComm, gStream);
+  ncclReduceScatter(gSend, gReceive, kCount, ncclsimFloat32, 0, gComm, gStream);
+}
+
+// Of NCCL 2.28.
+void newer() {
+  ncclAlltoAll(gSend, gReceive, kCount, ncclsimFloat32, gComm, gStream);
+  ncclGather(gSend, gReceive, kCount, ncclsimFloat32, 1, gComm, gStream);
+  ncclScatter(gSend, gReceive, kCount, ncclsimFloat32, 1, gComm, gStream);
+}
+
+void exchange() {
+  const int other = (gRank + 1) % gSize;
+  ncclGroupStart();
+  for (int at = 0; at < 2; ++at) {
+    ncclSend(gSend, kCount, ncclsimFloat32, other, gComm, gStream);
+    ncclRecv(gReceive, kCount, ncclsimFloat32, other, gComm, gStream);
+  }
+  ncclGroupEnd();
+}
+
+// The plugin interface tells of the largest first; two are alike.
+void group() {
+  ncclGroupStart();
+  ncclGroupStart();
+  for (const std::size_t count : {kCount, 4 * kCount, 2 * kCount, kCount})
+    allReduce(count);
+  ncclGroupEnd();
+  ncclGroupEnd();
+}
+
+ncclComm_t split(int color) {
+  ncclComm_t made = nullptr;
+  ncclCommSplit(gComm, color, gRank, &made, nullptr);
+  return made;
+}
+
+void splits() {
+  split(-1);
+  const ncclComm_t made = split(3);
+  allReduce(kCount, made);
+  ncclCommDestroy(made);
+}
+
+void twoCommunicators() {
+  const ncclComm_t other = split(5);
+  ncclGroupStart();
+  allReduce(kCount, gComm, gStream);
+  allReduce(2 * kCount, other, gOtherStream);
+  ncclGroupEnd();
+  ncclCommDestroy(other);
+}
+
+void fails() {
+  std::printf("%d\n", ncclAllReduce(gSend, gReceive, kCount, 99, 0, gComm, gStream));
+}
+
+void noSize() {
+  allReduce(0);
+  allReduce();
+}
+
+void unknownCommunicator() {
+  ncclComm_t comms[2];
+  ncclCommInitAll(comms, 2, nullptr);
+  ncclGroupStart();
+  for (const ncclComm_t comm : comms)
+    allReduce(kCount, comm);
+  ncclGroupEnd();
+  for (const ncclComm_t comm : comms)
+    ncclCommDestroy(comm);
+}
+
+void abortAll() {
+  ncclCommAbort(gComm);
+  gComm = nullptr;
+}
+
+void leave() {
+  allReduce();
+  _exit(0);
+}
+
+#ifdef NCCL_JOB_ON_DEVICE
+void prepareDevice() {
+  cudaStream_t streams[2];
+  cudaStreamCreate(&streams[0]);
+  cudaStreamCreate(&streams[1]);
+  gStream = streams[0];
+  gOtherStream = streams[1];
+}
+
+void synchronise() {
+  cudaDeviceSynchronize();
+}
+
+void graph() {
+  auto* const stream = static_cast<cudaStream_t>(gStream);
+  cudaGraph_t made = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  allReduce();
+  cudaStreamEndCapture(stream, &made);
+  cudaGraphInstantiate(&ready, made, 0);
+  for (int at = 0; at < 2; ++at) {
+    cudaGraphLaunch(ready, stream);
+    ncclsimGraphLaunched(gComm);
+  }
+}
+
+// A kernel that the program launches while NCCL does nothing.
+void compute() {
+  cudaLaunchKernel(cudasimKernel("compute", 1000),
+                   dim3{1, 1, 1},
+                   dim3{32, 1, 1},
+                   nullptr,
+                   0,
+                   static_cast<cudaStream_t>(gStream));
+}
+#else
+void prepareDevice() {}
+void synchronise() {}
+void graph() {}
+void compute() {}
+#endif
+
+bool findIdentifier(const char* path, ncclUniqueId& id) {
+  if (gRank == 0) {
+    ncclGetUniqueId(&id);
+    const std::string made = std::string(path) + ".new";
+    std::FILE* const out = std::fopen(made.c_str(), "w");
+    std::fwrite(&id, sizeof id, 1, out);
+    std::fclose(out);
+    return std::rename(made.c_str(), path) == 0;
+  }
+  std::FILE* in = nullptr;
+  while ((in = std::fopen(path, "r")) == nullptr)
+    usleep(1000);
+  const bool whole = std::fread(&id, sizeof id, 1, in) == 1;
+  std::fclose(in);
+  return whole;
+}
+
+int numberOf(const char* variable, int otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::map<std::string, void (*)()> actions = {{"each", eachCollective},
+                                                     {"newer", newer},
+                                                     {"exchange", exchange},
+                                                     {"group", group},
+                                                     {"splits", splits},
+                                                     {"two", twoCommunicators},
+                                                     {"fails", fails},
+                                                     {"nosize", noSize},
+                                                     {"all", unknownCommunicator},
+                                                     {"abort", abortAll},
+                                                     {"leave", leave},
+                                                     {"sync", synchronise},
+                                                     {"settle", ncclsimSettle},
+                                                     {"graph", graph},
+                                                     {"compute", compute},
+                                                     {"once", [] { allReduce(); }}};
+  gRank = numberOf("RANK", 0);
+  gSize = numberOf("WORLD_SIZE", 1);
+  ncclUniqueId id;
+  if (count < 2 || !findIdentifier(words[1], id))
+    return 2;
+  prepareDevice();
+  ncclCommInitRank(&gComm, gSize, id, gRank);
+  for (int at = 2; at < count; ++at) {
+    if (!actions.contains(words[at]))
+      return 2;
+    actions.at(words[at])();
+  }
+  if (gComm != nullptr) {
+    ncclCommFinalize(gComm);
+    ncclCommDestroy(gComm);
+  }
+  synchronise();
+  return 0;
+}
