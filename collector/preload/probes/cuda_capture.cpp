@@ -49,9 +49,10 @@ constexpr Kind kWholeGraphs = Kind::GraphTrace;
 
 // Calls that only ask, made by the thousand: cudaGetDeviceCount, cudaGetLastError,
 // cudaPeekAtLastError, cudaSetDevice, cudaGetDevice, cudaStreamIsCapturing; cuCtxGetCurrent,
-// cuDevicePrimaryCtxGetState, cuKernelGetAttribute.
+// cuDevicePrimaryCtxGetState, cuStreamIsCapturing (which the NCCL probe asks, too),
+// cuKernelGetAttribute.
 constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
-constexpr std::uint32_t kDriverNoise[] = {304, 392, 686};
+constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686};
 
 constexpr std::uint32_t kFlushPeriodMs = 250;
 
