@@ -116,6 +116,9 @@ void ImageBuilder::onCollectivePlan(const std::byte* at) {
   collectives_.plan(record.collective, record.algorithm, record.protocol);
   if (record.channels != 0)
     addCollectiveArg(record.collective, "channels", record.channels);
+  if (record.ticks != 0)
+    addCollectiveArg(
+        record.collective, "launched_ns", static_cast<std::uint64_t>(happened(record.ticks)));
   if ((record.header.subject & wire::CollectivePlan::kHasNumber) != 0)
     addCollectiveArg(record.collective, "nccl_number", record.ownNumber);
 }

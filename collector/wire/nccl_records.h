@@ -24,7 +24,8 @@ struct CollectivePlan {
   static constexpr std::uint8_t kHasNumber = 0x01;  // `ownNumber` is one
   RecordHeader header;                              // `subject`: flags
   std::uint64_t collective;                         // Collective::number
-  std::uint64_t ownNumber;                          // the three below as Collective has them
+  std::uint64_t ticks;      // it has just been launched by the thread that called it; 0: not known
+  std::uint64_t ownNumber;  // this and the three below as Collective has them
   std::uint32_t algorithm;
   std::uint32_t protocol;
   std::uint32_t channels;
@@ -46,7 +47,7 @@ struct ProxyStep {
   std::uint32_t reserved;
 };
 
-static_assert(sizeof(CollectiveEnd) == 24 && sizeof(CollectivePlan) == 40);
+static_assert(sizeof(CollectiveEnd) == 24 && sizeof(CollectivePlan) == 48);
 static_assert(sizeof(ProxyStep) == 56);
 
 }  // namespace sonde::wire

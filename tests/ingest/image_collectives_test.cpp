@@ -66,6 +66,7 @@ class Script {
     record.header.subject = wire::CollectivePlan::kHasNumber;
     record.collective = collective;
     record.ownNumber = 17;
+    record.ticks = 105;
     record.algorithm = spool.string(algorithm);
     record.protocol = spool.string("SIMPLE");
     record.channels = 4;
@@ -174,7 +175,7 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
               ElementsAre("TREE|SIMPLE", "RING|SIMPLE"));
   EXPECT_THAT(rig.rows("SELECT s.text, a.value, count(*) FROM arg a JOIN string s ON s.id = "
                        "a.key_id WHERE a.owner = 'collective' GROUP BY 1 ORDER BY 1"),
-              ElementsAre("channels|4|2", "grouped|1|2", "nccl_number|17|2"));
+              ElementsAre("channels|4|2", "grouped|1|2", "launched_ns|105|2", "nccl_number|17|2"));
 }
 
 TEST(EnqueuedCollectives, OfAnAbortedCommunicatorSaySo) {

@@ -142,18 +142,35 @@ bool isCaptured(void* stream) {
   return ask != nullptr && ask(stream, &status) == 0 && status != 0;
 }
 
+// As ncclGroupCommJoin has it: by hash, and of ranks of one communicator the last first.
+std::vector<ncclComm*> inOrder(const Tasks& tasks) {
+  std::vector<ncclComm*> order;
+  for (const Task& task : tasks) {
+    if (std::find(order.begin(), order.end(), task.comm) != order.end())
+      continue;
+    const auto place = std::find_if(order.begin(), order.end(), [&](const ncclComm* other) {
+      return other->hash >= task.comm->hash;
+    });
+    order.insert(place, task.comm);
+  }
+  return order;
+}
+
 // A plan for each communicator's collectives, and one for its sends and receives.
 void launch(Tasks tasks) {
-  std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
-    return !a.peerToPeer && !b.peerToPeer && a.call.count > b.call.count;
-  });
-  while (!tasks.empty()) {
-    const Task first = tasks.front();
-    const auto rest = std::stable_partition(tasks.begin(), tasks.end(), [&](const Task& task) {
-      return task.comm == first.comm && task.peerToPeer == first.peerToPeer;
+  for (const ncclComm* comm : inOrder(tasks)) {
+    Tasks plans[2];
+    for (const Task& task : tasks) {
+      if (task.comm == comm)
+        plans[task.peerToPeer ? 1 : 0].push_back(task);
+    }
+    std::stable_sort(plans[0].begin(), plans[0].end(), [](const Task& a, const Task& b) {
+      return a.call.count > b.call.count;
     });
-    launchPlan(Tasks(tasks.begin(), rest));
-    tasks.erase(tasks.begin(), rest);
+    for (const Tasks& plan : plans) {
+      if (!plan.empty())
+        launchPlan(plan);
+    }
   }
 }
 

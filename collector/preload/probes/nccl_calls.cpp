@@ -3,6 +3,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
+#include "collector/core/thread_state.h"
 #include "collector/preload/probes/nccl_events.h"
 #include "collector/preload/probes/nccl_sizes.h"
 
@@ -29,6 +30,7 @@ struct Call {
   std::atomic<std::uint64_t> lastTicks;  // when the last child stopped; 0: none has
   std::atomic<bool> planned;             // NCCL has told how it carries it out
   bool byApi;
+  const void* thread;  // that made it, as tState has it
   Handle communicator;
   const void* send;
   const void* receive;
@@ -131,10 +133,11 @@ void write(Handle communicator, Collective record) noexcept {
   core::emitCollective(record);
 }
 
-void writePlan(std::uint64_t number, const CallFacts& facts) noexcept {
+void writePlan(const Call& call, const CallFacts& facts) noexcept {
   wire::CollectivePlan record{};
+  record.ticks = core::tState == call.thread ? core::readTicks() : 0;
   record.header.subject = isPeerCall(facts.function->op) ? 0 : wire::CollectivePlan::kHasNumber;
-  record.collective = number;
+  record.collective = call.record.number;
   record.ownNumber = facts.number;
   record.algorithm = word(facts.algorithm);
   record.protocol = word(facts.protocol);
@@ -229,7 +232,7 @@ void plan(Handle handle, Handle communicator, const CallFacts& facts) noexcept {
   if (call == nullptr || !isOf(handle, state) || call->planned.exchange(true))
     return;
   identify(communicator, call->communicator);
-  writePlan(call->record.number, facts);
+  writePlan(*call, facts);
 }
 
 // Kind None: there is no room.
@@ -241,6 +244,7 @@ Handle add(Handle communicator, Communicator& known, const CallFacts& facts, boo
   }
   call->communicator = communicator;
   call->byApi = byApi;
+  call->thread = core::tState;
   fillIn(*call, known, facts);
   return handleOf(*call, call->state.load(std::memory_order_relaxed));
 }
