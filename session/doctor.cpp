@@ -2,10 +2,10 @@
 
 #include "collector/wire/clock_source.h"
 #include "session/environment.h"
+#include "session/library_search.h"
 #include "session/sources.h"
 
 #include <fmt/format.h>
-#include <glob.h>
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
 
@@ -70,39 +70,14 @@ std::string firstLine(const fs::path& path) {
   return line;
 }
 
-// The first file that one of the patterns matches.
-std::string firstMatch(const std::vector<std::string>& patterns) {
-  for (const std::string& pattern : patterns) {
-    glob_t found{};
-    std::string path;
-    if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0 && found.gl_pathc > 0)
-      path = found.gl_pathv[0];
-    globfree(&found);
-    if (!path.empty())
-      return path;
-  }
-  return "";
-}
-
-std::string findLibrary(const std::string& name, const fs::path& besides) {
-  std::vector<std::string> patterns;
-  if (!besides.empty())
-    patterns.push_back((besides / "lib" / name).string());
-  if (const char* const folders = std::getenv("LD_LIBRARY_PATH"); folders != nullptr) {
-    std::istringstream list(folders);
-    for (std::string folder; std::getline(list, folder, ':');)
-      if (!folder.empty())
-        patterns.push_back((fs::path(folder) / name).string());
-  }
-  for (const char* folder :
-       {"/usr/local/lib/", "/usr/lib/*-linux-gnu/", "/usr/lib64/", "/usr/lib/"})
-    patterns.push_back(folder + name);
-  return firstMatch(patterns);
+std::string findHere(const std::string& name, const fs::path& besides) {
+  const char* const folders = std::getenv("LD_LIBRARY_PATH");
+  return findLibrary(name, folders == nullptr ? "" : folders, besides);
 }
 
 // As the probe looks for it: where the loader does, in the wheels beside torch, in the toolkit.
 std::string findCupti(const fs::path& torchFolder) {
-  if (std::string found = findLibrary("libcupti.so.*", {}); !found.empty())
+  if (std::string found = findHere("libcupti.so.*", {}); !found.empty())
     return found;
   std::vector<std::string> patterns;
   if (!torchFolder.empty())
@@ -113,7 +88,7 @@ std::string findCupti(const fs::path& torchFolder) {
 }
 
 std::string findNccl(const fs::path& torchFolder) {
-  if (std::string found = findLibrary("libnccl.so.2", torchFolder); !found.empty())
+  if (std::string found = findHere("libnccl.so.2", torchFolder); !found.empty())
     return found;
   return torchFolder.empty()
              ? ""
@@ -130,7 +105,7 @@ ProbeReport cudaReport(const DoctorReport& report) {
   const std::string& cupti = report.versions.at("cupti");
   const char* const other = std::getenv("CUDA_INJECTION64_PATH");
   std::string why;
-  if (report.versions.at("nvidia_driver").empty() && findLibrary("libcuda.so.1", {}).empty())
+  if (report.versions.at("nvidia_driver").empty() && findHere("libcuda.so.1", {}).empty())
     why = "there is no NVIDIA driver";
   else if (cupti.empty())
     why = "there is no libcupti: pip install nvidia-cuda-cupti, or install the CUDA toolkit";
@@ -143,9 +118,7 @@ ProbeReport cudaReport(const DoctorReport& report) {
 
 // A plugin of its own keeps its place. A wheel's NCCL lies beside torch.
 ProbeReport ncclReport(const DoctorReport& report) {
-  const char* const variable = std::getenv("NCCL_PROFILER_PLUGIN");
-  const std::string other =
-      otherNcclPlugin(variable == nullptr ? std::nullopt : std::optional<std::string>(variable));
+  const std::string other = otherNcclPlugin(ownEnvironment());
   if (report.versions.at("nccl").empty())
     return {"nccl", false, "there is no libnccl"};
   std::string why;
@@ -201,7 +174,7 @@ DoctorReport examine(const SpoolRequest& request) {
   report.versions["glibc"] = gnu_get_libc_version();
   report.versions["python"] = python.version;
   report.versions["torch"] = python.torch;
-  report.versions["gloo"] = findLibrary("libgloo.so*", python.torchFolder);
+  report.versions["gloo"] = findHere("libgloo.so*", python.torchFolder);
   report.versions["nccl"] = findNccl(python.torchFolder);
   report.versions["nvidia_driver"] = firstLine("/proc/driver/nvidia/version");
   report.versions["cupti"] = findCupti(python.torchFolder);

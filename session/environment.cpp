@@ -1,6 +1,7 @@
 #include "session/environment.h"
 
 #include "session/job_identity.h"
+#include "session/library_search.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,6 +18,13 @@ using Environment = std::vector<std::string>;
 
 constexpr const char* kNcclPlugin = "NCCL_PROFILER_PLUGIN";
 constexpr const char* kStaticPlugin = "STATIC_PLUGIN";  // the one that is in the process
+constexpr const char* kDefaultPlugin = "libnccl-profiler.so";
+constexpr const char* kOwnPlugin = "libnccl-profiler-sonde.so";  // also found as "sonde"
+
+// Whether the value of NCCL_PROFILER_PLUGIN means Sonde.
+bool isOwnPlugin(const std::string& value) {
+  return value == kStaticPlugin || value == "sonde" || value.ends_with(kOwnPlugin);
+}
 
 void unsetVariable(Environment& environment, const std::string& name) {
   const std::string prefix = name + "=";
@@ -48,8 +56,15 @@ void takePlace(Environment& environment,
 
 }  // namespace
 
-std::string otherNcclPlugin(const std::optional<std::string>& variable) {
-  return variable && !variable->empty() && *variable != kStaticPlugin ? *variable : "";
+std::string otherNcclPlugin(const Environment& environment) {
+  const std::string named = findVariable(environment, kNcclPlugin).value_or("");
+  if (isOwnPlugin(named))
+    return "";
+  if (!named.empty())
+    return named;
+  const std::string folders = findVariable(environment, "LD_LIBRARY_PATH").value_or("");
+  const std::string found = findLibrary(kDefaultPlugin, folders, {});
+  return found.empty() ? findInLoaderCache(kDefaultPlugin) : found;
 }
 
 Result<Installation> findInstallation() {
@@ -77,7 +92,8 @@ Environment injectedEnvironment(const Environment& base,
   takePlace(environment, "NVTX_INJECTION64_PATH", "SONDE_CHAIN_NVTX", preload);
   takePlace(environment, "CUDA_INJECTION64_PATH", "SONDE_CHAIN_CUDA", preload);
   // One plugin is all that NCCL loads: a user's own keeps its place.
-  if (otherNcclPlugin(findVariable(environment, kNcclPlugin)).empty())
+  const bool named = !findVariable(environment, kNcclPlugin).value_or("").empty();
+  if (!named && otherNcclPlugin(environment).empty())
     setVariable(environment, kNcclPlugin, kStaticPlugin);
   const std::string nccl = installation.nccl.string();
   unsetVariable(environment, "SONDE_NCCL_LIBRARY");

@@ -37,9 +37,10 @@ std::vector<std::string> injectedEnvironment(const std::vector<std::string>& bas
                                              const Installation& installation,
                                              const InjectionRequest& request);
 
-// The NCCL profiler plugin that the value of NCCL_PROFILER_PLUGIN names, where that is not the one
-// in the process, which is Sonde's; empty: none. NCCL loads one.
-std::string otherNcclPlugin(const std::optional<std::string>& variable);
+// The NCCL profiler plugin that a program with this environment (NAME=VALUE) gets where that is not
+// Sonde's: NCCL_PROFILER_PLUGIN names it, or NCCL finds it by its default name. Empty: none. NCCL
+// loads one.
+std::string otherNcclPlugin(const std::vector<std::string>& environment);
 
 // Of this process.
 std::vector<std::string> ownEnvironment();

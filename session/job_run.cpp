@@ -260,7 +260,7 @@ class JobRun {
   }
 
   void nameOtherNcclPlugin() {
-    const std::string other = otherNcclPlugin(findVariable(environment_, "NCCL_PROFILER_PLUGIN"));
+    const std::string other = otherNcclPlugin(environment_);
     if (records(wire::Probe::Nccl) && !other.empty())
       recording_->noteOtherNcclPlugin(other);
   }

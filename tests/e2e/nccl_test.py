@@ -241,6 +241,24 @@ class Kernels(NcclTest):
                 self.assertEqual({count for *_, count in keys}, {2})
 
 
+class UsersPlugin(NcclTest):
+    FOLDER = str(TARGETS / "nccl-user-plugin")
+
+    def check(self, **environment):
+        result = self.job("each", **environment)
+        self.assertEqual(result.stdout, 2 * "the user's plugin\n")
+        self.assertEqual(self.rows("SELECT count(*), count(algorithm) FROM collective"), [(12, 0)])
+        notes = " ".join(text for (text,) in self.rows("SELECT text FROM note"))
+        self.assertIn("of nccl only the calls are recorded: NCCL loads one profiler plugin, which is another: ", notes)
+        self.assertIn("libnccl-profiler.so", notes)
+
+    def test_one_of_the_default_name_keeps_its_place(self):
+        self.check(LD_LIBRARY_PATH=self.FOLDER)
+
+    def test_one_that_is_named_keeps_its_place(self):
+        self.check(NCCL_PROFILER_PLUGIN=self.FOLDER + "/libnccl-profiler.so")
+
+
 class Preloading(NcclTest):
     """libsonde_nccl.so goes where NCCL may be called, and nowhere else."""
 

@@ -1,10 +1,14 @@
 #include "session/environment.h"
 
 #include "session/job_identity.h"
+#include "session/library_search.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace sonde::session {
 namespace {
@@ -70,13 +74,47 @@ TEST(Environment, BringsTheLibraryBeforeNcclIntoAProgramThatMayCallIt) {
   EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), "(unset)");
 }
 
+std::string otherPlugin(const std::string& named) {
+  return otherNcclPlugin({"NCCL_PROFILER_PLUGIN=" + named});
+}
+
 TEST(Environment, TellsAPluginOfTheUsersFromItsOwn) {
-  EXPECT_EQ(otherNcclPlugin(std::nullopt), "");
-  EXPECT_EQ(otherNcclPlugin(""), "");
-  EXPECT_EQ(otherNcclPlugin("STATIC_PLUGIN"), "");
-  EXPECT_EQ(otherNcclPlugin("none"), "none");
-  EXPECT_EQ(otherNcclPlugin("/opt/libnccl-profiler-inspector.so"),
+  EXPECT_EQ(otherNcclPlugin({}), "");
+  EXPECT_EQ(otherPlugin(""), "");
+  EXPECT_EQ(otherPlugin("STATIC_PLUGIN"), "");
+  EXPECT_EQ(otherPlugin("sonde"), "");
+  EXPECT_EQ(otherPlugin("/opt/libnccl-profiler-sonde.so"), "");
+  EXPECT_EQ(otherPlugin("none"), "none");
+  EXPECT_EQ(otherPlugin("/opt/libnccl-profiler-inspector.so"),
             "/opt/libnccl-profiler-inspector.so");
+}
+
+// NCCL would find it without being told.
+TEST(Environment, APluginOfNcclsDefaultNameKeepsItsPlace) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nccl-plugin";
+  std::filesystem::create_directories(folder);
+  const std::string plugin = folder / "libnccl-profiler.so";
+  std::ofstream(plugin) << "x";
+  const std::string path = "LD_LIBRARY_PATH=/nowhere:" + folder.string();
+  EXPECT_EQ(otherNcclPlugin({path}), plugin);
+  EXPECT_EQ(otherNcclPlugin({path, "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN"}), "");
+  const auto environment = injectedEnvironment({path}, kInstalled, {"/tmp/spool", {}});
+  EXPECT_EQ(value(environment, "NCCL_PROFILER_PLUGIN"), "(unset)");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(LibrarySearch, ReadsTheLoadersCache) {
+  const std::string cache = testing::TempDir() + "ld.so.cache";
+  std::string bytes = "glibc-ld.so.cache1.1";
+  for (const char* text : {"\1\2", "libz.so", "/a/libz.so", "libx.so", "/b c/libx.so"})
+    bytes.append(1, '\0').append(text);
+  bytes.append(1, '\0');
+  std::ofstream(cache, std::ios::binary) << bytes;
+  EXPECT_EQ(findInLoaderCache("libx.so", cache), "/b c/libx.so");
+  EXPECT_EQ(findInLoaderCache("libz.so", cache), "/a/libz.so");
+  EXPECT_EQ(findInLoaderCache("ibz.so", cache), "");
+  EXPECT_EQ(findInLoaderCache("libx.so", cache + ".not"), "");
+  std::filesystem::remove(cache);
 }
 
 TEST(Environment, AnotherRecorderInsideAddsNothingTwice) {
