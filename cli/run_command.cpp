@@ -1,6 +1,7 @@
 #include "cli/byte_size.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
+#include "session/counter_sets.h"
 #include "session/job_run.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ class RunCommand : public Command {
   CLI::App* app_ = nullptr;
   session::RunOptions options_;
   std::string sources_;
+  std::string counters_;
   bool noSubreaper_ = false;
 };
 
@@ -71,9 +73,11 @@ void RunCommand::declare(CLI::App& app) {
   app.add_option("--sources", sources_, "which probes record: a,b these alone, -c not that one")
       ->type_name("LIST");
   app.add_option(
-         "--cuda-graphs", options_.cudaGraphs, "record a CUDA graph as a whole, or its nodes")
+         "--cuda-graphs", options_.cuda.graphs, "record a CUDA graph as a whole, or its nodes")
       ->check(CLI::IsMember({"graph", "node"}))
       ->type_name("graph|node");
+  app.add_option("--counters", counters_, "measure these hardware counters of the GPU by operation")
+      ->type_name("SET|METRIC,...");
   app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
@@ -115,6 +119,14 @@ int RunCommand::run() {
   if (app_->count("--sources") > 0)
     options_.sources = sources_;
   options_.subreaper = !noSubreaper_;
+  if (app_->count("--counters") > 0) {
+    auto metrics = session::counterMetrics(counters_);
+    if (!metrics) {
+      complain(name(), metrics.error().message);
+      return usageExit();
+    }
+    options_.cuda.counters = std::move(*metrics);
+  }
   const auto say = [this](const std::string& message) { complain(name(), message); };
   session::RunEnd end;
   {

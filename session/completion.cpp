@@ -5,6 +5,7 @@
 #include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/ingest/collective_kernels.h"
 #include "analysis/ingest/device_calls.h"
+#include "analysis/ingest/device_metrics.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
@@ -28,6 +29,7 @@ Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY(ingest::placeDeviceCalls(trace));
   SONDE_TRY(ingest::joinLaunches(trace));
   SONDE_TRY(ingest::joinCollectiveKernels(trace));
+  SONDE_TRY(ingest::placeDeviceMetrics(trace));
   SONDE_TRY(engine::merge::matchChannels(trace));
   SONDE_TRY(engine::merge::joinCommunicators(trace));
   SONDE_TRY(engine::merge::assignCollectives(trace));

@@ -106,7 +106,10 @@ Environment injectedEnvironment(const Environment& base,
   unsetVariable(environment, "SONDE_SOURCES");
   if (request.sources)
     setVariable(environment, "SONDE_SOURCES", *request.sources);
-  setVariable(environment, "SONDE_CUDA_GRAPHS", request.cudaGraphs);
+  setVariable(environment, "SONDE_CUDA_GRAPHS", request.cuda.graphs);
+  unsetVariable(environment, "SONDE_COUNTERS");
+  if (!request.cuda.counters.empty())
+    setVariable(environment, "SONDE_COUNTERS", request.cuda.counters);
   return environment;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "session/cuda_options.h"
 
 #include <filesystem>
 #include <optional>
@@ -24,9 +25,9 @@ Result<Installation> findInstallation();
 struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources
-  std::string cudaGraphs = "graph";    // or "node"
-  bool nccl = false;                   // NCCL's functions are to be recorded …
-  bool callsNccl = false;              // … and the job's first program may call them
+  CudaOptions cuda;
+  bool nccl = false;       // NCCL's functions are to be recorded …
+  bool callsNccl = false;  // … and the job's first program may call them
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,

@@ -235,7 +235,7 @@ class JobRun {
                             installation_,
                             {folder,
                              options_.sources,
-                             options_.cudaGraphs,
+                             options_.cuda,
                              records(wire::Probe::Nccl),
                              launcher::checkFollow(program_, environment_).callsNccl});
     recording.environment = jobEnvironment_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/progress.h"
+#include "session/cuda_options.h"
 #include "session/spool_place.h"
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct RunOptions {
   std::string output;  // -o
   bool force = false;
   std::optional<std::string> sources;
-  std::string cudaGraphs = "graph";  // or "node"
-  std::string rulesFile;             // --rules; the finished trace is judged by it
+  CudaOptions cuda;
+  std::string rulesFile;  // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)

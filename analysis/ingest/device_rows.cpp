@@ -280,6 +280,18 @@ void DeviceRows::add(const wire::DeviceMemory& record) {
   allocations_.emplace(record.address, row);
 }
 
+void DeviceRows::add(const wire::DeviceMetric& record, model::ThreadId thread) {
+  const Span span = spanOf(record.beginTicks, record.endTicks);
+  model::DeviceMetric row;
+  row.threadId = thread;
+  row.deviceId = deviceOf(record.device);
+  row.nameId = dictionary_.name(sink_, record.header.subject);
+  row.startNs = span.startNs;
+  row.durNs = span.durNs.value_or(0);
+  row.value = record.value;
+  sink_.add(row);
+}
+
 void DeviceRows::restore(const model::Allocation& open) {
   allocations_.emplace(static_cast<std::uint64_t>(open.address), open);
 }

@@ -40,6 +40,7 @@ class DeviceRows {
   std::int64_t add(const wire::DeviceCopy& record);
   std::int64_t add(const wire::DeviceSync& record);
   void add(const wire::DeviceMemory& record);
+  void add(const wire::DeviceMetric& record, model::ThreadId thread);
 
   // What an earlier recorder left as state.
   void restoreDevice(std::uint32_t ordinal, model::DeviceId id) { devices_[ordinal] = id; }

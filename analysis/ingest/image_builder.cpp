@@ -41,6 +41,7 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
     case wire::RecordKind::DeviceCopy:
     case wire::RecordKind::DeviceSync:
     case wire::RecordKind::DeviceMemory:
+    case wire::RecordKind::DeviceMetric:
       return wire::Probe::Cuda;
     case wire::RecordKind::ClockSync:
     case wire::RecordKind::ThreadEnd:

@@ -136,6 +136,7 @@ class ImageBuilder {
   template <typename Record>
   void onDevice(Thread& thread, const std::byte* at);
   void onDeviceMemory(Thread& thread, const std::byte* at);
+  void onDeviceMetric(Thread& thread, const std::byte* at);
   void onCollectivePart(Thread& thread, const std::byte* at);
   void onCollectivePlan(const std::byte* at);
   void onProxyStep(Thread& thread, const std::byte* at);

@@ -39,7 +39,8 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onDevice<wire::DeviceCopy>,
                                &ImageBuilder::onDevice<wire::DeviceSync>,
                                &ImageBuilder::onDeviceMemory,
-                               &ImageBuilder::onCollectivePart};
+                               &ImageBuilder::onCollectivePart,
+                               &ImageBuilder::onDeviceMetric};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -296,6 +297,10 @@ void ImageBuilder::onDevice(Thread&, const std::byte* at) {
 
 void ImageBuilder::onDeviceMemory(Thread&, const std::byte* at) {
   devices_.add(loadRecord<wire::DeviceMemory>(at));
+}
+
+void ImageBuilder::onDeviceMetric(Thread& thread, const std::byte* at) {
+  devices_.add(loadRecord<wire::DeviceMetric>(at), thread.row.id);
 }
 
 void ImageBuilder::addArg(model::Owner owner,

@@ -64,6 +64,17 @@ struct Sync {
   OptionalInt correlationId{};
 };
 
+// What a device counted in a stretch of a thread's time in which one slice was its innermost scope.
+struct DeviceMetric {
+  SliceId sliceId{};  // that scope
+  ThreadId threadId{};
+  DeviceId deviceId{};
+  StringId nameId{};  // CUPTI's
+  std::int64_t startNs = 0;
+  std::int64_t durNs = 0;
+  double value = 0;
+};
+
 // Memory of a device, or of the host that devices reach.
 struct Allocation {
   AllocationId id{};

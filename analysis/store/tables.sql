@@ -57,6 +57,10 @@ CREATE TABLE sync(id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process,
   kind TEXT NOT NULL CHECK(kind IN ('stream', 'context', 'event', 'record', 'wait')), event_id INTEGER,
   waits_for_id INTEGER REFERENCES sync, start_ns INTEGER NOT NULL, dur_ns INTEGER, correlation_id INTEGER);
 
+CREATE TABLE device_metric(slice_id INTEGER REFERENCES slice, thread_id INTEGER NOT NULL REFERENCES thread,
+  device_id INTEGER NOT NULL REFERENCES device, name_id INTEGER NOT NULL REFERENCES string, start_ns INTEGER NOT NULL,
+  dur_ns INTEGER NOT NULL, value REAL);
+
 -- Facts about rows, and ties between them ---------------------------------------------------------------------------
 CREATE TABLE arg(owner TEXT NOT NULL CHECK(owner IN ('process', 'thread', 'device', 'slice', 'kernel', 'copy', 'sync',
     'collective', 'channel', 'transfer', 'iteration', 'communicator')),

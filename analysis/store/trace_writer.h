@@ -83,6 +83,7 @@ class TraceWriter {
   Result<model::StackId> add(const model::Stack& row);
   Result<void> add(const model::StackSample& row);
   Result<model::AllocationId> add(const model::Allocation& row);
+  Result<void> add(const model::DeviceMetric& row);
   Result<void> add(const model::Overhead& row);
   Result<void> add(const model::ProbeCall& row);
   Result<void> add(const model::Loss& row);

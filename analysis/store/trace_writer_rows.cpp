@@ -265,6 +265,17 @@ Result<model::AllocationId> TraceWriter::add(const model::Allocation& row) {
                               row.stackId);
 }
 
+Result<void> TraceWriter::add(const model::DeviceMetric& row) {
+  return state_->insert(Table::DeviceMetric,
+                        row.sliceId,
+                        row.threadId,
+                        row.deviceId,
+                        row.nameId,
+                        row.startNs,
+                        row.durNs,
+                        row.value);
+}
+
 Result<void> TraceWriter::add(const model::Overhead& row) {
   return state_->insert(Table::Overhead,
                         row.probe,

@@ -136,6 +136,27 @@ FROM copy k JOIN stream r ON r.id = k.stream_id JOIN process p ON p.id = r.proce
   LEFT JOIN device d ON d.id = r.device_id LEFT JOIN string n ON n.id = k.name_id
   LEFT JOIN slice o ON o.id = k.scope_id LEFT JOIN string m ON m.id = o.name_id;
 
+CREATE VIEW v_device_metric AS
+SELECT p.id AS process_id,
+  p.rank,
+  d.ordinal AS device,
+  m.device_id,
+  m.thread_id,
+  m.slice_id,
+  s.kind,
+  o.text AS operation,
+  n.text AS name,
+  m.start_ns + coalesce((SELECT map.offset_ns + CAST(round((m.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= m.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  m.dur_ns,
+  m.start_ns + coalesce((SELECT map.offset_ns + CAST(round((m.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= m.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
+    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  m.value
+FROM device_metric m JOIN thread t ON t.id = m.thread_id JOIN process p ON p.id = t.process_id
+  JOIN device d ON d.id = m.device_id LEFT JOIN string n ON n.id = m.name_id
+  LEFT JOIN slice s ON s.id = m.slice_id LEFT JOIN string o ON o.id = s.name_id;
+
 CREATE VIEW v_collective AS
 SELECT c.id,
   p.id AS process_id,

@@ -53,6 +53,10 @@ bool emitDeviceMemory(const wire::DeviceMemory& record) noexcept {
   return emitRecord(record, wire::RecordKind::DeviceMemory);
 }
 
+bool emitDeviceMetric(const wire::DeviceMetric& record) noexcept {
+  return emitRecord(record, wire::RecordKind::DeviceMetric);
+}
+
 bool defineDevice(const wire::DeviceDefinition& definition) noexcept {
   return define(definition, wire::DefinitionKind::Device);
 }

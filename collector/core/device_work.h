@@ -14,6 +14,7 @@ bool emitKernel(const wire::Kernel& record) noexcept;
 bool emitDeviceCopy(const wire::DeviceCopy& record) noexcept;
 bool emitDeviceSync(const wire::DeviceSync& record) noexcept;
 bool emitDeviceMemory(const wire::DeviceMemory& record) noexcept;
+bool emitDeviceMetric(const wire::DeviceMetric& record) noexcept;
 
 // The header of the definition is filled in. False: there is no room.
 bool defineDevice(const wire::DeviceDefinition& definition) noexcept;

@@ -2,10 +2,14 @@
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/record_place.h"
+#include "collector/core/scope_watch.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
 
 namespace sonde::core {
+
+constinit std::atomic<const ScopeWatch*> gScopeWatch{nullptr};
+
 namespace {
 
 using wire::LossReason;
@@ -56,22 +60,36 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
   return state->generation << 24 | count;
 }
 
-void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
+ScopeChange endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
   const std::uint32_t token = state->scopes[position].token;
   const Probe probe = state->scopes[position].probe;
+  const ScopeChange change{state->scopes[position].kind, token, false};
   --state->scopeCount;
   for (std::uint32_t at = position; at < state->scopeCount; ++at)
     state->scopes[at] = state->scopes[at + 1];
   if (token == kUnrecorded)
-    return;
+    return change;
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
     countLoss(probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
-    return;
+    return change;
   }
   record->header = {sizeof *record, RecordKind::ScopeEnd, 0, token};
   record->ticks = now;
   publish<wire::ScopeEnd>(state);
+  return change;
+}
+
+const ScopeWatch* watchBefore() noexcept {
+  const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
+  if (__builtin_expect(watch != nullptr, 0))
+    watch->before();
+  return watch;
+}
+
+void watchAfter(const ScopeWatch* watch, ScopeChange change) noexcept {
+  if (__builtin_expect(watch != nullptr, 0))
+    watch->after(change);
 }
 
 // Writes the begin and opens the scope; the token, 0 when there is no room.
@@ -115,17 +133,22 @@ std::uint32_t beginScope(wire::SliceKind kind,
                          std::uint8_t group) noexcept {
   if (!enabled(probe))
     return 0;
+  const ScopeWatch* const watch = watchBefore();
   ThreadState* state = enter(probe, RecordKind::ScopeBegin);
-  if (state == nullptr)
+  if (state == nullptr) {
+    watchAfter(watch, {});
     return 0;
+  }
   const std::uint32_t token =
       state->scopeCount < wire::kMaxOpenScopes ? beginAt(state, kind, name, probe, group) : 0;
   if (__builtin_expect(token == 0, 0)) {
     loseScope(state, probe, group);
+    watchAfter(watch, {});
     return 0;
   }
   const std::uint64_t now = state->scopes[state->scopeCount - 1].beginTicks;
   leave(state);
+  watchAfter(watch, {kind, token, true});
   keepClocksFresh(now);
   return token;
 }
@@ -133,27 +156,36 @@ std::uint32_t beginScope(wire::SliceKind kind,
 void endScope(std::uint32_t token) noexcept {
   if (token == 0)
     return;
+  const ScopeWatch* const watch = watchBefore();
   const std::uint64_t now = readTicks();
   ThreadState* state = enter(Probe::Annotation, RecordKind::ScopeEnd);
-  if (state == nullptr)
+  if (state == nullptr) {
+    watchAfter(watch, {});
     return;
+  }
+  ScopeChange change;
   std::uint32_t position = state->scopeCount;
   while (position > 0 && state->scopes[position - 1].token != token)
     --position;
   const bool found = position > 0;
   if (found)
-    endAt(state, position - 1, now);
+    change = endAt(state, position - 1, now);
   const bool mistake = !found && token >> 24 == (state->generation & 0xff);
   leave(state);
+  watchAfter(watch, change);
   if (__builtin_expect(mistake, 0))
     countLoss(Probe::Annotation, RecordKind::ScopeEnd, LossReason::Unbalanced);
 }
 
 bool endInnermost(Probe probe, std::uint8_t group) noexcept {
+  const ScopeWatch* const watch = watchBefore();
   const std::uint64_t now = readTicks();
   ThreadState* state = enter(probe, RecordKind::ScopeEnd);
-  if (state == nullptr)
+  if (state == nullptr) {
+    watchAfter(watch, {});
     return false;
+  }
+  ScopeChange change;
   bool found = state->deepScopes > 0;
   if (found) {
     --state->deepScopes;
@@ -164,9 +196,10 @@ bool endInnermost(Probe probe, std::uint8_t group) noexcept {
       --position;
     found = position > 0;
     if (found)
-      endAt(state, position - 1, now);
+      change = endAt(state, position - 1, now);
   }
   leave(state);
+  watchAfter(watch, change);
   return found;
 }
 

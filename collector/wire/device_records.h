@@ -117,6 +117,18 @@ struct DeviceMemory {
   std::uint32_t reserved;
 };
 
+// What a device counted while the writing thread had one innermost scope. `subject`: the metric's
+// name, as CUPTI has it.
+struct DeviceMetric {
+  RecordHeader header;
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;
+  double value;
+  std::uint32_t device;  // ordinal
+  std::uint32_t reserved;
+};
+
+static_assert(sizeof(DeviceMetric) == 40);
 static_assert(sizeof(DeviceCall) == 40 && sizeof(Kernel) == 104 && sizeof(DeviceCopy) == 56);
 static_assert(sizeof(DeviceSync) == 40 && sizeof(DeviceMemory) == 40);
 

@@ -42,7 +42,9 @@ enum class RecordKind : std::uint8_t {
   DeviceMemory = 20,
   // nccl_records.h
   CollectivePart = 21,
-  Count = 22,  // one past the last kind this version writes; not a kind
+  // device_records.h
+  DeviceMetric = 22,
+  Count = 23,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {

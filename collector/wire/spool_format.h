@@ -4,7 +4,7 @@
 //   +--------------------+-----------------+--------------------------+
 //   | FileHeader         | SlotHeader      | SlotHeader               |
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
-//   | LossCounters  @8K  | (never recycled)| records … → committed    |
+//   | LossCounters  @4½K | (never recycled)| records … → committed    |
 //   | slot states   @32K |                 |                          |
 //   +--------------------+-----------------+--------------------------+
 //
@@ -43,7 +43,7 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 4;
+inline constexpr std::uint32_t kSpoolVersion = 5;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
@@ -109,7 +109,7 @@ struct SlotTable {
 };
 
 inline constexpr std::size_t kControlOffset = 4 << 10;
-inline constexpr std::size_t kLossOffset = 8 << 10;
+inline constexpr std::size_t kLossOffset = (4 << 10) + 512;
 inline constexpr std::size_t kSlotTableOffset = 32 << 10;
 
 struct SlotHeader {

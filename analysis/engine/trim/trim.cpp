@@ -67,6 +67,7 @@ constexpr std::string_view kOfCall = "iif(x.kernel_id IS NULL, x.process_id, NUL
 constexpr Timed kTimed[] = {
     {"kernel", kOfLauncher, kLaunchStart, kLaunchEnd},
     {"copy", kOfLauncher, kLaunchStart, kLaunchEnd},
+    {"device_metric", kOfThread, "x.start_ns", kDuration},
     {"sync", kOfStreamOrAll, "x.start_ns", kDuration},
     {"collective", kOfCall, "x.start_ns", kDuration},
     {"transfer", kOfChannel, "x.start_ns", kDuration},
@@ -111,7 +112,8 @@ Result<void> dropSlices(Database& trace) {
                   " UNION SELECT slice_id FROM iteration UNION SELECT slice_id FROM collective"
                   " UNION SELECT launch_slice_id FROM kernel UNION SELECT scope_id FROM kernel"
                   " UNION SELECT launch_slice_id FROM copy UNION SELECT scope_id FROM copy"
-                  " UNION SELECT scope_id FROM allocation), closed(id) AS ("
+                  " UNION SELECT scope_id FROM allocation UNION SELECT slice_id FROM "
+                  "device_metric), closed(id) AS ("
                   "SELECT id FROM wanted WHERE id IS NOT NULL"
                   " UNION SELECT s.parent_id FROM closed c JOIN slice s ON s.id = c.id WHERE "
                   "s.parent_id IS NOT NULL"

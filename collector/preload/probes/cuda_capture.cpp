@@ -8,6 +8,8 @@
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/cuda_buffers.h"
+#include "collector/preload/probes/cuda_callbacks.h"
+#include "collector/preload/probes/cuda_counters.h"
 #include "collector/preload/probes/cuda_decode.h"
 #include "collector/preload/probes/cupti_library.h"
 
@@ -61,6 +63,7 @@ pthread_mutex_t gDecoding = PTHREAD_MUTEX_INITIALIZER;  // never held across a c
 std::atomic<State> gState{State::Idle};
 std::atomic<bool> gOthers{false};  // another tool has used CUPTI before Sonde did
 std::int32_t gProcess = 0;         // that the capture was started in
+void* gLibrary = nullptr;
 cupti::Api gCupti;
 cupti::Subscriber gSubscriber = nullptr;
 Decoder gDecoder;
@@ -151,14 +154,6 @@ void completeBuffer(void* context,
   errno = error;
 }
 
-// A context takes its undelivered records with it.
-void beforeReset(void*, Domain domain, std::uint32_t, const void* data) noexcept {
-  const bool isExit = domain != Domain::Resource && data != nullptr &&
-                      static_cast<const cupti::CallbackData*>(data)->callbackSite != 0;
-  if (!isExit && gState.load(std::memory_order_acquire) == State::Running)
-    gCupti.flushAll(cupti::kFlushForced);
-}
-
 bool wantsNodes() noexcept {
   const char* const graphs = getenv("SONDE_CUDA_GRAPHS");
   return graphs != nullptr && std::strcmp(graphs, "node") == 0;
@@ -170,14 +165,8 @@ void disableAll() noexcept {
     gCupti.disable(kind);
 }
 
-void askForResets(std::uint32_t enable) noexcept {
-  gCupti.enableCallback(enable, gSubscriber, Domain::Resource, cupti::kContextDestroyStarting);
-  gCupti.enableCallback(enable, gSubscriber, Domain::Runtime, cupti::kCudaDeviceReset);
-  gCupti.enableCallback(enable, gSubscriber, Domain::Driver, cupti::kPrimaryContextReset);
-  gCupti.enableCallback(enable, gSubscriber, Domain::Driver, cupti::kPrimaryContextReset2);
-}
-
 void flushAtExit(int, void*) noexcept {
+  tellOfCounters();
   flush();
 }
 
@@ -198,15 +187,15 @@ Status enableKinds() noexcept {
 }
 
 bool prepare() noexcept {
-  void* const library = cupti::openLibrary();
+  gLibrary = cupti::openLibrary();
   const char* missing = nullptr;
-  if (library == nullptr) {
+  if (gLibrary == nullptr) {
     say("not recorded: libcupti is neither beside the CUDA runtime nor in a toolkit: install it "
         "(pip "
         "install nvidia-cuda-cupti)");
     return false;
   }
-  if (!cupti::bind(library, gCupti, missing)) {
+  if (!cupti::bind(gLibrary, gCupti, missing)) {
     say("not recorded: this libcupti has no %s", missing);
     return false;
   }
@@ -224,7 +213,7 @@ bool prepare() noexcept {
 void run() noexcept {
   if (!prepare())
     return;
-  const Status subscribed = gCupti.subscribe(&gSubscriber, beforeReset, nullptr);
+  const Status subscribed = gCupti.subscribe(&gSubscriber, onCallback, nullptr);
   if (subscribed == Status::MultipleSubscribers) {
     say("not recorded: another tool of this process has CUPTI (%s, %d)",
         resultText(subscribed),
@@ -250,7 +239,8 @@ void run() noexcept {
     gState.store(State::Over, std::memory_order_release);
     return;
   }
-  askForResets(1);
+  startCounters(gLibrary, gCupti);
+  enableCallbacks(gCupti, gSubscriber, true);
   gCupti.flushPeriod(kFlushPeriodMs);
   on_exit(flushAtExit, nullptr);  // runs before what the driver and CUPTI have registered
 }
@@ -280,7 +270,8 @@ void handOver(const char* function) noexcept {
   const int error = errno;
   pthread_mutex_lock(&gLock);
   if (gState.load(std::memory_order_acquire) == State::Running) {
-    askForResets(0);
+    stopCounters();
+    enableCallbacks(gCupti, gSubscriber, false);
     gCupti.flushAll(0);
     disableAll();
     gCupti.flushAll(cupti::kFlushForced);

@@ -35,6 +35,7 @@ enum class Kind : std::uint32_t {
 // CUptiResult
 enum class Status : int {
   Success = 0,
+  OutOfMemory = 8,
   MaxLimitReached = 12,  // no more records in a buffer
   NotInitialized = 15,
   MultipleSubscribers = 39,
@@ -43,10 +44,26 @@ enum class Status : int {
 
 // CUpti_CallbackDomain and the callbacks of it that Sonde asks for
 enum class Domain : std::uint32_t { Driver = 1, Runtime = 2, Resource = 3 };
+inline constexpr std::uint32_t kContextCreated = 1;
 inline constexpr std::uint32_t kContextDestroyStarting = 2;
 inline constexpr std::uint32_t kCudaDeviceReset = 164;
 inline constexpr std::uint32_t kPrimaryContextReset = 389;
 inline constexpr std::uint32_t kPrimaryContextReset2 = 545;
+// Captures of streams into graphs; Ptsz: with a default stream for each thread.
+inline constexpr std::uint32_t kCudaBeginCapture = 315;
+inline constexpr std::uint32_t kCudaBeginCapturePtsz = 316;
+inline constexpr std::uint32_t kCudaBeginCaptureToGraph = 452;
+inline constexpr std::uint32_t kCudaBeginCaptureToGraphPtsz = 453;
+inline constexpr std::uint32_t kCudaEndCapture = 319;
+inline constexpr std::uint32_t kCudaEndCapturePtsz = 320;
+inline constexpr std::uint32_t kBeginCapture = 495;
+inline constexpr std::uint32_t kBeginCapturePtsz = 496;
+inline constexpr std::uint32_t kBeginCapture2 = 539;
+inline constexpr std::uint32_t kBeginCapture2Ptsz = 540;
+inline constexpr std::uint32_t kBeginCaptureToGraph = 720;
+inline constexpr std::uint32_t kBeginCaptureToGraphPtsz = 721;
+inline constexpr std::uint32_t kEndCapture = 497;
+inline constexpr std::uint32_t kEndCapturePtsz = 498;
 
 // cuptiGetVersion's numbers
 inline constexpr std::uint32_t kCuda120 = 19;
@@ -329,9 +346,21 @@ struct JitRecord {
   std::uint32_t correlationId;
 };
 
-// CUpti_CallbackData, its first field: 0 on entry, 1 on exit
+// CUpti_CallbackData of a runtime or driver call, its first fields
 struct CallbackData {
-  std::uint32_t callbackSite;
+  std::uint32_t callbackSite;  // 0 on entry, 1 on exit
+  const char* functionName;
+  const void* functionParams;
+  void* functionReturnValue;  // on exit, of a cudaError_t or CUresult
+};
+inline int resultOf(const CallbackData& call) noexcept {
+  return call.functionReturnValue == nullptr ? 0
+                                             : *static_cast<const int*>(call.functionReturnValue);
+}
+
+// CUpti_ResourceData, its first field
+struct ResourceData {
+  void* context;
 };
 
 using Subscriber = void*;

@@ -1,7 +1,7 @@
 #include "collector/preload/probes/cupti_library.h"
 
 #include "collector/core/symbol_versions.h"
-#include "collector/core/symbols.h"
+#include "collector/preload/probes/symbol_binder.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -104,14 +104,6 @@ void* openInToolkit(int major) noexcept {
   return nullptr;
 }
 
-template <typename Function>
-bool bindOne(void* library, const char* name, Function& function, const char*& missing) noexcept {
-  function = reinterpret_cast<Function>(core::libcDlsym()(library, name));
-  if (function == nullptr)
-    missing = name;
-  return function != nullptr;
-}
-
 }  // namespace
 
 void* mappedLibrary() noexcept {
@@ -134,9 +126,7 @@ void* openLibrary() noexcept {
 }
 
 bool bind(void* library, Api& api, const char*& missing) noexcept {
-  const auto one = [&](const char* name, auto& function) noexcept {
-    return bindOne(library, name, function, missing);
-  };
+  const SymbolBinder one{library, missing};
   return one("cuptiGetVersion", api.getVersion) &&
          one("cuptiGetResultString", api.getResultString) &&
          one("cuptiGetCallbackName", api.getCallbackName) && one("cuptiSubscribe", api.subscribe) &&

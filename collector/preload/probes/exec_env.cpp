@@ -53,6 +53,7 @@ Variable gVariables[] = {
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_COUNTERS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_KERNEL_CHANNELS", Join::IfMissing, nullptr, nullptr, {}},
     {"NCCL_PROFILER_PLUGIN", Join::IfMissing, isOurPlugin, nullptr, {}},

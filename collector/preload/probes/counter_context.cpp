@@ -1,0 +1,234 @@
+#include "collector/preload/probes/counter_context.h"
+
+#include "collector/core/symbol_versions.h"
+#include "collector/preload/probes/symbol_binder.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace sonde::preload::cuda {
+namespace {
+
+using cupti::parameters;
+using cupti::Status;
+
+CounterFailure failure(Status status, const char* function) noexcept {
+  return {status, function};
+}
+
+// Makes a context current for as long as it lives, unless it is already.
+class Current {
+ public:
+  Current(const Driver& driver, void* context) noexcept : driver_(driver) {
+    void* current = nullptr;
+    driver.currentContext(&current);
+    pushed_ = current != context && driver.pushContext(context) == 0;
+  }
+  ~Current() noexcept {
+    void* popped = nullptr;
+    if (pushed_)
+      driver_.popContext(&popped);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  const Driver& driver_;
+  bool pushed_ = false;
+};
+
+cupti::RangeCommand commandTo(cupti::RangeObject* object) noexcept {
+  auto command = parameters<cupti::RangeCommand>();
+  command.object = object;
+  return command;
+}
+
+}  // namespace
+
+bool bindDriver(Driver& driver, const char*& missing) noexcept {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+  missing = "libcuda.so.1";
+  if (library == nullptr)
+    return false;
+  const SymbolBinder one{library, missing};
+  return one("cuCtxGetCurrent", driver.currentContext) &&
+         one("cuCtxPushCurrent_v2", driver.pushContext) &&
+         one("cuCtxPopCurrent_v2", driver.popContext) &&
+         one("cuCtxSynchronize", driver.synchronize) && one("cuCtxGetDevice", driver.contextDevice);
+}
+
+CounterFailure CounterContext::enable(const CounterApi& api, const MetricNames& wanted) noexcept {
+  const Current current(api.driver, handle_);
+  int device = 0;
+  if (api.driver.contextDevice(&device) != 0)
+    return failure(Status::Unknown, "cuCtxGetDevice");
+  device_ = static_cast<std::uint32_t>(device);
+  if (const Status status = planGroups(api.profiler, device_, wanted, plan_);
+      status != Status::Success)
+    return failure(status, "cuptiProfilerHostGetConfigImage");
+  auto enable = parameters<cupti::RangeEnable>();
+  enable.context = handle_;
+  if (const Status status = api.profiler.rangeEnable(&enable); status != Status::Success)
+    return failure(status, "cuptiRangeProfilerEnable");
+  object_ = enable.object;
+  return {};
+}
+
+// Counter data is for one list of metrics.
+CounterFailure CounterContext::prepareData(const CounterApi& api, MetricGroup& group) noexcept {
+  auto size = parameters<cupti::CounterDataSize>();
+  size.object = object_;
+  size.names = group.metrics.names;
+  size.count = group.metrics.count;
+  size.maxRanges = kMostRanges;
+  size.maxNodes = kMostRanges;
+  if (const Status status = api.profiler.counterDataSize(&size); status != Status::Success)
+    return failure(status, "cuptiRangeProfilerGetCounterDataSize");
+  if (data_.size != size.dataBytes && !data_.allocate(size.dataBytes))
+    return failure(Status::OutOfMemory, "mmap");
+  auto initialize = parameters<cupti::CounterDataInitialize>();
+  initialize.object = object_;
+  initialize.dataBytes = data_.size;
+  initialize.data = data_.bytes;
+  return failure(api.profiler.counterDataInitialize(&initialize),
+                 "cuptiRangeProfilerCounterDataImageInitialize");
+}
+
+CounterFailure CounterContext::setConfig(const CounterApi& api, const MetricGroup& group) noexcept {
+  auto config = parameters<cupti::RangeConfig>();
+  config.object = object_;
+  config.configBytes = group.config.size;
+  config.config = group.config.bytes;
+  config.dataBytes = data_.size;
+  config.data = data_.bytes;
+  config.range = cupti::kUserRange;
+  config.replay = cupti::kUserReplay;
+  config.maxRanges = kMostRanges;
+  config.nestingLevels = 1;
+  config.minNestingLevel = 1;
+  config.passIndex = 0;
+  config.targetNestingLevel = 1;
+  return failure(api.profiler.rangeConfig(&config), "cuptiRangeProfilerSetConfig");
+}
+
+CounterFailure CounterContext::begin(const CounterApi& api, std::uint64_t turn) noexcept {
+  if (plan_.count == 0)
+    return {};
+  const Current current(api.driver, handle_);
+  MetricGroup& group = plan_.groups[turn % plan_.count];
+  if (const CounterFailure failed = prepareData(api, group))
+    return failed;
+  if (const CounterFailure failed = setConfig(api, group))
+    return failed;
+  auto start = commandTo(object_);
+  if (const Status status = api.profiler.rangeStart(&start); status != Status::Success)
+    return failure(status, "cuptiRangeProfilerStart");
+  group_ = &group;
+  return {};
+}
+
+CounterFailure CounterContext::open(const CounterApi& api, std::uint32_t range) noexcept {
+  if (group_ == nullptr)
+    return {};
+  const Current current(api.driver, handle_);
+  api.driver.synchronize();
+  char name[16];
+  std::snprintf(name, sizeof name, "%u", range);
+  auto push = parameters<cupti::RangePush>();
+  push.object = object_;
+  push.name = name;
+  const Status status = api.profiler.rangePush(&push);
+  isOpen_ = status == Status::Success;
+  return failure(status, "cuptiRangeProfilerPushRange");
+}
+
+CounterFailure CounterContext::close(const CounterApi& api) noexcept {
+  if (!isOpen_)
+    return {};
+  const Current current(api.driver, handle_);
+  api.driver.synchronize();
+  isOpen_ = false;
+  auto pop = commandTo(object_);
+  return failure(api.profiler.rangePop(&pop), "cuptiRangeProfilerPopRange");
+}
+
+CounterFailure CounterContext::evaluate(const CounterApi& api, TakeValue take) noexcept {
+  auto info = parameters<cupti::CounterDataInfo>();
+  info.data = data_.bytes;
+  info.dataBytes = data_.size;
+  if (const Status status = api.profiler.counterDataInfo(&info); status != Status::Success)
+    return failure(status, "cuptiRangeProfilerGetCounterDataInfo");
+  double values[kMostMetrics];
+  for (std::size_t at = 0; at < info.ranges; ++at) {
+    auto range = parameters<cupti::RangeInfo>();
+    range.data = data_.bytes;
+    range.dataBytes = data_.size;
+    range.range = at;
+    range.delimiter = "/";
+    if (const Status status = api.profiler.rangeInfo(&range); status != Status::Success)
+      return failure(status, "cuptiRangeProfilerCounterDataGetRangeInfo");
+    auto values_of = parameters<cupti::Evaluate>();
+    values_of.host = group_->host;
+    values_of.data = data_.bytes;
+    values_of.dataBytes = data_.size;
+    values_of.range = at;
+    values_of.names = group_->metrics.names;
+    values_of.count = group_->metrics.count;
+    values_of.values = values;
+    if (const Status status = api.profiler.evaluate(&values_of); status != Status::Success)
+      return failure(status, "cuptiProfilerHostEvaluateToGpuValues");
+    const auto number = static_cast<std::uint32_t>(std::strtoul(range.name, nullptr, 10));
+    for (std::uint32_t metric = 0; metric < group_->metrics.count; ++metric)
+      take({number, device_, group_->metrics.names[metric], values[metric]});
+  }
+  return {};
+}
+
+CounterFailure CounterContext::finish(const CounterApi& api,
+                                      TakeValue take,
+                                      std::uint64_t& lost) noexcept {
+  if (group_ == nullptr)
+    return {};
+  const Current current(api.driver, handle_);
+  auto stop = parameters<cupti::RangeStop>();
+  stop.object = object_;
+  if (const Status status = api.profiler.rangeStop(&stop); status != Status::Success)
+    return failure(status, "cuptiRangeProfilerStop");
+  auto decode = parameters<cupti::RangeDecode>();
+  decode.object = object_;
+  if (const Status status = api.profiler.rangeDecode(&decode); status != Status::Success)
+    return failure(status, "cuptiRangeProfilerDecodeData");
+  lost += decode.dropped;
+  const CounterFailure failed = evaluate(api, take);
+  group_ = nullptr;
+  return failed;
+}
+
+void CounterContext::abandon(const CounterApi& api) noexcept {
+  if (object_ != nullptr) {
+    const Current current(api.driver, handle_);
+    auto command = commandTo(object_);
+    if (isOpen_)
+      api.profiler.rangePop(&command);
+    if (group_ != nullptr) {
+      auto stop = parameters<cupti::RangeStop>();
+      stop.object = object_;
+      api.profiler.rangeStop(&stop);
+    }
+    api.profiler.rangeDisable(&command);
+  }
+  forget(api);
+}
+
+void CounterContext::forget(const CounterApi& api) noexcept {
+  releaseGroups(api.profiler, plan_);
+  data_.release();
+  object_ = nullptr;
+  group_ = nullptr;
+  isOpen_ = false;
+  handle_ = nullptr;
+}
+
+}  // namespace sonde::preload::cuda

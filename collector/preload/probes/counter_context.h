@@ -1,0 +1,83 @@
+// The hardware counters of one CUDA context: what the range profiler collects in it during one
+// pass. A pass has ranges that follow one another; each is told apart by its number.
+//
+// Within cuda_counters.cpp's lock, on a thread that may make CUDA calls.
+#pragma once
+
+#include "collector/preload/probes/counter_groups.h"
+
+#include <cstdint>
+
+namespace sonde::preload::cuda {
+
+inline constexpr std::uint32_t kMostRanges = 512;  // in a pass
+
+// The functions of the CUDA driver that collecting needs.
+struct Driver {
+  int (*currentContext)(void** context);
+  int (*pushContext)(void* context);
+  int (*popContext)(void** context);
+  int (*synchronize)();
+  int (*contextDevice)(int* device);
+};
+// False: the driver lacks one of them, whose name is then in `missing`.
+bool bindDriver(Driver& driver, const char*& missing) noexcept;
+
+struct CounterApi {
+  cupti::ProfilerApi profiler;
+  Driver driver;
+};
+
+// What failed, and CUPTI's answer to it.
+struct CounterFailure {
+  cupti::Status status = cupti::Status::Success;
+  const char* function = "";
+
+  explicit operator bool() const noexcept { return status != cupti::Status::Success; }
+};
+
+struct MetricValue {
+  std::uint32_t range;
+  std::uint32_t device;
+  const char* metric;
+  double value;
+};
+using TakeValue = void (*)(const MetricValue& value) noexcept;
+
+class CounterContext {
+ public:
+  constexpr CounterContext() noexcept = default;
+
+  void* handle() const noexcept { return handle_; }
+  void use(void* handle) noexcept { handle_ = handle; }
+  const GroupPlan& plan() const noexcept { return plan_; }
+  bool isEnabled() const noexcept { return object_ != nullptr; }
+
+  CounterFailure enable(const CounterApi& api, const MetricNames& wanted) noexcept;
+  // The pass collects group number `turn` (modulo their number). Without groups nothing.
+  CounterFailure begin(const CounterApi& api, std::uint64_t turn) noexcept;
+  // Waits for all that the context has been given, so that a range has its own work alone.
+  CounterFailure open(const CounterApi& api, std::uint32_t range) noexcept;
+  CounterFailure close(const CounterApi& api) noexcept;
+  // `lost`: ranges for which CUPTI had no room.
+  CounterFailure finish(const CounterApi& api, TakeValue take, std::uint64_t& lost) noexcept;
+  // Ends what is under way without its values, and gives everything back.
+  void abandon(const CounterApi& api) noexcept;
+  // The same when the context is gone and CUPTI with it.
+  void forget(const CounterApi& api) noexcept;
+
+ private:
+  CounterFailure prepareData(const CounterApi& api, MetricGroup& group) noexcept;
+  CounterFailure setConfig(const CounterApi& api, const MetricGroup& group) noexcept;
+  CounterFailure evaluate(const CounterApi& api, TakeValue take) noexcept;
+
+  void* handle_ = nullptr;
+  std::uint32_t device_ = 0;
+  cupti::RangeObject* object_ = nullptr;
+  GroupPlan plan_;
+  MetricGroup* group_ = nullptr;  // of the pass that is under way
+  bool isOpen_ = false;
+  Image data_;
+};
+
+}  // namespace sonde::preload::cuda

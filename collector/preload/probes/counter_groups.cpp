@@ -1,0 +1,201 @@
+#include "collector/preload/probes/counter_groups.h"
+
+#include "collector/core/syscalls.h"
+
+#include <sys/mman.h>
+
+namespace sonde::preload::cuda {
+namespace {
+
+using cupti::parameters;
+using cupti::ProfilerApi;
+using cupti::Status;
+
+struct Chip {
+  const char* name = nullptr;
+  const std::uint8_t* availability = nullptr;
+};
+
+Status describe(const ProfilerApi& api, std::uint32_t device, Image& image, Chip& chip) noexcept {
+  auto name = parameters<cupti::ChipName>();
+  name.device = device;
+  if (const Status status = api.chipName(&name); status != Status::Success)
+    return status;
+  chip.name = name.name;
+  auto availability = parameters<cupti::CounterAvailability>();
+  if (const Status status = api.counterAvailability(&availability); status != Status::Success)
+    return status;
+  if (!image.allocate(availability.imageBytes))
+    return Status::OutOfMemory;
+  chip.availability = availability.image = image.bytes;
+  return api.counterAvailability(&availability);
+}
+
+void release(const ProfilerApi& api, MetricGroup& group) noexcept {
+  if (group.host != nullptr) {
+    auto host = parameters<cupti::HostDeinitialize>();
+    host.host = group.host;
+    api.hostDeinitialize(&host);
+  }
+  group.host = nullptr;
+  group.config.release();
+}
+
+Status makeConfig(const ProfilerApi& api, MetricGroup& group) noexcept {
+  auto add = parameters<cupti::ConfigAddMetrics>();
+  add.host = group.host;
+  add.names = group.metrics.names;
+  add.count = group.metrics.count;
+  if (const Status status = api.configAddMetrics(&add); status != Status::Success)
+    return status;
+  auto size = parameters<cupti::ConfigImageSize>();
+  size.host = group.host;
+  if (const Status status = api.configImageSize(&size); status != Status::Success)
+    return status;
+  if (!group.config.allocate(size.imageBytes))
+    return Status::OutOfMemory;
+  auto image = parameters<cupti::ConfigImage>();
+  image.host = group.host;
+  image.imageBytes = group.config.size;
+  image.image = group.config.bytes;
+  return api.configImage(&image);
+}
+
+Status makeHost(const ProfilerApi& api, const Chip& chip, MetricGroup& group) noexcept {
+  release(api, group);
+  auto host = parameters<cupti::HostInitialize>();
+  host.profiler = cupti::kRangeProfiler;
+  host.chip = chip.name;
+  host.availability = chip.availability;
+  const Status status = api.hostInitialize(&host);
+  group.host = status == Status::Success ? host.host : nullptr;
+  return status;
+}
+
+// The passes that the group's metrics need; 0: they cannot be configured.
+std::size_t configure(const ProfilerApi& api, MetricGroup& group) noexcept {
+  if (makeConfig(api, group) != Status::Success)
+    return 0;
+  auto number = parameters<cupti::NumberOfPasses>();
+  number.imageBytes = group.config.size;
+  number.image = group.config.bytes;
+  return api.numberOfPasses(&number) == Status::Success ? number.passes : 0;
+}
+
+// Keeps of the wanted metrics those that this chip has and can collect in one pass.
+Status keepPossible(const ProfilerApi& api,
+                    const Chip& chip,
+                    const MetricNames& wanted,
+                    MetricNames& possible,
+                    GroupPlan& plan) noexcept {
+  for (std::uint32_t at = 0; at < wanted.count; ++at) {
+    MetricGroup alone;
+    alone.metrics.names[alone.metrics.count++] = wanted.names[at];
+    if (const Status status = makeHost(api, chip, alone); status != Status::Success)
+      return status;
+    const std::size_t passes = configure(api, alone);
+    release(api, alone);
+    if (passes == 1)
+      possible.names[possible.count++] = wanted.names[at];
+    else
+      plan.refused[plan.refusedCount++] = {
+          wanted.names[at],
+          passes == 0 ? "this GPU does not have it" : "it needs more than one pass"};
+  }
+  return Status::Success;
+}
+
+// Adds the metric to the group if one pass still does; else the group stays as it was.
+Status extend(const ProfilerApi& api,
+              const Chip& chip,
+              MetricGroup& group,
+              const char* metric,
+              bool& fits) noexcept {
+  group.metrics.names[group.metrics.count++] = metric;
+  if (const Status status = makeHost(api, chip, group); status != Status::Success)
+    return status;
+  fits = configure(api, group) == 1;
+  if (fits)
+    return Status::Success;
+  --group.metrics.count;
+  const Status status = makeHost(api, chip, group);
+  if (status == Status::Success)
+    configure(api, group);
+  return status;
+}
+
+Status fillGroups(const ProfilerApi& api,
+                  const Chip& chip,
+                  const MetricNames& possible,
+                  GroupPlan& plan) noexcept {
+  for (std::uint32_t at = 0; at < possible.count; ++at) {
+    bool fits = false;
+    if (plan.count > 0) {
+      MetricGroup& last = plan.groups[plan.count - 1];
+      if (const Status status = extend(api, chip, last, possible.names[at], fits);
+          status != Status::Success)
+        return status;
+    }
+    if (fits)
+      continue;
+    if (plan.count == kMostGroups) {
+      plan.refused[plan.refusedCount++] = {possible.names[at], "there are too many metrics"};
+      continue;
+    }
+    if (const Status status =
+            extend(api, chip, plan.groups[plan.count++], possible.names[at], fits);
+        status != Status::Success)
+      return status;
+  }
+  return Status::Success;
+}
+
+}  // namespace
+
+bool Image::allocate(std::size_t wanted) noexcept {
+  release();
+  const long address = core::rawSyscall(SYS_mmap,
+                                        0,
+                                        static_cast<long>(wanted),
+                                        PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS,
+                                        -1,
+                                        0);
+  constexpr long kLastError = -4095;
+  if (address < 0 && address >= kLastError)
+    return false;
+  bytes = reinterpret_cast<std::uint8_t*>(address);
+  size = wanted;
+  return true;
+}
+
+void Image::release() noexcept {
+  if (bytes != nullptr)
+    core::rawSyscall(SYS_munmap, core::asLong(bytes), static_cast<long>(size));
+  bytes = nullptr;
+  size = 0;
+}
+
+Status planGroups(const ProfilerApi& api,
+                  std::uint32_t device,
+                  const MetricNames& wanted,
+                  GroupPlan& plan) noexcept {
+  Chip chip;
+  MetricNames possible;
+  Status status = describe(api, device, plan.availability, chip);
+  if (status == Status::Success)
+    status = keepPossible(api, chip, wanted, possible, plan);
+  if (status == Status::Success)
+    status = fillGroups(api, chip, possible, plan);
+  return status;
+}
+
+void releaseGroups(const ProfilerApi& api, GroupPlan& plan) noexcept {
+  for (std::uint32_t at = 0; at < plan.count; ++at)
+    release(api, plan.groups[at]);
+  plan.availability.release();
+  plan.count = 0;
+  plan.refusedCount = 0;
+}
+
+}  // namespace sonde::preload::cuda

@@ -1,0 +1,95 @@
+#include "collector/preload/probes/cuda_callbacks.h"
+
+#include "collector/preload/probes/cuda_capture.h"
+#include "collector/preload/probes/cuda_counters.h"
+
+#include <iterator>
+
+namespace sonde::preload::cuda {
+namespace {
+
+using cupti::Domain;
+
+// Goes and Reset take a context's undelivered records with them.
+enum class Event : std::uint8_t { Created, Goes, Reset, CaptureBegins, CaptureEnds };
+
+struct Callback {
+  Domain domain;
+  std::uint32_t cbid;
+  Event event;
+};
+
+constexpr Callback kCallbacks[] = {
+    {Domain::Resource, cupti::kContextDestroyStarting, Event::Goes},
+    {Domain::Runtime, cupti::kCudaDeviceReset, Event::Reset},
+    {Domain::Driver, cupti::kPrimaryContextReset, Event::Reset},
+    {Domain::Driver, cupti::kPrimaryContextReset2, Event::Reset},
+    // From here on for hardware counters alone.
+    {Domain::Resource, cupti::kContextCreated, Event::Created},
+    {Domain::Runtime, cupti::kCudaBeginCapture, Event::CaptureBegins},
+    {Domain::Runtime, cupti::kCudaBeginCapturePtsz, Event::CaptureBegins},
+    {Domain::Runtime, cupti::kCudaBeginCaptureToGraph, Event::CaptureBegins},
+    {Domain::Runtime, cupti::kCudaBeginCaptureToGraphPtsz, Event::CaptureBegins},
+    {Domain::Runtime, cupti::kCudaEndCapture, Event::CaptureEnds},
+    {Domain::Runtime, cupti::kCudaEndCapturePtsz, Event::CaptureEnds},
+    {Domain::Driver, cupti::kBeginCapture, Event::CaptureBegins},
+    {Domain::Driver, cupti::kBeginCapturePtsz, Event::CaptureBegins},
+    {Domain::Driver, cupti::kBeginCapture2, Event::CaptureBegins},
+    {Domain::Driver, cupti::kBeginCapture2Ptsz, Event::CaptureBegins},
+    {Domain::Driver, cupti::kBeginCaptureToGraph, Event::CaptureBegins},
+    {Domain::Driver, cupti::kBeginCaptureToGraphPtsz, Event::CaptureBegins},
+    {Domain::Driver, cupti::kEndCapture, Event::CaptureEnds},
+    {Domain::Driver, cupti::kEndCapturePtsz, Event::CaptureEnds},
+};
+constexpr std::size_t kAlways = 4;
+
+// A capture holds from the entry of the call that begins it, unless that fails, to the exit of the
+// one that ends it.
+void onCapture(Event event, const cupti::CallbackData& call) noexcept {
+  const bool isExit = call.callbackSite != 0;
+  if (event == Event::CaptureBegins && !isExit)
+    captureBegins();
+  else if (isExit && (event == Event::CaptureEnds || cupti::resultOf(call) != 0))
+    captureEnded();
+}
+
+void onEvent(Event event, const void* data) noexcept {
+  switch (event) {
+    case Event::Created:
+      contextCreated(static_cast<const cupti::ResourceData*>(data)->context);
+      break;
+    case Event::Goes:
+      contextGoes(static_cast<const cupti::ResourceData*>(data)->context);
+      flush();
+      break;
+    case Event::Reset:
+      if (static_cast<const cupti::CallbackData*>(data)->callbackSite == 0)
+        flush();
+      break;
+    case Event::CaptureBegins:
+    case Event::CaptureEnds:
+      onCapture(event, *static_cast<const cupti::CallbackData*>(data));
+      break;
+  }
+}
+
+}  // namespace
+
+void enableCallbacks(const cupti::Api& api, cupti::Subscriber subscriber, bool enable) noexcept {
+  const std::size_t count = wantsCounters() ? std::size(kCallbacks) : kAlways;
+  for (std::size_t at = 0; at < count; ++at)
+    api.enableCallback(enable ? 1 : 0, subscriber, kCallbacks[at].domain, kCallbacks[at].cbid);
+}
+
+void onCallback(void*, Domain domain, std::uint32_t cbid, const void* data) noexcept {
+  if (data == nullptr)
+    return;
+  for (const Callback& callback : kCallbacks) {
+    if (callback.domain == domain && callback.cbid == cbid) {
+      onEvent(callback.event, data);
+      return;
+    }
+  }
+}
+
+}  // namespace sonde::preload::cuda

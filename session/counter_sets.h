@@ -1,0 +1,16 @@
+// The hardware metrics that --counters names. Plain functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace sonde::session {
+
+// `wanted` is a list, with commas, of sets (utilization, roofline) and of metrics as CUPTI names
+// them. Gives the metrics, each once, with commas between them. Fails for what is neither and for
+// more than a process measures.
+Result<std::string> counterMetrics(std::string_view wanted);
+
+}  // namespace sonde::session

@@ -1,0 +1,13 @@
+// How CUDA is recorded.
+#pragma once
+
+#include <string>
+
+namespace sonde::session {
+
+struct CudaOptions {
+  std::string graphs = "graph";  // --cuda-graphs: or "node"
+  std::string counters = "";  // --counters: metrics as CUPTI names them, with commas between them
+};
+
+}  // namespace sonde::session

@@ -1,0 +1,107 @@
+// A training loop whose iterations differ, on simulated devices, for hardware counters: operations
+// in operations, work launched by another thread, a stream that is captured across operations, and
+// work before and after. Usage: cuda_counted ITERATIONS [DEVICES [OPERATIONS]]: with OPERATIONS
+// each iteration has so many further ones.
+#include "plugins/api/sonde.h"
+#include "tests/cudasim/cudasim.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace {
+
+cudaStream_t gStream = nullptr;
+
+void check(cudaError_t error) {
+  if (error != cudaSuccess) {
+    std::fprintf(stderr, "cuda_counted: %s\n", cudaGetErrorString(error));
+    std::exit(3);
+  }
+}
+
+void launch(const std::string& name, unsigned blocks, cudaStream_t stream) {
+  check(cudaLaunchKernel(
+      cudasimKernel(name.c_str(), 20000 * blocks), dim3{blocks}, dim3{64}, nullptr, 0, stream));
+}
+
+class Scope {
+ public:
+  Scope(sonde_kind kind, const char* name) : scope_(sonde_begin(kind, name)) {}
+  ~Scope() { sonde_end(scope_); }
+
+ private:
+  sonde_scope scope_;
+};
+
+void forward(int number) {
+  const Scope scope(SONDE_FORWARD, "forward");
+  launch("embed", 1, gStream);
+  for (int layer = 0; layer <= number % 3; ++layer) {  // no two iterations in a row are alike
+    const Scope inner(SONDE_OPERATION, "layer");
+    launch("gemm", 2, gStream);
+    launch("bias", 1, nullptr);
+  }
+  launch("head", 3, gStream);
+}
+
+void backward() {
+  const Scope scope(SONDE_BACKWARD, "backward");
+  std::thread([] {
+    check(cudaSetDevice(0));
+    launch("gradient", 4, gStream);
+  }).join();
+}
+
+// Waiting for the device would break the capture.
+void capture() {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  check(cudaStreamBeginCapture(gStream, cudaStreamCaptureModeGlobal));
+  {
+    const Scope scope(SONDE_OPERATION, "captured");
+    launch("node", 1, gStream);
+  }
+  check(cudaStreamEndCapture(gStream, &graph));
+  check(cudaGraphInstantiate(&ready, graph, 0));
+  const Scope scope(SONDE_OPERATION, "replay");
+  check(cudaGraphLaunch(ready, gStream));
+}
+
+void onOtherDevices(int devices) {
+  for (int device = 1; device < devices; ++device) {
+    const Scope scope(SONDE_OPERATION, "elsewhere");
+    check(cudaSetDevice(device));
+    launch("far", static_cast<unsigned>(device) + 1, nullptr);
+  }
+  check(cudaSetDevice(0));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const int iterations = count > 1 ? std::atoi(arguments[1]) : 1;
+  const int devices = count > 2 ? std::atoi(arguments[2]) : 1;
+  const int operations = count > 3 ? std::atoi(arguments[3]) : 0;
+  check(cudaStreamCreate(&gStream));
+  launch("before", 1, gStream);
+  for (int number = 0; number < iterations; ++number) {
+    const Scope iteration(SONDE_ITERATION, "train");
+    forward(number);
+    backward();
+    if (number % 2 == 1)
+      capture();
+    onOtherDevices(devices);
+    for (int at = 0; at < operations; ++at) {
+      const Scope scope(SONDE_OPERATION, "small");
+      launch("tiny", 1, gStream);
+    }
+    launch("optimizer", 1, gStream);
+  }
+  launch("after", 1, gStream);
+  check(cudaDeviceSynchronize());
+  return 0;
+}
