@@ -31,11 +31,18 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::Probe::Cou
     "system"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind::Count)> kRecords =
-    {"name",          "scope begin",    "scope end",  "call",           "range begin",
-     "range end",     "mark",           "scalar",     "iteration info", "arg",
-     "collective",    "transfer",       "clock sync", "thread end",     "fork",
-     "exec",          "device call",    "kernel",     "device copy",    "device sync",
-     "device memory", "collective part"};
+    {"name",           "scope begin",
+     "scope end",      "call",
+     "range begin",    "range end",
+     "mark",           "scalar",
+     "iteration info", "arg",
+     "collective",     "transfer",
+     "clock sync",     "thread end",
+     "fork",           "exec",
+     "device call",    "kernel",
+     "device copy",    "device sync",
+     "device memory",  "collective part",
+     "device metric"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",

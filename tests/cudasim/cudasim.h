@@ -33,13 +33,14 @@
  * cuptiProfilerInitialize CUPTI_ERROR_NOT_INITIALIZED, even where CUPTI would let it pass.
  *
  * What differs from a real device: no code runs and no bytes move; the default stream is a stream
- * like others and never waits for them; a captured stream is captured alone; the nodes of a graph
- * are on the stream of its launch; contexts, streams and events are never freed; kernels of kind
- * KERNEL are not serialised. Of CUPTI: records of all threads share one buffer at a time; a buffer
- * that the client does not give is counted, where CUPTI before 12.9 would crash; a call of a flush
- * from within a buffer callback is refused, where it could deadlock; the first runtime call is
- * already traced; no NVTX, SYNCHRONIZE and STATE callbacks, events and PC samples; no
- * automatic ranges, nested ranges, kernel or application replay, and no lists of metrics. */
+ * like others and never waits for them; a captured stream is captured alone, and of the
+ * calls that may not be made meanwhile only waiting for its context breaks the capture; the nodes
+ * of a graph are on the stream of its launch; contexts, streams and events are never freed; kernels
+ * of kind KERNEL are not serialised. Of CUPTI: records of all threads share one buffer at a time; a
+ * buffer that the client does not give is counted, where CUPTI before 12.9 would crash; a call of a
+ * flush from within a buffer callback is refused, where it could deadlock; the first runtime call
+ * is already traced; no NVTX, SYNCHRONIZE and STATE callbacks, events and PC samples; no automatic
+ * ranges, nested ranges, kernel or application replay, and no lists of metrics. */
 #pragma once
 
 #include <stddef.h>

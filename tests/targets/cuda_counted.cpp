@@ -1,12 +1,18 @@
 // A training loop whose iterations differ, on simulated devices, for hardware counters: operations
 // in operations, work launched by another thread, a stream that is captured across operations, and
-// work before and after. Usage: cuda_counted ITERATIONS [DEVICES [OPERATIONS]]: with OPERATIONS
-// each iteration has so many further ones.
+// work before and after. Usage: cuda_counted ITERATIONS [DEVICES [OPERATIONS [EVENT]]]: with
+// OPERATIONS each iteration has so many further ones; EVENT happens in the middle of the third:
+// client (another tool subscribes to CUPTI), reset (of the device), fork (of a child that
+// annotates).
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -30,7 +36,7 @@ void launch(const std::string& name, unsigned blocks, cudaStream_t stream) {
 
 class Scope {
  public:
-  Scope(sonde_kind kind, const char* name) : scope_(sonde_begin(kind, name)) {}
+  Scope(std::uint32_t kind, const char* name) : scope_(sonde_begin(kind, name)) {}
   ~Scope() { sonde_end(scope_); }
 
  private:
@@ -80,17 +86,64 @@ void onOtherDevices(int devices) {
   check(cudaSetDevice(0));
 }
 
+void subscribe() {
+  void* const cupti = dlopen("libcupti.so." CUDA_MAJOR, RTLD_LAZY);
+  const auto subscribe =
+      cupti == nullptr
+          ? nullptr
+          : reinterpret_cast<int (*)(void**, void (*)(void*, int, unsigned, const void*), void*)>(
+                dlsym(cupti, "cuptiSubscribe"));
+  void* subscriber = nullptr;
+  if (subscribe == nullptr ||
+      subscribe(
+          &subscriber, [](void*, int, unsigned, const void*) {}, nullptr) != 0) {
+    std::fprintf(stderr, "cuda_counted: the other tool gets no subscription\n");
+    std::exit(4);
+  }
+}
+
+void reset() {
+  check(cudaDeviceReset());
+  check(cudaStreamCreate(&gStream));
+}
+
+void forkChild() {
+  const pid_t child = fork();
+  if (child == 0) {
+    {
+      const Scope iteration(SONDE_ITERATION, "of child");
+      const Scope scope(SONDE_OPERATION, "in child");
+    }
+    std::exit(0);
+  }
+  int status = 1;
+  if (waitpid(child, &status, 0) != child || status != 0)
+    std::exit(5);
+}
+
+void happen(const std::string& event) {
+  if (event == "client")
+    subscribe();
+  else if (event == "reset")
+    reset();
+  else if (event == "fork")
+    forkChild();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const int iterations = count > 1 ? std::atoi(arguments[1]) : 1;
   const int devices = count > 2 ? std::atoi(arguments[2]) : 1;
   const int operations = count > 3 ? std::atoi(arguments[3]) : 0;
+  const std::string event = count > 4 ? arguments[4] : "";
   check(cudaStreamCreate(&gStream));
   launch("before", 1, gStream);
   for (int number = 0; number < iterations; ++number) {
     const Scope iteration(SONDE_ITERATION, "train");
     forward(number);
+    if (number == 2)
+      happen(event);
     backward();
     if (number % 2 == 1)
       capture();

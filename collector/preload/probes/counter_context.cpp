@@ -22,21 +22,20 @@ CounterFailure failure(Status status, const char* function) noexcept {
 class Current {
  public:
   Current(const Driver& driver, void* context) noexcept : driver_(driver) {
-    void* current = nullptr;
-    driver.currentContext(&current);
-    pushed_ = current != context && driver.pushContext(context) == 0;
+    driver.currentContext(&before_);
+    changed_ = before_ != context && driver.setContext(context) == 0;
   }
   ~Current() noexcept {
-    void* popped = nullptr;
-    if (pushed_)
-      driver_.popContext(&popped);
+    if (changed_)
+      driver_.setContext(before_);
   }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
 
  private:
   const Driver& driver_;
-  bool pushed_ = false;
+  void* before_ = nullptr;
+  bool changed_ = false;
 };
 
 cupti::RangeCommand commandTo(cupti::RangeObject* object) noexcept {
@@ -54,8 +53,7 @@ bool bindDriver(Driver& driver, const char*& missing) noexcept {
     return false;
   const SymbolBinder one{library, missing};
   return one("cuCtxGetCurrent", driver.currentContext) &&
-         one("cuCtxPushCurrent_v2", driver.pushContext) &&
-         one("cuCtxPopCurrent_v2", driver.popContext) &&
+         one("cuCtxSetCurrent", driver.setContext) &&
          one("cuCtxSynchronize", driver.synchronize) && one("cuCtxGetDevice", driver.contextDevice);
 }
 

@@ -15,8 +15,7 @@ inline constexpr std::uint32_t kMostRanges = 512;  // in a pass
 // The functions of the CUDA driver that collecting needs.
 struct Driver {
   int (*currentContext)(void** context);
-  int (*pushContext)(void* context);
-  int (*popContext)(void** context);
+  int (*setContext)(void* context);
   int (*synchronize)();
   int (*contextDevice)(int* device);
 };

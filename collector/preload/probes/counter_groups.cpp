@@ -191,8 +191,10 @@ Status planGroups(const ProfilerApi& api,
 }
 
 void releaseGroups(const ProfilerApi& api, GroupPlan& plan) noexcept {
-  for (std::uint32_t at = 0; at < plan.count; ++at)
+  for (std::uint32_t at = 0; at < plan.count; ++at) {
     release(api, plan.groups[at]);
+    plan.groups[at].metrics.count = 0;
+  }
   plan.availability.release();
   plan.count = 0;
   plan.refusedCount = 0;

@@ -38,6 +38,7 @@ struct CUstream_st {
   uint64_t endNs = 0;                        // of what has been submitted
   std::deque<cudasim::Activity> unfinished;  // by end
   CUgraph capture = nullptr;
+  bool captureBroken = false;  // by a call that may not be made meanwhile
 };
 
 struct CUctx_st {

@@ -51,12 +51,17 @@ CUresult beginCapture(CUstream stream) {
     return CUDA_ERROR_ILLEGAL_STATE;
   }
   stream->capture = graph;
+  stream->captureBroken = false;
   return CUDA_SUCCESS;
 }
 
 CUresult endCapture(CUstream stream, CUgraph* graph) {
   const std::lock_guard lock(world().mutex);
   *graph = std::exchange(stream->capture, nullptr);
+  if (std::exchange(stream->captureBroken, false)) {
+    *graph = nullptr;
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  }
   return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
 }
 

@@ -29,6 +29,17 @@ uint64_t endOf(CUcontext context) {
   return end;
 }
 
+// Waiting for a context while one of its streams is captured.
+bool breaksCaptures(CUcontext context) {
+  const std::lock_guard lock(world().mutex);
+  bool breaks = false;
+  for (const auto& stream : context->streams) {
+    stream->captureBroken = stream->captureBroken || stream->capture != nullptr;
+    breaks = breaks || stream->capture != nullptr;
+  }
+  return breaks;
+}
+
 // Waits for the device, then says so.
 void waitUntil(uint64_t endNs, CUcontext context, const Activity& activity) {
   const uint64_t begin = nowNs();
@@ -140,6 +151,9 @@ CUresult queryStream(CUstream stream) {
 }
 
 CUresult synchroniseContext(CUcontext context) {
+  if (breaksCaptures(context)) {
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
   waitUntil(endOf(context),
             context,
             synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE));

@@ -1,0 +1,173 @@
+"""Hardware counters on the simulated device: what an operation counted is what its kernels counted.
+
+The device's truth has the counters of each kernel (tests/cudasim/core/counters.h); a kernel's scope comes from the trace.
+Kernels and counters are attributed in different ways, launches and time, so that one proves the other.
+"""
+import collections
+import json
+import unittest
+
+from run_support import SONDE, TARGETS, RunTest
+
+VARIANTS = ("12", "13")
+UTILIZATION = {"sm__warps_active.avg.pct_of_peak_sustained_active", "smsp__cycles_active.avg.pct_of_peak_sustained_elapsed",
+               "smsp__inst_executed.sum", "sm__cycles_active.sum", "sm__warps_active.sum", "sm__cycles_elapsed.sum"}
+
+
+class CountersTest(RunTest):
+    def record(self, *arguments, counters="roofline", variant="13", options=(), **environment):
+        self.truth = self.folder / "truth.json"
+        self.truth.unlink(missing_ok=True)
+        result = self.run_sonde(
+            TARGETS / f"cuda_counted{variant}", *arguments,
+            options=("-f", "--cuda-graphs", "node", "--counters", counters, *options), timeout=60, env={
+                "CUDASIM_TRUTH": str(self.truth), "SONDE_TEST_CLOCK": "0,0",
+                "LD_LIBRARY_PATH": str(TARGETS.parent / "cudasim" / f"cuda{variant}"), **environment})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def said(self):
+        return [text for (text,) in
+                self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cuda counters'")]
+
+    def expected(self):
+        """(scope's slice, device, metric) -> sum over the kernels that were launched in that scope."""
+        scopes = {(correlation, node): scope for correlation, node, scope in self.rows(
+            "SELECT correlation_id, coalesce(graph_node_id, 0), scope_id FROM kernel")}
+        sums = collections.Counter()
+        for line in map(json.loads, self.truth.read_text().splitlines()):
+            if line["kind"] != "kernel":
+                continue
+            scope = scopes[line["correlation"], line.get("graph_node", 0)]
+            for metric, value in line.get("counters", {}).items():
+                sums[scope, line["device"], metric] += value
+        return sums
+
+    def check_sums(self, operations="*"):
+        expected = self.expected()
+        measured = self.rows("SELECT slice_id, device, name, sum(value) FROM v_device_metric WHERE name GLOB '*.sum' "
+                             f"AND operation GLOB '{operations}' GROUP BY slice_id, device, name")
+        self.assertTrue(measured)
+        for scope, device, metric, value in measured:
+            self.assertEqual(value, expected[scope, device, metric], (scope, device, metric))
+        return measured
+
+
+class Sums(CountersTest):
+    def test_an_operation_counts_what_its_kernels_count(self):
+        for variant in VARIANTS:
+            with self.subTest(cuda=variant):
+                self.record("12", variant=variant)
+                self.check_sums()
+                operations = {name for (name,) in self.rows("SELECT DISTINCT operation FROM v_device_metric")}
+                self.assertEqual(operations, {"train", "forward", "layer", "backward", "replay"},
+                                 "during a capture no stretch begins")
+
+    def test_each_metric_is_measured_in_some_iteration_of_every_operation(self):
+        self.record("12", counters="roofline,utilization")
+        self.check_sums()
+        by_operation = collections.defaultdict(set)
+        for operation, metric in self.rows("SELECT DISTINCT operation, name FROM v_device_metric"):
+            by_operation[operation].add(metric)
+        for operation in ("train", "forward", "layer", "backward"):
+            self.assertEqual(len(by_operation[operation]), 14 + 6 - 1, operation)
+        groups = self.rows("SELECT i.number, group_concat(DISTINCT m.name) FROM iteration i JOIN v_device_metric m ON "
+                           "m.start_ns >= i.start_ns AND m.start_ns < i.start_ns + i.dur_ns GROUP BY i.number")
+        self.assertEqual(len(groups), 12, "each iteration measures a group")
+        self.assertGreater(len({metrics for _, metrics in groups}), 3, "one group after another")
+
+    def test_percentages_are_those_of_the_kernels(self):
+        self.record("12", counters="utilization", CUDASIM_COUNTERS_PER_PASS="16")
+        self.check_sums()
+        rows = self.rows("SELECT slice_id, device, start_ns, max(iif(name GLOB 'sm__warps*pct*', value, NULL)), "
+                         "max(iif(name = 'sm__warps_active.sum', value, NULL)), "
+                         "max(iif(name = 'sm__cycles_active.sum', value, NULL)) FROM v_device_metric GROUP BY 1, 2, 3")
+        busy = [row for row in rows if row[5]]
+        self.assertTrue(busy)
+        for _, _, _, percentage, warps, cycles in busy:
+            self.assertAlmostEqual(percentage, 100 * warps / cycles / 64, places=6)
+        self.assertEqual({name for (name,) in self.rows("SELECT DISTINCT name FROM v_device_metric")}, UTILIZATION)
+
+    def test_every_device_has_its_own(self):
+        self.record("8", "2")
+        measured = self.check_sums()
+        self.assertEqual({device for _, device, _, _ in measured}, {0, 1})
+        far = self.rows("SELECT DISTINCT device FROM v_device_metric WHERE operation = 'elsewhere' AND value > 0")
+        self.assertEqual(far, [(1,)])
+
+    def test_a_capture_is_not_broken(self):
+        self.record("2")  # the second iteration captures; the program ends with 3 when that fails
+        self.check_sums()
+        replays = self.rows("SELECT count(*) FROM v_kernel WHERE name = 'node' AND scope = 'replay'")
+        self.assertEqual(replays, [(1,)])
+
+
+class Ends(CountersTest):
+    def test_more_stretches_than_there_is_room_for_are_counted(self):
+        self.record("1", "1", "600")
+        self.check_sums("small")
+        lost, = self.rows("SELECT sum(count) FROM v_loss WHERE probe = 'cuda' AND kind = 'device metric'")[0]
+        stretches, = self.rows("SELECT count(DISTINCT start_ns) FROM device_metric")[0]
+        self.assertEqual(stretches, 512)
+        scopes = 1 + 1 + 1 + 1 + 600  # train, forward, layer, backward, small
+        self.assertEqual(stretches + lost, 2 * scopes - 1, "a stretch begins with each begin and each end")
+
+    def test_without_permission_the_job_runs_and_the_trace_says_why(self):
+        self.record("3", CUDASIM_RANGE_ERROR="35")
+        said, = self.said()
+        self.assertIn("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35) to cuptiRangeProfilerEnable", said)
+        self.assertEqual(self.rows("SELECT count(*) FROM device_metric"), [(0,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM kernel WHERE dur_ns IS NULL"), [(0,)])
+
+    def test_metrics_that_cannot_be_measured_are_named(self):
+        self.record("3", counters="sm__cycles_active.sum,sm__nonsense.sum,sim__two_passes.sum")
+        self.check_sums()
+        self.assertEqual(sorted(self.said()), [
+            "sim__two_passes.sum is not measured: it needs more than one pass",
+            "sm__nonsense.sum is not measured: this GPU does not have it"])
+
+    def test_without_iterations_the_trace_says_so(self):
+        self.record("0")
+        said, = self.said()
+        self.assertIn("no iteration", said)
+
+    def test_nothing_is_asked_of_a_process_without_the_option(self):
+        self.truth = self.folder / "truth.json"
+        result = self.run_sonde(TARGETS / "cuda_counted13", "2", options=("-f",), timeout=60, env={
+            "CUDASIM_TRUTH": str(self.truth), "LD_LIBRARY_PATH": str(TARGETS.parent / "cudasim" / "cuda13")})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn('"counters"', self.truth.read_text())
+        self.assertEqual(self.said(), [])
+
+    def measured_iterations(self):
+        return [number for (number,) in self.rows(
+            "SELECT DISTINCT i.number FROM iteration i JOIN device_metric m ON m.start_ns >= i.start_ns AND "
+            "m.start_ns < i.start_ns + i.dur_ns ORDER BY 1")]
+
+    def test_another_tool_gets_cupti_in_the_middle_of_an_iteration(self):
+        for variant in VARIANTS:
+            with self.subTest(cuda=variant):
+                self.record("6", "1", "0", "client", variant=variant)
+                self.assertEqual(self.measured_iterations(), [0, 1])
+                taken, = self.rows("SELECT count(*) FROM v_slice WHERE name GLOB 'CUDA recording ends*'")[0]
+                self.assertEqual(taken, 1)
+
+    def test_a_reset_device_is_measured_again(self):
+        self.record("12", "1", "0", "reset")
+        self.assertEqual(self.measured_iterations(), [0, 1, *range(3, 12)])
+        self.check_sums()
+
+    def test_a_child_is_not_measured_and_disturbs_nothing(self):
+        self.record("6", "1", "0", "fork")
+        self.assertEqual(self.measured_iterations(), list(range(6)))
+        self.check_sums()
+        self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name = 'in child'"), [(1,)])
+
+    def test_a_word_that_names_nothing_is_refused_before_the_job(self):
+        result = self.run_sonde("/bin/true", options=("-f", "--counters", "rooflines"), timeout=60)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn('"rooflines" is neither a set (utilization, roofline) nor a metric', result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
