@@ -17,6 +17,29 @@ using model::SliceKind;
 // A range "step" of 100 ns at 0 and one of 300 at 1000; in each a launch of 10 ns at its begin,
 // whose kernel "gemm" runs 50 ns after the call for 20 (first) and 60 ns; a copy of 3 MB in the
 // first.
+// Two metrics of two instances of an operation; the first has two stretches.
+void addCounters(test::TraceBuilder& trace,
+                 model::DeviceMetric metric,
+                 const std::vector<model::SliceId>& instances) {
+  struct Stretch {
+    std::size_t instance;
+    std::int64_t durNs;
+    double sum;
+    double share;
+  };
+  for (const Stretch& stretch :
+       {Stretch{0, 10, 100, 20}, Stretch{0, 30, 200, 40}, Stretch{1, 20, 1000, 50}}) {
+    metric.sliceId = instances[stretch.instance];
+    metric.durNs = stretch.durNs;
+    metric.nameId = trace.name("sm__cycles_active.sum");
+    metric.value = stretch.sum;
+    trace.add(metric);
+    metric.nameId = trace.name("sm__warps_active.avg.pct_of_peak_sustained_active");
+    metric.value = stretch.share;
+    trace.add(metric);
+  }
+}
+
 void writeTrace(const std::string& path) {
   test::TraceBuilder trace(path);
   model::Host host;
@@ -33,6 +56,7 @@ void writeTrace(const std::string& path) {
   stream.processId = processId;
   stream.number = 7;
   const model::StreamId streamId = trace.add(stream);
+  std::vector<model::SliceId> ranges;
   std::int64_t begin = 0;
   for (const auto& [length, kernelNs] : {std::pair(100, 20), std::pair(300, 60)}) {
     model::Slice range;
@@ -43,6 +67,7 @@ void writeTrace(const std::string& path) {
     range.startNs = begin;
     range.durNs = length;
     range.id = trace.add(range);
+    ranges.push_back(range.id);
     model::Slice call = range;
     call.id = {};
     call.kind = SliceKind::Api;
@@ -70,6 +95,10 @@ void writeTrace(const std::string& path) {
     }
     begin += 1000;
   }
+  model::DeviceMetric metric;
+  metric.threadId = threadId;
+  metric.deviceId = trace.add(model::Device{.hostId = process.hostId, .kind = "gpu"});
+  addCounters(trace, metric, ranges);
   trace.finish();
 }
 
@@ -139,6 +168,21 @@ TEST_F(SummariesTest, FindsTheKernelsOfARange) {
   EXPECT_EQ(rows[0].at("Total Time (ns)"), whole(80));
 }
 
+TEST_F(SummariesTest, CountersAreSummedOrWeightedByTimeOverAnInstance) {
+  const auto rows = rowsOf("gpu_counter_sum");
+  ASSERT_EQ(rows.size(), 2U);
+  const bool sumsFirst = rows[0].at("Metric") == SummaryCell("sm__cycles_active.sum");
+  const auto& sums = rows[sumsFirst ? 0 : 1];
+  const auto& shares = rows[sumsFirst ? 1 : 0];
+  EXPECT_EQ(sums.at("Operation"), SummaryCell("step"));
+  EXPECT_EQ(sums.at("Instances"), whole(2));
+  EXPECT_EQ(sums.at("Min"), SummaryCell(300.0));   // 100 in 10 ns and 200 in 30 ns
+  EXPECT_EQ(sums.at("Max"), SummaryCell(1000.0));  // one stretch
+  EXPECT_EQ(sums.at("Avg"), SummaryCell(650.0));
+  EXPECT_EQ(shares.at("Min"), SummaryCell(35.0));  // 20 % for 10 ns and 40 % for 30 ns
+  EXPECT_EQ(shares.at("Max"), SummaryCell(50.0));
+}
+
 TEST_F(SummariesTest, HasEveryTableAndNoOther) {
   const std::set<std::string_view> withRows = {"nvtx_sum",
                                                "nvtx_pushpop_sum",
@@ -149,7 +193,8 @@ TEST_F(SummariesTest, HasEveryTableAndNoOther) {
                                                "cuda_gpu_sum",
                                                "cuda_kern_exec_sum",
                                                "nvtx_kern_sum",
-                                               "nvtx_gpu_proj_sum"};
+                                               "nvtx_gpu_proj_sum",
+                                               "gpu_counter_sum"};
   for (const SummaryName& each : summaryNames())
     EXPECT_EQ(rowsOf(each.name).empty(), withRows.count(each.name) == 0) << each.name;
   const store::Database trace = test::must(store::openTrace(folder_ / "t.sonde"));
@@ -202,7 +247,9 @@ TEST_F(SummariesTest, HasTheColumnsThatNsightHasInItsOrder) {
        joined(
            {{"Range", "Style", "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances"},
             spread("Proj "),
-            {"Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}})}};
+            {"Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}})},
+      {"gpu_counter_sum",
+       {"Operation", "Metric", "Instances", "Avg", "Med", "Min", "Max", "StdDev"}}};
   for (const SummaryName& each : summaryNames()) {
     ASSERT_EQ(tables.count(each.name), 1U) << each.name;
     EXPECT_EQ(titlesOf(each.name), tables.at(each.name)) << each.name;

@@ -237,6 +237,30 @@ SummarySpec projectionSum() {
           launchesAndRanges(kAllWork)};
 }
 
+// Hardware counters by operation: sums over an operation's stretches, all else weighted by their
+// time. Values go through in thousandths.
+SummarySpec counterSum() {
+  constexpr double kThousandths = 1e3;
+  Columns columns = {
+      {"Operation", From::Label, 0}, {"Metric", From::Label, 1}, {"Instances", From::Count}};
+  const std::pair<const char*, From> kParts[] = {{"Avg", From::Average},
+                                                 {"Med", From::Median},
+                                                 {"Min", From::Least},
+                                                 {"Max", From::Greatest},
+                                                 {"StdDev", From::Deviation}};
+  for (const auto& [title, from] : kParts)
+    columns.push_back({title, from, 0, kThousandths});
+  return {
+      "gpu_counter_sum",
+      "GPU Hardware Counter Summary",
+      2,
+      1,
+      "SELECT operation, name, CAST(round(1000 * iif(name GLOB '*.sum', sum(value), sum(value * "
+      "dur_ns) / sum(dur_ns))) AS INTEGER) FROM v_device_metric WHERE value IS NOT NULL AND "
+      "slice_id IS NOT NULL GROUP BY process_id, device_id, slice_id, name",
+      columns};
+}
+
 SummarySpec systemSum() {
   return {"osrt_sum",
           "OS Runtime Summary",
@@ -276,6 +300,7 @@ const std::vector<SummarySpec>& summarySpecs() {
       kernelExecSum(),
       rangeKernelSum(),
       projectionSum(),
+      counterSum(),
   };
   return kSpecs;
 }
