@@ -53,8 +53,8 @@ bool bindDriver(Driver& driver, const char*& missing) noexcept {
     return false;
   const SymbolBinder one{library, missing};
   return one("cuCtxGetCurrent", driver.currentContext) &&
-         one("cuCtxSetCurrent", driver.setContext) &&
-         one("cuCtxSynchronize", driver.synchronize) && one("cuCtxGetDevice", driver.contextDevice);
+         one("cuCtxSetCurrent", driver.setContext) && one("cuCtxSynchronize", driver.synchronize) &&
+         one("cuCtxGetDevice", driver.contextDevice);
 }
 
 CounterFailure CounterContext::enable(const CounterApi& api, const MetricNames& wanted) noexcept {
