@@ -25,7 +25,7 @@ Result<Installation> findInstallation();
 struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources
-  CudaOptions cuda;
+  CudaOptions cuda = {};
   bool nccl = false;       // NCCL's functions are to be recorded …
   bool callsNccl = false;  // … and the job's first program may call them
 };
