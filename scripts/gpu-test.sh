@@ -4,6 +4,7 @@
 #   scripts/gpu-test.sh build     here: makes build/gpu, a portable Sonde with the test programs (needs nvcc)
 #   scripts/gpu-test.sh           there, in a copy of this folder: runs them; needs python3 and the NVIDIA driver
 #
+# It leaves CUPTI's own records of the test program in build/gpu/records: they belong into tests/data/cuda.
 # With a libcupti that nothing finds, say where: CUDA_HOME=FOLDER. PyTorch is tested where python3 has it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +17,7 @@ if [[ ${1:-} == build ]]; then
   rm -rf "$folder"
   cmake --install build/portable --prefix "$PWD/$folder" --strip >build/gpu_install.log || fail "see build/gpu_install.log"
   mkdir "$folder/targets"
-  cp build/portable/tests/targets/gpu_training "$folder/targets/"
+  cp -r build/portable/tests/targets/{gpu_training,libcupti_recorder.so,cupti_replay,cupti_replay_program} "$folder/targets/"
   echo "$folder is ready: copy this folder to a machine with a GPU and run scripts/gpu-test.sh there"
   exit 0
 fi
@@ -25,4 +26,5 @@ fi
 command -v python3 >/dev/null || fail "there is no python3"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || fail "there is no GPU, or no driver"
 "$folder/bin/sonde" doctor
-SONDE_BIN=$PWD/$folder/bin/sonde SONDE_TARGETS=$PWD/$folder/targets exec python3 tests/gpu/gpu_test.py -v
+mkdir -p "$folder/records"
+SONDE_RECORDS=$PWD/$folder/records SONDE_BIN=$PWD/$folder/bin/sonde SONDE_TARGETS=$PWD/$folder/targets exec python3 tests/gpu/gpu_test.py -v

@@ -4,6 +4,7 @@ SONDE_BIN, SONDE_TARGETS: the built program and the folder of test programs. Nee
 """
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -30,6 +31,11 @@ for _ in range(5):
         torch.cuda.nvtx.range_pop()
 torch.cuda.synchronize()
 """
+
+
+def doctor():
+    return json.loads(subprocess.run([SONDE, "doctor", "--format", "json"], check=True, capture_output=True,
+                                     text=True).stdout)
 
 
 class GpuTest(RunTest):
@@ -103,11 +109,52 @@ class Torch(GpuTest):
         self.assertIn("another tool of this process uses CUPTI", said)
 
 
+class Records(GpuTest):
+    """CUPTI's own records, for tests/data/cuda: SONDE_RECORDS, a folder, keeps them."""
+
+    def test_what_cupti_says_is_recorded_and_handed_out_again(self):
+        folder = pathlib.Path(os.environ.get("SONDE_RECORDS", self.folder))
+        gpu = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], check=True, text=True,
+                             capture_output=True).stdout.splitlines()[0]
+        for name, environment in (("graphs", {}), ("nodes", {"SONDE_CUPTI_NODES": "1"})):
+            recording = folder / f"{gpu.replace(' ', '_')}_{name}.cupti"
+            told = json.loads(subprocess.run([TARGETS / "gpu_training"], check=True, text=True, stdout=subprocess.PIPE, env={
+                **os.environ, **environment, "SONDE_CUPTI_RECORDS": str(recording),
+                "CUDA_INJECTION64_PATH": str(TARGETS / "libcupti_recorder.so"),
+                "LD_LIBRARY_PATH": str(pathlib.Path(doctor()["versions"]["cupti"]).parent)}).stdout)
+            result = self.run_sonde(TARGETS / "cupti_replay_program", options=("-f",), timeout=300, env={
+                "CUPTI_REPLAY": str(recording), "SONDE_TEST_CLOCK": "0,0", "CUDA_HOME": str(TARGETS / "cupti_replay")})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(self.counts().get("forwardKernel"), told["devices"] * told["steps"])
+            # What this machine finds is held on every other one.
+            queries = ("SELECT substr(name, 1, instr(name || '(', '(') - 1), device, stream, count(*), sum(dur_ns), "
+                       "max(start_ns + dur_ns) - min(start_ns) FROM v_kernel GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+                       "SELECT name, device, stream, count(*), sum(dur_ns), sum(bytes) FROM v_copy GROUP BY 1, 2, 3 "
+                       "ORDER BY 1, 2, 3",
+                       "SELECT name, count(*), sum(dur_ns) FROM v_slice WHERE category IN ('cuda_runtime', "
+                       "'cuda_driver') GROUP BY 1 ORDER BY 1",
+                       "SELECT count(*), count(launch_slice_id) FROM kernel",
+                       "SELECT kind, count(*), sum(dur_ns), count(waits_for_id) FROM sync GROUP BY 1 ORDER BY 1",
+                       "SELECT count(*), sum(bytes), count(free_ns) FROM allocation")
+            recording.with_suffix(".json").write_text(json.dumps({query: self.rows(query) for query in queries}, indent=1))
+
+
+class Counters(GpuTest):
+    def test_operations_have_hardware_counters(self):
+        result = self.run_sonde(TARGETS / "gpu_training", options=("-f", "--counters", "roofline"), timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        said = [text for (text,) in self.rows("SELECT value FROM v_arg WHERE key = 'cuda counters'")]
+        if any("INSUFFICIENT_PRIVILEGES" in text for text in said):
+            self.skipTest(f"this user may not read counters: {said}")
+        busy = dict(self.rows("SELECT operation, sum(value) FROM v_device_metric WHERE name = 'gpu__time_duration.sum' "
+                              "GROUP BY 1"))
+        self.assertTrue({"forward", "backward", "optimizer"} <= busy.keys(), (busy, said))
+        self.assertGreater(busy["forward"], 0)
+
+
 class Doctor(GpuTest):
     def test_says_that_cuda_can_be_recorded(self):
-        report = json.loads(subprocess.run([SONDE, "doctor", "--format", "json"], check=True, capture_output=True,
-                                           text=True).stdout)
-        cuda, = (probe for probe in report["probes"] if probe["name"] == "cuda")
+        cuda, = (probe for probe in doctor()["probes"] if probe["name"] == "cuda")
         self.assertEqual((cuda["available"], cuda["reason"]), (True, ""))
 
 
