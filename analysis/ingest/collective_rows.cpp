@@ -23,6 +23,7 @@ CollectiveRows::Entry* CollectiveRows::entryOf(std::uint64_t number) {
   if (entry.number > number)
     return nullptr;
   if (entry.number < number) {
+    settle(entry);
     if (entry.number != 0 && !entry.hasRow) {
       sink_.setState(spool_, kLostState, entry.id.value, std::int64_t{1});
       lost_.push_back(entry.id);
@@ -54,7 +55,8 @@ model::CollectiveId CollectiveRows::add(std::uint64_t number,
   entry->hasRow = true;
   entry->startNs = row.startNs;
   row.id = entry->id;
-  waiting_.push_back({number, row, algorithm, protocol});
+  waiting_.push_back({row, algorithm, protocol});
+  entry->waiting = waiting_.size();
   return row.id;
 }
 
@@ -93,46 +95,43 @@ void CollectiveRows::plan(std::uint64_t number, std::uint32_t algorithm, std::ui
   entry->newPlan = true;
 }
 
-void CollectiveRows::store(Waiting& waiting) {
-  model::Collective& row = waiting.row;
-  if (Entry& entry = entries_[waiting.number % kRemembered]; entry.number == waiting.number) {
-    row.durNs = durationOf(entry);
-    entry.newDuration = false;
+// What is new goes to its row, waiting or stored; one whose record has not come yet keeps it.
+void CollectiveRows::settle(Entry& entry) {
+  if (!entry.hasRow)
+    return;
+  if (entry.waiting != 0) {
+    Waiting& waiting = waiting_[entry.waiting - 1];
+    waiting.row.durNs = durationOf(entry);
     if (entry.newPlan) {
       waiting.algorithm = entry.algorithm;
       waiting.protocol = entry.protocol;
     }
-    entry.newPlan = false;
+  } else {
+    if (entry.newDuration)
+      sink_.endCollective(entry.id, durationOf(entry));
+    if (entry.newPlan)
+      sink_.planCollective(entry.id, wordOf(entry.algorithm), wordOf(entry.protocol));
   }
-  row.algorithm = wordOf(waiting.algorithm);
-  row.protocol = wordOf(waiting.protocol);
-  sink_.add(row);
-}
-
-// One whose record has not come yet keeps what is new.
-void CollectiveRows::update(Entry& entry) {
-  entry.changed = false;
-  if (!entry.hasRow)
-    return;
-  if (entry.newDuration)
-    sink_.endCollective(entry.id, durationOf(entry));
-  if (entry.newPlan)
-    sink_.planCollective(entry.id, wordOf(entry.algorithm), wordOf(entry.protocol));
+  entry.waiting = 0;
   entry.newDuration = entry.newPlan = false;
 }
 
 void CollectiveRows::save() {
-  for (Waiting& waiting : waiting_)
-    store(waiting);
-  waiting_.clear();
   for (auto& [place, entry] : entries_) {
     if (!entry.changed)
       continue;
-    update(entry);
+    settle(entry);
+    entry.changed = false;
     StatePacker out;
     out.put(entry);
     sink_.setState(spool_, kState, static_cast<std::int64_t>(place), std::string_view(out.bytes()));
   }
+  for (auto& [row, algorithm, protocol] : waiting_) {
+    row.algorithm = wordOf(algorithm);
+    row.protocol = wordOf(protocol);
+    sink_.add(row);
+  }
+  waiting_.clear();
 }
 
 void CollectiveRows::restore(std::string_view blob) {

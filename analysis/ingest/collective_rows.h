@@ -9,6 +9,7 @@
 #include "analysis/ingest/row_sink.h"
 #include "analysis/model/event.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,17 +59,16 @@ class CollectiveRows {
     bool newPlan = false;      // likewise
     std::uint32_t algorithm = 0;
     std::uint32_t protocol = 0;
+    std::size_t waiting = 0;  // its row's place among those to be stored, + 1; 0: it is stored
   };
   struct Waiting {
-    std::uint64_t number;
     model::Collective row;  // without algorithm and protocol
     std::uint32_t algorithm;
     std::uint32_t protocol;
   };
   Entry* entryOf(std::uint64_t number);
   static model::OptionalInt durationOf(const Entry& entry);
-  void store(Waiting& waiting);
-  void update(Entry& entry);
+  void settle(Entry& entry);
   model::OptionalText wordOf(std::uint32_t id);
 
   RowSink& sink_;

@@ -178,6 +178,23 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
               ElementsAre("channels|4|2", "grouped|1|2", "launched_ns|105|2", "nccl_number|17|2"));
 }
 
+// More than are remembered come before they are stored.
+TEST(EnqueuedCollectives, ThatAreForgottenKeepWhatWasTold) {
+  Script script;
+  constexpr std::uint64_t kMany = 20'000;
+  for (std::uint64_t number = 1; number <= kMany; ++number) {
+    wire::Collective record = script.call(number, 10 * number, 10 * number + 1);
+    record.algorithm = 0;
+    script.plan(1, number, "TREE");
+    script.add(record);
+    script.addEndOnTheHost(number, 10 * number + 5);
+  }
+  IngestRig rig;
+  rig.ingest(script.spool);
+  EXPECT_THAT(rig.rows("SELECT algorithm, dur_ns, count(*) FROM collective GROUP BY 1, 2"),
+              ElementsAre("TREE|5|20000"));
+}
+
 TEST(EnqueuedCollectives, OfAnAbortedCommunicatorSaySo) {
   Script script;
   script.add(script.call(1, 100, 110));
