@@ -45,16 +45,17 @@ bool isOurPlugin(const char* item, std::size_t length) {
   return length == 13 && memcmp(item, "STATIC_PLUGIN", length) == 0;
 }
 
+// The first three of the variables.
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
-constexpr std::size_t kNcclLibrary = 4;
+constexpr std::size_t kNcclLibrary = 2;
 Variable gVariables[] = {
     {"LD_PRELOAD", Join::List, isOurLibrary, nullptr, {}},
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_NCCL_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_COUNTERS", Join::IfMissing, nullptr, nullptr, {}},
-    {"SONDE_NCCL_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_KERNEL_CHANNELS", Join::IfMissing, nullptr, nullptr, {}},
     {"NCCL_PROFILER_PLUGIN", Join::IfMissing, isOurPlugin, nullptr, {}},
     {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, nullptr, {}},
