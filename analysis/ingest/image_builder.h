@@ -203,6 +203,7 @@ class ImageBuilder {
   void dropEndedThreads();
   void unpack(std::string_view blob);
   Result<void> restoreMaps(std::string& blob);
+  void restoreCalledThread(std::int64_t tid, model::ThreadId row);
   Result<void> restoreProcess();
   Result<void> restoreOpenScopes();
   Result<void> restoreAllocations();

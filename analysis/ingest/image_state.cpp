@@ -164,7 +164,7 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
   SONDE_TRY_ASSIGN(store::Statement states,
                    sink_.writer().database().prepare(
                        "SELECT kind, key, value FROM ingest_state WHERE spool = ?1 "
-                       "ORDER BY kind"));  // the process before its threads
+                       "ORDER BY kind, key"));  // the process, its threads, "tid"
   states.bindAll(std::string_view(spool_));
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, states.step());
@@ -185,7 +185,7 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
     else if (kind == "stream")
       devices_.restoreStream(key, states.id<model::StreamId>(2));
     else if (kind == "tid")
-      threadsByTid_[states.integer(1)].push_back({0, states.id<model::ThreadId>(2), true});
+      restoreCalledThread(states.integer(1), states.id<model::ThreadId>(2));
     else if (kind == "process")
       process_.row.id = states.id<model::ProcessId>(2);
     else if (kind == "builder")
@@ -193,6 +193,13 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
     else if (kind == "thread")
       noteTid(*(threads_[key] = unpackThread(states.text(2))));
   }
+}
+
+// A thread of that kernel id that has more than calls took the row over.
+void ImageBuilder::restoreCalledThread(std::int64_t tid, model::ThreadId row) {
+  std::vector<ThreadOfTid>& same = threadsByTid_[tid];
+  if (same.empty())
+    same.push_back({0, row, true});
 }
 
 Result<void> ImageBuilder::restoreOpenScopes() {

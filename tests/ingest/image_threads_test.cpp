@@ -137,6 +137,40 @@ TEST_F(ImageThreads, KnowsTheThreadsOfTheRecorderBefore) {
               ElementsAre("1|api|20", "2|api|10", "2|operation|25", "3|api|10"));
 }
 
+TEST_F(ImageThreads, AKernelIdThatComesAgainIsAnotherThreadToTheNextRecorder) {
+  wire::DeviceCall deviceCall{};
+  deviceCall.header.detail = static_cast<std::uint8_t>(wire::DeviceCallKind::Runtime);
+  deviceCall.beginTicks = 5;
+  deviceCall.endTicks = 8;
+  deviceCall.tid = 3;
+  {
+    const auto image = builder();
+    image->begin();
+    define(*image, 9);
+    image->addRecords(9, bytesOf(deviceCall, wire::RecordKind::DeviceCall));  // heard of by this
+    define(*image, 3);
+    end(*image, 3);
+    image->save();
+  }
+  const auto image = builder();
+  const auto restored = image->restore();
+  ASSERT_TRUE(restored && *restored);
+  wire::ThreadDefinition again{};
+  again.header.kind = wire::DefinitionKind::Thread;
+  again.thread = 4;
+  again.tid = 3;
+  again.startTicks = 50;
+  image->define(std::as_bytes(std::span(&again, 1)));
+  image->definitionsDone();
+  deviceCall.beginTicks = 20;
+  deviceCall.endTicks = 25;
+  image->addRecords(9, bytesOf(deviceCall, wire::RecordKind::DeviceCall));
+  image->finish({}, {});
+  EXPECT_THAT(rows("SELECT id, start_ns, end_ns FROM thread WHERE tid = 3 ORDER BY id"),
+              ElementsAre("2|10|40", "3|50|-"));
+  EXPECT_THAT(rows("SELECT thread_id FROM slice ORDER BY start_ns"), ElementsAre("2", "2"));
+}
+
 TEST_F(ImageThreads, KnowsTheIterationsOfTheRecorderBefore) {
   const auto begin = [](ImageBuilder& image, std::uint32_t token, std::uint64_t ticks) {
     wire::ScopeBegin record{};
