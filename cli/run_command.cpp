@@ -78,6 +78,11 @@ void RunCommand::declare(CLI::App& app) {
       ->type_name("graph|node");
   app.add_option("--counters", counters_, "measure these hardware counters of the GPU by operation")
       ->type_name("SET|METRIC,...");
+  app.add_option("--cuda-unified-memory",
+                 options_.cuda.unifiedMemory,
+                 "record how CUDA moves pages of managed memory, and its page faults")
+      ->check(CLI::IsMember({"off", "transfers", "faults"}))
+      ->type_name("off|transfers|faults");
   app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")

@@ -5,6 +5,7 @@
 #include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/ingest/collective_kernels.h"
 #include "analysis/ingest/device_calls.h"
+#include "analysis/ingest/device_launches.h"
 #include "analysis/ingest/device_metrics.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"

@@ -110,6 +110,7 @@ Environment injectedEnvironment(const Environment& base,
   unsetVariable(environment, "SONDE_COUNTERS");
   if (!request.cuda.counters.empty())
     setVariable(environment, "SONDE_COUNTERS", request.cuda.counters);
+  setVariable(environment, "SONDE_CUDA_UNIFIED_MEMORY", request.cuda.unifiedMemory);
   return environment;
 }
 

@@ -22,7 +22,8 @@ using store::Statement;
 
 // What the recorder stored stands at depth 0 of lane 0 and has no parent.
 constexpr std::string_view kIsCall =
-    "s.kind = 'api' AND s.category IN ('cuda_runtime', 'cuda_driver', 'overhead')";
+    "s.kind IN ('api', 'mark') AND s.category IN ('cuda_runtime', 'cuda_driver', 'overhead', "
+    "'unified_memory')";
 
 class CallPlacer {
  public:
@@ -121,40 +122,6 @@ class CallPlacer {
   std::vector<Slice> holders_;  // those that may hold what comes, by start
 };
 
-// Of several calls with one correlation, a runtime's and a driver's, the outer one.
-constexpr std::string_view kLaunches =
-    "CREATE TEMP TABLE launch AS SELECT t.process_id, s.correlation_id, s.id, s.scope_id, "
-    "min(s.depth), s.start_ns FROM slice s JOIN thread t ON t.id = s.thread_id WHERE "
-    "s.correlation_id IS NOT NULL AND s.kind = 'api' GROUP BY 1, 2;"
-    "CREATE UNIQUE INDEX temp.launch_by_correlation ON launch(process_id, correlation_id);";
-
-constexpr std::string_view kJoinWork =
-    "UPDATE {0} SET (launch_slice_id, scope_id) = (SELECT l.id, l.scope_id FROM temp.launch l "
-    "WHERE l.process_id = (SELECT process_id FROM stream WHERE id = {0}.stream_id) AND "
-    "l.correlation_id = {0}.correlation_id) WHERE launch_slice_id IS NULL AND correlation_id IS "
-    "NOT NULL";
-
-constexpr std::string_view kTimeRecords =
-    "UPDATE sync SET start_ns = coalesce((SELECT l.start_ns FROM temp.launch l WHERE l.process_id "
-    "= sync.process_id AND l.correlation_id = sync.correlation_id), start_ns) WHERE kind = "
-    "'record' AND start_ns = 0";
-
-// What had not begun when its process ended is where it was launched.
-constexpr std::string_view kPlaceUnfinished =
-    "UPDATE {0} SET start_ns = coalesce((SELECT s.start_ns + coalesce(s.dur_ns, 0) FROM slice s "
-    "WHERE s.id = {0}.launch_slice_id), (SELECT p.end_ns FROM stream r JOIN process p ON p.id = "
-    "r.process_id WHERE r.id = {0}.stream_id), 0) WHERE start_ns = 0";
-
-constexpr std::string_view kJoinWaits =
-    "CREATE TEMP TABLE event_record AS SELECT process_id, event_id, start_ns, id FROM sync WHERE "
-    "kind = 'record' AND event_id IS NOT NULL;"
-    "CREATE INDEX temp.event_record_by_time ON event_record(process_id, event_id, start_ns);"
-    "UPDATE sync SET waits_for_id = (SELECT r.id FROM temp.event_record r WHERE r.process_id = "
-    "sync.process_id AND r.event_id = sync.event_id AND r.start_ns <= sync.start_ns ORDER BY "
-    "r.start_ns DESC LIMIT 1) WHERE waits_for_id IS NULL AND kind IN ('wait', 'event') AND "
-    "event_id IS NOT NULL;"
-    "DROP TABLE temp.event_record;";
-
 }  // namespace
 
 Result<void> placeDeviceCalls(Database& trace) {
@@ -179,24 +146,6 @@ Result<void> placeDeviceCalls(Database& trace) {
       return {};
     SONDE_TRY(placer.take(slices));
   }
-}
-
-Result<void> joinLaunches(Database& trace) {
-  SONDE_TRY_ASSIGN(
-      const std::int64_t any,
-      trace.queryInteger("SELECT EXISTS (SELECT 1 FROM kernel WHERE launch_slice_id IS NULL) OR "
-                         "EXISTS (SELECT 1 FROM copy WHERE launch_slice_id IS NULL) OR EXISTS "
-                         "(SELECT 1 FROM sync)"));
-  if (any == 0)
-    return {};
-  SONDE_TRY(trace.exec(kLaunches));
-  for (const std::string_view table : {"kernel", "copy"})
-    SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kJoinWork), table)));
-  for (const std::string_view table : {"kernel", "copy"})
-    SONDE_TRY(trace.exec(fmt::format(fmt::runtime(kPlaceUnfinished), table)));
-  SONDE_TRY(trace.exec(kTimeRecords));
-  SONDE_TRY(trace.exec(kJoinWaits));
-  return trace.exec("DROP TABLE temp.launch");
 }
 
 }  // namespace sonde::ingest

@@ -50,6 +50,7 @@ struct Store {
     if (!launch)
       return;
     work.launchSliceId = model::SliceId{launch->slice};
+    work.launchDelayNs = work.startNs - shiftNs - launch->startNs;
     work.scopeId = model::SliceId{launch->scope};
   }
   Result<void> operator()(model::Kernel& row) const {

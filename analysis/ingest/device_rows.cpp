@@ -47,6 +47,12 @@ CopyWord copyWord(std::uint8_t number) {
       return {"HtoH", CopyKind::HostToHost};
     case wire::DeviceCopyKind::PeerToPeer:
       return {"PtoP", CopyKind::PeerToPeer};
+    case wire::DeviceCopyKind::UnifiedHostToDevice:
+      return {"Unified HtoD", CopyKind::HostToDevice};
+    case wire::DeviceCopyKind::UnifiedDeviceToHost:
+      return {"Unified DtoH", CopyKind::DeviceToHost};
+    case wire::DeviceCopyKind::UnifiedPeerToPeer:
+      return {"Unified DtoD", CopyKind::DeviceToDevice};
     case wire::DeviceCopyKind::Set:
       return {"", CopyKind::Set};
     case wire::DeviceCopyKind::Other:
@@ -86,8 +92,8 @@ std::string uuidText(const std::uint8_t (&uuid)[16]) {
 }  // namespace
 
 DeviceRows::Span DeviceRows::spanOf(std::uint64_t beginTicks, std::uint64_t endTicks) {
-  if (beginTicks == 0)  // it had not begun when the process ended; joinLaunches() places it
-    return {0, {}};
+  if (beginTicks == 0)  // joinLaunches() places it: with what it was launched by, before then
+    return {-lastNs_, {}};
   const std::int64_t startNs = time_.toNs(beginTicks);
   const bool hasEnd = endTicks >= beginTicks && endTicks != 0;
   const std::int64_t endNs = hasEnd ? time_.toNs(endTicks) : startNs;
@@ -218,7 +224,10 @@ std::int64_t DeviceRows::add(const wire::DeviceCopy& record) {
     row.pinned = pinned(record.to);
   if (record.header.subject != 0)
     row.peerDeviceId = deviceOf(record.header.subject - 1);
-  return sink_.add(row).value;
+  const model::CopyId id = sink_.add(row);
+  if (const std::string_view cause = migrationCauseWord(record.cause); !cause.empty())
+    sink_.add(model::Arg{model::Owner::Copy, id.value, sink_.intern("cause"), cause});
+  return id.value;
 }
 
 void DeviceRows::keep(std::uint64_t recordId, model::SyncId id) {
@@ -257,29 +266,6 @@ std::int64_t DeviceRows::add(const wire::DeviceSync& record) {
   return id.value;
 }
 
-void DeviceRows::add(const wire::DeviceMemory& record) {
-  const std::int64_t ns = time_.toNs(record.ticks);
-  lastNs_ = std::max(lastNs_, ns);
-  const auto open = allocations_.find(record.address);
-  if (open != allocations_.end()) {
-    // An address that is given anew was freed, if nobody said so.
-    open->second.freeNs = std::max(ns, open->second.allocNs);
-    sink_.update(open->second);
-    allocations_.erase(open);
-  }
-  if ((record.header.detail & wire::DeviceMemory::kFree) != 0)
-    return;
-  model::Allocation row;
-  row.processId = process_.row.id;
-  if (record.header.subject != 0)
-    row.deviceId = deviceOf(record.header.subject - 1);
-  row.address = static_cast<std::int64_t>(record.address);
-  row.bytes = static_cast<std::int64_t>(record.bytes);
-  row.allocNs = ns;
-  row.id = sink_.add(row);
-  allocations_.emplace(record.address, row);
-}
-
 void DeviceRows::add(const wire::DeviceMetric& record, model::ThreadId thread) {
   const Span span = spanOf(record.beginTicks, record.endTicks);
   model::DeviceMetric row;
@@ -290,10 +276,6 @@ void DeviceRows::add(const wire::DeviceMetric& record, model::ThreadId thread) {
   row.durNs = span.durNs.value_or(0);
   row.value = record.value;
   sink_.add(row);
-}
-
-void DeviceRows::restore(const model::Allocation& open) {
-  allocations_.emplace(static_cast<std::uint64_t>(open.address), open);
 }
 
 }  // namespace sonde::ingest

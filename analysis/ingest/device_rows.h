@@ -1,6 +1,6 @@
-// Makes rows of what a process' devices did: kernels, copies, synchronisation, memory. They are
+// Makes rows of what a process' devices did: kernels, copies, synchronisation. They are
 // told of late and in no order; which call launched what, and where calls stand among the slices of
-// their threads, is found when all are there (store/device_calls).
+// their threads, is found when all are there (device_calls.h).
 //
 // Part of one ImageBuilder, on its thread.
 #pragma once
@@ -13,6 +13,7 @@
 #include "collector/wire/definitions.h"
 #include "collector/wire/device_records.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -39,15 +40,17 @@ class DeviceRows {
   std::int64_t add(const wire::Kernel& record);
   std::int64_t add(const wire::DeviceCopy& record);
   std::int64_t add(const wire::DeviceSync& record);
-  void add(const wire::DeviceMemory& record);
   void add(const wire::DeviceMetric& record, model::ThreadId thread);
 
   // What an earlier recorder left as state.
   void restoreDevice(std::uint32_t ordinal, model::DeviceId id) { devices_[ordinal] = id; }
   void restoreStream(std::uint32_t number, model::StreamId id) { streams_[number] = id; }
 
-  void restore(const model::Allocation& open);
+  // The row of the process's device of this number.
+  model::DeviceId deviceOf(std::uint32_t ordinal);
 
+  // All that has been heard of so far had happened by then.
+  void heardAt(std::int64_t ns) noexcept { lastNs_ = std::max(lastNs_, ns); }
   std::int64_t lastNs() const noexcept { return lastNs_; }
 
  private:
@@ -58,7 +61,6 @@ class DeviceRows {
   template <typename Record>
   model::DeviceWork workOf(const Record& record, model::StringId name);
   Span spanOf(std::uint64_t beginTicks, std::uint64_t endTicks);
-  model::DeviceId deviceOf(std::uint32_t ordinal);
   model::DeviceId knownDevice(std::string_view uuid);
   model::StringId kernelName(std::uint32_t name);
   void keep(std::uint64_t recordId, model::SyncId id);
@@ -74,8 +76,7 @@ class DeviceRows {
   std::map<std::pair<std::uint32_t, std::uint32_t>, model::StreamId> streamRows_;
   std::unordered_map<std::uint64_t, model::SyncId> records_;  // of events, the latest
   std::deque<std::uint64_t> recordOrder_;
-  std::unordered_map<std::uint64_t, model::Allocation> allocations_;  // by address, not freed yet
-  std::unordered_map<std::uint32_t, model::StringId> kernelNames_;    // by that of the dictionary
+  std::unordered_map<std::uint32_t, model::StringId> kernelNames_;  // by that of the dictionary
   std::int64_t lastNs_ = 0;
 };
 

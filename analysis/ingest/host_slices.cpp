@@ -108,7 +108,8 @@ Result<void> HostSlices::place(Staged& slice) {
                                model::isScope(slice.kind),
                                slice.kind == model::SliceKind::Range});
   if (slice.hasCorrelation && slice.kind == model::SliceKind::Api)
-    SONDE_TRY(launches_.add({slice.process, slice.correlation, slice.id, slice.place.scope}));
+    SONDE_TRY(launches_.add(
+        {slice.process, slice.correlation, slice.id, slice.place.scope, slice.startNs}));
   return placed_.add(slice);
 }
 

@@ -28,6 +28,7 @@ struct Launch {
   std::int64_t correlation = 0;
   std::int64_t slice = 0;
   std::int64_t scope = 0;
+  std::int64_t startNs = 0;
 };
 
 class HostSlices {

@@ -70,6 +70,7 @@ ImageBuilder::ImageBuilder(
       process_(process),
       probeMask_(probeMask),
       devices_(sink_, time_, spool_, process_, dictionary_),
+      memory_(sink_, time_, spool_, process_, devices_),
       collectives_(sink_, spool_, dictionary_) {}
 
 void ImageBuilder::begin() {

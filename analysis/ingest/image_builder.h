@@ -10,6 +10,7 @@
 #include "analysis/ingest/collective_rows.h"
 #include "analysis/ingest/device_rows.h"
 #include "analysis/ingest/dictionary.h"
+#include "analysis/ingest/memory_rows.h"
 #include "analysis/ingest/process_row.h"
 #include "analysis/ingest/row_sink.h"
 #include "analysis/ingest/state_codec.h"
@@ -154,6 +155,8 @@ class ImageBuilder {
   // gets its row now.
   model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns);
   void noteTid(const Thread& thread);
+  void addMemoryMark(const wire::DeviceMemory& record, std::string_view name);
+  void addExternalId(const wire::DeviceCall& record);
   Thread& threadOf(std::uint32_t index);
   Thread& addThread(const wire::ThreadDefinition& definition);
   std::int64_t advance(Thread& thread, std::uint64_t ticks);
@@ -203,10 +206,9 @@ class ImageBuilder {
   void dropEndedThreads();
   void unpack(std::string_view blob);
   Result<void> restoreMaps(std::string& blob);
-  void restoreCalledThread(std::int64_t tid, model::ThreadId row);
   Result<void> restoreProcess();
   Result<void> restoreOpenScopes();
-  Result<void> restoreAllocations();
+  void restoreCalledThread(std::int64_t tid, model::ThreadId row);
 
   RowSink& sink_;
   TimeBase time_;
@@ -215,6 +217,7 @@ class ImageBuilder {
   std::uint32_t probeMask_;
   Dictionary dictionary_;
   DeviceRows devices_;
+  MemoryRows memory_;
   CollectiveRows collectives_;
   ImageCounts counts_;
   // Those that may still write, and those that did since the last save(); of the others the trace
@@ -238,6 +241,7 @@ class ImageBuilder {
   std::vector<ThreadIteration> pastIterations_;  // the latest of those that have ended
   std::int64_t nextIteration_ = 0;
   std::uint64_t notFollowed_ = 0;
+  std::int64_t nextExternal_ = 0;
   std::int64_t lastNs_ = 0;
 };
 

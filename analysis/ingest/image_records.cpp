@@ -1,4 +1,6 @@
 // The records of ImageBuilder: what each kind becomes.
+#include "analysis/ingest/device_calls.h"
+#include "analysis/ingest/device_launches.h"
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
 #include "analysis/ingest/wire_words.h"
@@ -270,6 +272,8 @@ model::ThreadId ImageBuilder::threadOfTid(std::int32_t tid, std::int64_t ns) {
 // Where it stands among the slices of its thread is found when all are there.
 void ImageBuilder::onDeviceCall(Thread&, const std::byte* at) {
   const auto record = loadRecord<wire::DeviceCall>(at);
+  if (record.header.detail == static_cast<std::uint8_t>(wire::DeviceCallKind::ExternalId))
+    return addExternalId(record);
   const std::int64_t startNs = time_.toNs(record.beginTicks);
   const std::int64_t endNs = std::max(startNs, time_.toNs(record.endTicks));
   lastNs_ = std::max(lastNs_, endNs);
@@ -290,13 +294,59 @@ void ImageBuilder::onDeviceCall(Thread&, const std::byte* at) {
 
 template <typename Record>
 void ImageBuilder::onDevice(Thread&, const std::byte* at) {
+  devices_.heardAt(lastNs_);
   if (devices_.add(loadRecord<Record>(at)) == 0)
     ++counts_.damaged;
   lastNs_ = std::max(lastNs_, devices_.lastNs());
 }
 
 void ImageBuilder::onDeviceMemory(Thread&, const std::byte* at) {
-  devices_.add(loadRecord<wire::DeviceMemory>(at));
+  const auto record = loadRecord<wire::DeviceMemory>(at);
+  lastNs_ = std::max(lastNs_, time_.toNs(record.beginTicks));
+  if (const std::string_view name = managedMemoryWord(record.header.detail); !name.empty())
+    addMemoryMark(record, name);
+  else
+    memory_.add(record);
+}
+
+// CUPTI does not say which thread it was: the process's first has the mark.
+void ImageBuilder::addMemoryMark(const wire::DeviceMemory& record, std::string_view name) {
+  using wire::DeviceMemoryKind;
+  const auto kind = static_cast<DeviceMemoryKind>(record.header.detail);
+  model::Slice slice;
+  slice.startNs = time_.toNs(record.beginTicks);
+  slice.durNs = 0;
+  slice.threadId = threadOfTid(static_cast<std::int32_t>(process_.row.pid), slice.startNs);
+  slice.kind = model::SliceKind::Mark;
+  slice.category = kManagedMemory;
+  slice.nameId = sink_.intern(name);
+  const std::int64_t id = sink_.add(slice).value;
+  const auto add = [&](std::string_view key, model::ArgValue value) {
+    addArg(model::Owner::Slice, id, sink_.intern(key), value);
+  };
+  add("address", signedOf(record.address));
+  if (record.header.subject != 0)
+    add("device", std::int64_t{record.header.subject} - 1);
+  if (record.endTicks > record.beginTicks)
+    add("duration_ns", time_.toNs(record.endTicks) - slice.startNs);
+  if (record.value != 0)
+    add(kind == DeviceMemoryKind::CpuPageFault   ? "instruction"
+        : kind == DeviceMemoryKind::GpuPageFault ? "faults"
+                                                 : "bytes",
+        signedOf(record.value));
+  if (const auto cause = memoryCauseWord(record.header.detail, record.cause); !cause.empty())
+    add(kind == DeviceMemoryKind::RemoteMap ? "cause" : "access", cause);
+}
+
+// The call may come later: joinExternalIds() finds it.
+void ImageBuilder::addExternalId(const wire::DeviceCall& record) {
+  StatePacker out;
+  out.put(ExternalId{process_.row.id.value,
+                     record.correlation,
+                     dictionary_.name(sink_, record.header.subject).value,
+                     signedOf(record.beginTicks),
+                     lastNs_});
+  sink_.setState(spool_, kExternalIds, nextExternal_++, std::string_view(out.bytes()));
 }
 
 void ImageBuilder::onDeviceMetric(Thread& thread, const std::byte* at) {

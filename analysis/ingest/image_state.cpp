@@ -1,5 +1,6 @@
 // What ImageBuilder keeps in the trace's recorder tables so that it can be made anew in the same
 // state.
+#include "analysis/ingest/device_launches.h"
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/wire_words.h"
 
@@ -184,6 +185,10 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       devices_.restoreDevice(key, states.id<model::DeviceId>(2));
     else if (kind == "stream")
       devices_.restoreStream(key, states.id<model::StreamId>(2));
+    else if (kind == MemoryRows::kPoolSize || kind == MemoryRows::kPoolUsed)
+      memory_.restorePool(kind, states.integer(1), states.id<model::CounterId>(2));
+    else if (kind == kExternalIds)
+      nextExternal_ = states.integer(1) + 1;
     else if (kind == "tid")
       restoreCalledThread(states.integer(1), states.id<model::ThreadId>(2));
     else if (kind == "process")
@@ -239,27 +244,6 @@ Result<void> ImageBuilder::restoreProcess() {
   return {};
 }
 
-Result<void> ImageBuilder::restoreAllocations() {
-  SONDE_TRY_ASSIGN(store::Statement rows,
-                   sink_.writer().database().prepare(
-                       "SELECT id, device_id, address, bytes, alloc_ns FROM allocation WHERE "
-                       "process_id = ?1 AND free_ns IS NULL"));
-  rows.bindAll(process_.row.id);
-  for (;;) {
-    SONDE_TRY_ASSIGN(const bool more, rows.step());
-    if (!more)
-      return {};
-    model::Allocation open;
-    open.id = rows.id<model::AllocationId>(0);
-    open.processId = process_.row.id;
-    open.deviceId = rows.id<model::DeviceId>(1);
-    open.address = rows.integer(2);
-    open.bytes = rows.integer(3);
-    open.allocNs = rows.integer(4);
-    devices_.restore(open);
-  }
-}
-
 Result<bool> ImageBuilder::restore() {
   std::string blob;
   SONDE_TRY(restoreMaps(blob));
@@ -268,7 +252,7 @@ Result<bool> ImageBuilder::restore() {
   SONDE_TRY(restoreProcess());
   unpack(blob);
   SONDE_TRY(restoreOpenScopes());
-  SONDE_TRY(restoreAllocations());
+  SONDE_TRY(memory_.restoreAllocations());
   dropEndedThreads();
   return true;
 }

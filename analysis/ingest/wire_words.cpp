@@ -1,7 +1,5 @@
 #include "analysis/ingest/wire_words.h"
 
-#include "collector/wire/device_records.h"
-
 #include <algorithm>
 #include <array>
 
@@ -79,8 +77,42 @@ std::string_view deviceCallWord(std::uint8_t number) noexcept {
     case wire::DeviceCallKind::Overhead:
     case wire::DeviceCallKind::Compile:
       return "overhead";
+    case wire::DeviceCallKind::ExternalId:
+      break;
   }
   return probeWord(wire::Probe::Cuda);
+}
+
+std::string_view managedMemoryWord(std::uint8_t number) noexcept {
+  switch (static_cast<wire::DeviceMemoryKind>(number)) {
+    case wire::DeviceMemoryKind::CpuPageFault:
+      return "CPU page fault";
+    case wire::DeviceMemoryKind::GpuPageFault:
+      return "GPU page fault";
+    case wire::DeviceMemoryKind::Thrashing:
+      return "Memory thrashing";
+    case wire::DeviceMemoryKind::Throttling:
+      return "Memory throttling";
+    case wire::DeviceMemoryKind::RemoteMap:
+      return "Remote memory mapping";
+    default:
+      return {};
+  }
+}
+
+std::string_view memoryCauseWord(std::uint8_t kind, std::uint32_t cause) noexcept {
+  constexpr std::array<std::string_view, 5> kAccesses = {"", "read", "write", "atomic", "prefetch"};
+  constexpr std::array<std::string_view, 6> kMappings = {
+      "", "coherence", "thrashing", "policy", "out of memory", "eviction"};
+  const bool isMapping =
+      static_cast<wire::DeviceMemoryKind>(kind) == wire::DeviceMemoryKind::RemoteMap;
+  return isMapping ? at(kMappings, cause) : at(kAccesses, cause);
+}
+
+std::string_view migrationCauseWord(wire::MigrationCause cause) noexcept {
+  constexpr std::array<std::string_view, 6> kCauses = {
+      "", "user", "coherence", "prefetch", "eviction", "access counters"};
+  return at(kCauses, static_cast<std::size_t>(cause));
 }
 
 std::string_view lossWord(wire::LossReason reason) noexcept {

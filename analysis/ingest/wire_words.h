@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/model/words.h"
-#include "collector/wire/records.h"
+#include "collector/wire/device_records.h"
 
 #include <optional>
 #include <string_view>
@@ -18,6 +18,11 @@ std::string_view recordWord(wire::RecordKind kind) noexcept;
 // `loss.reason`.
 // The category of a device call's slice.
 std::string_view deviceCallWord(std::uint8_t number) noexcept;
+// What a mark says of managed memory; empty for other kinds of wire::DeviceMemoryKind.
+std::string_view managedMemoryWord(std::uint8_t number) noexcept;
+// Empty where it is not known. `cause`: of a mark of that kind.
+std::string_view memoryCauseWord(std::uint8_t kind, std::uint32_t cause) noexcept;
+std::string_view migrationCauseWord(wire::MigrationCause cause) noexcept;
 std::string_view lossWord(wire::LossReason reason) noexcept;
 
 // The model's value of the same number; nothing when the number is none.

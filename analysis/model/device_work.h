@@ -25,7 +25,8 @@ struct DeviceWork {
   OptionalInt durNs{};
   OptionalInt correlationId{};
   SliceId launchSliceId{};
-  SliceId scopeId{};  // of the launch
+  OptionalInt launchDelayNs{};  // from the begin of the launch to startNs
+  SliceId scopeId{};            // of the launch
   OptionalInt queuedNs{};
   OptionalInt submittedNs{};
   OptionalInt graphId{};
@@ -86,6 +87,9 @@ struct Allocation {
   OptionalInt freeNs{};
   SliceId scopeId{};
   StackId stackId{};
+  OptionalInt pool{};  // address of the memory pool that it is from
+  OptionalInt correlationId{};
+  SliceId sliceId{};  // the call that made it
 };
 
 }  // namespace sonde::model

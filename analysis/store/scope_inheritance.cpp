@@ -170,11 +170,14 @@ Result<void> inheritScopes(Database& trace) {
   SONDE_TRY_ASSIGN(const auto processes, readBackwards(trace));
   for (const auto& [processId, backwards] : processes)
     SONDE_TRY(ProcessPass(trace, backwards).run(processId));
-  for (const std::string_view table : {"kernel", "copy"})
-    SONDE_TRY(trace.exec(fmt::format(
-        "UPDATE {} SET scope_id = (SELECT s.scope_id FROM slice s WHERE s.id = launch_slice_id) "
-        "WHERE scope_id IS NULL AND launch_slice_id IS NOT NULL",
-        table)));
+  constexpr std::pair<std::string_view, std::string_view> kOfCalls[] = {
+      {"kernel", "launch_slice_id"}, {"copy", "launch_slice_id"}, {"allocation", "slice_id"}};
+  for (const auto& [table, call] : kOfCalls)
+    SONDE_TRY(trace.exec(
+        fmt::format("UPDATE {0} SET scope_id = (SELECT s.scope_id FROM slice s WHERE s.id = {1}) "
+                    "WHERE scope_id IS NULL AND {1} IS NOT NULL",
+                    table,
+                    call)));
   return {};
 }
 

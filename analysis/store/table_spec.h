@@ -74,11 +74,13 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
      "scope_how, correlation_id, stack_id"},
     {"kernel",
      "id, stream_id, name_id, start_ns, dur_ns, correlation_id, launch_slice_id, scope_id, "
-     "queued_ns, submitted_ns, graph_id, graph_node_id, bytes, grid_x, grid_y, grid_z, block_x, "
+     "launch_delay_ns, queued_ns, submitted_ns, graph_id, graph_node_id, bytes, grid_x, grid_y, "
+     "grid_z, block_x, "
      "block_y, block_z, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes"},
     {"copy",
      "id, stream_id, name_id, start_ns, dur_ns, correlation_id, launch_slice_id, scope_id, "
-     "queued_ns, submitted_ns, graph_id, graph_node_id, bytes, kind, peer_device_id, pinned"},
+     "launch_delay_ns, queued_ns, submitted_ns, graph_id, graph_node_id, bytes, kind, "
+     "peer_device_id, pinned"},
     {"sync",
      "id, process_id, stream_id, kind, event_id, waits_for_id, start_ns, dur_ns, correlation_id"},
     {"arg", "owner, owner_id, key_id, value"},
@@ -101,7 +103,8 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"stack", "id, parent_id, frame_id"},
     {"stack_sample", "thread_id, ts_ns, stack_id, weight, truncated"},
     {"allocation",
-     "id, process_id, device_id, address, bytes, alloc_ns, free_ns, scope_id, stack_id"},
+     "id, process_id, device_id, address, bytes, alloc_ns, free_ns, scope_id, stack_id, "
+     "pool, correlation_id, slice_id"},
     {"device_metric", "slice_id, thread_id, device_id, name_id, start_ns, dur_ns, value"},
     {"overhead", "probe, api, mean_ns, error_ns, n, method, process_id"},
     {"probe_call", "thread_id, iteration_id, probe, api, recorded, unrecorded"},

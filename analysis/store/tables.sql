@@ -42,13 +42,15 @@ CREATE TABLE slice(id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL REFERENCES
 -- What the device did ---------------------------------------------------------------------------------------------
 CREATE TABLE kernel(id INTEGER PRIMARY KEY, stream_id INTEGER NOT NULL REFERENCES stream,
   name_id INTEGER NOT NULL REFERENCES string, start_ns INTEGER NOT NULL, dur_ns INTEGER, correlation_id INTEGER,
-  launch_slice_id INTEGER REFERENCES slice, scope_id INTEGER REFERENCES slice, queued_ns INTEGER, submitted_ns INTEGER,
+  launch_slice_id INTEGER REFERENCES slice, scope_id INTEGER REFERENCES slice,
+  launch_delay_ns INTEGER, queued_ns INTEGER, submitted_ns INTEGER,
   graph_id INTEGER, graph_node_id INTEGER, bytes INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,
   block_x INTEGER, block_y INTEGER, block_z INTEGER, registers INTEGER, static_shared_bytes INTEGER,
   dynamic_shared_bytes INTEGER, local_bytes INTEGER);
 CREATE TABLE copy(id INTEGER PRIMARY KEY, stream_id INTEGER NOT NULL REFERENCES stream,
   name_id INTEGER NOT NULL REFERENCES string, start_ns INTEGER NOT NULL, dur_ns INTEGER, correlation_id INTEGER,
-  launch_slice_id INTEGER REFERENCES slice, scope_id INTEGER REFERENCES slice, queued_ns INTEGER, submitted_ns INTEGER,
+  launch_slice_id INTEGER REFERENCES slice, scope_id INTEGER REFERENCES slice,
+  launch_delay_ns INTEGER, queued_ns INTEGER, submitted_ns INTEGER,
   graph_id INTEGER, graph_node_id INTEGER, bytes INTEGER,
   kind TEXT NOT NULL CHECK(kind IN ('host_to_device', 'device_to_host', 'device_to_device', 'host_to_host',
     'peer_to_peer', 'set', 'other')),
@@ -125,7 +127,8 @@ CREATE TABLE stack_sample(thread_id INTEGER NOT NULL REFERENCES thread, ts_ns IN
   stack_id INTEGER REFERENCES stack, weight INTEGER NOT NULL, truncated INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process, device_id INTEGER REFERENCES device,
   address INTEGER NOT NULL, bytes INTEGER NOT NULL, alloc_ns INTEGER NOT NULL, free_ns INTEGER,
-  scope_id INTEGER REFERENCES slice, stack_id INTEGER REFERENCES stack);
+  scope_id INTEGER REFERENCES slice, stack_id INTEGER REFERENCES stack, pool INTEGER, correlation_id INTEGER,
+  slice_id INTEGER REFERENCES slice);
 
 -- What recording cost, and what it missed ---------------------------------------------------------------------------
 CREATE TABLE overhead(probe TEXT NOT NULL, api TEXT NOT NULL, mean_ns REAL NOT NULL, error_ns REAL, n INTEGER,

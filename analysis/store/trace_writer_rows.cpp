@@ -262,7 +262,10 @@ Result<model::AllocationId> TraceWriter::add(const model::Allocation& row) {
                               row.allocNs,
                               row.freeNs,
                               row.scopeId,
-                              row.stackId);
+                              row.stackId,
+                              row.pool,
+                              row.correlationId,
+                              row.sliceId);
 }
 
 Result<void> TraceWriter::add(const model::DeviceMetric& row) {

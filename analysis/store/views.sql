@@ -101,7 +101,8 @@ SELECT k.id,
   k.registers,
   k.static_shared_bytes,
   k.dynamic_shared_bytes,
-  k.local_bytes
+  k.local_bytes,
+  k.launch_delay_ns
 FROM kernel k JOIN stream r ON r.id = k.stream_id JOIN process p ON p.id = r.process_id
   LEFT JOIN device d ON d.id = r.device_id LEFT JOIN string n ON n.id = k.name_id
   LEFT JOIN slice o ON o.id = k.scope_id LEFT JOIN string m ON m.id = o.name_id;
@@ -131,7 +132,8 @@ SELECT k.id,
   k.graph_node_id,
   k.bytes,
   k.kind,
-  k.pinned
+  k.pinned,
+  k.launch_delay_ns
 FROM copy k JOIN stream r ON r.id = k.stream_id JOIN process p ON p.id = r.process_id
   LEFT JOIN device d ON d.id = r.device_id LEFT JOIN string n ON n.id = k.name_id
   LEFT JOIN slice o ON o.id = k.scope_id LEFT JOIN string m ON m.id = o.name_id;

@@ -135,6 +135,7 @@ struct TraceWriter::State {
                         work.correlationId,
                         work.launchSliceId,
                         work.scopeId,
+                        work.launchDelayNs,
                         work.queuedNs,
                         work.submittedNs,
                         work.graphId,

@@ -161,14 +161,25 @@ bool nameThread(std::int32_t tid, std::uint32_t name) noexcept {
   return true;
 }
 
+namespace {
+
+std::atomic<std::uint64_t>& lossOf(Probe probe, RecordKind kind, LossReason reason) noexcept {
+  const bool attachedNow = gForkPage->generation.load(std::memory_order_relaxed) != 0;
+  wire::LossCounters& loss = attachedNow ? *gSpool.loss : gForkPage->missed;
+  return loss.count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)];
+}
+
+}  // namespace
+
 [[gnu::cold, gnu::noinline]] void countLoss(Probe probe,
                                             RecordKind kind,
                                             LossReason reason,
                                             std::uint32_t count) noexcept {
-  const bool attachedNow = gForkPage->generation.load(std::memory_order_relaxed) != 0;
-  wire::LossCounters& loss = attachedNow ? *gSpool.loss : gForkPage->missed;
-  loss.count[static_cast<int>(probe)][static_cast<int>(kind)][static_cast<int>(reason)].fetch_add(
-      count, std::memory_order_relaxed);
+  lossOf(probe, kind, reason).fetch_add(count, std::memory_order_relaxed);
+}
+
+void uncountLoss(Probe probe, RecordKind kind, LossReason reason, std::uint32_t count) noexcept {
+  lossOf(probe, kind, reason).fetch_sub(count, std::memory_order_relaxed);
 }
 
 }  // namespace sonde::core

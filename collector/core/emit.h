@@ -99,5 +99,10 @@ void countLoss(wire::Probe probe,
                wire::RecordKind kind,
                wire::LossReason reason,
                std::uint32_t count = 1) noexcept;
+// Takes back so many of those, which were not lost after all.
+void uncountLoss(wire::Probe probe,
+                 wire::RecordKind kind,
+                 wire::LossReason reason,
+                 std::uint32_t count) noexcept;
 
 }  // namespace sonde::core

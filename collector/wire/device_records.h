@@ -16,12 +16,13 @@ namespace sonde::wire {
 enum class DeviceCallKind : std::uint8_t {
   Runtime = 1,
   Driver = 2,
-  Overhead = 3,  // what tracing cost the thread; no call of the program's
-  Compile = 4,   // just-in-time compilation
+  Overhead = 3,    // what tracing cost the thread; no call of the program's
+  Compile = 4,     // just-in-time compilation
+  ExternalId = 5,  // no call: the program's own id, of a kind that is the name, of that call
 };
 struct DeviceCall {
   RecordHeader header;
-  std::uint64_t beginTicks;
+  std::uint64_t beginTicks;  // of ExternalId: the id
   std::uint64_t endTicks;
   std::int32_t tid;  // kernel id of the calling thread; 0: the main thread, or not known
   std::uint32_t correlation;
@@ -69,6 +70,19 @@ enum class DeviceCopyKind : std::uint8_t {
   HostToHost = 4,
   PeerToPeer = 5,
   Set = 6,
+  UnifiedHostToDevice = 7,  // pages of managed memory that the driver moves on its own
+  UnifiedDeviceToHost = 8,
+  UnifiedPeerToPeer = 9,
+};
+
+// Why the driver moves pages of managed memory.
+enum class MigrationCause : std::uint16_t {
+  Unknown = 0,
+  User = 1,       // the program asked for it
+  Coherence = 2,  // the other side touched them
+  Prefetch = 3,   // it was expected to touch them
+  Eviction = 4,   // to make room
+  AccessCounters = 5,
 };
 
 // A copy, or a memory set. `detail`: DeviceCopyKind; `subject`: the device it went to, for those
@@ -84,7 +98,7 @@ struct DeviceCopy {
   std::uint32_t graph;
   MemoryKind from;
   MemoryKind to;
-  std::uint16_t reserved;
+  MigrationCause cause;
 };
 
 // A wait of the host for a device, a wait of a stream for an event, or an event's record.
@@ -105,16 +119,33 @@ struct DeviceSync {
   std::uint32_t correlation;
 };
 
-// Device memory is allocated or freed. `detail`: the flags; `subject`: the device's ordinal + 1.
+// What happened to memory that devices reach. `detail`: DeviceMemoryKind; `subject`: the device's
+// ordinal + 1; 0: memory of the host.
+enum class DeviceMemoryKind : std::uint8_t {
+  Allocate = 1,
+  Free = 2,
+  PoolCreate = 3,
+  PoolTrim = 4,
+  PoolDestroy = 5,
+  CpuPageFault = 6,  // this and the following: of managed memory
+  GpuPageFault = 7,
+  Thrashing = 8,   // pages move to and fro
+  Throttling = 9,  // a device is made to wait, so that they do not
+  RemoteMap = 10,  // a device gets to them where they are
+};
 struct DeviceMemory {
-  static constexpr std::uint8_t kFree = 0x01;
-  static constexpr std::uint8_t kHost = 0x02;  // pinned memory of the host
   RecordHeader header;
-  std::uint64_t ticks;
-  std::uint64_t address;
-  std::uint64_t bytes;
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;       // of what lasts; else beginTicks
+  std::uint64_t address;        // of the memory, of the page; 0 for pools
+  std::uint64_t value;          // bytes; of a CPU's fault the instruction's address, of a GPU's the
+                                // number of faults
+  std::uint64_t pool;           // address of the pool that it is from or about; 0: none
+  std::uint64_t poolBytes;      // that it has then
+  std::uint64_t poolUsedBytes;  // of these
   std::uint32_t correlation;
-  std::uint32_t reserved;
+  std::uint32_t cause;  // of faults: 1 read, 2 write, 3 atomic, 4 prefetch; of mappings: 1
+                        // coherence, 2 thrashing, 3 policy, 4 out of memory, 5 eviction; 0: unknown
 };
 
 // What a device counted while the writing thread had one innermost scope. `subject`: the metric's
@@ -130,6 +161,6 @@ struct DeviceMetric {
 
 static_assert(sizeof(DeviceMetric) == 40);
 static_assert(sizeof(DeviceCall) == 40 && sizeof(Kernel) == 104 && sizeof(DeviceCopy) == 56);
-static_assert(sizeof(DeviceSync) == 40 && sizeof(DeviceMemory) == 40);
+static_assert(sizeof(DeviceSync) == 40 && sizeof(DeviceMemory) == 72);
 
 }  // namespace sonde::wire

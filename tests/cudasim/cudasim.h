@@ -16,6 +16,8 @@
  *   enables anything in CUPTI gives CUPTI_ERROR_UNKNOWN
  * - CUDASIM_CUPTI_VERSION=N: what cuptiGetVersion says
  * - CUDASIM_DROP_EVERY=N: CUPTI drops, and counts, every N-th record
+ * - CUDASIM_NO_UNIFIED_MEMORY=1: CUPTI cannot count unified memory
+ * - CUDASIM_CORRELATION=N: CUPTI's first correlation is N + 1
  * - CUDASIM_RANGE_ERROR=N: what cuptiRangeProfilerEnable gives; 35, insufficient privileges,
  *   is what it gives users who may not read counters
  * - CUDASIM_COUNTERS_PER_PASS=N: counters of sm__ and smsp__ that a pass has room for, 4 without it

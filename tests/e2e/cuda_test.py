@@ -177,6 +177,125 @@ class Scopes(CudaTest):
                 parents = self.rows("SELECT c.name, p.name FROM v_slice c JOIN v_slice p ON p.id = c.parent_id WHERE "
                                     "c.name = 'cudaGraphLaunch'")
                 self.assertEqual(parents, [("cudaGraphLaunch", "replay")])
+                memory = self.rows("SELECT a.bytes, s.name, s.scope_how, o.name FROM allocation a JOIN v_slice s ON "
+                                   "s.id = a.slice_id LEFT JOIN v_slice o ON o.id = a.scope_id")
+                self.assertEqual(sorted(memory), [
+                    (512, "cudaMalloc", "none", None), (1024, "cudaMalloc", "own", "forward"),
+                    (2048, "cudaMalloc", "inherited", "backward")])
+
+
+class Launches(CudaTest):
+    def check_delays(self, **kinds_of):
+        calls = {line["correlation"]: line for line in self.happened("runtime")}
+        for view, kinds in kinds_of.items():
+            rows = self.rows(f"SELECT correlation_id, launch_delay_ns FROM {view}")
+            self.assert_same(rows, [(line["correlation"], line["start"] - calls[line["correlation"]]["start"])
+                                    for line in self.happened(*kinds)], "delays")
+        return calls
+
+    def test_are_before_their_work_by_what_is_stored(self):
+        self.script(MIXED, options=("--cuda-graphs", "node"))
+        self.check_delays(v_kernel=["kernel"], v_copy=COPIES)
+
+    def test_are_found_when_correlations_begin_anew(self):
+        self.script("launch name=a ns=1000 stream=1 count=500\nsync\n", CUDASIM_CORRELATION=str(2**32 - 100))
+        calls = self.check_delays(v_kernel=["kernel"])
+        self.assertTrue(min(calls) < 100 < 2**32 - 100 <= max(calls), "correlations did begin anew")
+        self.assertEqual(self.rows("SELECT count(*), count(launch_slice_id) FROM kernel"), [(500, 500)])
+
+    def test_have_the_ids_that_the_program_gave_its_calls(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("launch name=a\npush id=18446744073709551615\nlaunch name=b\npush id=5\npush kind=4 id=7\n"
+                            "launch name=c\npop\nlaunch name=d\npop\npop kind=4\nlaunch name=e\nsync\n", variant)
+                rows = self.rows("SELECT k.name, a.key, a.value FROM v_kernel k LEFT JOIN v_arg a ON a.owner = 'slice' "
+                                 "AND a.owner_id = k.launch_slice_id ORDER BY 1, 2")
+                custom0, custom1 = "external id (custom 0)", "external id (custom 1)"
+                self.assertEqual(rows, [("a", None, None), ("b", custom0, -1), ("c", custom0, 5), ("c", custom1, 7),
+                                        ("d", custom0, -1), ("d", custom1, 7), ("e", None, None)])
+                self.assertEqual(self.rows("SELECT count(*) FROM ingest_state WHERE kind = 'external'"), [(0,)])
+
+
+MANAGED = """
+launch name=a ns=1000
+touch bytes=65536
+touch bytes=131072 by=host
+launch name=b ns=1000 dev=1
+touch bytes=4096 dev=1
+sync
+"""
+
+
+class Memory(CudaTest):
+    MARKS = "SELECT name, start_ns FROM v_slice WHERE category = 'unified_memory'"
+
+    def check_moves(self):
+        epoch = self.epoch()
+        kinds = {1: ("Memcpy Unified HtoD (Managed -> Managed)", "host_to_device"),
+                 2: ("Memcpy Unified DtoH (Managed -> Managed)", "device_to_host")}
+        moves = [line for line in self.happened("unified_memory_counter", traced=False) if line["type"] in kinds]
+        rows = self.rows("SELECT c.name, c.kind, device, start_ns, dur_ns, bytes, launch_slice_id, a.value FROM v_copy c "
+                         "JOIN v_arg a ON a.owner = 'copy' AND a.owner_id = c.id AND a.key = 'cause'")
+        self.assert_same([row[:6] for row in rows],
+                         [(*kinds[line["type"]], line["device"], line["start"] + epoch, line["end"] - line["start"],
+                           line["bytes"]) for line in moves], "moves of pages")
+        self.assertEqual({row[6:] for row in rows}, {(None, "coherence")})
+        self.assertEqual(len(moves), 3)
+
+    def test_moves_of_managed_pages_are_copies_where_they_are_asked_for(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script(MANAGED, variant, options=("--cuda-unified-memory", "transfers"))
+                self.check_moves()
+                self.assertEqual(self.rows(self.MARKS), [])
+                self.assertEqual(self.said(), [])
+
+    def test_page_faults_are_marks_where_they_are_asked_for(self):
+        self.script(MANAGED, options=("--cuda-unified-memory", "faults"))
+        self.check_moves()
+        epoch = self.epoch()
+        names = {3: "CPU page fault", 4: "GPU page fault"}
+        self.assert_same(self.rows(self.MARKS), [
+            (names[line["type"]], line["start"] + epoch)
+            for line in self.happened("unified_memory_counter") if line["type"] in names], "page faults")
+        told = self.rows("SELECT s.name, group_concat(a.key || '=' || a.value, ' ') FROM v_slice s JOIN v_arg a ON "
+                         "a.owner = 'slice' AND a.owner_id = s.id AND a.key IN ('access', 'faults', 'instruction') "
+                         "WHERE s.category = 'unified_memory' GROUP BY s.id")
+        self.assertEqual(set(told), {("CPU page fault", "instruction=4198400 access=write"),
+                                     ("GPU page fault", "faults=3 access=write")})
+
+    def test_managed_memory_is_left_alone_unless_it_is_asked_for(self):
+        self.script(MANAGED)
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM copy), (SELECT count(*) FROM kernel)"), [(0, 2)])
+        self.assertEqual(self.rows(self.MARKS), [])
+        self.assertIn("--cuda-unified-memory transfers", " ".join(self.said()))
+
+    def test_a_device_that_cannot_count_it_is_recorded_without(self):
+        self.script(MANAGED, options=("--cuda-unified-memory", "faults"), CUDASIM_NO_UNIFIED_MEMORY="1")
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM copy), (SELECT count(*) FROM kernel)"), [(0, 2)])
+        self.assertEqual(self.said(), ["unified memory is not recorded: CUPTI answers "
+                                       "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE (29)"])
+
+    def test_pools_have_a_size_and_what_is_used_of_it(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("alloc name=a bytes=3000000 stream=1 async=1\nalloc name=b bytes=1000 stream=1 async=1\n"
+                            "alloc name=c bytes=512\nalloc name=d bytes=777 dev=1 stream=1 async=1\n"
+                            "free name=a stream=1 async=1\ntrim bytes=0\nsync\n", variant)
+                self.check_pools()
+
+    def check_pools(self):
+        epoch = self.epoch()
+        told = [line for line in self.happened("memory2", "memory_pool") if "pool" in line]
+        for name, key in (("size", "pool_bytes"), ("used", "pool_used")):
+            self.assert_same(self.rows("SELECT process_id, device, unit, ts_ns, value FROM v_sample WHERE name = "
+                                       f"'CUDA memory pool {name}' AND value > 0"),
+                             [(1, line["device"], "bytes", line["start"] + epoch, float(line[key])) for line in told
+                              if key in line], f"pool {name}")
+        rows = self.rows("SELECT bytes, pool IS NOT NULL, count(DISTINCT pool) FROM allocation WHERE bytes < 4000000 "
+                         "GROUP BY 1, 2")
+        self.assertEqual(rows, [(512, 0, 0), (777, 1, 1), (1000, 1, 1), (3000000, 1, 1)])
+        self.assertEqual(self.rows("SELECT count(DISTINCT pool) FROM allocation"), [(2,)])
 
 
 class Completeness(CudaTest):
@@ -204,6 +323,12 @@ class Completeness(CudaTest):
             self.record(TARGETS / "cuda_in_handler13", "exits", status=7)
             self.assertIn("the process ended in a signal handler", " ".join(self.said()))
             self.assertEqual(self.rows("SELECT probe, reason, count FROM loss"), [("cuda", "tracer", 1)])
+
+    def test_what_cupti_held_of_a_killed_program_counts_as_lost(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("launch name=a ns=1000 stream=1 count=100\nsync\nkill\n", variant, status=-9)
+                self.assertEqual(self.rows("SELECT probe, reason, count FROM loss"), [("cuda", "tracer", 1)])
 
     def test_an_exec_loses_nothing(self):
         self.record("sh", "-c", f"exec {TARGETS / 'cuda_in_handler13'} execs")

@@ -1,5 +1,8 @@
 #include "analysis/ingest/device_calls.h"
 
+#include "analysis/ingest/device_launches.h"
+#include "analysis/ingest/row_sink.h"
+#include "analysis/ingest/state_codec.h"
 #include "analysis/store/finaliser.h"
 #include "tests/support/ingest_rig.h"
 #include "tests/support/run_program.h"
@@ -39,11 +42,11 @@ class DeviceCalls : public ::testing::Test {
     row.correlationId = correlation;
     return trace_.add(row);
   }
-  void kernel(const char* name, std::int64_t correlation) {
+  void kernel(const char* name, std::int64_t correlation, std::int64_t startNs = 1000) {
     model::Kernel row;
     row.work.streamId = stream_;
     row.work.nameId = trace_.name(name);
-    row.work.startNs = 1000;
+    row.work.startNs = startNs;
     row.work.durNs = 10;
     row.work.correlationId = correlation;
     trace_.add(row);
@@ -112,6 +115,73 @@ TEST_F(DeviceCalls, LeadToWhatTheyLaunched) {
   EXPECT_THAT(joined("SELECT k.name, n.text, k.scope FROM v_kernel k LEFT JOIN slice l ON l.id = "
                      "k.launch_slice_id LEFT JOIN string n ON n.id = l.name_id ORDER BY k.id"),
               ElementsAre("first|launch|step", "second of a graph|launch|step", "of nobody|-|-"));
+}
+
+TEST_F(DeviceCalls, AreTheLastOfTheirCorrelationBeforeWhatTheyLaunched) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  call(main_, "first", {20, 30}, 1);
+  call(main_, "second", {kHour, kHour + 100}, 1);
+  call(main_, "second's driver", {kHour + 10, kHour + 90}, 1);
+  kernel("early", 1, 1000);
+  kernel("late", 1, kHour + 50);
+  kernel("by a clock that is ahead", 1, kHour - 100);
+  kernel("had not begun in the first hour", 1, -2000);
+  kernel("had not begun in the second", 1, -kHour);
+  EXPECT_THAT(joined("SELECT k.name, s.name, k.launch_delay_ns FROM v_kernel k JOIN v_slice s ON "
+                     "s.id = k.launch_slice_id ORDER BY k.id"),
+              ElementsAre("early|first|980",
+                          "late|second|50",
+                          "by a clock that is ahead|second|-100",
+                          "had not begun in the first hour|first|-",
+                          "had not begun in the second|second|-"));
+}
+
+TEST_F(DeviceCalls, AllocateInTheirScope) {
+  trace_.slice(main_, SliceKind::Operation, "step", {0, 100});
+  trace_.slice(main_, SliceKind::Backward, "backward", {200, 300});
+  call(main_, "cudaMalloc", {20, 30}, 1);
+  call(other_, "cudaMallocAsync", {220, 230}, 2);
+  for (const std::int64_t correlation : {1, 2, 9})
+    trace_.add(model::Allocation{.processId = process_.id,
+                                 .address = correlation,
+                                 .bytes = 512,
+                                 .allocNs = 25 + 200 * (correlation - 1),
+                                 .correlationId = correlation});
+  EXPECT_THAT(
+      joined("SELECT a.address, s.name, o.name FROM allocation a LEFT JOIN v_slice s ON s.id "
+             "= a.slice_id LEFT JOIN v_slice o ON o.id = a.scope_id ORDER BY a.id"),
+      ElementsAre("1|cudaMalloc|step", "2|cudaMallocAsync|backward", "9|-|-"));
+}
+
+TEST_F(DeviceCalls, HaveTheIdsThatTheProgramGaveThem) {
+  const auto first = call(main_, "launch", {20, 30}, 1);
+  call(main_, "other", {40, 50}, 2);
+  StatePacker given;
+  given.put(ExternalId{process_.id.value, 1, trace_.name("external id (custom 0)").value, 77, 60});
+  auto sink = test::must(RowSink::open(trace_.writer()));
+  sink.setState("spool", kExternalIds, 0, std::string_view(given.bytes()));
+  EXPECT_THAT(joined("SELECT owner, owner_id, key, value FROM v_arg"),
+              ElementsAre("slice|" + std::to_string(first.value) + "|external id (custom 0)|77"));
+}
+
+TEST_F(DeviceCalls, AndMarksOfManagedMemoryLieInWhatHoldsThem) {
+  trace_.slice(main_, SliceKind::Operation, "step", {0, 100});
+  call(main_, "copy", {20, 60}, 1);
+  for (int fault = 0; fault < 2; ++fault) {
+    model::Slice mark;
+    mark.threadId = main_;
+    mark.kind = SliceKind::Mark;
+    mark.category = kManagedMemory;
+    mark.nameId = trace_.name("fault");
+    mark.startNs = 30;
+    mark.durNs = 0;
+    trace_.add(mark);
+  }
+  EXPECT_THAT(joined(kCalls),
+              ElementsAre("step|-|0|0|-|none",
+                          "copy|step|1|0|step|own",
+                          "fault|copy|2|0|step|own",
+                          "fault|copy|2|0|step|own"));
 }
 
 // Autograd's shape: the backward pass is open on one thread and launches on another.

@@ -158,25 +158,99 @@ TEST(DeviceRows, AThreadThatIsHeardOfLaterIsTheOneThatCalled) {
   EXPECT_THAT(rig.rows("SELECT count(DISTINCT thread_id) FROM slice"), ElementsAre("1"));
 }
 
+wire::DeviceMemory memory(wire::DeviceMemoryKind kind, std::uint64_t ticks) {
+  wire::DeviceMemory record{};
+  record.header = header(kind, 1);  // of device 0
+  record.beginTicks = ticks;
+  record.endTicks = ticks;
+  record.address = 0x7f00;
+  record.value = 512;
+  return record;
+}
+
 TEST(DeviceRows, AnAllocationLastsUntilItsMemoryIsFreed) {
   SpoolBuilder spool;
-  wire::DeviceMemory memory{};
-  memory.header = header(0, 1);
-  memory.address = 0x7f00;
-  memory.bytes = 512;
-  memory.ticks = 10;
-  spool.add(kTracer, RecordKind::DeviceMemory, memory);
-  memory.header = header(wire::DeviceMemory::kFree, 1);
-  memory.ticks = 90;
-  spool.add(kTracer, RecordKind::DeviceMemory, memory);
-  memory.header = header(wire::DeviceMemory::kHost);
-  memory.ticks = 100;
-  spool.add(kTracer, RecordKind::DeviceMemory, memory);
+  spool.add(kTracer, RecordKind::DeviceMemory, memory(wire::DeviceMemoryKind::Allocate, 10));
+  spool.add(kTracer, RecordKind::DeviceMemory, memory(wire::DeviceMemoryKind::Free, 90));
+  wire::DeviceMemory onHost = memory(wire::DeviceMemoryKind::Allocate, 100);
+  onHost.header.subject = 0;
+  spool.add(kTracer, RecordKind::DeviceMemory, onHost);
   IngestRig rig;
   rig.ingest(spool);
-  EXPECT_THAT(rig.rows("SELECT d.ordinal, address, bytes, alloc_ns, free_ns FROM allocation LEFT "
-                       "JOIN device d ON d.id = device_id ORDER BY alloc_ns"),
-              ElementsAre("0|32512|512|10|90", "-|32512|512|100|-"));
+  EXPECT_THAT(rig.rows("SELECT d.ordinal, address, bytes, alloc_ns, free_ns, pool FROM allocation "
+                       "LEFT JOIN device d ON d.id = device_id ORDER BY alloc_ns"),
+              ElementsAre("0|32512|512|10|90|-", "-|32512|512|100|-|-"));
+}
+
+TEST(DeviceRows, PoolsAreCounters) {
+  SpoolBuilder spool;
+  const auto add = [&](wire::DeviceMemoryKind kind, std::uint64_t ticks, std::uint64_t pool) {
+    wire::DeviceMemory record = memory(kind, ticks);
+    record.pool = pool;
+    record.poolBytes = 2048;
+    record.poolUsedBytes = ticks;
+    spool.add(kTracer, RecordKind::DeviceMemory, record);
+  };
+  add(wire::DeviceMemoryKind::PoolCreate, 1, 0x100);
+  add(wire::DeviceMemoryKind::Allocate, 512, 0x100);
+  add(wire::DeviceMemoryKind::PoolCreate, 600, 0x200);
+  add(wire::DeviceMemoryKind::PoolDestroy, 700, 0x200);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(
+      rig.rows("SELECT device, name, unit, ts_ns, value FROM v_sample ORDER BY ts_ns, name"),
+      ElementsAre("0|CUDA memory pool size|bytes|1|2048.0",
+                  "0|CUDA memory pool used|bytes|1|1.0",
+                  "0|CUDA memory pool size|bytes|512|2048.0",
+                  "0|CUDA memory pool used|bytes|512|512.0",
+                  "0|CUDA memory pool 2 size|bytes|600|2048.0",
+                  "0|CUDA memory pool 2 used|bytes|600|600.0",
+                  "0|CUDA memory pool 2 size|bytes|700|0.0",
+                  "0|CUDA memory pool 2 used|bytes|700|0.0"));
+  EXPECT_THAT(rig.rows("SELECT pool FROM allocation"), ElementsAre("256"));
+}
+
+TEST(DeviceRows, PagesOfManagedMemoryMoveForACause) {
+  SpoolBuilder spool;
+  wire::DeviceCopy copy{};
+  copy.header = header(wire::DeviceCopyKind::UnifiedDeviceToHost);
+  copy.stream = spool.stream(0, 0xffff'fffe);
+  copy.bytes = 65'536;
+  copy.beginTicks = 10;
+  copy.endTicks = 50;
+  copy.from = wire::MemoryKind::Managed;
+  copy.to = wire::MemoryKind::Managed;
+  copy.cause = wire::MigrationCause::Eviction;
+  spool.add(kTracer, RecordKind::DeviceCopy, copy);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(
+      rig.rows("SELECT c.name, c.kind, bytes, dur_ns, a.value FROM v_copy c JOIN v_arg a ON "
+               "a.owner = 'copy' AND a.owner_id = c.id AND a.key = 'cause'"),
+      ElementsAre("Memcpy Unified DtoH (Managed -> Managed)|device_to_host|65536|40|"
+                  "eviction"));
+}
+
+TEST(DeviceRows, PageFaultsAreMarksOfTheFirstThread) {
+  SpoolBuilder spool;
+  wire::DeviceMemory fault = memory(wire::DeviceMemoryKind::GpuPageFault, 10);
+  fault.endTicks = 25;
+  fault.value = 3;
+  fault.cause = 2;
+  spool.add(kTracer, RecordKind::DeviceMemory, fault);
+  fault = memory(wire::DeviceMemoryKind::CpuPageFault, 30);
+  fault.header.subject = 0;
+  spool.add(kTracer, RecordKind::DeviceMemory, fault);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(
+      rig.rows("SELECT s.name, s.kind, s.category, s.tid, s.start_ns, group_concat(a.key || "
+               "'=' || a.value, ' ') FROM v_slice s JOIN v_arg a ON a.owner = 'slice' AND "
+               "a.owner_id = s.id GROUP BY s.id ORDER BY s.start_ns"),
+      ElementsAre("GPU page fault|mark|unified_memory|4194304|10|address=32512 device=0 "
+                  "duration_ns=15 faults=3 access=write",
+                  "CPU page fault|mark|unified_memory|4194304|30|address=32512 "
+                  "instruction=512"));
 }
 
 TEST(DeviceRows, WorkOnAStreamThatWasNeverDefinedIsDamage) {

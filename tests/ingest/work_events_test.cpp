@@ -37,6 +37,9 @@ TEST_F(WorkEventsTest, JoinsKernelsToTheirLaunchesAndItsScope) {
            "JOIN device d ON d.id = r.device_id LEFT JOIN slice l ON l.id = k.launch_slice_id "
            "LEFT JOIN slice s ON s.id = k.scope_id ORDER BY k.start_ns"),
       "gemm|1|7|30500|4000|api|operator|8 other|1|8|40000|1250|-|-|-");
+  EXPECT_EQ(rows("SELECT coalesce(k.launch_delay_ns = k.start_ns - l.start_ns, '-') AS concat_row "
+                 "FROM kernel k LEFT JOIN slice l ON l.id = k.launch_slice_id ORDER BY k.start_ns"),
+            "1 -");
   EXPECT_EQ(rows("SELECT kind || '|' || bytes AS concat_row FROM copy"), "host_to_device|256");
 }
 

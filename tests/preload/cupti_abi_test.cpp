@@ -1,6 +1,6 @@
 // Holds what Sonde declares of CUPTI's binary interface to NVIDIA's headers: those of whichever
 // toolkit is there. Most of it fails to compile when it fails.
-#include "collector/preload/probes/cupti_abi.h"
+#include "collector/preload/probes/cupti_records.h"
 
 #include <cupti.h>
 #include <gtest/gtest.h>
@@ -114,6 +114,26 @@ SAME_OVERHEAD(CUpti_ActivityOverhead2);
   SAME_FIELD(MemoryRecord, bytes, Theirs, bytes);                   \
   SAME_FIELD(MemoryRecord, timestamp, Theirs, timestamp);           \
   SAME_FIELD(MemoryRecord, deviceId, Theirs, deviceId)
+#define SAME_POOL_OF_MEMORY(Theirs)                                            \
+  SAME_FIELD(MemoryRecord, poolType, Theirs, memoryPoolConfig.memoryPoolType); \
+  SAME_FIELD(MemoryRecord, poolAddress, Theirs, memoryPoolConfig.address);     \
+  SAME_FIELD(MemoryRecord, poolSize, Theirs, memoryPoolConfig.pool.size);      \
+  SAME_FIELD(MemoryRecord, poolUtilizedSize, Theirs, memoryPoolConfig.utilizedSize)
+SAME_POOL_OF_MEMORY(CUpti_ActivityMemory3);
+SAME_POOL_OF_MEMORY(CUpti_ActivityMemory4);
+#define SAME_POOL(Theirs)                                                   \
+  SAME_FIELD(MemoryPoolRecord, operation, Theirs, memoryPoolOperationType); \
+  SAME_FIELD(MemoryPoolRecord, poolType, Theirs, memoryPoolType);           \
+  SAME_FIELD(MemoryPoolRecord, correlationId, Theirs, correlationId);       \
+  SAME_FIELD(MemoryPoolRecord, deviceId, Theirs, deviceId);                 \
+  SAME_FIELD(MemoryPoolRecord, address, Theirs, address);                   \
+  SAME_FIELD(MemoryPoolRecord, size, Theirs, size);                         \
+  SAME_FIELD(MemoryPoolRecord, timestamp, Theirs, timestamp);               \
+  SAME_FIELD(MemoryPoolRecord, utilizedSize, Theirs, utilizedSize)
+SAME_POOL(CUpti_ActivityMemoryPool2);
+#if CUPTI_API_VERSION >= 130000
+SAME_POOL(CUpti_ActivityMemoryPool3);
+#endif
 SAME_MEMORY(CUpti_ActivityMemory3);
 SAME_MEMORY(CUpti_ActivityMemory4);
 
@@ -135,10 +155,31 @@ SAME_FIELD(GraphTraceRecord, start, CUpti_ActivityGraphTrace, start);
 SAME_FIELD(GraphTraceRecord, deviceId, CUpti_ActivityGraphTrace, deviceId);
 SAME_FIELD(GraphTraceRecord, graphId, CUpti_ActivityGraphTrace, graphId);
 SAME_FIELD(GraphTraceRecord, streamId, CUpti_ActivityGraphTrace, streamId);
-SAME_FIELD(UnifiedMemoryRecord, counterKind, CUpti_ActivityUnifiedMemoryCounter2, counterKind);
-SAME_FIELD(UnifiedMemoryRecord, value, CUpti_ActivityUnifiedMemoryCounter2, value);
-SAME_FIELD(UnifiedMemoryRecord, srcId, CUpti_ActivityUnifiedMemoryCounter2, srcId);
-SAME_FIELD(UnifiedMemoryRecord, dstId, CUpti_ActivityUnifiedMemoryCounter2, dstId);
+#define SAME_UNIFIED(Theirs)                                         \
+  SAME_FIELD(UnifiedMemoryRecord, counterKind, Theirs, counterKind); \
+  SAME_FIELD(UnifiedMemoryRecord, value, Theirs, value);             \
+  SAME_FIELD(UnifiedMemoryRecord, start, Theirs, start);             \
+  SAME_FIELD(UnifiedMemoryRecord, end, Theirs, end);                 \
+  SAME_FIELD(UnifiedMemoryRecord, address, Theirs, address);         \
+  SAME_FIELD(UnifiedMemoryRecord, srcId, Theirs, srcId);             \
+  SAME_FIELD(UnifiedMemoryRecord, dstId, Theirs, dstId);             \
+  SAME_FIELD(UnifiedMemoryRecord, flags, Theirs, flags)
+SAME_UNIFIED(CUpti_ActivityUnifiedMemoryCounter2);
+#if CUPTI_API_VERSION >= 130000
+SAME_UNIFIED(CUpti_ActivityUnifiedMemoryCounter3);
+#endif
+static_assert(sizeof(UnifiedMemoryConfig) == sizeof(CUpti_ActivityUnifiedMemoryCounterConfig));
+SAME_FIELD(UnifiedMemoryConfig, kind, CUpti_ActivityUnifiedMemoryCounterConfig, kind);
+SAME_FIELD(UnifiedMemoryConfig, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
+SAME_FIELD(ExternalCorrelationRecord,
+           externalKind,
+           CUpti_ActivityExternalCorrelation,
+           externalKind);
+SAME_FIELD(ExternalCorrelationRecord, externalId, CUpti_ActivityExternalCorrelation, externalId);
+SAME_FIELD(ExternalCorrelationRecord,
+           correlationId,
+           CUpti_ActivityExternalCorrelation,
+           correlationId);
 SAME_FIELD(JitRecord, start, CUpti_ActivityJit2, start);
 SAME_FIELD(JitRecord, end, CUpti_ActivityJit2, end);
 SAME_FIELD(JitRecord, correlationId, CUpti_ActivityJit2, correlationId);
@@ -161,6 +202,17 @@ SAME_NUMBER(Kind::CudaEvent, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 SAME_NUMBER(Kind::Stream, CUPTI_ACTIVITY_KIND_STREAM);
 SAME_NUMBER(Kind::Synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 SAME_NUMBER(Kind::Memory, CUPTI_ACTIVITY_KIND_MEMORY2);
+SAME_NUMBER(Kind::MemoryPool, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+SAME_NUMBER(Kind::ExternalCorrelation, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+SAME_NUMBER(MemoryPoolOperation::Destruction, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED);
+SAME_NUMBER(MemoryPoolOperation::Trim, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED);
+SAME_NUMBER(MemoryPoolType::Imported, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED);
+SAME_NUMBER(UnifiedMemoryConfig::kAllDevices,
+            CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES);
+SAME_NUMBER(kInitFinished, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+SAME_NUMBER(UnifiedMemoryKind::RemoteMap, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP);
+SAME_NUMBER(UnifiedMemoryKind::BytesBetweenDevices,
+            CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD);
 SAME_NUMBER(Kind::GraphTrace, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 SAME_NUMBER(Kind::Jit, CUPTI_ACTIVITY_KIND_JIT);
 SAME_NUMBER(Status::OutOfMemory, CUPTI_ERROR_OUT_OF_MEMORY);

@@ -1,4 +1,5 @@
-// Trains on a simulated device: one kernel in each place that a scope can come from. The backward
+// Trains on a simulated device: one kernel in each place that a scope can come from, and
+// allocations. The backward
 // pass is open on the main thread while another launches, as autograd has it.
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
@@ -11,6 +12,12 @@ namespace {
 
 void launch(const char* name, cudaStream_t stream) {
   cudaLaunchKernel(cudasimKernel(name, 2000), dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, stream);
+}
+
+// Never freed; which one shows in its size.
+void allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  cudaMalloc(&memory, bytes);
 }
 
 void graph(cudaStream_t stream) {
@@ -32,14 +39,17 @@ int main() {
   cudaStream_t stream = nullptr;
   cudaStreamCreate(&stream);
   launch("unscoped", stream);
+  allocate(512);
   const sonde_scope step = sonde_begin(SONDE_OPERATION, "step");
   const sonde_scope forward = sonde_begin(SONDE_FORWARD, "forward");
   launch("in_forward", stream);
+  allocate(1024);
   sonde_end(forward);
   const sonde_scope backward = sonde_begin(SONDE_BACKWARD, "backward");
   std::thread([stream] {
     cudaSetDevice(0);
     launch("in_autograd", stream);
+    allocate(2048);
   }).join();
   sonde_end(backward);
   launch("in_step", stream);

@@ -100,6 +100,7 @@ const std::vector<std::string_view>& timeColumns() {
 const std::vector<std::string_view>& durationColumns() {
   // monotonic_ns and realtime_ns are readings of those clocks, not job times.
   static const std::vector<std::string_view> kColumns = {"dur_ns",
+                                                         "launch_delay_ns",
                                                          "wait_ns",
                                                          "transfer_ns",
                                                          "cpu_ns",

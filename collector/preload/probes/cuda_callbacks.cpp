@@ -11,7 +11,7 @@ namespace {
 using cupti::Domain;
 
 // Goes and Reset take a context's undelivered records with them.
-enum class Event : std::uint8_t { Created, Goes, Reset, CaptureBegins, CaptureEnds };
+enum class Event : std::uint8_t { Ready, Created, Goes, Reset, CaptureBegins, CaptureEnds };
 
 struct Callback {
   Domain domain;
@@ -20,6 +20,7 @@ struct Callback {
 };
 
 constexpr Callback kCallbacks[] = {
+    {Domain::Resource, cupti::kInitFinished, Event::Ready},
     {Domain::Resource, cupti::kContextDestroyStarting, Event::Goes},
     {Domain::Runtime, cupti::kCudaDeviceReset, Event::Reset},
     {Domain::Driver, cupti::kPrimaryContextReset, Event::Reset},
@@ -41,7 +42,7 @@ constexpr Callback kCallbacks[] = {
     {Domain::Driver, cupti::kEndCapture, Event::CaptureEnds},
     {Domain::Driver, cupti::kEndCapturePtsz, Event::CaptureEnds},
 };
-constexpr std::size_t kAlways = 4;
+constexpr std::size_t kAlways = 5;
 
 // A capture holds from the entry of the call that begins it, unless that fails, to the exit of the
 // one that ends it.
@@ -55,6 +56,9 @@ void onCapture(Event event, const cupti::CallbackData& call) noexcept {
 
 void onEvent(Event event, const void* data) noexcept {
   switch (event) {
+    case Event::Ready:
+      driverReady();
+      break;
     case Event::Created:
       contextCreated(static_cast<const cupti::ResourceData*>(data)->context);
       break;
@@ -82,10 +86,9 @@ void enableCallbacks(const cupti::Api& api, cupti::Subscriber subscriber, bool e
 }
 
 void onCallback(void*, Domain domain, std::uint32_t cbid, const void* data) noexcept {
-  if (data == nullptr)
-    return;
   for (const Callback& callback : kCallbacks) {
-    if (callback.domain == domain && callback.cbid == cbid) {
+    if (callback.domain == domain && callback.cbid == cbid &&
+        (data != nullptr || callback.event == Event::Ready)) {
       onEvent(callback.event, data);
       return;
     }

@@ -7,10 +7,9 @@
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
-#include "collector/preload/probes/cuda_buffers.h"
 #include "collector/preload/probes/cuda_callbacks.h"
 #include "collector/preload/probes/cuda_counters.h"
-#include "collector/preload/probes/cuda_decode.h"
+#include "collector/preload/probes/cuda_delivery.h"
 #include "collector/preload/probes/cupti_library.h"
 
 #include <errno.h>
@@ -22,6 +21,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace sonde::preload::cuda {
 namespace {
@@ -31,6 +31,7 @@ using cupti::Kind;
 using cupti::Status;
 
 enum class State : int { Idle, Running, Over };
+enum class UnifiedMemory { Off, Transfers, Faults };
 
 constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what refers to them
                            Kind::Context,
@@ -44,6 +45,8 @@ constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what re
                            Kind::Synchronization,
                            Kind::CudaEvent,
                            Kind::Memory,
+                           Kind::MemoryPool,
+                           Kind::ExternalCorrelation,
                            Kind::Overhead,
                            Kind::Jit};
 // A graph's launch is one record; without it each of its nodes has one, which costs more.
@@ -58,15 +61,14 @@ constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686};
 
 constexpr std::uint32_t kFlushPeriodMs = 250;
 
-pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;      // of what is below, but for gState
-pthread_mutex_t gDecoding = PTHREAD_MUTEX_INITIALIZER;  // never held across a call into a flush
+pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below, but for gState
 std::atomic<State> gState{State::Idle};
 std::atomic<bool> gOthers{false};  // another tool has used CUPTI before Sonde did
 std::int32_t gProcess = 0;         // that the capture was started in
 void* gLibrary = nullptr;
 cupti::Api gCupti;
 cupti::Subscriber gSubscriber = nullptr;
-Decoder gDecoder;
+UnifiedMemory gUnifiedMemory = UnifiedMemory::Off;
 
 std::int32_t processId() noexcept {
   return static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
@@ -100,66 +102,20 @@ std::uint64_t realtime() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-const char* callbackName(Domain domain, std::uint32_t cbid) noexcept {
-  const char* name = nullptr;
-  return gCupti.getCallbackName(domain, cbid, &name) == Status::Success ? name : nullptr;
+// How to see what the program's managed memory does.
+void hintAtManagedMemory() noexcept {
+  static bool said = false;
+  if (gUnifiedMemory == UnifiedMemory::Off && hasManagedMemory() && !std::exchange(said, true))
+    say("the moves of managed memory are not recorded: --cuda-unified-memory transfers does");
 }
 
-void countLost(std::uint32_t records) noexcept {
-  core::countLoss(wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Tracer, records);
-}
-
-// Before 12.9 CUPTI crashes without a buffer: where there is none it fills this one, and nobody
-// reads it.
-alignas(8) std::uint8_t gDiscard[64 * 1024];
-
-bool isDiscard(const std::uint8_t* buffer) noexcept {
-  return buffer == gDiscard;
-}
-
-void requestBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* maxRecords) noexcept {
-  *buffer = takeBuffer();
-  *size = kBufferBytes;
-  if (*buffer == nullptr) {
-    *buffer = gDiscard;
-    *size = sizeof gDiscard;
-  }
-  *maxRecords = 0;
-}
-
-void completeBuffer(void* context,
-                    std::uint32_t stream,
-                    std::uint8_t* buffer,
-                    std::size_t,
-                    std::size_t valid) noexcept {
-  const int error = errno;
-  if (buffer != nullptr && valid > 0 && !isDiscard(buffer)) {
-    pthread_mutex_lock(&gDecoding);
-    gDecoder.forgetNames();
-    cupti::Record* record = nullptr;
-    Status status = Status::Success;
-    while ((status = gCupti.getNextRecord(buffer, valid, &record)) == Status::Success)
-      gDecoder.decode(record);
-    pthread_mutex_unlock(&gDecoding);
-    if (status != Status::MaxLimitReached)  // a record that is none: what is behind it is lost
-      countLost(1);
-  }
-  if (isDiscard(buffer))
-    countLost(1);  // at least
-  else if (buffer != nullptr)
-    returnBuffer(buffer);
-  std::size_t dropped = 0;
-  if (gCupti.getDroppedRecords(context, stream, &dropped) == Status::Success && dropped > 0)
-    countLost(static_cast<std::uint32_t>(dropped));
-  errno = error;
-}
-
-bool wantsNodes() noexcept {
-  const char* const graphs = getenv("SONDE_CUDA_GRAPHS");
-  return graphs != nullptr && std::strcmp(graphs, "node") == 0;
+bool isSet(const char* variable, const char* value) noexcept {
+  const char* const text = getenv(variable);
+  return text != nullptr && std::strcmp(text, value) == 0;
 }
 
 void disableAll() noexcept {
+  gCupti.disable(Kind::UnifiedMemoryCounter);
   gCupti.disable(kWholeGraphs);
   for (const Kind kind : kKinds)
     gCupti.disable(kind);
@@ -167,7 +123,7 @@ void disableAll() noexcept {
 
 void flushAtExit(int, void*) noexcept {
   tellOfCounters();
-  flush();
+  finish();
 }
 
 // The kinds that this CUPTI and driver have; kernels must be among them.
@@ -177,7 +133,7 @@ Status enableKinds() noexcept {
     if (status != Status::Success && kind == Kind::ConcurrentKernel)
       return status;
   }
-  if (!wantsNodes())
+  if (!isSet("SONDE_CUDA_GRAPHS", "node"))
     gCupti.enable(kWholeGraphs);
   for (const std::uint32_t cbid : kRuntimeNoise)
     gCupti.enableRuntimeApi(cbid, 0);
@@ -200,7 +156,7 @@ bool prepare() noexcept {
     return false;
   }
   std::uint32_t version = 0;
-  if (gCupti.getVersion(&version) != Status::Success || !gDecoder.begin(version, callbackName)) {
+  if (gCupti.getVersion(&version) != Status::Success || !beginDelivery(gCupti, version)) {
     say("not recorded: CUPTI's version %u is not known to this version of Sonde, which reads those "
         "of CUDA 12 and 13",
         version);
@@ -213,6 +169,9 @@ bool prepare() noexcept {
 void run() noexcept {
   if (!prepare())
     return;
+  gUnifiedMemory = isSet("SONDE_CUDA_UNIFIED_MEMORY", "transfers") ? UnifiedMemory::Transfers
+                   : isSet("SONDE_CUDA_UNIFIED_MEMORY", "faults")  ? UnifiedMemory::Faults
+                                                                   : UnifiedMemory::Off;
   const Status subscribed = gCupti.subscribe(&gSubscriber, onCallback, nullptr);
   if (subscribed == Status::MultipleSubscribers) {
     say("not recorded: another tool of this process has CUPTI (%s, %d)",
@@ -275,6 +234,7 @@ void handOver(const char* function) noexcept {
     gCupti.flushAll(0);
     disableAll();
     gCupti.flushAll(cupti::kFlushForced);
+    endDelivery();
     gState.store(State::Over, std::memory_order_release);
     gCupti.unsubscribe(gSubscriber);
     gCupti.registerTimestampCallback(realtime);
@@ -287,18 +247,54 @@ void handOver(const char* function) noexcept {
   errno = error;
 }
 
-void flush() noexcept {
-  if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
+void driverReady() noexcept {
+  using cupti::UnifiedMemoryKind;
+  if (gUnifiedMemory == UnifiedMemory::Off ||
+      gState.load(std::memory_order_acquire) != State::Running)
     return;
+  if (gCupti.configureUnifiedMemory == nullptr) {
+    say("unified memory is not recorded: this libcupti cannot count it");
+    return;
+  }
+  cupti::UnifiedMemoryConfig counters[8];
+  std::uint32_t count = 0;
+  for (std::uint32_t kind = 1; kind <= 8; ++kind) {
+    const auto counter = static_cast<UnifiedMemoryKind>(kind);
+    const bool isTransfer = counter == UnifiedMemoryKind::BytesToDevice ||
+                            counter == UnifiedMemoryKind::BytesToHost ||
+                            counter == UnifiedMemoryKind::BytesBetweenDevices;
+    if (isTransfer || gUnifiedMemory == UnifiedMemory::Faults)
+      counters[count++] = {cupti::UnifiedMemoryConfig::kAllDevices, counter, 0, 1};
+  }
+  Status status = gCupti.configureUnifiedMemory(counters, count);
+  if (status == Status::Success)
+    status = gCupti.enable(Kind::UnifiedMemoryCounter);
+  if (status != Status::Success)
+    say("unified memory is not recorded: CUPTI answers %s (%d)",
+        resultText(status),
+        static_cast<int>(status));
+}
+
+bool flush() noexcept {
+  if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
+    return false;
   if (core::maybeInSignalHandler()) {
     say("some of it is lost: the process ended in a signal handler, with records in CUPTI's "
         "buffers");
-    countLost(1);
-    return;
+    countUndelivered();
+    return false;
   }
   const int error = errno;
   gCupti.flushAll(cupti::kFlushForced);
   errno = error;
+  return true;
+}
+
+void finish() noexcept {
+  if (!flush())
+    return;
+  endDelivery();
+  hintAtManagedMemory();
 }
 
 }  // namespace sonde::preload::cuda

@@ -12,7 +12,14 @@ void start() noexcept;
 // `function`: of CUPTI, which it calls.
 void handOver(const char* function) noexcept;
 
-// The process is about to end: all that CUPTI holds is stored. Nothing in a forked child.
-void flush() noexcept;
+// The driver is initialised, which CUPTI's counters of unified memory wait for. A device or machine
+// that has none, and CUPTI in a container without nvidia-uvm-tools, refuses them; all else goes on.
+void driverReady() noexcept;
+
+// All that CUPTI holds is stored. False, and nothing, in a forked child, in a signal handler, and
+// where nothing is recorded.
+bool flush() noexcept;
+// The same, of a process that is about to end, or to become another program.
+void finish() noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -5,17 +5,21 @@
 #include "collector/preload/probes/cuda_words.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace sonde::preload::cuda {
 namespace {
 
 using wire::DeviceCallKind;
 using wire::DeviceCopyKind;
+using wire::DeviceMemoryKind;
 using wire::DeviceSyncKind;
 using wire::MemoryKind;
 
 // What unified memory moves is on no stream of the program's.
 constexpr std::uint32_t kUnifiedMemoryStream = 0xffff'fffe;
+// CUPTI's ids of processors are those of devices, and, of a CPU, none.
+constexpr std::uint32_t kMostDevices = 1024;
 
 template <typename Target>
 const Target& as(const cupti::Record* record) noexcept {
@@ -37,7 +41,10 @@ bool Decoder::begin(std::uint32_t version, CallbackName callbackName) noexcept {
   const bool is12 = version >= cupti::kCuda120 && version <= cupti::kLastOfCuda12;
   const bool is13 = version >= cupti::kCuda130 && version < cupti::kCuda140;
   version_ = version;
-  callbackName_ = callbackName;
+  for (const cupti::Domain domain : {cupti::Domain::Runtime, cupti::Domain::Driver}) {
+    for (std::uint32_t cbid = 1; cbid < kCallbacks; ++cbid)
+      callbackOf(domain, cbid).name = callbackName(domain, cbid);
+  }
   return is12 || is13;
 }
 
@@ -69,6 +76,10 @@ void Decoder::decode(const cupti::Record* record) noexcept {
       return overhead(as<cupti::OverheadRecord>(record));
     case Kind::Memory:
       return memory(as<cupti::MemoryRecord>(record));
+    case Kind::MemoryPool:
+      return memoryPool(as<cupti::MemoryPoolRecord>(record));
+    case Kind::ExternalCorrelation:
+      return externalCorrelation(as<cupti::ExternalCorrelationRecord>(record));
     case Kind::Device:
       return device(as<cupti::DeviceRecord>(record));
     case Kind::Context:
@@ -92,7 +103,7 @@ void Decoder::kernel(const cupti::KernelRecord& from) noexcept {
   to.queuedTicks = from.queued;
   to.submittedTicks = from.submitted;
   to.graphNode = from.graphNodeId;
-  to.stream = streamOf(from.contextId, from.streamId, from.deviceId);
+  to.stream = streams_.idOf(from.contextId, from.streamId, from.deviceId);
   to.correlation = from.correlationId;
   to.graph = from.graphId;
   for (int axis = 0; axis < 3; ++axis) {
@@ -114,7 +125,7 @@ wire::DeviceCopy Decoder::copyOf(const Record& from) noexcept {
   to.endTicks = from.end;
   to.bytes = from.bytes;
   to.graphNode = from.graphNodeId;
-  to.stream = streamOf(from.contextId, from.streamId, from.deviceId);
+  to.stream = streams_.idOf(from.contextId, from.streamId, from.deviceId);
   to.correlation = from.correlationId;
   to.graph = from.graphId;
   return to;
@@ -146,7 +157,7 @@ void Decoder::memset(const cupti::MemsetRecord& from) noexcept {
 void Decoder::api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept {
   const bool isRuntime = domain == cupti::Domain::Runtime;
   wire::DeviceCall to{};
-  to.header = header(callbackOf(domain, from.cbid),
+  to.header = header(nameOf(domain, from.cbid),
                      isRuntime ? DeviceCallKind::Runtime : DeviceCallKind::Driver);
   to.beginTicks = from.start;
   to.endTicks = from.end;
@@ -169,7 +180,7 @@ void Decoder::synchronization(const cupti::SynchronizationRecord& from) noexcept
   if (version_ >= cupti::kCuda128 && from.cudaEventSyncId != cupti::kInvalid)
     to.recordId = from.cudaEventSyncId;
   if (from.streamId != cupti::kInvalid)
-    to.stream = streamOf(from.contextId, from.streamId, deviceOf(from.contextId));
+    to.stream = streams_.idOf(from.contextId, from.streamId);
   to.correlation = from.correlationId;
   core::emitDeviceSync(to);
 }
@@ -179,7 +190,7 @@ void Decoder::cudaEvent(const cupti::CudaEventRecord& from) noexcept {
   to.header = header(known(from.eventId), DeviceSyncKind::Record);
   if (version_ >= cupti::kCuda128)
     to.recordId = from.cudaEventSyncId;
-  to.stream = streamOf(from.contextId, from.streamId, deviceOf(from.contextId));
+  to.stream = streams_.idOf(from.contextId, from.streamId);
   to.correlation = from.correlationId;
   core::emitDeviceSync(to);
 }
@@ -195,15 +206,38 @@ void Decoder::overhead(const cupti::OverheadRecord& from) noexcept {
 }
 
 void Decoder::memory(const cupti::MemoryRecord& from) noexcept {
-  const bool isHost = memoryKind(from.memoryKind) == MemoryKind::Pinned;
+  const MemoryKind kind = memoryKind(from.memoryKind);
   const bool isFree = from.operation == cupti::MemoryOperation::Release;
   wire::DeviceMemory to{};
-  to.header =
-      header(isHost ? 0 : from.deviceId + 1,
-             (isFree ? wire::DeviceMemory::kFree : 0) | (isHost ? wire::DeviceMemory::kHost : 0));
-  to.ticks = from.timestamp;
+  to.header = header(kind == MemoryKind::Pinned ? 0 : from.deviceId + 1,
+                     isFree ? DeviceMemoryKind::Free : DeviceMemoryKind::Allocate);
+  to.beginTicks = from.timestamp;
+  to.endTicks = from.timestamp;
   to.address = from.address;
-  to.bytes = from.bytes;
+  to.value = from.bytes;
+  to.correlation = from.correlationId;
+  if (from.poolType == cupti::MemoryPoolType::Local) {
+    to.poolBytes = from.poolSize;
+    to.poolUsedBytes = from.poolUtilizedSize;
+  }
+  if (from.poolType == cupti::MemoryPoolType::Local ||
+      from.poolType == cupti::MemoryPoolType::Imported)
+    to.pool = from.poolAddress;
+  core::emitDeviceMemory(to);
+  if (kind == MemoryKind::Managed)
+    hasManagedMemory_.store(true, std::memory_order_relaxed);
+}
+
+void Decoder::memoryPool(const cupti::MemoryPoolRecord& from) noexcept {
+  if (from.poolType != cupti::MemoryPoolType::Local)
+    return;
+  wire::DeviceMemory to{};
+  to.header = header(from.deviceId + 1, poolKind(from.operation));
+  to.beginTicks = from.timestamp;
+  to.endTicks = from.timestamp;
+  to.pool = from.address;
+  to.poolBytes = from.size;
+  to.poolUsedBytes = from.utilizedSize;
   to.correlation = from.correlationId;
   core::emitDeviceMemory(to);
 }
@@ -218,13 +252,13 @@ void Decoder::device(const cupti::DeviceRecord& from) noexcept {
 }
 
 void Decoder::context(const cupti::ContextRecord& from) noexcept {
-  contexts_[from.contextId % kContexts] = {from.contextId, from.deviceId + 1};
+  streams_.setDevice(from.contextId, from.deviceId);
 }
 
 void Decoder::stream(const cupti::StreamRecord& from) noexcept {
-  const std::uint32_t device = deviceOf(from.contextId);
+  const std::uint32_t device = streams_.deviceOf(from.contextId);
   wire::StreamDefinition to{};
-  to.id = streamOf(from.contextId, from.streamId, device);
+  to.id = streams_.idOf(from.contextId, from.streamId, device);
   to.device = device;
   to.context = from.contextId;
   to.number = from.streamId;
@@ -239,7 +273,7 @@ void Decoder::graphTrace(const cupti::GraphTraceRecord& from) noexcept {
   to.header = header(core::intern("CUDA graph"), wire::Kernel::kWholeGraph);
   to.beginTicks = from.start;
   to.endTicks = from.end;
-  to.stream = streamOf(from.contextId, from.streamId, from.deviceId);
+  to.stream = streams_.idOf(from.contextId, from.streamId, from.deviceId);
   to.correlation = from.correlationId;
   to.graph = from.graphId;
   core::emitKernel(to);
@@ -247,23 +281,64 @@ void Decoder::graphTrace(const cupti::GraphTraceRecord& from) noexcept {
 
 void Decoder::unifiedMemory(const cupti::UnifiedMemoryRecord& from) noexcept {
   using cupti::UnifiedMemoryKind;
-  const bool toDevice = from.counterKind == UnifiedMemoryKind::BytesToDevice;
-  const bool toHost = from.counterKind == UnifiedMemoryKind::BytesToHost;
-  if (!toDevice && !toHost && from.counterKind != UnifiedMemoryKind::BytesBetweenDevices)
-    return;
-  const std::uint32_t device = toDevice ? from.dstId : from.srcId;
+  switch (from.counterKind) {
+    case UnifiedMemoryKind::BytesToDevice:
+      return migration(from, DeviceCopyKind::UnifiedHostToDevice, from.dstId);
+    case UnifiedMemoryKind::BytesToHost:
+      return migration(from, DeviceCopyKind::UnifiedDeviceToHost, from.srcId);
+    case UnifiedMemoryKind::BytesBetweenDevices:
+      return migration(from, DeviceCopyKind::UnifiedPeerToPeer, from.srcId);
+    case UnifiedMemoryKind::CpuPageFaults:
+      return managedMemory(from, DeviceMemoryKind::CpuPageFault);
+    case UnifiedMemoryKind::GpuPageFaults:
+      return managedMemory(from, DeviceMemoryKind::GpuPageFault);
+    case UnifiedMemoryKind::Thrashing:
+      return managedMemory(from, DeviceMemoryKind::Thrashing);
+    case UnifiedMemoryKind::Throttling:
+      return managedMemory(from, DeviceMemoryKind::Throttling);
+    case UnifiedMemoryKind::RemoteMap:
+      return managedMemory(from, DeviceMemoryKind::RemoteMap);
+  }
+}
+
+void Decoder::migration(const cupti::UnifiedMemoryRecord& from,
+                        DeviceCopyKind kind,
+                        std::uint32_t device) noexcept {
   wire::DeviceCopy to{};
-  to.header = header(toDevice || toHost ? 0 : from.dstId + 1,
-                     toDevice ? DeviceCopyKind::HostToDevice
-                     : toHost ? DeviceCopyKind::DeviceToHost
-                              : DeviceCopyKind::PeerToPeer);
+  to.header = header(kind == DeviceCopyKind::UnifiedPeerToPeer ? from.dstId + 1 : 0, kind);
   to.beginTicks = from.start;
   to.endTicks = from.end;
   to.bytes = from.value;
-  to.stream = streamOf(device, kUnifiedMemoryStream, device);
+  to.stream = streams_.idOf(device, kUnifiedMemoryStream, device);
   to.from = MemoryKind::Managed;
   to.to = MemoryKind::Managed;
+  to.cause = migrationCause(from.flags);
   core::emitDeviceCopy(to);
+}
+
+void Decoder::managedMemory(const cupti::UnifiedMemoryRecord& from,
+                            DeviceMemoryKind kind) noexcept {
+  const bool lasts = kind == DeviceMemoryKind::GpuPageFault || kind == DeviceMemoryKind::Throttling;
+  const bool isOfDevice =
+      kind != DeviceMemoryKind::CpuPageFault && kind != DeviceMemoryKind::Thrashing;
+  const bool hasCause = kind != DeviceMemoryKind::Thrashing && kind != DeviceMemoryKind::Throttling;
+  wire::DeviceMemory to{};
+  to.header =
+      header(isOfDevice && from.srcId < kMostDevices ? from.srcId + 1 : 0, kind);  // else a CPU's
+  to.beginTicks = from.start;
+  to.endTicks = lasts ? from.end : from.start;
+  to.address = from.address;
+  to.value = kind == DeviceMemoryKind::Throttling ? 0 : from.value;
+  to.cause = hasCause ? from.flags : 0;
+  core::emitDeviceMemory(to);
+}
+
+void Decoder::externalCorrelation(const cupti::ExternalCorrelationRecord& from) noexcept {
+  wire::DeviceCall to{};
+  to.header = header(core::intern(externalIdName(from.externalKind)), DeviceCallKind::ExternalId);
+  to.beginTicks = from.externalId;
+  to.correlation = from.correlationId;
+  core::emitDeviceCall(to);
 }
 
 void Decoder::jit(const cupti::JitRecord& from) noexcept {
@@ -287,66 +362,22 @@ std::uint32_t Decoder::nameOf(const char* text) noexcept {
   return entry.id;
 }
 
-std::uint32_t Decoder::callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept {
-  std::uint32_t spare = 0;
-  std::uint32_t& id =
-      cbid < kCallbacks ? callbacks_[domain == cupti::Domain::Runtime ? 1 : 0][cbid] : spare;
-  if (id == 0) {
-    const char* const name = callbackName_(domain, cbid);
+Decoder::Callback& Decoder::callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept {
+  return callbacks_[domain == cupti::Domain::Runtime ? 1 : 0][cbid];
+}
+
+std::uint32_t Decoder::nameOf(cupti::Domain domain, std::uint32_t cbid) noexcept {
+  Callback& callback = callbackOf(domain, cbid < kCallbacks ? cbid : 0);
+  if (callback.id == 0) {
     // "cudaLaunchKernel_v7000": which version of a function was called helps nobody.
+    const char* const name = callback.name;
     const char* const end = name == nullptr ? nullptr : std::strstr(name, "_v");
     const bool hasVersion = end != nullptr && end[2] >= '1' && end[2] <= '9' && end[3] != '\0';
-    id = name == nullptr ? core::intern("(unknown CUDA function)")
-         : hasVersion    ? core::intern(name, static_cast<std::size_t>(end - name))
-                         : core::intern(name);
+    callback.id = name == nullptr ? core::intern("(unknown CUDA function)")
+                  : hasVersion    ? core::intern(name, static_cast<std::size_t>(end - name))
+                                  : core::intern(name);
   }
-  return id;
-}
-
-// The table begins anew when it is three quarters full: what was in it is defined again, and is the
-// same stream to the recorder.
-Decoder::StreamEntry& Decoder::entryOf(std::uint32_t context, std::uint32_t number) noexcept {
-  if (usedStreams_ > kStreams / 4 * 3) {
-    std::memset(streams_, 0, sizeof streams_);
-    usedStreams_ = 0;
-  }
-  const std::size_t hash = (std::size_t{context} * 40503 + number) * 2654435761U;
-  for (std::size_t probe = 0;; ++probe) {
-    StreamEntry& entry = streams_[(hash + probe) % kStreams];
-    if (entry.id == 0 || (entry.context == context && entry.number == number))
-      return entry;
-  }
-}
-
-// Defined again when its device shows.
-std::uint32_t Decoder::streamOf(std::uint32_t context,
-                                std::uint32_t number,
-                                std::uint32_t device) noexcept {
-  const bool isLast = last_ != nullptr && last_->context == context && last_->number == number;
-  StreamEntry* const entry = isLast ? last_ : &entryOf(context, number);
-  last_ = entry;
-  const bool isKnown =
-      entry->id != 0 && (device == entry->device || device == wire::StreamDefinition::kNoDevice);
-  if (isKnown)
-    return entry->id;
-  const std::uint32_t id = entry->id != 0 ? entry->id : lastStream_ + 1;
-  wire::StreamDefinition definition{};
-  definition.id = id;
-  definition.device = device;
-  definition.context = context;
-  definition.number = number;
-  if (!core::defineStream(definition))
-    return 0;
-  lastStream_ += entry->id == 0 ? 1 : 0;
-  usedStreams_ += entry->id == 0 ? 1 : 0;
-  *entry = {context, number, device, id};
-  return id;
-}
-
-std::uint32_t Decoder::deviceOf(std::uint32_t context) const noexcept {
-  const ContextEntry& entry = contexts_[context % kContexts];
-  const bool isKnown = entry.device != 0 && entry.context == context;
-  return isKnown ? entry.device - 1 : wire::StreamDefinition::kNoDevice;
+  return callback.id;
 }
 
 }  // namespace sonde::preload::cuda

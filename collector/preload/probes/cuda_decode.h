@@ -1,9 +1,11 @@
 // CUPTI's records → Sonde's. One decoder for a process; its caller holds a lock.
 #pragma once
 
-#include "collector/preload/probes/cupti_abi.h"
+#include "collector/preload/probes/cuda_streams.h"
+#include "collector/preload/probes/cupti_records.h"
 #include "collector/wire/device_records.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,7 +18,9 @@ class Decoder {
  public:
   constexpr Decoder() noexcept = default;
 
-  // `version`: cuptiGetVersion's. False: its layouts are not known here.
+  // `version`: cuptiGetVersion's. False: its layouts are not known here. All names are asked for
+  // now, so that nothing of CUPTI is called, whose locks a caller may hold, while records are
+  // decoded.
   bool begin(std::uint32_t version, CallbackName callbackName) noexcept;
 
   // Between two buffers: what a name stood for may have gone.
@@ -25,23 +29,20 @@ class Decoder {
   // Records one. What Sonde has no use for is passed over.
   void decode(const cupti::Record* record) noexcept;
 
+  // Memory was allocated whose pages move on their own. Without the lock.
+  bool hasManagedMemory() const noexcept {
+    return hasManagedMemory_.load(std::memory_order_relaxed);
+  }
+
  private:
-  struct StreamEntry {
-    std::uint32_t context;
-    std::uint32_t number;
-    std::uint32_t device;
-    std::uint32_t id;  // 0: the entry is free
-  };
-  struct ContextEntry {
-    std::uint32_t context;
-    std::uint32_t device;  // its ordinal + 1
-  };
   struct NameEntry {
     const char* text;
     std::uint32_t id;
   };
-  static constexpr std::size_t kStreams = 4096;
-  static constexpr std::size_t kContexts = 256;
+  struct Callback {
+    const char* name;  // nullptr: it has none
+    std::uint32_t id;  // 0: not used yet
+  };
   static constexpr std::size_t kNames = 2048;
   static constexpr std::size_t kCallbacks = 1024;
 
@@ -56,30 +57,29 @@ class Decoder {
   void cudaEvent(const cupti::CudaEventRecord& from) noexcept;
   void overhead(const cupti::OverheadRecord& from) noexcept;
   void memory(const cupti::MemoryRecord& from) noexcept;
+  static void memoryPool(const cupti::MemoryPoolRecord& from) noexcept;
   static void device(const cupti::DeviceRecord& from) noexcept;
   void context(const cupti::ContextRecord& from) noexcept;
   void stream(const cupti::StreamRecord& from) noexcept;
   void graphTrace(const cupti::GraphTraceRecord& from) noexcept;
   void unifiedMemory(const cupti::UnifiedMemoryRecord& from) noexcept;
+  void migration(const cupti::UnifiedMemoryRecord& from,
+                 wire::DeviceCopyKind kind,
+                 std::uint32_t device) noexcept;
+  static void managedMemory(const cupti::UnifiedMemoryRecord& from,
+                            wire::DeviceMemoryKind kind) noexcept;
+  static void externalCorrelation(const cupti::ExternalCorrelationRecord& from) noexcept;
   static void jit(const cupti::JitRecord& from) noexcept;
 
   std::uint32_t nameOf(const char* text) noexcept;
-  std::uint32_t callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept;
-  StreamEntry& entryOf(std::uint32_t context, std::uint32_t number) noexcept;
-  std::uint32_t streamOf(std::uint32_t context,
-                         std::uint32_t number,
-                         std::uint32_t device) noexcept;
-  std::uint32_t deviceOf(std::uint32_t context) const noexcept;
+  std::uint32_t nameOf(cupti::Domain domain, std::uint32_t cbid) noexcept;
+  Callback& callbackOf(cupti::Domain domain, std::uint32_t cbid) noexcept;
 
   std::uint32_t version_ = 0;
-  CallbackName callbackName_ = nullptr;
-  std::uint32_t lastStream_ = 0;
-  std::size_t usedStreams_ = 0;
-  ContextEntry contexts_[kContexts] = {};  // the latest of those that share a place
-  StreamEntry streams_[kStreams] = {};
-  StreamEntry* last_ = nullptr;
+  std::atomic<bool> hasManagedMemory_{false};
+  StreamTable streams_;
   NameEntry names_[kNames] = {};
-  std::uint32_t callbacks_[2][kCallbacks] = {};
+  Callback callbacks_[2][kCallbacks] = {};
 };
 
 }  // namespace sonde::preload::cuda

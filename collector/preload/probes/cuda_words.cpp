@@ -58,4 +58,33 @@ const char* overheadName(cupti::OverheadKind kind) noexcept {
   return "CUPTI overhead";
 }
 
+wire::DeviceMemoryKind poolKind(cupti::MemoryPoolOperation operation) noexcept {
+  using cupti::MemoryPoolOperation;
+  switch (operation) {
+    case MemoryPoolOperation::Creation:
+      return wire::DeviceMemoryKind::PoolCreate;
+    case MemoryPoolOperation::Destruction:
+      return wire::DeviceMemoryKind::PoolDestroy;
+    case MemoryPoolOperation::Trim:
+      break;
+  }
+  return wire::DeviceMemoryKind::PoolTrim;
+}
+
+wire::MigrationCause migrationCause(std::uint32_t flags) noexcept {
+  return flags <= static_cast<std::uint32_t>(wire::MigrationCause::AccessCounters)
+             ? static_cast<wire::MigrationCause>(flags)
+             : wire::MigrationCause::Unknown;
+}
+
+const char* externalIdName(std::uint32_t kind) noexcept {
+  constexpr const char* kNames[] = {"external id",
+                                    "external id",
+                                    "external id (OpenACC)",
+                                    "external id (custom 0)",
+                                    "external id (custom 1)",
+                                    "external id (custom 2)"};
+  return kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : kNames[0];
+}
+
 }  // namespace sonde::preload::cuda

@@ -127,6 +127,7 @@ void* openLibrary() noexcept {
 
 bool bind(void* library, Api& api, const char*& missing) noexcept {
   const SymbolBinder one{library, missing};
+  one("cuptiActivityConfigureUnifiedMemoryCounter", api.configureUnifiedMemory);
   return one("cuptiGetVersion", api.getVersion) &&
          one("cuptiGetResultString", api.getResultString) &&
          one("cuptiGetCallbackName", api.getCallbackName) && one("cuptiSubscribe", api.subscribe) &&

@@ -26,6 +26,8 @@ struct Api {
   Status (*flushPeriod)(std::uint32_t milliseconds);
   Status (*getNextRecord)(std::uint8_t* buffer, std::size_t valid, Record** record);
   Status (*getDroppedRecords)(void* context, std::uint32_t stream, std::size_t* dropped);
+  // nullptr: this CUPTI has none.
+  Status (*configureUnifiedMemory)(UnifiedMemoryConfig* config, std::uint32_t count);
 };
 
 // The copy that is mapped, beside the CUDA runtime that is mapped, in its wheel, in the toolkit, or

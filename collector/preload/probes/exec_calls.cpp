@@ -130,7 +130,7 @@ std::size_t environmentStackBytes() noexcept {
 
 void recordExec(const char* path, const ExecTarget& target) noexcept {
   if (!core::inVforkChild())
-    cuda::flush();
+    cuda::finish();
   if (!target.found || !core::enabled(wire::Probe::Process))
     return;
   const bool silent = core::gForkPage->generation.load(std::memory_order_relaxed) == 0;

@@ -27,7 +27,7 @@ __attribute__((constructor(102))) void prepare() {
 }
 
 [[noreturn]] void leave(int status) {
-  cuda::flush();
+  cuda::finish();
   core::noteExit(status);
   if (gExit() != nullptr)
     gExit()(status);

@@ -120,6 +120,9 @@ json memory(const CUpti_Activity* record) {
           {"context", r.contextId},
           {"stream", r.streamId},
           {"value", r.isAsync},
+          {"pool", r.memoryPoolConfig.address},
+          {"pool_bytes", r.memoryPoolConfig.pool.size},
+          {"pool_used", r.memoryPoolConfig.utilizedSize},
           {"correlation", r.correlationId}};
 }
 
@@ -128,7 +131,9 @@ json pool(const CUpti_Activity* record) {
   const auto& r = as<Record>(record);
   return {{"kind", "memory_pool"},
           {"type", r.memoryPoolOperationType},
-          {"address", r.address},
+          {"pool", r.address},
+          {"pool_bytes", r.size},
+          {"pool_used", r.utilizedSize},
           {"bytes", r.minBytesToKeep},
           {"start", r.timestamp},
           {"device", r.deviceId},
@@ -142,6 +147,7 @@ json unified(const CUpti_Activity* record) {
           {"type", r.counterKind},
           {"address", r.address},
           {"bytes", r.value},
+          {"flags", r.flags},
           {"start", r.start},
           {"end", r.end}};
 }

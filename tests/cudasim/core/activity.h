@@ -43,6 +43,10 @@ struct Activity {
   uint32_t result = 0;
   uint32_t externalKind = 0;
   uint64_t externalId = 0;
+  uint64_t pool = 0;  // address of the memory pool
+  uint64_t poolBytes = 0;
+  uint64_t poolUsedBytes = 0;
+  uint32_t flags = 0;  // of unified memory
 };
 
 }  // namespace cudasim

@@ -9,12 +9,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 
 namespace cudasim {
 namespace {
 
 thread_local Call* gCurrent = nullptr;
-std::atomic<uint32_t> gCorrelation{0};
+std::atomic<uint32_t> gCorrelation{[] {
+  const char* first = std::getenv("CUDASIM_CORRELATION");
+  return first ? static_cast<uint32_t>(std::strtoul(first, nullptr, 10)) : 0;
+}()};
 
 Activity record(const Call& call) {
   const CUcontext context = currentContext();
@@ -46,7 +50,9 @@ uint32_t currentCorrelation() {
 
 CallScope::CallScope(Call& call) : call_(call), outer_(gCurrent) {
   gCurrent = &call_;
-  call_.correlation = ++gCorrelation;
+  do {
+    call_.correlation = ++gCorrelation;
+  } while (call_.correlation == 0);
   call_.start = ticksNow();
   if (Tracer* client = tracer()) {
     call_.traced = client->wantsCall(call_.domain, call_.cbid);

@@ -117,6 +117,9 @@ CUresult initialise() {
   inject();
   gInjecting = false;
   gStart = Start::kDone;
+  if (Tracer* client = tracer()) {
+    client->resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, nullptr, nullptr);
+  }
   emitDevices();
   return result;
 }
@@ -196,6 +199,9 @@ void happenedOnHost(CUcontext context, Activity activity, uint64_t startNs, uint
   {
     const std::lock_guard lock(world().mutex);
     activity.traced = wants(activity.kind, context);
+  }
+  if (activity.traced && activity.kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) {
+    activity.traced = tracer().load()->wantsCounter(activity.type);
   }
   activity.start = toTicks(startNs);
   activity.end = toTicks(endNs);

@@ -7,6 +7,7 @@
 #include <cupti.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -15,18 +16,21 @@ namespace cudasim {
 namespace {
 
 constexpr uint64_t kAlignment = 512;
+constexpr uint64_t kPoolBlock = 2 << 20;
 constexpr uint64_t kFirstAddress = 0x7000'0000'0000;  // not handed out by mmap, as good as never
 
 struct Allocation {
   size_t bytes = 0;
   uint8_t kind = 0;
   CUcontext context = nullptr;
+  CUmemoryPool pool = nullptr;
 };
 
 struct Memory {
   std::mutex mutex;
   uint64_t next = kFirstAddress;
   std::map<uint64_t, Allocation> allocations;
+  std::map<uint32_t, CUmemoryPool> pools;  // the default ones, by device
 };
 
 Memory& memory() {
@@ -51,11 +55,25 @@ Allocation find(uint64_t address) {
       return after->second;
     }
   }
-  return {0, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, nullptr};
+  return {0, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, nullptr, nullptr};
+}
+
+uint64_t wholeBlocks(uint64_t bytes) {
+  return (bytes + kPoolBlock - 1) / kPoolBlock * kPoolBlock;
+}
+
+void describe(CUmemoryPool pool, Activity* activity) {
+  const std::lock_guard lock(memory().mutex);
+  activity->pool = pool->address;
+  activity->poolBytes = pool->bytes;
+  activity->poolUsedBytes = pool->used;
 }
 
 void emit(const Allocation& allocation, uint64_t address, uint8_t type, CUstream stream) {
   Activity activity;
+  if (allocation.pool) {
+    describe(allocation.pool, &activity);
+  }
   activity.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
   activity.type = type;
   activity.dstKind = allocation.kind;
@@ -72,10 +90,18 @@ void emitPool(CUmemoryPool pool, uint8_t type, uint64_t bytes) {
   activity.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
   activity.type = type;
   activity.device = pool->device;
-  activity.address = pool->address;
+  describe(pool, &activity);
   activity.bytes = bytes;
   const uint64_t now = nowNs();
   happenedOnHost(nullptr, activity, now, now);
+}
+
+// Requires: the lock.
+CUmemoryPool makePool(uint32_t device) {
+  auto* pool = new CUmemPoolHandle_st;
+  pool->device = device;
+  pool->address = std::exchange(memory().next, memory().next + kAlignment);
+  return pool;
 }
 
 bool onDevice(const Allocation& a) {
@@ -96,7 +122,8 @@ CUresult allocate(
   if (!context || !context->alive || !bytes) {
     return context && context->alive ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_CONTEXT;
   }
-  const Allocation allocation{bytes, kind, context};
+  const CUmemoryPool pool = stream ? defaultPool(context->device) : nullptr;
+  const Allocation allocation{bytes, kind, context, pool};
   {
     const std::lock_guard lock(memory().mutex);
     if (onDevice(allocation)) {
@@ -115,6 +142,10 @@ CUresult allocate(
       *address = reinterpret_cast<uint64_t>(at);
     }
     memory().allocations[*address] = allocation;
+    if (pool) {
+      pool->used += bytes;
+      pool->bytes = std::max(pool->bytes, wholeBlocks(pool->used));
+    }
   }
   emit(allocation, *address, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, stream);
   return CUDA_SUCCESS;
@@ -129,6 +160,9 @@ CUresult release(uint64_t address, CUstream stream) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     allocation = node.mapped();
+    if (allocation.pool) {
+      allocation.pool->used -= allocation.bytes;
+    }
     if (!onDevice(allocation)) {
       munmap(reinterpret_cast<void*>(address), allocation.bytes);
     }
@@ -138,13 +172,21 @@ CUresult release(uint64_t address, CUstream stream) {
 }
 
 CUmemoryPool createPool(uint32_t device) {
-  auto* pool = new CUmemPoolHandle_st;
-  pool->device = device;
+  CUmemoryPool pool = nullptr;
   {
     const std::lock_guard lock(memory().mutex);
-    pool->address = std::exchange(memory().next, memory().next + kAlignment);
+    pool = makePool(device);
   }
   emitPool(pool, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED, 0);
+  return pool;
+}
+
+CUmemoryPool defaultPool(uint32_t device) {
+  const std::lock_guard lock(memory().mutex);
+  CUmemoryPool& pool = memory().pools[device];
+  if (!pool) {
+    pool = makePool(device);
+  }
   return pool;
 }
 
@@ -155,6 +197,10 @@ CUresult destroyPool(CUmemoryPool pool) {
 }
 
 CUresult trimPool(CUmemoryPool pool, size_t keep) {
+  {
+    const std::lock_guard lock(memory().mutex);
+    pool->bytes = std::min(pool->bytes, wholeBlocks(std::max<uint64_t>(pool->used, keep)));
+  }
   emitPool(pool, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED, keep);
   return CUDA_SUCCESS;
 }
@@ -220,19 +266,22 @@ void cudasimNextDuration(uint64_t durationNs) {
 }
 
 void cudasimTouchManaged(void* address, size_t bytes, int byDevice) {
+  using cudasim::happenedOnHost;
   Activity moved;
   moved.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
   moved.type = byDevice ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD
                         : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
   moved.address = reinterpret_cast<uint64_t>(address);
   moved.bytes = bytes;
+  moved.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE;
   Activity fault = moved;
   fault.type = byDevice ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT
                         : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT;
-  fault.bytes = 1;
+  fault.bytes = byDevice ? 3 : 0x401000;  // page faults; the instruction
+  fault.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_WRITE;
   const CUcontext context = cudasim::runtimeContext();
   const uint64_t now = cudasim::nowNs();
-  cudasim::happenedOnHost(context, fault, now, now);
-  cudasim::happenedOnHost(
-      context, moved, now, now + cudasim::kMemcpyLatencyNs + bytes / cudasim::kBytesPerNs);
+  const uint64_t end = now + cudasim::kMemcpyLatencyNs + bytes / cudasim::kBytesPerNs;
+  happenedOnHost(context, fault, now, byDevice ? end : now);
+  happenedOnHost(context, moved, now, end);
 }

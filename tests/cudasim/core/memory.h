@@ -9,7 +9,8 @@
 struct CUmemPoolHandle_st {
   uint32_t device = 0;
   uint64_t address = 0;
-  uint64_t used = 0;
+  uint64_t bytes = 0;  // whole blocks
+  uint64_t used = 0;   // of these
 };
 
 namespace cudasim {
@@ -20,6 +21,7 @@ CUresult allocate(
 CUresult release(uint64_t address, CUstream stream);
 
 CUmemoryPool createPool(uint32_t device);
+CUmemoryPool defaultPool(uint32_t device);  // nobody creates it
 CUresult destroyPool(CUmemoryPool pool);
 CUresult trimPool(CUmemoryPool pool, size_t keep);
 

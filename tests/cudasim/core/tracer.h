@@ -33,6 +33,7 @@ class Tracer {
   virtual ~Tracer() = default;
   // Whether a record is owed of what begins now; the device's lock is held.
   virtual bool wants(uint32_t kind, CUcontext context) = 0;
+  virtual bool wantsCounter(uint32_t counter) = 0;  // of unified memory
   virtual bool wantsCall(uint32_t domain, uint32_t cbid) = 0;
   virtual void enter(Call& call, CUcontext context) = 0;
   virtual void exit(Call& call, CUcontext context) = 0;

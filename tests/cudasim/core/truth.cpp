@@ -149,6 +149,8 @@ void writeTruth(const Activity& a) {
   line.addIf("graph", a.graph).addIf("graph_node", a.graphNode);
   line.addIf("event", a.event).addIf("event_sync", a.eventSync);
   line.addIf("cbid", a.cbid).addIf("thread", a.thread).addIf("result", a.result);
+  line.addIf("pool", a.pool).addIf("pool_bytes", a.poolBytes).addIf("pool_used", a.poolUsedBytes);
+  line.addIf("flags", a.flags);
   line.addIf("external_kind", a.externalKind).addIf("external_id", a.externalId);
   if (a.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && everWatched()) {
     line.add("counters", countersOf(a.grid, a.block, a.ranNs));

@@ -8,6 +8,7 @@
 #include "tests/cudasim/cupti/records.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 using namespace cudasim;
 
@@ -237,6 +238,23 @@ CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
 CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
   *type = client().systemThreadIds ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
                                    : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
+    CUpti_ActivityUnifiedMemoryCounterConfig* config, uint32_t count) {
+  if (std::getenv("CUDASIM_NO_UNIFIED_MEMORY")) {
+    return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE;
+  }
+  if (!initialised()) {
+    return CUPTI_ERROR_NOT_INITIALIZED;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (config[i].kind == 0 || config[i].kind >= Client::kCounters) {
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    client().enableCounter(config[i].kind, config[i].enable != 0);
+  }
   return CUPTI_SUCCESS;
 }
 

@@ -23,8 +23,10 @@ class Client : public Tracer {
   static constexpr size_t kKinds = 64;
   static constexpr size_t kCallbacks = 1024;
   static constexpr size_t kDomains = 8;
+  static constexpr size_t kCounters = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT;
 
   bool wants(uint32_t kind, CUcontext context) override;
+  bool wantsCounter(uint32_t counter) override { return !configured_ || counters_[counter]; }
   bool wantsCall(uint32_t domain, uint32_t cbid) override;
   void enter(Call& call, CUcontext context) override;
   void exit(Call& call, CUcontext context) override;
@@ -36,6 +38,11 @@ class Client : public Tracer {
 
   void enable(uint32_t kind, bool on);
   void enable(CUcontext context, uint32_t kind, bool on);
+  // All counters, until this is called.
+  void enableCounter(uint32_t counter, bool on) {
+    configured_ = true;
+    counters_[counter] = on;
+  }
   void enableCall(uint32_t domain, uint32_t cbid, bool on);
 
   // Null when there is one already.
@@ -55,6 +62,8 @@ class Client : public Tracer {
   Activity shown(Activity activity) const;
 
   std::array<std::atomic<bool>, kKinds> kinds_{};
+  std::array<std::atomic<bool>, kCounters> counters_{};  // of unified memory
+  std::atomic<bool> configured_{false};
   std::array<std::array<std::atomic<bool>, kCallbacks>, 3> calls_{};
   std::array<std::array<std::atomic<bool>, kCallbacks>, kDomains> callbacks_{};
   std::mutex mutex_;

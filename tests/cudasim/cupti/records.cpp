@@ -149,6 +149,9 @@ void fill(const Activity& a, CUpti_ActivityMemory4* r) {
   r->isAsync = a.value;
   if (a.value) {
     r->memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+    r->memoryPoolConfig.address = a.pool;
+    r->memoryPoolConfig.pool.size = a.poolBytes;
+    r->memoryPoolConfig.utilizedSize = a.poolUsedBytes;
   }
 }
 
@@ -159,7 +162,9 @@ void fill(const Activity& a, MemoryPool* r) {
   r->processId = processId();
   r->deviceId = a.device;
   r->minBytesToKeep = a.bytes;
-  r->address = a.address;
+  r->address = a.pool;
+  r->size = a.poolBytes;
+  r->utilizedSize = a.poolUsedBytes;
   r->timestamp = a.start;
 }
 
@@ -170,6 +175,7 @@ void fill(const Activity& a, UnifiedMemory* r) {
   r->end = a.end;
   r->address = a.address;
   r->srcId = r->dstId = a.device;
+  r->flags = a.flags;
   r->processId = processId();
 }
 

@@ -58,6 +58,19 @@ cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t hStream) {
   return call.on(hStream, [&](CUstream stream) { return release(addressOf(devPtr), stream); });
 }
 
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* memPool, int device) {
+  RUNTIME_CALL(cudaDeviceGetDefaultMemPool, v11020, memPool, device);
+  return call([&] {
+    *memPool = defaultPool(static_cast<uint32_t>(device));
+    return CUDA_SUCCESS;
+  });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep) {
+  RUNTIME_CALL(cudaMemPoolTrimTo, v11020, memPool, minBytesToKeep);
+  return call([&] { return trimPool(memPool, minBytesToKeep); });
+}
+
 cudaError_t cudaMallocHost(void** ptr, size_t size) {
   RUNTIME_CALL(cudaMallocHost, v3020, ptr, size);
   return call([&] { return allocateFor(ptr, size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED); });

@@ -7,12 +7,17 @@
 //   kind=htod|dtoh|dtod bytes=N [ns=N] [sync=1] peer to=D bytes=N            a copy from dev to
 //   another device set bytes=N [value=N] record event=E   wait event=E   (of the stream) wait_host
 //   event=E graph nodes=N ns=N [launches=N]   a chain of kernels node0, node1, …, and a copy alloc
-//   bytes=N name=A [async=1]   free name=A [async=1]   touch bytes=N   compile ns=N sync [stream=N]
-//   reset   sleep ns=N   quit code=N   (_exit, with the truth written)
+//   bytes=N name=A [async=1]   free name=A [async=1]   trim bytes=N   (the default pool)
+//   touch bytes=N [by=host]   push id=N [kind=N]   pop [kind=N]   (ids of CUPTI's external
+//   correlation)   compile ns=N sync [stream=N]   reset   sleep ns=N   quit code=N   (_exit, with
+//   the truth written)   kill [signal=N]   (the same)
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
+#include <cupti.h>
+#include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -212,11 +217,42 @@ void release(const Command& c) {
   }
 }
 
+void trim(const Command& c) {
+  cudaMemPool_t pool = nullptr;
+  CHECK(cudaDeviceGetDefaultMemPool(&pool, static_cast<int>(c.number("dev"))));
+  CHECK(cudaMemPoolTrimTo(pool, c.number("bytes")));
+}
+
 void touch(const Command& c) {
   void* memory = nullptr;
   CHECK(cudaMallocManaged(&memory, c.number("bytes"), cudaMemAttachGlobal));
-  cudasimTouchManaged(memory, c.number("bytes"), 1);
+  cudasimTouchManaged(memory, c.number("bytes"), c.text("by") == "host" ? 0 : 1);
   CHECK(cudaFree(memory));
+}
+
+// A function of the CUPTI that a profiler has loaded.
+template <typename Function>
+Function cupti(const char* name) {
+  for (const char* library : {"libcupti.so.12", "libcupti.so.13"}) {
+    if (void* const loaded = dlopen(library, RTLD_NOLOAD | RTLD_LAZY)) {
+      return reinterpret_cast<Function>(dlsym(loaded, name));
+    }
+  }
+  std::fprintf(stderr, "cuda_script: no CUPTI is loaded\n");
+  std::exit(3);
+}
+
+void push(const Command& c) {
+  using Push = CUptiResult (*)(CUpti_ExternalCorrelationKind, uint64_t);
+  cupti<Push>("cuptiActivityPushExternalCorrelationId")(
+      static_cast<CUpti_ExternalCorrelationKind>(c.number("kind", 3)), c.number("id"));
+}
+
+void pop(const Command& c) {
+  using Pop = CUptiResult (*)(CUpti_ExternalCorrelationKind, uint64_t*);
+  uint64_t id = 0;
+  cupti<Pop>("cuptiActivityPopExternalCorrelationId")(
+      static_cast<CUpti_ExternalCorrelationKind>(c.number("kind", 3)), &id);
 }
 
 void compile(const Command& c) {
@@ -243,27 +279,22 @@ void sleepFor(const Command& c) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(c.number("ns")));
 }
 
+void end(const Command& c) {
+  cudasimFlushTruth();
+  kill(getpid(), static_cast<int>(c.number("signal", SIGKILL)));
+}
+
 void quit(const Command& c) {
   cudasimFlushTruth();
   _exit(static_cast<int>(c.number("code")));
 }
 
-const std::map<std::string, void (*)(const Command&)> kVerbs = {{"launch", launch},
-                                                                {"copy", copy},
-                                                                {"peer", peer},
-                                                                {"set", set},
-                                                                {"record", record},
-                                                                {"wait", wait},
-                                                                {"wait_host", waitHost},
-                                                                {"graph", graph},
-                                                                {"alloc", alloc},
-                                                                {"free", release},
-                                                                {"touch", touch},
-                                                                {"compile", compile},
-                                                                {"sync", sync},
-                                                                {"reset", reset},
-                                                                {"sleep", sleepFor},
-                                                                {"quit", quit}};
+const std::map<std::string, void (*)(const Command&)> kVerbs = {
+    {"launch", launch}, {"copy", copy},      {"peer", peer},          {"set", set},
+    {"record", record}, {"wait", wait},      {"wait_host", waitHost}, {"graph", graph},
+    {"alloc", alloc},   {"free", release},   {"touch", touch},        {"trim", trim},
+    {"push", push},     {"pop", pop},        {"compile", compile},    {"sync", sync},
+    {"reset", reset},   {"sleep", sleepFor}, {"kill", end},           {"quit", quit}};
 
 Script parse(std::istream& in) {
   Script script;

@@ -1,0 +1,125 @@
+#include "analysis/ingest/memory_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde::ingest {
+
+void MemoryRows::add(const wire::DeviceMemory& record) {
+  using wire::DeviceMemoryKind;
+  const std::int64_t ns = time_.toNs(record.beginTicks);
+  const auto kind = static_cast<DeviceMemoryKind>(record.header.detail);
+  if (kind == DeviceMemoryKind::Free || kind == DeviceMemoryKind::Allocate)
+    free(record.address, ns);  // an address that is given anew was freed, if nobody said so
+  if (kind == DeviceMemoryKind::Allocate)
+    allocate(record, ns);
+  if (record.pool != 0 && record.header.subject != 0)
+    sample(record, ns);
+}
+
+void MemoryRows::free(std::uint64_t address, std::int64_t ns) {
+  const auto open = allocations_.find(address);
+  if (open == allocations_.end())
+    return;
+  open->second.freeNs = std::max(ns, open->second.allocNs);
+  sink_.update(open->second);
+  allocations_.erase(open);
+}
+
+void MemoryRows::allocate(const wire::DeviceMemory& record, std::int64_t ns) {
+  model::Allocation row;
+  row.processId = process_.row.id;
+  if (record.header.subject != 0)
+    row.deviceId = devices_.deviceOf(record.header.subject - 1);
+  row.address = static_cast<std::int64_t>(record.address);
+  row.bytes = static_cast<std::int64_t>(record.value);
+  row.allocNs = ns;
+  if (record.pool != 0)
+    row.pool = static_cast<std::int64_t>(record.pool);
+  if (record.correlation != 0)
+    row.correlationId = record.correlation;
+  row.id = sink_.add(row);
+  allocations_.emplace(record.address, row);
+}
+
+// A pool that another process shares says nothing of its size.
+void MemoryRows::sample(const wire::DeviceMemory& record, std::int64_t ns) {
+  const bool isGone =
+      record.header.detail == static_cast<std::uint8_t>(wire::DeviceMemoryKind::PoolDestroy);
+  if (record.poolBytes == 0 && record.poolUsedBytes == 0 && !isGone &&
+      !pools_.contains(record.pool))
+    return;
+  const Pool& pool = poolOf(record);
+  const auto bytes = [&](std::uint64_t value) { return isGone ? 0.0 : static_cast<double>(value); };
+  sink_.add(model::Sample{pool.size, ns, bytes(record.poolBytes)});
+  sink_.add(model::Sample{pool.used, ns, bytes(record.poolUsedBytes)});
+}
+
+// The first of a device, which is the default one of most programs, has no number in its names.
+MemoryRows::Pool& MemoryRows::poolOf(const wire::DeviceMemory& record) {
+  Pool& pool = pools_[record.pool];
+  if (pool.size && pool.used)
+    return pool;
+  const auto key = static_cast<std::int64_t>(record.pool);
+  const model::DeviceId device = devices_.deviceOf(record.header.subject - 1);
+  const std::int64_t others = poolsOf(device);
+  const std::string number = others == 0 ? "" : fmt::format(" {}", others + 1);
+  pool.size = addCounter(device, fmt::format("CUDA memory pool{} size", number));
+  sink_.setState(spool_, kPoolSize, key, pool.size.value);
+  pool.used = addCounter(device, fmt::format("CUDA memory pool{} used", number));
+  sink_.setState(spool_, kPoolUsed, key, pool.used.value);
+  return pool;
+}
+
+std::int64_t MemoryRows::poolsOf(model::DeviceId device) {
+  auto rows = sink_.writer().database().prepare(
+      "SELECT count(*) FROM counter c JOIN string n ON n.id = c.name_id WHERE c.process_id = ?1 "
+      "AND c.device_id = ?2 AND n.text GLOB 'CUDA memory pool* size'");
+  if (!rows)
+    return 0;
+  const auto found = rows->bindAll(process_.row.id, device).step();
+  return found && *found ? rows->integer(0) : 0;
+}
+
+model::CounterId MemoryRows::addCounter(model::DeviceId device, std::string_view name) {
+  model::Counter row;
+  row.hostId = process_.row.hostId;
+  row.processId = process_.row.id;
+  row.deviceId = device;
+  row.nameId = sink_.intern(name);
+  row.unit = "bytes";
+  return sink_.add(row);
+}
+
+void MemoryRows::restorePool(std::string_view kind, std::int64_t pool, model::CounterId counter) {
+  Pool& known = pools_[static_cast<std::uint64_t>(pool)];
+  (kind == kPoolSize ? known.size : known.used) = counter;
+}
+
+Result<void> MemoryRows::restoreAllocations() {
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   sink_.writer().database().prepare(
+                       "SELECT id, device_id, address, bytes, alloc_ns, pool, correlation_id FROM "
+                       "allocation WHERE process_id = ?1 AND free_ns IS NULL ORDER BY id"));
+  rows.bindAll(process_.row.id);
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      return {};
+    model::Allocation open;
+    open.id = rows.id<model::AllocationId>(0);
+    open.processId = process_.row.id;
+    open.deviceId = rows.id<model::DeviceId>(1);
+    open.address = rows.integer(2);
+    open.bytes = rows.integer(3);
+    open.allocNs = rows.integer(4);
+    if (!rows.isNull(5))
+      open.pool = rows.integer(5);
+    if (!rows.isNull(6))
+      open.correlationId = rows.integer(6);
+    allocations_.insert_or_assign(static_cast<std::uint64_t>(open.address), open);
+  }
+}
+
+}  // namespace sonde::ingest

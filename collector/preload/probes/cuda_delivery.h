@@ -1,0 +1,30 @@
+// CUPTI's buffers: handed out empty, taken back full, their records decoded. The functions that are
+// CUPTI's callbacks may run on any thread, several at once.
+#pragma once
+
+#include "collector/preload/probes/cupti_library.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::preload::cuda {
+
+// `api` must stay. False: the layouts of this version of CUPTI (cuptiGetVersion) are not known.
+bool beginDelivery(const cupti::Api& api, std::uint32_t version) noexcept;
+
+void requestBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* maxRecords) noexcept;
+void completeBuffer(void* context,
+                    std::uint32_t stream,
+                    std::uint8_t* buffer,
+                    std::size_t size,
+                    std::size_t valid) noexcept;
+
+// CUPTI was asked for all it had, for the last time: buffers that it still has hold nothing.
+void endDelivery() noexcept;
+// The process ends without asking: what CUPTI has is lost.
+void countUndelivered() noexcept;
+
+// There was an allocation whose pages move on their own.
+bool hasManagedMemory() noexcept;
+
+}  // namespace sonde::preload::cuda
