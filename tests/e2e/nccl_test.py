@@ -289,6 +289,15 @@ class Preloading(NcclTest):
         self.assertEqual((result.returncode, result.stdout), (0, "0 0\n"), result.stderr)
         self.assertEqual(self.names("api"), {"ncclGroupEnd": 1})
 
+    def test_an_nccl_that_is_loaded_later_takes_no_function_from_the_one_before(self):
+        later = TARGETS.parent / "ncclsim" / "libnccl.so.2"
+        for mode in ("LOCAL", "GLOBAL"):
+            with self.subTest(mode):
+                script = (f"import ctypes\nholder = ctypes.CDLL('{TARGETS}/libnccl_holder.so')\nprint(holder.holderStarts())\n"
+                          f"ctypes.CDLL('{later}', mode=ctypes.RTLD_{mode})\nprint(holder.holderEnds())")
+                result = self.run_sonde("python3", "-c", script, options=("-f",))
+                self.assertEqual((result.returncode, result.stdout), (0, "0\n0\n"), result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

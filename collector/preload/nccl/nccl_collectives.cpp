@@ -32,7 +32,7 @@ constexpr std::uint8_t kGather = 10;
 #define SONDE_NCCL_CALL(name, parameters, arguments, facts)      \
   SONDE_EXPORT Result_t name(parameters) {                       \
     static nccl::RealNccl<Result_t (*)(parameters)> real{#name}; \
-    if (real() == nullptr)                                       \
+    if (!real.find(__builtin_return_address(0)))                 \
       return nccl::kSystemError;                                 \
     if (nccl::hooks() == nullptr)                                \
       return real()(arguments);                                  \

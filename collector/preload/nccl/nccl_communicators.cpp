@@ -63,7 +63,7 @@ void goes(Communicator_t comm) noexcept {
 
 #define SONDE_NCCL_REAL(name, ...)                        \
   static RealNccl<Result_t (*)(__VA_ARGS__)> real{#name}; \
-  if (real() == nullptr)                                  \
+  if (!real.find(__builtin_return_address(0)))            \
   return nccl::kSystemError
 
 SONDE_EXPORT Result_t ncclGroupStart() {
