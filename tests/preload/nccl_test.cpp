@@ -236,5 +236,15 @@ TEST(NcclPools, WhatFindsNoRoomIsCounted) {
   EXPECT_EQ(processes[0].steps.size(), 32768u);
 }
 
+class NcclRaces : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(NcclRaces, AreSurvived) {
+  SpoolRecording recording;
+  const Finished finished = recording.run({SONDE_TARGETS "/nccl_races", GetParam()});
+  EXPECT_EQ(finished.status, 0) << finished.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Races, NcclRaces, ::testing::Values("steps", "aborts"));
+
 }  // namespace
 }  // namespace sonde::test

@@ -93,6 +93,42 @@ Lane* findLaneOf(std::uint64_t key) noexcept {
                                                                                      : nullptr;
 }
 
+bool mayBe(const Communicator& told, const Communicator& known) noexcept {
+  if (told.api.load(std::memory_order_relaxed) != nullptr ||
+      told.sameAs.load(std::memory_order_relaxed) != 0 ||
+      known.owners.load(std::memory_order_relaxed) != 1)
+    return false;
+  const std::int32_t rank = told.rank.load(std::memory_order_relaxed);
+  return rank < 0 || rank == known.rank.load(std::memory_order_relaxed);
+}
+
+void removeLanes(std::uint32_t index) noexcept {
+  for (Lane& lane : gLanes) {
+    if (lane.key.load(std::memory_order_relaxed) >> 54 != index + 1)
+      continue;
+    lane.defined.store(0, std::memory_order_relaxed);
+    lane.count.store(0, std::memory_order_relaxed);
+    lane.key.store(kRemoved, std::memory_order_release);
+  }
+}
+
+// Of its owners one goes. Requires: that one has not been counted out yet.
+void release(Communicator& communicator, std::uint32_t index) noexcept {
+  if (communicator.owners.fetch_sub(1, std::memory_order_acq_rel) > 1)
+    return;
+  const std::uint32_t generation = communicator.generation.load(std::memory_order_acquire);
+  if (gCommunicators.claim({HandleKind::Communicator, generation, index}) == nullptr)
+    return;
+  removeLanes(index);
+  // What it was the same as goes once: of several that try, one takes it.
+  const std::uint64_t same = communicator.sameAs.exchange(0, std::memory_order_acq_rel);
+  const Handle other = Handle::of(reinterpret_cast<const void*>(same));
+  gCommunicators.giveBack(communicator);
+  if (Communicator* const second = same == 0 ? nullptr : gCommunicators.find(other);
+      second != nullptr)
+    release(*second, other.index);
+}
+
 }  // namespace
 
 Handle addCommunicator(const CommunicatorFacts& facts, const void* api) noexcept {
@@ -145,51 +181,41 @@ Handle findApiCommunicator(const void* api) noexcept {
 bool mayBe(Handle told, Handle known) noexcept {
   const Communicator* const first = gCommunicators.find(told);
   const Communicator* const second = gCommunicators.find(known);
-  if (first == nullptr || second == nullptr || told == known ||
-      first->api.load(std::memory_order_relaxed) != nullptr ||
-      first->sameAs.load(std::memory_order_relaxed) != 0 ||
-      second->owners.load(std::memory_order_relaxed) != 1)
-    return false;
-  const std::int32_t rank = first->rank.load(std::memory_order_relaxed);
-  return rank < 0 || rank == second->rank.load(std::memory_order_relaxed);
+  return first != nullptr && second != nullptr && told != known && mayBe(*first, *second);
 }
 
+// Either may go meanwhile.
 void identify(Handle told, Handle known) noexcept {
-  if (!mayBe(told, known))
+  Communicator* const first = gCommunicators.find(told);
+  Communicator* const second = gCommunicators.find(known);
+  if (first == nullptr || second == nullptr || told == known || !mayBe(*first, *second))
     return;
-  Communicator& first = *gCommunicators.find(told);
-  Communicator& second = *gCommunicators.find(known);
   std::uint32_t alone = 1;
-  if (!second.owners.compare_exchange_strong(alone, 2, std::memory_order_acq_rel))
+  if (!second->owners.compare_exchange_strong(alone, 2, std::memory_order_acq_rel))
     return;
-  const std::uint64_t hash = first.hash.load(std::memory_order_relaxed);
-  if (hash != 0 && second.defined.load(std::memory_order_relaxed) == 0) {
-    second.hash.store(hash, std::memory_order_relaxed);
-    second.defined.store(first.defined.load(std::memory_order_relaxed), std::memory_order_release);
+  if (gCommunicators.find(known) != second)
+    return release(*second, known.index);
+  const std::uint64_t hash = first->hash.load(std::memory_order_relaxed);
+  if (hash != 0 && second->defined.load(std::memory_order_relaxed) == 0) {
+    second->hash.store(hash, std::memory_order_relaxed);
+    second->defined.store(first->defined.load(std::memory_order_relaxed),
+                          std::memory_order_release);
   }
-  first.sameAs.store(reinterpret_cast<std::uint64_t>(known.opaque()), std::memory_order_release);
+  std::uint64_t same = 0;
+  const auto bits = reinterpret_cast<std::uint64_t>(known.opaque());
+  if (!first->sameAs.compare_exchange_strong(same, bits))
+    return release(*second, known.index);
+  same = bits;
+  if (gCommunicators.find(told) != first && first->sameAs.compare_exchange_strong(same, 0))
+    release(*second, known.index);
 }
 
 void removeCommunicator(Handle handle) noexcept {
-  const Handle same = resolve(handle);
-  if (same != handle)
-    removeCommunicator(same);
   Communicator* const found =
       handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
-  if (found == nullptr || found->owners.fetch_sub(1, std::memory_order_acq_rel) > 1)
+  if (found == nullptr)
     return;
-  Communicator* const communicator = gCommunicators.claim(handle);
-  if (communicator == nullptr)
-    return;
-  for (Lane& lane : gLanes) {
-    const std::uint64_t key = lane.key.load(std::memory_order_relaxed);
-    if (key >> 54 != handle.index + 1)
-      continue;
-    lane.defined.store(0, std::memory_order_relaxed);
-    lane.count.store(0, std::memory_order_relaxed);
-    lane.key.store(kRemoved, std::memory_order_release);
-  }
-  gCommunicators.giveBack(*communicator);
+  release(*found, handle.index);
 }
 
 void removeApiCommunicator(const void* api) noexcept {

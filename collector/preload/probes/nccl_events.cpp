@@ -14,7 +14,7 @@ using wire::Probe;
 using wire::ProxyStep;
 using wire::RecordKind;
 
-struct ProxyOp : Pooled {
+struct Operation {
   Handle communicator;  // None: of another process
   Handle call;          // None: not known
   LaneName laneName;
@@ -22,6 +22,8 @@ struct ProxyOp : Pooled {
   std::uint64_t number;
   std::int32_t chunkBytes;
 };
+
+struct ProxyOp : Pooled, Operation {};
 
 struct Step : Pooled {
   Handle communicator;
@@ -101,6 +103,16 @@ ProxyOp* takeOp(Handle communicator, Handle parent) noexcept {
   return op;
 }
 
+// False: it is none any more. It may stop, and another get its place, meanwhile.
+bool copyOf(Handle handle, Operation& copy) noexcept {
+  const ProxyOp* const op = handle.kind == HandleKind::ProxyOp ? gProxyOps.find(handle) : nullptr;
+  if (op == nullptr)
+    return false;
+  copy = *op;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return gProxyOps.find(handle) == op;
+}
+
 void stopOp(Handle handle) noexcept {
   ProxyOp* const op = gProxyOps.claim(handle);
   if (op == nullptr)
@@ -144,19 +156,19 @@ Handle startKernelChannel(Handle communicator, Handle parent) noexcept {
 
 Handle startStep(Handle proxyOp, std::int32_t number) noexcept {
   const std::uint64_t now = core::readTicks();
-  ProxyOp* const op = proxyOp.kind == HandleKind::ProxyOp ? gProxyOps.find(proxyOp) : nullptr;
-  if (op == nullptr)
+  Operation op;
+  if (!copyOf(proxyOp, op))
     return {};
-  Step* const step = op->lane == nullptr ? nullptr : gSteps.take();
+  Step* const step = op.lane == nullptr ? nullptr : gSteps.take();
   if (step == nullptr) {
     countFull();
     return {};
   }
-  step->communicator = op->communicator;
-  step->laneName = op->laneName;
-  step->lane = op->lane;
-  step->number = op->number;
-  step->chunkBytes = op->chunkBytes;
+  step->communicator = op.communicator;
+  step->laneName = op.laneName;
+  step->lane = op.lane;
+  step->number = op.number;
+  step->chunkBytes = op.chunkBytes;
   step->step = number;
   step->beginTicks = now;
   for (auto* ticks : {&step->handedTicks, &step->arrivedTicks, &step->passedTicks})
