@@ -38,13 +38,20 @@ constexpr std::string_view kRoofline[] = {
     "sm__sass_thread_inst_executed_op_dmul_pred_on.sum",
     "sm__sass_thread_inst_executed_op_dfma_pred_on.sum",
     "sm__inst_executed_pipe_tensor.sum",
+    // Operations of the tensor cores: each generation has some of these. A question mark: where it
+    // is missing, nobody need be told.
+    "?sm__ops_path_tensor_src_bf16_dst_fp32.sum",
+    "?sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+    "?sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+    "?sm__ops_path_tensor_src_fp8.sum",
+    "?sm__ops_path_tensor_src_fp64.sum",
 };
 
 // unit__counter.rollup…: "sm__cycles_active.sum".
 bool isMetric(std::string_view word) {
   const auto isAllowed = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_' ||
-           letter == '.';
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '_' || letter == '.';
   };
   return word.find("__") != word.npos && word.find('.') != word.npos &&
          std::all_of(word.begin(), word.end(), isAllowed);
@@ -66,6 +73,12 @@ class MetricList {
  private:
   std::vector<std::string_view> metrics_;
 };
+
+std::string_view trimmed(std::string_view word) {
+  const std::size_t begin = word.find_first_not_of(' ');
+  return begin == word.npos ? std::string_view()
+                            : word.substr(begin, word.find_last_not_of(' ') + 1 - begin);
+}
 
 Result<void> addWord(std::string_view word, MetricList& list) {
   if (word == "utilization")
@@ -89,7 +102,7 @@ Result<std::string> counterMetrics(std::string_view wanted) {
   MetricList list;
   while (true) {
     const std::size_t comma = wanted.find(',');
-    SONDE_TRY(addWord(wanted.substr(0, comma), list));
+    SONDE_TRY(addWord(trimmed(wanted.substr(0, comma)), list));
     if (comma == wanted.npos)
       break;
     wanted.remove_prefix(comma + 1);

@@ -135,6 +135,10 @@ class JobRun {
     probeMask_ = *mask;
     if (options_.sources)
       nameMissingSources();
+    if (!options_.cuda.counters.empty() && !records(wire::Probe::Cuda)) {
+      say_("--counters needs the cuda probe, which --sources leaves out");
+      return kExitCannotBegin;
+    }
     if (!options_.summaryFile.empty()) {
       if (const auto checked = checkSummaryFile(options_.summaryFile); !checked) {
         say_(checked.error().message);

@@ -16,4 +16,5 @@ SONDE_OLD_SYMBOL(dlvsym);
 SONDE_OLD_SYMBOL(dlerror);
 SONDE_OLD_SYMBOL(pthread_key_create);
 SONDE_OLD_SYMBOL(pthread_mutex_timedlock);
+SONDE_OLD_SYMBOL(pthread_mutex_trylock);
 SONDE_OLD_SYMBOL(pthread_setspecific);

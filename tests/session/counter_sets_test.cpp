@@ -36,14 +36,16 @@ TEST(CounterSets, RooflineHasOperationsTrafficAndOccupancy) {
 TEST(CounterSets, SetsAndMetricsAddUpAndEachComesOnce) {
   EXPECT_EQ(metricsOf("sm__cycles_active.sum,l1tex__m_l1tex2xbar_req_cycles.avg"),
             "sm__cycles_active.sum,l1tex__m_l1tex2xbar_req_cycles.avg");
+  EXPECT_EQ(metricsOf("sm__cycles_active.sum, CTC.TriageCompute.ctc__rx_bytes.sum "),
+            "sm__cycles_active.sum,CTC.TriageCompute.ctc__rx_bytes.sum");
   const std::string both = metricsOf("utilization,sm__cycles_active.sum,roofline");
-  EXPECT_EQ(std::count(both.begin(), both.end(), ','), 6 + 14 - 1 - 1);
+  EXPECT_EQ(std::count(both.begin(), both.end(), ','), 6 + 19 - 1 - 1);
 }
 
 TEST(CounterSets, WhatIsNeitherIsNamed) {
   EXPECT_THAT(metricsOf("rooflin"), AllOf(StartsWith("error: "), HasSubstr("\"rooflin\"")));
   EXPECT_THAT(metricsOf("utilization,,roofline"), HasSubstr("\"\""));
-  EXPECT_THAT(metricsOf("sm__cycles_active.sum "), HasSubstr("error: "));
+  EXPECT_THAT(metricsOf("sm__cycles_active. sum"), HasSubstr("error: "));
   std::string many = "a__0.sum";
   for (int at = 1; at < 65; ++at)
     many += ",a__" + std::to_string(at) + ".sum";

@@ -2,13 +2,21 @@
 // in operations, work launched by another thread, a stream that is captured across operations, and
 // work before and after. Usage: cuda_counted ITERATIONS [DEVICES [OPERATIONS [EVENT]]]: with
 // OPERATIONS each iteration has so many further ones; EVENT happens in the middle of the third:
-// client (another tool subscribes to CUPTI), reset (of the device), fork (of a child that
-// annotates).
+//   client      another tool subscribes to CUPTI
+//   profiler    the job enables CUPTI's range profiler
+//   reset       of the device
+//   fork        of a child that annotates
+//   elsewhere   the iteration is ended by another thread
+//   unfinished  the process ends
+//   handler     it ends in a signal handler, while the device is waited for
+//   steal       a capture is ended that never began, while another goes on
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +110,30 @@ void subscribe() {
   }
 }
 
+// The job's own range profiler.
+void profile() {
+  struct Initialize {
+    std::size_t bytes;
+    void* reserved;
+  } initialize{sizeof(Initialize), nullptr};
+  struct Enable {
+    std::size_t bytes;
+    void* reserved;
+    void* context;
+    void* object;
+  } enable{sizeof(Enable), nullptr, nullptr, nullptr};
+  void* const cupti = dlopen("libcupti.so." CUDA_MAJOR, RTLD_LAZY);
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  const auto current = reinterpret_cast<int (*)(void**)>(dlsym(driver, "cuCtxGetCurrent"));
+  const auto start =
+      reinterpret_cast<int (*)(Initialize*)>(dlsym(cupti, "cuptiProfilerInitialize"));
+  const auto begin = reinterpret_cast<int (*)(Enable*)>(dlsym(cupti, "cuptiRangeProfilerEnable"));
+  if (current(&enable.context) != 0 || start(&initialize) != 0 || begin(&enable) != 0) {
+    std::fprintf(stderr, "cuda_counted: the job gets no range profiler\n");
+    std::exit(4);
+  }
+}
+
 void reset() {
   check(cudaDeviceReset());
   check(cudaStreamCreate(&gStream));
@@ -121,13 +153,45 @@ void forkChild() {
     std::exit(5);
 }
 
+void exitInHandler() {
+  signal(SIGALRM, [](int) { std::exit(7); });
+  itimerval soon{};
+  soon.it_value.tv_usec = 300'000;
+  setitimer(ITIMER_REAL, &soon, nullptr);
+  const Scope scope(SONDE_OPERATION, "long");
+  launch("slow", 100'000, gStream);  // 2 s
+}
+
+// Only a capture's own end ends it.
+void endAnotherCapture() {
+  cudaStream_t other = nullptr;
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamCreate(&other));
+  check(cudaStreamBeginCapture(gStream, cudaStreamCaptureModeRelaxed));
+  if (cudaStreamEndCapture(other, &graph) == cudaSuccess)
+    std::exit(6);
+  {
+    const Scope scope(SONDE_OPERATION, "captured");
+    launch("node", 1, gStream);
+  }
+  check(cudaStreamEndCapture(gStream, &graph));
+}
+
 void happen(const std::string& event) {
   if (event == "client")
     subscribe();
+  else if (event == "profiler")
+    profile();
   else if (event == "reset")
     reset();
   else if (event == "fork")
     forkChild();
+  else if (event == "handler")
+    exitInHandler();
+  else if (event == "steal")
+    endAnotherCapture();
+  else if (event == "unfinished")
+    std::exit(0);
 }
 
 }  // namespace
@@ -140,7 +204,7 @@ int main(int count, char** arguments) {
   check(cudaStreamCreate(&gStream));
   launch("before", 1, gStream);
   for (int number = 0; number < iterations; ++number) {
-    const Scope iteration(SONDE_ITERATION, "train");
+    const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "train");
     forward(number);
     if (number == 2)
       happen(event);
@@ -153,6 +217,10 @@ int main(int count, char** arguments) {
       launch("tiny", 1, gStream);
     }
     launch("optimizer", 1, gStream);
+    if (event == "elsewhere" && number == 2)
+      std::thread([iteration] { sonde_end(iteration); }).join();
+    else
+      sonde_end(iteration);
   }
   launch("after", 1, gStream);
   check(cudaDeviceSynchronize());

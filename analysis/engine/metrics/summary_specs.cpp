@@ -257,7 +257,7 @@ SummarySpec counterSum() {
       1,
       "SELECT operation, name, CAST(round(1000 * iif(name GLOB '*.sum', sum(value), sum(value * "
       "dur_ns) / sum(dur_ns))) AS INTEGER) FROM v_device_metric WHERE value IS NOT NULL AND "
-      "slice_id IS NOT NULL GROUP BY process_id, device_id, slice_id, name",
+      "slice_id IS NOT NULL GROUP BY process_id, slice_id, name",
       columns};
 }
 

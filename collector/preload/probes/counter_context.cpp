@@ -63,9 +63,8 @@ CounterFailure CounterContext::enable(const CounterApi& api, const MetricNames& 
   if (api.driver.contextDevice(&device) != 0)
     return failure(Status::Unknown, "cuCtxGetDevice");
   device_ = static_cast<std::uint32_t>(device);
-  if (const Status status = planGroups(api.profiler, device_, wanted, plan_);
-      status != Status::Success)
-    return failure(status, "cuptiProfilerHostGetConfigImage");
+  if (const CounterFailure failed = planGroups(api.profiler, device_, wanted, plan_))
+    return failed;
   auto enable = parameters<cupti::RangeEnable>();
   enable.context = handle_;
   if (const Status status = api.profiler.rangeEnable(&enable); status != Status::Success)
@@ -131,7 +130,8 @@ CounterFailure CounterContext::open(const CounterApi& api, std::uint32_t range) 
   if (group_ == nullptr)
     return {};
   const Current current(api.driver, handle_);
-  api.driver.synchronize();
+  if (api.driver.synchronize() != 0)
+    return failure(Status::Unknown, "cuCtxSynchronize");
   char name[16];
   std::snprintf(name, sizeof name, "%u", range);
   auto push = parameters<cupti::RangePush>();
@@ -146,7 +146,8 @@ CounterFailure CounterContext::close(const CounterApi& api) noexcept {
   if (!isOpen_)
     return {};
   const Current current(api.driver, handle_);
-  api.driver.synchronize();
+  if (api.driver.synchronize() != 0)
+    return failure(Status::Unknown, "cuCtxSynchronize");
   isOpen_ = false;
   auto pop = commandTo(object_);
   return failure(api.profiler.rangePop(&pop), "cuptiRangeProfilerPopRange");
@@ -204,17 +205,27 @@ CounterFailure CounterContext::finish(const CounterApi& api,
   return failed;
 }
 
+void CounterContext::drop(const CounterApi& api) noexcept {
+  if (object_ == nullptr)
+    return;
+  const Current current(api.driver, handle_);
+  auto command = commandTo(object_);
+  if (isOpen_)
+    api.profiler.rangePop(&command);
+  if (group_ != nullptr) {
+    auto stop = parameters<cupti::RangeStop>();
+    stop.object = object_;
+    api.profiler.rangeStop(&stop);
+  }
+  isOpen_ = false;
+  group_ = nullptr;
+}
+
 void CounterContext::abandon(const CounterApi& api) noexcept {
+  drop(api);
   if (object_ != nullptr) {
     const Current current(api.driver, handle_);
     auto command = commandTo(object_);
-    if (isOpen_)
-      api.profiler.rangePop(&command);
-    if (group_ != nullptr) {
-      auto stop = parameters<cupti::RangeStop>();
-      stop.object = object_;
-      api.profiler.rangeStop(&stop);
-    }
     api.profiler.rangeDisable(&command);
   }
   forget(api);

@@ -10,7 +10,7 @@
 
 namespace sonde::preload::cuda {
 
-inline constexpr std::uint32_t kMostRanges = 512;  // in a pass
+inline constexpr std::uint32_t kMostRanges = 2048;  // in a pass
 
 // The functions of the CUDA driver that collecting needs.
 struct Driver {
@@ -25,14 +25,6 @@ bool bindDriver(Driver& driver, const char*& missing) noexcept;
 struct CounterApi {
   cupti::ProfilerApi profiler;
   Driver driver;
-};
-
-// What failed, and CUPTI's answer to it.
-struct CounterFailure {
-  cupti::Status status = cupti::Status::Success;
-  const char* function = "";
-
-  explicit operator bool() const noexcept { return status != cupti::Status::Success; }
 };
 
 struct MetricValue {
@@ -60,9 +52,11 @@ class CounterContext {
   CounterFailure close(const CounterApi& api) noexcept;
   // `lost`: ranges for which CUPTI had no room.
   CounterFailure finish(const CounterApi& api, TakeValue take, std::uint64_t& lost) noexcept;
-  // Ends what is under way without its values, and gives everything back.
+  // Ends the pass that is under way without its values.
+  void drop(const CounterApi& api) noexcept;
+  // The same, and gives everything back.
   void abandon(const CounterApi& api) noexcept;
-  // The same when the context is gone and CUPTI with it.
+  // Gives back what is Sonde's own; the context is another's, or gone.
   void forget(const CounterApi& api) noexcept;
 
  private:

@@ -16,19 +16,23 @@ struct Chip {
   const std::uint8_t* availability = nullptr;
 };
 
-Status describe(const ProfilerApi& api, std::uint32_t device, Image& image, Chip& chip) noexcept {
+CounterFailure describe(const ProfilerApi& api,
+                        std::uint32_t device,
+                        Image& image,
+                        Chip& chip) noexcept {
   auto name = parameters<cupti::ChipName>();
   name.device = device;
   if (const Status status = api.chipName(&name); status != Status::Success)
-    return status;
+    return {status, "cuptiDeviceGetChipName"};
   chip.name = name.name;
+  constexpr char kFunction[] = "cuptiProfilerGetCounterAvailability";
   auto availability = parameters<cupti::CounterAvailability>();
   if (const Status status = api.counterAvailability(&availability); status != Status::Success)
-    return status;
+    return {status, kFunction};
   if (!image.allocate(availability.imageBytes))
-    return Status::OutOfMemory;
+    return {Status::OutOfMemory, "mmap"};
   chip.availability = availability.image = image.bytes;
-  return api.counterAvailability(&availability);
+  return {api.counterAvailability(&availability), kFunction};
 }
 
 void release(const ProfilerApi& api, MetricGroup& group) noexcept {
@@ -61,7 +65,7 @@ Status makeConfig(const ProfilerApi& api, MetricGroup& group) noexcept {
   return api.configImage(&image);
 }
 
-Status makeHost(const ProfilerApi& api, const Chip& chip, MetricGroup& group) noexcept {
+CounterFailure makeHost(const ProfilerApi& api, const Chip& chip, MetricGroup& group) noexcept {
   release(api, group);
   auto host = parameters<cupti::HostInitialize>();
   host.profiler = cupti::kRangeProfiler;
@@ -69,7 +73,7 @@ Status makeHost(const ProfilerApi& api, const Chip& chip, MetricGroup& group) no
   host.availability = chip.availability;
   const Status status = api.hostInitialize(&host);
   group.host = status == Status::Success ? host.host : nullptr;
-  return status;
+  return {status, "cuptiProfilerHostInitialize"};
 }
 
 // The passes that the group's metrics need; 0: they cannot be configured.
@@ -83,71 +87,65 @@ std::size_t configure(const ProfilerApi& api, MetricGroup& group) noexcept {
 }
 
 // Keeps of the wanted metrics those that this chip has and can collect in one pass.
-Status keepPossible(const ProfilerApi& api,
-                    const Chip& chip,
-                    const MetricNames& wanted,
-                    MetricNames& possible,
-                    GroupPlan& plan) noexcept {
+CounterFailure keepPossible(const ProfilerApi& api,
+                            const Chip& chip,
+                            const MetricNames& wanted,
+                            MetricNames& possible,
+                            GroupPlan& plan) noexcept {
   for (std::uint32_t at = 0; at < wanted.count; ++at) {
     MetricGroup alone;
-    alone.metrics.names[alone.metrics.count++] = wanted.names[at];
-    if (const Status status = makeHost(api, chip, alone); status != Status::Success)
-      return status;
+    const bool isOptional = *wanted.names[at] == '?';
+    const char* const metric = wanted.names[at] + (isOptional ? 1 : 0);
+    alone.metrics.names[alone.metrics.count++] = metric;
+    if (const CounterFailure failed = makeHost(api, chip, alone))
+      return failed;
     const std::size_t passes = configure(api, alone);
     release(api, alone);
     if (passes == 1)
-      possible.names[possible.count++] = wanted.names[at];
-    else
+      possible.names[possible.count++] = metric;
+    else if (!isOptional)
       plan.refused[plan.refusedCount++] = {
-          wanted.names[at],
-          passes == 0 ? "this GPU does not have it" : "it needs more than one pass"};
+          metric, passes == 0 ? "this GPU does not have it" : "it needs more than one pass"};
   }
-  return Status::Success;
+  return {};
 }
 
 // Adds the metric to the group if one pass still does; else the group stays as it was.
-Status extend(const ProfilerApi& api,
-              const Chip& chip,
-              MetricGroup& group,
-              const char* metric,
-              bool& fits) noexcept {
+CounterFailure extend(const ProfilerApi& api,
+                      const Chip& chip,
+                      MetricGroup& group,
+                      const char* metric,
+                      bool& fits) noexcept {
   group.metrics.names[group.metrics.count++] = metric;
-  if (const Status status = makeHost(api, chip, group); status != Status::Success)
-    return status;
+  if (const CounterFailure failed = makeHost(api, chip, group))
+    return failed;
   fits = configure(api, group) == 1;
   if (fits)
-    return Status::Success;
+    return {};
   --group.metrics.count;
-  const Status status = makeHost(api, chip, group);
-  if (status == Status::Success)
+  const CounterFailure failed = makeHost(api, chip, group);
+  if (!failed)
     configure(api, group);
-  return status;
+  return failed;
 }
 
-Status fillGroups(const ProfilerApi& api,
-                  const Chip& chip,
-                  const MetricNames& possible,
-                  GroupPlan& plan) noexcept {
-  for (std::uint32_t at = 0; at < possible.count; ++at) {
-    bool fits = false;
-    if (plan.count > 0) {
-      MetricGroup& last = plan.groups[plan.count - 1];
-      if (const Status status = extend(api, chip, last, possible.names[at], fits);
-          status != Status::Success)
-        return status;
-    }
-    if (fits)
-      continue;
-    if (plan.count == kMostGroups) {
-      plan.refused[plan.refusedCount++] = {possible.names[at], "there are too many metrics"};
-      continue;
-    }
-    if (const Status status =
-            extend(api, chip, plan.groups[plan.count++], possible.names[at], fits);
-        status != Status::Success)
-      return status;
+// Into the first group that has room for it, else into one of its own.
+CounterFailure place(const ProfilerApi& api,
+                     const Chip& chip,
+                     const char* metric,
+                     GroupPlan& plan) noexcept {
+  bool fits = false;
+  for (std::uint32_t at = 0; at < plan.count && !fits; ++at) {
+    if (const CounterFailure failed = extend(api, chip, plan.groups[at], metric, fits))
+      return failed;
   }
-  return Status::Success;
+  if (fits)
+    return {};
+  if (plan.count == kMostGroups) {
+    plan.refused[plan.refusedCount++] = {metric, "there are too many metrics"};
+    return {};
+  }
+  return extend(api, chip, plan.groups[plan.count++], metric, fits);
 }
 
 }  // namespace
@@ -176,18 +174,21 @@ void Image::release() noexcept {
   size = 0;
 }
 
-Status planGroups(const ProfilerApi& api,
-                  std::uint32_t device,
-                  const MetricNames& wanted,
-                  GroupPlan& plan) noexcept {
+CounterFailure planGroups(const ProfilerApi& api,
+                          std::uint32_t device,
+                          const MetricNames& wanted,
+                          GroupPlan& plan) noexcept {
   Chip chip;
   MetricNames possible;
-  Status status = describe(api, device, plan.availability, chip);
-  if (status == Status::Success)
-    status = keepPossible(api, chip, wanted, possible, plan);
-  if (status == Status::Success)
-    status = fillGroups(api, chip, possible, plan);
-  return status;
+  if (const CounterFailure failed = describe(api, device, plan.availability, chip))
+    return failed;
+  if (const CounterFailure failed = keepPossible(api, chip, wanted, possible, plan))
+    return failed;
+  for (std::uint32_t at = 0; at < possible.count; ++at) {
+    if (const CounterFailure failed = place(api, chip, possible.names[at], plan))
+      return failed;
+  }
+  return {};
 }
 
 void releaseGroups(const ProfilerApi& api, GroupPlan& plan) noexcept {

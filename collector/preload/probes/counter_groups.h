@@ -16,6 +16,14 @@ namespace sonde::preload::cuda {
 inline constexpr std::uint32_t kMostMetrics = 64;
 inline constexpr std::uint32_t kMostGroups = 32;
 
+// What failed, and CUPTI's answer to it.
+struct CounterFailure {
+  cupti::Status status = cupti::Status::Success;
+  const char* function = "";
+
+  explicit operator bool() const noexcept { return status != cupti::Status::Success; }
+};
+
 // Memory of its own, given back with release().
 struct Image {
   std::uint8_t* bytes = nullptr;
@@ -25,6 +33,7 @@ struct Image {
   void release() noexcept;
 };
 
+// One that begins with a question mark is not missed where the GPU lacks it.
 struct MetricNames {
   const char* names[kMostMetrics]{};
   std::uint32_t count = 0;
@@ -52,10 +61,10 @@ struct GroupPlan {
 
 // Splits `wanted` for the chip of `device`, whose context is current. What the chip does not have
 // and what needs several passes by itself is refused.
-cupti::Status planGroups(const cupti::ProfilerApi& api,
-                         std::uint32_t device,
-                         const MetricNames& wanted,
-                         GroupPlan& plan) noexcept;
+CounterFailure planGroups(const cupti::ProfilerApi& api,
+                          std::uint32_t device,
+                          const MetricNames& wanted,
+                          GroupPlan& plan) noexcept;
 void releaseGroups(const cupti::ProfilerApi& api, GroupPlan& plan) noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -44,13 +44,21 @@ constexpr Callback kCallbacks[] = {
 };
 constexpr std::size_t kAlways = 5;
 
+// Any other result is that of a stream that was not captured.
+bool endsCapture(int result) noexcept {
+  constexpr int kCaptureInvalidated = 901;  // cudaError_t and CUresult
+  return result == 0 || result == kCaptureInvalidated;
+}
+
 // A capture holds from the entry of the call that begins it, unless that fails, to the exit of the
 // one that ends it.
 void onCapture(Event event, const cupti::CallbackData& call) noexcept {
   const bool isExit = call.callbackSite != 0;
   if (event == Event::CaptureBegins && !isExit)
     captureBegins();
-  else if (isExit && (event == Event::CaptureEnds || cupti::resultOf(call) != 0))
+  else if (isExit && event == Event::CaptureBegins && cupti::resultOf(call) != 0)
+    captureEnded();
+  else if (isExit && event == Event::CaptureEnds && endsCapture(cupti::resultOf(call)))
     captureEnded();
 }
 

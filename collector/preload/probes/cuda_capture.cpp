@@ -229,7 +229,7 @@ void handOver(const char* function) noexcept {
   const int error = errno;
   pthread_mutex_lock(&gLock);
   if (gState.load(std::memory_order_acquire) == State::Running) {
-    stopCounters();
+    stopCounters(function);
     enableCallbacks(gCupti, gSubscriber, false);
     gCupti.flushAll(0);
     disableAll();

@@ -6,7 +6,7 @@
 #include "collector/core/signal_context.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/thread_state.h"
-#include "collector/preload/probes/counter_context.h"
+#include "collector/preload/probes/counter_contexts.h"
 #include "collector/preload/probes/process_fact.h"
 
 #include <errno.h>
@@ -15,16 +15,15 @@
 #include <time.h>
 
 #include <atomic>
-#include <cstring>
 
 namespace sonde::preload::cuda {
 namespace {
 
 using core::ScopeChange;
 
-constexpr char kFact[] = "cuda counters";
-constexpr std::uint32_t kMostContexts = 16;
-constexpr std::size_t kMostNameBytes = 8 * 1024;
+constexpr std::uint32_t kNobody = 0xffff'ffff;
+// An iteration during which so many others began has ended where its thread could not be seen.
+constexpr std::uint32_t kPatience = 64;
 
 enum class State : int { Off, Waiting, Measuring };
 
@@ -39,29 +38,23 @@ struct Pass {
   std::uint32_t stretches;   // begun so far
   std::uint32_t unmeasured;  // for which there was no room
   bool isOpen;               // a stretch is
+  std::uint32_t others;      // iterations that began meanwhile
   bool isOver;               // the iteration has ended
 };
 
 // gState and gOwner say without the lock whether a scope concerns this at all.
 std::atomic<State> gState{State::Off};
-std::atomic<const core::ThreadState*> gOwner{nullptr};  // the thread that is measured
-std::atomic<std::uint32_t> gGeneration{0};              // of the process that CUDA is used in
+std::atomic<std::uint32_t> gOwner{
+    kNobody};                               // the thread that is measured, as the spool counts them
+std::atomic<std::uint32_t> gGeneration{0};  // of the process that CUDA is used in
 std::atomic<int> gCaptures{0};
-// Contexts that came since the last pass. They are told of inside the driver, where the lock, whose
-// holder may wait for the driver, must not be waited for.
-std::atomic<void*> gArrivals[kMostContexts];
-
+std::atomic<int> gCutting{0};  // threads that wait for the device, or are about to
+constinit CounterContexts gContexts;
 pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below
-char gText[kMostNameBytes];
-MetricNames gWanted;
-CounterApi gApi;
-const cupti::Api* gCupti = nullptr;
-bool gIsInitialized = false;
-constinit CounterContext gContexts[kMostContexts];
 Pass gPass;
 Stretch gStretches[kMostRanges];
-std::uint64_t gPasses = 0;
-bool gHasSaidRefused = false;
+std::atomic<std::uint64_t> gPasses{0};
+bool gHasSaidMany = false;
 
 class Lock {
  public:
@@ -71,30 +64,22 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
 };
 
-void splitNames(const char* text) noexcept {
-  std::strncpy(gText, text, sizeof gText - 1);
-  char* rest = nullptr;
-  for (char* name = strtok_r(gText, ",", &rest); name != nullptr;
-       name = strtok_r(nullptr, ",", &rest)) {
-    if (gWanted.count < kMostMetrics)
-      gWanted.names[gWanted.count++] = name;
-  }
-}
-
-const char* resultText(cupti::Status status) noexcept {
-  const char* text = nullptr;
-  return gCupti->getResultString(status, &text) == cupti::Status::Success && text != nullptr
-             ? text
-             : "an error";
-}
-
 // Requires: gLock.
 void turnOff() noexcept {
   if (gState.exchange(State::Off, std::memory_order_acq_rel) == State::Off)
     return;
-  gOwner.store(nullptr, std::memory_order_release);
-  for (CounterContext& context : gContexts)
-    context.abandon(gApi);
+  gOwner.store(kNobody, std::memory_order_release);
+  gContexts.abandonAll();
+}
+
+// False when it was not `from`, because CUPTI or a context went meanwhile.
+bool advance(State from, State to) noexcept {
+  return gState.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+}
+
+bool isOwner() noexcept {
+  return core::isCurrent(core::tState) &&
+         core::tState->thread == gOwner.load(std::memory_order_relaxed);
 }
 
 // Requires: gLock. What has failed once will fail again, at a cost for each iteration.
@@ -102,72 +87,31 @@ bool endsAt(const CounterFailure& failed) noexcept {
   if (!failed)
     return false;
   sayFact(
-      kFact,
+      kCounterFact,
       "not measured %s: CUPTI answers %s (%d) to %s: see docs/probes/cuda.md, Hardware counters",
-      gPasses == 0 ? "at all" : "from here on",
-      resultText(failed.status),
+      gPasses.load() == 0 ? "at all" : "from here on",
+      gContexts.textOf(failed.status),
       static_cast<int>(failed.status),
       failed.function);
   turnOff();
   return true;
 }
 
-void sayRefused(const GroupPlan& plan) noexcept {
-  if (gHasSaidRefused)
-    return;
-  gHasSaidRefused = true;
-  for (std::uint32_t at = 0; at < plan.refusedCount; ++at)
-    sayFact(kFact, "%s is not measured: %s", plan.refused[at].metric, plan.refused[at].why);
-}
-
-void* nextArrival() noexcept {
-  for (std::atomic<void*>& arrival : gArrivals) {
-    if (void* const context = arrival.exchange(nullptr, std::memory_order_acquire);
-        context != nullptr)
-      return context;
-  }
-  return nullptr;
-}
-
-// Requires: gLock. Contexts that have come since the last pass are prepared.
-CounterFailure prepareContexts() noexcept {
-  if (!gIsInitialized) {
-    auto initialize = cupti::parameters<cupti::ProfilerInitialize>();
-    const cupti::Status status = gApi.profiler.initialize(&initialize);
-    if (status != cupti::Status::Success)
-      return {status, "cuptiProfilerInitialize"};
-    gIsInitialized = true;
-  }
-  for (CounterContext& context : gContexts) {
-    if (context.handle() == nullptr)
-      context.use(nextArrival());
-    if (context.handle() == nullptr || context.isEnabled())
-      continue;
-    if (const CounterFailure failed = context.enable(gApi, gWanted))
-      return failed;
-    sayRefused(context.plan());
-  }
-  return {};
-}
-
 // Requires: gLock.
 void beginPass(std::uint32_t token) noexcept {
-  if (endsAt(prepareContexts()))
+  if (endsAt(gContexts.prepare()) || !gContexts.isAnyEnabled())
     return;
-  bool isAny = false;
-  for (CounterContext& context : gContexts) {
-    if (context.handle() == nullptr)
-      continue;
-    if (endsAt(context.begin(gApi, gPasses)))
-      return;
-    isAny = isAny || context.plan().count > 0;
+  if (!gContexts.hasMetrics()) {
+    sayFact(kCounterFact, "not measured: none of the metrics can be measured here");
+    turnOff();
+    return;
   }
-  if (!isAny)
+  if (endsAt(gContexts.begin(gPasses.load())))
     return;
   gPass = {};
   gPass.token = token;
-  gOwner.store(core::tState, std::memory_order_release);
-  gState.store(State::Measuring, std::memory_order_release);
+  gOwner.store(core::tState->thread, std::memory_order_release);
+  advance(State::Waiting, State::Measuring);
 }
 
 // Requires: gLock.
@@ -179,10 +123,8 @@ void openStretch() noexcept {
     return;
   }
   const std::uint32_t number = gPass.stretches;
-  for (CounterContext& context : gContexts) {
-    if (context.handle() != nullptr && endsAt(context.open(gApi, number)))
-      return;
-  }
+  if (endsAt(gContexts.open(number)))
+    return;
   gPass.isOpen = true;
   ++gPass.stretches;
   gStretches[number] = {core::ticks(), 0};
@@ -192,10 +134,8 @@ void openStretch() noexcept {
 void closeStretch() noexcept {
   if (!gPass.isOpen)
     return;
-  for (CounterContext& context : gContexts) {
-    if (context.handle() != nullptr && endsAt(context.close(gApi)))
-      return;
-  }
+  if (endsAt(gContexts.close()))
+    return;
   gPass.isOpen = false;
   gStretches[gPass.stretches - 1].endTicks = core::ticks();
 }
@@ -215,18 +155,31 @@ void takeValue(const MetricValue& value) noexcept {
 // Requires: gLock.
 void finishPass() noexcept {
   std::uint64_t lost = gPass.unmeasured;
-  for (CounterContext& context : gContexts) {
-    if (context.handle() != nullptr && endsAt(context.finish(gApi, takeValue, lost)))
-      return;
-  }
+  if (endsAt(gContexts.finish(takeValue, lost)))
+    return;
   if (lost > 0)
     core::countLoss(wire::Probe::Cuda,
                     wire::RecordKind::DeviceMetric,
                     wire::LossReason::Definitions,
                     static_cast<std::uint32_t>(lost));
-  ++gPasses;
-  gOwner.store(nullptr, std::memory_order_release);
-  gState.store(State::Waiting, std::memory_order_release);
+  if (gPass.unmeasured > 0 && !gHasSaidMany) {
+    gHasSaidMany = true;
+    sayFact(kCounterFact, "of each iteration the first %u stretches are measured", kMostRanges);
+  }
+  gPasses.fetch_add(1);
+  gOwner.store(kNobody, std::memory_order_release);
+  advance(State::Measuring, State::Waiting);
+}
+
+// Requires: gLock. What the pass has collected is of no use: where it ends is not known.
+void dropPass() noexcept {
+  gContexts.drop();
+  core::countLoss(wire::Probe::Cuda,
+                  wire::RecordKind::DeviceMetric,
+                  wire::LossReason::Unbalanced,
+                  gPass.stretches);
+  gOwner.store(kNobody, std::memory_order_release);
+  advance(State::Measuring, State::Waiting);
 }
 
 // In the process that CUDA was started in, not in a child of it.
@@ -235,55 +188,66 @@ bool isHere() noexcept {
          core::imageGeneration() == gGeneration.load(std::memory_order_relaxed);
 }
 
-// On the thread that is measured, and outside captures.
-bool isMeasured() noexcept {
-  return gState.load(std::memory_order_acquire) == State::Measuring &&
-         gOwner.load(std::memory_order_relaxed) == core::tState &&
-         gCaptures.load(std::memory_order_acquire) == 0 && isHere() &&
+// On the thread that is measured, and where waiting for the device does no harm. Requires:
+// gCutting, which keeps captures from beginning meanwhile.
+bool mayCut() noexcept {
+  return isOwner() && gCaptures.load(std::memory_order_seq_cst) == 0 && isHere() &&
          !core::maybeInSignalHandler();
 }
 
-bool mayBegin(const ScopeChange& change) noexcept {
-  return change.opens && change.kind == wire::SliceKind::Iteration &&
-         gState.load(std::memory_order_acquire) == State::Waiting &&
-         gCaptures.load(std::memory_order_acquire) == 0 && isHere() &&
-         !core::maybeInSignalHandler();
+// An iteration that is not the measured one begins.
+bool isOther(const ScopeChange& change) noexcept {
+  return change.opens && change.kind == wire::SliceKind::Iteration;
 }
 
 void beforeChange() noexcept {
-  if (!isMeasured())
+  if (gState.load(std::memory_order_acquire) != State::Measuring || !isOwner())
     return;
   const int error = errno;
-  {
+  gCutting.fetch_add(1, std::memory_order_seq_cst);
+  if (mayCut()) {
     const Lock lock;
     if (gState.load(std::memory_order_relaxed) == State::Measuring)
       closeStretch();
   }
+  gCutting.fetch_sub(1, std::memory_order_seq_cst);
   errno = error;
 }
 
-// Requires: gLock.
+// The measured thread may hold the lock while its device waits for what another thread does next,
+// which therefore never waits for it.
+bool takeLock() noexcept {
+  return (isOwner() ? pthread_mutex_lock(&gLock) : pthread_mutex_trylock(&gLock)) == 0;
+}
+
+// Requires: gLock, and mayCut() but for the thread.
 void follow(const ScopeChange& change) noexcept {
-  if (gState.load(std::memory_order_relaxed) == State::Measuring && gPass.isOver && !gPass.isOpen)
+  const bool isMeasuring = gState.load(std::memory_order_relaxed) == State::Measuring;
+  if (isMeasuring && isOwner() && gPass.isOver && !gPass.isOpen)
     finishPass();
-  if (gState.load(std::memory_order_relaxed) == State::Waiting && mayBegin(change))
+  else if (isMeasuring && isOther(change) && ++gPass.others > kPatience)
+    dropPass();
+  if (gState.load(std::memory_order_relaxed) == State::Waiting && isOther(change))
     beginPass(change.token);
-  if (gState.load(std::memory_order_relaxed) == State::Measuring)
+  if (gState.load(std::memory_order_relaxed) == State::Measuring && isOwner())
     openStretch();
 }
 
 void afterChange(ScopeChange change) noexcept {
-  const bool isOwner = gState.load(std::memory_order_acquire) == State::Measuring &&
-                       gOwner.load(std::memory_order_relaxed) == core::tState;
-  if (isOwner && !change.opens && change.token != 0 && change.token == gPass.token)
-    gPass.isOver = true;  // the owner's alone
-  if (!isMeasured() && !mayBegin(change))
+  const State state = gState.load(std::memory_order_acquire);
+  const bool concerns = (state == State::Measuring && isOwner()) || isOther(change);
+  if (state == State::Off || !concerns)
     return;
   const int error = errno;
-  {
-    const Lock lock;
+  gCutting.fetch_add(1, std::memory_order_seq_cst);
+  if (isOwner() && !change.opens && change.token != 0 && change.token == gPass.token)
+    gPass.isOver = true;  // the owner's alone
+  if (gCaptures.load(std::memory_order_seq_cst) == 0 && isHere() && !core::maybeInSignalHandler() &&
+      takeLock()) {
     follow(change);
+    pthread_mutex_unlock(&gLock);
   }
+  gCutting.fetch_sub(1, std::memory_order_seq_cst);
   errno = error;
 }
 
@@ -300,65 +264,59 @@ void startCounters(void* library, const cupti::Api& api) noexcept {
   if (!wantsCounters())
     return;
   const Lock lock;
-  gCupti = &api;
-  splitNames(getenv("SONDE_COUNTERS"));
-  const char* missing = nullptr;
-  if (!cupti::bindProfiler(library, gApi.profiler, missing)) {
-    sayFact(kFact,
-            "not measured: this libcupti has no %s: CUDA 12.6 Update 2 or newer is needed",
-            missing);
+  if (!gContexts.use(library, api, getenv("SONDE_COUNTERS")))
     return;
-  }
-  if (!bindDriver(gApi.driver, missing)) {
-    sayFact(kFact, "not measured: this CUDA driver has no %s", missing);
-    return;
-  }
   gGeneration.store(core::imageGeneration(), std::memory_order_relaxed);
   gState.store(State::Waiting, std::memory_order_release);
   core::gScopeWatch.store(&kWatch, std::memory_order_release);
 }
 
-void stopCounters() noexcept {
+void stopCounters(const char* function) noexcept {
   if (!isHere())
     return;
   const Lock lock;
-  if (gState.load(std::memory_order_relaxed) != State::Off)
-    turnOff();
+  if (gState.load(std::memory_order_relaxed) == State::Off)
+    return;
+  turnOff();
+  sayFact(kCounterFact,
+          "not measured from here on: another tool of this process uses CUPTI (%s)",
+          function);
 }
 
 void contextCreated(void* context) noexcept {
-  for (std::atomic<void*>& arrival : gArrivals) {
-    void* none = nullptr;
-    if (arrival.compare_exchange_strong(none, context, std::memory_order_release))
-      return;
-  }
-  sayFact(kFact, "a CUDA context is not measured: more than %u came at once", kMostContexts);
+  gContexts.arrive(context);
 }
 
 void contextGoes(void* context) noexcept {
-  for (std::atomic<void*>& arrival : gArrivals) {
-    void* same = context;
-    if (arrival.compare_exchange_strong(same, nullptr, std::memory_order_relaxed))
-      return;
-  }
+  if (gContexts.leave(context))
+    return;
   if (!isHere())
     return;
   timespec patience{};
   clock_gettime(CLOCK_REALTIME, &patience);
   patience.tv_sec += 1;
+  const int error = errno;
   if (pthread_mutex_timedlock(&gLock, &patience) != 0) {
-    gState.store(State::Off, std::memory_order_release);  // its contexts are not to be touched
+    // Whoever has the lock waits for the device; nothing of CUPTI is to be touched any more.
+    if (gState.exchange(State::Off, std::memory_order_acq_rel) != State::Off)
+      sayFact(kCounterFact, "not measured from here on: a CUDA context went while it was measured");
+    errno = error;
     return;
   }
-  for (CounterContext& place : gContexts) {
-    if (place.handle() == context)
-      place.abandon(gApi);
-  }
+  gContexts.abandon(context);
   pthread_mutex_unlock(&gLock);
+  errno = error;
 }
 
+// The measured thread may be waiting for the device, which would break the capture that begins.
 void captureBegins() noexcept {
-  gCaptures.fetch_add(1, std::memory_order_acq_rel);
+  gCaptures.fetch_add(1, std::memory_order_seq_cst);
+  const int error = errno;
+  for (int waited = 0; waited < 20'000 && gCutting.load(std::memory_order_seq_cst) > 0; ++waited) {
+    const timespec moment{0, 50'000};
+    nanosleep(&moment, nullptr);
+  }
+  errno = error;
 }
 
 void captureEnded() noexcept {
@@ -367,12 +325,17 @@ void captureEnded() noexcept {
   }
 }
 
+// Without the lock: the thread that has it may wait for the device for long, or be this one, in a
+// signal handler.
 void tellOfCounters() noexcept {
   if (!isHere())
     return;
-  const Lock lock;
-  if (gPasses == 0)
-    sayFact(kFact,
+  if (gState.load(std::memory_order_acquire) == State::Measuring)
+    sayFact(kCounterFact, "an iteration that did not end is not measured");
+  else if (gPasses.load() == 0 && gCaptures.load() != 0)
+    sayFact(kCounterFact, "not measured: a stream was being captured whenever an iteration began");
+  else if (gPasses.load() == 0)
+    sayFact(kCounterFact,
             "not measured: no iteration ended: mark them, as docs/probes/annotation.md says");
 }
 

@@ -18,8 +18,8 @@ namespace sonde::preload::cuda {
 
 // Follows iterations from now on if counters are asked for. `api` must outlive it.
 void startCounters(void* library, const cupti::Api& api) noexcept;
-// Ends for good: CUPTI goes to another client.
-void stopCounters() noexcept;
+// Ends for good: another client uses CUPTI, or this function of it.
+void stopCounters(const char* function) noexcept;
 bool wantsCounters() noexcept;
 
 // What CUPTI calls back for.

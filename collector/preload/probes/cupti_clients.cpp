@@ -4,6 +4,7 @@
 #include "collector/core/symbol_versions.h"
 #include "collector/core/symbols.h"
 #include "collector/preload/probes/cuda_capture.h"
+#include "collector/preload/probes/cuda_counters.h"
 #include "collector/preload/probes/cupti_library.h"
 
 #include <dlfcn.h>
@@ -26,19 +27,25 @@ void* behind(const char* name) noexcept {
   return library == nullptr ? nullptr : core::libcDlsym()(library, name);
 }
 
-// A function of CUPTI. Tools that are linked with CUPTI come by the exported symbols below, others,
-// which have looked it up with dlsym, by `handed`: it goes on to the very one that they found.
-template <const char* name, typename... Arguments>
+// Another client wants the hardware counters, which a device has once.
+void handCountersOver(const char* function) noexcept {
+  stopCounters(function);
+}
+
+// A function of CUPTI, before which something is given up. Tools that are linked with CUPTI come by
+// the exported symbols below, others, which have looked it up with dlsym, by `handed`: it goes on
+// to the very one that they found.
+template <const char* name, void (*giveUp)(const char*) noexcept, typename... Arguments>
 struct Entry {
   using Function = Status (*)(Arguments...);
   static inline std::atomic<void*> found{nullptr};
 
   static Status handed(Arguments... arguments) {
-    handOver(name);
+    giveUp(name);
     return reinterpret_cast<Function>(found.load(std::memory_order_acquire))(arguments...);
   }
   static Status linked(Arguments... arguments) {
-    handOver(name);
+    giveUp(name);
     const auto function = reinterpret_cast<Function>(behind(name));
     return function == nullptr ? Status::NotInitialized : function(arguments...);
   }
@@ -52,15 +59,21 @@ constexpr char kEnable[] = "cuptiActivityEnable";
 constexpr char kFinalize[] = "cuptiFinalize";
 constexpr char kThreadIds[] = "cuptiSetThreadIdType";
 constexpr char kFlushPeriod[] = "cuptiActivityFlushPeriod";
+constexpr char kRangeProfiler[] = "cuptiRangeProfilerEnable";
+constexpr char kProfilerSession[] = "cuptiProfilerBeginSession";
+constexpr char kPmSampling[] = "cuptiPmSamplingEnable";
 
-using Subscribe = Entry<kSubscribe, cupti::Subscriber*, cupti::Callback, void*>;
-using Subscribe2 = Entry<kSubscribe2, cupti::Subscriber*, cupti::Callback, void*, void*>;
-using Register = Entry<kRegister, cupti::BufferRequested, cupti::BufferCompleted>;
-using RegisterTimestamp = Entry<kRegisterTimestamp, cupti::Timestamp>;
-using Enable = Entry<kEnable, cupti::Kind>;
-using Finalize = Entry<kFinalize>;
-using ThreadIds = Entry<kThreadIds, std::uint32_t>;
-using FlushPeriod = Entry<kFlushPeriod, std::uint32_t>;
+using Subscribe = Entry<kSubscribe, handOver, cupti::Subscriber*, cupti::Callback, void*>;
+using Subscribe2 = Entry<kSubscribe2, handOver, cupti::Subscriber*, cupti::Callback, void*, void*>;
+using Register = Entry<kRegister, handOver, cupti::BufferRequested, cupti::BufferCompleted>;
+using RegisterTimestamp = Entry<kRegisterTimestamp, handOver, cupti::Timestamp>;
+using Enable = Entry<kEnable, handOver, cupti::Kind>;
+using Finalize = Entry<kFinalize, handOver>;
+using ThreadIds = Entry<kThreadIds, handOver, std::uint32_t>;
+using RangeProfiler = Entry<kRangeProfiler, handCountersOver, void*>;
+using ProfilerSession = Entry<kProfilerSession, handCountersOver, void*>;
+using PmSampling = Entry<kPmSampling, handCountersOver, void*>;
+using FlushPeriod = Entry<kFlushPeriod, handOver, std::uint32_t>;
 
 struct Known {
   const char* name;
@@ -81,7 +94,10 @@ Known knownAs(const char* wanted) noexcept {
                        known<Enable>(kEnable),
                        known<Finalize>(kFinalize),
                        known<ThreadIds>(kThreadIds),
-                       known<FlushPeriod>(kFlushPeriod)};
+                       known<FlushPeriod>(kFlushPeriod),
+                       known<RangeProfiler>(kRangeProfiler),
+                       known<ProfilerSession>(kProfilerSession),
+                       known<PmSampling>(kPmSampling)};
   for (const Known& one : all) {
     if (std::strcmp(one.name, wanted) == 0)
       return one;
@@ -158,4 +174,16 @@ SONDE_EXPORT cupti::Status cuptiSetThreadIdType(std::uint32_t type) {
 
 SONDE_EXPORT cupti::Status cuptiActivityFlushPeriod(std::uint32_t milliseconds) {
   return cuda::FlushPeriod::linked(milliseconds);
+}
+
+SONDE_EXPORT cupti::Status cuptiRangeProfilerEnable(void* parameters) {
+  return cuda::RangeProfiler::linked(parameters);
+}
+
+SONDE_EXPORT cupti::Status cuptiProfilerBeginSession(void* parameters) {
+  return cuda::ProfilerSession::linked(parameters);
+}
+
+SONDE_EXPORT cupti::Status cuptiPmSamplingEnable(void* parameters) {
+  return cuda::PmSampling::linked(parameters);
 }

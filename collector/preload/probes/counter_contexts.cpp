@@ -1,0 +1,179 @@
+#include "collector/preload/probes/counter_contexts.h"
+
+#include "collector/preload/probes/process_fact.h"
+
+#include <cstring>
+
+namespace sonde::preload::cuda {
+
+using cupti::Status;
+
+void CounterContexts::split(const char* names) noexcept {
+  std::strncpy(text_, names, sizeof text_ - 1);
+  char* rest = nullptr;
+  for (char* name = strtok_r(text_, ",", &rest); name != nullptr;
+       name = strtok_r(nullptr, ",", &rest)) {
+    if (wanted_.count < kMostMetrics)
+      wanted_.names[wanted_.count++] = name;
+  }
+}
+
+bool CounterContexts::use(void* library, const cupti::Api& cupti, const char* names) noexcept {
+  cupti_ = &cupti;
+  split(names);
+  const char* missing = nullptr;
+  if (!cupti::bindProfiler(library, api_.profiler, missing)) {
+    sayFact(kCounterFact,
+            "not measured: this libcupti has no %s: CUDA 12.6 Update 2 or newer is needed",
+            missing);
+    return false;
+  }
+  if (!bindDriver(api_.driver, missing)) {
+    sayFact(kCounterFact, "not measured: this CUDA driver has no %s", missing);
+    return false;
+  }
+  return true;
+}
+
+const char* CounterContexts::textOf(Status status) const noexcept {
+  const char* text = nullptr;
+  return cupti_->getResultString(status, &text) == Status::Success && text != nullptr ? text
+                                                                                      : "an error";
+}
+
+void CounterContexts::arrive(void* context) noexcept {
+  for (std::atomic<void*>& arrival : arrivals_) {
+    void* none = nullptr;
+    if (arrival.compare_exchange_strong(none, context, std::memory_order_release))
+      return;
+  }
+  sayFact(kCounterFact, "a CUDA context is not measured: there are more than %u", kMostContexts);
+}
+
+bool CounterContexts::leave(void* context) noexcept {
+  for (std::atomic<void*>& arrival : arrivals_) {
+    void* same = context;
+    if (arrival.compare_exchange_strong(same, nullptr, std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+void CounterContexts::abandon(void* context) noexcept {
+  for (CounterContext& place : contexts_) {
+    if (place.handle() == context)
+      place.abandon(api_);
+  }
+}
+
+void* CounterContexts::nextArrival() noexcept {
+  for (std::atomic<void*>& arrival : arrivals_) {
+    if (void* const context = arrival.exchange(nullptr, std::memory_order_acquire);
+        context != nullptr)
+      return context;
+  }
+  return nullptr;
+}
+
+void CounterContexts::sayRefused(const GroupPlan& plan) noexcept {
+  if (hasSaidRefused_)
+    return;
+  hasSaidRefused_ = true;
+  for (std::uint32_t at = 0; at < plan.refusedCount; ++at)
+    sayFact(kCounterFact, "%s is not measured: %s", plan.refused[at].metric, plan.refused[at].why);
+}
+
+CounterFailure CounterContexts::initialize() noexcept {
+  if (isInitialized_)
+    return {};
+  auto initialize = cupti::parameters<cupti::ProfilerInitialize>();
+  const Status status = api_.profiler.initialize(&initialize);
+  isInitialized_ = status == Status::Success;
+  return {status, "cuptiProfilerInitialize"};
+}
+
+// What fails for one of several, such as a second one of a device that can be measured in one
+// alone, is left out.
+CounterFailure CounterContexts::enable(CounterContext& context) noexcept {
+  const CounterFailure failed = context.enable(api_, wanted_);
+  if (!failed)
+    sayRefused(context.plan());
+  if (!failed || !isAnyEnabled())
+    return failed;
+  sayFact(kCounterFact,
+          "a further CUDA context is not measured: CUPTI answers %s (%d) to %s",
+          textOf(failed.status),
+          static_cast<int>(failed.status),
+          failed.function);
+  context.forget(api_);
+  return {};
+}
+
+CounterFailure CounterContexts::prepare() noexcept {
+  if (const CounterFailure failed = initialize())
+    return failed;
+  for (CounterContext& context : contexts_) {
+    if (context.handle() == nullptr)
+      context.use(nextArrival());
+    if (context.handle() == nullptr || context.isEnabled())
+      continue;
+    if (const CounterFailure failed = enable(context))
+      return failed;
+  }
+  return {};
+}
+
+bool CounterContexts::isAnyEnabled() const noexcept {
+  for (const CounterContext& context : contexts_) {
+    if (context.isEnabled())
+      return true;
+  }
+  return false;
+}
+
+bool CounterContexts::hasMetrics() const noexcept {
+  for (const CounterContext& context : contexts_) {
+    if (context.isEnabled() && context.plan().count > 0)
+      return true;
+  }
+  return false;
+}
+
+template <typename Step>
+CounterFailure CounterContexts::inEach(Step step) noexcept {
+  for (CounterContext& context : contexts_) {
+    if (!context.isEnabled())
+      continue;
+    if (const CounterFailure failed = step(context))
+      return failed;
+  }
+  return {};
+}
+
+CounterFailure CounterContexts::begin(std::uint64_t turn) noexcept {
+  return inEach([&](CounterContext& context) noexcept { return context.begin(api_, turn); });
+}
+
+CounterFailure CounterContexts::open(std::uint32_t range) noexcept {
+  return inEach([&](CounterContext& context) noexcept { return context.open(api_, range); });
+}
+
+CounterFailure CounterContexts::close() noexcept {
+  return inEach([&](CounterContext& context) noexcept { return context.close(api_); });
+}
+
+CounterFailure CounterContexts::finish(TakeValue take, std::uint64_t& lost) noexcept {
+  return inEach([&](CounterContext& context) noexcept { return context.finish(api_, take, lost); });
+}
+
+void CounterContexts::drop() noexcept {
+  for (CounterContext& context : contexts_)
+    context.drop(api_);
+}
+
+void CounterContexts::abandonAll() noexcept {
+  for (CounterContext& context : contexts_)
+    context.abandon(api_);
+}
+
+}  // namespace sonde::preload::cuda

@@ -1,0 +1,68 @@
+// All CUDA contexts of the process as the hardware counters see them: those that have come are
+// prepared before the next pass, and each pass is in all of them.
+//
+// Within cuda_counters.cpp's lock, but for arrive() and leave().
+#pragma once
+
+#include "collector/preload/probes/counter_context.h"
+#include "collector/preload/probes/cupti_library.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sonde::preload::cuda {
+
+inline constexpr char kCounterFact[] = "cuda counters";  // under which the trace says what is amiss
+
+class CounterContexts {
+ public:
+  constexpr CounterContexts() noexcept = default;
+
+  // `names` with commas between them, kept. False: what is missing has been said.
+  bool use(void* library, const cupti::Api& cupti, const char* names) noexcept;
+
+  // A context came. Any thread, inside the driver: the lock, whose holder may wait for the driver,
+  // must not be waited for there.
+  void arrive(void* context) noexcept;
+  // True: it had not been prepared, so that nothing else knows of it.
+  bool leave(void* context) noexcept;
+  void abandon(void* context) noexcept;
+
+  CounterFailure prepare() noexcept;
+  // Whether any context is prepared; whether any has metrics that can be measured.
+  bool isAnyEnabled() const noexcept;
+  bool hasMetrics() const noexcept;
+
+  // One pass, as in counter_context.h.
+  CounterFailure begin(std::uint64_t turn) noexcept;
+  CounterFailure open(std::uint32_t range) noexcept;
+  CounterFailure close() noexcept;
+  CounterFailure finish(TakeValue take, std::uint64_t& lost) noexcept;
+  void drop() noexcept;
+  void abandonAll() noexcept;
+
+  const char* textOf(cupti::Status status) const noexcept;
+
+ private:
+  static constexpr std::uint32_t kMostContexts = 16;
+  static constexpr std::size_t kMostNameBytes = 8 * 1024;
+
+  void split(const char* names) noexcept;
+  CounterFailure initialize() noexcept;
+  CounterFailure enable(CounterContext& context) noexcept;
+  void* nextArrival() noexcept;
+  void sayRefused(const GroupPlan& plan) noexcept;
+  template <typename Step>
+  CounterFailure inEach(Step step) noexcept;
+
+  std::atomic<void*> arrivals_[kMostContexts]{};
+  CounterContext contexts_[kMostContexts]{};
+  CounterApi api_{};
+  const cupti::Api* cupti_ = nullptr;
+  MetricNames wanted_{};
+  char text_[kMostNameBytes]{};
+  bool isInitialized_ = false;
+  bool hasSaidRefused_ = false;
+};
+
+}  // namespace sonde::preload::cuda
