@@ -11,6 +11,7 @@
 #include "collector/preload/probes/cuda_counters.h"
 #include "collector/preload/probes/cuda_delivery.h"
 #include "collector/preload/probes/cupti_library.h"
+#include "collector/preload/probes/process_fact.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,8 +19,6 @@
 #include <time.h>
 
 #include <atomic>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -60,6 +59,7 @@ constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
 constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686};
 
 constexpr std::uint32_t kFlushPeriodMs = 250;
+constexpr char kFact[] = "cuda";  // under which the trace says what is amiss
 
 pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below, but for gState
 std::atomic<State> gState{State::Idle};
@@ -72,16 +72,6 @@ UnifiedMemory gUnifiedMemory = UnifiedMemory::Off;
 
 std::int32_t processId() noexcept {
   return static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
-}
-
-// In the trace, as a fact of the process.
-__attribute__((format(printf, 1, 2))) void say(const char* format, ...) noexcept {
-  char text[256];
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(text, sizeof text, format, values);
-  va_end(values);
-  core::emitProcessText(core::intern("cuda"), core::intern(text));
 }
 
 const char* resultText(Status status) noexcept {
@@ -106,7 +96,8 @@ std::uint64_t realtime() noexcept {
 void hintAtManagedMemory() noexcept {
   static bool said = false;
   if (gUnifiedMemory == UnifiedMemory::Off && hasManagedMemory() && !std::exchange(said, true))
-    say("the moves of managed memory are not recorded: --cuda-unified-memory transfers does");
+    sayFact(kFact,
+            "the moves of managed memory are not recorded: --cuda-unified-memory transfers does");
 }
 
 bool isSet(const char* variable, const char* value) noexcept {
@@ -146,18 +137,22 @@ bool prepare() noexcept {
   gLibrary = cupti::openLibrary();
   const char* missing = nullptr;
   if (gLibrary == nullptr) {
-    say("not recorded: libcupti is neither beside the CUDA runtime nor in a toolkit: install it "
+    sayFact(
+        kFact,
+        "not recorded: libcupti is neither beside the CUDA runtime nor in a toolkit: install it "
         "(pip "
         "install nvidia-cuda-cupti)");
     return false;
   }
   if (!cupti::bind(gLibrary, gCupti, missing)) {
-    say("not recorded: this libcupti has no %s", missing);
+    sayFact(kFact, "not recorded: this libcupti has no %s", missing);
     return false;
   }
   std::uint32_t version = 0;
   if (gCupti.getVersion(&version) != Status::Success || !beginDelivery(gCupti, version)) {
-    say("not recorded: CUPTI's version %u is not known to this version of Sonde, which reads those "
+    sayFact(
+        kFact,
+        "not recorded: CUPTI's version %u is not known to this version of Sonde, which reads those "
         "of CUDA 12 and 13",
         version);
     return false;
@@ -174,9 +169,10 @@ void run() noexcept {
                                                                    : UnifiedMemory::Off;
   const Status subscribed = gCupti.subscribe(&gSubscriber, onCallback, nullptr);
   if (subscribed == Status::MultipleSubscribers) {
-    say("not recorded: another tool of this process has CUPTI (%s, %d)",
-        resultText(subscribed),
-        static_cast<int>(subscribed));
+    sayFact(kFact,
+            "not recorded: another tool of this process has CUPTI (%s, %d)",
+            resultText(subscribed),
+            static_cast<int>(subscribed));
     return;
   }
   if (subscribed == Status::Success) {
@@ -187,10 +183,11 @@ void run() noexcept {
   }
   const Status enabled = subscribed == Status::Success ? enableKinds() : subscribed;
   if (enabled != Status::Success) {
-    say("not recorded: CUPTI answers %s (%d): is there a working driver, and may this user "
-        "profile?",
-        resultText(enabled),
-        static_cast<int>(enabled));
+    sayFact(kFact,
+            "not recorded: CUPTI answers %s (%d): is there a working driver, and may this user "
+            "profile?",
+            resultText(enabled),
+            static_cast<int>(enabled));
     if (subscribed == Status::Success) {
       disableAll();
       gCupti.unsubscribe(gSubscriber);
@@ -212,7 +209,7 @@ void start() noexcept {
   if (gState.load(std::memory_order_acquire) == State::Idle) {
     gProcess = processId();
     if (gOthers.load(std::memory_order_acquire))
-      say("not recorded: another tool of this process used CUPTI before");
+      sayFact(kFact, "not recorded: another tool of this process used CUPTI before");
     else
       run();
     if (gState.load(std::memory_order_acquire) == State::Idle)
@@ -240,7 +237,8 @@ void handOver(const char* function) noexcept {
     gCupti.registerTimestampCallback(realtime);
     gCupti.setThreadIdType(0);
     gCupti.flushPeriod(0);
-    say("not recorded from here on: another tool of this process uses CUPTI (%s)", function);
+    sayFact(
+        kFact, "not recorded from here on: another tool of this process uses CUPTI (%s)", function);
     core::emitMark(core::intern("CUDA recording ends: another tool uses CUPTI"), wire::Probe::Cuda);
   }
   pthread_mutex_unlock(&gLock);
@@ -253,7 +251,7 @@ void driverReady() noexcept {
       gState.load(std::memory_order_acquire) != State::Running)
     return;
   if (gCupti.configureUnifiedMemory == nullptr) {
-    say("unified memory is not recorded: this libcupti cannot count it");
+    sayFact(kFact, "unified memory is not recorded: this libcupti cannot count it");
     return;
   }
   cupti::UnifiedMemoryConfig counters[8];
@@ -270,17 +268,19 @@ void driverReady() noexcept {
   if (status == Status::Success)
     status = gCupti.enable(Kind::UnifiedMemoryCounter);
   if (status != Status::Success)
-    say("unified memory is not recorded: CUPTI answers %s (%d)",
-        resultText(status),
-        static_cast<int>(status));
+    sayFact(kFact,
+            "unified memory is not recorded: CUPTI answers %s (%d)",
+            resultText(status),
+            static_cast<int>(status));
 }
 
 bool flush() noexcept {
   if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
     return false;
   if (core::maybeInSignalHandler()) {
-    say("some of it is lost: the process ended in a signal handler, with records in CUPTI's "
-        "buffers");
+    sayFact(kFact,
+            "some of it is lost: the process ended in a signal handler, with records in CUPTI's "
+            "buffers");
     countUndelivered();
     return false;
   }
