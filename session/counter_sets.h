@@ -9,9 +9,8 @@
 namespace sonde::session {
 
 // `wanted` is a list, with commas, of sets (utilization, roofline) and of metrics as CUPTI names
-// them. Gives the metrics, each once, with commas between them, and with a question mark before those
-// that need not be there. Fails for what is neither and for
-// more than a process measures.
+// them. Gives the metrics, each once, with commas between them, and with a question mark before
+// those that need not be there. Fails for what is neither and for more than a process measures.
 Result<std::string> counterMetrics(std::string_view wanted);
 
 }  // namespace sonde::session
