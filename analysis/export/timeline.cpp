@@ -152,8 +152,11 @@ Result<void> Visit::samples(Statement& rows) {
 Result<void> Visit::counters() {
   return forEach(
       trace_,
-      "SELECT c.id, c.process_id, n.text, c.unit FROM counter c JOIN string n ON n.id = c.name_id "
-      "ORDER BY c.id",
+      // A process' counters of one name, of several devices, are told apart.
+      "SELECT c.id, c.process_id, n.text || iif(EXISTS (SELECT 1 FROM counter o WHERE o.process_id "
+      "IS c.process_id AND o.name_id = c.name_id AND o.id <> c.id), coalesce(' (' || d.kind || ' ' "
+      "|| d.ordinal || ')', ''), ''), c.unit FROM counter c JOIN string n ON n.id = c.name_id LEFT "
+      "JOIN device d ON d.id = c.device_id ORDER BY c.id",
       [&](const Statement& row) -> Result<void> {
         TimelineCounter counter;
         counter.id = row.integer(0);

@@ -150,6 +150,8 @@ void DeviceRows::define(const wire::StreamDefinition& definition) {
   if (definition.device != wire::StreamDefinition::kNoDevice)
     row.deviceId = deviceOf(definition.device);
   row.number = definition.number;
+  if (definition.number == wire::StreamDefinition::kUnifiedMemory)
+    row.name = "unified memory";
   if ((definition.flags & wire::StreamDefinition::kHasPriority) != 0)
     row.priority = definition.priority;
   model::StreamId& id = streams_[definition.id];
@@ -256,7 +258,9 @@ std::int64_t DeviceRows::add(const wire::DeviceSync& record) {
   row.startNs = span.startNs;
   row.durNs = span.durNs;
   row.correlationId = unlessZero(record.correlation);
-  if (kind != model::SyncKind::Record) {
+  if (kind == model::SyncKind::Record) {
+    row.durNs = 0;
+  } else {
     const auto waited = records_.find(record.recordId);
     row.waitsForId = waited == records_.end() ? model::SyncId() : waited->second;
   }

@@ -108,6 +108,8 @@ struct StreamDefinition {
   std::int32_t priority;
   std::uint32_t flags;
   static constexpr std::uint32_t kNoDevice = 0xffff'ffff;
+  // What unified memory moves is on no stream of the program's.
+  static constexpr std::uint32_t kUnifiedMemory = 0xffff'fffe;
 };
 
 static_assert(sizeof(DefinitionHeader) == 8 && sizeof(StringDefinition) == 16);

@@ -240,6 +240,8 @@ class Memory(CudaTest):
                          [(*kinds[line["type"]], line["device"], line["start"] + epoch, line["end"] - line["start"],
                            line["bytes"]) for line in moves], "moves of pages")
         self.assertEqual({row[6:] for row in rows}, {(None, "coherence")})
+        self.assertEqual(self.rows("SELECT DISTINCT r.name FROM copy c JOIN stream r ON r.id = c.stream_id"),
+                         [("unified memory",)])
         self.assertEqual(len(moves), 3)
 
     def test_moves_of_managed_pages_are_copies_where_they_are_asked_for(self):
@@ -296,6 +298,11 @@ class Memory(CudaTest):
                          "GROUP BY 1, 2")
         self.assertEqual(rows, [(512, 0, 0), (777, 1, 1), (1000, 1, 1), (3000000, 1, 1)])
         self.assertEqual(self.rows("SELECT count(DISTINCT pool) FROM allocation"), [(2,)])
+        exported = self.folder / "exported.json"
+        subprocess.run([SONDE, "export", self.output, "--to", "chrome", "-f", "-o", exported], check=True)
+        series = {event["name"] for event in json.loads(exported.read_text())["traceEvents"] if event["ph"] == "C"}
+        self.assertEqual(series, {f"CUDA memory pool {what} (gpu {device})" for what in ("size", "used")
+                                  for device in (0, 1)})
 
 
 class Completeness(CudaTest):

@@ -121,7 +121,7 @@ TEST(DeviceRows, AWaitLeadsToTheRecordItWaitsFor) {
   rig.ingest(spool);
   EXPECT_THAT(rig.rows("SELECT kind, stream_id, event_id, waits_for_id, dur_ns, process_id FROM "
                        "sync ORDER BY id"),
-              ElementsAre("record|1|12|-|-|1", "event|1|12|1|20|1", "context|-|-|-|20|1"));
+              ElementsAre("record|1|12|-|0|1", "event|1|12|1|20|1", "context|-|-|-|20|1"));
 }
 
 TEST(DeviceRows, CallsAreThoseOfTheThreadThatMadeThem) {

@@ -16,8 +16,6 @@ using wire::DeviceMemoryKind;
 using wire::DeviceSyncKind;
 using wire::MemoryKind;
 
-// What unified memory moves is on no stream of the program's.
-constexpr std::uint32_t kUnifiedMemoryStream = 0xffff'fffe;
 // CUPTI's ids of processors are those of devices, and, of a CPU, none.
 constexpr std::uint32_t kMostDevices = 1024;
 
@@ -309,7 +307,7 @@ void Decoder::migration(const cupti::UnifiedMemoryRecord& from,
   to.beginTicks = from.start;
   to.endTicks = from.end;
   to.bytes = from.value;
-  to.stream = streams_.idOf(device, kUnifiedMemoryStream, device);
+  to.stream = streams_.idOf(device, wire::StreamDefinition::kUnifiedMemory, device);
   to.from = MemoryKind::Managed;
   to.to = MemoryKind::Managed;
   to.cause = migrationCause(from.flags);
