@@ -5,6 +5,7 @@ Kernels and counters are attributed in different ways, launches and time, so tha
 """
 import collections
 import json
+import pathlib
 import unittest
 
 from run_support import SONDE, TARGETS, RunTest
@@ -205,6 +206,15 @@ class Ends(CountersTest):
         self.record("4", counters="sm__nonsense.sum")
         self.assertEqual(sorted(self.said()), ["not measured: none of the metrics can be measured here",
                                                "sm__nonsense.sum is not measured: this GPU does not have it"])
+
+    def test_python_goes_on_while_the_device_is_waited_for(self):
+        result = self.run_sonde(
+            "/usr/bin/python3", pathlib.Path(__file__).resolve().parent.parent / "targets" / "cuda_waiting.py", "13",
+            options=("-f", "--counters", "sm__cycles_active.sum"), timeout=60,
+            env={"LD_LIBRARY_PATH": str(TARGETS.parent / "cudasim" / "cuda13")})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(int(result.stdout), 5, "the other thread counts some 100 times")
+        self.assertEqual(self.measured_iterations(), [0])
 
     def test_a_word_that_names_nothing_is_refused_before_the_job(self):
         result = self.run_sonde("/bin/true", options=("-f", "--counters", "rooflines"), timeout=60)

@@ -5,6 +5,7 @@
 #include "plugins/python/extension/extension.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 enum { kDeferred = 64 };
 
@@ -25,6 +26,25 @@ static uint32_t threadNumber(void) {
   if (thisThread == 0)
     thisThread = ++threads;
   return thisThread;
+}
+
+/* With hardware counters the library waits for the device at each begin and end, and what the
+ * device does may need the GIL. */
+static bool waits;
+
+static uint32_t beginScope(EntryName what) {
+  PyThreadState* state = waits ? PyEval_SaveThread() : NULL;
+  const uint32_t token = sondeApi->begin(what.kind, what.name, what.probe);
+  if (state != NULL)
+    PyEval_RestoreThread(state);
+  return token;
+}
+
+static void endScope(uint32_t token) {
+  PyThreadState* state = waits ? PyEval_SaveThread() : NULL;
+  sondeApi->end(token);
+  if (state != NULL)
+    PyEval_RestoreThread(state);
 }
 
 static void defer(const Entry* entry) {
@@ -53,7 +73,7 @@ void entryBegin(Entry* entry, EntryName what) {
     endDeferred(entry->thread);
   entry->generation = generation;
   entry->stamp = ++stamps;
-  entry->token = sondeApi->begin(what.kind, what.name, what.probe);
+  entry->token = beginScope(what);
   if (openRegions != 0)
     regionsBegan(entry);
 }
@@ -69,11 +89,11 @@ void entryEnd(const Entry* entry) {
   if (deferredCount != 0)
     endDeferred(entry->thread);
   if (openRegions == 0) {
-    sondeApi->end(entry->token);
+    endScope(entry->token);
     return;
   }
   regionsEnding(entry, &waiting);
-  sondeApi->end(entry->token);
+  endScope(entry->token);
   regionsEnded(entry, &waiting);
 }
 
@@ -88,5 +108,7 @@ static void forked(void) {
 }
 
 int entrySetUp(void) {
+  const char* const counters = getenv("SONDE_COUNTERS");
+  waits = counters != NULL && *counters != '\0';
   return pthread_atfork(NULL, NULL, forked) == 0 ? 0 : -1;
 }

@@ -1,0 +1,41 @@
+"""Measures hardware counters of an operation whose kernel takes a second of the simulated device's time, while another
+thread of the program counts: Sonde's wait for the device must not keep Python's lock. Prints how far it counted."""
+import ctypes
+import sys
+import threading
+import time
+
+import sonde
+
+
+class Extent(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
+
+
+runtime = ctypes.CDLL(f"libcudart.so.{sys.argv[1]}")
+simulator = ctypes.CDLL("libcudasim.so")
+simulator.cudasimKernel.restype = ctypes.c_void_p
+simulator.cudasimKernel.argtypes = [ctypes.c_char_p, ctypes.c_uint64]
+runtime.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Extent, Extent, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+kernel = simulator.cudasimKernel(b"slow", 1_000_000_000)
+runtime.cudaDeviceSynchronize()
+
+count = 0
+done = threading.Event()
+
+
+def tick():
+    global count
+    while not done.is_set():
+        count += 1
+        time.sleep(0.01)
+
+
+threading.Thread(target=tick, daemon=True).start()
+with sonde.iteration(0):
+    with sonde.operation("work"):
+        runtime.cudaLaunchKernel(kernel, Extent(1, 1, 1), Extent(32, 1, 1), None, 0, None)
+        before = count
+    during = count - before
+done.set()
+print(during)
