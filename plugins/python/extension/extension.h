@@ -1,7 +1,7 @@
 /* What the parts of the Python extension `_sonde` share: opening and closing scopes on behalf of
  * Python code, names as ids, and regions. Everything here runs with the GIL held, but for what
- * entry.c says; `sondeApi` is NULL when no recording library is in the process, and then nothing but
- * argument checks happens. */
+ * entry.c says; `sondeApi` is NULL when no recording library is in the process, and then nothing
+ * but argument checks happens. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
