@@ -80,6 +80,13 @@ void CollectiveRows::loseEnd(std::uint64_t number) {
   entry->newDuration = true;
 }
 
+void CollectiveRows::drop(std::uint64_t number) {
+  if (const Entry* const entry = entryOf(number); entry != nullptr) {
+    sink_.setState(spool_, kLostState, entry->id.value, std::int64_t{1});
+    lost_.push_back(entry->id);
+  }
+}
+
 model::OptionalInt CollectiveRows::durationOf(const Entry& entry) {
   if (entry.unfinished || entry.endNs == kNoEnd)
     return std::nullopt;
@@ -153,7 +160,9 @@ void CollectiveRows::finish() {
   lost_.clear();
   if (const auto done = sink_.writer().database().exec(
           fmt::format("UPDATE transfer SET collective_id = NULL WHERE collective_id IN ({0}); "
-                      "DELETE FROM arg WHERE owner = 'collective' AND owner_id IN ({0})",
+                      "DELETE FROM arg WHERE owner = 'collective' AND owner_id IN ({0}); "
+                      "UPDATE slice SET kind = 'api' WHERE id IN (SELECT slice_id FROM collective "
+                      "WHERE id IN ({0})); DELETE FROM collective WHERE id IN ({0})",
                       fmt::join(ids, ",")));
       !done)
     sink_.writer().fail(done.error());

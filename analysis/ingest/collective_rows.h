@@ -34,6 +34,8 @@ class CollectiveRows {
   // The collective has ended; the latest end holds. Or its end is not known.
   void end(std::uint64_t number, std::int64_t endNs);
   void loseEnd(std::uint64_t number);
+  // It did not take place: its row goes when all has been read, its slice stays.
+  void drop(std::uint64_t number);
   // How it is carried out, in ids of the dictionary.
   void plan(std::uint64_t number, std::uint32_t algorithm, std::uint32_t protocol);
 

@@ -93,6 +93,8 @@ void ImageBuilder::onCollectivePart(Thread& thread, const std::byte* at) {
   if (header.detail == wire::CollectivePlan::kDetail)
     return onCollectivePlan(at);
   const auto record = loadRecord<wire::CollectiveEnd>(at);
+  if ((header.subject & wire::CollectiveEnd::kDropped) != 0)
+    collectives_.drop(record.collective);
   if ((header.subject & wire::CollectiveEnd::kAborted) != 0)
     addCollectiveArg(record.collective, "aborted", 1);
   if ((header.subject & wire::CollectiveEnd::kUnfinished) != 0)

@@ -33,6 +33,7 @@ struct ThreadState {
   const char* guardFrame;    // a place in the stack frame that took the guard last
   std::uint32_t deepScopes;  // of NVTX, begun past kMaxOpenScopes and not yet popped
   std::uint32_t ncclGroups;  // that the thread has open
+  std::uint64_t ncclBefore;  // the last call's number when the outermost of these began
   std::uint64_t ncclCall;    // what it is inside of, as nccl_api.h has it; 0: nothing
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };

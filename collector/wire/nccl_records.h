@@ -13,6 +13,7 @@ struct CollectiveEnd {
   static constexpr std::uint8_t kDetail = 0;
   static constexpr std::uint8_t kUnfinished = 0x01;  // it never will: its end is not known
   static constexpr std::uint8_t kAborted = 0x02;     // its communicator was aborted before
+  static constexpr std::uint8_t kDropped = 0x04;     // it does not take place: it is none
   RecordHeader header;                               // `subject`: flags
   std::uint64_t ticks;
   std::uint64_t collective;  // Collective::number

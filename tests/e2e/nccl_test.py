@@ -132,6 +132,27 @@ class Calls(NcclTest):
         self.assertEqual(self.rows("SELECT s.name, s.kind, a.value FROM v_slice s JOIN v_arg a ON a.owner = 'slice' AND "
                                    "a.owner_id = s.id AND a.key = 'result'"), [("ncclAllReduce", "api", 4)])
 
+    def test_what_fails_or_is_simulated_takes_no_number(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                result = self.job("failsin", ranks=1, WORLD_SIZE="2", **environment)
+                self.assertEqual(result.stdout, "4\n4\n4\n")
+                self.assertEqual(self.rows("SELECT op, seq FROM collective ORDER BY start_ns"), [("allreduce", 4), ("send", 0)])
+                self.assertEqual(self.rows("SELECT count(*) FROM slice WHERE kind = 'collective'"), [(2,)])
+                self.assertEqual(self.args("grouped"), [])
+
+    def test_what_is_no_communicator_takes_no_place(self):
+        self.job("nocomm", ranks=1, WORLD_SIZE="2")
+        self.assertEqual(self.rows("SELECT seq, bytes FROM collective"), [(4, K)])
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM communicator), (SELECT count(*) FROM loss)"), [(1, 0)])
+
+    def test_sends_to_the_same_rank_and_of_nothing_are_one_row(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("exchange", "nosend", ranks=1, WORLD_SIZE="1", **environment)
+                self.assertEqual(self.rows("SELECT op, seq, bytes FROM collective ORDER BY op, seq"), [
+                    ("receive", 0, K), ("receive", 1, K), ("send", 0, K), ("send", 1, K), ("send", 2, 0)])
+
     def test_calls_that_do_not_block(self):
         for environment in VARIANTS:
             with self.subTest(environment):

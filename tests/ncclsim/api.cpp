@@ -16,6 +16,7 @@ using sonde::preload::nccl::hashOfIdentifier;
 
 thread_local int gDepth = 0;
 thread_local Tasks gTasks;
+thread_local int gFailure = ncclSuccess_;  // of a call in the group that is open
 
 const char* const kTypes[] = {"ncclInt8",
                               "ncclUint8",
@@ -44,6 +45,8 @@ int leaveGroup() {
   if (--gDepth > 0)
     return ncclSuccess_;
   Tasks tasks = std::exchange(gTasks, {});
+  if (const int failure = std::exchange(gFailure, ncclSuccess_); failure != ncclSuccess_)
+    return failure;
   if (tasks.empty())
     return ncclSuccess_;
   if (!ncclsim::isSet("NCCLSIM_NONBLOCKING")) {
@@ -52,6 +55,12 @@ int leaveGroup() {
   }
   ncclsim::inThread(ncclsim::launch, std::move(tasks));
   return ncclInProgress_;
+}
+
+int fail(int result) {
+  if (gDepth > 0)
+    gFailure = result;
+  return result;
 }
 
 void append(Task task) {
@@ -90,7 +99,7 @@ Task taskOf(const Call& call, ncclComm_t comm, void* stream) {
 // ncclEnqueueCheck and taskAppend.
 int enqueue(const Call& call, ncclComm_t comm, void* stream) {
   if (comm == nullptr || call.type < 0 || call.type > 8)
-    return ncclInvalidArgument_;
+    return fail(ncclInvalidArgument_);
   ++gDepth;
   Task task = taskOf(call, comm, stream);
   const bool inBytes =
@@ -201,6 +210,12 @@ int ncclGroupStart() {
 }
 
 int ncclGroupEnd() {
+  return leaveGroup();
+}
+
+int ncclGroupSimulateEnd(void*) {
+  if (gDepth == 1)
+    gTasks.clear();
   return leaveGroup();
 }
 

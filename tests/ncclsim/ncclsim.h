@@ -9,7 +9,8 @@
  * comes after its kernel has been launched, and AllGather and Broadcast count bytes there;
  * AlltoAll, Gather and Scatter are sends and receives; ncclBcast calls ncclBroadcast by its
  * exported name; what a CUDA graph captures is told of at each launch (ncclsimGraphLaunched), from
- * a thread of its own. A communicator is given NULL as its size to fail a call of it.
+ * a thread of its own. A call that fails in a group fails
+ * its end, and nothing of it is launched.
  *
  * Environment: NCCL_PROFILER_PLUGIN as NCCL reads it; NCCLSIM_PLUGIN=N; NCCLSIM_NETWORK=1: proxies
  * move the data in steps, in a thread; NCCLSIM_HANG=1: they never end; NCCLSIM_NONBLOCKING=1:
@@ -42,6 +43,7 @@ int ncclCommAbort(ncclComm_t comm);
 
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
+int ncclGroupSimulateEnd(void* info);
 
 int ncclAllReduce(
     const void* send, void* receive, size_t count, int type, int op, ncclComm_t comm, void* stream);

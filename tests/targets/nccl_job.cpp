@@ -95,6 +95,35 @@ void fails() {
   std::printf("%d\n", ncclAllReduce(gSend, gReceive, kCount, 99, 0, gComm, gStream));
 }
 
+int send(std::size_t count = kCount) {
+  return ncclSend(gSend, count, ncclsimFloat32, (gRank + 1) % gSize, gComm, gStream);
+}
+
+// Of all these the last two alone take place.
+void failsIn() {
+  fails();
+  ncclAllReduce(gSend, gReceive, kCount, ncclsimFloat32, 0, nullptr, gStream);
+  ncclGroupStart();
+  allReduce();
+  send();
+  allReduce();
+  fails();
+  std::printf("%d\n", ncclGroupEnd());
+  ncclGroupStart();
+  allReduce();
+  send();
+  ncclGroupSimulateEnd(nullptr);
+  allReduce();
+  send();
+}
+
+// Communicators that are none.
+void noCommunicator() {
+  for (int at = 0; at < 600; ++at)
+    ncclAllReduce(gSend, gReceive, kCount, ncclsimFloat32, 0, nullptr, gStream);
+  allReduce();
+}
+
 void noSize() {
   allReduce(0);
   allReduce();
@@ -196,6 +225,9 @@ int main(int count, char** words) {
                                                      {"splits", splits},
                                                      {"two", twoCommunicators},
                                                      {"fails", fails},
+                                                     {"failsin", failsIn},
+                                                     {"nocomm", noCommunicator},
+                                                     {"nosend", [] { send(0); }},
                                                      {"nosize", noSize},
                                                      {"all", unknownCommunicator},
                                                      {"abort", abortAll},

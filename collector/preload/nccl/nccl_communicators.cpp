@@ -80,16 +80,16 @@ SONDE_EXPORT Result_t ncclGroupEnd() {
     return real()();
   const OpenCall open = hooks()->beginOther();
   const Result_t result = real()();
-  hooks()->endOther(open, hooks()->groupEnded() ? "ncclGroupEnd" : nullptr, result);
+  hooks()->endOther(open, hooks()->groupEnded(succeeds(result)) ? "ncclGroupEnd" : nullptr, result);
   return result;
 }
 
-// Ends a group, too.
+// Ends a group of which nothing is launched.
 SONDE_EXPORT Result_t ncclGroupSimulateEnd(void* info) {
   SONDE_NCCL_REAL(ncclGroupSimulateEnd, void*);
   const Result_t result = real()(info);
   if (hooks() != nullptr)
-    hooks()->groupEnded();
+    hooks()->groupEnded(false);
   return result;
 }
 

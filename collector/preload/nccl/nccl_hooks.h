@@ -29,6 +29,7 @@ struct OpenCall {
   std::uint64_t call;   // a Handle
   std::uint64_t begin;  // ticks; 0: it is not recorded
   bool outermost;       // false: NCCL calls its own functions
+  std::uint64_t seq;    // that it took
 };
 
 struct NewCommunicator {
@@ -46,9 +47,10 @@ struct Hooks {
   // Any other function; `name` is a literal, nullptr: there is nothing to record.
   OpenCall (*beginOther)() noexcept;
   void (*endOther)(const OpenCall& open, const char* name, int result) noexcept;
-  // Of ncclGroupStart, and of what ends a group: whether it was the thread's outermost.
+  // Of ncclGroupStart, and of what ends a group: whether it was the thread's outermost. `launched`:
+  // what was called in it takes place.
   void (*groupStarted)() noexcept;
-  bool (*groupEnded)() noexcept;
+  bool (*groupEnded)(bool launched) noexcept;
 
   // `color`: as given to ncclCommSplit; a shrunk communicator has 0 and no number. Counts.
   std::uint64_t (*hashOfSplit)(const void* parent, std::int32_t color) noexcept;

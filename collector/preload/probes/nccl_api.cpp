@@ -65,11 +65,14 @@ void describe(Handle handle, const void* api) noexcept {
   communicator->size.store(size, std::memory_order_relaxed);
 }
 
-// One that came by a way that is not seen is known from its first call on.
+// One that came by a way that is not seen is known from its first call on, and NCCL is asked about
+// it once that has succeeded: it need not be one.
 Handle communicatorOf(const void* api) noexcept {
-  Handle known = findApiCommunicator(api);
+  if (api == nullptr)
+    return {};
+  const Handle known = findApiCommunicator(api);
   if (!known)
-    known = addCommunicator({}, api);
+    return addCommunicator({}, api);
   describe(known, api);
   return known;
 }
@@ -103,11 +106,11 @@ OpenCall begin(const ApiCall& call) noexcept {
     return {};
   const Handle communicator = communicatorOf(call.communicator);
   const bool captured = isCaptured(call.stream);
-  const Handle made = captured ? Handle{HandleKind::Api, kApiNothing, kApiCaptured}
-                               : beginApiCall(communicator, factsOf(call));
-  if (made)
-    thread->ncclCall = bitsOf(made);
-  return {bitsOf(made), core::readTicks(), true};
+  const BegunCall made = captured ? BegunCall{{HandleKind::Api, kApiNothing, kApiCaptured}, 0}
+                                  : beginApiCall(communicator, factsOf(call));
+  if (made.call)
+    thread->ncclCall = bitsOf(made.call);
+  return {bitsOf(made.call), core::readTicks(), true, made.seq};
 }
 
 void writeCall(const char* name, std::uint64_t beginTicks, int result) noexcept {
@@ -120,6 +123,19 @@ void writeCall(const char* name, std::uint64_t beginTicks, int result) noexcept 
     core::emitArgInt({0, record}, key(), result);
 }
 
+// What is not to be: its number is the next one's.
+void drop(const OpenCall& open, const ApiCall& call) noexcept {
+  const Handle made = handleOf(open.call);
+  dropApiCall(made);
+  const Handle known = findApiCommunicator(call.communicator);
+  if (made.kind != HandleKind::Api)
+    giveBack(known, factsOf(call), open.seq);
+  const Communicator* const communicator = findCommunicator(known);
+  if (communicator != nullptr && communicator->size.load(std::memory_order_relaxed) == 0 &&
+      communicator->hash.load(std::memory_order_relaxed) == 0)
+    removeApiCommunicator(call.communicator);
+}
+
 void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   if (!open.outermost)
     return;
@@ -127,10 +143,12 @@ void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   if (thread != nullptr)
     thread->ncclCall = 0;
   const Handle made = handleOf(open.call);
-  if (made.kind == HandleKind::Call && !failed(result))
-    return endApiCall(made, thread != nullptr && thread->ncclGroups > 0);
-  if (made.kind == HandleKind::Call)
-    dropApiCall(made);
+  if (made.kind == HandleKind::Call && !failed(result)) {
+    describe(communicatorOfCall(made), call.communicator);
+    return endApiCall(made, factsOf(call), thread != nullptr && thread->ncclGroups > 0);
+  }
+  if (failed(result))
+    drop(open, call);
   writeCall(call.name, open.begin, result);
 }
 
@@ -138,7 +156,7 @@ OpenCall beginOther() noexcept {
   ThreadState* const thread = isSource() ? thisThread() : nullptr;
   if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
     return {};
-  return {0, core::readTicks(), true};
+  return {0, core::readTicks(), true, 0};
 }
 
 void endOther(const OpenCall& open, const char* name, int result) noexcept {
@@ -151,8 +169,10 @@ void endOther(const OpenCall& open, const char* name, int result) noexcept {
 }
 
 void groupStarted() noexcept {
-  if (ThreadState* const thread = isSource() ? thisThread() : nullptr; thread != nullptr)
-    ++thread->ncclGroups;
+  if (ThreadState* const thread = isSource() ? thisThread() : nullptr; thread != nullptr) {
+    if (thread->ncclGroups++ == 0)
+      thread->ncclBefore = lastCallNumber();
+  }
 }
 
 void add(const NewCommunicator& made) noexcept {
@@ -162,10 +182,12 @@ void add(const NewCommunicator& made) noexcept {
   addCommunicator({nullptr, made.hash, made.size, made.rank}, *made.place);
 }
 
-bool groupEnded() noexcept {
+bool groupEnded(bool launched) noexcept {
   ThreadState* const thread = isSource() ? thisThread() : nullptr;
   if (thread == nullptr || thread->ncclGroups == 0 || --thread->ncclGroups > 0)
     return false;
+  if (!launched)
+    dropApiCallsSince(thread->ncclBefore);
   for (Promised& each : gPromised) {
     if (each.thread.load(std::memory_order_acquire) != thread)
       continue;

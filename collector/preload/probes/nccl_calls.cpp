@@ -30,6 +30,7 @@ struct Call {
   std::atomic<std::uint64_t> lastTicks;  // when the last child stopped; 0: none has
   std::atomic<bool> planned;             // NCCL has told how it carries it out
   bool byApi;
+  std::uint8_t function;
   const void* thread;  // that made it, as tState has it
   Handle communicator;
   const void* send;
@@ -97,20 +98,32 @@ std::uint32_t word(const char* text) noexcept {
   return text == nullptr ? 0 : core::intern(text);
 }
 
-void fillIn(Call& call, Communicator& communicator, const CallFacts& facts) noexcept {
-  call.lastTicks.store(0, std::memory_order_relaxed);
-  const bool nothing = facts.count == 0 || communicator.size.load(std::memory_order_relaxed) == 1;
-  call.planned.store(nothing, std::memory_order_relaxed);  // NCCL will not tell of it
-  call.send = facts.send;
-  call.receive = facts.receive;
-  call.bufferBytes = facts.count * facts.element.bytes;
+// NCCL will not tell of it. It does of a send without bytes, and of one to the same rank.
+bool isNothing(const Communicator& communicator, const CallFacts& facts) noexcept {
+  return !isPeerCall(facts.function->op) &&
+         (facts.count == 0 || communicator.size.load(std::memory_order_relaxed) == 1);
+}
+
+void fillInSizes(Collective& record,
+                 const Communicator& communicator,
+                 const CallFacts& facts) noexcept {
   const Sizes sizes = sizesOf(communicator, facts);
-  Collective& record = call.record;
-  record = {};
-  record.header.detail = static_cast<std::uint8_t>(facts.function->op);
   record.bytes = sizes.bytes;
   record.sendBytes = sizes.send;
   record.recvBytes = sizes.receive;
+}
+
+void fillIn(Call& call, Communicator& communicator, const CallFacts& facts) noexcept {
+  call.lastTicks.store(0, std::memory_order_relaxed);
+  call.planned.store(isNothing(communicator, facts), std::memory_order_relaxed);
+  call.function = facts.function->number;
+  call.send = facts.send;
+  call.receive = facts.receive;
+  call.bufferBytes = facts.count * facts.element.bytes;
+  Collective& record = call.record;
+  record = {};
+  record.header.detail = static_cast<std::uint8_t>(facts.function->op);
+  fillInSizes(record, communicator, facts);
   record.root = facts.root;
   record.peer = facts.peer;
   record.name = core::intern(facts.name != nullptr ? facts.name : facts.function->name);
@@ -307,7 +320,7 @@ void stopCall(Handle handle) noexcept {
   writeFinished(*call, record, state);
 }
 
-Handle beginApiCall(Handle handle, const CallFacts& facts) noexcept {
+BegunCall beginApiCall(Handle handle, const CallFacts& facts) noexcept {
   Communicator* const communicator = findCommunicator(handle);
   if (communicator == nullptr || facts.function == nullptr)
     return {};
@@ -316,17 +329,23 @@ Handle beginApiCall(Handle handle, const CallFacts& facts) noexcept {
       core::enabled(Probe::Nccl) ? add(handle, *communicator, facts, true) : Handle{};
   if (made)
     publish(made, seq);
-  return made;
+  return {made, seq};
 }
 
-void endApiCall(Handle handle, bool grouped) noexcept {
+void endApiCall(Handle handle, const CallFacts& facts, bool grouped) noexcept {
   const std::uint64_t now = core::readTicks();
   std::uint64_t state = 0;
-  const Call* const call = finishCall(handle, true, state);
+  Call* const call = finishCall(handle, true, state);
   if (call == nullptr)
     return;
   Collective record = call->record;
   record.endTicks = now;
+  // NCCL may have been asked only now.
+  if (const Communicator* const known = findCommunicator(call->communicator); known != nullptr) {
+    fillInSizes(record, *known, facts);
+    if (isNothing(*known, facts))
+      call->planned.store(true, std::memory_order_relaxed);
+  }
   if (grouped)
     record.flags |= Collective::kGrouped;
   writeFinished(*call, record, state);
@@ -343,6 +362,43 @@ void dropApiCall(Handle handle) noexcept {
   std::uint64_t state = 0;
   if (Call* const call = finishCall(handle, true, state); call != nullptr)
     call->planned.store(true, std::memory_order_relaxed);
+}
+
+void giveBack(Handle handle, const CallFacts& facts, std::uint64_t seq) noexcept {
+  Communicator* const communicator = findCommunicator(handle);
+  if (communicator == nullptr || facts.function == nullptr)
+    return;
+  if (isPeerCall(facts.function->op))
+    giveBackPeerCall(resolve(handle), facts.peer, facts.function->op == CollectiveOp::Send, seq);
+  else
+    giveBackApiSequence(*communicator, facts.function->number, seq);
+}
+
+Handle communicatorOfCall(Handle handle) noexcept {
+  std::uint64_t state = 0;
+  const Call* const call = find(handle, state);
+  return call != nullptr && isOf(handle, state) ? call->communicator : Handle{};
+}
+
+std::uint64_t lastCallNumber() noexcept {
+  return gNumber.load(std::memory_order_relaxed);
+}
+
+void dropApiCallsSince(std::uint64_t number) noexcept {
+  constexpr std::uint32_t kFlags = wire::CollectiveEnd::kUnfinished | wire::CollectiveEnd::kDropped;
+  const std::uint32_t next = gNext.load(std::memory_order_acquire);
+  for (std::uint32_t back = 1; back <= kMaxCalls; ++back) {  // the last gives its number back first
+    Call& call = gCalls[(next - back) % kMaxCalls];
+    const std::uint64_t state = call.state.load(std::memory_order_acquire);
+    if ((state & kClaimed) != 0 || !call.byApi || call.thread != core::tState ||
+        call.record.number <= number || call.planned.exchange(true))
+      continue;
+    CallFacts facts;
+    facts.function = functionOf(call.function);
+    facts.peer = call.record.peer;
+    giveBack(call.communicator, facts, call.record.seq);
+    writeEnd(call.record.number, core::readTicks(), kFlags);
+  }
 }
 
 void abortCalls(Handle communicator) noexcept {

@@ -21,10 +21,22 @@ void stopCall(Handle call) noexcept;
 std::uint64_t joinCall(Handle call) noexcept;
 void leaveCall(Handle call, std::uint64_t ticks) noexcept;
 
-// The same for a call of NCCL's API. Ended, or dropped because it failed.
-Handle beginApiCall(Handle communicator, const CallFacts& facts) noexcept;
-void endApiCall(Handle call, bool grouped) noexcept;
+struct BegunCall {
+  Handle call;  // None: it is not recorded
+  std::uint64_t seq = 0;
+};
+
+// The same for a call of NCCL's API. Ended, or dropped because it failed; then its number goes
+// back.
+BegunCall beginApiCall(Handle communicator, const CallFacts& facts) noexcept;
+void endApiCall(Handle call, const CallFacts& facts, bool grouped) noexcept;
 void dropApiCall(Handle call) noexcept;
+void giveBack(Handle communicator, const CallFacts& facts, std::uint64_t seq) noexcept;
+// Kind None: it is of no call that is known.
+Handle communicatorOfCall(Handle call) noexcept;
+// Calls of this thread that have ended, and will not take place, though they were recorded.
+std::uint64_t lastCallNumber() noexcept;
+void dropApiCallsSince(std::uint64_t number) noexcept;
 // `communicator`, of the profiler interface, is that of the call.
 void identifyWith(Handle communicator, Handle call) noexcept;
 

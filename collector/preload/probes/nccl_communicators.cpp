@@ -271,6 +271,14 @@ std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) n
   return before * kFunctionCount + function;
 }
 
+void giveBackApiSequence(Communicator& communicator,
+                         std::uint8_t function,
+                         std::uint64_t seq) noexcept {
+  std::uint64_t after = seq / kFunctionCount + 1;
+  communicator.calls[function % kFunctionCount].compare_exchange_strong(
+      after, seq / kFunctionCount, std::memory_order_relaxed);
+}
+
 Lane* findLane(const LaneName& name) noexcept {
   return findLaneOf(laneKey(name, name.channel));
 }
@@ -301,15 +309,32 @@ std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept {
                                   name.send ? receiver : sender));
 }
 
-std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept {
+namespace {
+
+Lane* findCallLane(Handle communicator, std::int32_t peer, bool send) noexcept {
   LaneName name;
   name.communicator = communicator;
   name.peer = peer;
   name.send = send;
-  Lane* const lane = findLaneOf(laneKey(name, kCallOrder));
+  return findLaneOf(laneKey(name, kCallOrder));
+}
+
+}  // namespace
+
+std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept {
+  Lane* const lane = findCallLane(communicator, peer, send);
   return lane == nullptr
              ? -1
              : static_cast<std::int64_t>(lane->count.fetch_add(1, std::memory_order_relaxed));
+}
+
+void giveBackPeerCall(Handle communicator,
+                      std::int32_t peer,
+                      bool send,
+                      std::uint64_t before) noexcept {
+  std::uint64_t after = before + 1;
+  if (Lane* const lane = findCallLane(communicator, peer, send); lane != nullptr)
+    lane->count.compare_exchange_strong(after, before, std::memory_order_relaxed);
 }
 
 }  // namespace sonde::preload::nccl

@@ -77,6 +77,11 @@ std::uint64_t sequenceOf(Communicator& communicator,
 // The same for a call of the API, by its own count; those of `sequenceOf` then have bit 47 set.
 std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) noexcept;
 
+// The call does not take place: the next one has its number, if none has come yet.
+void giveBackApiSequence(Communicator& communicator,
+                         std::uint8_t function,
+                         std::uint64_t seq) noexcept;
+
 // One end of a channel to a peer, or the order of the calls to it.
 struct Lane {
   std::atomic<std::uint64_t> key;      // 0: free; 1: was one of a communicator that has gone
@@ -101,5 +106,9 @@ std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept;
 // How many sends, or receives, there were before with the peer in this communicator, in the order
 // of the host's calls: the n-th send here is the n-th receive there. -1: there is no room to count.
 std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept;
+void giveBackPeerCall(Handle communicator,
+                      std::int32_t peer,
+                      bool send,
+                      std::uint64_t before) noexcept;
 
 }  // namespace sonde::preload::nccl
