@@ -15,6 +15,7 @@ CREATE INDEX sync_by_correlation ON sync(correlation_id) WHERE correlation_id IS
 -- Details of one row; rules that look for a key.
 -- The number first: SQLite sorts by it in half the time of a text.
 CREATE INDEX arg_by_owner ON arg(owner_id, owner);
+CREATE INDEX device_metric_by_slice ON device_metric(slice_id);
 CREATE INDEX link_by_from ON link(from_owner, from_id);
 CREATE INDEX link_by_to ON link(to_owner, to_id);
 -- Joining ranks by (job_key, seq); exposed communication per rank.

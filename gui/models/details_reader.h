@@ -34,6 +34,7 @@ class DetailsReader {
   Result<void> addLaunchScope();
   Result<void> addIteration(std::int64_t sliceId);
   Result<void> addArguments(const char* owner, std::int64_t id);
+  Result<void> addCounters(std::int64_t sliceId);
   Result<void> addParents(const QString& title, std::int64_t sliceId);
   // A section of the columns that are not NULL of the rows of `sql`, with `id` as ?1.
   Result<void> addColumns(const QString& title, const char* sql, std::int64_t id);

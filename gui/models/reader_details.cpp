@@ -128,6 +128,7 @@ Result<void> DetailsReader::readSlice() {
                        "JOIN slice o ON o.id = s.scope_id JOIN string n ON n.id = o.name_id "
                        "WHERE s.id = ?1",
                        id));
+  SONDE_TRY(addCounters(id));
   SONDE_TRY(addParents("Inside", id));
   SONDE_TRY(addIteration(id));
   // The time window keeps this to an index range: collectives have no index on slice_id.
@@ -182,6 +183,27 @@ Result<void> DetailsReader::readTransfer() {
   SONDE_TRY(addArguments("transfer", id));
   addProcess();
   return addColumns("Columns", "SELECT * FROM transfer WHERE id = ?1", id);
+}
+
+// What the devices counted for a scope: sums over its stretches of time, all else weighted by them.
+Result<void> DetailsReader::addCounters(std::int64_t sliceId) {
+  SONDE_TRY_ASSIGN(auto rows,
+                   trace_.prepare("SELECT n.text, iif(n.text GLOB '*.sum', sum(m.value), "
+                                  "sum(m.value * m.dur_ns) / sum(m.dur_ns)) FROM device_metric m "
+                                  "JOIN string n ON n.id = m.name_id WHERE m.slice_id = ?1 AND "
+                                  "m.value IS NOT NULL GROUP BY m.name_id ORDER BY 1"));
+  rows.bindAll(sliceId);
+  DetailsSection section{QStringLiteral("Hardware counters"), {}};
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      break;
+    const QString name = qtext(rows.text(0));
+    section.rows.emplace_back(name, valueOf(rows, 1, name));
+  }
+  if (!section.rows.empty())
+    sections_.push_back(std::move(section));
+  return {};
 }
 
 Result<void> DetailsReader::addArguments(const char* owner, std::int64_t id) {

@@ -54,6 +54,38 @@ TEST_F(TraceReaderTest, DetailsHoldColumnsArgumentsAndTheParents) {
   EXPECT_EQ(*scope, "iteration");
 }
 
+TEST_F(TraceReaderTest, DetailsHoldHardwareCountersSummedOrWeighted) {
+  SampleTrace trace(file("a.sonde"));
+  const auto process = trace.addProcess(1, 7, "p");
+  const auto thread = trace.addThread(process, 1, "main");
+  const auto forward = trace.addSlice({thread, SliceKind::Forward, "forward", 10, 100});
+  model::DeviceMetric metric;
+  metric.sliceId = forward;
+  metric.threadId = thread;
+  metric.deviceId = trace.addDevice(0, "GPU");
+  for (const auto& [durNs, sum, share] :
+       {std::tuple<std::int64_t, double, double>{10, 100, 20}, {30, 200, 40}}) {
+    metric.durNs = durNs;
+    metric.nameId = *trace.writer().intern("sm__cycles_active.sum");
+    metric.value = sum;
+    ASSERT_TRUE(trace.writer().add(metric));
+    metric.nameId = *trace.writer().intern("sm__warps_active.avg.pct_of_peak_sustained_active");
+    metric.value = share;
+    ASSERT_TRUE(trace.writer().add(metric));
+  }
+  trace.finish();
+  open(file("a.sonde"));
+  const auto details = reader_.details({Table::Slice, forward.value});
+  ASSERT_TRUE(details);
+  std::map<std::string, std::string> counters;
+  for (const DetailsSection& section : details->sections)
+    if (section.title == QLatin1String("Hardware counters"))
+      for (const auto& [name, value] : section.rows)
+        counters[name.toStdString()] = value.toStdString();
+  EXPECT_EQ(counters["sm__cycles_active.sum"], "300");
+  EXPECT_EQ(counters["sm__warps_active.avg.pct_of_peak_sustained_active"], "35");
+}
+
 TEST_F(TraceReaderTest, StepsAlongARowAlsoOverSlicesOfNoLength) {
   SampleTrace trace(file("a.sonde"));
   const auto thread = trace.addThread(trace.addProcess(1, {}, "p"), 1, "main");
