@@ -25,7 +25,6 @@
 namespace sonde::preload::cuda {
 namespace {
 
-using cupti::Domain;
 using cupti::Kind;
 using cupti::Status;
 
