@@ -261,6 +261,15 @@ class Kernels(NcclTest):
                                  "c.communicator_id GROUP BY 1, 2")
                 self.assertEqual({count for *_, count in keys}, {2})
 
+    def test_the_number_of_a_launch_does_not_depend_on_what_came_first(self):
+        for version in ("5", "6"):
+            with self.subTest(plugin=version):
+                self.job("graphfirst", "graph", "sync", NCCLSIM_PLUGIN=version)
+                by_graph = [(2 ** 62 + 32 * at + 4, 2) for at in range(6)]
+                self.assertEqual(self.rows("SELECT seq, count(*) FROM collective GROUP BY 1"),
+                                 [(4, 2), *by_graph])
+                self.assertEqual(self.rows("SELECT count(*) FROM communicator"), [(2,)])
+
 
 class UsersPlugin(NcclTest):
     FOLDER = str(TARGETS / "nccl-user-plugin")

@@ -177,6 +177,12 @@ void graph() {
   }
 }
 
+// The communicator's first call is captured.
+void graphFirst() {
+  graph();
+  allReduce();
+}
+
 // A kernel that the program launches while NCCL does nothing.
 void compute() {
   cudaLaunchKernel(cudasimKernel("compute", 1000),
@@ -190,6 +196,7 @@ void compute() {
 void prepareDevice() {}
 void synchronise() {}
 void graph() {}
+void graphFirst() {}
 void compute() {}
 #endif
 
@@ -218,25 +225,17 @@ int numberOf(const char* variable, int otherwise) {
 }  // namespace
 
 int main(int count, char** words) {
-  const std::map<std::string, void (*)()> actions = {{"each", eachCollective},
-                                                     {"newer", newer},
-                                                     {"exchange", exchange},
-                                                     {"group", group},
-                                                     {"splits", splits},
-                                                     {"two", twoCommunicators},
-                                                     {"fails", fails},
-                                                     {"failsin", failsIn},
-                                                     {"nocomm", noCommunicator},
-                                                     {"nosend", [] { send(0); }},
-                                                     {"nosize", noSize},
-                                                     {"all", unknownCommunicator},
-                                                     {"abort", abortAll},
-                                                     {"leave", leave},
-                                                     {"sync", synchronise},
-                                                     {"settle", ncclsimSettle},
-                                                     {"graph", graph},
-                                                     {"compute", compute},
-                                                     {"once", [] { allReduce(); }}};
+  const std::map<std::string, void (*)()> actions = {
+      {"each", eachCollective},   {"newer", newer},
+      {"exchange", exchange},     {"group", group},
+      {"splits", splits},         {"two", twoCommunicators},
+      {"fails", fails},           {"failsin", failsIn},
+      {"nocomm", noCommunicator}, {"nosend", [] { send(0); }},
+      {"nosize", noSize},         {"all", unknownCommunicator},
+      {"abort", abortAll},        {"leave", leave},
+      {"sync", synchronise},      {"settle", ncclsimSettle},
+      {"graph", graph},           {"graphfirst", graphFirst},
+      {"compute", compute},       {"once", [] { allReduce(); }}};
   gRank = numberOf("RANK", 0);
   gSize = numberOf("WORLD_SIZE", 1);
   ncclUniqueId id;

@@ -104,6 +104,22 @@ void graph(NcclHost& host, const HostRank& rank) {
   }
 }
 
+// The number is that of the direct calls so far.
+void graphs(NcclHost& host, const HostRank& rank) {
+  HostCall call;
+  void* const captured = host.api(rank, true);
+  const auto launch = [&](void* parent) {
+    call.parent = parent;
+    host.stop(host.collective(rank, call));
+  };
+  for (int at = 0; at < 33'000; ++at)
+    launch(captured);
+  for (; call.number < 4; ++call.number) {
+    launch(host.api(rank, false));
+    launch(captured);
+  }
+}
+
 void nullParents(NcclHost& host, const HostRank& rank) {
   void* const op = host.proxyOp(rank, sendUnder(nullptr));
   oneStep(host, rank, op);
@@ -232,6 +248,7 @@ int main(int count, char** words) {
       {"aborted", aborted},
       {"foreign", foreignParents},
       {"graph", graph},
+      {"graphs", graphs},
       {"null", nullParents},
       {"states", statesInAnyOrder},
       {"exhausted", poolExhausted},

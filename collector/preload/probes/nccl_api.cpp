@@ -100,14 +100,22 @@ bool enter(ThreadState* thread, Handle call) noexcept {
   return true;
 }
 
+Handle capturedIn(Handle communicator) noexcept {
+  if (!communicator)
+    return {HandleKind::Api, kApiNothing, kApiCaptured};
+  return {HandleKind::Api,
+          communicator.generation,
+          communicator.index | kApiHasCommunicator | kApiCaptured};
+}
+
 OpenCall begin(const ApiCall& call) noexcept {
   ThreadState* const thread = isSource() ? thisThread() : nullptr;
   if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
     return {};
   const Handle communicator = communicatorOf(call.communicator);
   const bool captured = isCaptured(call.stream);
-  const BegunCall made = captured ? BegunCall{{HandleKind::Api, kApiNothing, kApiCaptured}, 0}
-                                  : beginApiCall(communicator, factsOf(call));
+  const BegunCall made =
+      captured ? BegunCall{capturedIn(communicator), 0} : beginApiCall(communicator, factsOf(call));
   if (made.call)
     thread->ncclCall = bitsOf(made.call);
   return {bitsOf(made.call), core::readTicks(), true, made.seq};
@@ -262,6 +270,10 @@ Handle startApi(Handle communicator, bool graphCaptured) noexcept {
   const ThreadState* const thread = core::tState;
   const Handle inside = core::isCurrent(thread) ? handleOf(thread->ncclCall) : Handle{};
   const std::uint32_t captured = graphCaptured ? kApiCaptured : 0;
+  if (inside.kind == HandleKind::Api && (inside.index & kApiHasCommunicator) != 0)
+    identify(
+        communicator,
+        {HandleKind::Communicator, inside.generation, inside.index & (kApiHasCommunicator - 1)});
   if (inside.kind != HandleKind::Call)
     return {HandleKind::Api, kApiNothing, captured};
   identifyWith(communicator, inside);

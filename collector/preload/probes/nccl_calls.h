@@ -13,6 +13,8 @@ namespace sonde::preload::nccl {
 // Of a Handle of kind Api: its index is that of a call, and what the call is.
 constexpr std::uint32_t kApiHasCall = 1u << 22;
 constexpr std::uint32_t kApiCaptured = 1u << 23;  // by a CUDA graph
+// Its index and generation are those of a communicator, which a captured call is of.
+constexpr std::uint32_t kApiHasCommunicator = 1u << 21;
 
 // The call, Handle::None included, has been enqueued.
 void stopCall(Handle call) noexcept;

@@ -143,6 +143,7 @@ Handle addCommunicator(const CommunicatorFacts& facts, const void* api) noexcept
   communicator->defined.store(0, std::memory_order_relaxed);
   for (std::size_t function = 0; function < kFunctionCount; ++function) {
     communicator->last[function].store(0, std::memory_order_relaxed);
+    communicator->graphs[function].store(0, std::memory_order_relaxed);
     communicator->calls[function].store(0, std::memory_order_relaxed);
   }
   communicator->api.store(api, std::memory_order_relaxed);
@@ -245,24 +246,17 @@ std::uint64_t sequenceOf(Communicator& communicator,
                          std::uint8_t function,
                          std::uint64_t number,
                          Launch launch) noexcept {
-  std::atomic<std::uint64_t>& last = communicator.last[function % kFunctionCount];
-  std::uint64_t seen = last.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  std::uint64_t again = 0;
-  do {
-    const bool same = seen >> 16 == number + 1;
-    const std::uint64_t before = same ? seen & 0xffff : 0;
-    // Of an unknown launch the first counts as direct; those behind it count up.
-    again = launch == Launch::Direct             ? 0
-            : launch == Launch::Unknown && !same ? 0
-            : before < 0x7fff                    ? before + 1
-                                                 : before;
-    next = (number + 1) << 16 | (launch == Launch::Direct ? before : again);
-  } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
-  // Where the API counts, too, its numbers are not these.
+  const std::size_t place = function % kFunctionCount;
+  // Where the API counts, too, its numbers are not NCCL's, and it has told of each direct call.
   const bool counted = communicator.api.load(std::memory_order_relaxed) != nullptr;
-  return again << 48 | std::uint64_t{counted} << 47 |
-         ((number * kFunctionCount + function) & 0x7fff'ffff'ffff);
+  if (launch == Launch::Graph || (launch == Launch::Unknown && counted)) {
+    const std::uint64_t before = communicator.graphs[place].fetch_add(1, std::memory_order_relaxed);
+    return kByGraph | (before * kFunctionCount + function);
+  }
+  if (launch == Launch::Unknown &&
+      communicator.last[place].exchange(number + 1, std::memory_order_relaxed) == number + 1)
+    return kNoSequence;
+  return std::uint64_t{counted} << 47 | ((number * kFunctionCount + function) & 0x7fff'ffff'ffff);
 }
 
 std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) noexcept {

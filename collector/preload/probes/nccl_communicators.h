@@ -14,6 +14,8 @@ constexpr std::size_t kFunctionCount = 32;  // that calls are counted by
 // Numbers of Function and, for collectives by the copy engines, which NCCL counts apart, so much
 // more.
 constexpr std::uint8_t kCopyEngine = 16;
+constexpr std::uint64_t kByGraph = std::uint64_t{1} << 62;
+constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
 
 // How a call came to be launched.
 enum class Launch : std::uint8_t { Unknown, Direct, Graph };
@@ -24,8 +26,8 @@ struct Communicator : Pooled {
   std::atomic<std::int32_t> rank;   // -1: not known yet
   // A process image's generation << 32 | the id in its spool. Another image's counts as none.
   std::atomic<std::uint64_t> defined;
-  // By function: NCCL's number last seen + 1 << 16 | how often it came again.
-  std::atomic<std::uint64_t> last[kFunctionCount];
+  std::atomic<std::uint64_t> last[kFunctionCount];    // by function: NCCL's number last seen + 1
+  std::atomic<std::uint64_t> graphs[kFunctionCount];  // by function: launches by CUDA graphs
   // A communicator may be told of twice, by NCCL's API and by the profiler interface. The second's
   // handle then stands for the first's object.
   std::atomic<const void*> api;       // ncclComm_t; nullptr: not of the API, or gone
@@ -66,15 +68,16 @@ void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) no
 std::uint32_t communicatorId(Communicator& communicator) noexcept;
 
 // A collective's number within the communicator, the same on every rank: 32 times NCCL's own number
-// of the function, plus the function. NCCL does not count what a CUDA graph launches, and need not
-// even tell every rank of it: such a call has the number of the next counted one, and how often
-// that has come in bits 48–62. Where the version does not tell graphs (before 5), the first with a
-// number counts as the direct one.
+// of the function, plus the function. What a CUDA graph launches has none of NCCL's that is its own
+// (it reads the count of calls when the graph is launched), and is counted here, with bit 62 set.
+// Where the version does not tell graphs (before 5), what the API did not call is of one; where the
+// API is not seen, the first with a number counts as the direct one, and others have kNoSequence.
 std::uint64_t sequenceOf(Communicator& communicator,
                          std::uint8_t function,
                          std::uint64_t number,
                          Launch launch) noexcept;
-// The same for a call of the API, by its own count; those of `sequenceOf` then have bit 47 set.
+// The same for a call of the API, by its own count; those of `sequenceOf` that no graph
+// launches then have bit 47 set.
 std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) noexcept;
 
 // The call does not take place: the next one has its number, if none has come yet.
