@@ -42,7 +42,7 @@ constexpr std::string_view kKernels =
 
 constexpr std::string_view kFacts =
     "CREATE TEMP TABLE called AS SELECT slice_id, id, communicator_id, op FROM collective WHERE "
-    "slice_id IS NOT NULL AND kernel_id IS NULL;"
+    "slice_id IS NOT NULL AND kernel_id IS NULL AND algorithm IS NOT 'CE';"
     "CREATE INDEX temp.called_by_slice ON called(slice_id);"
     "CREATE TEMP TABLE fact AS SELECT a.owner_id, s.text AS key, a.value FROM arg a JOIN string s "
     "ON s.id = a.key_id WHERE a.owner = 'collective' AND s.text IN ('grouped', 'launched_ns');"

@@ -111,6 +111,23 @@ class Calls(NcclTest):
                 self.assertTrue(rows[0][0].startswith("nccl:"))
                 self.assertNotIn("unknown", rows[0][0])
 
+    def test_one_that_grew_is_known_and_its_parents_children_are_counted(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("grows", "splits", **environment)
+                told = environment != NONE
+                self.assertEqual(self.rows("SELECT count(*), count(algorithm) FROM collective"), [(4, 4 * told)])
+                self.assertEqual(self.rows("SELECT DISTINCT m.size FROM collective c JOIN communicator m ON m.id = "
+                                           "c.communicator_id"), [(2,)])
+                self.assertEqual(self.rows("SELECT count(DISTINCT position) FROM communicator_member"), [(2,)])
+
+    def test_calls_that_are_alike_are_their_communicators(self):
+        for environment in VARIANTS[3:]:
+            with self.subTest(environment):
+                self.job("alike", **environment)
+                told = environment != NONE
+                self.assertEqual(self.rows("SELECT count(*), count(algorithm) FROM collective"), [(16, 16 * told)])
+
     def test_newer_functions_are_one_row_though_many_sends(self):
         for environment in ({"NCCLSIM_PLUGIN": "5"}, {"NCCLSIM_PLUGIN": "6"}, NONE):
             with self.subTest(environment):
@@ -242,6 +259,11 @@ class Kernels(NcclTest):
     def test_newer_functions_have_the_kernel_of_their_sends(self):
         self.job("newer", "sync")
         self.assertEqual(len(self.joined("c.id")), 6)
+
+    def test_what_a_copy_engine_moves_has_no_kernel(self):
+        self.job("copyengine", "sync", NCCLSIM_COPY_ENGINE="1")
+        self.assertEqual(self.rows("SELECT op, algorithm, count(*), count(kernel_id) FROM collective GROUP BY 1 ORDER BY 1"),
+                         [("allgather", "CE", 2, 0), ("allreduce", "RING", 2, 2)])
 
     def test_what_the_plugin_knows_of_the_end_holds(self):
         self.job("once", "sync", NCCLSIM_NETWORK="1")

@@ -43,12 +43,16 @@ std::unique_ptr<NcclHost> findPlugin() {
                             : NcclHost::open(version == nullptr ? 6 : std::atoi(version), library);
 }
 
+bool isCopyEngine(const Task& task) {
+  return isSet("NCCLSIM_COPY_ENGINE") && std::strcmp(task.call.function, "AllGather") == 0;
+}
+
 // The kernel of a plan, as CUPTI names it; 50 µs and what its bytes take.
 void launchKernel(const Tasks& plan) {
   const auto kernelOf = inProcess<const void* (*)(const char*, std::uint64_t)>("cudasimKernel");
   const auto launchOn =
       inProcess<int (*)(const void*, Dim3, Dim3, void**, std::size_t, void*)>("cudaLaunchKernel");
-  if (kernelOf == nullptr || launchOn == nullptr)
+  if (kernelOf == nullptr || launchOn == nullptr || isCopyEngine(plan.front()))
     return;
   const std::string name =
       plan.front().peerToPeer
@@ -105,8 +109,9 @@ void tell(Tasks plan) {
           task.captured ? task.comm->numbers[function].load() : task.comm->numbers[function]++;
     if (task.call.parent == nullptr)
       task.call.parent = group;
-    task.call.parent =
-        task.peerToPeer ? host->peerCall(rank, task.call) : host->collective(rank, task.call);
+    task.call.parent = task.peerToPeer      ? host->peerCall(rank, task.call)
+                       : isCopyEngine(task) ? host->copyEngine(rank, task.call)
+                                            : host->collective(rank, task.call);
   }
   if (isSet("NCCLSIM_NETWORK"))
     inThread(runProxies, plan);
@@ -159,10 +164,10 @@ std::vector<ncclComm*> inOrder(const Tasks& tasks) {
 // A plan for each communicator's collectives, and one for its sends and receives.
 void launch(Tasks tasks) {
   for (const ncclComm* comm : inOrder(tasks)) {
-    Tasks plans[2];
+    Tasks plans[3];
     for (const Task& task : tasks) {
       if (task.comm == comm)
-        plans[task.peerToPeer ? 1 : 0].push_back(task);
+        plans[task.peerToPeer ? 1 : isCopyEngine(task) ? 2 : 0].push_back(task);
     }
     std::stable_sort(plans[0].begin(), plans[0].end(), [](const Task& a, const Task& b) {
       return a.call.count > b.call.count;

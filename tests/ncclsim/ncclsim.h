@@ -13,7 +13,8 @@
  * its end, and nothing of it is launched.
  *
  * Environment: NCCL_PROFILER_PLUGIN as NCCL reads it; NCCLSIM_PLUGIN=N; NCCLSIM_NETWORK=1: proxies
- * move the data in steps, in a thread; NCCLSIM_HANG=1: they never end; NCCLSIM_NONBLOCKING=1:
+ * move the data in steps, in a thread; NCCLSIM_HANG=1: they never end; NCCLSIM_COPY_ENGINE=1:
+ * AllGather has no kernel; NCCLSIM_NONBLOCKING=1:
  * groups are launched by a thread, and calls give ncclInProgress. */
 #pragma once
 
@@ -35,6 +36,9 @@ int ncclGetUniqueId(ncclUniqueId* id);
 int ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank);
 int ncclCommInitAll(ncclComm_t* comms, int size, const int* devices);
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, void* config);
+/* Of ranks that `comm` has (`rank` -1); no other joins. */
+int ncclCommGrow(
+    ncclComm_t comm, int size, const ncclUniqueId* id, int rank, ncclComm_t* made, void* config);
 int ncclCommCount(ncclComm_t comm, int* count);
 int ncclCommUserRank(ncclComm_t comm, int* rank);
 int ncclCommFinalize(ncclComm_t comm);

@@ -82,6 +82,35 @@ void splits() {
   ncclCommDestroy(made);
 }
 
+void grows() {
+  const ncclUniqueId id{};
+  ncclComm_t made = nullptr;
+  ncclCommGrow(gComm, gSize, &id, -1, &made, nullptr);
+  allReduce(kCount, made);
+  ncclCommDestroy(made);
+}
+
+void copyEngine() {
+  ncclGroupStart();
+  allReduce();
+  ncclAllGather(gSend, gReceive, kCount, ncclsimFloat32, gComm, gStream);
+  ncclGroupEnd();
+}
+
+// And then of another size in each.
+void alike() {
+  const ncclComm_t comms[] = {split(5), split(6), split(7), split(8)};
+  ncclGroupStart();
+  for (const ncclComm_t comm : comms)
+    allReduce(kCount, comm);
+  ncclGroupEnd();
+  std::size_t count = kCount;
+  for (const ncclComm_t comm : comms)
+    allReduce(count += kCount, comm);
+  for (const ncclComm_t comm : comms)
+    ncclCommDestroy(comm);
+}
+
 void twoCommunicators() {
   const ncclComm_t other = split(5);
   ncclGroupStart();
@@ -225,17 +254,29 @@ int numberOf(const char* variable, int otherwise) {
 }  // namespace
 
 int main(int count, char** words) {
-  const std::map<std::string, void (*)()> actions = {
-      {"each", eachCollective},   {"newer", newer},
-      {"exchange", exchange},     {"group", group},
-      {"splits", splits},         {"two", twoCommunicators},
-      {"fails", fails},           {"failsin", failsIn},
-      {"nocomm", noCommunicator}, {"nosend", [] { send(0); }},
-      {"nosize", noSize},         {"all", unknownCommunicator},
-      {"abort", abortAll},        {"leave", leave},
-      {"sync", synchronise},      {"settle", ncclsimSettle},
-      {"graph", graph},           {"graphfirst", graphFirst},
-      {"compute", compute},       {"once", [] { allReduce(); }}};
+  const std::map<std::string, void (*)()> actions = {{"each", eachCollective},
+                                                     {"newer", newer},
+                                                     {"exchange", exchange},
+                                                     {"group", group},
+                                                     {"splits", splits},
+                                                     {"two", twoCommunicators},
+                                                     {"grows", grows},
+                                                     {"alike", alike},
+                                                     {"copyengine", copyEngine},
+                                                     {"fails", fails},
+                                                     {"failsin", failsIn},
+                                                     {"nocomm", noCommunicator},
+                                                     {"nosend", [] { send(0); }},
+                                                     {"nosize", noSize},
+                                                     {"all", unknownCommunicator},
+                                                     {"abort", abortAll},
+                                                     {"leave", leave},
+                                                     {"sync", synchronise},
+                                                     {"settle", ncclsimSettle},
+                                                     {"graph", graph},
+                                                     {"graphfirst", graphFirst},
+                                                     {"compute", compute},
+                                                     {"once", [] { allReduce(); }}};
   gRank = numberOf("RANK", 0);
   gSize = numberOf("WORLD_SIZE", 1);
   ncclUniqueId id;

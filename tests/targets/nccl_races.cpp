@@ -54,7 +54,7 @@ void aborts(NcclHost& host) {
   std::atomic<bool> done{false};
   std::thread watchdog([&] {
     while (!done) {
-      hooks.created({&comm, 0x77, 2, 0});
+      hooks.created({&comm, 0x77, 2, 0, false});
       hooks.goes(comm);
     }
   });

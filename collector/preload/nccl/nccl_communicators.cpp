@@ -97,7 +97,7 @@ SONDE_EXPORT Result_t ncclCommInitRank(Communicator_t* comm, int size, UniqueId 
   SONDE_NCCL_REAL(ncclCommInitRank, Communicator_t*, int, UniqueId, int);
   const Result_t result =
       recorded("ncclCommInitRank", [&] { return real()(comm, size, id, rank); });
-  created(result, {comm, hashOf(id), size, rank});
+  created(result, {comm, hashOf(id), size, rank, false});
   return result;
 }
 
@@ -106,7 +106,7 @@ ncclCommInitRankConfig(Communicator_t* comm, int size, UniqueId id, int rank, vo
   SONDE_NCCL_REAL(ncclCommInitRankConfig, Communicator_t*, int, UniqueId, int, void*);
   const Result_t result =
       recorded("ncclCommInitRankConfig", [&] { return real()(comm, size, id, rank, config); });
-  created(result, {comm, hashOf(id), size, rank});
+  created(result, {comm, hashOf(id), size, rank, false});
   return result;
 }
 
@@ -116,7 +116,7 @@ SONDE_EXPORT Result_t ncclCommInitRankScalable(
   const Result_t result = recorded("ncclCommInitRankScalable",
                                    [&] { return real()(comm, size, rank, idCount, ids, config); });
   if (ids != nullptr)
-    created(result, {comm, hashOf(ids[0]), size, rank});
+    created(result, {comm, hashOf(ids[0]), size, rank, false});
   return result;
 }
 
@@ -126,7 +126,7 @@ SONDE_EXPORT Result_t ncclCommInitAll(Communicator_t* comms, int size, const int
   const Result_t result = recorded("ncclCommInitAll", [&] { return real()(comms, size, devices); });
   const std::uint64_t hash = hashOfThisMoment();
   for (int rank = 0; comms != nullptr && rank < size; ++rank)
-    created(result, {comms + rank, hash, size, rank});
+    created(result, {comms + rank, hash, size, rank, true});
   return result;
 }
 
@@ -137,7 +137,7 @@ ncclCommSplit(Communicator_t parent, int color, int key, Communicator_t* comm, v
   const Result_t result =
       recorded("ncclCommSplit", [&] { return real()(parent, color, key, comm, config); });
   if (color != nccl::kNoColor)
-    created(result, {comm, hash, 0, nccl::kUnknownRank});
+    created(result, {comm, hash, 0, nccl::kUnknownRank, false});
   return result;
 }
 
@@ -152,7 +152,7 @@ SONDE_EXPORT Result_t ncclCommShrink(Communicator_t parent,
   const Result_t result = recorded("ncclCommShrink", [&] {
     return real()(parent, excluded, excludedCount, comm, config, flags);
   });
-  created(result, {comm, hash, 0, nccl::kUnknownRank});
+  created(result, {comm, hash, 0, nccl::kUnknownRank, false});
   return result;
 }
 
@@ -164,9 +164,12 @@ SONDE_EXPORT Result_t ncclCommGrow(Communicator_t parent,
                                    Communicator_t* comm,
                                    void* config) {
   SONDE_NCCL_REAL(ncclCommGrow, Communicator_t, int, const UniqueId*, int, Communicator_t*, void*);
+  if (hooks() != nullptr)
+    hooks()->hashOfSplit(parent, 0);  // it counts as a child, though its hash is another
   const Result_t result =
       recorded("ncclCommGrow", [&] { return real()(parent, size, id, rank, comm, config); });
-  created(result, {comm, 0, size, rank});
+  // Ranks that the parent had say none: NCCL is asked.
+  created(result, {comm, 0, rank < 0 ? 0 : size, rank < 0 ? nccl::kUnknownRank : rank, false});
   return result;
 }
 

@@ -37,6 +37,7 @@ struct NewCommunicator {
   std::uint64_t hash;  // the same on every rank; 0: not known
   std::int32_t size;   // 0: not known yet
   std::int32_t rank;   // kUnknownRank: not known yet
+  bool ownHash;        // the hash is of Sonde's making, not NCCL's
 };
 
 struct Hooks {
@@ -52,7 +53,8 @@ struct Hooks {
   void (*groupStarted)() noexcept;
   bool (*groupEnded)(bool launched) noexcept;
 
-  // `color`: as given to ncclCommSplit; a shrunk communicator has 0 and no number. Counts.
+  // The parent has one child more. `color`: as given to ncclCommSplit; a shrunk communicator has 0
+  // and no number. Counts.
   std::uint64_t (*hashOfSplit)(const void* parent, std::int32_t color) noexcept;
   std::uint64_t (*hashOfShrunk)(const void* parent) noexcept;
   void (*created)(const NewCommunicator& made) noexcept;

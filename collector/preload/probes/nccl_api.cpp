@@ -187,7 +187,7 @@ void add(const NewCommunicator& made) noexcept {
   if (*made.place == nullptr)
     return;
   removeApiCommunicator(*made.place);  // one that went by a way that is not seen
-  addCommunicator({nullptr, made.hash, made.size, made.rank}, *made.place);
+  addCommunicator({nullptr, made.hash, made.size, made.rank, made.ownHash}, *made.place);
 }
 
 bool groupEnded(bool launched) noexcept {

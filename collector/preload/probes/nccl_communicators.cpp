@@ -99,7 +99,16 @@ bool mayBe(const Communicator& told, const Communicator& known) noexcept {
       known.owners.load(std::memory_order_relaxed) != 1)
     return false;
   const std::int32_t rank = told.rank.load(std::memory_order_relaxed);
-  return rank < 0 || rank == known.rank.load(std::memory_order_relaxed);
+  const std::int32_t knownRank = known.rank.load(std::memory_order_relaxed);
+  return rank < 0 || knownRank < 0 || rank == knownRank;
+}
+
+// From version 4 on the size is told, too.
+bool isOtherHash(const Communicator& told, const Communicator& known) noexcept {
+  const std::uint64_t hash = told.hash.load(std::memory_order_relaxed);
+  const std::uint64_t other = known.hash.load(std::memory_order_relaxed);
+  return told.size.load(std::memory_order_relaxed) > 0 && hash != 0 && other != 0 &&
+         !known.ownHash.load(std::memory_order_relaxed) && hash != other;
 }
 
 void removeLanes(std::uint32_t index) noexcept {
@@ -149,6 +158,7 @@ Handle addCommunicator(const CommunicatorFacts& facts, const void* api) noexcept
   communicator->api.store(api, std::memory_order_relaxed);
   communicator->sameAs.store(0, std::memory_order_relaxed);
   communicator->owners.store(1, std::memory_order_relaxed);
+  communicator->ownHash.store(facts.ownHash, std::memory_order_relaxed);
   communicator->splits.store(0, std::memory_order_relaxed);
   if (facts.name != nullptr && *facts.name != '\0') {
     char key[kKeyBytes];
@@ -182,7 +192,8 @@ Handle findApiCommunicator(const void* api) noexcept {
 bool mayBe(Handle told, Handle known) noexcept {
   const Communicator* const first = gCommunicators.find(told);
   const Communicator* const second = gCommunicators.find(known);
-  return first != nullptr && second != nullptr && told != known && mayBe(*first, *second);
+  return first != nullptr && second != nullptr && told != known && mayBe(*first, *second) &&
+         !isOtherHash(*first, *second);
 }
 
 // Either may go meanwhile.

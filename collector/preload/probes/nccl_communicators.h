@@ -33,6 +33,7 @@ struct Communicator : Pooled {
   std::atomic<const void*> api;       // ncclComm_t; nullptr: not of the API, or gone
   std::atomic<std::uint64_t> sameAs;  // a Handle, of the API's; 0: not known to be one
   std::atomic<std::uint32_t> owners;  // of the API, and those that are the same
+  std::atomic<bool> ownHash;          // `hash` is not NCCL's
   std::atomic<std::uint32_t> splits;  // that it was parent of
   std::atomic<std::uint64_t> calls[kFunctionCount];  // of the API, by function
 };
@@ -43,6 +44,7 @@ struct CommunicatorFacts {
   std::uint64_t hash = 0;
   std::int32_t size = 0;
   std::int32_t rank = -1;
+  bool ownHash = false;  // not NCCL's
 };
 
 // Of kind None, and counted as lost, when there are more than the pool holds. `api`: the
@@ -57,7 +59,8 @@ Handle findApiCommunicator(const void* api) noexcept;
 void removeApiCommunicator(const void* api) noexcept;
 // `told`, of the profiler interface, is the API's `known`, of which no other is.
 void identify(Handle told, Handle known) noexcept;
-// None, or what `told` may be: an API's communicator of its rank that none is the same as.
+// Whether `known` is an API's communicator of the rank of `told` that none is the same as, and of
+// its hash, where the version tells hashes that Sonde computes (from 4 on).
 bool mayBe(Handle told, Handle known) noexcept;
 void removeCommunicator(Handle handle) noexcept;
 // What is not known yet: what an event of a version before 4 says of its communicator, and what
