@@ -121,6 +121,14 @@ class Calls(NcclTest):
                                            "c.communicator_id"), [(2,)])
                 self.assertEqual(self.rows("SELECT count(DISTINCT position) FROM communicator_member"), [(2,)])
 
+    def test_the_key_of_one_that_ranks_do_not_share_is_of_its_process(self):
+        self.job("grows", **NONE)
+        rows = self.rows("SELECT m.job_key, p.pid FROM communicator m JOIN process p ON p.id = m.process_id WHERE m.job_key "
+                         "LIKE 'nccl:unknown:%'")
+        self.assertEqual(len(rows), 2)
+        for key, pid in rows:
+            self.assertRegex(key, rf"^nccl:unknown:0x[0-9a-f]+:{pid}:[0-9]+$")
+
     def test_calls_that_are_alike_are_their_communicators(self):
         for environment in VARIANTS[3:]:
             with self.subTest(environment):

@@ -2,6 +2,7 @@
 
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
+#include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/job_members.h"
 
@@ -26,7 +27,12 @@ void keyOf(const Communicator& communicator, char (&key)[kKeyBytes]) noexcept {
   if (hash != 0)
     std::snprintf(key, sizeof key, "nccl:%016" PRIx64, hash);
   else
-    std::snprintf(key, sizeof key, "nccl:unknown:%p", static_cast<const void*>(&communicator));
+    std::snprintf(key,
+                  sizeof key,
+                  "nccl:unknown:%p:%d:%u",
+                  static_cast<const void*>(&communicator),
+                  static_cast<int>(core::rawSyscall(SYS_getpid)),
+                  communicator.generation.load(std::memory_order_relaxed));
 }
 
 // 0: none in this image's spool.
