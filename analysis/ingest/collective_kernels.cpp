@@ -63,6 +63,8 @@ std::string functionOfKernel(std::string_view name) {
     return "";
   const std::string_view rest = name.substr(from + 1);
   const std::string_view word = rest.substr(0, rest.find_first_of("_(<"));
+  if (word == "AllGatherV")  // by which NCCL 2.29 and later broadcast
+    return "Broadcast";
   return word == "Generic" ? "" : std::string(word);
 }
 

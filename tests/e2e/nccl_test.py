@@ -268,6 +268,11 @@ class Kernels(NcclTest):
         self.job("newer", "sync")
         self.assertEqual(len(self.joined("c.id")), 6)
 
+    def test_a_broadcast_that_the_plugin_is_not_told_of_has_its_kernel(self):
+        self.job("broadcast", "sync", NCCLSIM_BCAST_QUEUE="1")
+        self.assertEqual(self.joined("c.op, c.algorithm, k.name LIKE '%AllGatherV%'"),
+                         2 * [("allreduce", "RING", 0), ("broadcast", None, 1)])
+
     def test_what_a_copy_engine_moves_has_no_kernel(self):
         self.job("copyengine", "sync", NCCLSIM_COPY_ENGINE="1")
         self.assertEqual(self.rows("SELECT op, algorithm, count(*), count(kernel_id) FROM collective GROUP BY 1 ORDER BY 1"),

@@ -14,8 +14,8 @@
  *
  * Environment: NCCL_PROFILER_PLUGIN as NCCL reads it; NCCLSIM_PLUGIN=N; NCCLSIM_NETWORK=1: proxies
  * move the data in steps, in a thread; NCCLSIM_HANG=1: they never end; NCCLSIM_COPY_ENGINE=1:
- * AllGather has no kernel; NCCLSIM_NONBLOCKING=1:
- * groups are launched by a thread, and calls give ncclInProgress. */
+ * AllGather has no kernel; NCCLSIM_BCAST_QUEUE=1: broadcasts as NCCL 2.29 has them;
+ * NCCLSIM_NONBLOCKING=1: groups are launched by a thread, and calls give ncclInProgress. */
 #pragma once
 
 #include <stddef.h>

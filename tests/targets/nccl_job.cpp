@@ -90,6 +90,13 @@ void grows() {
   ncclCommDestroy(made);
 }
 
+void groupWithBroadcast() {
+  ncclGroupStart();
+  allReduce();
+  ncclBroadcast(gSend, gReceive, kCount, ncclsimFloat32, 1, gComm, gStream);
+  ncclGroupEnd();
+}
+
 void copyEngine() {
   ncclGroupStart();
   allReduce();
@@ -262,6 +269,7 @@ int main(int count, char** words) {
                                                      {"two", twoCommunicators},
                                                      {"grows", grows},
                                                      {"alike", alike},
+                                                     {"broadcast", groupWithBroadcast},
                                                      {"copyengine", copyEngine},
                                                      {"fails", fails},
                                                      {"failsin", failsIn},
