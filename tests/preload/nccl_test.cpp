@@ -229,6 +229,13 @@ TEST_P(NcclTraps, AsksForNothingWhenItIsNoSource) {
 INSTANTIATE_TEST_SUITE_P(Versions, NcclTraps, ::testing::Range(1, 7));
 INSTANTIATE_TEST_SUITE_P(Versions, NcclNewerTraps, ::testing::Range(3, 7));
 
+TEST(NcclPools, AFunctionThatIsNotKnownIsCounted) {
+  SpoolRecording recording;
+  const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "4", "unknown"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(recording.read().at(0).lost(wire::Probe::Nccl), 1u);
+}
+
 TEST(NcclPools, OneCommunicatorTooManyDoesNotSilenceTheOthers) {
   SpoolRecording recording;
   const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "6", "many"});

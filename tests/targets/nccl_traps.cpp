@@ -249,6 +249,12 @@ int main(int count, char** words) {
       {"foreign", foreignParents},
       {"graph", graph},
       {"graphs", graphs},
+      {"unknown",
+       [](NcclHost& host, const HostRank& rank) {
+         HostCall call;
+         call.function = "Scan";
+         host.collective(rank, call);
+       }},
       {"null", nullParents},
       {"states", statesInAnyOrder},
       {"exhausted", poolExhausted},

@@ -293,6 +293,8 @@ void writeFinished(const Call& call, const Collective& record, std::uint64_t sta
 
 Handle startCall(Handle handle, const CallFacts& facts) noexcept {
   Communicator* const communicator = findCommunicator(handle);
+  if (communicator != nullptr && facts.function == nullptr && core::enabled(Probe::Nccl))
+    core::countLoss(Probe::Nccl, RecordKind::Collective, LossReason::Definitions);
   if (communicator == nullptr || facts.function == nullptr)
     return {};
   if (const Handle made = findApiCall(handle, facts); made) {
