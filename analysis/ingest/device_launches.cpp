@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace sonde::ingest {
 namespace {
@@ -19,13 +21,18 @@ using store::Statement;
 // after an hour of a call each microsecond, at the earliest.
 constexpr std::int64_t kSlackNs = 60'000'000'000;
 
-// Of calls in each other with one correlation, a runtime's and a driver's, the outer one.
+// Of calls in each other with one correlation, a runtime's and a driver's, the outer one, whatever
+// lies between them. A compilation has its launch's correlation and is none.
 constexpr std::string_view kLaunches =
     "CREATE TEMP TABLE launch AS SELECT t.process_id, s.correlation_id, s.start_ns, s.id, "
-    "s.scope_id FROM slice s JOIN thread t ON t.id = s.thread_id LEFT JOIN slice p ON p.id = "
-    "s.parent_id WHERE s.correlation_id IS NOT NULL AND s.kind = 'api' AND (p.correlation_id IS "
-    "NULL OR p.correlation_id <> s.correlation_id);"
-    "CREATE INDEX temp.launch_by_correlation ON launch(process_id, correlation_id, start_ns);";
+    "s.scope_id, s.thread_id, s.start_ns + s.dur_ns AS end_ns FROM slice s JOIN thread t ON t.id = "
+    "s.thread_id WHERE s.correlation_id IS NOT NULL AND s.kind = 'api' AND s.category IN "
+    "('cuda_runtime', 'cuda_driver');"
+    "CREATE INDEX temp.launch_by_correlation ON launch(process_id, correlation_id, start_ns);"
+    "DELETE FROM temp.launch WHERE id IN (SELECT i.id FROM temp.launch i JOIN temp.launch o ON "
+    "o.process_id = i.process_id AND o.correlation_id = i.correlation_id AND o.start_ns <= "
+    "i.start_ns WHERE o.thread_id = i.thread_id AND o.end_ns >= i.end_ns AND (o.start_ns < "
+    "i.start_ns OR o.end_ns > i.end_ns OR o.id < i.id));";
 
 // From which call a row is: {0} its process, {1} its correlation, {2} its time, negative where it
 // is only known to have been before, {3} the columns of `launch` l that are wanted.
@@ -73,8 +80,7 @@ Result<void> joinAllocations(Database& trace) {
 
 Result<void> timeRecords(Database& trace) {
   return trace.exec(fmt::format(
-      "UPDATE sync SET start_ns = coalesce(({}), -start_ns) WHERE kind = 'record' AND start_ns <= "
-      "0",
+      "UPDATE sync SET start_ns = coalesce(({}), -start_ns) WHERE start_ns <= 0",
       launchOf("sync.process_id", "sync.correlation_id", "sync.start_ns", "l.start_ns")));
 }
 
@@ -96,6 +102,8 @@ Result<void> joinExternalIds(Database& trace) {
       trace.prepare(
           "INSERT INTO arg(owner, owner_id, key_id, value) VALUES ('slice', ?1, ?2, ?3)"));
   rows.bindAll(kExternalIds);
+  // A runtime's call and the driver's in it are told of each, and are one here.
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> told;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
@@ -103,7 +111,8 @@ Result<void> joinExternalIds(Database& trace) {
     const auto given = StateUnpacker(rows.text(0)).get<ExternalId>();
     SONDE_TRY_ASSIGN(const bool found,
                      find.bindAll(given.process, given.correlation, given.heardNs).step());
-    if (found)
+    const bool isNew = found && told.emplace(find.integer(0), given.key, given.id).second;
+    if (isNew)
       SONDE_TRY(insert.bindAll(find.integer(0), given.key, given.id).run());
     find.reset();
   }

@@ -169,6 +169,41 @@ TEST_F(Trim, KeepsADevicesWorkWithTheIterationThatLaunchedIt) {
   EXPECT_EQ(number("SELECT count(*) FROM slice"), 1);
 }
 
+TEST_F(Trim, KeepsTheCallsOfMemoryAndTheScopesOfCountersThatItKeeps) {
+  test::TraceBuilder trace(input_);
+  model::Process process;
+  process.hostId = trace.add(model::Host{.name = "h"});
+  const auto rank = trace.add(process);
+  const auto main = trace.add(model::Thread{.processId = rank});
+  const auto device =
+      trace.add(model::Device{.hostId = process.hostId, .kind = "gpu", .ordinal = 0});
+  for (int i = 0; i < 3; ++i)
+    trace.add(model::Iteration{
+        .processId = rank, .number = i, .startNs = i * 10 * kMs, .durNs = 10 * kMs});
+  model::Allocation held;
+  held.processId = rank;
+  held.bytes = 64;
+  held.allocNs = kMs;
+  held.sliceId = trace.slice(main, model::SliceKind::Api, "cudaMalloc", {kMs, 2 * kMs});
+  trace.add(held);
+  model::DeviceMetric metric;
+  metric.threadId = main;
+  metric.deviceId = device;
+  metric.nameId = trace.name("sm__cycles_active.sum");
+  metric.durNs = kMs;
+  for (const int at : {5, 15}) {
+    metric.startNs = at * kMs;
+    metric.sliceId =
+        trace.slice(main, model::SliceKind::Operation, "op", {at * kMs, (at + 1) * kMs});
+    trace.add(metric);
+  }
+  trace.finish();
+  must(trim({input_, output_, 1, 1, false}));
+  EXPECT_EQ(number("SELECT count(*) FROM allocation JOIN slice ON slice.id = slice_id"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM device_metric"), 1);
+  EXPECT_EQ(number("SELECT count(*) FROM device_metric JOIN slice ON slice.id = slice_id"), 1);
+}
+
 TEST_F(Trim, CutsAMergedJobByEachRanksOwnSpan) {
   test::TrainingRun second;
   second.rank = 1;

@@ -42,6 +42,20 @@ class DeviceCalls : public ::testing::Test {
     row.correlationId = correlation;
     return trace_.add(row);
   }
+  void overhead(model::ThreadId thread,
+                const char* name,
+                std::pair<std::int64_t, std::int64_t> time,
+                model::OptionalInt correlation) {
+    model::Slice row;
+    row.threadId = thread;
+    row.kind = SliceKind::Api;
+    row.category = "overhead";
+    row.nameId = trace_.name(name);
+    row.startNs = time.first;
+    row.durNs = time.second - time.first;
+    row.correlationId = correlation;
+    trace_.add(row);
+  }
   void kernel(const char* name, std::int64_t correlation, std::int64_t startNs = 1000) {
     model::Kernel row;
     row.work.streamId = stream_;
@@ -136,6 +150,18 @@ TEST_F(DeviceCalls, AreTheLastOfTheirCorrelationBeforeWhatTheyLaunched) {
                           "had not begun in the second|second|-"));
 }
 
+TEST_F(DeviceCalls, AreNoCompilationsAndHoldTheirDriversCalls) {
+  static_cast<void>(trace_.slice(other_, SliceKind::Operation, "step", {0, 200}));
+  call(other_, "cudaLaunchKernel", {20, 90}, 1);
+  overhead(other_, "Module loading", {30, 80}, std::nullopt);
+  call(other_, "cuLaunchKernel", {40, 50}, 1);
+  overhead(main_, "Just-in-time compilation", {60, 70}, 1);
+  kernel("compiled", 1);
+  EXPECT_THAT(joined("SELECT k.name, s.name, k.scope, k.launch_delay_ns FROM v_kernel k JOIN "
+                     "v_slice s ON s.id = k.launch_slice_id"),
+              ElementsAre("compiled|cudaLaunchKernel|step|980"));
+}
+
 TEST_F(DeviceCalls, AllocateInTheirScope) {
   trace_.slice(main_, SliceKind::Operation, "step", {0, 100});
   trace_.slice(main_, SliceKind::Backward, "backward", {200, 300});
@@ -159,7 +185,8 @@ TEST_F(DeviceCalls, HaveTheIdsThatTheProgramGaveThem) {
   StatePacker given;
   given.put(ExternalId{process_.id.value, 1, trace_.name("external id (custom 0)").value, 77, 60});
   auto sink = test::must(RowSink::open(trace_.writer()));
-  sink.setState("spool", kExternalIds, 0, std::string_view(given.bytes()));
+  for (const std::int64_t twice : {0, 1})
+    sink.setState("spool", kExternalIds, twice, std::string_view(given.bytes()));
   EXPECT_THAT(joined("SELECT owner, owner_id, key, value FROM v_arg"),
               ElementsAre("slice|" + std::to_string(first.value) + "|external id (custom 0)|77"));
 }
@@ -231,6 +258,17 @@ TEST_F(DeviceCalls, GiveEventsTheirTimesAndWaitsTheirRecords) {
   EXPECT_THAT(joined("SELECT w.start_ns, r.start_ns FROM sync w JOIN sync r ON r.id = "
                      "w.waits_for_id ORDER BY 1"),
               ElementsAre("35|20", "60|40"));
+}
+
+TEST_F(DeviceCalls, GiveWaitsWithoutATimeTheirs) {
+  call(main_, "cudaStreamSynchronize", {20, 30}, 1);
+  for (const std::int64_t correlation : {1, 9})
+    trace_.add(model::Sync{.processId = process_.id,
+                           .streamId = stream_,
+                           .kind = model::SyncKind::Stream,
+                           .startNs = -70,
+                           .correlationId = correlation});
+  EXPECT_THAT(joined("SELECT start_ns FROM sync ORDER BY id"), ElementsAre("20", "70"));
 }
 
 }  // namespace
