@@ -60,36 +60,22 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
   return state->generation << 24 | count;
 }
 
-ScopeChange endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
+void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
   const std::uint32_t token = state->scopes[position].token;
   const Probe probe = state->scopes[position].probe;
-  const ScopeChange change{state->scopes[position].kind, token, false};
   --state->scopeCount;
   for (std::uint32_t at = position; at < state->scopeCount; ++at)
     state->scopes[at] = state->scopes[at + 1];
   if (token == kUnrecorded)
-    return change;
+    return;
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
     countLoss(probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
-    return change;
+    return;
   }
   record->header = {sizeof *record, RecordKind::ScopeEnd, 0, token};
   record->ticks = now;
   publish<wire::ScopeEnd>(state);
-  return change;
-}
-
-const ScopeWatch* watchBefore() noexcept {
-  const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
-  if (__builtin_expect(watch != nullptr, 0))
-    watch->before();
-  return watch;
-}
-
-void watchAfter(const ScopeWatch* watch, ScopeChange change) noexcept {
-  if (__builtin_expect(watch != nullptr, 0))
-    watch->after(change);
 }
 
 // Writes the begin and opens the scope; the token, 0 when there is no room.
@@ -127,65 +113,49 @@ bool enabled(Probe probe) noexcept {
          (control.probeMask.load(std::memory_order_relaxed) >> static_cast<int>(probe) & 1) != 0;
 }
 
-std::uint32_t beginScope(wire::SliceKind kind,
-                         std::uint32_t name,
-                         Probe probe,
-                         std::uint8_t group) noexcept {
-  if (!enabled(probe))
-    return 0;
-  const ScopeWatch* const watch = watchBefore();
+namespace {
+
+[[gnu::always_inline]] inline std::uint32_t beginPlain(wire::SliceKind kind,
+                                                       std::uint32_t name,
+                                                       Probe probe,
+                                                       std::uint8_t group) noexcept {
   ThreadState* state = enter(probe, RecordKind::ScopeBegin);
-  if (state == nullptr) {
-    watchAfter(watch, {});
+  if (state == nullptr)
     return 0;
-  }
   const std::uint32_t token =
       state->scopeCount < wire::kMaxOpenScopes ? beginAt(state, kind, name, probe, group) : 0;
   if (__builtin_expect(token == 0, 0)) {
     loseScope(state, probe, group);
-    watchAfter(watch, {});
     return 0;
   }
   const std::uint64_t now = state->scopes[state->scopeCount - 1].beginTicks;
   leave(state);
-  watchAfter(watch, {kind, token, true});
   keepClocksFresh(now);
   return token;
 }
 
-void endScope(std::uint32_t token) noexcept {
-  if (token == 0)
-    return;
-  const ScopeWatch* const watch = watchBefore();
+[[gnu::always_inline]] inline void endPlain(std::uint32_t token) noexcept {
   const std::uint64_t now = readTicks();
   ThreadState* state = enter(Probe::Annotation, RecordKind::ScopeEnd);
-  if (state == nullptr) {
-    watchAfter(watch, {});
+  if (state == nullptr)
     return;
-  }
-  ScopeChange change;
   std::uint32_t position = state->scopeCount;
   while (position > 0 && state->scopes[position - 1].token != token)
     --position;
   const bool found = position > 0;
   if (found)
-    change = endAt(state, position - 1, now);
+    endAt(state, position - 1, now);
   const bool mistake = !found && token >> 24 == (state->generation & 0xff);
   leave(state);
-  watchAfter(watch, change);
   if (__builtin_expect(mistake, 0))
     countLoss(Probe::Annotation, RecordKind::ScopeEnd, LossReason::Unbalanced);
 }
 
-bool endInnermost(Probe probe, std::uint8_t group) noexcept {
-  const ScopeWatch* const watch = watchBefore();
+[[gnu::always_inline]] inline bool endInnermostPlain(Probe probe, std::uint8_t group) noexcept {
   const std::uint64_t now = readTicks();
   ThreadState* state = enter(probe, RecordKind::ScopeEnd);
-  if (state == nullptr) {
-    watchAfter(watch, {});
+  if (state == nullptr)
     return false;
-  }
-  ScopeChange change;
   bool found = state->deepScopes > 0;
   if (found) {
     --state->deepScopes;
@@ -196,11 +166,84 @@ bool endInnermost(Probe probe, std::uint8_t group) noexcept {
       --position;
     found = position > 0;
     if (found)
-      change = endAt(state, position - 1, now);
+      endAt(state, position - 1, now);
   }
   leave(state);
-  watchAfter(watch, change);
   return found;
+}
+
+// The last open scope of the calling thread for which `isIt`, as it will end.
+template <typename IsIt>
+ScopeChange endOf(IsIt isIt) noexcept {
+  const ThreadState* const state = tState;
+  if (!isCurrent(state))
+    return {};
+  for (std::uint32_t at = state->scopeCount; at > 0; --at) {
+    if (isIt(state->scopes[at - 1]))
+      return {state->scopes[at - 1].kind, state->scopes[at - 1].token, false};
+  }
+  return {};
+}
+
+// With a watch; out of line, so that the others save no registers for it.
+[[gnu::cold, gnu::noinline]] std::uint32_t beginWatched(wire::SliceKind kind,
+                                                        std::uint32_t name,
+                                                        Probe probe,
+                                                        std::uint8_t group) noexcept {
+  const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
+  watch->before();
+  const std::uint32_t token = beginPlain(kind, name, probe, group);
+  watch->after({kind, token, token != 0});
+  return token;
+}
+
+[[gnu::cold, gnu::noinline]] void endWatched(std::uint32_t token) noexcept {
+  const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
+  watch->before();
+  const ScopeChange change =
+      endOf([token](const wire::OpenScope& scope) { return scope.token == token; });
+  endPlain(token);
+  watch->after(change);
+}
+
+[[gnu::cold, gnu::noinline]] bool endInnermostWatched(Probe probe, std::uint8_t group) noexcept {
+  const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
+  watch->before();
+  const ScopeChange change = endOf([probe, group](const wire::OpenScope& scope) {
+    return scope.probe == probe && scope.reserved[0] == group;
+  });
+  const bool found = endInnermostPlain(probe, group);
+  watch->after(change);
+  return found;
+}
+
+bool isWatched() noexcept {
+  return __builtin_expect(gScopeWatch.load(std::memory_order_relaxed) != nullptr, 0);
+}
+
+}  // namespace
+
+std::uint32_t beginScope(wire::SliceKind kind,
+                         std::uint32_t name,
+                         Probe probe,
+                         std::uint8_t group) noexcept {
+  if (!enabled(probe))
+    return 0;
+  return isWatched() ? beginWatched(kind, name, probe, group)
+                     : beginPlain(kind, name, probe, group);
+}
+
+void endScope(std::uint32_t token) noexcept {
+  if (token == 0)
+    return;
+  if (isWatched())
+    endWatched(token);
+  else
+    endPlain(token);
+}
+
+bool endInnermost(Probe probe, std::uint8_t group) noexcept {
+  return isWatched() ? endInnermostWatched(probe, group) : endInnermostPlain(probe, group);
 }
 
 void skipScope(Probe probe, std::uint8_t group) noexcept {
