@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): its own name
+namespace CLI {
 class App;
 }
 

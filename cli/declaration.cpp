@@ -17,16 +17,14 @@ namespace {
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::string operands) : operands_(std::move(operands)) {}
-  std::string make_usage(const CLI::App* app,  // NOLINT(readability-identifier-naming): CLI11's
-                         std::string name) const override {
+  std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = CLI::Formatter::make_usage(app, std::move(name));
     if (!operands_.empty())
       usage.insert(usage.find_last_not_of('\n') + 1, " " + operands_);
     return usage;
   }
   // "TRACE...": what the usage line says of it already, and no words of the parser's own.
-  std::string make_option_opts(  // NOLINT(readability-identifier-naming): CLI11's
-      const CLI::Option* option) const override {
+  std::string make_option_opts(const CLI::Option* option) const override {
     if (!option->nonpositional() || option->get_type_size() == 0)
       return {};
     std::string text = " " + option->get_type_name();

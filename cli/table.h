@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): its own name
+namespace CLI {
 class App;
 }
 

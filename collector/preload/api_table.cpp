@@ -96,7 +96,6 @@ constexpr sonde_api_table kTable = {
 }  // namespace
 }  // namespace sonde::preload
 
-// NOLINTNEXTLINE(readability-identifier-naming): C's name for it
 SONDE_EXPORT const sonde_api_table* sonde_api(uint32_t version) {
   return version == SONDE_API_VERSION ? &sonde::preload::kTable : nullptr;
 }

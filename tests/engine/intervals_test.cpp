@@ -60,7 +60,7 @@ TEST(Intervals, KeepsNanosecondsOfTheEpochExactly) {
 }
 
 TEST(Intervals, AgreesWithAnOracleThatPaintsEveryInstant) {
-  std::mt19937 random(20261121);  // NOLINT(cert-msc51-cpp): the same cases in every run
+  std::mt19937 random(20261121);  // the same cases in every run
   for (int round = 0; round < 20'000; ++round) {
     const Intervals rawA = randomIntervals(random);
     const Intervals rawB = randomIntervals(random);

@@ -63,7 +63,7 @@ class CutFiles : public ::testing::TestWithParam<bool> {
 TEST_P(CutFiles, GiveWhatIsWholeOrARefusal) {
   const std::string whole = GetParam() ? test::gzip(wholeTrace()) : wholeTrace();
   ASSERT_EQ(import(whole), kEvents);
-  std::mt19937 random(20261122);  // NOLINT(cert-msc51-cpp): the same cuts in every run
+  std::mt19937 random(20261122);  // the same cuts in every run
   std::int64_t partly = 0;
   for (int cut = 0; cut < kCuts; ++cut) {
     const std::size_t size = random() % whole.size();

@@ -141,8 +141,8 @@ void recordExec(const char* path, const ExecTarget& target) noexcept {
 
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 // The arguments of a variadic call as the array `words` on the stack, which is where libc puts them
 // as well; `rest` stands behind them.

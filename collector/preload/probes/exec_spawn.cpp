@@ -173,8 +173,8 @@ auto withCompleteEnviron(Call call) {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 SONDE_EXPORT int posix_spawn(pid_t* pid,
                              const char* path,

@@ -128,8 +128,8 @@ FILE* reopened(FILE* stream) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 // `mode` is read where the caller may have given it, as libc does.
 #define SONDE_READ_MODE(last)    \

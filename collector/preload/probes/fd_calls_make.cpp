@@ -105,8 +105,8 @@ int plain(int fd) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 SONDE_EXPORT int socket(int domain, int type, int protocol) {
   const int fd = gSocket()(domain, type, protocol);

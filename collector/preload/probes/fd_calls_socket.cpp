@@ -74,8 +74,8 @@ ssize_t sumOf(const mmsghdr* messages, int count) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 SONDE_EXPORT ssize_t recv(int fd, void* buffer, size_t count, int flags) {
   const FdEntry entry = entryFor(fd, Way::Receive, flags);

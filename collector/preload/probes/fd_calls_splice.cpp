@@ -56,8 +56,8 @@ Way wayOfPipe(int fd) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 SONDE_EXPORT ssize_t sendfile(int out, int in, off_t* offset, size_t count) {
   return sendFile(out, in, offset, count);

@@ -57,8 +57,8 @@ ssize_t placed(PlacedVectorCall real,
 }  // namespace
 }  // namespace sonde::preload
 
-using namespace sonde::preload;  // NOLINT(google-build-using-namespace): the wrappers stand outside
-                                 // every namespace
+using namespace sonde::preload;
+// every namespace
 
 SONDE_EXPORT ssize_t read(int fd, void* buffer, size_t count) {
   const FdEntry entry = trackFd(fd);

@@ -282,7 +282,6 @@ Handle startApi(Handle communicator, bool graphCaptured) noexcept {
 
 }  // namespace sonde::preload::nccl
 
-// NOLINTNEXTLINE(readability-identifier-naming): C's name for it
 SONDE_EXPORT const sonde::preload::nccl::Hooks* sonde_nccl_hooks(
     std::uint32_t version, const sonde::preload::nccl::Library* library) {
   using namespace sonde::preload::nccl;
