@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import unittest
 
-from cuda_test import COPIES, MIXED, CudaTest, folder_of
+from cuda_support import COPIES, MIXED, CudaTest, folder_of
 from run_support import TARGETS
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "cuda"
