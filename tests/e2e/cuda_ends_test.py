@@ -38,6 +38,17 @@ class Completeness(CudaTest):
                 self.script("launch name=a ns=1000 stream=1 count=100\nsync\nkill\n", variant, status=-9)
                 self.assertEqual(self.rows("SELECT probe, reason, count FROM loss"), [("cuda", "tracer", 1)])
 
+    def test_a_failed_exec_is_no_end(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("launch name=a ns=1000 stream=1 count=100\nsync\nexec path=/nowhere\n"
+                            "launch name=b ns=1000 stream=1 count=100\nsync\nkill\n", variant, status=-9)
+                self.assertEqual(self.rows("SELECT probe, reason, count FROM loss"), [("cuda", "tracer", 1)])
+                self.script("launch name=a ns=1000 stream=1 count=100\nsync\nexec path=/nowhere\n"
+                            "launch name=b ns=1000 stream=1 count=100\nsync\n", variant)
+                self.assertEqual(self.kernels(), 200)
+                self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
     def test_an_exec_loses_nothing(self):
         self.record("sh", "-c", f"exec {TARGETS / 'cuda_in_handler13'} execs")
         self.assertEqual(self.kernels(), 100)

@@ -289,11 +289,16 @@ bool flush() noexcept {
   return true;
 }
 
-void finish() noexcept {
+bool finish() noexcept {
   if (!flush())
-    return;
+    return false;
   endDelivery();
   hintAtManagedMemory();
+  return true;
+}
+
+void resume() noexcept {
+  resumeDelivery();
 }
 
 }  // namespace sonde::preload::cuda

@@ -20,6 +20,8 @@ void driverReady() noexcept;
 // where nothing is recorded.
 bool flush() noexcept;
 // The same, of a process that is about to end, or to become another program.
-void finish() noexcept;
+bool finish() noexcept;
+// It goes on after all. Requires: a finish() of the caller's that was true.
+void resume() noexcept;
 
 }  // namespace sonde::preload::cuda

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include <algorithm>
 #include <atomic>
 
 namespace sonde::preload::cuda {
@@ -20,7 +19,6 @@ Decoder gDecoder;
 // Of gDecoder. Never held across a call of CUPTI, which may wait for a lock that it holds while it
 // hands a buffer to another thread.
 pthread_mutex_t gDecoding = PTHREAD_MUTEX_INITIALIZER;
-std::atomic<bool> gEnding{false};
 
 const char* callbackName(cupti::Domain domain, std::uint32_t cbid) noexcept {
   const char* name = nullptr;
@@ -32,21 +30,25 @@ void countLost(std::uint32_t records) noexcept {
 }
 
 // A buffer counts as a lost record while CUPTI has it: what is in it is lost if the process is
-// killed, and how much that is nobody knows.
+// killed, and how much that is nobody knows. One number, so that none is counted twice or never:
+// the buffers that CUPTI has, and, times kEnd, the ends that hold (endDelivery), during which none
+// counts.
+constexpr std::uint32_t kEnd = 1U << 16;
+static_assert(kMostBuffers < kEnd);
 std::atomic<std::uint32_t> gHeld{0};
 
-void holdBuffer() noexcept {
-  gHeld.fetch_add(1, std::memory_order_relaxed);
-  countLost(1);
+void uncountLost(std::uint32_t records) noexcept {
+  core::uncountLoss(wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Tracer, records);
 }
 
-void releaseBuffers(std::uint32_t count) noexcept {
-  std::uint32_t held = gHeld.load(std::memory_order_relaxed);
-  while (
-      !gHeld.compare_exchange_weak(held, held - std::min(held, count), std::memory_order_relaxed)) {
-  }
-  core::uncountLoss(
-      wire::Probe::Cuda, wire::RecordKind::Kernel, wire::LossReason::Tracer, std::min(held, count));
+void holdBuffer() noexcept {
+  if (gHeld.fetch_add(1, std::memory_order_relaxed) < kEnd)
+    countLost(1);
+}
+
+void releaseBuffer() noexcept {
+  if (gHeld.fetch_sub(1, std::memory_order_relaxed) < kEnd)
+    uncountLost(1);
 }
 
 // Before 12.9 CUPTI crashes without a buffer: where there is none it fills this one, and nobody
@@ -92,7 +94,7 @@ void requestBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* maxRec
   if (*buffer == nullptr) {
     *buffer = gDiscard;
     *size = sizeof gDiscard;
-  } else if (!gEnding.load(std::memory_order_relaxed)) {
+  } else {
     holdBuffer();
   }
 }
@@ -112,7 +114,7 @@ void completeBuffer(void* context,
     countLost(1);  // at least
   } else if (buffer != nullptr) {
     returnBuffer(buffer);
-    releaseBuffers(1);
+    releaseBuffer();
   }
   std::size_t dropped = 0;
   if (gCupti->getDroppedRecords(context, stream, &dropped) == Status::Success && dropped > 0)
@@ -121,12 +123,18 @@ void completeBuffer(void* context,
 }
 
 void endDelivery() noexcept {
-  gEnding.store(true, std::memory_order_relaxed);
-  releaseBuffers(kMostBuffers);
+  if (const std::uint32_t held = gHeld.fetch_add(kEnd, std::memory_order_relaxed); held < kEnd)
+    uncountLost(held);
+}
+
+void resumeDelivery() noexcept {
+  const std::uint32_t held = gHeld.fetch_sub(kEnd, std::memory_order_relaxed) - kEnd;
+  if (held < kEnd)
+    countLost(held);
 }
 
 void countUndelivered() noexcept {
-  if (gHeld.load(std::memory_order_relaxed) == 0)
+  if (gHeld.load(std::memory_order_relaxed) % kEnd == 0)
     countLost(1);
 }
 

@@ -21,6 +21,8 @@ void completeBuffer(void* context,
 
 // CUPTI was asked for all it had, for the last time: buffers that it still has hold nothing.
 void endDelivery() noexcept;
+// It was not the last time after all. Requires: an endDelivery() of the caller's.
+void resumeDelivery() noexcept;
 // The process ends without asking: what CUPTI has is lost.
 void countUndelivered() noexcept;
 

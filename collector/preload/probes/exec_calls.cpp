@@ -38,13 +38,25 @@ __attribute__((constructor(102))) void resolve() {
 
 constexpr ExecTarget kUnknownTarget = {};
 
+// An exec that returns has failed: the process, for which it was the end, goes on.
+template <typename Call>
+int attempt(Call call) {
+  const bool isEnd = !core::inVforkChild() && cuda::finish();
+  const int result = call();
+  if (isEnd)
+    cuda::resume();
+  return result;
+}
+
 int runPath(const char* path, char* const* arguments, char* const* environment) {
   if (!carriesEnvironment() || path == nullptr)
     return gExecve()(path, arguments, environment);
   const ExecTarget target = planFor(AT_FDCWD, path, environment);
   recordExec(path, target);
-  return withEnvironment(
-      environment, target, [&](char** merged) { return gExecve()(path, arguments, merged); });
+  return attempt([&] {
+    return withEnvironment(
+        environment, target, [&](char** merged) { return gExecve()(path, arguments, merged); });
+  });
 }
 
 ExecTarget planInPath(const char* file, char* const* environment) noexcept {
@@ -63,15 +75,19 @@ int runInPath(const char* file, char* const* arguments, char* const* environment
   if (!carriesEnvironment() || file == nullptr)
     return gExecvpe()(file, arguments, environment);
   const ExecTarget target = planInPath(file, environment);
-  return withEnvironment(
-      environment, target, [&](char** merged) { return gExecvpe()(file, arguments, merged); });
+  return attempt([&] {
+    return withEnvironment(
+        environment, target, [&](char** merged) { return gExecvpe()(file, arguments, merged); });
+  });
 }
 
 int runDescriptor(int fd, char* const* arguments, char* const* environment) {
   const ExecTarget target = planFor(fd, "", environment);
   recordExec("(a descriptor)", target);
-  return withEnvironment(
-      environment, target, [&](char** merged) { return gFexecve()(fd, arguments, merged); });
+  return attempt([&] {
+    return withEnvironment(
+        environment, target, [&](char** merged) { return gFexecve()(fd, arguments, merged); });
+  });
 }
 
 int realExecveat(
@@ -129,8 +145,6 @@ std::size_t environmentStackBytes() noexcept {
 }
 
 void recordExec(const char* path, const ExecTarget& target) noexcept {
-  if (!core::inVforkChild())
-    cuda::finish();
   if (!target.found || !core::enabled(wire::Probe::Process))
     return;
   const bool silent = core::gForkPage->generation.load(std::memory_order_relaxed) == 0;
@@ -202,7 +216,9 @@ SONDE_EXPORT int execveat(
     return realExecveat(folder, path, arguments, environment, flags);
   const ExecTarget target = planFor(folder, path, environment);
   recordExec(path, target);
-  return withEnvironment(environment, target, [&](char** merged) {
-    return realExecveat(folder, path, arguments, merged, flags);
+  return attempt([&] {
+    return withEnvironment(environment, target, [&](char** merged) {
+      return realExecveat(folder, path, arguments, merged, flags);
+    });
   });
 }

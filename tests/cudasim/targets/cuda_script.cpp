@@ -2,15 +2,18 @@
 // scripts below). A line is a command and `key=value` arguments; every command takes dev=D (0
 // without it) and most stream=N (0, the default stream, without it; others are made when first
 // named):
-//   thread NAME                  what follows is done by a thread of that name, at once with the
-//   others launch name=K ns=N [count=N] a kernel of that duration, so many times copy
-//   kind=htod|dtoh|dtod bytes=N [ns=N] [sync=1] peer to=D bytes=N            a copy from dev to
-//   another device set bytes=N [value=N] record event=E   wait event=E   (of the stream) wait_host
-//   event=E graph nodes=N ns=N [launches=N]   a chain of kernels node0, node1, …, and a copy alloc
-//   bytes=N name=A [async=1]   free name=A [async=1]   trim bytes=N   (the default pool)
-//   touch bytes=N [by=host]   push id=N [kind=N]   pop [kind=N]   (ids of CUPTI's external
-//   correlation)   compile ns=N sync [stream=N]   reset   sleep ns=N   quit code=N   (_exit, with
-//   the truth written)   kill [signal=N]   (the same)
+// - thread NAME: what follows is done by a thread of that name, at once with the others
+// - launch name=K ns=N [count=N]: a kernel of that duration, so many times
+// - copy kind=htod|dtoh|dtod bytes=N [ns=N] [sync=1]; peer to=D bytes=N: from dev to another device
+// - set bytes=N [value=N]
+// - record event=E; wait event=E, of the stream; wait_host event=E
+// - graph nodes=N ns=N [launches=N]: a chain of kernels node0, node1, …, and a copy
+// - alloc bytes=N name=A [async=1]; free name=A [async=1]; trim bytes=N, the default pool
+// - touch bytes=N [by=host]
+// - push id=N [kind=N]; pop [kind=N]: ids of CUPTI's external correlation
+// - compile ns=N; sync [stream=N]; reset; sleep ns=N
+// - exec path=P, which fails
+// - quit code=N, by _exit, with the truth written; kill [signal=N], the same
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
@@ -289,12 +292,18 @@ void quit(const Command& c) {
   _exit(static_cast<int>(c.number("code")));
 }
 
+void exec(const Command& c) {
+  const std::string path = c.text("path");
+  execl(path.c_str(), path.c_str(), nullptr);
+}
+
 const std::map<std::string, void (*)(const Command&)> kVerbs = {
     {"launch", launch}, {"copy", copy},      {"peer", peer},          {"set", set},
     {"record", record}, {"wait", wait},      {"wait_host", waitHost}, {"graph", graph},
     {"alloc", alloc},   {"free", release},   {"touch", touch},        {"trim", trim},
     {"push", push},     {"pop", pop},        {"compile", compile},    {"sync", sync},
-    {"reset", reset},   {"sleep", sleepFor}, {"kill", end},           {"quit", quit}};
+    {"reset", reset},   {"sleep", sleepFor}, {"kill", end},           {"quit", quit},
+    {"exec", exec}};
 
 Script parse(std::istream& in) {
   Script script;
