@@ -10,7 +10,7 @@
 namespace sonde::ingest {
 namespace {
 
-// More than the probe has open at a time (nccl_calls.cpp).
+// More than the probe has open at a time (nccl_call_pool.h).
 constexpr std::uint64_t kRemembered = 8192;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::min();
 

@@ -136,6 +136,17 @@ class Calls(NcclTest):
                 told = environment != NONE
                 self.assertEqual(self.rows("SELECT count(*), count(algorithm) FROM collective"), [(16, 16 * told)])
 
+    def test_a_crowd_of_calls_in_a_group_is_found_or_counted(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("others", ranks=1, WORLD_SIZE="2", **environment)
+                self.assertEqual(self.rows("SELECT count(*) FROM collective"), [(3000,)])
+                self.job("crowd", ranks=1, WORLD_SIZE="2", **environment)
+                unfound = 36 if environment.get("NCCLSIM_PLUGIN", "5") < "5" else 0
+                self.assertEqual(self.rows("SELECT count(*) FROM collective"), [(100 + unfound,)])
+                self.assertEqual(self.rows("SELECT coalesce(sum(count), 0) FROM loss WHERE reason = 'definitions'"),
+                                 [(unfound,)])
+
     def test_newer_functions_are_one_row_though_many_sends(self):
         for environment in ({"NCCLSIM_PLUGIN": "5"}, {"NCCLSIM_PLUGIN": "6"}, NONE):
             with self.subTest(environment):

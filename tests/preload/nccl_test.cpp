@@ -264,6 +264,15 @@ TEST_P(NcclRaces, AreSurvived) {
   EXPECT_EQ(finished.status, 0) << finished.err;
 }
 
+TEST(NcclRaces, EachCallIsToldOfOnce) {
+  SpoolRecording recording;
+  const Finished finished = recording.run({SONDE_TARGETS "/nccl_races", "tells"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const RecordedProcess process = recording.read().at(0);
+  EXPECT_EQ(process.lost(wire::Probe::Nccl), 0u);
+  EXPECT_EQ(process.collectives.size(), 20'000u);  // and none by the plugin alone
+}
+
 INSTANTIATE_TEST_SUITE_P(Races, NcclRaces, ::testing::Values("steps", "aborts"));
 
 }  // namespace

@@ -69,6 +69,21 @@ void group() {
   ncclGroupEnd();
 }
 
+// More that are alike than are told apart, and many that are not.
+void crowd() {
+  ncclGroupStart();
+  for (int at = 0; at < 100; ++at)
+    allReduce();
+  ncclGroupEnd();
+}
+
+void crowdOfOthers() {
+  ncclGroupStart();
+  for (std::size_t count = 1; count <= 3000; ++count)
+    allReduce(count);
+  ncclGroupEnd();
+}
+
 ncclComm_t split(int color) {
   ncclComm_t made = nullptr;
   ncclCommSplit(gComm, color, gRank, &made, nullptr);
@@ -265,6 +280,8 @@ int main(int count, char** words) {
                                                      {"newer", newer},
                                                      {"exchange", exchange},
                                                      {"group", group},
+                                                     {"crowd", crowd},
+                                                     {"others", crowdOfOthers},
                                                      {"splits", splits},
                                                      {"two", twoCommunicators},
                                                      {"grows", grows},

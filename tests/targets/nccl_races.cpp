@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -19,6 +20,17 @@ using sonde::test::HostRank;
 using sonde::test::NcclHost;
 
 constexpr int kRounds = 50'000;
+constexpr int kTellers = 4;
+constexpr int kTold = 5'000;  // of each
+
+const Hooks& findHooks() {
+  const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_nccl_hooks"));
+  static const Library library = {[](const void*, std::int32_t* size, std::int32_t* rank) noexcept {
+    *size = 2;
+    *rank = 0;
+  }};
+  return *find(kHooksVersion, &library);
+}
 
 // A step begins while its operation stops and something without steps gets its place.
 void steps(NcclHost& host) {
@@ -44,12 +56,7 @@ void steps(NcclHost& host) {
 
 // The plugin tells of a communicator's call while another thread aborts it.
 void aborts(NcclHost& host) {
-  const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_nccl_hooks"));
-  const Library library = {[](const void*, std::int32_t* size, std::int32_t* rank) noexcept {
-    *size = 2;
-    *rank = 0;
-  }};
-  const Hooks& hooks = *find(kHooksVersion, &library);
+  const Hooks& hooks = findHooks();
   void* const comm = &host;
   std::atomic<bool> done{false};
   std::thread watchdog([&] {
@@ -71,12 +78,39 @@ void aborts(NcclHost& host) {
   hooks.goes(comm);
 }
 
+// Threads call at the same time, each in a communicator of its own, and are told of what they call
+// by a version that does not say which call it is.
+void tells(NcclHost& host) {
+  const Hooks& hooks = findHooks();
+  const auto teller = [&](std::uint64_t number) {
+    static char comms[kTellers];
+    void* const comm = &comms[number];
+    hooks.created({&comm, number + 1, 2, 0, false});
+    const HostRank rank = host.init(number + 1, "", 2, 0);
+    const ApiCall call = {"ncclAllReduce", 4, comm, nullptr, nullptr, 1024, 7, -1, nullptr};
+    for (int round = 0; round < kTold; ++round) {
+      const OpenCall open = hooks.begin(call);
+      host.stop(host.collective(rank, {}));
+      hooks.end(open, call, 0);
+    }
+    host.finalize(rank);
+    hooks.goes(comm);
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t number = 0; number < kTellers; ++number)
+    threads.emplace_back(teller, number);
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
 }  // namespace
 
 int main(int count, char** words) {
-  const std::map<std::string, void (*)(NcclHost&)> races = {{"steps", steps}, {"aborts", aborts}};
-  const std::unique_ptr<NcclHost> host = NcclHost::open(6);
-  const auto race = races.find(count > 1 ? words[1] : "");
+  const std::map<std::string, void (*)(NcclHost&)> races = {
+      {"steps", steps}, {"aborts", aborts}, {"tells", tells}};
+  const std::string name = count > 1 ? words[1] : "";
+  const std::unique_ptr<NcclHost> host = NcclHost::open(name == "tells" ? 4 : 6);
+  const auto race = races.find(name);
   if (host == nullptr || race == races.end())
     return 2;
   race->second(*host);

@@ -9,6 +9,8 @@
 #include "collector/preload/nccl/nccl_hooks.h"
 #include "collector/preload/nccl/nccl_types.h"
 #include "collector/preload/probes/interned_key.h"
+#include "collector/preload/probes/nccl_api_calls.h"
+#include "collector/preload/probes/nccl_call_records.h"
 #include "collector/preload/probes/nccl_calls.h"
 #include "collector/preload/probes/nccl_stream.h"
 

@@ -1,6 +1,7 @@
 // Collectives, sends and receives from their start until nothing of them runs any more, and for a
-// while after, because NCCL may start work for them long after the host's call has returned.
-// nccl_events.h has the rules. Any thread; nothing locks or allocates.
+// while after, because NCCL may start work for them long after the host's call has returned: what
+// the profiler interface tells of them (nccl_events.h has the rules, and startCall()). What NCCL's
+// API tells is in nccl_api_calls.h. Any thread; nothing locks or allocates.
 #pragma once
 
 #include "collector/preload/probes/nccl_events.h"
@@ -22,25 +23,6 @@ void stopCall(Handle call) noexcept;
 // that has joined leaves.
 std::uint64_t joinCall(Handle call) noexcept;
 void leaveCall(Handle call, std::uint64_t ticks) noexcept;
-
-struct BegunCall {
-  Handle call;  // None: it is not recorded
-  std::uint64_t seq = 0;
-};
-
-// The same for a call of NCCL's API. Ended, or dropped because it failed; then its number goes
-// back.
-BegunCall beginApiCall(Handle communicator, const CallFacts& facts) noexcept;
-void endApiCall(Handle call, const CallFacts& facts, bool grouped) noexcept;
-void dropApiCall(Handle call) noexcept;
-void giveBack(Handle communicator, const CallFacts& facts, std::uint64_t seq) noexcept;
-// Kind None: it is of no call that is known.
-Handle communicatorOfCall(Handle call) noexcept;
-// Calls of this thread that have ended, and will not take place, though they were recorded.
-std::uint64_t lastCallNumber() noexcept;
-void dropApiCallsSince(std::uint64_t number) noexcept;
-// `communicator`, of the profiler interface, is that of the call.
-void identifyWith(Handle communicator, Handle call) noexcept;
 
 // What is open in this communicator is not going to end.
 void abortCalls(Handle communicator) noexcept;

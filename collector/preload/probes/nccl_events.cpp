@@ -14,25 +14,28 @@ using wire::Probe;
 using wire::ProxyStep;
 using wire::RecordKind;
 
+// What a proxy operation or a kernel channel is part of, and its steps with it.
 struct Operation {
   Handle communicator;  // None: of another process
   Handle call;          // None: not known
   LaneName laneName;
-  Lane* lane;  // nullptr for a kernel channel
-  std::uint64_t number;
-  std::int32_t chunkBytes;
+  Lane* lane = nullptr;  // nullptr for a kernel channel
+  std::uint64_t number = 0;
+  std::int32_t chunkBytes = 0;
 };
 
-struct ProxyOp : Pooled, Operation {};
+struct ProxyOp : Pooled {
+  SharedValue<Operation> facts;
+};
+
+struct StepFacts {
+  Operation of;
+  std::int32_t step = 0;
+  std::uint64_t beginTicks = 0;
+};
 
 struct Step : Pooled {
-  Handle communicator;
-  LaneName laneName;
-  Lane* lane;
-  std::uint64_t number;
-  std::int32_t chunkBytes;
-  std::int32_t step;
-  std::uint64_t beginTicks;
+  SharedValue<StepFacts> facts;
   std::atomic<std::uint64_t> handedTicks;   // 0: not yet, as all below
   std::atomic<std::uint64_t> arrivedTicks;  // by RecvFlushWait
   std::atomic<std::uint64_t> passedTicks;   // by RecvGPUWait
@@ -57,50 +60,59 @@ std::uint64_t firstOf(std::uint64_t a, std::uint64_t b) noexcept {
   return a != 0 ? a : b;
 }
 
-void fillInSize(ProxyStep& record, const Step& step) noexcept {
+void fillInSize(ProxyStep& record, const Step& step, const Operation& of) noexcept {
   const std::int64_t said = step.bytes.load(std::memory_order_relaxed);
   const std::uint64_t seen = step.networkBytes.load(std::memory_order_relaxed);
   if (said >= 0)
     record.bytes = static_cast<std::uint64_t>(said);
-  else if (step.laneName.send && seen > 0)
+  else if (of.laneName.send && seen > 0)
     record.bytes = seen;
   else {
-    record.bytes = step.chunkBytes > 0 ? static_cast<std::uint64_t>(step.chunkBytes) : 0;
+    record.bytes = of.chunkBytes > 0 ? static_cast<std::uint64_t>(of.chunkBytes) : 0;
     record.header.detail |= ProxyStep::kInexact;
   }
 }
 
-// Requires: the step is claimed. `stopTicks` 0: it never stopped.
-void write(const Step& step, std::uint64_t stopTicks) noexcept {
-  ProxyStep record{};
-  record.header.subject = channelId(*step.lane, step.laneName);
-  record.header.detail = step.laneName.send ? 0 : ProxyStep::kReceive;
-  record.beginTicks = firstOf(step.handedTicks.load(std::memory_order_relaxed), step.beginTicks);
+void fillInTimes(ProxyStep& record,
+                 const Step& step,
+                 const StepFacts& facts,
+                 std::uint64_t stopTicks) noexcept {
   const std::uint64_t arrived = firstOf(step.arrivedTicks.load(std::memory_order_relaxed),
                                         step.passedTicks.load(std::memory_order_relaxed));
-  record.endTicks = step.laneName.send ? stopTicks : firstOf(arrived, stopTicks);
+  record.beginTicks = firstOf(step.handedTicks.load(std::memory_order_relaxed), facts.beginTicks);
+  record.endTicks = facts.of.laneName.send ? stopTicks : firstOf(arrived, stopTicks);
   if (record.endTicks != 0 && record.beginTicks > record.endTicks)
-    record.beginTicks = step.beginTicks < record.endTicks ? step.beginTicks : record.endTicks;
-  record.collective = step.number;
-  record.step = static_cast<std::uint32_t>(step.step);
-  fillInSize(record, step);
-  record.offset = step.lane->count.fetch_add(record.bytes, std::memory_order_relaxed);
+    record.beginTicks = facts.beginTicks < record.endTicks ? facts.beginTicks : record.endTicks;
+}
+
+// Requires: the step is claimed. `stopTicks` 0: it never stopped.
+void write(const Step& step, std::uint64_t stopTicks) noexcept {
+  StepFacts facts;
+  step.facts.get(facts);
+  ProxyStep record{};
+  record.header.subject = channelId(*facts.of.lane, facts.of.laneName);
+  record.header.detail = facts.of.laneName.send ? 0 : ProxyStep::kReceive;
+  fillInTimes(record, step, facts, stopTicks);
+  record.collective = facts.of.number;
+  record.step = static_cast<std::uint32_t>(facts.step);
+  fillInSize(record, step, facts.of);
+  record.offset = facts.of.lane->count.fetch_add(record.bytes, std::memory_order_relaxed);
   if (record.header.subject == 0)
     return countFull();
   core::emitProxyStep(record, Probe::Nccl);
 }
 
-ProxyOp* takeOp(Handle communicator, Handle parent) noexcept {
+// None: there is no room.
+Handle add(Operation of, Handle parent, HandleKind kind) noexcept {
   ProxyOp* const op = gProxyOps.take();
   if (op == nullptr) {
     countFull();
-    return nullptr;
+    return {};
   }
-  op->communicator = communicator;
-  op->lane = nullptr;
-  op->number = joinCall(parent);
-  op->call = op->number != 0 ? parent : Handle{};
-  return op;
+  of.number = joinCall(parent);
+  of.call = of.number != 0 ? parent : Handle{};
+  op->facts.put(of);
+  return gProxyOps.publish(*op, kind);
 }
 
 // False: it is none any more. It may stop, and another get its place, meanwhile.
@@ -108,8 +120,7 @@ bool copyOf(Handle handle, Operation& copy) noexcept {
   const ProxyOp* const op = handle.kind == HandleKind::ProxyOp ? gProxyOps.find(handle) : nullptr;
   if (op == nullptr)
     return false;
-  copy = *op;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  op->facts.get(copy);
   return gProxyOps.find(handle) == op;
 }
 
@@ -117,9 +128,10 @@ void stopOp(Handle handle) noexcept {
   ProxyOp* const op = gProxyOps.claim(handle);
   if (op == nullptr)
     return;
-  const Handle call = op->call;
+  Operation of;
+  op->facts.get(of);
   gProxyOps.giveBack(*op);
-  leaveCall(call, core::readTicks());
+  leaveCall(of.call, core::readTicks());
 }
 
 void stopStep(Handle handle) noexcept {
@@ -138,39 +150,34 @@ Handle startProxyOp(Handle communicator, Handle parent, const ProxyOpFacts& fact
     return {};
   // Proxies may work for another process (PXN): its handles say nothing here.
   const bool own = facts.pid == static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
-  ProxyOp* const op = takeOp(own ? communicator : Handle{}, own ? parent : Handle{});
-  if (op == nullptr)
-    return {};
-  op->laneName = {op->communicator, facts.pid, facts.rank, facts.peer, facts.channel, facts.send};
-  op->lane = findLane(op->laneName);
-  op->chunkBytes = facts.chunkBytes;
-  return gProxyOps.publish(*op, HandleKind::ProxyOp);
+  Operation of;
+  of.communicator = own ? communicator : Handle{};
+  of.laneName = {of.communicator, facts.pid, facts.rank, facts.peer, facts.channel, facts.send};
+  of.lane = findLane(of.laneName);
+  of.chunkBytes = facts.chunkBytes;
+  return add(of, own ? parent : Handle{}, HandleKind::ProxyOp);
 }
 
 Handle startKernelChannel(Handle communicator, Handle parent) noexcept {
   if (!core::enabled(Probe::Nccl))
     return {};
-  ProxyOp* const op = takeOp(communicator, parent);
-  return op == nullptr ? Handle{} : gProxyOps.publish(*op, HandleKind::KernelChannel);
+  Operation of;
+  of.communicator = communicator;
+  return add(of, parent, HandleKind::KernelChannel);
 }
 
 Handle startStep(Handle proxyOp, std::int32_t number) noexcept {
-  const std::uint64_t now = core::readTicks();
-  Operation op;
-  if (!copyOf(proxyOp, op))
+  StepFacts facts;
+  facts.beginTicks = core::readTicks();
+  facts.step = number;
+  if (!copyOf(proxyOp, facts.of))
     return {};
-  Step* const step = op.lane == nullptr ? nullptr : gSteps.take();
+  Step* const step = facts.of.lane == nullptr ? nullptr : gSteps.take();
   if (step == nullptr) {
     countFull();
     return {};
   }
-  step->communicator = op.communicator;
-  step->laneName = op.laneName;
-  step->lane = op.lane;
-  step->number = op.number;
-  step->chunkBytes = op.chunkBytes;
-  step->step = number;
-  step->beginTicks = now;
+  step->facts.put(facts);
   for (auto* ticks : {&step->handedTicks, &step->arrivedTicks, &step->passedTicks})
     ticks->store(0, std::memory_order_relaxed);
   step->bytes.store(-1, std::memory_order_relaxed);
@@ -222,14 +229,18 @@ void stop(Handle event) noexcept {
 void finalize(Handle communicator) noexcept {
   if (findCommunicator(communicator) == nullptr)
     return;
+  StepFacts facts;
   gSteps.forEach(HandleKind::Step, [&](Handle handle, Step& step) {
-    if (step.communicator != communicator || gSteps.claim(handle) == nullptr)
+    step.facts.get(facts);
+    if (facts.of.communicator != communicator || gSteps.claim(handle) == nullptr)
       return;
     write(step, 0);
     gSteps.giveBack(step);
   });
+  Operation of;
   gProxyOps.forEach(HandleKind::ProxyOp, [&](Handle handle, ProxyOp& op) {
-    if (op.communicator == communicator && gProxyOps.claim(handle) != nullptr)
+    op.facts.get(of);
+    if (of.communicator == communicator && gProxyOps.claim(handle) != nullptr)
       gProxyOps.giveBack(op);
   });
   closeCalls(communicator);

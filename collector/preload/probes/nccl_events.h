@@ -13,9 +13,8 @@
 // still ran when its communicator was finalized.
 //
 // A call that was seen when the program made it (nccl_api.h) is this one: from version 5 on by its
-// parent, before that by its function, size and buffers, which tell it from the others that its
-// communicator has not told of yet, in their order; NCCL sorts the calls of a group. What NCCL
-// makes of it (an AlltoAll of 2.28 is sends and receives) then is part of it.
+// parent, before that by its function, size and buffers (nccl_same_call.h); NCCL sorts the calls of
+// a group. What NCCL makes of it (an AlltoAll of 2.28 is sends and receives) then is part of it.
 //
 // When a step begins and ends. Send: from SendWait, when the data was handed to the network (when
 // that never came, from the step's start, which is when its buffer was posted to the device), to

@@ -6,6 +6,7 @@
 #include "collector/preload/probes/nccl_api.h"
 #include "collector/preload/probes/nccl_calls.h"
 #include "collector/preload/probes/nccl_events.h"
+#include "collector/preload/probes/nccl_same_call.h"
 
 #include <nccl/err.h>
 #include <nccl/profiler.h>
@@ -32,10 +33,15 @@ int wantedEvents(int version) noexcept {
   return version >= 6 ? mask | ncclProfileCeColl : mask;
 }
 
-ncclResult_t begin(void** context, int* mask, const CommunicatorFacts& facts, int wanted) noexcept {
+ncclResult_t begin(void** context,
+                   int* mask,
+                   const CommunicatorFacts& facts,
+                   int version) noexcept {
   const bool source = isSource();
+  if (source && version < 5)
+    keepCalls();
   *context = source ? addCommunicator(facts).opaque() : nullptr;
-  *mask = source ? wanted : 0;  // NCCL has one for all communicators
+  *mask = source ? wantedEvents(version) : 0;  // NCCL has one for all communicators
   return ncclSuccess;
 }
 
@@ -235,7 +241,7 @@ ncclResult_t end(void* context) noexcept {
 
 template <int kVersion>
 ncclResult_t beginUntold(void** context, int* mask) noexcept {
-  return begin(context, mask, {}, wantedEvents(kVersion));
+  return begin(context, mask, {}, kVersion);
 }
 
 ncclResult_t begin4(void** context,
@@ -246,7 +252,7 @@ ncclResult_t begin4(void** context,
                     int ranks,
                     int rank,
                     ncclDebugLogger_t) noexcept {
-  return begin(context, mask, {name, hash, ranks, rank}, wantedEvents(4));
+  return begin(context, mask, {name, hash, ranks, rank}, 4);
 }
 
 template <int kVersion>
@@ -258,7 +264,7 @@ ncclResult_t begin5(void** context,
                     int ranks,
                     int rank,
                     ncclDebugLogger_t) noexcept {
-  return begin(context, mask, {name, hash, ranks, rank}, wantedEvents(kVersion));
+  return begin(context, mask, {name, hash, ranks, rank}, kVersion);
 }
 
 }  // namespace

@@ -6,7 +6,11 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace sonde::preload::nccl {
 
@@ -33,11 +37,46 @@ struct Handle {
             static_cast<std::uint32_t>(bits & 0xff'ffff)};
   }
   void* opaque() const noexcept {
-    return reinterpret_cast<void*>(static_cast<std::uint64_t>(kind) << 56 |
-                                   std::uint64_t{generation} << 24 | index);
+    return std::bit_cast<void*>(static_cast<std::uint64_t>(kind) << 56 |
+                                std::uint64_t{generation} << 24 | index);
   }
   explicit operator bool() const noexcept { return kind != HandleKind::None; }
   bool operator==(const Handle&) const noexcept = default;
+};
+
+// What one thread writes while its object is nobody else's, and others read when it may be written
+// anew: who has read one word of a later value sees that the object is not the one of its handle
+// any more, and must look.
+template <typename Value>
+class SharedValue {
+ public:
+  void put(const Value& value) noexcept {
+    const auto* const from = reinterpret_cast<const char*>(&value);
+    for (std::size_t at = 0; at < kWords; ++at) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + at * sizeof word, sizeof word);
+      __atomic_store_n(&words_[at], word, __ATOMIC_RELEASE);
+    }
+  }
+  // Requires: the value is, or begins with, a Part.
+  template <typename Part>
+  void get(Part& part) const noexcept {
+    auto* const to = reinterpret_cast<char*>(&part);
+    for (std::size_t at = 0; at < wordsOf<Part>(); ++at) {
+      const std::uint64_t word = __atomic_load_n(&words_[at], __ATOMIC_ACQUIRE);
+      std::memcpy(to + at * sizeof word, &word, sizeof word);
+    }
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<Value>);
+  template <typename Part>
+  static constexpr std::size_t wordsOf() noexcept {
+    static_assert(sizeof(Part) % sizeof(std::uint64_t) == 0);
+    return sizeof(Part) / sizeof(std::uint64_t);
+  }
+  static constexpr std::size_t kWords = wordsOf<Value>();
+  std::uint64_t words_[kWords]{};  // not std::atomic: clang gives up on so many in a constant
 };
 
 // What an object of a Pool begins with.
