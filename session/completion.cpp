@@ -3,6 +3,7 @@
 #include "analysis/base/shell_quote.h"
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/engine/merge/transfer_collectives.h"
+#include "analysis/ingest/aborted_collectives.h"
 #include "analysis/ingest/collective_kernels.h"
 #include "analysis/ingest/device_calls.h"
 #include "analysis/ingest/device_launches.h"
@@ -30,6 +31,7 @@ Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY(ingest::placeDeviceCalls(trace));
   SONDE_TRY(ingest::joinLaunches(trace));
   SONDE_TRY(ingest::joinCollectiveKernels(trace));
+  SONDE_TRY(ingest::markAbortedCollectives(trace));
   SONDE_TRY(ingest::placeDeviceMetrics(trace));
   SONDE_TRY(engine::merge::matchChannels(trace));
   SONDE_TRY(engine::merge::joinCommunicators(trace));

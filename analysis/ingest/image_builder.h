@@ -140,6 +140,7 @@ class ImageBuilder {
   void onDeviceMetric(Thread& thread, const std::byte* at);
   void onCollectivePart(Thread& thread, const std::byte* at);
   void onCollectivePlan(const std::byte* at);
+  void onCommunicatorAbort(const std::byte* at);
   void onProxyStep(Thread& thread, const std::byte* at);
   std::int64_t happened(std::uint64_t ticks);
   model::Collective collectiveRow(const wire::Collective& record, model::CollectiveOp op);

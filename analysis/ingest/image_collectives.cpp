@@ -92,11 +92,13 @@ void ImageBuilder::onCollectivePart(Thread& thread, const std::byte* at) {
     return onProxyStep(thread, at);
   if (header.detail == wire::CollectivePlan::kDetail)
     return onCollectivePlan(at);
+  if (header.detail == wire::CommunicatorAbort::kDetail)
+    return onCommunicatorAbort(at);
+  if (header.detail != wire::CollectiveEnd::kDetail)
+    return;  // of a later recorder
   const auto record = loadRecord<wire::CollectiveEnd>(at);
   if ((header.subject & wire::CollectiveEnd::kDropped) != 0)
     collectives_.drop(record.collective);
-  if ((header.subject & wire::CollectiveEnd::kAborted) != 0)
-    addCollectiveArg(record.collective, "aborted", 1);
   if ((header.subject & wire::CollectiveEnd::kUnfinished) != 0)
     return collectives_.loseEnd(record.collective);
   collectives_.end(record.collective, happened(record.ticks));
@@ -123,6 +125,19 @@ void ImageBuilder::onCollectivePlan(const std::byte* at) {
         record.collective, "launched_ns", static_cast<std::uint64_t>(happened(record.ticks)));
   if ((record.header.subject & wire::CollectivePlan::kHasNumber) != 0)
     addCollectiveArg(record.collective, "nccl_number", record.ownNumber);
+}
+
+void ImageBuilder::onCommunicatorAbort(const std::byte* at) {
+  const auto record = loadRecord<wire::CommunicatorAbort>(at);
+  const auto found = communicators_.find(record.header.subject);
+  if (found == communicators_.end()) {
+    ++counts_.damaged;
+    return;
+  }
+  addArg(model::Owner::Communicator,
+         found->second.value,
+         sink_.intern("aborted_ns"),
+         happened(record.ticks));
 }
 
 void ImageBuilder::onProxyStep(Thread& thread, const std::byte* at) {

@@ -105,6 +105,11 @@ bool emitCollectivePlan(wire::CollectivePlan record, wire::Probe probe) noexcept
   return emit(record, wire::RecordKind::CollectivePart, probe) != 0;
 }
 
+bool emitCommunicatorAbort(wire::CommunicatorAbort record, wire::Probe probe) noexcept {
+  record.header.detail = wire::CommunicatorAbort::kDetail;
+  return emit(record, wire::RecordKind::CollectivePart, probe) != 0;
+}
+
 bool emitProxyStep(wire::ProxyStep record, wire::Probe probe) noexcept {
   record.header.detail |= wire::ProxyStep::kDetail;
   return emit(record, wire::RecordKind::CollectivePart, probe) != 0;

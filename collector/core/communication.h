@@ -27,6 +27,7 @@ std::uint32_t defineCommunicator(const char* key,
 // flags of detail. False: it was not written, and counted.
 bool emitCollectiveEnd(wire::CollectiveEnd record, wire::Probe probe) noexcept;
 bool emitCollectivePlan(wire::CollectivePlan record, wire::Probe probe) noexcept;
+bool emitCommunicatorAbort(wire::CommunicatorAbort record, wire::Probe probe) noexcept;
 bool emitProxyStep(wire::ProxyStep record, wire::Probe probe) noexcept;
 
 // What sonde_api's communicator_hint said last in this process. `ranks` has room for what a job of

@@ -12,7 +12,6 @@ namespace sonde::wire {
 struct CollectiveEnd {
   static constexpr std::uint8_t kDetail = 0;
   static constexpr std::uint8_t kUnfinished = 0x01;  // it never will: its end is not known
-  static constexpr std::uint8_t kAborted = 0x02;     // its communicator was aborted before
   static constexpr std::uint8_t kDropped = 0x04;     // it does not take place: it is none
   RecordHeader header;                               // `subject`: flags
   std::uint64_t ticks;
@@ -33,6 +32,15 @@ struct CollectivePlan {
   std::uint32_t reserved;
 };
 
+// The communicator is aborted: what of it has not ended by now never does. `subject`: Communicator
+// id. The earliest holds.
+struct CommunicatorAbort {
+  static constexpr std::uint8_t kDetail = 2;
+  RecordHeader header;
+  std::uint64_t ticks;
+  std::uint64_t reserved;
+};
+
 // One step of a proxy: what the library moved through a channel at once. `subject`: Channel id.
 struct ProxyStep {
   static constexpr std::uint8_t kDetail = 0x80;   // and the flags below
@@ -49,6 +57,6 @@ struct ProxyStep {
 };
 
 static_assert(sizeof(CollectiveEnd) == 24 && sizeof(CollectivePlan) == 48);
-static_assert(sizeof(ProxyStep) == 56);
+static_assert(sizeof(CommunicatorAbort) == 24 && sizeof(ProxyStep) == 56);
 
 }  // namespace sonde::wire

@@ -219,6 +219,12 @@ class Plugin(NcclTest):
         self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(2, 0)])
         self.assertEqual(self.names("api")["ncclCommAbort"], 2)
 
+    def test_what_ended_before_its_communicator_was_aborted_does_not(self):
+        self.job("each", "settle", "abort", NCCLSIM_NETWORK="1")
+        self.assertEqual(self.args("aborted"), [])
+        self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(12, 12)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'communicator' AND key = 'aborted_ns'"), [(2,)])
+
     def test_a_process_that_leaves_at_once_has_its_calls(self):
         self.job("group", "leave")
         self.assertEqual(self.rows("SELECT count(*) FROM collective"), [(10,)])
@@ -274,6 +280,14 @@ class Kernels(NcclTest):
                 rows = self.joined("c.process_id, c.bytes, (SELECT number FROM stream WHERE id = k.stream_id)")
                 self.assertEqual([size for _, size, _ in rows], [K, 2 * K, K, 2 * K])
                 self.assertEqual([rows[1][2] - rows[0][2], rows[3][2] - rows[2][2]], [1, 1])
+
+    def test_a_kernel_that_hung_when_its_communicator_was_aborted_or_revoked_is_no_end(self):
+        for word in ("abort", "revoke"):
+            for environment in (*VARIANTS[-3:], {"NCCLSIM_NETWORK": "1"}):
+                with self.subTest(word, **environment):
+                    self.job("once", word, "sync", NCCLSIM_HANG="1", **environment)
+                    self.assertEqual(self.rows("SELECT count(*), count(kernel_id), count(dur_ns) FROM collective"), [(2, 2, 0)])
+                    self.assertEqual([value for _, value in self.args("aborted")], [1, 1])
 
     def test_newer_functions_have_the_kernel_of_their_sends(self):
         self.job("newer", "sync")

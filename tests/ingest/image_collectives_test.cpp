@@ -195,16 +195,24 @@ TEST(EnqueuedCollectives, ThatAreForgottenKeepWhatWasTold) {
               ElementsAre("TREE|5|20000"));
 }
 
-TEST(EnqueuedCollectives, OfAnAbortedCommunicatorSaySo) {
+TEST(EnqueuedCollectives, TheAbortOfTheirCommunicatorHasATime) {
   Script script;
-  script.add(script.call(1, 100, 110));
-  script.end(1, 190, wire::CollectiveEnd::kUnfinished | wire::CollectiveEnd::kAborted);
+  wire::CommunicatorAbort record{};
+  record.header.detail = wire::CommunicatorAbort::kDetail;
+  record.header.subject = script.call(1, 100, 110).header.subject;
+  record.ticks = 190;
+  script.spool.add(1, RecordKind::CollectivePart, record);
+  record.header.subject = 99;  // no communicator
+  script.spool.add(1, RecordKind::CollectivePart, record);
+  record.header.detail = 3;  // of a later recorder
+  script.spool.add(1, RecordKind::CollectivePart, record);
   IngestRig rig;
   rig.ingest(script.spool);
-  EXPECT_THAT(rig.rows("SELECT c.dur_ns, a.value FROM collective c JOIN arg a ON a.owner_id = c.id "
-                       "JOIN string s ON s.id = a.key_id WHERE a.owner = 'collective' AND s.text = "
-                       "'aborted'"),
-              ElementsAre("-|1"));
+  EXPECT_THAT(rig.rows("SELECT m.job_key, s.text, a.value FROM communicator m JOIN arg a ON "
+                       "a.owner = 'communicator' AND a.owner_id = m.id JOIN string s ON s.id = "
+                       "a.key_id"),
+              ElementsAre("nccl:1|aborted_ns|190"));
+  EXPECT_EQ(rig.counts().damaged, 1u);
 }
 
 TEST(EnqueuedCollectives, StepsOfOneThatWasLostAreOfNone) {

@@ -50,7 +50,7 @@ int leaveGroup() {
   if (tasks.empty())
     return ncclSuccess_;
   if (!ncclsim::isSet("NCCLSIM_NONBLOCKING")) {
-    ncclsim::launch(std::move(tasks));
+    ncclsim::launch(tasks);
     return ncclSuccess_;
   }
   ncclsim::inThread(ncclsim::launch, std::move(tasks));
@@ -209,6 +209,10 @@ int ncclCommDestroy(ncclComm_t comm) {
 
 int ncclCommAbort(ncclComm_t comm) {
   return ncclCommDestroy(comm);
+}
+
+int ncclCommRevoke(ncclComm_t, int flags) {
+  return flags == 0 ? ncclSuccess_ : ncclInvalidArgument_;
 }
 
 int ncclGroupStart() {

@@ -21,6 +21,9 @@ struct Dim3 {
   unsigned z = 1;
 };
 
+constexpr std::uint64_t kKernelNs = 50'000;
+constexpr std::uint64_t kHangNs = 300'000'000;
+
 std::mutex gThreadsMutex;
 std::vector<std::thread> gThreads;
 
@@ -52,7 +55,7 @@ bool isAllGatherV(const Task& task) {
   return isSet("NCCLSIM_BCAST_QUEUE") && std::strcmp(task.call.function, "Broadcast") == 0;
 }
 
-// The kernel of a plan, as CUPTI names it; 50 µs and what its bytes take.
+// The kernel of a plan, as CUPTI names it.
 void launchKernel(const Tasks& plan) {
   const auto kernelOf = inProcess<const void* (*)(const char*, std::uint64_t)>("cudasimKernel");
   const auto launchOn =
@@ -66,8 +69,12 @@ void launchKernel(const Tasks& plan) {
           : "ncclDevKernel_" + std::string(plan.front().call.function) + "_Sum_f32_RING_LL";
   const std::string mangled =
       "_Z" + std::to_string(name.size()) + name + "24ncclDevKernelArgsStorageILm4096EE";
-  launchOn(
-      kernelOf(mangled.c_str(), 50'000), {2, 1, 1}, {512, 1, 1}, nullptr, 0, plan.front().stream);
+  launchOn(kernelOf(mangled.c_str(), isSet("NCCLSIM_HANG") ? kHangNs : kKernelNs),
+           {2, 1, 1},
+           {512, 1, 1},
+           nullptr,
+           0,
+           plan.front().stream);
 }
 
 // What the proxies do for a rank: to the next and from the one before, in two steps.
@@ -91,7 +98,7 @@ void moveOver(NcclHost& host, const ncclComm& comm, void* parent, bool send) {
 }
 
 // As one thread after the other: a communicator has one.
-void runProxies(Tasks plan) {
+void runProxies(const Tasks& plan) {
   static std::mutex turn;
   const std::lock_guard lock(turn);
   for (const Task& task : plan) {
@@ -168,7 +175,7 @@ std::vector<ncclComm*> inOrder(const Tasks& tasks) {
 }
 
 // A plan for each communicator's collectives, and one for its sends and receives.
-void launch(Tasks tasks) {
+void launch(const Tasks& tasks) {
   for (const ncclComm* comm : inOrder(tasks)) {
     Tasks plans[4];
     for (const Task& task : tasks) {
@@ -195,7 +202,7 @@ void tellOfCaptured(ncclComm& comm) {
     std::thread(tell, plan).join();  // the driver's
 }
 
-void inThread(void (*work)(Tasks), Tasks tasks) {
+void inThread(void (*work)(const Tasks&), Tasks tasks) {
   const std::lock_guard lock(gThreadsMutex);
   gThreads.emplace_back(work, std::move(tasks));
 }

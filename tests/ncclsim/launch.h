@@ -43,11 +43,11 @@ sonde::test::NcclHost* plugin();
 bool isSet(const char* name);
 
 bool isCaptured(void* stream);
-void launch(Tasks tasks);
+void launch(const Tasks& tasks);
 void tellOfCaptured(ncclComm& comm);
 
 // Runs it in a thread that settle() waits for.
-void inThread(void (*work)(Tasks), Tasks tasks);
+void inThread(void (*work)(const Tasks&), Tasks tasks);
 void settle();
 
 }  // namespace ncclsim

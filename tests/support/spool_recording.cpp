@@ -124,9 +124,11 @@ class Decoder {
       case wire::RecordKind::Transfer:
         return addTransfer(as<wire::Transfer>(bytes));
       case wire::RecordKind::CollectivePart:
-        return (header.detail & wire::ProxyStep::kDetail) != 0
-                   ? addStep(as<wire::ProxyStep>(bytes))
-                   : addEnd(as<wire::CollectiveEnd>(bytes));
+        if ((header.detail & wire::ProxyStep::kDetail) != 0)
+          return addStep(as<wire::ProxyStep>(bytes));
+        if (header.detail == wire::CollectiveEnd::kDetail)
+          addEnd(as<wire::CollectiveEnd>(bytes));
+        return;
       case wire::RecordKind::Fork:
         return out_.forks.push_back(static_cast<std::int32_t>(header.subject));
       case wire::RecordKind::Exec:

@@ -196,6 +196,10 @@ void abortAll() {
   gComm = nullptr;
 }
 
+void revoke() {
+  ncclCommRevoke(gComm, 0);
+}
+
 void leave() {
   allReduce();
   _exit(0);
@@ -295,6 +299,7 @@ int main(int count, char** words) {
                                                      {"nosize", noSize},
                                                      {"all", unknownCommunicator},
                                                      {"abort", abortAll},
+                                                     {"revoke", revoke},
                                                      {"leave", leave},
                                                      {"sync", synchronise},
                                                      {"settle", ncclsimSettle},

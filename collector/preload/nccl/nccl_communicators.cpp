@@ -194,5 +194,7 @@ SONDE_EXPORT Result_t ncclCommAbort(Communicator_t comm) {
 
 SONDE_EXPORT Result_t ncclCommRevoke(Communicator_t comm, int flags) {
   SONDE_NCCL_REAL(ncclCommRevoke, Communicator_t, int);
+  if (hooks() != nullptr)
+    hooks()->aborts(comm);
   return recorded("ncclCommRevoke", [&] { return real()(comm, flags); });
 }

@@ -58,7 +58,7 @@ struct Hooks {
   std::uint64_t (*hashOfSplit)(const void* parent, std::int32_t color) noexcept;
   std::uint64_t (*hashOfShrunk)(const void* parent) noexcept;
   void (*created)(const NewCommunicator& made) noexcept;
-  // It is about to be aborted; it is about to go.
+  // It is about to be aborted, or revoked; it is about to go.
   void (*aborts)(const void* communicator) noexcept;
   void (*goes)(const void* communicator) noexcept;
 };

@@ -246,7 +246,7 @@ std::uint64_t hashOfShrunk(const void* parent) noexcept {
 
 void aborts(const void* communicator) noexcept {
   if (const Handle found = findApiCommunicator(communicator); found)
-    abortCalls(found);
+    writeAbort(found);
 }
 
 void goes(const void* communicator) noexcept {

@@ -125,6 +125,18 @@ void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags) no
   core::emitCollectiveEnd(record, Probe::Nccl);
 }
 
+void writeAbort(Handle communicator) noexcept {
+  Communicator* const found = findCommunicator(communicator);
+  if (found == nullptr || !core::enabled(Probe::Nccl))
+    return;
+  wire::CommunicatorAbort record{};
+  record.header.subject = communicatorId(*found);
+  record.ticks = core::readTicks();
+  if (record.header.subject == 0)
+    return core::countLoss(Probe::Nccl, RecordKind::CollectivePart, LossReason::Definitions);
+  core::emitCommunicatorAbort(record, Probe::Nccl);
+}
+
 void writeFinished(const Call& call, const CallRest& rest) noexcept {
   write(call);
   if (!rest.children && rest.lastTicks != 0)

@@ -34,6 +34,8 @@ void writePlan(const CallIdentity& call, const CallFacts& facts) noexcept;
 void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags = 0) noexcept;
 // The call has been enqueued; `endTicks` of its record says when its function returned.
 void writeFinished(const Call& call, const CallRest& rest) noexcept;
+// What runs in the communicator now is not going to end.
+void writeAbort(Handle communicator) noexcept;
 // It is known no longer, perhaps before its function has returned.
 void writeClosed(const Call& call, const CallRest& rest) noexcept;
 

@@ -100,13 +100,6 @@ void leaveCall(Handle handle, std::uint64_t ticks) noexcept {
     writeEnd(call.number, latest);
 }
 
-void abortCalls(Handle communicator) noexcept {
-  constexpr std::uint32_t kFlags = wire::CollectiveEnd::kUnfinished | wire::CollectiveEnd::kAborted;
-  forEachIn(communicator, [&](Handle, const Call& call) {
-    writeEnd(call.record.number, core::readTicks(), kFlags);
-  });
-}
-
 void closeCalls(Handle communicator) noexcept {
   forEachIn(communicator, [&](Handle handle, const Call& call) {
     CallRest rest;

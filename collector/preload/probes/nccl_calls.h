@@ -24,8 +24,6 @@ void stopCall(Handle call) noexcept;
 std::uint64_t joinCall(Handle call) noexcept;
 void leaveCall(Handle call, std::uint64_t ticks) noexcept;
 
-// What is open in this communicator is not going to end.
-void abortCalls(Handle communicator) noexcept;
 // What is open in this communicator is written, with the end that is known.
 void closeCalls(Handle communicator) noexcept;
 

@@ -1,0 +1,41 @@
+#include "analysis/ingest/aborted_collectives.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace sonde::ingest {
+namespace {
+
+constexpr std::string_view kAborts =
+    "CREATE TEMP TABLE abort AS SELECT a.owner_id AS communicator_id, min(a.value) AS ns FROM arg "
+    "a "
+    "JOIN string s ON s.id = a.key_id WHERE a.owner = 'communicator' AND s.text = 'aborted_ns' "
+    "GROUP BY 1";
+
+// `done`: the last of each that is known to have ended. What has no bytes never runs.
+constexpr std::string_view kMark =
+    "CREATE TEMP TABLE done AS SELECT communicator_id, max(start_ns) AS start_ns FROM collective "
+    "JOIN temp.abort USING (communicator_id) WHERE start_ns + dur_ns <= ns GROUP BY 1;"
+    "CREATE TEMP TABLE cut AS SELECT c.id FROM collective c JOIN temp.abort a USING "
+    "(communicator_id) LEFT JOIN temp.done d USING (communicator_id) WHERE c.start_ns <= a.ns AND "
+    "c.bytes IS NOT 0 AND (c.start_ns + c.dur_ns > a.ns OR (c.dur_ns IS NULL AND (d.start_ns IS "
+    "NULL OR c.start_ns > d.start_ns)));"
+    "UPDATE collective SET dur_ns = NULL WHERE id IN (SELECT id FROM temp.cut);"
+    "INSERT INTO string(text) SELECT 'aborted' WHERE NOT EXISTS (SELECT 1 FROM string WHERE text = "
+    "'aborted');"
+    "INSERT INTO arg SELECT 'collective', id, (SELECT id FROM string WHERE text = 'aborted'), 1 "
+    "FROM temp.cut;"
+    "DROP TABLE temp.cut; DROP TABLE temp.done";
+
+}  // namespace
+
+Result<void> markAbortedCollectives(store::Database& trace) {
+  SONDE_TRY(trace.exec(kAborts));
+  SONDE_TRY_ASSIGN(const std::int64_t aborts,
+                   trace.queryInteger("SELECT count(*) FROM temp.abort"));
+  if (aborts > 0)
+    SONDE_TRY(trace.exec(kMark));
+  return trace.exec("DROP TABLE temp.abort");
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,99 @@
+#include "analysis/ingest/aborted_collectives.h"
+
+#include "tests/support/ingest_rig.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::ingest {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class AbortedCollectives : public ::testing::Test {
+ protected:
+  AbortedCollectives() {
+    process_ =
+        trace_.add(model::Process{.hostId = trace_.add(model::Host{.name = "a"}), .pid = 10});
+    aborted_ = communicator();
+    other_ = communicator();
+  }
+  model::CommunicatorId communicator() {
+    return trace_.add(model::Communicator{.processId = process_, .jobKey = "nccl:1", .size = 2});
+  }
+  void collective(model::CommunicatorId in,
+                  std::int64_t start,
+                  model::OptionalInt duration,
+                  std::int64_t bytes = 4) {
+    model::Collective row;
+    row.processId = process_;
+    row.communicatorId = in;
+    row.bytes = bytes;
+    row.startNs = start;
+    row.durNs = duration;
+    trace_.add(row);
+  }
+  void abortAt(std::int64_t ns) {
+    trace_.add(model::Arg{.owner = model::Owner::Communicator,
+                          .ownerId = aborted_.value,
+                          .keyId = trace_.name("aborted_ns"),
+                          .value = ns});
+  }
+  std::vector<std::string> marked(const std::string& sql) {
+    trace_.finish(false);
+    store::Database trace = test::must(store::Database::open(path_, store::Access::ReadWrite));
+    store::Transaction transaction = test::must(store::Transaction::begin(trace));
+    test::must(markAbortedCollectives(trace));
+    test::must(transaction.commit());
+    return test::readRows(trace, sql);
+  }
+
+  static constexpr const char* kRows =
+      "SELECT c.start_ns, c.dur_ns, a.value FROM collective c LEFT JOIN arg a ON a.owner = "
+      "'collective' AND a.owner_id = c.id ORDER BY c.start_ns";
+  test::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "aborted.sonde";
+  test::TraceBuilder trace_{path_};
+  model::ProcessId process_;
+  model::CommunicatorId aborted_;
+  model::CommunicatorId other_;
+};
+
+TEST_F(AbortedCollectives, AreThoseThatHadNotEndedByThen) {
+  collective(aborted_, 10, 5);
+  collective(aborted_, 20, 100);  // made to end
+  collective(aborted_, 30, {});
+  collective(aborted_, 90, {});
+  collective(aborted_, 93, {});
+  abortAt(95);
+  abortAt(90);
+  EXPECT_THAT(marked(kRows), ElementsAre("10|5|-", "20|-|1", "30|-|1", "90|-|1", "93|-|-"));
+}
+
+TEST_F(AbortedCollectives, AreNotThoseBeforeOneThatHadEnded) {
+  collective(aborted_, 10, {});
+  collective(aborted_, 20, 5);
+  collective(aborted_, 30, {});
+  abortAt(90);
+  EXPECT_THAT(marked(kRows), ElementsAre("10|-|-", "20|5|-", "30|-|1"));
+}
+
+TEST_F(AbortedCollectives, AreNotThoseThatNeverRanOrRunLaterOrElsewhere) {
+  collective(aborted_, 10, {}, 0);
+  collective(other_, 20, {});
+  collective(other_, 30, 100);
+  collective(aborted_, 91, {});
+  abortAt(90);
+  EXPECT_THAT(marked(kRows), ElementsAre("10|-|-", "20|-|-", "30|100|-", "91|-|-"));
+}
+
+TEST_F(AbortedCollectives, AreNoneWithoutAnAbort) {
+  collective(aborted_, 10, {});
+  EXPECT_THAT(marked("SELECT * FROM arg"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sonde::ingest
