@@ -100,10 +100,27 @@ TEST_P(NcclTraps, AnAbortedCommunicatorLeavesWhatIsKnown) {
 TEST_P(NcclTraps, TheParentsOfAnotherProcessAreNotTouched) {
   spring("foreign");
   EXPECT_THAT(process_.ends, IsEmpty());
-  ASSERT_THAT(process_.steps, SizeIs(2));
+  ASSERT_THAT(process_.steps, SizeIs(3));
+  std::set<std::string> channels;
   for (const RecordedStep& step : process_.steps) {
     EXPECT_EQ(step.collective, 0u);
     EXPECT_EQ(step.channel.local.substr(0, 13), "nccl:process ");
+    EXPECT_EQ(step.offset, 0u);
+    channels.insert(step.channel.local);
+  }
+  EXPECT_THAT(channels, SizeIs(3));
+}
+
+TEST_P(NcclTraps, SendsHaveChannelsApartFromThoseOfCollectives) {
+  spring("lanes");
+  ASSERT_THAT(process_.steps, SizeIs(2));
+  EXPECT_EQ(process_.steps[0].channel.local, "nccl:0000000000000077/0/0>1/send");
+  EXPECT_EQ(process_.steps[1].channel.local, "nccl:0000000000000077/p2p/0/0>1/send");
+  EXPECT_EQ(process_.steps[1].channel.remote, "nccl:0000000000000077/p2p/0/0>1/receive");
+  for (std::size_t at = 0; at < 2; ++at) {
+    EXPECT_EQ(process_.steps[at].collective, process_.collectives[at].number);
+    EXPECT_EQ(process_.steps[at].offset, 0u);
+    EXPECT_TRUE(process_.ends.contains(process_.collectives[at].number));
   }
 }
 

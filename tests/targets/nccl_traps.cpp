@@ -77,14 +77,35 @@ void aborted(NcclHost& host, const HostRank& rank) {
 void foreignParents(NcclHost& host, const HostRank& rank) {
   void* const call = host.collective(rank, {});
   host.stop(call);
-  for (void* const parent : {call, reinterpret_cast<void*>(0x10)}) {
-    HostProxyOp op = sendUnder(parent);
-    op.pid = getppid();
+  struct Foreign {
+    void* parent;
+    void* context;
+    pid_t pid;
+  };
+  const Foreign foreigners[] = {{call, rank.context, getppid()},
+                                {reinterpret_cast<void*>(0x10), &host, getppid()},
+                                {call, rank.context, 1}};
+  for (const Foreign& each : foreigners) {
+    HostProxyOp op = sendUnder(each.parent);
+    op.pid = each.pid;
     HostRank other = rank;
-    other.context = parent == call ? rank.context : reinterpret_cast<void*>(0x20);
+    other.context = each.context;
     void* const handle = host.proxyOp(other, op);
     oneStep(host, other, handle);
     host.stop(handle);
+  }
+}
+
+// A collective and a send over the same channel to the same peer.
+void lanes(NcclHost& host, const HostRank& rank) {
+  HostCall send;
+  send.function = "Send";
+  send.peer = 1;
+  for (void* const call : {host.collective(rank, {}), host.peerCall(rank, send)}) {
+    host.stop(call);
+    void* const op = host.proxyOp(rank, sendUnder(call));
+    oneStep(host, rank, op);
+    host.stop(op);
   }
 }
 
@@ -247,6 +268,7 @@ int main(int count, char** words) {
       {"never", childNeverStops},
       {"aborted", aborted},
       {"foreign", foreignParents},
+      {"lanes", lanes},
       {"graph", graph},
       {"graphs", graphs},
       {"unknown",

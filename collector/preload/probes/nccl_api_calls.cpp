@@ -5,6 +5,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/nccl_call_pool.h"
 #include "collector/preload/probes/nccl_call_records.h"
+#include "collector/preload/probes/nccl_lanes.h"
 #include "collector/preload/probes/nccl_same_call.h"
 #include "collector/wire/nccl_records.h"
 

@@ -4,6 +4,7 @@
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/thread_state.h"
+#include "collector/preload/probes/nccl_lanes.h"
 #include "collector/preload/probes/nccl_sizes.h"
 
 namespace sonde::preload::nccl {

@@ -4,6 +4,7 @@
 // API tells is in nccl_api_calls.h. Any thread; nothing locks or allocates.
 #pragma once
 
+#include "collector/preload/probes/nccl_call_pool.h"
 #include "collector/preload/probes/nccl_events.h"
 #include "collector/preload/probes/nccl_pool.h"
 
@@ -16,6 +17,28 @@ constexpr std::uint32_t kApiHasCall = 1u << 22;
 constexpr std::uint32_t kApiCaptured = 1u << 23;  // by a CUDA graph
 // Its index and generation are those of a communicator, which a captured call is of.
 constexpr std::uint32_t kApiHasCommunicator = 1u << 21;
+// Of a Handle of kind Call as NCCL has it: of a send or receive, whatever function was called.
+// Proxies tell their parent's handle alone, which may be another process's.
+constexpr std::uint32_t kPeerTraffic = 1u << 20;
+
+// The handle that NCCL gets for a send or receive; one that is not recorded is of no place.
+inline Handle peerTraffic(Handle communicator, Handle call) noexcept {
+  if (communicator.kind != HandleKind::Communicator)
+    return {};
+  return {HandleKind::Call, call.generation, (call ? call.index : kMaxCalls) | kPeerTraffic};
+}
+
+inline bool isPeerTraffic(Handle event) noexcept {
+  return event.kind == HandleKind::Call && (event.index & kPeerTraffic) != 0;
+}
+
+// The event as the functions of this probe have it.
+inline Handle eventOf(const void* opaque) noexcept {
+  Handle event = Handle::of(opaque);
+  if (event.kind == HandleKind::Call)
+    event.index &= ~kPeerTraffic;
+  return event;
+}
 
 // The call, Handle::None included, has been enqueued.
 void stopCall(Handle call) noexcept;

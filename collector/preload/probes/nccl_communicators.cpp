@@ -5,6 +5,7 @@
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/job_members.h"
+#include "collector/preload/probes/nccl_lanes.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -13,45 +14,8 @@ namespace sonde::preload::nccl {
 namespace {
 
 constexpr std::uint32_t kMaxCommunicators = 512;  // each may be there twice
-constexpr std::uint32_t kMaxLanes = 32768;        // a power of 2
-constexpr std::uint32_t kMaxTries = 64;
-constexpr std::uint64_t kRemoved = 1;
-constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at most 64
-constexpr std::size_t kKeyBytes = 48;
 
 constinit Pool<Communicator, kMaxCommunicators> gCommunicators;
-constinit Lane gLanes[kMaxLanes]{};
-
-void keyOf(const Communicator& communicator, char (&key)[kKeyBytes]) noexcept {
-  const std::uint64_t hash = communicator.hash.load(std::memory_order_relaxed);
-  if (hash != 0)
-    std::snprintf(key, sizeof key, "nccl:%016" PRIx64, hash);
-  else
-    std::snprintf(key,
-                  sizeof key,
-                  "nccl:unknown:%p:%d:%u",
-                  static_cast<const void*>(&communicator),
-                  static_cast<int>(core::rawSyscall(SYS_getpid)),
-                  communicator.generation.load(std::memory_order_relaxed));
-}
-
-// 0: none in this image's spool.
-std::uint32_t idIn(std::uint32_t image, const std::atomic<std::uint64_t>& defined) noexcept {
-  const std::uint64_t known = defined.load(std::memory_order_acquire);
-  return image != 0 && known >> 32 == image ? static_cast<std::uint32_t>(known) : 0;
-}
-
-// Of two that define it at the same time, the first's id holds.
-std::uint32_t keep(std::atomic<std::uint64_t>& defined,
-                   std::uint32_t image,
-                   std::uint32_t id) noexcept {
-  std::uint64_t there = defined.load(std::memory_order_relaxed);
-  if (id == 0 || there >> 32 == image)
-    return id == 0 ? 0 : static_cast<std::uint32_t>(there);
-  return defined.compare_exchange_strong(there, std::uint64_t{image} << 32 | id)
-             ? id
-             : static_cast<std::uint32_t>(there);
-}
 
 std::uint32_t define(const Communicator& communicator) noexcept {
   char key[kKeyBytes];
@@ -63,40 +27,6 @@ std::uint32_t define(const Communicator& communicator) noexcept {
   std::int32_t members[core::CommunicatorHint::kMaxRanks];
   jobMembers(rank, size, members);
   return core::defineCommunicator(key, members, size, rank, wire::Probe::Nccl);
-}
-
-std::uint64_t laneKey(const LaneName& name, std::uint64_t channel) noexcept {
-  const bool known = static_cast<bool>(name.communicator);
-  const std::uint64_t owner = known ? name.communicator.index + 1 : 0;
-  const auto life = known ? name.communicator.generation : static_cast<std::uint32_t>(name.pid);
-  return owner << 54 | std::uint64_t{life & 0x1fff} << 41 |
-         std::uint64_t{static_cast<std::uint32_t>(name.peer) & 0xff'ffff} << 17 | channel << 9 |
-         std::uint64_t{name.send} << 8 | 2;
-}
-
-Lane* findLaneOf(std::uint64_t key) noexcept {
-  Lane* reusable = nullptr;
-  const std::uint64_t start = key * 0x9e37'79b9'7f4a'7c15 >> 32;
-  for (std::uint64_t tries = 0; tries < kMaxTries; ++tries) {
-    Lane& lane = gLanes[(start + tries) % kMaxLanes];
-    std::uint64_t there = lane.key.load(std::memory_order_acquire);
-    if (there == key)
-      return &lane;
-    if (there == kRemoved && reusable == nullptr)
-      reusable = &lane;
-    if (there != 0)
-      continue;
-    Lane& free = reusable != nullptr ? *reusable : lane;
-    std::uint64_t expected = reusable != nullptr ? kRemoved : 0;
-    if (free.key.compare_exchange_strong(expected, key) || expected == key)
-      return &free;
-    reusable = nullptr;
-    if (lane.key.compare_exchange_strong(there, key) || there == key)
-      return &lane;
-  }
-  std::uint64_t expected = kRemoved;
-  return reusable != nullptr && reusable->key.compare_exchange_strong(expected, key) ? reusable
-                                                                                     : nullptr;
 }
 
 bool mayBe(const Communicator& told, const Communicator& known) noexcept {
@@ -117,16 +47,6 @@ bool isOtherHash(const Communicator& told, const Communicator& known) noexcept {
          !known.ownHash.load(std::memory_order_relaxed) && hash != other;
 }
 
-void removeLanes(std::uint32_t index) noexcept {
-  for (Lane& lane : gLanes) {
-    if (lane.key.load(std::memory_order_relaxed) >> 54 != index + 1)
-      continue;
-    lane.defined.store(0, std::memory_order_relaxed);
-    lane.count.store(0, std::memory_order_relaxed);
-    lane.key.store(kRemoved, std::memory_order_release);
-  }
-}
-
 // Of its owners one goes. Requires: that one has not been counted out yet.
 void release(Communicator& communicator, std::uint32_t index) noexcept {
   if (communicator.owners.fetch_sub(1, std::memory_order_acq_rel) > 1)
@@ -145,6 +65,35 @@ void release(Communicator& communicator, std::uint32_t index) noexcept {
 }
 
 }  // namespace
+
+void keyOf(const Communicator& communicator, char (&key)[kKeyBytes]) noexcept {
+  const std::uint64_t hash = communicator.hash.load(std::memory_order_relaxed);
+  if (hash != 0)
+    std::snprintf(key, sizeof key, "nccl:%016" PRIx64, hash);
+  else
+    std::snprintf(key,
+                  sizeof key,
+                  "nccl:unknown:%p:%d:%u",
+                  static_cast<const void*>(&communicator),
+                  static_cast<int>(core::rawSyscall(SYS_getpid)),
+                  communicator.generation.load(std::memory_order_relaxed));
+}
+
+std::uint32_t idIn(std::uint32_t image, const std::atomic<std::uint64_t>& defined) noexcept {
+  const std::uint64_t known = defined.load(std::memory_order_acquire);
+  return image != 0 && known >> 32 == image ? static_cast<std::uint32_t>(known) : 0;
+}
+
+std::uint32_t keep(std::atomic<std::uint64_t>& defined,
+                   std::uint32_t image,
+                   std::uint32_t id) noexcept {
+  std::uint64_t there = defined.load(std::memory_order_relaxed);
+  if (id == 0 || there >> 32 == image)
+    return id == 0 ? 0 : static_cast<std::uint32_t>(there);
+  return defined.compare_exchange_strong(there, std::uint64_t{image} << 32 | id)
+             ? id
+             : static_cast<std::uint32_t>(there);
+}
 
 Handle addCommunicator(const CommunicatorFacts& facts, const void* api) noexcept {
   Communicator* const communicator = gCommunicators.take();
@@ -288,64 +237,6 @@ void giveBackApiSequence(Communicator& communicator,
   std::uint64_t after = seq / kFunctionCount + 1;
   communicator.calls[function % kFunctionCount].compare_exchange_strong(
       after, seq / kFunctionCount, std::memory_order_relaxed);
-}
-
-Lane* findLane(const LaneName& name) noexcept {
-  return findLaneOf(laneKey(name, name.channel));
-}
-
-std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept {
-  const std::uint32_t image = core::imageGeneration();
-  if (const std::uint32_t id = idIn(image, lane.defined); id != 0)
-    return id;
-  char key[kKeyBytes];
-  if (const Communicator* communicator = findCommunicator(name.communicator);
-      communicator != nullptr)
-    keyOf(*communicator, key);
-  else
-    std::snprintf(key, sizeof key, "nccl:process %d", name.pid);
-  char sender[wire::kMaxAddressBytes];
-  char receiver[wire::kMaxAddressBytes];
-  const std::int32_t from = name.send ? name.rank : name.peer;
-  const std::int32_t to = name.send ? name.peer : name.rank;
-  std::snprintf(sender, sizeof sender, "%s/%d/%d>%d/send", key, name.channel, from, to);
-  std::snprintf(receiver, sizeof receiver, "%s/%d/%d>%d/receive", key, name.channel, from, to);
-  if (image == 0)
-    return 0;
-  return keep(lane.defined,
-              image,
-              core::defineChannel(wire::ChannelKind::Nccl,
-                                  0,
-                                  name.send ? sender : receiver,
-                                  name.send ? receiver : sender));
-}
-
-namespace {
-
-Lane* findCallLane(Handle communicator, std::int32_t peer, bool send) noexcept {
-  LaneName name;
-  name.communicator = communicator;
-  name.peer = peer;
-  name.send = send;
-  return findLaneOf(laneKey(name, kCallOrder));
-}
-
-}  // namespace
-
-std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept {
-  Lane* const lane = findCallLane(communicator, peer, send);
-  return lane == nullptr
-             ? -1
-             : static_cast<std::int64_t>(lane->count.fetch_add(1, std::memory_order_relaxed));
-}
-
-void giveBackPeerCall(Handle communicator,
-                      std::int32_t peer,
-                      bool send,
-                      std::uint64_t before) noexcept {
-  std::uint64_t after = before + 1;
-  if (Lane* const lane = findCallLane(communicator, peer, send); lane != nullptr)
-    lane->count.compare_exchange_strong(after, before, std::memory_order_relaxed);
 }
 
 }  // namespace sonde::preload::nccl

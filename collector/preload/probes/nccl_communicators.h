@@ -1,5 +1,5 @@
-// NCCL's communicators as the profiler interface shows them, the ends of their channels, and how
-// their calls are counted. Any thread; nothing locks or allocates.
+// NCCL's communicators as its API and the profiler interface show them, and how their calls are
+// counted. Any thread; nothing locks or allocates.
 #pragma once
 
 #include "collector/preload/probes/nccl_pool.h"
@@ -88,33 +88,15 @@ void giveBackApiSequence(Communicator& communicator,
                          std::uint8_t function,
                          std::uint64_t seq) noexcept;
 
-// One end of a channel to a peer, or the order of the calls to it.
-struct Lane {
-  std::atomic<std::uint64_t> key;      // 0: free; 1: was one of a communicator that has gone
-  std::atomic<std::uint64_t> defined;  // as Communicator's
-  std::atomic<std::uint64_t> count;    // of bytes, or of calls
-};
+constexpr std::size_t kKeyBytes = 48;
+// By what the communicator is known on every rank, if that is known.
+void keyOf(const Communicator& communicator, char (&key)[kKeyBytes]) noexcept;
 
-struct LaneName {
-  Handle communicator;     // None: another process's
-  std::int32_t pid = 0;    // whose, then
-  std::int32_t rank = -1;  // of the process whose communicator it is
-  std::int32_t peer = -1;
-  std::uint8_t channel = 0;
-  bool send = false;
-};
-
-// nullptr: there are more than the table holds.
-Lane* findLane(const LaneName& name) noexcept;
-// The id of the channel in the spool of this process image; 0: there is no room.
-std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept;
-
-// How many sends, or receives, there were before with the peer in this communicator, in the order
-// of the host's calls: the n-th send here is the n-th receive there. -1: there is no room to count.
-std::int64_t countPeerCall(Handle communicator, std::int32_t peer, bool send) noexcept;
-void giveBackPeerCall(Handle communicator,
-                      std::int32_t peer,
-                      bool send,
-                      std::uint64_t before) noexcept;
+// Of what `defined` says: the id in the spool of this image, 0: it has none there. Of two that keep
+// one at the same time the first's holds.
+std::uint32_t idIn(std::uint32_t image, const std::atomic<std::uint64_t>& defined) noexcept;
+std::uint32_t keep(std::atomic<std::uint64_t>& defined,
+                   std::uint32_t image,
+                   std::uint32_t id) noexcept;
 
 }  // namespace sonde::preload::nccl

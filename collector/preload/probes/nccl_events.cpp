@@ -5,6 +5,7 @@
 #include "collector/core/emit.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/nccl_calls.h"
+#include "collector/preload/probes/nccl_lanes.h"
 
 namespace sonde::preload::nccl {
 namespace {
@@ -152,7 +153,13 @@ Handle startProxyOp(Handle communicator, Handle parent, const ProxyOpFacts& fact
   const bool own = facts.pid == static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
   Operation of;
   of.communicator = own ? communicator : Handle{};
-  of.laneName = {of.communicator, facts.pid, facts.rank, facts.peer, facts.channel, facts.send};
+  of.laneName = {communicator,
+                 own ? 0 : facts.pid,
+                 facts.rank,
+                 facts.peer,
+                 facts.channel,
+                 facts.send,
+                 facts.peerToPeer};
   of.lane = findLane(of.laneName);
   of.chunkBytes = facts.chunkBytes;
   return add(of, own ? parent : Handle{}, HandleKind::ProxyOp);

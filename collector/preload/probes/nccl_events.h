@@ -59,6 +59,7 @@ struct ProxyOpFacts {
   std::uint8_t channel = 0;
   std::int32_t chunkBytes = 0;
   bool send = false;
+  bool peerToPeer = false;  // of a send or receive, as NCCL has told of its parent
 };
 
 // The states of a proxy step that say when it begins and ends.

@@ -116,7 +116,7 @@ Handle startPeerCall(Handle communicator, const Descriptor& event) noexcept {
   facts.parent = parentOf(event);
   const bool sends = facts.function != nullptr && facts.function->op == wire::CollectiveOp::Send;
   (sends ? facts.send : facts.receive) = event.p2p.buff;
-  return startCall(communicator, facts);
+  return peerTraffic(communicator, startCall(communicator, facts));
 }
 
 template <typename Descriptor>
@@ -138,13 +138,14 @@ Handle startCopyEngine(Handle communicator, const Descriptor& event) noexcept {
 template <typename Descriptor>
 Handle startOp(Handle communicator, const Descriptor& event) noexcept {
   return startProxyOp(communicator,
-                      Handle::of(event.parentObj),
+                      eventOf(event.parentObj),
                       {event.proxyOp.pid,
                        event.rank,
                        event.proxyOp.peer,
                        event.proxyOp.channelId,
                        event.proxyOp.chunkSize,
-                       event.proxyOp.isSend != 0});
+                       event.proxyOp.isSend != 0,
+                       isPeerTraffic(Handle::of(event.parentObj))});
 }
 
 // The plugin's number tells whose structure `data` is, and of which version.
@@ -168,7 +169,7 @@ template <typename Descriptor>
 Handle startNewer(Handle communicator, const Descriptor& event) noexcept {
   if constexpr (requires { event.kernelCh; }) {
     if (event.type == ncclProfileKernelCh)
-      return startKernelChannel(communicator, Handle::of(event.parentObj));
+      return startKernelChannel(communicator, eventOf(event.parentObj));
     if (event.type == ncclProfileNetPlugin)
       noteNetwork(Handle::of(event.parentObj), event.netPlugin.id, event.netPlugin.data);
   }
@@ -208,7 +209,7 @@ ncclResult_t startEvent(void* context, void** handle, Descriptor* event) noexcep
 }
 
 ncclResult_t stopEvent(void* handle) noexcept {
-  stop(Handle::of(handle));
+  stop(eventOf(handle));
   return ncclSuccess;
 }
 
