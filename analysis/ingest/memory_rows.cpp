@@ -5,6 +5,18 @@
 #include <algorithm>
 
 namespace sonde::ingest {
+namespace {
+
+// Pools of two devices may have one address. The numbers of both fit one: an address of a process
+// has at most 56 bits.
+std::int64_t keyOf(const wire::DeviceMemory& record) {
+  constexpr int kAddressBits = 56;
+  const std::uint64_t address = record.pool & ((std::uint64_t{1} << kAddressBits) - 1);
+  const std::uint64_t device = record.header.subject - 1;
+  return static_cast<std::int64_t>(device << kAddressBits | address);
+}
+
+}  // namespace
 
 void MemoryRows::add(const wire::DeviceMemory& record) {
   using wire::DeviceMemoryKind;
@@ -48,20 +60,28 @@ void MemoryRows::sample(const wire::DeviceMemory& record, std::int64_t ns) {
   const bool isGone =
       record.header.detail == static_cast<std::uint8_t>(wire::DeviceMemoryKind::PoolDestroy);
   if (record.poolBytes == 0 && record.poolUsedBytes == 0 && !isGone &&
-      !pools_.contains(record.pool))
+      !pools_.contains(keyOf(record)))
     return;
-  const Pool& pool = poolOf(record);
+  Pool& pool = poolOf(record, ns);
   const auto bytes = [&](std::uint64_t value) { return isGone ? 0.0 : static_cast<double>(value); };
   sink_.add(model::Sample{pool.size, ns, bytes(record.poolBytes)});
   sink_.add(model::Sample{pool.used, ns, bytes(record.poolUsedBytes)});
+  if (!isGone)
+    return;
+  pool.goneNs = ns;
+  sink_.setState(spool_, kPoolSize, keyOf(record), std::int64_t{0});
+  sink_.setState(spool_, kPoolUsed, keyOf(record), std::int64_t{0});
 }
 
 // The first of a device, which is the default one of most programs, has no number in its names.
-MemoryRows::Pool& MemoryRows::poolOf(const wire::DeviceMemory& record) {
-  Pool& pool = pools_[record.pool];
+// Records come in no order: one from before a pool's end is its own.
+MemoryRows::Pool& MemoryRows::poolOf(const wire::DeviceMemory& record, std::int64_t ns) {
+  const std::int64_t key = keyOf(record);
+  Pool& pool = pools_[key];
+  if (pool.goneNs && ns > *pool.goneNs)
+    pool = {};
   if (pool.size && pool.used)
     return pool;
-  const auto key = static_cast<std::int64_t>(record.pool);
   const model::DeviceId device = devices_.deviceOf(record.header.subject - 1);
   const std::int64_t others = poolsOf(device);
   const std::string number = others == 0 ? "" : fmt::format(" {}", others + 1);
@@ -93,7 +113,9 @@ model::CounterId MemoryRows::addCounter(model::DeviceId device, std::string_view
 }
 
 void MemoryRows::restorePool(std::string_view kind, std::int64_t pool, model::CounterId counter) {
-  Pool& known = pools_[static_cast<std::uint64_t>(pool)];
+  if (!counter)  // of one that was destroyed
+    return;
+  Pool& known = pools_[pool];
   (kind == kPoolSize ? known.size : known.used) = counter;
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,7 +23,7 @@ namespace sonde::ingest {
 
 class MemoryRows {
  public:
-  // What restorePool() takes, as kinds of state; the key is the pool's address.
+  // What restorePool() takes, as kinds of state; the key is the pool's device and address.
   static constexpr std::string_view kPoolSize = "pool size";
   static constexpr std::string_view kPoolUsed = "pool used";
 
@@ -45,12 +46,13 @@ class MemoryRows {
   struct Pool {
     model::CounterId size{};
     model::CounterId used{};
+    std::optional<std::int64_t> goneNs;  // it was destroyed then: its address may be another's
   };
 
   void free(std::uint64_t address, std::int64_t ns);
   void allocate(const wire::DeviceMemory& record, std::int64_t ns);
   void sample(const wire::DeviceMemory& record, std::int64_t ns);
-  Pool& poolOf(const wire::DeviceMemory& record);
+  Pool& poolOf(const wire::DeviceMemory& record, std::int64_t ns);
   std::int64_t poolsOf(model::DeviceId device);
   model::CounterId addCounter(model::DeviceId device, std::string_view name);
 
@@ -60,7 +62,7 @@ class MemoryRows {
   const ProcessRow& process_;
   DeviceRows& devices_;
   std::unordered_map<std::uint64_t, model::Allocation> allocations_;  // by address, not freed yet
-  std::map<std::uint64_t, Pool> pools_;                               // by address
+  std::map<std::int64_t, Pool> pools_;                                // by device and address
 };
 
 }  // namespace sonde::ingest

@@ -210,6 +210,34 @@ TEST(DeviceRows, PoolsAreCounters) {
   EXPECT_THAT(rig.rows("SELECT pool FROM allocation"), ElementsAre("256"));
 }
 
+// Another device's pool may have the same address, as a later one may. Records come in no order.
+TEST(DeviceRows, APoolIsOneOfItsDeviceUntilItIsDestroyed) {
+  SpoolBuilder spool;
+  const auto add = [&](wire::DeviceMemoryKind kind, std::uint64_t ticks, std::uint32_t device) {
+    wire::DeviceMemory record = memory(kind, ticks);
+    record.header.subject = device + 1;
+    record.pool = 0x7fff'0000'0100;
+    record.poolBytes = 2048;
+    spool.add(kTracer, RecordKind::DeviceMemory, record);
+  };
+  add(wire::DeviceMemoryKind::PoolCreate, 1, 0);
+  add(wire::DeviceMemoryKind::PoolCreate, 2, 1);
+  add(wire::DeviceMemoryKind::PoolDestroy, 5, 0);
+  add(wire::DeviceMemoryKind::PoolTrim, 4, 0);
+  add(wire::DeviceMemoryKind::PoolCreate, 6, 0);
+  add(wire::DeviceMemoryKind::PoolTrim, 7, 1);
+  IngestRig rig;
+  rig.ingest(spool);
+  EXPECT_THAT(rig.rows("SELECT device, name, ts_ns, value FROM v_sample WHERE name GLOB '*size' "
+                       "ORDER BY ts_ns"),
+              ElementsAre("0|CUDA memory pool size|1|2048.0",
+                          "1|CUDA memory pool size|2|2048.0",
+                          "0|CUDA memory pool size|4|2048.0",
+                          "0|CUDA memory pool size|5|0.0",
+                          "0|CUDA memory pool 2 size|6|2048.0",
+                          "1|CUDA memory pool size|7|2048.0"));
+}
+
 TEST(DeviceRows, PagesOfManagedMemoryMoveForACause) {
   SpoolBuilder spool;
   wire::DeviceCopy copy{};
