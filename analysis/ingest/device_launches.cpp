@@ -17,9 +17,13 @@ namespace {
 using store::Database;
 using store::Statement;
 
-// Clocks of devices run a little beside the host's, and records come late; numbers come again
-// after an hour of a call each microsecond, at the earliest.
+// Clocks of devices run a little beside the host's, and records come late.
 constexpr std::int64_t kSlackNs = 60'000'000'000;
+
+// A call that was so long before is of another round of the numbers: they come again after 2^32
+// calls, of which no process makes more than one each microsecond (71 minutes). Nothing waits so
+// long in a stream; but the record of what was launched later may be lost.
+constexpr std::int64_t kRoundNs = (std::int64_t{1} << 32) * 1000;
 
 // Of calls in each other with one correlation, a runtime's and a driver's, the outer one, whatever
 // lies between them. A compilation has its launch's correlation and is none.
@@ -38,14 +42,15 @@ constexpr std::string_view kLaunches =
 // is only known to have been before, {3} the columns of `launch` l that are wanted.
 constexpr std::string_view kLaunchOf =
     "SELECT {3} FROM temp.launch l WHERE l.process_id = {0} AND l.correlation_id = {1} AND "
-    "l.start_ns <= iif({2} = 0, 9223372036854775807, abs({2}) + {4}) ORDER BY l.start_ns DESC "
-    "LIMIT 1";
+    "l.start_ns BETWEEN iif({2} = 0, 0, abs({2}) - {5}) AND iif({2} = 0, 9223372036854775807, "
+    "abs({2}) + {4}) ORDER BY l.start_ns DESC LIMIT 1";
 
 std::string launchOf(std::string_view process,
                      std::string_view correlation,
                      std::string_view time,
                      std::string_view columns) {
-  return fmt::format(fmt::runtime(kLaunchOf), process, correlation, time, columns, kSlackNs);
+  return fmt::format(
+      fmt::runtime(kLaunchOf), process, correlation, time, columns, kSlackNs, kRoundNs);
 }
 
 Result<void> joinWork(Database& trace, std::string_view table) {

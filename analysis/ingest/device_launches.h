@@ -1,6 +1,7 @@
 // What ties a live recording's device work and memory to the call that it is from, by CUPTI's
 // correlation. These are 32 bits wide and come again in a long job: of the calls with the same one
-// it is the last before the work. The thread of the database.
+// it is the last before the work, unless that was more than 2^32 microseconds before. The thread of
+// the database.
 #pragma once
 
 #include "analysis/base/result.h"

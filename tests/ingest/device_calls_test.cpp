@@ -150,6 +150,20 @@ TEST_F(DeviceCalls, AreTheLastOfTheirCorrelationBeforeWhatTheyLaunched) {
                           "had not begun in the second|second|-"));
 }
 
+// The numbers come again after 71 minutes at the earliest.
+TEST_F(DeviceCalls, OfAnEarlierRoundOfTheNumbersAreNobodys) {
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  call(main_, "first", {20, 30}, 1);
+  kernel("an hour in a queue", 1, 71 * kMinute);
+  kernel("whose launch was lost", 1, 72 * kMinute);
+  kernel("the same, which had not begun", 1, -72 * kMinute);
+  EXPECT_THAT(joined("SELECT k.name, s.name FROM v_kernel k LEFT JOIN v_slice s ON s.id = "
+                     "k.launch_slice_id ORDER BY k.id"),
+              ElementsAre("an hour in a queue|first",
+                          "whose launch was lost|-",
+                          "the same, which had not begun|-"));
+}
+
 TEST_F(DeviceCalls, AreNoCompilationsAndHoldTheirDriversCalls) {
   static_cast<void>(trace_.slice(other_, SliceKind::Operation, "step", {0, 200}));
   call(other_, "cudaLaunchKernel", {20, 90}, 1);
