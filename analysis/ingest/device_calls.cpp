@@ -46,6 +46,7 @@ class CallPlacer {
     slice.lane = row.integer(5);
     slice.parent = row.integer(6);
     slice.scope = kind && model::isScope(*kind) ? slice.id : row.integer(7);
+    slice.isMark = kind == model::SliceKind::Mark;
     return row.integer(8) != 0 ? place(slice) : pass(slice);
   }
 
@@ -60,6 +61,7 @@ class CallPlacer {
     std::int64_t scope = 0;   // itself, or the one it is in
     std::int64_t deeper = 0;  // by how much calls have moved it down
     bool isCall = false;
+    bool isMark = false;  // of managed memory, which has no thread of its own, and so no scope
   };
 
   // The innermost slice that holds this one.
@@ -75,7 +77,7 @@ class CallPlacer {
 
   Result<void> place(Slice slice) {
     const Slice* const holder = holderOf(slice);
-    const std::int64_t scope = holders_.empty() ? 0 : holders_.back().scope;
+    const std::int64_t scope = slice.isMark || holders_.empty() ? 0 : holders_.back().scope;
     slice.isCall = true;
     slice.scope = scope;
     if (holder != nullptr) {

@@ -14,8 +14,8 @@ namespace sonde::ingest {
 inline constexpr std::string_view kManagedMemory = "unified_memory";
 
 // Puts each call that has no place yet under the innermost slice of its thread that holds it, and
-// gives it the scope that is open when it begins. What lies in a call goes under it. Requires: a
-// transaction.
+// gives it the scope that is open when it begins. What lies in a call goes under it. Marks of
+// managed memory get no scope: which thread it was is not known. Requires: a transaction.
 Result<void> placeDeviceCalls(store::Database& trace);
 
 }  // namespace sonde::ingest

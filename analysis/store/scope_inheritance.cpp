@@ -136,13 +136,14 @@ class ProcessPass {
   }
 
  private:
-  // Slices that inherit, each with its scope.
+  // Slices that inherit, each with its scope. Marks of managed memory are of no thread's doing.
   Result<std::vector<std::pair<std::int64_t, std::int64_t>>> findHeirs(std::int64_t processId) {
     SONDE_TRY_ASSIGN(
         Statement rows,
         trace_.prepare("SELECT s.id, s.thread_id, s.start_ns FROM thread t JOIN slice s ON "
                        "s.thread_id = t.id WHERE "
-                       "t.process_id = ? AND s.scope_how = 'none' AND s.kind <> 'backward'"));
+                       "t.process_id = ? AND s.scope_how = 'none' AND s.kind <> 'backward' AND "
+                       "s.category IS NOT 'unified_memory'"));
     rows.bindAll(processId);
     std::vector<std::pair<std::int64_t, std::int64_t>> heirs;
     for (;;) {

@@ -221,8 +221,25 @@ TEST_F(DeviceCalls, AndMarksOfManagedMemoryLieInWhatHoldsThem) {
   EXPECT_THAT(joined(kCalls),
               ElementsAre("step|-|0|0|-|none",
                           "copy|step|1|0|step|own",
-                          "fault|copy|2|0|step|own",
-                          "fault|copy|2|0|step|own"));
+                          "fault|copy|2|0|-|none",
+                          "fault|copy|2|0|-|none"));
+}
+
+// Nor of whoever waits for another thread's backward pass.
+TEST_F(DeviceCalls, OfManagedMemoryInheritNoScope) {
+  trace_.slice(other_, SliceKind::Backward, "backward", {0, 100});
+  model::Slice mark;
+  mark.threadId = main_;
+  mark.kind = SliceKind::Mark;
+  mark.category = kManagedMemory;
+  mark.nameId = trace_.name("fault");
+  mark.startNs = 30;
+  mark.durNs = 0;
+  trace_.add(mark);
+  call(main_, "copy", {40, 60}, 1);
+  EXPECT_THAT(
+      joined(kCalls),
+      ElementsAre("backward|-|0|0|-|none", "fault|-|0|0|-|none", "copy|-|0|0|backward|inherited"));
 }
 
 // Autograd's shape: the backward pass is open on one thread and launches on another.
