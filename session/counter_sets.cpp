@@ -1,5 +1,7 @@
 #include "session/counter_sets.h"
 
+#include "collector/wire/device_records.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,8 +10,6 @@
 
 namespace sonde::session {
 namespace {
-
-constexpr std::size_t kMostMetrics = 64;  // counter_groups.h
 
 // How busy the multiprocessors are, by what share of their warps, and with how many instructions.
 constexpr std::string_view kUtilization[] = {
@@ -25,8 +25,9 @@ constexpr std::string_view kUtilization[] = {
 // the time, and the occupancy.
 constexpr std::string_view kRoofline[] = {
     "gpu__time_duration.sum",
-    "dram__bytes_read.sum",
-    "dram__bytes_write.sum",
+    // A bar: the first that the chip has, as GB202's kin has the second.
+    "dram__bytes_read.sum|dram__bytes_op_read.sum",
+    "dram__bytes_write.sum|dram__bytes_op_write.sum",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "sm__sass_thread_inst_executed_op_fadd_pred_on.sum",
     "sm__sass_thread_inst_executed_op_fmul_pred_on.sum",
@@ -107,10 +108,11 @@ Result<std::string> counterMetrics(std::string_view wanted) {
       break;
     wanted.remove_prefix(comma + 1);
   }
-  if (list.metrics().size() > kMostMetrics)
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("--counters: {} metrics, of at most {}", list.metrics().size(), kMostMetrics)};
+  if (list.metrics().size() > wire::kMostDeviceMetrics)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--counters: {} metrics, of at most {}",
+                             list.metrics().size(),
+                             wire::kMostDeviceMetrics)};
   return fmt::format("{}", fmt::join(list.metrics(), ","));
 }
 

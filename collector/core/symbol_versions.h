@@ -14,6 +14,7 @@ SONDE_OLD_SYMBOL(dlclose);
 SONDE_OLD_SYMBOL(dlsym);
 SONDE_OLD_SYMBOL(dlvsym);
 SONDE_OLD_SYMBOL(dlerror);
+SONDE_OLD_SYMBOL(pthread_create);
 SONDE_OLD_SYMBOL(pthread_key_create);
 SONDE_OLD_SYMBOL(pthread_mutex_timedlock);
 SONDE_OLD_SYMBOL(pthread_mutex_trylock);

@@ -159,6 +159,9 @@ struct DeviceMetric {
   std::uint32_t reserved;
 };
 
+// How many metrics a process may be asked for.
+inline constexpr std::uint32_t kMostDeviceMetrics = 64;
+
 static_assert(sizeof(DeviceMetric) == 40);
 static_assert(sizeof(DeviceCall) == 40 && sizeof(Kernel) == 104 && sizeof(DeviceCopy) == 56);
 static_assert(sizeof(DeviceSync) == 40 && sizeof(DeviceMemory) == 72);

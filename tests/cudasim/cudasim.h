@@ -18,21 +18,24 @@
  * - CUDASIM_DROP_EVERY=N: CUPTI drops, and counts, every N-th record
  * - CUDASIM_NO_UNIFIED_MEMORY=1: CUPTI cannot count unified memory
  * - CUDASIM_CORRELATION=N: CUPTI's first correlation is N + 1
+ * - CUDASIM_NESTED_CALLS=1: cudaLaunchKernel calls cuLaunchKernel
  * - CUDASIM_RANGE_ERROR=N: what cuptiRangeProfilerEnable gives; 35, insufficient privileges,
  *   is what it gives users who may not read counters
+ * - CUDASIM_OTHER_CHIP=1: devices but the first are of another chip, which has other metrics
  * - CUDASIM_COUNTERS_PER_PASS=N: counters of sm__ and smsp__ that a pass has room for, 4 without it
  *
  * CUPTI's range profiler (cuptiRangeProfiler…, and of cuptiProfiler… and cuptiProfilerHost… what it
- * needs) has user ranges, user replay and one nesting level; the chip is "sim100". A range's value
- * is the sum over the kernels, nodes of graphs too, that began on its context's device between push
- * and pop, whoever launched them: without a synchronisation before each, a kernel is not of the
- * range that launched it. Counters follow from a kernel's grid, block and duration
- * (core/counters.h), metrics and passes from counters (cupti/metrics.h). Once a range profiler was
- * started, kernels in the truth have "counters":{"sm__cycles_active.sum":N,…}. The n-th range of a
- * name in each pass is one range of the image; a metric whose counters are not all collected is
- * NaN. A range's name is the caller's until its next call. A wrong parameter is
- * CUPTI_ERROR_INVALID_PARAMETER, a wrong order CUPTI_ERROR_INVALID_OPERATION, anything before
- * cuptiProfilerInitialize CUPTI_ERROR_NOT_INITIALIZED, even where CUPTI would let it pass.
+ * needs) has user ranges, user replay and one nesting level; the chip is "sim100", or "sim200". A
+ * range's value is the sum over the kernels, nodes of graphs too, that began on its context's
+ * device between push and pop, whoever launched them: without a synchronisation before each, a
+ * kernel is not of the range that launched it. Time and cycles elapsed are those between push and
+ * pop. Counters follow from a kernel's grid, block and duration (core/counters.h), metrics and
+ * passes from counters (cupti/metrics.h). Once a range profiler was started, kernels in the truth
+ * have "counters":{"sm__cycles_active.sum":N,…}. The n-th range of a name in each pass is one range
+ * of the image; a metric whose counters are not all collected is NaN. A range's name is the
+ * caller's until its next call. A wrong parameter is CUPTI_ERROR_INVALID_PARAMETER, a wrong order
+ * CUPTI_ERROR_INVALID_OPERATION, anything before cuptiProfilerInitialize
+ * CUPTI_ERROR_NOT_INITIALIZED, even where CUPTI would let it pass.
  *
  * What differs from a real device: no code runs and no bytes move; the default stream is a stream
  * like others and never waits for them; a captured stream is captured alone, and of the
@@ -59,6 +62,10 @@ struct CUfunc_st;
 const void* cudasimKernel(const char* mangledName, uint64_t durationNs);
 /* The same for cuLaunchKernel: a CUfunction. */
 struct CUfunc_st* cudasimFunction(const char* mangledName, uint64_t durationNs);
+/* A kernel that waits for the host, and for one stream what is behind it; until cudasimRelease(),
+ * or for an hour. */
+const void* cudasimHeldKernel(const char* mangledName);
+void cudasimRelease(void);
 /* As when its module is unloaded: CUPTI's pointers to its name now point to other bytes. */
 void cudasimUnload(const void* kernel);
 
@@ -69,8 +76,10 @@ void cudasimNextDuration(uint64_t durationNs);
  * unified memory counters. */
 void cudasimTouchManaged(void* address, size_t bytes, int byDevice);
 
-/* The driver compiles PTX for so long: CUPTI's JIT record. */
+/* The driver compiles PTX for so long, now, or in the calling thread's next launch: CUPTI's JIT
+ * record. */
 void cudasimCompile(uint64_t durationNs);
+void cudasimCompileAtLaunch(uint64_t durationNs);
 
 /* Everything that has happened is in the truth file: for programs that end by _exit or a signal. */
 void cudasimFlushTruth(void);

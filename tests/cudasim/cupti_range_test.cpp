@@ -16,7 +16,9 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr const char* kInst = "smsp__inst_executed.sum";
-constexpr const char* kTime = "gpu__time_duration.sum";
+constexpr const char* kTime = "sim__kernel_time.sum";
+constexpr const char* kRangeTime = "gpu__time_duration.sum";
+constexpr const char* kElapsed = "sm__cycles_elapsed.sum";
 constexpr const char* kWarpsPct = "sm__warps_active.avg.pct_of_peak_sustained_active";
 constexpr const char* kCyclesPct = "smsp__cycles_active.avg.pct_of_peak_sustained_elapsed";
 constexpr const char* kTwoPasses = "sim__two_passes.sum";
@@ -103,7 +105,6 @@ TEST_F(CuptiRange, EveryMetricFollowsFromTheTruth) {
     const std::vector<const char*> sums = {kInst,
                                            kTime,
                                            "sm__cycles_active.sum",
-                                           "sm__cycles_elapsed.sum",
                                            "sm__warps_active.sum",
                                            "sm__inst_executed_pipe_tensor.sum",
                                            "dram__bytes_read.sum",
@@ -117,10 +118,8 @@ TEST_F(CuptiRange, EveryMetricFollowsFromTheTruth) {
                                            "sm__sass_thread_inst_executed_op_dadd_pred_on.sum",
                                            "sm__sass_thread_inst_executed_op_dmul_pred_on.sum",
                                            "sm__sass_thread_inst_executed_op_dfma_pred_on.sum"};
-    std::vector<const char*> metrics = sums;
-    metrics.push_back(kCyclesPct);
     RangeClient range;
-    OK(range.prepare(context(0), metrics));
+    OK(range.prepare(context(0), sums));
     EXPECT_EQ(range.passes, 3U) << "nine of sass, three a pass";
     for (size_t pass = 0; pass < range.passes; ++pass) {
       OK(range.start());
@@ -135,9 +134,27 @@ TEST_F(CuptiRange, EveryMetricFollowsFromTheTruth) {
       EXPECT_THAT(range.values(metric), ElementsAre(truthOf("measured", metric))) << metric;
       EXPECT_GT(truthOf("measured", metric), 0) << metric;
     }
+  });
+}
+
+TEST_F(CuptiRange, TimeAndCyclesElapsedAreOfTheRangeAndItsIdleParts) {
+  inProcess({}, [&] {
+    RangeClient range;
+    OK(range.prepare(context(0), {kRangeTime, kElapsed, kCyclesPct}));
+    OK(range.start());
+    OK(range.push("all"));
+    launch(nullptr, "measured", 3'000'000);
+    CU(cuCtxSynchronize());
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    OK(range.pop());
+    OK(range.stop());
+    OK(range.decode());
+    const double elapsed = range.values(kElapsed).at(0);
+    EXPECT_GE(range.values(kRangeTime).at(0), 5e6);
+    EXPECT_EQ(elapsed, 2 * 132 * range.values(kRangeTime).at(0));
     EXPECT_THAT(range.values(kCyclesPct),
                 ElementsAre(DoubleEq(100 * truthOf("measured", "smsp__cycles_active.sum") /
-                                     truthOf("measured", "smsp__cycles_elapsed.sum"))));
+                                     (4 * elapsed))));
   });
 }
 
@@ -230,10 +247,9 @@ TEST_F(CuptiRange, PassesFollowFromTheCountersThatMetricsNeed) {
   inProcess({}, [&] {
     OK(RangeClient().initialise());
     const char* const active = "sm__cycles_active.sum";
-    const char* const elapsed = "sm__cycles_elapsed.sum";
     EXPECT_EQ(passesOf({kWarpsPct, kCyclesPct}), 1U);
     EXPECT_EQ(passesOf({kWarpsPct, kCyclesPct, active}), 1U) << "it is one of the percentage's";
-    EXPECT_EQ(passesOf({kWarpsPct, kCyclesPct, elapsed}), 2U);
+    EXPECT_EQ(passesOf({kWarpsPct, kCyclesPct, kElapsed}), 2U);
     EXPECT_EQ(passesOf({kWarpsPct, kCyclesPct, kTime}), 1U);
     EXPECT_EQ(passesOf({"dram__bytes_read.sum", "dram__bytes_write.sum", kWarpsPct}), 1U);
     EXPECT_EQ(passesOf({"sm__sass_thread_inst_executed_op_fadd_pred_on.sum",

@@ -8,24 +8,18 @@ import json
 import pathlib
 import unittest
 
-from run_support import SONDE, TARGETS, RunTest
+from cuda_support import VARIANTS, CudaTest, folder_of
+from run_support import TARGETS
 
-VARIANTS = ("12", "13")
+PER_NS = {"gpu__time_duration.sum": 1, "sm__cycles_elapsed.sum": 2 * 132}
 UTILIZATION = {"sm__warps_active.avg.pct_of_peak_sustained_active", "smsp__cycles_active.avg.pct_of_peak_sustained_elapsed",
                "smsp__inst_executed.sum", "sm__cycles_active.sum", "sm__warps_active.sum", "sm__cycles_elapsed.sum"}
 
 
-class CountersTest(RunTest):
-    def record(self, *arguments, counters="roofline", variant="13", status=0, **environment):
-        self.truth = self.folder / "truth.json"
-        self.truth.unlink(missing_ok=True)
-        result = self.run_sonde(
-            TARGETS / f"cuda_counted{variant}", *arguments,
-            options=("-f", "--cuda-graphs", "node", "--counters", counters), timeout=60, env={
-                "CUDASIM_TRUTH": str(self.truth), "SONDE_TEST_CLOCK": "0,0",
-                "LD_LIBRARY_PATH": str(TARGETS.parent / "cudasim" / f"cuda{variant}"), **environment})
-        self.assertEqual(result.returncode, status, result.stderr)
-        return result
+class CountersTest(CudaTest):
+    def record(self, *arguments, counters="roofline", variant="13", **keywords):
+        return super().record(TARGETS / f"cuda_counted{variant}", *arguments, variant=variant,
+                              options=("--cuda-graphs", "node", "--counters", counters), **keywords)
 
     def said(self):
         return [text for (text,) in
@@ -41,7 +35,8 @@ class CountersTest(RunTest):
                 continue
             scope = scopes[line["correlation"], line.get("graph_node", 0)]
             for metric, value in line.get("counters", {}).items():
-                sums[scope, line["device"], metric] += value
+                for name in {metric, metric.replace("bytes_", "bytes_op_")}:  # the latter on another chip
+                    sums[scope, line["device"], name] += value
         return sums
 
     def check_sums(self, operations="*"):
@@ -50,10 +45,19 @@ class CountersTest(RunTest):
                              f"AND operation GLOB '{operations}' GROUP BY slice_id, device, name")
         self.assertTrue(measured)
         for scope, device, metric, value in measured:
-            if "elapsed" in metric or "time" in metric:
-                continue  # a GPU counts these in idle parts of a stretch, too
-            self.assertEqual(value, expected[scope, device, metric], (scope, device, metric))
+            if metric not in PER_NS:
+                self.assertEqual(value, expected[scope, device, metric], (scope, device, metric))
+        self.check_times()
         return measured
+
+    def check_times(self):
+        """Time and cycles elapsed are those of a stretch's range, also where the device was idle in it."""
+        for metric, per_ns in PER_NS.items():
+            for device, in self.rows("SELECT DISTINCT device FROM v_device_metric"):
+                ranges = (line["ns"] for line in self.happened("range", traced=False) if line["device"] == device)
+                for value, in self.rows(f"SELECT value FROM v_device_metric WHERE name = '{metric}' AND device = {device} "
+                                        "ORDER BY start_ns"):
+                    self.assertIn(value / per_ns, ranges, "the next range of the device, or one after that")
 
 
 class Sums(CountersTest):
@@ -95,8 +99,19 @@ class Sums(CountersTest):
         self.record("8", "2")
         measured = self.check_sums()
         self.assertEqual({device for _, device, _, _ in measured}, {0, 1})
-        far = self.rows("SELECT DISTINCT device FROM v_device_metric WHERE operation = 'elsewhere' AND value > 0")
+        far = self.rows("SELECT DISTINCT device FROM v_device_metric WHERE operation = 'elsewhere' AND value > 0 "
+                        "AND name GLOB 'dram*'")
         self.assertEqual(far, [(1,)])
+
+    def test_devices_of_another_chip_are_measured_by_what_they_have(self):
+        self.record("8", "2", CUDASIM_OTHER_CHIP="1")
+        self.assertEqual(self.said(), ["sm__inst_executed_pipe_tensor.sum is not measured on device 1: this GPU does not "
+                                       "have it"])
+        self.check_sums()
+        self.assertEqual(self.rows("SELECT DISTINCT device, name FROM v_device_metric WHERE name GLOB 'dram*read*' OR name "
+                                   "GLOB '*tensor*' ORDER BY 1, 2"),
+                         [(0, "dram__bytes_read.sum"), (0, "sm__inst_executed_pipe_tensor.sum"),
+                          (1, "dram__bytes_op_read.sum")])
 
     def test_a_capture_is_not_broken(self):
         self.record("2")  # the second iteration captures; the program ends with 3 when that fails
@@ -112,9 +127,24 @@ class Ends(CountersTest):
         lost, = self.rows("SELECT sum(count) FROM v_loss WHERE probe = 'cuda' AND kind = 'device metric'")[0]
         stretches, = self.rows("SELECT count(DISTINCT start_ns) FROM device_metric")[0]
         self.assertEqual(stretches, 2048)
-        self.assertEqual(self.said(), ["of each iteration the first 2048 stretches are measured"])
+        self.assertEqual(self.said(), ["of an iteration 2048 stretches are measured, further ones in the next"])
         scopes = 1 + 1 + 1 + 1 + 1100  # train, forward, layer, backward, small
         self.assertEqual(stretches + lost, 2 * scopes - 1, "a stretch begins with each begin and each end")
+
+    def test_iterations_measure_different_stretches_where_there_are_more_than_a_pass_has_room_for(self):
+        self.record("4", "1", "1100", counters="sm__cycles_active.sum,dram__bytes_read.sum,sm__warps_active.sum,"
+                    "smsp__inst_executed.sum", CUDASIM_COUNTERS_PER_PASS="1")
+        self.check_sums("small")
+        small = self.rows("SELECT i.number, count(DISTINCT m.slice_id), min(m.name), max(m.name) FROM iteration i JOIN "
+                          "v_device_metric m ON m.start_ns >= i.start_ns AND m.start_ns < i.start_ns + i.dur_ns WHERE "
+                          "m.operation = 'small' AND m.name GLOB 's*' GROUP BY 1")
+        in_all = dict.fromkeys(range(4), 0)
+        in_all.update({number: count for number, count, _, _ in small})
+        for first in (0, 2):  # iterations are not quite alike
+            self.assertAlmostEqual(in_all[first] + in_all[first + 1], 1100, delta=4)
+        self.assertTrue(0 < in_all[1] < in_all[0] and 0 < in_all[3] < in_all[2], in_all)
+        self.assertEqual(small[0][2:], small[1][2:], "one group until all stretches had their turn")
+        self.assertNotEqual(small[1][2:], small[2][2:])
 
     def test_without_permission_the_job_runs_and_the_trace_says_why(self):
         self.record("3", CUDASIM_RANGE_ERROR="35")
@@ -127,8 +157,8 @@ class Ends(CountersTest):
         self.record("3", counters="sm__cycles_active.sum,sm__nonsense.sum,sim__two_passes.sum")
         self.check_sums()
         self.assertEqual(sorted(self.said()), [
-            "sim__two_passes.sum is not measured: it needs more than one pass",
-            "sm__nonsense.sum is not measured: this GPU does not have it"])
+            "sim__two_passes.sum is not measured on device 0: it needs more than one pass",
+            "sm__nonsense.sum is not measured on device 0: this GPU does not have it"])
 
     def test_without_iterations_the_trace_says_so(self):
         self.record("0")
@@ -138,7 +168,7 @@ class Ends(CountersTest):
     def test_nothing_is_asked_of_a_process_without_the_option(self):
         self.truth = self.folder / "truth.json"
         result = self.run_sonde(TARGETS / "cuda_counted13", "2", options=("-f",), timeout=60, env={
-            "CUDASIM_TRUTH": str(self.truth), "LD_LIBRARY_PATH": str(TARGETS.parent / "cudasim" / "cuda13")})
+            "CUDASIM_TRUTH": str(self.truth), "LD_LIBRARY_PATH": str(folder_of("13"))})
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn('"counters"', self.truth.read_text())
         self.assertEqual(self.said(), [])
@@ -189,6 +219,34 @@ class Ends(CountersTest):
         self.record("4", "1", "0", "steal")
         self.check_sums()
 
+    def test_a_capture_whose_stream_goes_holds_nothing_up(self):
+        self.record("5", "1", "0", "abandon")
+        self.assertEqual(self.measured_iterations(), list(range(5)))
+        self.check_sums()
+
+    def test_a_broken_capture_that_nobody_ends_costs_one_iteration(self):
+        self.record("6", "1", "0", "break")
+        self.assertEqual(self.measured_iterations(), [0, 1, 3, 4, 5])
+        self.check_sums()
+        lost, = self.rows("SELECT sum(count) FROM v_loss WHERE kind = 'device metric' AND reason = 'unbalanced'")[0]
+        self.assertGreater(lost, 0)
+
+    STUCK = ("not measured from here on: a device was not done after 5 s: see docs/probes/cuda.md, Hardware counters")
+
+    def test_a_kernel_that_waits_for_the_host_holds_the_job_up_once(self):
+        self.record("6", "1", "0", "stuck")
+        self.assertEqual(self.said(), [self.STUCK])
+        self.assertEqual(self.measured_iterations(), [0, 1])
+        self.check_sums()
+        kernels = self.rows("SELECT count(*) FROM v_kernel WHERE name = 'optimizer' AND dur_ns IS NOT NULL")
+        self.assertEqual(kernels, [(6,)], "the job goes on")
+
+    def test_a_context_goes_while_its_device_is_waited_for(self):
+        self.record("6", "1", "0", "vanish")
+        self.assertEqual(self.said(), ["not measured from here on: a CUDA context went while it was measured"])
+        self.assertEqual(self.measured_iterations(), [0, 1])
+        self.check_sums()
+
     def test_an_iteration_that_never_ends_is_named(self):
         self.record("4", "1", "0", "unfinished")
         self.assertEqual(self.measured_iterations(), [0, 1])
@@ -205,13 +263,13 @@ class Ends(CountersTest):
     def test_no_metric_at_all_is_said(self):
         self.record("4", counters="sm__nonsense.sum")
         self.assertEqual(sorted(self.said()), ["not measured: none of the metrics can be measured here",
-                                               "sm__nonsense.sum is not measured: this GPU does not have it"])
+                                               "sm__nonsense.sum is not measured on device 0: this GPU does not have it"])
 
     def test_python_goes_on_while_the_device_is_waited_for(self):
         result = self.run_sonde(
             "/usr/bin/python3", pathlib.Path(__file__).resolve().parent.parent / "targets" / "cuda_waiting.py", "13",
             options=("-f", "--counters", "sm__cycles_active.sum"), timeout=60,
-            env={"LD_LIBRARY_PATH": str(TARGETS.parent / "cudasim" / "cuda13")})
+            env={"LD_LIBRARY_PATH": str(folder_of("13"))})
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreater(int(result.stdout), 5, "the other thread counts some 100 times")
         self.assertEqual(self.measured_iterations(), [0])

@@ -36,7 +36,7 @@ class CudaTest(RunTest):
 
     def epoch(self):
         """What is added to a tick to make a time of the trace: the same for all, so that of one call."""
-        correlation, ns = self.rows("SELECT correlation_id, start_ns FROM slice WHERE kind = 'api' LIMIT 1")[0]
+        correlation, ns = self.rows("SELECT correlation_id, start_ns FROM slice WHERE category = 'cuda_runtime' LIMIT 1")[0]
         call, = (line for line in self.happened("runtime") if line["correlation"] == correlation)
         return ns - call["start"]
 

@@ -183,9 +183,13 @@ SAME_FIELD(ExternalCorrelationRecord,
 SAME_FIELD(JitRecord, start, CUpti_ActivityJit2, start);
 SAME_FIELD(JitRecord, end, CUpti_ActivityJit2, end);
 SAME_FIELD(JitRecord, correlationId, CUpti_ActivityJit2, correlationId);
+SAME_FIELD(JitRecord, threadId, CUpti_ActivityJit2, threadId);
 SAME_FIELD(CallbackData, callbackSite, CUpti_CallbackData, callbackSite);
 SAME_FIELD(CallbackData, functionReturnValue, CUpti_CallbackData, functionReturnValue);
+SAME_FIELD(CallbackData, functionParams, CUpti_CallbackData, functionParams);
+SAME_FIELD(CallbackData, context, CUpti_CallbackData, context);
 SAME_FIELD(ResourceData, context, CUpti_ResourceData, context);
+SAME_FIELD(ResourceData, stream, CUpti_ResourceData, resourceHandle.stream);
 
 SAME_NUMBER(Kind::Memcpy, CUPTI_ACTIVITY_KIND_MEMCPY);
 SAME_NUMBER(Kind::Memset, CUPTI_ACTIVITY_KIND_MEMSET);
@@ -209,7 +213,7 @@ SAME_NUMBER(MemoryPoolOperation::Trim, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE
 SAME_NUMBER(MemoryPoolType::Imported, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED);
 SAME_NUMBER(UnifiedMemoryConfig::kAllDevices,
             CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES);
-SAME_NUMBER(kInitFinished, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+SAME_NUMBER(kStreamDestroyStarting, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
 SAME_NUMBER(UnifiedMemoryKind::RemoteMap, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP);
 SAME_NUMBER(UnifiedMemoryKind::BytesBetweenDevices,
             CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD);

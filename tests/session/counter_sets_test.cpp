@@ -28,7 +28,7 @@ TEST(CounterSets, UtilizationIsRlScopesSix) {
 TEST(CounterSets, RooflineHasOperationsTrafficAndOccupancy) {
   EXPECT_THAT(metricsOf("roofline"),
               AllOf(HasSubstr("op_ffma_pred_on.sum"),
-                    HasSubstr("dram__bytes_read.sum"),
+                    HasSubstr("dram__bytes_read.sum|dram__bytes_op_read.sum,"),
                     HasSubstr("gpu__time_duration.sum"),
                     HasSubstr("sm__warps_active.avg.pct")));
 }

@@ -10,6 +10,10 @@
 //   unfinished  the process ends
 //   handler     it ends in a signal handler, while the device is waited for
 //   steal       a capture is ended that never began, while another goes on
+//   abandon     a stream is destroyed while it is captured
+//   break       a capture is broken, and never ended
+//   stuck       a kernel waits for what the measured thread does next
+//   vanish      the device is reset by another thread, while such a kernel is waited for
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
@@ -20,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -177,6 +182,46 @@ void endAnotherCapture() {
   check(cudaStreamEndCapture(gStream, &graph));
 }
 
+void beginCapture(cudaStream_t* stream) {
+  check(cudaStreamCreate(stream));
+  check(cudaStreamBeginCapture(*stream, cudaStreamCaptureModeRelaxed));
+}
+
+void abandonCapture() {
+  cudaStream_t other = nullptr;
+  beginCapture(&other);
+  check(cudaStreamDestroy(other));
+}
+
+void breakCapture() {
+  cudaStream_t other = nullptr;
+  beginCapture(&other);
+  if (cudaDeviceSynchronize() == cudaSuccess)
+    std::exit(6);
+}
+
+void launchHeld() {
+  const Scope scope(SONDE_OPERATION, "held");
+  check(cudaLaunchKernel(cudasimHeldKernel("held"), dim3{1}, dim3{64}, nullptr, 0, gStream));
+}
+
+void waitInVain() {
+  launchHeld();
+  cudasimRelease();
+}
+
+void vanish() {
+  std::thread other([] {
+    check(cudaSetDevice(0));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    check(cudaDeviceReset());
+  });
+  launchHeld();
+  cudasimRelease();
+  other.join();
+  check(cudaStreamCreate(&gStream));
+}
+
 void happen(const std::string& event) {
   if (event == "client")
     subscribe();
@@ -190,6 +235,14 @@ void happen(const std::string& event) {
     exitInHandler();
   else if (event == "steal")
     endAnotherCapture();
+  else if (event == "abandon")
+    abandonCapture();
+  else if (event == "break")
+    breakCapture();
+  else if (event == "stuck")
+    waitInVain();
+  else if (event == "vanish")
+    vanish();
   else if (event == "unfinished")
     std::exit(0);
 }

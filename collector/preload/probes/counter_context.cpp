@@ -1,10 +1,5 @@
 #include "collector/preload/probes/counter_context.h"
 
-#include "collector/core/symbol_versions.h"
-#include "collector/preload/probes/symbol_binder.h"
-
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstdlib>
 
@@ -23,7 +18,9 @@ class Current {
  public:
   Current(const Driver& driver, void* context) noexcept : driver_(driver) {
     driver.currentContext(&before_);
-    changed_ = before_ != context && driver.setContext(context) == 0;
+    isCurrent_ = before_ == context;
+    changed_ = !isCurrent_ && driver.setContext(context) == 0;
+    isCurrent_ = isCurrent_ || changed_;
   }
   ~Current() noexcept {
     if (changed_)
@@ -32,11 +29,16 @@ class Current {
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
 
+  explicit operator bool() const noexcept { return isCurrent_; }
+
  private:
   const Driver& driver_;
   void* before_ = nullptr;
+  bool isCurrent_ = false;
   bool changed_ = false;
 };
+
+constexpr CounterFailure kNotCurrent{Status::Unknown, "cuCtxSetCurrent"};
 
 cupti::RangeCommand commandTo(cupti::RangeObject* object) noexcept {
   auto command = parameters<cupti::RangeCommand>();
@@ -46,19 +48,10 @@ cupti::RangeCommand commandTo(cupti::RangeObject* object) noexcept {
 
 }  // namespace
 
-bool bindDriver(Driver& driver, const char*& missing) noexcept {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-  missing = "libcuda.so.1";
-  if (library == nullptr)
-    return false;
-  const SymbolBinder one{library, missing};
-  return one("cuCtxGetCurrent", driver.currentContext) &&
-         one("cuCtxSetCurrent", driver.setContext) && one("cuCtxSynchronize", driver.synchronize) &&
-         one("cuCtxGetDevice", driver.contextDevice);
-}
-
-CounterFailure CounterContext::enable(const CounterApi& api, const MetricNames& wanted) noexcept {
+CounterFailure CounterContext::enable(const CounterApi& api, const WantedMetrics& wanted) noexcept {
   const Current current(api.driver, handle_);
+  if (!current)
+    return kNotCurrent;
   int device = 0;
   if (api.driver.contextDevice(&device) != 0)
     return failure(Status::Unknown, "cuCtxGetDevice");
@@ -114,6 +107,8 @@ CounterFailure CounterContext::begin(const CounterApi& api, std::uint64_t turn) 
   if (plan_.count == 0)
     return {};
   const Current current(api.driver, handle_);
+  if (!current)
+    return kNotCurrent;
   MetricGroup& group = plan_.groups[turn % plan_.count];
   if (const CounterFailure failed = prepareData(api, group))
     return failed;
@@ -126,12 +121,25 @@ CounterFailure CounterContext::begin(const CounterApi& api, std::uint64_t turn) 
   return {};
 }
 
-CounterFailure CounterContext::open(const CounterApi& api, std::uint32_t range) noexcept {
+CounterFailure CounterContext::settle(const CounterApi& api, DeviceWait& wait) noexcept {
+  const Waited waited = wait.wait(api.driver, handle_);
+  if (waited == Waited::Done)
+    return {};
+  return {Status::Unknown,
+          waited == Waited::NoThread ? "pthread_create" : "cuCtxSynchronize",
+          waited == Waited::TooLong || waited == Waited::GivenUp};
+}
+
+CounterFailure CounterContext::open(const CounterApi& api,
+                                    DeviceWait& wait,
+                                    std::uint32_t range) noexcept {
   if (group_ == nullptr)
     return {};
+  if (const CounterFailure failed = settle(api, wait))
+    return failed;
   const Current current(api.driver, handle_);
-  if (api.driver.synchronize() != 0)
-    return failure(Status::Unknown, "cuCtxSynchronize");
+  if (!current)
+    return kNotCurrent;
   char name[16];
   std::snprintf(name, sizeof name, "%u", range);
   auto push = parameters<cupti::RangePush>();
@@ -142,12 +150,14 @@ CounterFailure CounterContext::open(const CounterApi& api, std::uint32_t range) 
   return failure(status, "cuptiRangeProfilerPushRange");
 }
 
-CounterFailure CounterContext::close(const CounterApi& api) noexcept {
+CounterFailure CounterContext::close(const CounterApi& api, DeviceWait& wait) noexcept {
   if (!isOpen_)
     return {};
+  if (const CounterFailure failed = settle(api, wait))
+    return failed;
   const Current current(api.driver, handle_);
-  if (api.driver.synchronize() != 0)
-    return failure(Status::Unknown, "cuCtxSynchronize");
+  if (!current)
+    return kNotCurrent;
   isOpen_ = false;
   auto pop = commandTo(object_);
   return failure(api.profiler.rangePop(&pop), "cuptiRangeProfilerPopRange");
@@ -168,15 +178,15 @@ CounterFailure CounterContext::evaluate(const CounterApi& api, TakeValue take) n
     range.delimiter = "/";
     if (const Status status = api.profiler.rangeInfo(&range); status != Status::Success)
       return failure(status, "cuptiRangeProfilerCounterDataGetRangeInfo");
-    auto values_of = parameters<cupti::Evaluate>();
-    values_of.host = group_->host;
-    values_of.data = data_.bytes;
-    values_of.dataBytes = data_.size;
-    values_of.range = at;
-    values_of.names = group_->metrics.names;
-    values_of.count = group_->metrics.count;
-    values_of.values = values;
-    if (const Status status = api.profiler.evaluate(&values_of); status != Status::Success)
+    auto request = parameters<cupti::Evaluate>();
+    request.host = group_->host;
+    request.data = data_.bytes;
+    request.dataBytes = data_.size;
+    request.range = at;
+    request.names = group_->metrics.names;
+    request.count = group_->metrics.count;
+    request.values = values;
+    if (const Status status = api.profiler.evaluate(&request); status != Status::Success)
       return failure(status, "cuptiProfilerHostEvaluateToGpuValues");
     const auto number = static_cast<std::uint32_t>(std::strtoul(range.name, nullptr, 10));
     for (std::uint32_t metric = 0; metric < group_->metrics.count; ++metric)
@@ -191,6 +201,8 @@ CounterFailure CounterContext::finish(const CounterApi& api,
   if (group_ == nullptr)
     return {};
   const Current current(api.driver, handle_);
+  if (!current)
+    return kNotCurrent;
   auto stop = parameters<cupti::RangeStop>();
   stop.object = object_;
   if (const Status status = api.profiler.rangeStop(&stop); status != Status::Success)
@@ -210,9 +222,9 @@ void CounterContext::drop(const CounterApi& api) noexcept {
     return;
   const Current current(api.driver, handle_);
   auto command = commandTo(object_);
-  if (isOpen_)
+  if (current && isOpen_)
     api.profiler.rangePop(&command);
-  if (group_ != nullptr) {
+  if (current && group_ != nullptr) {
     auto stop = parameters<cupti::RangeStop>();
     stop.object = object_;
     api.profiler.rangeStop(&stop);
@@ -226,7 +238,8 @@ void CounterContext::abandon(const CounterApi& api) noexcept {
   if (object_ != nullptr) {
     const Current current(api.driver, handle_);
     auto command = commandTo(object_);
-    api.profiler.rangeDisable(&command);
+    if (current)
+      api.profiler.rangeDisable(&command);
   }
   forget(api);
 }

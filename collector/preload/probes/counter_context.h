@@ -5,22 +5,14 @@
 #pragma once
 
 #include "collector/preload/probes/counter_groups.h"
+#include "collector/preload/probes/cuda_driver.h"
+#include "collector/preload/probes/device_wait.h"
 
 #include <cstdint>
 
 namespace sonde::preload::cuda {
 
 inline constexpr std::uint32_t kMostRanges = 2048;  // in a pass
-
-// The functions of the CUDA driver that collecting needs.
-struct Driver {
-  int (*currentContext)(void** context);
-  int (*setContext)(void* context);
-  int (*synchronize)();
-  int (*contextDevice)(int* device);
-};
-// False: the driver lacks one of them, whose name is then in `missing`.
-bool bindDriver(Driver& driver, const char*& missing) noexcept;
 
 struct CounterApi {
   cupti::ProfilerApi profiler;
@@ -42,14 +34,15 @@ class CounterContext {
   void* handle() const noexcept { return handle_; }
   void use(void* handle) noexcept { handle_ = handle; }
   const GroupPlan& plan() const noexcept { return plan_; }
+  std::uint32_t device() const noexcept { return device_; }  // of one that is enabled
   bool isEnabled() const noexcept { return object_ != nullptr; }
 
-  CounterFailure enable(const CounterApi& api, const MetricNames& wanted) noexcept;
+  CounterFailure enable(const CounterApi& api, const WantedMetrics& wanted) noexcept;
   // The pass collects group number `turn` (modulo their number). Without groups nothing.
   CounterFailure begin(const CounterApi& api, std::uint64_t turn) noexcept;
   // Waits for all that the context has been given, so that a range has its own work alone.
-  CounterFailure open(const CounterApi& api, std::uint32_t range) noexcept;
-  CounterFailure close(const CounterApi& api) noexcept;
+  CounterFailure open(const CounterApi& api, DeviceWait& wait, std::uint32_t range) noexcept;
+  CounterFailure close(const CounterApi& api, DeviceWait& wait) noexcept;
   // `lost`: ranges for which CUPTI had no room.
   CounterFailure finish(const CounterApi& api, TakeValue take, std::uint64_t& lost) noexcept;
   // Ends the pass that is under way without its values.
@@ -60,6 +53,7 @@ class CounterContext {
   void forget(const CounterApi& api) noexcept;
 
  private:
+  CounterFailure settle(const CounterApi& api, DeviceWait& wait) noexcept;
   CounterFailure prepareData(const CounterApi& api, MetricGroup& group) noexcept;
   CounterFailure setConfig(const CounterApi& api, const MetricGroup& group) noexcept;
   CounterFailure evaluate(const CounterApi& api, TakeValue take) noexcept;

@@ -13,8 +13,16 @@ void CounterContexts::split(const char* names) noexcept {
   char* rest = nullptr;
   for (char* name = strtok_r(text_, ",", &rest); name != nullptr;
        name = strtok_r(nullptr, ",", &rest)) {
-    if (wanted_.count < kMostMetrics)
-      wanted_.names[wanted_.count++] = name;
+    if (wanted_.count == kMostMetrics)
+      return;
+    WantedMetric& metric = wanted_.metrics[wanted_.count++];
+    metric.isOptional = *name == '?';
+    metric.name = name + (metric.isOptional ? 1 : 0);
+    char* const bar = std::strchr(name, '|');
+    if (bar == nullptr)
+      continue;
+    *bar = '\0';
+    metric.instead = bar + 1;
   }
 }
 
@@ -75,12 +83,19 @@ void* CounterContexts::nextArrival() noexcept {
   return nullptr;
 }
 
-void CounterContexts::sayRefused(const GroupPlan& plan) noexcept {
-  if (hasSaidRefused_)
+// Devices of one machine need not be alike; contexts of one device are.
+void CounterContexts::sayRefused(const CounterContext& context) noexcept {
+  const GroupPlan& plan = context.plan();
+  const std::uint64_t bit = std::uint64_t{1} << context.device() % 64;
+  if ((saidRefused_ & bit) != 0)
     return;
-  hasSaidRefused_ = true;
+  saidRefused_ |= bit;
   for (std::uint32_t at = 0; at < plan.refusedCount; ++at)
-    sayFact(kCounterFact, "%s is not measured: %s", plan.refused[at].metric, plan.refused[at].why);
+    sayFact(kCounterFact,
+            "%s is not measured on device %u: %s",
+            plan.refused[at].metric,
+            context.device(),
+            plan.refused[at].why);
 }
 
 CounterFailure CounterContexts::initialize() noexcept {
@@ -97,11 +112,12 @@ CounterFailure CounterContexts::initialize() noexcept {
 CounterFailure CounterContexts::enable(CounterContext& context) noexcept {
   const CounterFailure failed = context.enable(api_, wanted_);
   if (!failed)
-    sayRefused(context.plan());
+    sayRefused(context);
   if (!failed || !isAnyEnabled())
     return failed;
   sayFact(kCounterFact,
-          "a further CUDA context is not measured: CUPTI answers %s (%d) to %s",
+          "a further CUDA context, of device %u, is not measured: CUPTI answers %s (%d) to %s",
+          context.device(),
           textOf(failed.status),
           static_cast<int>(failed.status),
           failed.function);
@@ -155,11 +171,11 @@ CounterFailure CounterContexts::begin(std::uint64_t turn) noexcept {
 }
 
 CounterFailure CounterContexts::open(std::uint32_t range) noexcept {
-  return inEach([&](CounterContext& context) noexcept { return context.open(api_, range); });
+  return inEach([&](CounterContext& context) noexcept { return context.open(api_, wait_, range); });
 }
 
 CounterFailure CounterContexts::close() noexcept {
-  return inEach([&](CounterContext& context) noexcept { return context.close(api_); });
+  return inEach([&](CounterContext& context) noexcept { return context.close(api_, wait_); });
 }
 
 CounterFailure CounterContexts::finish(TakeValue take, std::uint64_t& lost) noexcept {

@@ -1,7 +1,7 @@
 // All CUDA contexts of the process as the hardware counters see them: those that have come are
 // prepared before the next pass, and each pass is in all of them.
 //
-// Within cuda_counters.cpp's lock, but for arrive() and leave().
+// Within cuda_counters.cpp's lock, but for arrive(), leave() and giveUp().
 #pragma once
 
 #include "collector/preload/probes/counter_context.h"
@@ -18,7 +18,9 @@ class CounterContexts {
  public:
   constexpr CounterContexts() noexcept = default;
 
-  // `names` with commas between them, kept. False: what is missing has been said.
+  // `names` with commas between them, kept. One that begins with a question mark is not missed
+  // where the GPU lacks it; of two with a bar between them the second is for GPUs without the
+  // first. False: what is missing has been said.
   bool use(void* library, const cupti::Api& cupti, const char* names) noexcept;
 
   // A context came. Any thread, inside the driver: the lock, whose holder may wait for the driver,
@@ -40,18 +42,21 @@ class CounterContexts {
   CounterFailure finish(TakeValue take, std::uint64_t& lost) noexcept;
   void drop() noexcept;
   void abandonAll() noexcept;
+  // Whoever waits for a device waits no more, and calls nothing of CUPTI.
+  void giveUp() noexcept { wait_.giveUp(); }
 
+  const Driver& driver() const noexcept { return api_.driver; }
   const char* textOf(cupti::Status status) const noexcept;
 
  private:
   static constexpr std::uint32_t kMostContexts = 16;
-  static constexpr std::size_t kMostNameBytes = 8 * 1024;
+  static constexpr std::size_t kMostNameBytes = std::size_t{8} * 1024;
 
   void split(const char* names) noexcept;
   CounterFailure initialize() noexcept;
   CounterFailure enable(CounterContext& context) noexcept;
   void* nextArrival() noexcept;
-  void sayRefused(const GroupPlan& plan) noexcept;
+  void sayRefused(const CounterContext& context) noexcept;
   template <typename Step>
   CounterFailure inEach(Step step) noexcept;
 
@@ -59,10 +64,11 @@ class CounterContexts {
   CounterContext contexts_[kMostContexts]{};
   CounterApi api_{};
   const cupti::Api* cupti_ = nullptr;
-  MetricNames wanted_{};
+  WantedMetrics wanted_{};
   char text_[kMostNameBytes]{};
+  DeviceWait wait_;
   bool isInitialized_ = false;
-  bool hasSaidRefused_ = false;
+  std::uint64_t saidRefused_ = 0;  // a bit for each device
 };
 
 }  // namespace sonde::preload::cuda

@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 namespace sonde::preload::cuda {
 namespace {
 
@@ -86,26 +88,43 @@ std::size_t configure(const ProfilerApi& api, MetricGroup& group) noexcept {
   return api.numberOfPasses(&number) == Status::Success ? number.passes : 0;
 }
 
+// The passes that a metric needs by itself; 0: the chip does not have it. One that is unknown
+// spoils the host object for others.
+CounterFailure passesOf(const ProfilerApi& api,
+                        const Chip& chip,
+                        const char* metric,
+                        std::size_t& passes) noexcept {
+  MetricGroup alone;
+  alone.metrics.names[alone.metrics.count++] = metric;
+  if (const CounterFailure failed = makeHost(api, chip, alone))
+    return failed;
+  passes = configure(api, alone);
+  release(api, alone);
+  return {};
+}
+
 // Keeps of the wanted metrics those that this chip has and can collect in one pass.
 CounterFailure keepPossible(const ProfilerApi& api,
                             const Chip& chip,
-                            const MetricNames& wanted,
+                            const WantedMetrics& wanted,
                             MetricNames& possible,
                             GroupPlan& plan) noexcept {
   for (std::uint32_t at = 0; at < wanted.count; ++at) {
-    MetricGroup alone;
-    const bool isOptional = *wanted.names[at] == '?';
-    const char* const metric = wanted.names[at] + (isOptional ? 1 : 0);
-    alone.metrics.names[alone.metrics.count++] = metric;
-    if (const CounterFailure failed = makeHost(api, chip, alone))
-      return failed;
-    const std::size_t passes = configure(api, alone);
-    release(api, alone);
+    const WantedMetric& metric = wanted.metrics[at];
+    std::size_t passes = 0;
+    const char* found = nullptr;
+    for (const char* const name : {metric.name, metric.instead}) {
+      if (name == nullptr || passes != 0)
+        continue;
+      if (const CounterFailure failed = passesOf(api, chip, name, passes))
+        return failed;
+      found = name;
+    }
     if (passes == 1)
-      possible.names[possible.count++] = metric;
-    else if (!isOptional)
+      possible.names[possible.count++] = found;
+    else if (!metric.isOptional)
       plan.refused[plan.refusedCount++] = {
-          metric, passes == 0 ? "this GPU does not have it" : "it needs more than one pass"};
+          metric.name, passes == 0 ? "this GPU does not have it" : "it needs more than one pass"};
   }
   return {};
 }
@@ -176,7 +195,7 @@ void Image::release() noexcept {
 
 CounterFailure planGroups(const ProfilerApi& api,
                           std::uint32_t device,
-                          const MetricNames& wanted,
+                          const WantedMetrics& wanted,
                           GroupPlan& plan) noexcept {
   Chip chip;
   MetricNames possible;

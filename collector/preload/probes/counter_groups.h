@@ -7,19 +7,22 @@
 #pragma once
 
 #include "collector/preload/probes/cupti_profiler.h"
+#include "collector/wire/device_records.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace sonde::preload::cuda {
 
-inline constexpr std::uint32_t kMostMetrics = 64;
+inline constexpr std::uint32_t kMostMetrics = wire::kMostDeviceMetrics;
 inline constexpr std::uint32_t kMostGroups = 32;
 
 // What failed, and CUPTI's answer to it.
 struct CounterFailure {
   cupti::Status status = cupti::Status::Success;
   const char* function = "";
+  // Nothing of CUPTI may be called any more: a device is not done, or a context goes.
+  bool isStuck = false;
 
   explicit operator bool() const noexcept { return status != cupti::Status::Success; }
 };
@@ -33,7 +36,16 @@ struct Image {
   void release() noexcept;
 };
 
-// One that begins with a question mark is not missed where the GPU lacks it.
+struct WantedMetric {
+  const char* name = nullptr;
+  const char* instead = nullptr;  // where the GPU does not have it; nullptr: nothing
+  bool isOptional = false;        // it is not missed there
+};
+struct WantedMetrics {
+  WantedMetric metrics[kMostMetrics]{};
+  std::uint32_t count = 0;
+};
+
 struct MetricNames {
   const char* names[kMostMetrics]{};
   std::uint32_t count = 0;
@@ -63,7 +75,7 @@ struct GroupPlan {
 // and what needs several passes by itself is refused.
 CounterFailure planGroups(const cupti::ProfilerApi& api,
                           std::uint32_t device,
-                          const MetricNames& wanted,
+                          const WantedMetrics& wanted,
                           GroupPlan& plan) noexcept;
 void releaseGroups(const cupti::ProfilerApi& api, GroupPlan& plan) noexcept;
 

@@ -11,7 +11,7 @@ namespace {
 using cupti::Domain;
 
 // Goes and Reset take a context's undelivered records with them.
-enum class Event : std::uint8_t { Ready, Created, Goes, Reset, CaptureBegins, CaptureEnds };
+enum class Event : std::uint8_t { Created, Goes, Reset, StreamGoes, CaptureBegins, CaptureEnds };
 
 struct Callback {
   Domain domain;
@@ -20,13 +20,13 @@ struct Callback {
 };
 
 constexpr Callback kCallbacks[] = {
-    {Domain::Resource, cupti::kInitFinished, Event::Ready},
+    {Domain::Resource, cupti::kContextCreated, Event::Created},
     {Domain::Resource, cupti::kContextDestroyStarting, Event::Goes},
     {Domain::Runtime, cupti::kCudaDeviceReset, Event::Reset},
     {Domain::Driver, cupti::kPrimaryContextReset, Event::Reset},
     {Domain::Driver, cupti::kPrimaryContextReset2, Event::Reset},
     // From here on for hardware counters alone.
-    {Domain::Resource, cupti::kContextCreated, Event::Created},
+    {Domain::Resource, cupti::kStreamDestroyStarting, Event::StreamGoes},
     {Domain::Runtime, cupti::kCudaBeginCapture, Event::CaptureBegins},
     {Domain::Runtime, cupti::kCudaBeginCapturePtsz, Event::CaptureBegins},
     {Domain::Runtime, cupti::kCudaBeginCaptureToGraph, Event::CaptureBegins},
@@ -54,20 +54,20 @@ bool endsCapture(int result) noexcept {
 // one that ends it.
 void onCapture(Event event, const cupti::CallbackData& call) noexcept {
   const bool isExit = call.callbackSite != 0;
+  const int result = cupti::resultOf(call);
+  void* const stream = cupti::streamOf(call);
   if (event == Event::CaptureBegins && !isExit)
-    captureBegins();
-  else if (isExit && event == Event::CaptureBegins && cupti::resultOf(call) != 0)
-    captureEnded();
-  else if (isExit && event == Event::CaptureEnds && endsCapture(cupti::resultOf(call)))
-    captureEnded();
+    captureBegins(call.context, stream);
+  else if (event == Event::CaptureBegins && result == 0)
+    captureBegun(stream);
+  else if (event == Event::CaptureBegins || (isExit && endsCapture(result)))
+    captureEnded(stream);
 }
 
 void onEvent(Event event, const void* data) noexcept {
   switch (event) {
-    case Event::Ready:
-      driverReady();
-      break;
     case Event::Created:
+      contextComes();
       contextCreated(static_cast<const cupti::ResourceData*>(data)->context);
       break;
     case Event::Goes:
@@ -77,6 +77,9 @@ void onEvent(Event event, const void* data) noexcept {
     case Event::Reset:
       if (static_cast<const cupti::CallbackData*>(data)->callbackSite == 0)
         flush();
+      break;
+    case Event::StreamGoes:
+      streamGoes(static_cast<const cupti::ResourceData*>(data)->stream);
       break;
     case Event::CaptureBegins:
     case Event::CaptureEnds:
@@ -95,8 +98,7 @@ void enableCallbacks(const cupti::Api& api, cupti::Subscriber subscriber, bool e
 
 void onCallback(void*, Domain domain, std::uint32_t cbid, const void* data) noexcept {
   for (const Callback& callback : kCallbacks) {
-    if (callback.domain == domain && callback.cbid == cbid &&
-        (data != nullptr || callback.event == Event::Ready)) {
+    if (callback.domain == domain && callback.cbid == cbid && data != nullptr) {
       onEvent(callback.event, data);
       return;
     }

@@ -1,6 +1,5 @@
-// What CUPTI calls Sonde back for, beside buffers: a driver that is initialised, contexts that come
-// and go, resets, and captures of streams into graphs. Any thread, inside the CUDA call that it is
-// about.
+// What CUPTI calls Sonde back for, beside buffers: contexts that come and go, resets, and captures
+// of streams into graphs. Any thread, inside the CUDA call that it is about.
 #pragma once
 
 #include "collector/preload/probes/cupti_library.h"

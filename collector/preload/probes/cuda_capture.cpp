@@ -219,7 +219,7 @@ void start() noexcept {
 }
 
 void handOver(const char* function) noexcept {
-  gOthers.store(true, std::memory_order_release);
+  gOthers.store(true, std::memory_order_seq_cst);
   if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
     return;
   const int error = errno;
@@ -244,10 +244,12 @@ void handOver(const char* function) noexcept {
   errno = error;
 }
 
-void driverReady() noexcept {
+void contextComes() noexcept {
   using cupti::UnifiedMemoryKind;
+  static std::atomic<bool> isFirst{true};
   if (gUnifiedMemory == UnifiedMemory::Off ||
-      gState.load(std::memory_order_acquire) != State::Running)
+      gState.load(std::memory_order_acquire) != State::Running ||
+      !isFirst.exchange(false, std::memory_order_relaxed))
     return;
   if (gCupti.configureUnifiedMemory == nullptr) {
     sayFact(kFact, "unified memory is not recorded: this libcupti cannot count it");
@@ -271,6 +273,9 @@ void driverReady() noexcept {
             "unified memory is not recorded: CUPTI answers %s (%d)",
             resultText(status),
             static_cast<int>(status));
+  // Another client may have come meanwhile: it says so before it has everything disabled.
+  if (gOthers.load(std::memory_order_seq_cst))
+    gCupti.disable(Kind::UnifiedMemoryCounter);
 }
 
 bool flush() noexcept {

@@ -12,9 +12,10 @@ void start() noexcept;
 // `function`: of CUPTI, which it calls.
 void handOver(const char* function) noexcept;
 
-// The driver is initialised, which CUPTI's counters of unified memory wait for. A device or machine
-// that has none, and CUPTI in a container without nvidia-uvm-tools, refuses them; all else goes on.
-void driverReady() noexcept;
+// A context is there: with the first the counting of unified memory begins, if asked for. A device
+// or machine that cannot, and CUPTI in a container without nvidia-uvm-tools, refuses it; all else
+// goes on.
+void contextComes() noexcept;
 
 // All that CUPTI holds is stored. False, and nothing, in a forked child, in a signal handler, and
 // where nothing is recorded.

@@ -6,6 +6,7 @@
 #include "collector/core/signal_context.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/thread_state.h"
+#include "collector/preload/probes/counter_captures.h"
 #include "collector/preload/probes/counter_contexts.h"
 #include "collector/preload/probes/process_fact.h"
 
@@ -35,8 +36,9 @@ struct Stretch {
 // One iteration of one thread.
 struct Pass {
   std::uint32_t token;       // of the iteration's scope
-  std::uint32_t stretches;   // begun so far
-  std::uint32_t unmeasured;  // for which there was no room
+  std::uint32_t skipped;     // stretches before the first that is measured
+  std::uint32_t stretches;   // measured so far
+  std::uint32_t unmeasured;  // of all others, those before and those for which there was no room
   bool isOpen;               // a stretch is
   std::uint32_t others;      // iterations that began meanwhile
   bool isOver;               // the iteration has ended
@@ -47,12 +49,17 @@ std::atomic<State> gState{State::Off};
 std::atomic<std::uint32_t> gOwner{
     kNobody};                               // the thread that is measured, as the spool counts them
 std::atomic<std::uint32_t> gGeneration{0};  // of the process that CUDA is used in
-std::atomic<int> gCaptures{0};
-std::atomic<int> gCutting{0};  // threads that wait for the device, or are about to
+constinit Captures gCaptures;
+std::atomic<bool> gIsSpoilt{false};  // the pass that is under way, by a capture
+std::atomic<int> gCutting{0};        // threads that wait for the device, or are about to
 constinit CounterContexts gContexts;
 pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below
 Pass gPass;
 Stretch gStretches[kMostRanges];
+// What is measured next: of an iteration with more stretches than a pass has room for, further
+// ones in each iteration, until all were; then the next group of metrics.
+std::uint32_t gFirst = 0;
+std::uint64_t gTurn = 0;
 std::atomic<std::uint64_t> gPasses{0};
 bool gHasSaidMany = false;
 
@@ -82,10 +89,40 @@ bool isOwner() noexcept {
          core::tState->thread == gOwner.load(std::memory_order_relaxed);
 }
 
+void countUnmeasured(std::uint32_t stretches, wire::LossReason reason) noexcept {
+  if (stretches > 0)
+    core::countLoss(wire::Probe::Cuda, wire::RecordKind::DeviceMetric, reason, stretches);
+}
+
+// Ends for good without a call of CUPTI, which might wait for the device, too. False: it had ended.
+bool leaveOff() noexcept {
+  gContexts.giveUp();
+  if (gState.exchange(State::Off, std::memory_order_acq_rel) == State::Off)
+    return false;
+  gOwner.store(kNobody, std::memory_order_release);
+  return true;
+}
+
+// Requires: gLock. What the program waits for may be what its device waits for, so that it would
+// be held up in each iteration.
+void endStuck() noexcept {
+  if (!leaveOff())
+    return;
+  sayFact(kCounterFact,
+          "not measured from here on: a device was not done after %u s: see docs/probes/cuda.md, "
+          "Hardware counters",
+          DeviceWait::kPatienceSeconds);
+  countUnmeasured(gPass.stretches, wire::LossReason::Unbalanced);
+}
+
 // Requires: gLock. What has failed once will fail again, at a cost for each iteration.
 bool endsAt(const CounterFailure& failed) noexcept {
   if (!failed)
     return false;
+  if (failed.isStuck) {
+    endStuck();
+    return true;
+  }
   sayFact(
       kCounterFact,
       "not measured %s: CUPTI answers %s (%d) to %s: see docs/probes/cuda.md, Hardware counters",
@@ -106,7 +143,7 @@ void beginPass(std::uint32_t token) noexcept {
     turnOff();
     return;
   }
-  if (endsAt(gContexts.begin(gPasses.load())))
+  if (endsAt(gContexts.begin(gTurn)))
     return;
   gPass = {};
   gPass.token = token;
@@ -118,7 +155,8 @@ void beginPass(std::uint32_t token) noexcept {
 void openStretch() noexcept {
   if (gPass.isOpen)
     return;
-  if (gPass.stretches == kMostRanges) {
+  if (gPass.skipped < gFirst || gPass.stretches == kMostRanges) {
+    gPass.skipped += gPass.skipped < gFirst ? 1 : 0;
     ++gPass.unmeasured;
     return;
   }
@@ -157,15 +195,16 @@ void finishPass() noexcept {
   std::uint64_t lost = gPass.unmeasured;
   if (endsAt(gContexts.finish(takeValue, lost)))
     return;
-  if (lost > 0)
-    core::countLoss(wire::Probe::Cuda,
-                    wire::RecordKind::DeviceMetric,
-                    wire::LossReason::Definitions,
-                    static_cast<std::uint32_t>(lost));
+  countUnmeasured(static_cast<std::uint32_t>(lost), wire::LossReason::Definitions);
   if (gPass.unmeasured > 0 && !gHasSaidMany) {
     gHasSaidMany = true;
-    sayFact(kCounterFact, "of each iteration the first %u stretches are measured", kMostRanges);
+    sayFact(kCounterFact,
+            "of an iteration %u stretches are measured, further ones in the next",
+            kMostRanges);
   }
+  const bool hasMore = gPass.unmeasured > gPass.skipped;
+  gFirst = hasMore ? gFirst + kMostRanges : 0;
+  gTurn += hasMore ? 0 : 1;
   gPasses.fetch_add(1);
   gOwner.store(kNobody, std::memory_order_release);
   advance(State::Measuring, State::Waiting);
@@ -174,10 +213,7 @@ void finishPass() noexcept {
 // Requires: gLock. What the pass has collected is of no use: where it ends is not known.
 void dropPass() noexcept {
   gContexts.drop();
-  core::countLoss(wire::Probe::Cuda,
-                  wire::RecordKind::DeviceMetric,
-                  wire::LossReason::Unbalanced,
-                  gPass.stretches);
+  countUnmeasured(gPass.stretches, wire::LossReason::Unbalanced);
   gOwner.store(kNobody, std::memory_order_release);
   advance(State::Measuring, State::Waiting);
 }
@@ -191,8 +227,7 @@ bool isHere() noexcept {
 // On the thread that is measured, and where waiting for the device does no harm. Requires:
 // gCutting, which keeps captures from beginning meanwhile.
 bool mayCut() noexcept {
-  return isOwner() && gCaptures.load(std::memory_order_seq_cst) == 0 && isHere() &&
-         !core::maybeInSignalHandler();
+  return isOwner() && !gCaptures.isAny() && isHere() && !core::maybeInSignalHandler();
 }
 
 // An iteration that is not the measured one begins.
@@ -220,12 +255,23 @@ bool takeLock() noexcept {
   return (isOwner() ? pthread_mutex_lock(&gLock) : pthread_mutex_trylock(&gLock)) == 0;
 }
 
+// Whether a stream is being captured. Once in an iteration the driver is asked: what was not cut
+// because of a capture that nobody ended is of no use.
+bool isCapturing(const ScopeChange& change) noexcept {
+  if (!gCaptures.isAny())
+    return false;
+  if (isOther(change) && gCaptures.settle(gContexts.driver()))
+    gIsSpoilt.store(true, std::memory_order_relaxed);
+  return gCaptures.isAny();
+}
+
 // Requires: gLock, and mayCut() but for the thread.
 void follow(const ScopeChange& change) noexcept {
   const bool isMeasuring = gState.load(std::memory_order_relaxed) == State::Measuring;
-  if (isMeasuring && isOwner() && gPass.isOver && !gPass.isOpen)
+  const bool isSpoilt = gIsSpoilt.exchange(false, std::memory_order_relaxed);
+  if (isMeasuring && !isSpoilt && isOwner() && gPass.isOver && !gPass.isOpen)
     finishPass();
-  else if (isMeasuring && isOther(change) && ++gPass.others > kPatience)
+  else if (isMeasuring && (isSpoilt || (isOther(change) && ++gPass.others > kPatience)))
     dropPass();
   if (gState.load(std::memory_order_relaxed) == State::Waiting && isOther(change))
     beginPass(change.token);
@@ -242,8 +288,7 @@ void afterChange(ScopeChange change) noexcept {
   gCutting.fetch_add(1, std::memory_order_seq_cst);
   if (isOwner() && !change.opens && change.token != 0 && change.token == gPass.token)
     gPass.isOver = true;  // the owner's alone
-  if (gCaptures.load(std::memory_order_seq_cst) == 0 && isHere() && !core::maybeInSignalHandler() &&
-      takeLock()) {
+  if (isHere() && !core::maybeInSignalHandler() && !isCapturing(change) && takeLock()) {
     follow(change);
     pthread_mutex_unlock(&gLock);
   }
@@ -284,10 +329,16 @@ void stopCounters(const char* function) noexcept {
 }
 
 void contextCreated(void* context) noexcept {
-  gContexts.arrive(context);
+  if (isHere())
+    gContexts.arrive(context);
+}
+
+void streamGoes(void* stream) noexcept {
+  gCaptures.streamGoes(stream);
 }
 
 void contextGoes(void* context) noexcept {
+  gCaptures.contextGoes(context);
   if (gContexts.leave(context))
     return;
   if (!isHere())
@@ -298,7 +349,7 @@ void contextGoes(void* context) noexcept {
   const int error = errno;
   if (pthread_mutex_timedlock(&gLock, &patience) != 0) {
     // Whoever has the lock waits for the device; nothing of CUPTI is to be touched any more.
-    if (gState.exchange(State::Off, std::memory_order_acq_rel) != State::Off)
+    if (leaveOff())
       sayFact(kCounterFact, "not measured from here on: a CUDA context went while it was measured");
     errno = error;
     return;
@@ -309,20 +360,25 @@ void contextGoes(void* context) noexcept {
 }
 
 // The measured thread may be waiting for the device, which would break the capture that begins.
-void captureBegins() noexcept {
-  gCaptures.fetch_add(1, std::memory_order_seq_cst);
+void captureBegins(void* context, void* stream) noexcept {
+  constexpr int kMoments = static_cast<int>(DeviceWait::kPatienceSeconds + 1) * 20'000;
+  if (!gCaptures.begins(context, stream) && leaveOff())
+    sayFact(kCounterFact, "not measured from here on: too many streams are captured at once");
   const int error = errno;
-  for (int waited = 0; waited < 20'000 && gCutting.load(std::memory_order_seq_cst) > 0; ++waited) {
+  for (int waited = 0; waited < kMoments && gCutting.load(std::memory_order_seq_cst) > 0;
+       ++waited) {
     const timespec moment{0, 50'000};
     nanosleep(&moment, nullptr);
   }
   errno = error;
 }
 
-void captureEnded() noexcept {
-  int captures = gCaptures.load(std::memory_order_relaxed);
-  while (captures > 0 && !gCaptures.compare_exchange_weak(captures, captures - 1)) {
-  }
+void captureBegun(void* stream) noexcept {
+  gCaptures.begun(stream);
+}
+
+void captureEnded(void* stream) noexcept {
+  gCaptures.ended(stream);
 }
 
 // Without the lock: the thread that has it may wait for the device for long, or be this one, in a
@@ -332,7 +388,7 @@ void tellOfCounters() noexcept {
     return;
   if (gState.load(std::memory_order_acquire) == State::Measuring)
     sayFact(kCounterFact, "an iteration that did not end is not measured");
-  else if (gPasses.load() == 0 && gCaptures.load() != 0)
+  else if (gPasses.load() == 0 && gCaptures.isAny())
     sayFact(kCounterFact, "not measured: a stream was being captured whenever an iteration began");
   else if (gPasses.load() == 0)
     sayFact(kCounterFact,

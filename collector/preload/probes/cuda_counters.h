@@ -25,8 +25,10 @@ bool wantsCounters() noexcept;
 // What CUPTI calls back for.
 void contextCreated(void* context) noexcept;
 void contextGoes(void* context) noexcept;
-void captureBegins() noexcept;
-void captureEnded() noexcept;
+void streamGoes(void* stream) noexcept;
+void captureBegins(void* context, void* stream) noexcept;
+void captureBegun(void* stream) noexcept;
+void captureEnded(void* stream) noexcept;
 
 // At the end of the process: says so if nothing could be measured.
 void tellOfCounters() noexcept;

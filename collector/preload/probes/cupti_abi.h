@@ -45,7 +45,7 @@ enum class Status : int {
 enum class Domain : std::uint32_t { Driver = 1, Runtime = 2, Resource = 3 };
 inline constexpr std::uint32_t kContextCreated = 1;
 inline constexpr std::uint32_t kContextDestroyStarting = 2;
-inline constexpr std::uint32_t kInitFinished = 5;
+inline constexpr std::uint32_t kStreamDestroyStarting = 4;
 inline constexpr std::uint32_t kCudaDeviceReset = 164;
 inline constexpr std::uint32_t kPrimaryContextReset = 389;
 inline constexpr std::uint32_t kPrimaryContextReset2 = 545;
@@ -67,6 +67,7 @@ inline constexpr std::uint32_t kEndCapturePtsz = 498;
 
 // cuptiGetVersion's numbers
 inline constexpr std::uint32_t kCuda120 = 19;
+inline constexpr std::uint32_t kCuda124 = 22;
 inline constexpr std::uint32_t kCuda128 = 26;
 inline constexpr std::uint32_t kLastOfCuda12 = 99;  // 12.9 Update 1 is 28
 inline constexpr std::uint32_t kCuda130 = 130000;   // xxyyzz from here on
@@ -138,15 +139,23 @@ struct CallbackData {
   const char* functionName;
   const void* functionParams;
   void* functionReturnValue;  // on exit, of a cudaError_t or CUresult
+  const char* symbolName;
+  void* context;
 };
 inline int resultOf(const CallbackData& call) noexcept {
   return call.functionReturnValue == nullptr ? 0
                                              : *static_cast<const int*>(call.functionReturnValue);
 }
 
-// CUpti_ResourceData, its first field
+// The first parameter of a call that is about a stream.
+inline void* streamOf(const CallbackData& call) noexcept {
+  return call.functionParams == nullptr ? nullptr : *static_cast<void* const*>(call.functionParams);
+}
+
+// CUpti_ResourceData, its first fields
 struct ResourceData {
   void* context;
+  void* stream;  // where it is about one
 };
 
 using Subscriber = void*;

@@ -254,7 +254,7 @@ struct UnifiedMemoryRecord {
   std::uint32_t flags;  // a cause, by counterKind
 };
 
-// CUpti_ActivityJit2 and later
+// CUpti_ActivityJit and later
 struct JitRecord {
   Kind kind;
   std::uint32_t entryType;
@@ -263,6 +263,12 @@ struct JitRecord {
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t correlationId;
+  std::uint32_t padding;
+  std::uint64_t operationCorrelationId;
+  std::uint64_t cacheSize;
+  const char* cachePath;
+  std::uint32_t processId;  // this and the next since 12.4
+  std::uint32_t threadId;
 };
 
 // CUpti_ActivityExternalCorrelation

@@ -20,6 +20,11 @@ std::atomic<uint32_t> gCorrelation{[] {
   return first ? static_cast<uint32_t>(std::strtoul(first, nullptr, 10)) : 0;
 }()};
 
+uint32_t nextCorrelation() {
+  const uint32_t next = ++gCorrelation;
+  return next ? next : ++gCorrelation;
+}
+
 Activity record(const Call& call) {
   const CUcontext context = currentContext();
   Activity a;
@@ -49,10 +54,8 @@ uint32_t currentCorrelation() {
 }
 
 CallScope::CallScope(Call& call) : call_(call), outer_(gCurrent) {
+  call_.correlation = gCurrent ? gCurrent->correlation : nextCorrelation();
   gCurrent = &call_;
-  do {
-    call_.correlation = ++gCorrelation;
-  } while (call_.correlation == 0);
   call_.start = ticksNow();
   if (Tracer* client = tracer()) {
     call_.traced = client->wantsCall(call_.domain, call_.cbid);

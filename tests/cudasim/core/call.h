@@ -1,7 +1,8 @@
 #pragma once
-// An API call as CUPTI sees it: callbacks, correlation id, record. Calls that the runtime stand-in
-// makes to the device are no driver calls, so DRIVER records are only of calls that the program
-// itself made.
+// An API call as CUPTI sees it: callbacks, correlation id, record. One in another has the other's
+// correlation. Calls that the runtime stand-in makes to the device are no driver calls, so DRIVER
+// records are only of calls that the program itself made, and with CUDASIM_NESTED_CALLS of launches
+// of kernels.
 
 #include "tests/cudasim/core/tracer.h"
 

@@ -214,6 +214,7 @@ CUresult destroyStream(CUstream stream) {
   notify(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, stream->context, stream);
   const std::lock_guard lock(world().mutex);
   stream->alive = false;
+  stream->capture = nullptr;
   return CUDA_SUCCESS;
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 // What hardware counters count of a kernel: pure functions of its grid, its block and how long it
-// ran, so that a test can work out what a profiler has to say.
+// ran, so that a test can work out what a profiler has to say. Time and cycles elapsed are those of
+// the range that is measured, T, whether a kernel runs in it or not.
 //
 //   D  duration in ns        W  warps = blocks × ceil(threads of a block / 32)
 //   N  threads               S  multiprocessors that it uses = min(blocks, 132)
 //   B  blocks                R  warps on each of these = min(64, ceil(W / S))
 //
-//   gpu__time_duration.sum    D              sm__inst_executed_pipe_tensor.sum  5 W
-//   sm__cycles_elapsed.sum    132 × 2 D      smsp__inst_executed.sum            100 W
+//   gpu__time_duration.sum    T              sm__inst_executed_pipe_tensor.sum  5 W
+//   sm__cycles_elapsed.sum    132 × 2 T      smsp__inst_executed.sum            100 W
 //   sm__cycles_active.sum     S × 3 D / 2    dram__bytes_read.sum               8 N
 //   sm__warps_active.sum      R × the above  dram__bytes_write.sum              4 N
 //   smsp__cycles_elapsed.sum  4 × those of the SM
@@ -16,6 +17,7 @@
 //                             N × fadd 10, fmul 11, ffma 12, hadd 4, hmul 5, hfma 6, dadd 1,
 //                             dmul 2, dfma 3
 //   sim__first.sum            W              sim__second.sum                    2 W
+//   sim__kernel_time.sum      D
 
 #include "tests/cudasim/core/activity.h"
 
@@ -29,6 +31,7 @@ constexpr uint64_t kWarpsOfMultiprocessor = 64;
 
 enum class Counter : uint8_t {
   Time,
+  KernelTime,
   SmCyclesElapsed,
   SmCyclesActive,
   SmWarpsActive,
@@ -61,6 +64,7 @@ struct Counters {
 
 const char* counterName(Counter counter);
 
+Counters countersOfRange(uint64_t ns);
 Counters countersOf(const Extent& grid, const Extent& block, uint64_t durationNs);
 
 }  // namespace cudasim

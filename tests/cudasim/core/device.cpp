@@ -255,6 +255,36 @@ std::vector<Activity> takeUnfinished() {
   return taken;
 }
 
+namespace {
+
+// What is behind a kernel on its stream begins when it ends.
+void release(CUstream_st& stream, uint64_t now) {
+  uint64_t sooner = 0;
+  for (Activity& activity : stream.unfinished) {
+    activity.start -= sooner;
+    activity.end -= sooner;
+    if (activity.ranNs != kHeldNs) {
+      continue;
+    }
+    activity.ranNs = std::max(now, activity.start + kLaunchLatencyNs) - activity.start;
+    const uint64_t end = activity.start + activity.ranNs;
+    sooner += activity.end - end;
+    activity.end = end;
+  }
+  stream.endNs -= sooner;
+}
+
+}  // namespace
+
+void releaseHeld() {
+  const std::lock_guard lock(world().mutex);
+  for (const auto& context : world().contexts) {
+    for (const auto& stream : context->streams) {
+      release(*stream, nowNs());
+    }
+  }
+}
+
 uint32_t nextGraphId() {
   const std::lock_guard lock(world().mutex);
   return world().nextGraph++;

@@ -21,6 +21,7 @@ constexpr uint64_t kMemcpyLatencyNs = 1'000;
 constexpr uint64_t kBytesPerNs = 20;  // of every copy and set
 constexpr uint32_t kDefaultStream = 7;
 constexpr uint32_t kFirstStream = 13;
+constexpr uint64_t kHeldNs = 3'600'000'000'000;  // of a kernel that waits for the host
 
 }  // namespace cudasim
 
@@ -127,6 +128,12 @@ void retire();
 // What is traced and unfinished, without times; no record of it is owed any more.
 std::vector<Activity> takeUnfinished();
 std::vector<CUcontext> liveContexts();
+
+// Lets kernels that wait for the host end now.
+void releaseHeld();
+
+// What cudasimCompileAtLaunch() asked the thread for.
+void compileIfAsked();
 
 uint32_t nextGraphId();
 

@@ -65,9 +65,11 @@ CUresult endCapture(CUstream stream, CUgraph* graph) {
   return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
 }
 
-bool captures(CUstream stream) {
+CUstreamCaptureStatus captureStatus(CUstream stream) {
   const std::lock_guard lock(world().mutex);
-  return stream->capture != nullptr;
+  return !stream->capture        ? CU_STREAM_CAPTURE_STATUS_NONE
+         : stream->captureBroken ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 void capture(CUstream stream, const Work& work) {

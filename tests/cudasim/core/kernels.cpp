@@ -5,10 +5,12 @@
 #include "tests/cudasim/cudasim.h"
 
 #include <cupti.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace cudasim {
 namespace {
@@ -18,7 +20,16 @@ std::map<std::string, CUfunc_st*>& kernels() {
   return *all;
 }
 
+thread_local uint64_t gCompileNs = 0;  // at the next launch
+
 }  // namespace
+
+void compileIfAsked() {
+  if (gCompileNs > 0) {
+    cudasimCompile(std::exchange(gCompileNs, 0));
+  }
+}
+
 }  // namespace cudasim
 
 using cudasim::world;
@@ -37,6 +48,14 @@ const void* cudasimKernel(const char* mangledName, uint64_t durationNs) {
   return cudasimFunction(mangledName, durationNs);
 }
 
+const void* cudasimHeldKernel(const char* mangledName) {
+  return cudasimFunction(mangledName, cudasim::kHeldNs);
+}
+
+void cudasimRelease(void) {
+  cudasim::releaseHeld();
+}
+
 void cudasimUnload(const void* kernel) {
   const std::lock_guard lock(world().mutex);
   auto* function = static_cast<CUfunction>(const_cast<void*>(kernel));
@@ -46,9 +65,14 @@ void cudasimUnload(const void* kernel) {
             '?');  // not freed: a late reader shall not crash
 }
 
+void cudasimCompileAtLaunch(uint64_t durationNs) {
+  cudasim::gCompileNs = durationNs;
+}
+
 void cudasimCompile(uint64_t durationNs) {
   cudasim::Activity activity;
   activity.kind = CUPTI_ACTIVITY_KIND_JIT;
+  activity.thread = static_cast<uint32_t>(gettid());
   activity.type = CUPTI_ACTIVITY_JIT_OPERATION_COMPILE;
   const uint64_t begin = cudasim::nowNs();
   cudasim::sleepUntil(begin + durationNs);

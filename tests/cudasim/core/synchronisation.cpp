@@ -34,16 +34,37 @@ bool breaksCaptures(CUcontext context) {
   const std::lock_guard lock(world().mutex);
   bool breaks = false;
   for (const auto& stream : context->streams) {
-    stream->captureBroken = stream->captureBroken || stream->capture != nullptr;
-    breaks = breaks || stream->capture != nullptr;
+    const bool isActive = stream->capture != nullptr && !stream->captureBroken;
+    stream->captureBroken = stream->captureBroken || isActive;
+    breaks = breaks || isActive;
   }
   return breaks;
 }
 
+uint64_t endOf(CUstream stream) {
+  const std::lock_guard lock(world().mutex);
+  return stream->endNs;
+}
+
+uint64_t endOf(CUevent event) {
+  const std::lock_guard lock(world().mutex);
+  return event->ns;
+}
+
+// Ends may come sooner: a kernel that waits for the host is released.
+template <class Awaited>
+void sleepUntilDone(Awaited awaited) {
+  constexpr uint64_t kMomentNs = 5'000'000;
+  for (uint64_t now = nowNs(), end = 0; now < (end = endOf(awaited)); now = nowNs()) {
+    sleepUntil(std::min(end, now + kMomentNs));
+  }
+}
+
 // Waits for the device, then says so.
-void waitUntil(uint64_t endNs, CUcontext context, const Activity& activity) {
+template <class Awaited>
+void waitFor(Awaited awaited, CUcontext context, const Activity& activity) {
   const uint64_t begin = nowNs();
-  sleepUntil(endNs);
+  sleepUntilDone(awaited);
   happenedOnHost(context, activity, begin, nowNs());
   retire();
   flushTruth();
@@ -93,14 +114,12 @@ CUresult waitEvent(CUstream stream, CUevent event) {
 
 CUresult synchroniseEvent(CUevent event) {
   Activity activity = synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE);
-  uint64_t end = 0;
   {
     const std::lock_guard lock(world().mutex);
-    end = event->ns;
     activity.event = event->id;
     activity.eventSync = event->syncId;
   }
-  waitUntil(end, event->context, activity);
+  waitFor(event, event->context, activity);
   return CUDA_SUCCESS;
 }
 
@@ -123,24 +142,14 @@ CUresult elapsed(CUevent start, CUevent end, float* ms) {
 
 CUresult synchroniseStream(CUstream stream) {
   Activity activity = synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE);
-  uint64_t end = 0;
-  {
-    const std::lock_guard lock(world().mutex);
-    activity.stream = stream->id;
-    end = stream->endNs;
-  }
-  waitUntil(end, stream->context, activity);
+  activity.stream = stream->id;
+  waitFor(stream, stream->context, activity);
   return CUDA_SUCCESS;
 }
 
 CUresult submitAndWait(CUstream stream, const Work& work) {
   const CUresult result = submit(stream, work);
-  uint64_t end = 0;
-  {
-    const std::lock_guard lock(world().mutex);
-    end = stream->endNs;
-  }
-  sleepUntil(end);
+  sleepUntilDone(stream);
   retire();
   return result;
 }
@@ -154,14 +163,13 @@ CUresult synchroniseContext(CUcontext context) {
   if (breaksCaptures(context)) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
-  waitUntil(endOf(context),
-            context,
-            synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE));
+  waitFor(
+      context, context, synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE));
   return CUDA_SUCCESS;
 }
 
 void drain(CUcontext context) {
-  sleepUntil(endOf(context));
+  sleepUntilDone(context);
   retire();
 }
 

@@ -1,5 +1,6 @@
 #include "tests/cudasim/core/truth.h"
 
+#include "tests/cudasim/core/clock.h"
 #include "tests/cudasim/core/kernel_watch.h"
 
 #include <cupti.h>
@@ -155,6 +156,16 @@ void writeTruth(const Activity& a) {
   if (a.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && everWatched()) {
     line.add("counters", countersOf(a.grid, a.block, a.ranNs));
   }
+  file().append(line.end());
+}
+
+void writeRange(uint32_t device, uint64_t beginNs, uint64_t endNs) {
+  if (file().fd < 0) {
+    return;
+  }
+  Line line("range");
+  line.add("traced", uint64_t{0}).add("device", device).add("ns", endNs - beginNs);
+  line.add("start", toTicks(beginNs)).add("end", toTicks(endNs));
   file().append(line.end());
 }
 

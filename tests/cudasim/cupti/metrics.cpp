@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
 
 namespace cudasim {
 namespace {
@@ -35,8 +36,11 @@ constexpr Metric kMetrics[] = {
     sum(Counter::SmWarpsActive, "sm__warps_active.sum"),
     sum(Counter::SmCyclesElapsed, "sm__cycles_elapsed.sum"),
     sum(Counter::Time, "gpu__time_duration.sum"),
+    sum(Counter::KernelTime, "sim__kernel_time.sum"),
     sum(Counter::DramRead, "dram__bytes_read.sum"),
     sum(Counter::DramWrite, "dram__bytes_write.sum"),
+    sum(Counter::DramRead, "dram__bytes_op_read.sum"),
+    sum(Counter::DramWrite, "dram__bytes_op_write.sum"),
     sum(Counter::TensorInst, "sm__inst_executed_pipe_tensor.sum"),
     sum(Counter::Fadd, CUDASIM_OP("fadd")),
     sum(Counter::Fmul, CUDASIM_OP("fmul")),
@@ -53,7 +57,7 @@ static_assert(std::size(kMetrics) <= 8 * sizeof(MetricSet));
 enum class Group : uint8_t { Sm, Dram, Sass, Sim, None };
 
 Group groupOf(Counter counter) {
-  if (counter == Counter::Time) {
+  if (counter == Counter::Time || counter == Counter::KernelTime) {
     return Group::None;
   }
   if (counter >= Counter::First) {
@@ -99,7 +103,41 @@ CounterSet countersOf(MetricSet metrics) {
   return counters;
 }
 
+bool has(Chip chip, const std::string& metric) {
+  const bool isOp = metric.rfind("dram__bytes_op", 0) == 0;
+  const bool isDram = metric.rfind("dram__", 0) == 0;
+  const bool isTensor = metric == "sm__inst_executed_pipe_tensor.sum";
+  return chip == Chip::Sim100 ? !isOp : !isTensor && (isOp || !isDram);
+}
+
 }  // namespace
+
+Chip chipOf(size_t device) {
+  static const bool isMixed = std::getenv("CUDASIM_OTHER_CHIP");
+  return isMixed && device > 0 ? Chip::Sim200 : Chip::Sim100;
+}
+
+const char* chipName(Chip chip) {
+  return chip == Chip::Sim100 ? "sim100" : "sim200";
+}
+
+std::optional<Chip> chipCalled(const char* name) {
+  for (const Chip chip : {Chip::Sim100, Chip::Sim200}) {
+    if (std::strcmp(name, chipName(chip)) == 0) {
+      return chip;
+    }
+  }
+  return std::nullopt;
+}
+
+bool hasAll(Chip chip, MetricSet metrics) {
+  for (size_t i = 0; i < std::size(kMetrics); ++i) {
+    if (metrics >> i & 1 && !has(chip, kMetrics[i].name)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 CUptiResult findMetrics(const char* const* names, size_t count, MetricSet* metrics) {
   if (!names || count == 0) {

@@ -5,8 +5,9 @@
 // A pass has room for so many counters of each group:
 //   4  of sm__ and smsp__ (CUDASIM_COUNTERS_PER_PASS)     2  of dram__
 //   3  of sm__sass_                                       1  of sim__
-// gpu__time_duration needs none. A counter that two metrics need is collected once. The n-th
-// counter of a group is in pass n / room; the passes are those of the group that needs most.
+// gpu__time_duration and sim__kernel_time need none. A counter that two metrics need is collected
+// once. The n-th counter of a group is in pass n / room; the passes are those of the group that
+// needs most.
 
 #include "tests/cudasim/core/counters.h"
 
@@ -14,10 +15,17 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace cudasim {
 
-constexpr const char* kChipName = "sim100";
+enum class Chip : uint8_t { Sim100, Sim200 };
+
+// Sim200 is that of devices but the first with CUDASIM_OTHER_CHIP.
+Chip chipOf(size_t device);
+const char* chipName(Chip chip);
+// Null: there is no such chip.
+std::optional<Chip> chipCalled(const char* name);
 
 using MetricSet = uint32_t;   // a bit for each metric
 using CounterSet = uint32_t;  // a bit for each Counter
@@ -29,6 +37,9 @@ struct Schedule {
 
 // CUPTI_ERROR_INVALID_PARAMETER when there is no name or a null one.
 CUptiResult findMetrics(const char* const* names, size_t count, MetricSet* metrics);
+
+// Sim100 has no dram__bytes_op_…, sim200 has nothing else of dram__, and no tensor cores.
+bool hasAll(Chip chip, MetricSet metrics);
 
 Schedule scheduleOf(MetricSet metrics);
 

@@ -11,6 +11,7 @@
 using namespace cudasim;
 
 struct CUpti_Profiler_Host_Object {
+  Chip chip = Chip::Sim100;
   MetricSet metrics = 0;
 };
 
@@ -66,12 +67,13 @@ extern "C" {
 
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* pParams) {
   return profilerCall(pParams, CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE, [&] {
-    if (pParams->profilerType != CUPTI_PROFILER_TYPE_RANGE_PROFILER || !pParams->pChipName ||
-        std::strcmp(pParams->pChipName, kChipName) != 0 ||
+    const auto chip = pParams->pChipName ? chipCalled(pParams->pChipName) : std::nullopt;
+    if (pParams->profilerType != CUPTI_PROFILER_TYPE_RANGE_PROFILER || !chip ||
         !isAvailabilityImage(pParams->pCounterAvailabilityImage)) {
       return CUPTI_ERROR_INVALID_PARAMETER;
     }
     objects().push_back(std::make_unique<CUpti_Profiler_Host_Object>());
+    objects().back()->chip = *chip;
     pParams->pHostObject = objects().back().get();
     return CUPTI_SUCCESS;
   });
@@ -94,9 +96,13 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(
                     MetricSet metrics = 0;
                     const CUptiResult result =
                         findMetrics(pParams->ppMetricNames, pParams->numMetrics, &metrics);
-                    if (result == CUPTI_SUCCESS) {
-                      object.metrics |= metrics;
+                    if (result != CUPTI_SUCCESS) {
+                      return result;
                     }
+                    if (!hasAll(object.chip, metrics)) {
+                      return CUPTI_ERROR_INVALID_METRIC_NAME;
+                    }
+                    object.metrics |= metrics;
                     return result;
                   });
 }

@@ -54,7 +54,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* pParams) {
   if (pParams->deviceIndex >= deviceCount()) {
     return CUPTI_ERROR_INVALID_DEVICE;
   }
-  pParams->pChipName = kChipName;
+  pParams->pChipName = chipName(chipOf(pParams->deviceIndex));
   return CUPTI_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #include "tests/cudasim/core/clock.h"
 #include "tests/cudasim/core/device.h"
 #include "tests/cudasim/core/kernel_watch.h"
+#include "tests/cudasim/core/truth.h"
 #include "tests/cudasim/cupti/client.h"
 #include "tests/cudasim/cupti/profiler.h"
 #include "tests/cudasim/cupti/profiler_images.h"
@@ -42,6 +43,7 @@ struct CUpti_RangeProfiler_Object {
   uint32_t pass = 0;                   // that is collected next, or now
   std::unique_ptr<KernelWatch> watch;  // while started
   std::optional<std::string> open;
+  uint64_t openedNs = 0;
   size_t rangesInPass = 0;
   size_t dropped = 0;
   std::vector<Collected> collected;  // and not decoded
@@ -135,7 +137,8 @@ CUptiResult push(const char* name, Profiler& profiler) {
   if (profiler.state != State::Started || profiler.open) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
-  profiler.watch->takeUntil(nowNs());
+  profiler.openedNs = nowNs();
+  profiler.watch->takeUntil(profiler.openedNs);
   profiler.open = name;
   return CUPTI_SUCCESS;
 }
@@ -144,7 +147,10 @@ CUptiResult pop(Profiler& profiler) {
   if (profiler.state != State::Started || !profiler.open) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
-  const Counters counters = profiler.watch->takeUntil(nowNs());
+  const uint64_t now = nowNs();
+  Counters counters = profiler.watch->takeUntil(now);
+  counters += countersOfRange(now - profiler.openedNs);
+  writeRange(profiler.context->device, profiler.openedNs, now);
   if (++profiler.rangesInPass > profiler.maxRangesPerPass) {
     ++profiler.dropped;
   } else {

@@ -34,8 +34,7 @@ CUresult cuStreamQuery(CUstream hStream) {
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
   DRIVER_CALL(cuStreamIsCapturing, hStream, captureStatus);
   return call.on(hStream, [&](CUstream stream) {
-    *captureStatus =
-        captures(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    *captureStatus = cudasim::captureStatus(stream);
     return CUDA_SUCCESS;
   });
 }
