@@ -128,6 +128,19 @@ class Launches(CudaTest):
         self.assertTrue(min(calls) < 100 < 2**32 - 100 <= max(calls), "correlations did begin anew")
         self.assertEqual(self.rows("SELECT count(*), count(launch_slice_id) FROM kernel"), [(500, 500)])
 
+    def test_hold_what_the_driver_does_for_them(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.script("launch name=a ns=1000 stream=1\nsync\nthread second\nlaunch name=b ns=1000 compile=30000\n"
+                            "sync\n", variant, CUDASIM_NESTED_CALLS="1")
+                rows = self.rows("SELECT k.name, s.name, d.name, j.name, j.tid = s.tid FROM v_kernel k JOIN v_slice s ON "
+                                 "s.id = k.launch_slice_id LEFT JOIN v_slice d ON d.parent_id = s.id AND d.category = "
+                                 "'cuda_driver' LEFT JOIN v_slice j ON j.parent_id = s.id AND j.category = 'overhead' "
+                                 "ORDER BY 1")
+                self.assertEqual(rows, [("a", "cudaLaunchKernel", "cuLaunchKernel", None, None),
+                                        ("b", "cudaLaunchKernel", "cuLaunchKernel", "Just-in-time compilation", 1)])
+                self.assertEqual(len({line["correlation"] for line in self.happened("kernel", "driver", "jit")}), 2)
+
     def test_have_the_ids_that_the_program_gave_its_calls(self):
         for variant in VARIANTS:
             with self.subTest(variant=variant):

@@ -345,6 +345,8 @@ void Decoder::jit(const cupti::JitRecord& from) noexcept {
   to.beginTicks = from.start;
   to.endTicks = from.end;
   to.correlation = from.correlationId;
+  if (version_ >= cupti::kCuda124)  // else the main thread
+    to.tid = static_cast<std::int32_t>(from.threadId);
   core::emitDeviceCall(to);
 }
 

@@ -69,7 +69,7 @@ class Decoder {
   static void managedMemory(const cupti::UnifiedMemoryRecord& from,
                             wire::DeviceMemoryKind kind) noexcept;
   static void externalCorrelation(const cupti::ExternalCorrelationRecord& from) noexcept;
-  static void jit(const cupti::JitRecord& from) noexcept;
+  void jit(const cupti::JitRecord& from) noexcept;
 
   std::uint32_t nameOf(const char* text) noexcept;
   std::uint32_t nameOf(cupti::Domain domain, std::uint32_t cbid) noexcept;

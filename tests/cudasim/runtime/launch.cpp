@@ -3,6 +3,8 @@
 #include "tests/cudasim/core/memory.h"
 #include "tests/cudasim/runtime/runtime_call.h"
 
+#include <cstdlib>
+
 using namespace cudasim;
 
 namespace {
@@ -20,6 +22,20 @@ Extent extentOf(const dim3& d) {
   return {d.x, d.y, d.z};
 }
 
+// In a call of the driver's where these are asked for.
+CUresult launch(CUstream stream, const Work& work) {
+  static const bool isNested = std::getenv("CUDASIM_NESTED_CALLS");
+  compileIfAsked();
+  if (!isNested) {
+    return submit(stream, work);
+  }
+  Call call;
+  call.domain = CUPTI_CB_DOMAIN_DRIVER_API;
+  call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+  call.name = "cuLaunchKernel";
+  return apiCall<CUresult>(call, [&] { return submit(stream, work); });
+}
+
 }  // namespace
 
 extern "C" {
@@ -28,7 +44,7 @@ cudaError_t cudaLaunchKernel(
     const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem, cudaStream_t on) {
   RUNTIME_CALL(cudaLaunchKernel, v7000, func, gridDim, blockDim, args, sharedMem, on);
   return call.symbol(functionOf(func)->name).on(on, [&](CUstream stream) {
-    return submit(stream,
+    return launch(stream,
                   kernelWork(functionOf(func),
                              extentOf(gridDim),
                              extentOf(blockDim),

@@ -3,7 +3,8 @@
 // without it) and most stream=N (0, the default stream, without it; others are made when first
 // named):
 // - thread NAME: what follows is done by a thread of that name, at once with the others
-// - launch name=K ns=N [count=N]: a kernel of that duration, so many times
+// - launch name=K ns=N [count=N] [compile=N]: a kernel of that duration, so many times; before the
+//   first it is compiled for so long
 // - copy kind=htod|dtoh|dtod bytes=N [ns=N] [sync=1]; peer to=D bytes=N: from dev to another device
 // - set bytes=N [value=N]
 // - record event=E; wait event=E, of the stream; wait_host event=E
@@ -129,6 +130,7 @@ void* host() {
 
 void launch(const Command& c) {
   const void* kernel = cudasimKernel(c.text("name").c_str(), c.number("ns", 1000));
+  cudasimCompileAtLaunch(c.number("compile"));
   for (uint64_t i = 0; i < c.number("count", 1); ++i) {
     CHECK(cudaLaunchKernel(kernel, dim3(4, 2, 1), dim3(128, 1, 1), nullptr, 0, streamOf(c)));
   }
