@@ -129,6 +129,24 @@ class Calls(NcclTest):
         for key, pid in rows:
             self.assertRegex(key, rf"^nccl:unknown:0x[0-9a-f]+:{pid}:[0-9]+$")
 
+    def test_communicators_of_newer_functions_are_the_same_on_every_rank(self):
+        for word, name in (("shrinks", "ncclCommShrink"), ("scalable", "ncclCommInitRankScalable")):
+            for environment in VARIANTS:
+                with self.subTest(word, **environment):
+                    self.job("once", word, **environment)
+                    self.assertEqual(self.names("api")[name], 2)
+                    keys = self.rows("SELECT m.job_key, m.size, count(*) FROM collective c JOIN communicator m ON m.id = "
+                                     "c.communicator_id GROUP BY 1, 2")
+                    self.assertEqual([row[1:] for row in keys], [(2, 2), (2, 2)])
+                    self.assertNotIn("unknown", "".join(key for key, *_ in keys))
+
+    def test_a_communicator_that_could_not_be_destroyed_goes_on(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("keeps", **environment)
+                self.assertEqual(self.rows("SELECT seq, count(*) FROM collective GROUP BY 1"), [(4, 2), (36, 2)])
+                self.assertEqual(self.rows("SELECT count(*) FROM communicator"), [(2,)])
+
     def test_calls_that_are_alike_are_their_communicators(self):
         for environment in VARIANTS[3:]:
             with self.subTest(environment):

@@ -161,6 +161,10 @@ int ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
   return ncclSuccess_;
 }
 
+int ncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int, ncclUniqueId* ids, void*) {
+  return ncclCommInitRank(comm, size, ids[0], rank);
+}
+
 int ncclCommInitAll(ncclComm_t* comms, int size, const int*) {
   ncclUniqueId id;
   ncclGetUniqueId(&id);
@@ -184,6 +188,11 @@ int ncclCommGrow(
   return ncclSuccess_;
 }
 
+int ncclCommShrink(ncclComm_t comm, int*, int, ncclComm_t* made, void*, int) {
+  *made = make(hashOfChild(comm->hash, 0, 0), comm->size, comm->rank);
+  return ncclSuccess_;
+}
+
 int ncclCommCount(ncclComm_t comm, int* count) {
   *count = comm->size;
   return ncclSuccess_;
@@ -200,6 +209,8 @@ int ncclCommFinalize(ncclComm_t) {
 }
 
 int ncclCommDestroy(ncclComm_t comm) {
+  if (std::exchange(comm->kept, false))
+    return ncclInvalidArgument_;
   ncclsim::settle();
   if (ncclsim::plugin() != nullptr)
     ncclsim::plugin()->finalize(comm->plugin);
@@ -311,6 +322,10 @@ int ncclRecv(void* buffer, size_t count, int type, int peer, ncclComm_t comm, vo
   return exchange({nullptr, nullptr, buffer, count, type, 0}, comm, stream, [&](int each) {
     return std::pair(false, each == peer);
   });
+}
+
+void ncclsimKeep(ncclComm_t comm) {
+  comm->kept = true;
 }
 
 void ncclsimGraphLaunched(ncclComm_t comm) {

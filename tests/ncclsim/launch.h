@@ -30,6 +30,7 @@ struct ncclComm {
   int size = 0;
   int rank = 0;
   int splits = 0;
+  bool kept = false;
   sonde::test::HostRank plugin;
   std::atomic<std::uint64_t> numbers[16] = {};  // by function
   std::mutex mutex;                             // of what is below

@@ -35,8 +35,13 @@ enum { ncclsimFloat32 = 7, ncclsimInt8 = 0 };
 
 int ncclGetUniqueId(ncclUniqueId* id);
 int ncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank);
+int ncclCommInitRankScalable(
+    ncclComm_t* comm, int size, int rank, int idCount, ncclUniqueId* ids, void* config);
 int ncclCommInitAll(ncclComm_t* comms, int size, const int* devices);
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, void* config);
+/* Excludes nobody. */
+int ncclCommShrink(
+    ncclComm_t comm, int* excluded, int count, ncclComm_t* made, void* config, int flags);
 /* Of ranks that `comm` has (`rank` -1); no other joins. */
 int ncclCommGrow(
     ncclComm_t comm, int size, const ncclUniqueId* id, int rank, ncclComm_t* made, void* config);
@@ -92,6 +97,8 @@ int ncclScatter(const void* send,
 int ncclSend(const void* buffer, size_t count, int type, int peer, ncclComm_t comm, void* stream);
 int ncclRecv(void* buffer, size_t count, int type, int peer, ncclComm_t comm, void* stream);
 
+/* It is not destroyed the next time. */
+void ncclsimKeep(ncclComm_t comm);
 /* A CUDA graph that captured calls of the communicator is launched. */
 void ncclsimGraphLaunched(ncclComm_t comm);
 /* What threads of NCCL's own do has been done. */

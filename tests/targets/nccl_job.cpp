@@ -92,7 +92,7 @@ ncclComm_t split(int color) {
 
 void splits() {
   split(-1);
-  const ncclComm_t made = split(3);
+  ncclComm_t made = split(3);
   allReduce(kCount, made);
   ncclCommDestroy(made);
 }
@@ -103,6 +103,29 @@ void grows() {
   ncclCommGrow(gComm, gSize, &id, -1, &made, nullptr);
   allReduce(kCount, made);
   ncclCommDestroy(made);
+}
+
+void shrinks() {
+  ncclComm_t made = nullptr;
+  ncclCommShrink(gComm, nullptr, 0, &made, nullptr, 0);
+  allReduce(kCount, made);
+  ncclCommDestroy(made);
+}
+
+void scalable() {
+  ncclUniqueId ids[2] = {};
+  ncclComm_t made = nullptr;
+  ncclCommInitRankScalable(&made, gSize, gRank, 2, ids, nullptr);
+  allReduce(kCount, made);
+  ncclCommDestroy(made);
+}
+
+// It goes on, because NCCL did not destroy it.
+void keeps() {
+  allReduce();
+  ncclsimKeep(gComm);
+  ncclCommDestroy(gComm);
+  allReduce();
 }
 
 void groupWithBroadcast() {
@@ -121,20 +144,20 @@ void copyEngine() {
 
 // And then of another size in each.
 void alike() {
-  const ncclComm_t comms[] = {split(5), split(6), split(7), split(8)};
+  ncclComm_t comms[] = {split(5), split(6), split(7), split(8)};
   ncclGroupStart();
-  for (const ncclComm_t comm : comms)
+  for (ncclComm_t comm : comms)
     allReduce(kCount, comm);
   ncclGroupEnd();
   std::size_t count = kCount;
-  for (const ncclComm_t comm : comms)
+  for (ncclComm_t comm : comms)
     allReduce(count += kCount, comm);
-  for (const ncclComm_t comm : comms)
+  for (ncclComm_t comm : comms)
     ncclCommDestroy(comm);
 }
 
 void twoCommunicators() {
-  const ncclComm_t other = split(5);
+  ncclComm_t other = split(5);
   ncclGroupStart();
   allReduce(kCount, gComm, gStream);
   allReduce(2 * kCount, other, gOtherStream);
@@ -184,10 +207,10 @@ void unknownCommunicator() {
   ncclComm_t comms[2];
   ncclCommInitAll(comms, 2, nullptr);
   ncclGroupStart();
-  for (const ncclComm_t comm : comms)
+  for (ncclComm_t comm : comms)
     allReduce(kCount, comm);
   ncclGroupEnd();
-  for (const ncclComm_t comm : comms)
+  for (ncclComm_t comm : comms)
     ncclCommDestroy(comm);
 }
 
@@ -289,6 +312,9 @@ int main(int count, char** words) {
                                                      {"splits", splits},
                                                      {"two", twoCommunicators},
                                                      {"grows", grows},
+                                                     {"shrinks", shrinks},
+                                                     {"scalable", scalable},
+                                                     {"keeps", keeps},
                                                      {"alike", alike},
                                                      {"broadcast", groupWithBroadcast},
                                                      {"copyengine", copyEngine},

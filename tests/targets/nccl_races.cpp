@@ -62,7 +62,7 @@ void aborts(NcclHost& host) {
   std::thread watchdog([&] {
     while (!done) {
       hooks.created({&comm, 0x77, 2, 0, false});
-      hooks.goes(comm);
+      hooks.gone(comm, hooks.goes(comm), 0);
     }
   });
   const ApiCall call = {"ncclAllReduce", 4, comm, nullptr, nullptr, 1, 7, -1, nullptr};
@@ -75,7 +75,7 @@ void aborts(NcclHost& host) {
   }
   done = true;
   watchdog.join();
-  hooks.goes(comm);
+  hooks.gone(comm, hooks.goes(comm), 0);
 }
 
 // Threads call at the same time, each in a communicator of its own, and are told of what they call
@@ -94,7 +94,7 @@ void tells(NcclHost& host) {
       hooks.end(open, call, 0);
     }
     host.finalize(rank);
-    hooks.goes(comm);
+    hooks.gone(comm, hooks.goes(comm), 0);
   };
   std::vector<std::thread> threads;
   for (std::uint64_t number = 0; number < kTellers; ++number)

@@ -54,9 +54,21 @@ std::uint64_t hashOfThisMoment() noexcept {
   return nccl::hashOfIdentifier(&moment, sizeof moment);
 }
 
-void goes(Communicator_t comm) noexcept {
+// Calls `forward()`, after which the communicator is none any more. Its address may be another's
+// before this returns.
+template <typename Forward>
+Result_t recordedEnd(const char* name, Communicator_t comm, Forward forward) {
+  if (hooks() == nullptr)
+    return forward();
+  const std::uint64_t known = hooks()->goes(comm);
+  const Result_t result = recorded(name, forward);
+  hooks()->gone(comm, known, result);
+  return result;
+}
+
+void aborts(Communicator_t comm) noexcept {
   if (hooks() != nullptr)
-    hooks()->goes(comm);
+    hooks()->aborts(comm);
 }
 
 }  // namespace
@@ -180,21 +192,17 @@ SONDE_EXPORT Result_t ncclCommFinalize(Communicator_t comm) {
 
 SONDE_EXPORT Result_t ncclCommDestroy(Communicator_t comm) {
   SONDE_NCCL_REAL(ncclCommDestroy, Communicator_t);
-  goes(comm);
-  return recorded("ncclCommDestroy", [&] { return real()(comm); });
+  return recordedEnd("ncclCommDestroy", comm, [&] { return real()(comm); });
 }
 
 SONDE_EXPORT Result_t ncclCommAbort(Communicator_t comm) {
   SONDE_NCCL_REAL(ncclCommAbort, Communicator_t);
-  if (hooks() != nullptr)
-    hooks()->aborts(comm);
-  goes(comm);
-  return recorded("ncclCommAbort", [&] { return real()(comm); });
+  aborts(comm);
+  return recordedEnd("ncclCommAbort", comm, [&] { return real()(comm); });
 }
 
 SONDE_EXPORT Result_t ncclCommRevoke(Communicator_t comm, int flags) {
   SONDE_NCCL_REAL(ncclCommRevoke, Communicator_t, int);
-  if (hooks() != nullptr)
-    hooks()->aborts(comm);
+  aborts(comm);
   return recorded("ncclCommRevoke", [&] { return real()(comm, flags); });
 }

@@ -8,7 +8,7 @@
 
 namespace sonde::preload::nccl {
 
-inline constexpr std::uint32_t kHooksVersion = 1;
+inline constexpr std::uint32_t kHooksVersion = 2;
 inline constexpr std::int32_t kUnknownRank = -1;
 
 // What a collective, send or receive was called with.
@@ -58,9 +58,11 @@ struct Hooks {
   std::uint64_t (*hashOfSplit)(const void* parent, std::int32_t color) noexcept;
   std::uint64_t (*hashOfShrunk)(const void* parent) noexcept;
   void (*created)(const NewCommunicator& made) noexcept;
-  // It is about to be aborted, or revoked; it is about to go.
+  // It is about to be aborted, or revoked.
   void (*aborts)(const void* communicator) noexcept;
-  void (*goes)(const void* communicator) noexcept;
+  // It is about to go: what that gives is for gone(), with what the function has returned.
+  std::uint64_t (*goes)(const void* communicator) noexcept;
+  void (*gone)(const void* communicator, std::uint64_t known, int result) noexcept;
 };
 
 // What the recorder may ask NCCL.

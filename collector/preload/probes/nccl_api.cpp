@@ -12,6 +12,7 @@
 #include "collector/preload/probes/nccl_api_calls.h"
 #include "collector/preload/probes/nccl_call_records.h"
 #include "collector/preload/probes/nccl_calls.h"
+#include "collector/preload/probes/nccl_promised.h"
 #include "collector/preload/probes/nccl_stream.h"
 
 namespace sonde::preload::nccl {
@@ -23,13 +24,6 @@ using wire::Probe;
 constexpr std::uint32_t kApiNothing = 1;  // generation of a Handle of kind Api without a call
 
 std::atomic<const Library*> gLibrary{nullptr};
-
-// Communicators that NCCL makes when their thread's group ends.
-struct Promised {
-  std::atomic<const ThreadState*> thread;  // nullptr: free
-  NewCommunicator made;
-};
-constinit Promised gPromised[64]{};
 
 bool isSource() noexcept {
   return core::attached() &&
@@ -67,6 +61,12 @@ void describe(Handle handle, const void* api) noexcept {
   communicator->size.store(size, std::memory_order_relaxed);
 }
 
+// NCCL has loaded the driver by now.
+Handle add(const CommunicatorFacts& facts, const void* api) noexcept {
+  findDriverAgain();
+  return addCommunicator(facts, api);
+}
+
 // One that came by a way that is not seen is known from its first call on, and NCCL is asked about
 // it once that has succeeded: it need not be one.
 Handle communicatorOf(const void* api) noexcept {
@@ -74,7 +74,7 @@ Handle communicatorOf(const void* api) noexcept {
     return {};
   const Handle known = findApiCommunicator(api);
   if (!known)
-    return addCommunicator({}, api);
+    return add({}, api);
   describe(known, api);
   return known;
 }
@@ -180,8 +180,10 @@ void endOther(const OpenCall& open, const char* name, int result) noexcept {
 
 void groupStarted() noexcept {
   if (ThreadState* const thread = isSource() ? thisThread() : nullptr; thread != nullptr) {
-    if (thread->ncclGroups++ == 0)
-      thread->ncclBefore = lastCallNumber();
+    if (thread->ncclGroups++ > 0)
+      return;
+    thread->ncclBefore = lastCallNumber();
+    forgetPromised(thread);
   }
 }
 
@@ -189,7 +191,7 @@ void add(const NewCommunicator& made) noexcept {
   if (*made.place == nullptr)
     return;
   removeApiCommunicator(*made.place);  // one that went by a way that is not seen
-  addCommunicator({nullptr, made.hash, made.size, made.rank, made.ownHash}, *made.place);
+  add({nullptr, made.hash, made.size, made.rank, made.ownHash}, *made.place);
 }
 
 bool groupEnded(bool launched) noexcept {
@@ -198,24 +200,10 @@ bool groupEnded(bool launched) noexcept {
     return false;
   if (!launched)
     dropApiCallsSince(thread->ncclBefore);
-  for (Promised& each : gPromised) {
-    if (each.thread.load(std::memory_order_acquire) != thread)
-      continue;
-    add(each.made);
-    each.thread.store(nullptr, std::memory_order_release);
-  }
+  NewCommunicator made;
+  while (takePromised(thread, made))
+    add(made);
   return true;
-}
-
-// What finds no room is known from its first call on.
-void promise(ThreadState* thread, const NewCommunicator& made) noexcept {
-  for (Promised& each : gPromised) {
-    const ThreadState* free = nullptr;
-    if (!each.thread.compare_exchange_strong(free, thread, std::memory_order_acq_rel))
-      continue;
-    each.made = made;
-    return;
-  }
 }
 
 void created(const NewCommunicator& made) noexcept {
@@ -249,8 +237,15 @@ void aborts(const void* communicator) noexcept {
     writeAbort(found);
 }
 
-void goes(const void* communicator) noexcept {
-  removeApiCommunicator(communicator);
+std::uint64_t goes(const void* communicator) noexcept {
+  return bitsOf(hideApiCommunicator(communicator));
+}
+
+void gone(const void* communicator, std::uint64_t known, int result) noexcept {
+  if (failed(result))
+    showApiCommunicator(handleOf(known), communicator);
+  else
+    removeCommunicator(handleOf(known));
 }
 
 constexpr Hooks kHooks = {kHooksVersion,
@@ -264,7 +259,8 @@ constexpr Hooks kHooks = {kHooksVersion,
                           hashOfShrunk,
                           created,
                           aborts,
-                          goes};
+                          goes,
+                          gone};
 
 }  // namespace
 

@@ -185,12 +185,24 @@ void removeCommunicator(Handle handle) noexcept {
   release(*found, handle.index);
 }
 
-void removeApiCommunicator(const void* api) noexcept {
+Handle hideApiCommunicator(const void* api) noexcept {
   const Handle found = findApiCommunicator(api);
   Communicator* const communicator =
       found.kind == HandleKind::Communicator ? gCommunicators.find(found) : nullptr;
-  if (communicator != nullptr && communicator->api.compare_exchange_strong(api, nullptr))
-    removeCommunicator(found);
+  return communicator != nullptr && communicator->api.compare_exchange_strong(api, nullptr)
+             ? found
+             : Handle{};
+}
+
+void showApiCommunicator(Handle handle, const void* api) noexcept {
+  if (Communicator* const found =
+          handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+      found != nullptr)
+    found->api.store(api, std::memory_order_release);
+}
+
+void removeApiCommunicator(const void* api) noexcept {
+  removeCommunicator(hideApiCommunicator(api));
 }
 
 void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) noexcept {

@@ -55,7 +55,11 @@ Communicator* findCommunicator(Handle handle) noexcept;
 Handle resolve(Handle handle) noexcept;
 // By ncclComm_t; None: not known.
 Handle findApiCommunicator(const void* api) noexcept;
-// The API's is about to go: nothing finds it by its ncclComm_t any more.
+// The API's is about to go: nothing finds it by its ncclComm_t any more, but its handle, which then
+// is to be removed, or shown again when it stays. None: not known.
+Handle hideApiCommunicator(const void* api) noexcept;
+void showApiCommunicator(Handle handle, const void* api) noexcept;
+// It has gone.
 void removeApiCommunicator(const void* api) noexcept;
 // `told`, of the profiler interface, is the API's `known`, of which no other is.
 void identify(Handle told, Handle known) noexcept;

@@ -20,7 +20,8 @@ int noDriver(const void*, int* status) noexcept {
 
 std::atomic<IsCapturing> gIsCapturing{nullptr};
 
-// NCCL has loaded the driver before any of its calls has a stream.
+// NCCL has loaded the driver when it has made a communicator, but its functions may be called
+// before.
 IsCapturing find() noexcept {
   const int error = errno;
   void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
@@ -40,6 +41,11 @@ bool isCaptured(const void* stream) noexcept {
   }
   int status = 0;
   return ask(stream, &status) == 0 && status != 0;
+}
+
+void findDriverAgain() noexcept {
+  IsCapturing none = noDriver;
+  gIsCapturing.compare_exchange_strong(none, nullptr, std::memory_order_acq_rel);
 }
 
 }  // namespace sonde::preload::nccl

@@ -7,4 +7,7 @@ namespace sonde::preload::nccl {
 // each of its calls. False where there is no libcuda.
 bool isCaptured(const void* stream) noexcept;
 
+// Where there was no libcuda there may be one now.
+void findDriverAgain() noexcept;
+
 }  // namespace sonde::preload::nccl
