@@ -83,6 +83,11 @@ void RunCommand::declare(CLI::App& app) {
                  "record how CUDA moves pages of managed memory, and its page faults")
       ->check(CLI::IsMember({"off", "transfers", "faults"}))
       ->type_name("off|transfers|faults");
+  app.add_option("--sample-rate",
+                 options_.samplesPerSecond,
+                 "how often per second the machine is looked at, by the source system (10)")
+      ->check(CLI::Range(0.01, 1000.0))
+      ->type_name("HZ");
   app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
       ->type_name("FILE");
   app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")

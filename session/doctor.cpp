@@ -4,6 +4,8 @@
 #include "session/environment.h"
 #include "session/library_search.h"
 #include "session/sources.h"
+#include "session/system/energy_source.h"
+#include "session/system/nvml_source.h"
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
@@ -127,6 +129,25 @@ ProbeReport ncclReport(const DoctorReport& report) {
   return {"nccl", true, why};
 }
 
+// It always works; what it lacks on this machine is said.
+ProbeReport systemReport() {
+  std::string lacks = system::whyNoNvml();
+  if (!lacks.empty())
+    lacks = fmt::format("nothing of GPUs: {}", lacks);
+  const auto add = [&lacks](bool isThere, const char* what) {
+    if (!isThere)
+      lacks += fmt::format("{}{}", lacks.empty() ? "" : "; ", what);
+  };
+  add(!firstLine("/proc/pressure/cpu").empty(),
+      "no pressure: the kernel does not tell it (CONFIG_PSI, psi=1)");
+  add(!firstMatch({"/sys/class/powercap/*/energy_uj"}).empty(),
+      "no energy of processors: the kernel does not tell it (RAPL)");
+  add(firstMatch({"/sys/class/powercap/*/energy_uj"}).empty() ||
+          !system::EnergySource(system::Roots()).isEmpty(),
+      "no energy of processors: only root may read /sys/class/powercap");
+  return {"system", true, lacks};
+}
+
 // Probes whose code is in this version; the others are named, so that nobody looks for them in
 // vain.
 ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
@@ -151,6 +172,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return cudaReport(report);
     case Probe::Nccl:
       return ncclReport(report);
+    case Probe::System:
+      return systemReport();
     default:
       return {source.name, true, ""};
   }

@@ -34,13 +34,16 @@ Result<void> Drainer::Impl::openTrace() {
                                        options_.folder.filename(),
                                        options_.hostName,
                                        page ? page->givenBack() : 0));
-  if (recorder_->isNew())
+  if (recorder_->isNew()) {
     notes_.begunAnew();
+    samples_.begunAnew();
+  }
   if (!options_.job.empty())
     notes_.setMeta("job", options_.job);
   images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
   SONDE_TRY(images_->restore(recorder_->writer().database()));
   notes_.rolledBack();
+  samples_.rolledBack();
   return {};
 }
 
@@ -54,6 +57,7 @@ void Drainer::Impl::stall(const Error& error) {
 
 void Drainer::Impl::reachLimit() {
   limitReached_ = true;
+  samples_.giveUp();
   noteWarning(
       fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
                   "lost and counted, what came after is not in it",
@@ -178,6 +182,9 @@ void Drainer::noteLoss(const std::string& probe,
                        const std::string& reason,
                        std::uint64_t count) {
   impl_->notes().addLoss(probe, kind, reason, count);
+}
+void Drainer::noteSamples(system::Batch batch) {
+  impl_->noteSamples(std::move(batch));
 }
 void Drainer::noteWarning(const std::string& text) {
   impl_->noteWarning(text);

@@ -14,6 +14,7 @@
 #include "session/drain_totals.h"
 #include "session/redaction.h"
 #include "session/spool_lock.h"
+#include "session/system/readings.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -113,6 +114,9 @@ class Drainer {
                 const std::string& kind,
                 const std::string& reason,
                 std::uint64_t count);
+
+  // What the sampler of this recording read. Stored at the latest when a second of it is there.
+  void noteSamples(system::Batch batch);
 
   // Something that a reader of the trace must know, from now on: a row of table note.
   void noteWarning(const std::string& text);

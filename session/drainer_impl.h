@@ -5,6 +5,7 @@
 #include "session/drainer.h"
 #include "session/image_set.h"
 #include "session/recorder_notes.h"
+#include "session/sample_store.h"
 #include "session/spool_lock.h"
 #include "session/stall.h"
 #include "session/trace_recorder.h"
@@ -32,6 +33,7 @@ class Drainer::Impl {
                              std::function<MetaRows()> lastMeta);
 
   RecorderNotes& notes() noexcept { return notes_; }
+  void noteSamples(system::Batch batch) { samples_.add(std::move(batch)); }
   void noteWarning(std::string text) {
     notes_.addWarning(options_.clock().monotonicNs, std::move(text));
   }
@@ -70,6 +72,7 @@ class Drainer::Impl {
   std::unique_ptr<TraceRecorder> recorder_;
   std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
   RecorderNotes notes_;
+  SampleStore samples_;
   DrainTotals totals_;
   std::set<std::string> unreadable_;  // files that are noted already
   std::optional<Stall> stall_;

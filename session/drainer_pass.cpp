@@ -45,7 +45,7 @@ bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) 
   // stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
       room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
-  bool work = stall_ || notes_.pending();
+  bool work = stall_ || notes_.pending() || samples_.isDue();
   for (const auto& image : images_->open()) {
     const std::uint64_t found = image->look(most);
     bytes += found;
@@ -81,6 +81,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending));
     SONDE_TRY(recorder_->writer().commit());
     notes_.committed();
+    samples_.committed();
     stall_.reset();
     progress.records += records;
   }
@@ -122,6 +123,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
         stall_->since().monotonicNs,
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
   SONDE_TRY(notes_.store(*images_, *recorder_));
+  SONDE_TRY(samples_.store(*images_, *recorder_));
   for (const Ending& end : ending)
     images_->close(*end.image, end.runs, recorder_->sink());
   // From here on the finaliser is all that is left to do, wherever it is interrupted.

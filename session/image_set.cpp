@@ -230,6 +230,35 @@ ImageSet::Row* ImageSet::rowOf(const ImageId& image) const {
   return best;
 }
 
+model::ProcessId ImageSet::processOf(const ImageId& image) const {
+  const Row* const found = rowOf(image);
+  return found == nullptr ? model::ProcessId() : found->process.row.id;
+}
+
+// Of an image that is closed nothing else will tell of a thread that is not there.
+model::ThreadId ImageSet::threadOf(const ImageId& image,
+                                   std::int32_t tid,
+                                   std::int64_t ns,
+                                   ingest::RowSink& sink) {
+  for (const auto& open : open_) {
+    if (open->id() == image && open->begun())
+      return open->threadOfTid(tid, ns);
+  }
+  model::Thread row;
+  row.processId = processOf(image);
+  row.tid = tid;
+  if (!row.processId)
+    return {};
+  auto known = sink.writer().database().prepare(
+      "SELECT max(id) FROM thread WHERE process_id = ?1 AND tid = ?2");
+  if (known) {
+    const auto found = known->bindAll(row.processId, row.tid).step();
+    if (found && *found && !known->isNull(0))
+      return known->id<model::ThreadId>(0);
+  }
+  return sink.add(row);
+}
+
 bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
   Row* const found = rowOf(facts.image);
   if (found == nullptr)

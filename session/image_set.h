@@ -60,6 +60,14 @@ class ImageSet {
   // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
 
+  // The image's row, and that of a thread of it which ran at `ns`; none when the image has not been
+  // seen. Requires: a transaction.
+  model::ProcessId processOf(const ImageId& image) const;
+  model::ThreadId threadOf(const ImageId& image,
+                           std::int32_t tid,
+                           std::int64_t ns,
+                           ingest::RowSink& sink);
+
   // What the image has stored is safe now: its full slots go back to the process.
   void giveBack(SpoolImage& image);
 

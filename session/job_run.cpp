@@ -230,6 +230,10 @@ class JobRun {
     recording.spoolLimitBytes =
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));
     recording.maxTraceBytes = traceLimit(options_, output_);
+    if (records(wire::Probe::System))
+      recording.sampleInterval =
+          std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options_.samplesPerSecond));
+    recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank
     recording.job = identity_.job;
     recording.progress = options_.progress;
     recording.command = options_.command;

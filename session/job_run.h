@@ -22,7 +22,8 @@ struct RunOptions {
   bool force = false;
   std::optional<std::string> sources;
   CudaOptions cuda;
-  std::string rulesFile;  // --rules; the finished trace is judged by it
+  double samplesPerSecond = 10;  // of the source system
+  std::string rulesFile;         // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)

@@ -89,9 +89,14 @@ Recording::~Recording() {
 
 void Recording::start(pid_t mainPid) {
   // Known without /proc, so that it is stored even when the process ends at once.
-  if (const auto stat = launcher::readProcessStat(mainPid))
-    storeCaptured(describeImage(
-        {mainPid, stat->startTime, 0}, options_.command, options_.environment, options_.redactor));
+  if (options_.sampleInterval.count() > 0)
+    sampler_ = std::make_unique<system::Sampler>(options_.sampleInterval, options_.samplesMachine);
+  if (const auto stat = launcher::readProcessStat(mainPid)) {
+    const ImageId image{mainPid, stat->startTime, 0};
+    storeCaptured(describeImage(image, options_.command, options_.environment, options_.redactor));
+    if (sampler_)
+      sampler_->add(image);
+  }
   capture_ = std::make_unique<ProcessCapture>(options_.folder, options_.redactor);
   worker_ = std::thread([this] { work(); });
 }
@@ -144,10 +149,13 @@ void Recording::stopWorker() {
 void Recording::drain() {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
+  takeSamples();
   const DrainProgress progress = drainer_->drainOnce();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {
+    if (sampler_)
+      sampler_->add(image);
     if (described_.contains(image))
       continue;
     if (auto captured = captureImage(image, options_.redactor))  // the watch has missed it
@@ -163,6 +171,11 @@ void Recording::drain() {
   }
 }
 
+void Recording::takeSamples() {
+  if (sampler_)
+    drainer_->noteSamples(sampler_->take());
+}
+
 void Recording::storeCaptured(CapturedImage captured) {
   if (!described_.insert(captured.facts.image).second)
     return;
@@ -176,6 +189,8 @@ void Recording::storeCaptured(CapturedImage captured) {
 // What the job does from then on nobody counts: it is to run as if it were not recorded.
 void Recording::stopJobRecording() {
   stopped_ = true;
+  if (sampler_)
+    sampler_->stop();
   page_.stopRecording();
   drainer_->stopRecording();
 }
@@ -199,6 +214,10 @@ void Recording::noteExits() {
 
 Result<RecordingSummary> Recording::finish(bool restRunning) {
   stopWorker();
+  if (sampler_) {
+    sampler_->stop();
+    drainer_->noteMeta("sampler_cpu_ns", std::to_string(sampler_->cpuTime().count()));
+  }
   const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
   if (restRunning) {
     stopJobRecording();

@@ -11,6 +11,7 @@
 #include "session/redaction.h"
 #include "session/session_page.h"
 #include "session/spool_lock.h"
+#include "session/system/sampler.h"
 
 #include <sys/types.h>
 
@@ -35,6 +36,8 @@ struct RecordingOptions {
   std::uint32_t probeMask = 0;
   std::uint64_t spoolLimitBytes = 0;
   std::uint64_t maxTraceBytes = 0;
+  std::chrono::nanoseconds sampleInterval{0};  // of the job's processes; 0: never
+  bool samplesMachine = true;                  // and of the rest of the machine
   std::string job;
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
@@ -95,6 +98,7 @@ class Recording {
   bool waitForNext(std::chrono::milliseconds time);
   void stopWorker();
   void drain();
+  void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();
   void stopJobRecording();
@@ -105,6 +109,7 @@ class Recording {
   SessionPage page_;
   std::unique_ptr<Drainer> drainer_;  // the worker's while it runs
   std::unique_ptr<ProcessCapture> capture_;
+  std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
   std::int64_t beganNs_ = 0;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;

@@ -54,7 +54,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Net, "net", true, true},
                                                  {Probe::Cuda, "cuda", true, true},
                                                  {Probe::Nvtx, "nvtx", true, true},
-                                                 {Probe::System, "system", true, false},
+                                                 {Probe::System, "system", true, true},
                                                  {Probe::Io, "io", false, false},
                                                  {Probe::Sync, "sync", false, false},
                                                  {Probe::Python, "python", false, false},

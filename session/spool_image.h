@@ -49,6 +49,10 @@ class SpoolImage {
   // After the last store(): closes the image.
   void finish();
   bool finished() const noexcept { return finished_; }
+  // Requires: begun().
+  model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns) {
+    return builder_->threadOfTid(tid, ns);
+  }
   const ingest::ImageCounts& counts() const noexcept { return builder_->counts(); }
 
   // What store() has stored is safe now: its full slots go back to the process.

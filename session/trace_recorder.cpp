@@ -171,17 +171,18 @@ void TraceRecorder::settleClocks(const ClockTriple& now) {
   }
 }
 
+Result<const TraceRecorder::Host*> TraceRecorder::ownHost() {
+  if (const auto at = hosts_.find(bootId_); at != hosts_.end())
+    return &at->second;
+  Host host;  // its processes may have been stored before this object was made
+  SONDE_TRY_ASSIGN(const bool known, restoreHost(bootId_, host));
+  return known ? &hosts_.emplace(bootId_, std::move(host)).first->second : nullptr;
+}
+
 // Nothing while no process of this machine is in the trace.
 Result<model::OptionalInt> TraceRecorder::timeOf(std::int64_t monotonicNs) {
-  auto at = hosts_.find(bootId_);
-  if (at == hosts_.end()) {  // its processes were stored before this object was made
-    Host host;
-    SONDE_TRY_ASSIGN(const bool known, restoreHost(bootId_, host));
-    if (!known)
-      return model::OptionalInt{};
-    at = hosts_.emplace(bootId_, std::move(host)).first;
-  }
-  return model::OptionalInt(at->second.epochNs + monotonicNs);
+  SONDE_TRY_ASSIGN(const Host* const host, ownHost());
+  return host == nullptr ? model::OptionalInt() : model::OptionalInt(host->epochNs + monotonicNs);
 }
 
 Result<void> TraceRecorder::addWarning(std::int64_t monotonicNs, std::string_view text) {

@@ -45,6 +45,9 @@ class TraceRecorder {
   // The host on which the image runs; made known when it is new. Requires: a transaction.
   Result<Host*> hostOf(const launcher::SpoolIdentity& identity);
 
+  // This machine's; nullptr while no process of it is in the trace.
+  Result<const Host*> ownHost();
+
   // Closes the clock fits of all hosts up to now. Requires: a transaction.
   void settleClocks(const ClockTriple& now);
 

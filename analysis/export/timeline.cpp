@@ -152,11 +152,14 @@ Result<void> Visit::samples(Statement& rows) {
 Result<void> Visit::counters() {
   return forEach(
       trace_,
-      // A process' counters of one name, of several devices, are told apart.
+      // A process' counters of one name, of several devices or threads, are told apart. Of a total
+      // the rate is shown.
       "SELECT c.id, c.process_id, n.text || iif(EXISTS (SELECT 1 FROM counter o WHERE o.process_id "
       "IS c.process_id AND o.name_id = c.name_id AND o.id <> c.id), coalesce(' (' || d.kind || ' ' "
-      "|| d.ordinal || ')', ''), ''), c.unit FROM counter c JOIN string n ON n.id = c.name_id LEFT "
-      "JOIN device d ON d.id = c.device_id ORDER BY c.id",
+      "|| d.ordinal || ')', ' (thread ' || t.tid || ')', ''), ''), iif(c.kind = 'gauge', c.unit, "
+      "iif(c.unit = 'ns', '1', c.unit || '/s')), c.kind = 'total' FROM counter c JOIN string n ON "
+      "n.id = c.name_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN thread t ON t.id = "
+      "c.thread_id ORDER BY c.id",
       [&](const Statement& row) -> Result<void> {
         TimelineCounter counter;
         counter.id = row.integer(0);
@@ -164,9 +167,12 @@ Result<void> Visit::counters() {
         counter.name = row.text(2);
         counter.unit = row.text(3);
         SONDE_TRY(visitor_.counter(counter));
-        SONDE_TRY_ASSIGN(Statement rows,
-                         trace_.prepare("SELECT ts_ns, value, NULL FROM v_sample "
-                                        "WHERE counter_id = ? ORDER BY ts_ns"));
+        SONDE_TRY_ASSIGN(
+            Statement rows,
+            trace_.prepare(row.integer(4) != 0 ? "SELECT ts_ns, rate, NULL FROM v_rate "
+                                                 "WHERE counter_id = ? ORDER BY ts_ns"
+                                               : "SELECT ts_ns, value, NULL FROM v_sample "
+                                                 "WHERE counter_id = ? ORDER BY ts_ns"));
         return samples(rows.bindAll(counter.id));
       });
 }

@@ -85,6 +85,10 @@ class ImageBuilder {
   // and what else is known of the process's end is in the process row.
   void finish(const LossTable& losses, const LostRecords& lost);
 
+  // The row of the thread with this kernel id that ran at `ns`. One that Sonde has not heard of
+  // gets its row now.
+  model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns);
+
   // Something in the file that no record can be made of.
   void noteDamage() noexcept { ++counts_.damaged; }
   const ImageCounts& counts() const noexcept { return counts_; }
@@ -152,9 +156,6 @@ class ImageBuilder {
   void defineChannel(std::span<const std::byte> bytes);
   void defineCommunicator(std::span<const std::byte> bytes);
 
-  // The row of the thread with this kernel id that ran at `ns`. One that Sonde has not heard of
-  // gets its row now.
-  model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns);
   void noteTid(const Thread& thread);
   void addMemoryMark(const wire::DeviceMemory& record, std::string_view name);
   void addExternalId(const wire::DeviceCall& record);

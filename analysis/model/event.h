@@ -140,9 +140,11 @@ struct Counter {
   CounterId id{};
   HostId hostId{};
   ProcessId processId{};
+  ThreadId threadId{};
   DeviceId deviceId{};
   StringId nameId{};
   std::string_view unit{};
+  CounterKind kind = CounterKind::Gauge;
 };
 
 struct Sample {

@@ -50,6 +50,7 @@ constexpr Words kCopyKinds[] = {"",
                                 "set",
                                 "other"};
 constexpr Words kSyncKinds[] = {"", "stream", "context", "event", "record", "wait"};
+constexpr Words kCounterKinds[] = {"", "gauge", "total"};
 constexpr Words kSeverities[] = {"", "info", "warning", "error"};
 constexpr Words kOwners[] = {"",
                              "process",
@@ -111,6 +112,9 @@ Words word(CopyKind kind) noexcept {
 }
 Words word(SyncKind kind) noexcept {
   return wordAt(kSyncKinds, kind);
+}
+Words word(CounterKind kind) noexcept {
+  return wordAt(kCounterKinds, kind);
 }
 Words word(Severity severity) noexcept {
   return wordAt(kSeverities, severity);

@@ -91,6 +91,9 @@ enum class CopyKind : std::uint8_t {
 
 enum class SyncKind : std::uint8_t { Stream = 1, Context = 2, Event = 3, Record = 4, Wait = 5 };
 
+// A total only grows.
+enum class CounterKind : std::uint8_t { Gauge = 1, Total = 2 };
+
 enum class Severity : std::uint8_t { Info = 1, Warning = 2, Error = 3 };
 
 // Which table an id of `arg` or `link` belongs to.
@@ -121,6 +124,7 @@ std::string_view word(CollectiveOp op) noexcept;
 std::string_view word(DataType type) noexcept;
 std::string_view word(CopyKind kind) noexcept;
 std::string_view word(SyncKind kind) noexcept;
+std::string_view word(CounterKind kind) noexcept;
 std::string_view word(Severity severity) noexcept;
 std::string_view word(Owner owner) noexcept;
 

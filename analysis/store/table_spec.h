@@ -97,7 +97,7 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"iteration",
      "id, process_id, number, start_ns, dur_ns, probe_mask, samples, tokens, flops, slice_id"},
     {"scalar", "process_id, iteration, name_id, value, ts_ns"},
-    {"counter", "id, host_id, process_id, device_id, name_id, unit"},
+    {"counter", "id, host_id, process_id, thread_id, device_id, name_id, unit, kind"},
     {"sample", "counter_id, ts_ns, value"},
     {"frame", "id, kind, name_id, path_id, line, build_id, address"},
     {"stack", "id, parent_id, frame_id"},

@@ -112,8 +112,9 @@ CREATE TABLE tensor(process_id INTEGER NOT NULL REFERENCES process, iteration IN
   ts_ns INTEGER NOT NULL, dtype TEXT, shape TEXT, elements INTEGER, minimum REAL, maximum REAL, mean REAL, variance REAL,
   l1 REAL, l2 REAL, zeros INTEGER, nans INTEGER, infs INTEGER, histogram TEXT);
 CREATE TABLE counter(id INTEGER PRIMARY KEY, host_id INTEGER NOT NULL REFERENCES host,
-  process_id INTEGER REFERENCES process, device_id INTEGER REFERENCES device, name_id INTEGER NOT NULL REFERENCES string,
-  unit TEXT NOT NULL);
+  process_id INTEGER REFERENCES process, thread_id INTEGER REFERENCES thread, device_id INTEGER REFERENCES device,
+  name_id INTEGER NOT NULL REFERENCES string, unit TEXT NOT NULL, kind TEXT NOT NULL DEFAULT 'gauge'
+    CHECK(kind IN ('gauge', 'total')));
 CREATE TABLE sample(counter_id INTEGER NOT NULL REFERENCES counter, ts_ns INTEGER NOT NULL, value REAL);
 
 -- Code and memory -------------------------------------------------------------------------------------------------

@@ -224,8 +224,15 @@ Result<void> TraceWriter::add(const model::Scalar& row) {
 }
 
 Result<model::CounterId> TraceWriter::add(const model::Counter& row) {
-  return state_->insertWithId(
-      Table::Counter, row.id, row.hostId, row.processId, row.deviceId, row.nameId, row.unit);
+  return state_->insertWithId(Table::Counter,
+                              row.id,
+                              row.hostId,
+                              row.processId,
+                              row.threadId,
+                              row.deviceId,
+                              row.nameId,
+                              row.unit,
+                              wordOf(row.kind));
 }
 
 Result<void> TraceWriter::add(const model::Sample& row) {

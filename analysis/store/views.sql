@@ -274,9 +274,11 @@ SELECT c.id AS counter_id,
   h.name AS host,
   c.process_id,
   p.rank,
+  t.tid,
   d.ordinal AS device,
   n.text AS name,
   c.unit,
+  c.kind,
   x.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((x.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
     FROM clock_map map WHERE map.host_id = c.host_id AND map.from_ns <= x.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS ts_ns,
   x.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((x.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
@@ -284,7 +286,17 @@ SELECT c.id AS counter_id,
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   x.value
 FROM sample x JOIN counter c ON c.id = x.counter_id JOIN host h ON h.id = c.host_id
-  LEFT JOIN process p ON p.id = c.process_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN string n ON n.id = c.name_id;
+  LEFT JOIN process p ON p.id = c.process_id LEFT JOIN thread t ON t.id = c.thread_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN string n ON n.id = c.name_id;
+
+-- Of totals: how fast each grew until its next sample.
+CREATE VIEW v_rate AS
+SELECT s.counter_id, s.host, s.process_id, s.rank, s.tid, s.device, s.name,
+  iif(s.unit = 'ns', '1', s.unit || '/s') AS unit,
+  s.ts_ns, s.rel_ns, s.dur_ns,
+  iif(s.unit = 'ns', 1.0, 1e9) * s.grown / s.dur_ns AS rate
+FROM (SELECT *, lead(ts_ns) OVER line - ts_ns AS dur_ns, lead(value) OVER line - value AS grown
+  FROM v_sample WHERE kind = 'total' WINDOW line AS (PARTITION BY counter_id ORDER BY ts_ns)) s
+WHERE s.dur_ns > 0;
 
 CREATE VIEW v_arg AS
 SELECT a.owner,

@@ -47,6 +47,29 @@ TEST_F(ChromeExporterTest, KeepsEachNanosecondInTheText) {
   EXPECT_THAT(text_, ::testing::HasSubstr(R"("dur":0.300)"));
 }
 
+TEST_F(ChromeExporterTest, ShowsHowFastATotalGrows) {
+  test::TraceBuilder trace(folder_ / "total.sonde");
+  model::Counter counter;
+  counter.hostId = trace.add(model::Host{});
+  counter.nameId = trace.name("cpu busy");
+  counter.unit = "ns";
+  counter.kind = model::CounterKind::Total;
+  const auto busy = trace.add(counter);
+  for (const auto& [ns, value] : {std::pair(1000, 500.0), {2000, 750.0}, {4000, 2750.0}})
+    trace.add(model::Sample{busy, ns, value});
+  trace.finish();
+  const json total = json::parse(test::exported(
+      folder_ / "total.sonde", folder_ / "total.json", [](const auto& from, OutputFile& output) {
+        return exportChrome(from, output);
+      }));
+  std::vector<double> rates;
+  for (const json& event : total["traceEvents"]) {
+    if (event["ph"] == "C" && event["name"] == "cpu busy")
+      rates.push_back(event["args"].begin().value());
+  }
+  EXPECT_THAT(rates, ::testing::ElementsAre(0.25, 1.0));
+}
+
 TEST_F(ChromeExporterTest, NamesProcessesThreadsAndStreams) {
   const json process = events("M", "process_name").at(0)["args"];
   EXPECT_EQ(process["name"], "python \"train\".py");

@@ -107,7 +107,8 @@ TEST_F(Finaliser, GoesOnAfterMoreWasRecorded) {
     ASSERT_GOOD(finalise(std::move(released)));
   }
   ASSERT_GOOD_ASSIGN(Database trace, openTrace(path));
-  ASSERT_GOOD_ASSIGN(const auto samples, trace.queryInteger("SELECT count(*) FROM sample"));
+  ASSERT_GOOD_ASSIGN(const auto samples,
+                     trace.queryInteger("SELECT count(*) FROM sample WHERE counter_id = 1"));
   EXPECT_EQ(samples, 2);
   ASSERT_GOOD_ASSIGN(const bool done, isFinished(trace));
   EXPECT_TRUE(done);

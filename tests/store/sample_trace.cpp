@@ -124,6 +124,21 @@ Result<void> writeIteration(TraceWriter& writer, const Rank& rank, std::int64_t 
       rank.process, number, loss, 1.0 / static_cast<double>(number + 1), start + 900'000});
 }
 
+// One of the machine, and a thread's, which grows.
+Result<void> writeCounters(TraceWriter& writer, model::HostId host) {
+  SONDE_TRY_ASSIGN(const auto cpu, writer.intern("cpu"));
+  SONDE_TRY_ASSIGN(const auto gauge, writer.add(model::Counter{{}, host, {}, {}, {}, cpu, "%"}));
+  SONDE_TRY(writer.add(model::Sample{gauge, kOriginNs, 50.0}));
+  for (const model::ThreadId thread : {model::ThreadId(), model::ThreadId{1}}) {
+    SONDE_TRY_ASSIGN(
+        const auto total,
+        writer.add(model::Counter{{}, host, {}, thread, {}, cpu, "ns", model::CounterKind::Total}));
+    SONDE_TRY(writer.add(model::Sample{total, kOriginNs, 1000}));
+    SONDE_TRY(writer.add(model::Sample{total, kOriginNs + 1000, 1500}));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> writeSample(TraceWriter& writer, int iterations) {
@@ -137,9 +152,7 @@ Result<void> writeSample(TraceWriter& writer, int iterations) {
       SONDE_TRY(writeIteration(writer, rank, i));
     SONDE_TRY(writer.add(model::Loss{"nvtx", "scope", 3, "spool full", rank.process}));
   }
-  SONDE_TRY_ASSIGN(const auto name, writer.intern("cpu"));
-  SONDE_TRY_ASSIGN(const auto counter, writer.add(model::Counter{{}, host, {}, {}, name, "%"}));
-  SONDE_TRY(writer.add(model::Sample{counter, kOriginNs, 50.0}));
+  SONDE_TRY(writeCounters(writer, host));
   SONDE_TRY(writer.add(model::Overhead{"annotation", "scope", 25.0, 1.0, 1000, "micro-loop", {}}));
   SONDE_TRY(writer.add(model::Note{{}, kOriginNs, {}, model::Severity::Info, "recorder", "began"}));
   return writer.commit();

@@ -1,0 +1,63 @@
+// The processes of the job, and each of their threads: processor time, time in the run queue,
+// memory, faults, bytes from and to disks. The recorder says which processes there are; one that
+// has gone, or is another than it was, is left alone.
+#pragma once
+
+#include "session/drainer.h"
+#include "session/system/kernel_file.h"
+#include "session/system/source.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace sonde::session::system {
+
+class ProcessSource final : public Source {
+ public:
+  // `mostFiles`: that may be kept open; threads beyond that are opened each time.
+  ProcessSource(const Roots& roots, std::size_t mostFiles);
+  void sample(Readings& into) override;
+
+  // Of two images of one process the later holds.
+  void add(const ImageId& image);
+
+ private:
+  struct Thread {
+    KernelFile file;
+    std::size_t cpu = 0;
+    std::size_t queued = 0;
+    bool isSeen = false;  // in this round
+  };
+  struct Process {
+    ImageId image;
+    KernelFile stat;
+    KernelFile io;
+    std::filesystem::path folder;
+    std::map<std::int32_t, Thread> threads;  // by tid
+    std::uint64_t threadCount = 0;
+    std::optional<std::size_t> cpu;  // the first that is defined
+    std::size_t resident = 0;
+    std::size_t minorFaults = 0;
+    std::size_t majorFaults = 0;
+    std::size_t threadsNow = 0;
+    std::optional<std::size_t> diskRead;
+    std::size_t diskWritten = 0;
+  };
+  bool sampleStat(Process& process, Readings& into);
+  void sampleIo(Process& process, Readings& into) const;
+  void sampleThreads(Process& process, Readings& into);
+  bool sampleThread(Process& process, std::int32_t tid, Thread& thread, Readings& into) const;
+  void listThreads(Process& process, Readings& into);
+  void closeThread(const Thread& thread, Readings& into);
+  void closeProcess(Process& process, Readings& into);
+
+  Roots roots_;
+  std::size_t mostFiles_;
+  std::size_t files_ = 0;  // of threads, open
+  std::vector<ImageId> fresh_;
+  std::map<std::int32_t, Process> processes_;  // by pid
+};
+
+}  // namespace sonde::session::system
