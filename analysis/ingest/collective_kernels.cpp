@@ -38,7 +38,7 @@ constexpr std::string_view kKernels =
     "SELECT k.id, k.start_ns + k.dur_ns, n.text, k.launch_slice_id, s.start_ns FROM kernel k JOIN "
     "string n ON "
     "n.id = k.name_id JOIN slice s ON s.id = k.launch_slice_id WHERE n.text GLOB 'ncclDevKernel*' "
-    "OR n.text GLOB 'ncclKernel*' OR n.text GLOB 'ncclSymk*' ORDER BY s.start_ns, k.id";
+    "OR n.text GLOB 'ncclKernel*' OR n.text GLOB 'ncclSym*' ORDER BY s.start_ns, k.id";
 
 constexpr std::string_view kFacts =
     "CREATE TEMP TABLE called AS SELECT slice_id, id, communicator_id, op FROM collective WHERE "
@@ -56,7 +56,8 @@ constexpr std::string_view kCalls =
     "s.category = 'nccl' AND (c.id IS NOT NULL OR s.name_id = (SELECT id FROM string WHERE text = "
     "'ncclGroupEnd')) ORDER BY s.thread_id, s.start_ns, s.id";
 
-// ncclDevKernel_AllReduce_Sum_f32_RING_LL(…): AllReduce.
+// ncclDevKernel_AllReduce_Sum_f32_RING_LL(…): AllReduce. Those for symmetric memory are
+// ncclSymDevKernel_AllReduce_… of NCCL 2.27, ncclSymkDevKernel_AllReduce_… of later ones.
 std::string functionOfKernel(std::string_view name) {
   const std::size_t from = name.find('_');
   if (from == std::string_view::npos)

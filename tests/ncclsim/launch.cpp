@@ -32,8 +32,12 @@ Function inProcess(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-std::unique_ptr<NcclHost> findPlugin() {
+int pluginVersion() {
   const char* const version = std::getenv("NCCLSIM_PLUGIN");
+  return version == nullptr ? 6 : std::atoi(version);
+}
+
+std::unique_ptr<NcclHost> findPlugin() {
   const char* const name = std::getenv("NCCL_PROFILER_PLUGIN");
   if (name != nullptr && std::strcmp(name, "none") == 0)
     return nullptr;
@@ -42,17 +46,42 @@ std::unique_ptr<NcclHost> findPlugin() {
   void* library = dlopen(fromProcess ? nullptr : file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     library = dlopen(("libnccl-profiler-" + file + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  return library == nullptr ? nullptr
-                            : NcclHost::open(version == nullptr ? 6 : std::atoi(version), library);
+  return library == nullptr ? nullptr : NcclHost::open(pluginVersion(), library);
 }
 
 bool isCopyEngine(const Task& task) {
   return isSet("NCCLSIM_COPY_ENGINE") && std::strcmp(task.call.function, "AllGather") == 0;
 }
 
-// scheduler/allgatherv_sched.cc of NCCL 2.29: the profiler plugin is not told.
-bool isAllGatherV(const Task& task) {
-  return isSet("NCCLSIM_BCAST_QUEUE") && std::strcmp(task.call.function, "Broadcast") == 0;
+// What NCCL 2.29 and later put into a queue of their own (scheduler/allgatherv_sched.cc), and do
+// not tell the profiler plugin of.
+bool isQueuedBroadcast(const Task& task) {
+  return pluginVersion() >= 6 && std::strcmp(task.call.function, "Broadcast") == 0;
+}
+
+// Those are broadcasts as before; several roots' are one AllGatherV.
+bool ofOneRoot(const Tasks& plan) {
+  return std::all_of(plan.begin(), plan.end(), [&](const Task& task) {
+    return task.call.root == plan.front().call.root;
+  });
+}
+
+// NCCL 2.27 tells the plugin of none that it does in symmetric memory.
+bool isTold(const Task& task) {
+  const bool symmetric = isSet("NCCLSIM_SYMMETRIC") && !task.peerToPeer;
+  return !isQueuedBroadcast(task) && !(symmetric && pluginVersion() == 4);
+}
+
+std::string kernelName(const Tasks& plan) {
+  const std::string function = plan.front().call.function;
+  if (plan.front().peerToPeer)
+    return "ncclDevKernel_SendRecv";
+  if (isQueuedBroadcast(plan.front()))
+    return ofOneRoot(plan) ? "ncclDevKernel_Broadcast_RING_LL" : "ncclDevKernel_AllGatherV_RING_LL";
+  if (isSet("NCCLSIM_SYMMETRIC"))
+    return (pluginVersion() < 5 ? "ncclSymDevKernel_" : "ncclSymkDevKernel_") + function +
+           "_AGxLL_R_sum_f32";
+  return "ncclDevKernel_" + function + "_Sum_f32_RING_LL";
 }
 
 // The kernel of a plan, as CUPTI names it.
@@ -62,11 +91,7 @@ void launchKernel(const Tasks& plan) {
       inProcess<int (*)(const void*, Dim3, Dim3, void**, std::size_t, void*)>("cudaLaunchKernel");
   if (kernelOf == nullptr || launchOn == nullptr || isCopyEngine(plan.front()))
     return;
-  const std::string name =
-      plan.front().peerToPeer ? "ncclDevKernel_SendRecv"
-      : isAllGatherV(plan.front())
-          ? "ncclDevKernel_AllGatherV_RING_LL"
-          : "ncclDevKernel_" + std::string(plan.front().call.function) + "_Sum_f32_RING_LL";
+  const std::string name = kernelName(plan);
   const std::string mangled =
       "_Z" + std::to_string(name.size()) + name + "24ncclDevKernelArgsStorageILm4096EE";
   launchOn(kernelOf(mangled.c_str(), isSet("NCCLSIM_HANG") ? kHangNs : kKernelNs),
@@ -111,7 +136,7 @@ void runProxies(const Tasks& plan) {
 // version 5 the events' own parent is a group.
 void tell(Tasks plan) {
   NcclHost* const host = plugin();
-  if (host == nullptr || isAllGatherV(plan.front()))
+  if (host == nullptr || !isTold(plan.front()))
     return;
   const sonde::test::HostRank& rank = plan.front().comm->plugin;
   void* const group = host->group(rank);
@@ -180,10 +205,10 @@ void launch(const Tasks& tasks) {
     Tasks plans[4];
     for (const Task& task : tasks) {
       if (task.comm == comm)
-        plans[task.peerToPeer      ? 1
-              : isCopyEngine(task) ? 2
-              : isAllGatherV(task) ? 3
-                                   : 0]
+        plans[task.peerToPeer           ? 1
+              : isCopyEngine(task)      ? 2
+              : isQueuedBroadcast(task) ? 3
+                                        : 0]
             .push_back(task);
     }
     std::stable_sort(plans[0].begin(), plans[0].end(), [](const Task& a, const Task& b) {

@@ -9,13 +9,16 @@
  * comes after its kernel has been launched, and AllGather and Broadcast count bytes there;
  * AlltoAll, Gather and Scatter are sends and receives; ncclBcast calls ncclBroadcast by its
  * exported name; what a CUDA graph captures is told of at each launch (ncclsimGraphLaunched), from
- * a thread of its own. A call that fails in a group fails
- * its end, and nothing of it is launched.
+ * a thread of its own. A call that fails in a group fails its end, and nothing of it is launched.
+ *
+ * It is the NCCL that has the plugin's version: 2.23, 2.24, 2.26, 2.27, 2.28 or, for 6, 2.29, which
+ * does not tell the plugin of broadcasts.
  *
  * Environment: NCCL_PROFILER_PLUGIN as NCCL reads it; NCCLSIM_PLUGIN=N; NCCLSIM_NETWORK=1: proxies
  * move the data in steps, in a thread; NCCLSIM_HANG=1: they never end, and kernels take 0.3 s;
- * NCCLSIM_COPY_ENGINE=1: AllGather has no kernel; NCCLSIM_BCAST_QUEUE=1: broadcasts as NCCL 2.29
- * has them; NCCLSIM_NONBLOCKING=1: groups are launched by a thread, and calls give ncclInProgress.
+ * NCCLSIM_COPY_ENGINE=1: AllGather has no kernel; NCCLSIM_SYMMETRIC=1: collectives have kernels for
+ * symmetric memory, which version 4 (2.27) does not tell of; NCCLSIM_NONBLOCKING=1: groups are
+ * launched by a thread, and calls give ncclInProgress.
  */
 #pragma once
 

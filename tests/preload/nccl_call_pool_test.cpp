@@ -86,12 +86,11 @@ TEST(NcclCallPool, ACopyIsOfOneCallThoughItsPlaceIsTakenMeanwhile) {
   std::thread first([&] { copies.make(); });
   std::thread second([&] { copies.make(); });
   CallRest rest;
-  for (std::uint64_t number = 1; number <= kCalls; ++number)
+  for (std::uint64_t number = 1; number <= kCalls || copies.all < 1000; ++number)
     finishCall(publishCall(callOf(number), false), rest);
   copies.done = true;
   first.join();
   second.join();
-  EXPECT_GT(copies.all, 0);
   EXPECT_EQ(copies.torn, 0);
 }
 

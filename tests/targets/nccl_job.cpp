@@ -128,10 +128,11 @@ void keeps() {
   allReduce();
 }
 
-void groupWithBroadcast() {
+void groupWithBroadcasts() {
   ncclGroupStart();
   allReduce();
-  ncclBroadcast(gSend, gReceive, kCount, ncclsimFloat32, 1, gComm, gStream);
+  for (const int root : {1, 0})
+    ncclBroadcast(gSend, gReceive, kCount, ncclsimFloat32, root, gComm, gStream);
   ncclGroupEnd();
 }
 
@@ -316,7 +317,7 @@ int main(int count, char** words) {
                                                      {"scalable", scalable},
                                                      {"keeps", keeps},
                                                      {"alike", alike},
-                                                     {"broadcast", groupWithBroadcast},
+                                                     {"broadcasts", groupWithBroadcasts},
                                                      {"copyengine", copyEngine},
                                                      {"fails", fails},
                                                      {"failsin", failsIn},
