@@ -186,6 +186,18 @@ const Kernel* kernelOf(const Collective& collective,
   return isOneCommunicator(same) ? onlyOf(kernels, collective.function) : nullptr;
 }
 
+// Of what was called in one slice, with the kernels that were launched in it.
+Result<void> joinCall(const Collectives& collectives, const Kernels& kernels, Statement& join) {
+  for (const Collective& each : collectives) {
+    const Kernel* const kernel = kernelOf(each, collectives, kernels);
+    if (kernel == nullptr)
+      continue;
+    join.bindAll(each.id, kernel->id, kernel->endNs);
+    SONDE_TRY(join.run());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> joinCollectiveKernels(Database& trace) {
@@ -199,15 +211,8 @@ Result<void> joinCollectiveKernels(Database& trace) {
                    trace.prepare("UPDATE collective SET kernel_id = ?2, dur_ns = coalesce(dur_ns, "
                                  "max(?3 - start_ns, 0)) WHERE id = ?1"));
   for (const auto& [slice, kernels] : launched) {
-    const auto found = calls.find(slice);
-    if (found == calls.end())
-      continue;
-    for (const Collective& each : found->second) {
-      if (const Kernel* const kernel = kernelOf(each, found->second, kernels); kernel != nullptr) {
-        join.bindAll(each.id, kernel->id, kernel->endNs);
-        SONDE_TRY(join.run());
-      }
-    }
+    if (const auto found = calls.find(slice); found != calls.end())
+      SONDE_TRY(joinCall(found->second, kernels, join));
   }
   return {};
 }
