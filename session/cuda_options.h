@@ -8,7 +8,7 @@ namespace sonde::session {
 struct CudaOptions {
   std::string graphs = "graph";       // --cuda-graphs: or "node"
   std::string unifiedMemory = "off";  // --cuda-unified-memory: or "transfers", "faults"
-  std::string counters = "";  // --counters: metrics as CUPTI names them, with commas between them
+  std::string counters = {};  // --counters: metrics as CUPTI names them, with commas between them
 };
 
 }  // namespace sonde::session

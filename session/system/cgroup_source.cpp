@@ -44,7 +44,7 @@ bool isLimit(const std::string& text) {
 // cgroup namespace the mount shows the group itself as the root, whatever its path says.
 fs::path folderOf(const fs::path& mount, const std::string& path, const char* file) {
   const fs::path own = mount / fs::path(path).relative_path();
-  const fs::path innermost = isThere(own / file) ? own : mount;
+  fs::path innermost = isThere(own / file) ? own : mount;
   for (fs::path at = innermost;; at = at.parent_path()) {
     if (isLimit(firstLineOf(at / file)))
       return at;

@@ -141,6 +141,13 @@ void DiskSource::sample(Readings& into) {
   }
 }
 
+NetworkSource::Interface NetworkSource::define(std::string_view name, Readings& into) {
+  const auto metric = [&](const char* what, const char* unit) {
+    return into.define(total(fmt::format("network {} {}", name, what), unit));
+  };
+  return {metric("received", "bytes"), metric("sent", "bytes"), metric("dropped", "packets")};
+}
+
 // name: received bytes packets errors drops fifo frame compressed multicast, sent the same
 void NetworkSource::sample(Readings& into) {
   Words lines(file_.read(), '\n');
@@ -157,15 +164,7 @@ void NetworkSource::sample(Readings& into) {
     if (found == interfaces_.end()) {
       if (received == 0 && sent == 0)  // most of those that a machine has are never used
         continue;
-      const auto metric = [&](const char* what, const char* unit) {
-        return into.define(total(fmt::format("network {} {}", name, what), unit));
-      };
-      found = interfaces_
-                  .emplace(name,
-                           Interface{metric("received", "bytes"),
-                                     metric("sent", "bytes"),
-                                     metric("dropped", "packets")})
-                  .first;
+      found = interfaces_.emplace(name, define(name, into)).first;
     }
     into.add(found->second.received, static_cast<double>(received));
     into.add(found->second.sent, static_cast<double>(sent));

@@ -91,6 +91,8 @@ class NetworkSource final : public Source {
     std::size_t sent = 0;
     std::size_t dropped = 0;
   };
+  static Interface define(std::string_view name, Readings& into);
+
   KernelFile file_;
   std::map<std::string, Interface, std::less<>> interfaces_;
 };

@@ -57,8 +57,8 @@ double nsPerClockTick() {
 
 }  // namespace
 
-ProcessSource::ProcessSource(const Roots& roots, std::size_t mostFiles)
-    : roots_(roots), mostFiles_(mostFiles) {}
+ProcessSource::ProcessSource(Roots roots, std::size_t mostFiles)
+    : roots_(std::move(roots)), mostFiles_(mostFiles) {}
 
 void ProcessSource::add(const ImageId& image) {
   fresh_.push_back(image);

@@ -17,7 +17,7 @@ namespace sonde::session::system {
 class ProcessSource final : public Source {
  public:
   // `mostFiles`: that may be kept open; threads beyond that are opened each time.
-  ProcessSource(const Roots& roots, std::size_t mostFiles);
+  ProcessSource(Roots roots, std::size_t mostFiles);
   void sample(Readings& into) override;
 
   // Of two images of one process the later holds.
