@@ -156,7 +156,6 @@ void recordExec(const char* path, const ExecTarget& target) noexcept {
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 // The arguments of a variadic call as the array `words` on the stack, which is where libc puts them
 // as well; `rest` stands behind them.

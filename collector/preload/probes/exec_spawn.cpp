@@ -174,7 +174,6 @@ auto withCompleteEnviron(Call call) {
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 SONDE_EXPORT int posix_spawn(pid_t* pid,
                              const char* path,

@@ -129,7 +129,6 @@ FILE* reopened(FILE* stream) noexcept {
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 // `mode` is read where the caller may have given it, as libc does.
 #define SONDE_READ_MODE(last)    \

@@ -106,7 +106,6 @@ int plain(int fd) noexcept {
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 SONDE_EXPORT int socket(int domain, int type, int protocol) {
   const int fd = gSocket()(domain, type, protocol);

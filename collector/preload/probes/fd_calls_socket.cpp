@@ -75,7 +75,6 @@ ssize_t sumOf(const mmsghdr* messages, int count) noexcept {
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 SONDE_EXPORT ssize_t recv(int fd, void* buffer, size_t count, int flags) {
   const FdEntry entry = entryFor(fd, Way::Receive, flags);

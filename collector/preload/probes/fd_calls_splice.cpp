@@ -57,7 +57,6 @@ Way wayOfPipe(int fd) noexcept {
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 SONDE_EXPORT ssize_t sendfile(int out, int in, off_t* offset, size_t count) {
   return sendFile(out, in, offset, count);

@@ -58,7 +58,6 @@ ssize_t placed(PlacedVectorCall real,
 }  // namespace sonde::preload
 
 using namespace sonde::preload;
-// every namespace
 
 SONDE_EXPORT ssize_t read(int fd, void* buffer, size_t count) {
   const FdEntry entry = trackFd(fd);
