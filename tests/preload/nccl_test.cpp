@@ -257,8 +257,17 @@ TEST(NcclPools, OneCommunicatorTooManyDoesNotSilenceTheOthers) {
   SpoolRecording recording;
   const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "6", "many"});
   ASSERT_EQ(finished.status, 0) << finished.err;
-  EXPECT_EQ(finished.out, "511 1 0\n");
-  EXPECT_EQ(recording.read().at(0).lost(wire::Probe::Nccl), 89u);
+  EXPECT_EQ(finished.out, "600 1 0\n");
+  EXPECT_EQ(recording.read().at(0).lost(wire::Probe::Nccl), 89u + 1);  // and a call of one
+}
+
+TEST(NcclPools, TheStepsOfAnOperationThatFindsNoRoomAreCounted) {
+  SpoolRecording recording;
+  const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "6", "operations"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const RecordedProcess process = recording.read().at(0);
+  EXPECT_EQ(process.lost(wire::Probe::Nccl), 2u * (20'000 - 16'384));
+  EXPECT_EQ(process.steps.size(), 16'384u);
 }
 
 // The pools hold 4,096 calls and 32,768 steps.

@@ -188,6 +188,11 @@ void poolExhausted(NcclHost& host, const HostRank& rank) {
   std::printf("%d %d %d\n", given, steps, host.collective(rank, {}) != nullptr);
 }
 
+void operationsExhausted(NcclHost& host, const HostRank& rank) {
+  for (int at = 0; at < 20'000; ++at)
+    oneStep(host, rank, host.proxyOp(rank, sendUnder(nullptr)));
+}
+
 // By then another call has the place of its parent.
 void lateChild(NcclHost& host, const HostRank& rank) {
   void* const first = host.collective(rank, {});
@@ -280,6 +285,7 @@ int main(int count, char** words) {
       {"null", nullParents},
       {"states", statesInAnyOrder},
       {"exhausted", poolExhausted},
+      {"operations", operationsExhausted},
       {"late", lateChild},
       {"peers", peers},
       {"kernels", kernels},

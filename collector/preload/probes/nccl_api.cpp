@@ -112,6 +112,8 @@ Handle capturedIn(Handle communicator) noexcept {
 
 OpenCall begin(const ApiCall& call) noexcept {
   ThreadState* const thread = isSource() ? thisThread() : nullptr;
+  if (thread == nullptr && isSource() && core::enabled(Probe::Nccl))
+    core::countLoss(Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::NoThread);
   if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
     return {};
   const Handle communicator = communicatorOf(call.communicator);

@@ -16,6 +16,7 @@ using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
 
+constexpr auto kNotCounted = static_cast<std::uint64_t>(-1);  // by countPeerCall()
 constinit std::atomic<std::uint64_t> gNumber{0};
 
 std::uint32_t word(const char* text) noexcept {
@@ -45,11 +46,19 @@ void fillIn(Collective& record, const Communicator& communicator, const CallFact
   record.ownNumber = facts.number;
 }
 
+// The call is recorded, but something of it is not.
+void countPart() noexcept {
+  core::countLoss(Probe::Nccl, RecordKind::CollectivePart, LossReason::Definitions);
+}
+
 // A communicator is defined as late as can be: what the profiler interface says of it comes first.
 void write(const Call& call) noexcept {
   Collective record = call.record;
-  if (Communicator* const found = findCommunicator(call.identity.communicator); found != nullptr)
+  if (Communicator* const found = findCommunicator(call.identity.communicator); found != nullptr) {
     record.header.subject = communicatorId(*found);
+    if (record.header.subject == 0)
+      countPart();
+  }
   core::emitCollective(record);
 }
 
@@ -79,6 +88,8 @@ Handle addCall(Handle handle,
   Call call;
   fillIn(call.record, communicator, facts);
   call.record.seq = seq;
+  if (isPeerCall(facts.function->op) && seq == kNotCounted)
+    countPart();
   call.identity = {handle, facts.name != nullptr, core::tState, call.record.number};
   call.function = facts.function->number;
   call.send = facts.send;
@@ -134,7 +145,7 @@ void writeAbort(Handle communicator) noexcept {
   record.header.subject = communicatorId(*found);
   record.ticks = core::readTicks();
   if (record.header.subject == 0)
-    return core::countLoss(Probe::Nccl, RecordKind::CollectivePart, LossReason::Definitions);
+    return countPart();
   core::emitCommunicatorAbort(record, Probe::Nccl);
 }
 

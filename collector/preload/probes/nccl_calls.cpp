@@ -60,7 +60,9 @@ void forEachIn(Handle communicator, Visit visit) noexcept {
 
 Handle startCall(Handle handle, const CallFacts& facts) noexcept {
   Communicator* const communicator = findCommunicator(handle);
-  if (communicator != nullptr && facts.function == nullptr && core::enabled(Probe::Nccl))
+  const bool lost =
+      handle == kLostCommunicator || (communicator != nullptr && facts.function == nullptr);
+  if (lost && core::enabled(Probe::Nccl))
     core::countLoss(Probe::Nccl, RecordKind::Collective, LossReason::Definitions);
   if (communicator == nullptr || facts.function == nullptr)
     return {};

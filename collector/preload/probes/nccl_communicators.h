@@ -49,6 +49,7 @@ struct CommunicatorFacts {
 
 // Of kind None, and counted as lost, when there are more than the pool holds. `api`: the
 // ncclComm_t, nullptr for one of the profiler interface.
+constexpr Handle kLostCommunicator{HandleKind::Communicator, 0, 0};  // that NCCL gets instead
 Handle addCommunicator(const CommunicatorFacts& facts, const void* api = nullptr) noexcept;
 Communicator* findCommunicator(Handle handle) noexcept;
 // The one that the handle stands for: itself, or the API's.

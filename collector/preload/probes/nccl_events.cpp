@@ -103,12 +103,15 @@ void write(const Step& step, std::uint64_t stopTicks) noexcept {
   core::emitProxyStep(record, Probe::Nccl);
 }
 
-// None: there is no room.
+// Of which each step counts as lost.
+constexpr Handle kLostOp{HandleKind::ProxyOp, 0, 0};
+
+// kLostOp: there is no room.
 Handle add(Operation of, Handle parent, HandleKind kind) noexcept {
   ProxyOp* const op = gProxyOps.take();
   if (op == nullptr) {
     countFull();
-    return {};
+    return kLostOp;
   }
   of.number = joinCall(parent);
   of.call = of.number != 0 ? parent : Handle{};
@@ -151,6 +154,10 @@ Handle startProxyOp(Handle communicator, Handle parent, const ProxyOpFacts& fact
     return {};
   // Proxies may work for another process (PXN): its handles say nothing here.
   const bool own = facts.pid == static_cast<std::int32_t>(core::rawSyscall(SYS_getpid));
+  if (own && communicator == kLostCommunicator) {
+    countFull();
+    return kLostOp;
+  }
   Operation of;
   of.communicator = own ? communicator : Handle{};
   of.laneName = {communicator,
@@ -177,6 +184,8 @@ Handle startStep(Handle proxyOp, std::int32_t number) noexcept {
   StepFacts facts;
   facts.beginTicks = core::readTicks();
   facts.step = number;
+  if (proxyOp == kLostOp && core::enabled(Probe::Nccl))
+    countFull();
   if (!copyOf(proxyOp, facts.of))
     return {};
   Step* const step = facts.of.lane == nullptr ? nullptr : gSteps.take();

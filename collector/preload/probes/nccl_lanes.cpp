@@ -1,6 +1,7 @@
 #include "collector/preload/probes/nccl_lanes.h"
 
 #include "collector/core/communication.h"
+#include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/nccl_communicators.h"
 
@@ -74,7 +75,7 @@ void ownerKeyOf(const LaneName& name, char (&key)[kKeyBytes]) noexcept {
     std::snprintf(key,
                   sizeof key,
                   "nccl:process %d:%" PRIx64,
-                  name.pid,
+                  name.pid != 0 ? name.pid : static_cast<int>(core::rawSyscall(SYS_getpid)),
                   std::bit_cast<std::uint64_t>(name.communicator.opaque()));
 }
 

@@ -33,6 +33,10 @@ int wantedEvents(int version) noexcept {
   return version >= 6 ? mask | ncclProfileCeColl : mask;
 }
 
+void* contextOf(Handle communicator) noexcept {
+  return (communicator ? communicator : kLostCommunicator).opaque();
+}
+
 ncclResult_t begin(void** context,
                    int* mask,
                    const CommunicatorFacts& facts,
@@ -40,7 +44,7 @@ ncclResult_t begin(void** context,
   const bool source = isSource();
   if (source && version < 5)
     keepCalls();
-  *context = source ? addCommunicator(facts).opaque() : nullptr;
+  *context = source ? contextOf(addCommunicator(facts)) : nullptr;
   *mask = source ? wantedEvents(version) : 0;  // NCCL has one for all communicators
   return ncclSuccess;
 }
