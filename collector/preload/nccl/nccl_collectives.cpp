@@ -51,38 +51,62 @@ constexpr std::uint8_t kGather = 10;
                   SONDE_WORDS(arguments, config),                                            \
                   SONDE_WORDS(facts))
 
-SONDE_NCCL_CALLS(ncclAllReduce,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             ReduceOp_t op,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, op, comm, stream),
-                 SONDE_WORDS(kAllReduce, comm, send, receive, count, type, -1, stream))
+// Each signature once: that of functions that reduce for all, of those with a root, and of those
+// with neither.
+#define SONDE_NCCL_REDUCING(name, function)                                   \
+  SONDE_NCCL_CALLS(name,                                                      \
+                   SONDE_WORDS(const void* send,                              \
+                               void* receive,                                 \
+                               std::size_t count,                             \
+                               DataType_t type,                               \
+                               ReduceOp_t op,                                 \
+                               Communicator_t comm,                           \
+                               Stream_t stream),                              \
+                   SONDE_WORDS(send, receive, count, type, op, comm, stream), \
+                   SONDE_WORDS(function, comm, send, receive, count, type, -1, stream))
+#define SONDE_NCCL_ROOTED(name, function)                                       \
+  SONDE_NCCL_CALLS(name,                                                        \
+                   SONDE_WORDS(const void* send,                                \
+                               void* receive,                                   \
+                               std::size_t count,                               \
+                               DataType_t type,                                 \
+                               int root,                                        \
+                               Communicator_t comm,                             \
+                               Stream_t stream),                                \
+                   SONDE_WORDS(send, receive, count, type, root, comm, stream), \
+                   SONDE_WORDS(function, comm, send, receive, count, type, root, stream))
+#define SONDE_NCCL_MOVING(name, function)                                 \
+  SONDE_NCCL_CALLS(name,                                                  \
+                   SONDE_WORDS(const void* send,                          \
+                               void* receive,                             \
+                               std::size_t count,                         \
+                               DataType_t type,                           \
+                               Communicator_t comm,                       \
+                               Stream_t stream),                          \
+                   SONDE_WORDS(send, receive, count, type, comm, stream), \
+                   SONDE_WORDS(function, comm, send, receive, count, type, -1, stream))
+// Of one buffer; `root` is the peer of a send or receive.
+#define SONDE_NCCL_ONE_BUFFER(name, Buffer, function, sent, received)   \
+  SONDE_NCCL_CALL(name,                                                 \
+                  SONDE_WORDS(Buffer* buffer,                           \
+                              std::size_t count,                        \
+                              DataType_t type,                          \
+                              int root,                                 \
+                              Communicator_t comm,                      \
+                              Stream_t stream),                         \
+                  SONDE_WORDS(buffer, count, type, root, comm, stream), \
+                  SONDE_WORDS(function, comm, sent, received, count, type, root, stream))
 
-SONDE_NCCL_CALLS(ncclBroadcast,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             int root,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, root, comm, stream),
-                 SONDE_WORDS(kBroadcast, comm, send, receive, count, type, root, stream))
-
-SONDE_NCCL_CALL(ncclBcast,
-                SONDE_WORDS(void* buffer,
-                            std::size_t count,
-                            DataType_t type,
-                            int root,
-                            Communicator_t comm,
-                            Stream_t stream),
-                SONDE_WORDS(buffer, count, type, root, comm, stream),
-                SONDE_WORDS(kBroadcast, comm, buffer, buffer, count, type, root, stream))
-
+SONDE_NCCL_REDUCING(ncclAllReduce, kAllReduce)
+SONDE_NCCL_REDUCING(ncclReduceScatter, kReduceScatter)
+SONDE_NCCL_ROOTED(ncclBroadcast, kBroadcast)
+SONDE_NCCL_ROOTED(ncclGather, kGather)
+SONDE_NCCL_ROOTED(ncclScatter, kScatter)
+SONDE_NCCL_MOVING(ncclAllGather, kAllGather)
+SONDE_NCCL_MOVING(ncclAlltoAll, kAlltoAll)
+SONDE_NCCL_ONE_BUFFER(ncclBcast, void, kBroadcast, buffer, buffer)
+SONDE_NCCL_ONE_BUFFER(ncclSend, const void, kSend, buffer, nullptr)
+SONDE_NCCL_ONE_BUFFER(ncclRecv, void, kRecv, nullptr, buffer)
 SONDE_NCCL_CALLS(ncclReduce,
                  SONDE_WORDS(const void* send,
                              void* receive,
@@ -94,76 +118,3 @@ SONDE_NCCL_CALLS(ncclReduce,
                              Stream_t stream),
                  SONDE_WORDS(send, receive, count, type, op, root, comm, stream),
                  SONDE_WORDS(kReduce, comm, send, receive, count, type, root, stream))
-
-SONDE_NCCL_CALLS(ncclAllGather,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, comm, stream),
-                 SONDE_WORDS(kAllGather, comm, send, receive, count, type, -1, stream))
-
-SONDE_NCCL_CALLS(ncclReduceScatter,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             ReduceOp_t op,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, op, comm, stream),
-                 SONDE_WORDS(kReduceScatter, comm, send, receive, count, type, -1, stream))
-
-SONDE_NCCL_CALLS(ncclAlltoAll,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, comm, stream),
-                 SONDE_WORDS(kAlltoAll, comm, send, receive, count, type, -1, stream))
-
-SONDE_NCCL_CALLS(ncclGather,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             int root,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, root, comm, stream),
-                 SONDE_WORDS(kGather, comm, send, receive, count, type, root, stream))
-
-SONDE_NCCL_CALLS(ncclScatter,
-                 SONDE_WORDS(const void* send,
-                             void* receive,
-                             std::size_t count,
-                             DataType_t type,
-                             int root,
-                             Communicator_t comm,
-                             Stream_t stream),
-                 SONDE_WORDS(send, receive, count, type, root, comm, stream),
-                 SONDE_WORDS(kScatter, comm, send, receive, count, type, root, stream))
-
-SONDE_NCCL_CALL(ncclSend,
-                SONDE_WORDS(const void* buffer,
-                            std::size_t count,
-                            DataType_t type,
-                            int peer,
-                            Communicator_t comm,
-                            Stream_t stream),
-                SONDE_WORDS(buffer, count, type, peer, comm, stream),
-                SONDE_WORDS(kSend, comm, buffer, nullptr, count, type, peer, stream))
-
-SONDE_NCCL_CALL(ncclRecv,
-                SONDE_WORDS(void* buffer,
-                            std::size_t count,
-                            DataType_t type,
-                            int peer,
-                            Communicator_t comm,
-                            Stream_t stream),
-                SONDE_WORDS(buffer, count, type, peer, comm, stream),
-                SONDE_WORDS(kRecv, comm, nullptr, buffer, count, type, peer, stream))
