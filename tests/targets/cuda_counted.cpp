@@ -13,6 +13,8 @@
 //   abandon     a stream is destroyed while it is captured
 //   break       a capture is broken, and never ended
 //   stuck       a kernel waits for what the measured thread does next
+//   context     a second one of the device is there from then on, and has work in each iteration
+//   pause       the program waits for the file of the name $CUDA_COUNTED_GO
 //   vanish      the device is reset by another thread, while such a kernel is waited for
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
@@ -222,6 +224,43 @@ void vanish() {
   check(cudaStreamCreate(&gStream));
 }
 
+void* gSecond = nullptr;
+
+template <typename Function>
+Function driver(const char* name) {
+  return reinterpret_cast<Function>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY), name));
+}
+
+void makeSecondContext() {
+  void* first = nullptr;
+  driver<int (*)(void**)>("cuCtxGetCurrent")(&first);
+  if (driver<int (*)(void**, void*, unsigned, int)>("cuCtxCreate_v4")(&gSecond, nullptr, 0, 0) != 0)
+    std::exit(6);
+  driver<int (*)(void*)>("cuCtxSetCurrent")(first);
+}
+
+void inSecondContext() {
+  if (gSecond == nullptr)
+    return;
+  void* first = nullptr;
+  driver<int (*)(void**)>("cuCtxGetCurrent")(&first);
+  const auto use = driver<int (*)(void*)>("cuCtxSetCurrent");
+  const Scope scope(SONDE_OPERATION, "aside");
+  use(gSecond);
+  for (int count = 0; count < 3; ++count)
+    launch("aside", 50, nullptr);
+  use(first);
+}
+
+void pause() {
+  const char* const file = std::getenv("CUDA_COUNTED_GO");
+  for (int waited = 0; file != nullptr && access(file, F_OK) != 0; ++waited) {
+    if (waited == 6000)
+      std::exit(8);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
 void happen(const std::string& event) {
   if (event == "client")
     subscribe();
@@ -243,6 +282,10 @@ void happen(const std::string& event) {
     waitInVain();
   else if (event == "vanish")
     vanish();
+  else if (event == "context")
+    makeSecondContext();
+  else if (event == "pause")
+    pause();
   else if (event == "unfinished")
     std::exit(0);
 }
@@ -265,6 +308,8 @@ int main(int count, char** arguments) {
     if (number % 2 == 1)
       capture();
     onOtherDevices(devices);
+    if (number > 2)  // one that comes is prepared for at the begin of an iteration
+      inSecondContext();
     for (int at = 0; at < operations; ++at) {
       const Scope scope(SONDE_OPERATION, "small");
       launch("tiny", 1, gStream);

@@ -48,7 +48,7 @@ cupti::RangeCommand commandTo(cupti::RangeObject* object) noexcept {
 
 }  // namespace
 
-CounterFailure CounterContext::enable(const CounterApi& api, const WantedMetrics& wanted) noexcept {
+CounterFailure CounterContext::identify(const CounterApi& api) noexcept {
   const Current current(api.driver, handle_);
   if (!current)
     return kNotCurrent;
@@ -56,6 +56,14 @@ CounterFailure CounterContext::enable(const CounterApi& api, const WantedMetrics
   if (api.driver.contextDevice(&device) != 0)
     return failure(Status::Unknown, "cuCtxGetDevice");
   device_ = static_cast<std::uint32_t>(device);
+  return {};
+}
+
+CounterFailure CounterContext::enable(const CounterApi& api, const WantedMetrics& wanted) noexcept {
+  const Current current(api.driver, handle_);
+  if (!current)
+    return kNotCurrent;
+  isFollower_ = false;
   if (const CounterFailure failed = planGroups(api.profiler, device_, wanted, plan_))
     return failed;
   auto enable = parameters<cupti::RangeEnable>();
@@ -122,6 +130,8 @@ CounterFailure CounterContext::begin(const CounterApi& api, std::uint64_t turn) 
 }
 
 CounterFailure CounterContext::settle(const CounterApi& api, DeviceWait& wait) noexcept {
+  if (group_ == nullptr && !isFollower_)
+    return {};
   const Waited waited = wait.wait(api.driver, handle_);
   if (waited == Waited::Done)
     return {};
@@ -130,13 +140,9 @@ CounterFailure CounterContext::settle(const CounterApi& api, DeviceWait& wait) n
           waited == Waited::TooLong || waited == Waited::GivenUp};
 }
 
-CounterFailure CounterContext::open(const CounterApi& api,
-                                    DeviceWait& wait,
-                                    std::uint32_t range) noexcept {
+CounterFailure CounterContext::open(const CounterApi& api, std::uint32_t range) noexcept {
   if (group_ == nullptr)
     return {};
-  if (const CounterFailure failed = settle(api, wait))
-    return failed;
   const Current current(api.driver, handle_);
   if (!current)
     return kNotCurrent;
@@ -150,11 +156,9 @@ CounterFailure CounterContext::open(const CounterApi& api,
   return failure(status, "cuptiRangeProfilerPushRange");
 }
 
-CounterFailure CounterContext::close(const CounterApi& api, DeviceWait& wait) noexcept {
+CounterFailure CounterContext::close(const CounterApi& api) noexcept {
   if (!isOpen_)
     return {};
-  if (const CounterFailure failed = settle(api, wait))
-    return failed;
   const Current current(api.driver, handle_);
   if (!current)
     return kNotCurrent;
@@ -250,6 +254,7 @@ void CounterContext::forget(const CounterApi& api) noexcept {
   object_ = nullptr;
   group_ = nullptr;
   isOpen_ = false;
+  isFollower_ = false;
   handle_ = nullptr;
 }
 

@@ -34,15 +34,22 @@ class CounterContext {
   void* handle() const noexcept { return handle_; }
   void use(void* handle) noexcept { handle_ = handle; }
   const GroupPlan& plan() const noexcept { return plan_; }
-  std::uint32_t device() const noexcept { return device_; }  // of one that is enabled
+  std::uint32_t device() const noexcept { return device_; }  // of one that was identified
   bool isEnabled() const noexcept { return object_ != nullptr; }
+  // Another context of its device is measured, and what this one does with it: it is waited for.
+  bool isFollower() const noexcept { return isFollower_; }
+  void follow() noexcept { isFollower_ = true; }
 
+  // Asks for the device.
+  CounterFailure identify(const CounterApi& api) noexcept;
   CounterFailure enable(const CounterApi& api, const WantedMetrics& wanted) noexcept;
   // The pass collects group number `turn` (modulo their number). Without groups nothing.
   CounterFailure begin(const CounterApi& api, std::uint64_t turn) noexcept;
   // Waits for all that the context has been given, so that a range has its own work alone.
-  CounterFailure open(const CounterApi& api, DeviceWait& wait, std::uint32_t range) noexcept;
-  CounterFailure close(const CounterApi& api, DeviceWait& wait) noexcept;
+  CounterFailure settle(const CounterApi& api, DeviceWait& wait) noexcept;
+  // Requires: all contexts have settled.
+  CounterFailure open(const CounterApi& api, std::uint32_t range) noexcept;
+  CounterFailure close(const CounterApi& api) noexcept;
   // `lost`: ranges for which CUPTI had no room.
   CounterFailure finish(const CounterApi& api, TakeValue take, std::uint64_t& lost) noexcept;
   // Ends the pass that is under way without its values.
@@ -53,7 +60,6 @@ class CounterContext {
   void forget(const CounterApi& api) noexcept;
 
  private:
-  CounterFailure settle(const CounterApi& api, DeviceWait& wait) noexcept;
   CounterFailure prepareData(const CounterApi& api, MetricGroup& group) noexcept;
   CounterFailure setConfig(const CounterApi& api, const MetricGroup& group) noexcept;
   CounterFailure evaluate(const CounterApi& api, TakeValue take) noexcept;
@@ -64,6 +70,7 @@ class CounterContext {
   GroupPlan plan_;
   MetricGroup* group_ = nullptr;  // of the pass that is under way
   bool isOpen_ = false;
+  bool isFollower_ = false;
   Image data_;
 };
 

@@ -107,10 +107,23 @@ CounterFailure CounterContexts::initialize() noexcept {
   return {status, "cuptiProfilerInitialize"};
 }
 
-// What fails for one of several, such as a second one of a device that can be measured in one
-// alone, is left out.
+bool CounterContexts::isMeasured(std::uint32_t device) const noexcept {
+  for (const CounterContext& context : contexts_) {
+    if (context.isEnabled() && context.device() == device)
+      return true;
+  }
+  return false;
+}
+
+// Hardware counters are a device's, not a context's. What fails for one of several is left out.
 CounterFailure CounterContexts::enable(CounterContext& context) noexcept {
-  const CounterFailure failed = context.enable(api_, wanted_);
+  CounterFailure failed = context.identify(api_);
+  if (!failed && isMeasured(context.device())) {
+    context.follow();
+    return {};
+  }
+  if (!failed)
+    failed = context.enable(api_, wanted_);
   if (!failed)
     sayRefused(context);
   if (!failed || !isAnyEnabled())
@@ -158,7 +171,7 @@ bool CounterContexts::hasMetrics() const noexcept {
 template <typename Step>
 CounterFailure CounterContexts::inEach(Step step) noexcept {
   for (CounterContext& context : contexts_) {
-    if (!context.isEnabled())
+    if (!context.isEnabled() && !context.isFollower())
       continue;
     if (const CounterFailure failed = step(context))
       return failed;
@@ -170,12 +183,20 @@ CounterFailure CounterContexts::begin(std::uint64_t turn) noexcept {
   return inEach([&](CounterContext& context) noexcept { return context.begin(api_, turn); });
 }
 
+CounterFailure CounterContexts::settle() noexcept {
+  return inEach([&](CounterContext& context) noexcept { return context.settle(api_, wait_); });
+}
+
 CounterFailure CounterContexts::open(std::uint32_t range) noexcept {
-  return inEach([&](CounterContext& context) noexcept { return context.open(api_, wait_, range); });
+  if (const CounterFailure failed = settle())
+    return failed;
+  return inEach([&](CounterContext& context) noexcept { return context.open(api_, range); });
 }
 
 CounterFailure CounterContexts::close() noexcept {
-  return inEach([&](CounterContext& context) noexcept { return context.close(api_, wait_); });
+  if (const CounterFailure failed = settle())
+    return failed;
+  return inEach([&](CounterContext& context) noexcept { return context.close(api_); });
 }
 
 CounterFailure CounterContexts::finish(TakeValue take, std::uint64_t& lost) noexcept {

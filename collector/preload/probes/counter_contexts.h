@@ -55,6 +55,8 @@ class CounterContexts {
   void split(const char* names) noexcept;
   CounterFailure initialize() noexcept;
   CounterFailure enable(CounterContext& context) noexcept;
+  bool isMeasured(std::uint32_t device) const noexcept;
+  CounterFailure settle() noexcept;
   void* nextArrival() noexcept;
   void sayRefused(const CounterContext& context) noexcept;
   template <typename Step>

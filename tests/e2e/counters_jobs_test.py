@@ -1,0 +1,78 @@
+"""Hardware counters of whole jobs: PyTorch's iterations, traces of several ranks, a recorder that is killed."""
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import unittest
+
+from counters_support import CountersTest
+from cuda_support import CudaTest, folder_of
+from run_support import PATIENCE, SONDE, TARGETS, wait_until
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Jobs(CountersTest):
+    def test_iterations_of_pytorch_are_measured(self):
+        CudaTest.record(self, "/usr/bin/python3", HERE.parent / "targets" / "cuda_torch.py", "13", "12", timeout=120,
+                        options=("--counters", "roofline"))
+        self.assertGreater(len(self.measured_iterations()), 8)
+        self.check_sums("product")
+        kinds = dict(self.rows("SELECT kind, count(DISTINCT slice_id) FROM v_device_metric WHERE value > 0 AND name = "
+                               "'sm__sass_thread_inst_executed_op_ffma_pred_on.sum' GROUP BY 1"))
+        self.assertGreater(kinds.get("operation", 0), 0)
+
+    def prepare(self):
+        """The environment of a job that waits for a file in its third iteration."""
+        go, self.truth = self.folder / "go", self.folder / "truth.json"
+        self.environment.update(CUDASIM_TRUTH=str(self.truth), SONDE_TEST_CLOCK="0,0", CUDA_COUNTED_GO=str(go),
+                                LD_LIBRARY_PATH=str(folder_of("13")))
+        return go
+
+    def begin(self, output, iterations):
+        self.output = output
+        return self.start_sonde(TARGETS / "cuda_counted13", str(iterations), "1", "0", "pause", stderr=subprocess.DEVNULL,
+                                options=("--cuda-graphs", "node", "--counters", "roofline"))
+
+    def test_ranks_are_merged_with_their_counters(self):
+        metrics = "SELECT {rank}, device, operation, name, count(*), sum(value) FROM v_device_metric GROUP BY 1, 2, 3, 4"
+        go, running, expected = self.prepare(), [], []
+        traces = [self.folder / f"rank{rank}.sonde" for rank in range(2)]
+        for rank, trace in enumerate(traces):
+            self.environment.update(RANK=str(rank), WORLD_SIZE="2")
+            running.append(self.begin(trace, 4 + rank))
+            wait_until(self.stored, f"rank {rank} measures")
+        go.touch()
+        self.assertEqual([sonde.wait(PATIENCE) for sonde in running], [0, 0])
+        for rank, self.output in enumerate(traces):
+            expected += self.rows(metrics.format(rank=rank))
+        self.output = self.folder / "job.sonde"
+        subprocess.run([SONDE, "merge", "-o", self.output, *traces], check=True, capture_output=True)
+        self.assertEqual(self.rows(metrics.format(rank="rank")), expected)
+        self.assertGreater(len(expected), 40)
+
+    def stored(self):
+        try:
+            return self.rows("SELECT count(*) FROM device_metric", f"{self.output}.part")[0][0]
+        except sqlite3.OperationalError:
+            return 0  # nothing is stored yet
+
+    def test_what_was_measured_before_and_after_the_recorder_was_killed_is_recovered(self):
+        go, sonde = self.prepare(), self.begin(self.output, 6)
+        wait_until(self.stored, "the first iterations are stored")
+        job, = pathlib.Path(f"/proc/{sonde.pid}/task/{sonde.pid}/children").read_text().split()[-1:]
+        sonde.send_signal(signal.SIGKILL)
+        sonde.wait()
+        go.touch()
+        wait_until(lambda: '"name":"after"' in self.truth.read_text(), f"the job {job} has ended")
+        wait_until(lambda: not pathlib.Path(f"/proc/{job}/status").exists(), f"the job {job} has gone")
+        session, = self.spool.glob("sonde-*/*")
+        done = subprocess.run([SONDE, "recover", session], env=self.environment, capture_output=True, text=True,
+                              timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.measured_iterations(), list(range(6)))
+        self.check_sums()
+
+
+if __name__ == "__main__":
+    unittest.main()
