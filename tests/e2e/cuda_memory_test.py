@@ -90,7 +90,8 @@ class Memory(CudaTest):
         self.assertEqual(self.rows("SELECT count(DISTINCT pool) FROM allocation"), [(2,)])
         exported = self.folder / "exported.json"
         subprocess.run([SONDE, "export", self.output, "--to", "chrome", "-f", "-o", exported], check=True)
-        series = {event["name"] for event in json.loads(exported.read_text())["traceEvents"] if event["ph"] == "C"}
+        series = {event["name"] for event in json.loads(exported.read_text())["traceEvents"]
+                  if event["ph"] == "C" and event["name"].startswith("CUDA")}
         self.assertEqual(series, {f"CUDA memory pool {what} (gpu {device})" for what in ("size", "used")
                                   for device in (0, 1)})
 
