@@ -69,7 +69,7 @@ void append(Task task) {
     ncclsim::plugin()->stop(api);
     task.call.parent = api;
   }
-  gTasks.push_back(std::move(task));
+  gTasks.push_back(task);
 }
 
 struct Call {
@@ -109,7 +109,7 @@ int enqueue(const Call& call, ncclComm_t comm, void* stream) {
     task.call.datatype = kTypes[ncclsimInt8];
   }
   if (call.count > 0 && comm->size > 1)
-    append(std::move(task));
+    append(task);
   return leaveGroup();
 }
 
@@ -125,7 +125,7 @@ void appendPeer(bool send, const Call& call, int peer, ncclComm_t comm, void* st
   one.root = peer;
   Task task = taskOf(one, comm, stream);
   task.peerToPeer = true;
-  append(std::move(task));
+  append(task);
 }
 
 // With each other rank that `sends` and `receives` say.
