@@ -2,14 +2,14 @@
 
 #include "tests/support/in_child.h"
 
-#include <errno.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstddef>
 
 namespace sonde::core {
