@@ -55,7 +55,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Cuda, "cuda", true, true},
                                                  {Probe::Nvtx, "nvtx", true, true},
                                                  {Probe::System, "system", true, true},
-                                                 {Probe::Io, "io", false, false},
+                                                 {Probe::Io, "io", false, true},
                                                  {Probe::Sync, "sync", false, false},
                                                  {Probe::Python, "python", false, false},
                                                  {Probe::Stack, "stack", false, false},

@@ -42,7 +42,8 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onDevice<wire::DeviceSync>,
                                &ImageBuilder::onDeviceMemory,
                                &ImageBuilder::onCollectivePart,
-                               &ImageBuilder::onDeviceMetric};
+                               &ImageBuilder::onDeviceMetric,
+                               &ImageBuilder::onFileAccess};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -101,6 +102,27 @@ void ImageBuilder::onCall(Thread& thread, const std::byte* at) {
   const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
   model::Slice slice = newSlice(thread, *kind, record.probe, record.header.subject, startNs);
   remember(thread, model::Owner::Slice, addCall(thread, slice, endNs).value);
+}
+
+void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::FileAccess>(at);
+  const std::int64_t endNs = advance(thread, record.endTicks);
+  const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
+  const auto known = [](std::uint64_t value) {
+    return value == wire::FileAccess::kUnknown ? model::OptionalInt() : signedOf(value);
+  };
+  model::FileAccess row;
+  row.sliceId = addCall(
+      thread,
+      newSlice(thread, model::SliceKind::Io, wire::Probe::Io, record.header.subject, startNs),
+      endNs);
+  if (record.path != 0)
+    row.pathId = dictionary_.name(sink_, record.path);
+  row.offset = known(record.offset);
+  row.bytes = known(record.bytes);
+  row.diskBytes = known(record.diskBytes);
+  sink_.add(row);
+  remember(thread, model::Owner::Slice, row.sliceId.value);
 }
 
 void ImageBuilder::onMark(Thread& thread, const std::byte* at) {

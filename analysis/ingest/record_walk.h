@@ -36,7 +36,8 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::DeviceSync),
                     sizeof(wire::DeviceMemory),
                     sizeof(wire::CollectiveEnd),
-                    sizeof(wire::DeviceMetric)};
+                    sizeof(wire::DeviceMetric),
+                    sizeof(wire::FileAccess)};
 
 struct WalkCount {
   std::uint64_t records = 0;  // visited

@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "device call",    "kernel",
      "device copy",    "device sync",
      "device memory",  "collective part",
-     "device metric"};
+     "device metric",  "file access"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",

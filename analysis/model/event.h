@@ -128,6 +128,15 @@ struct Iteration {
   SliceId sliceId{};
 };
 
+// What a slice of kind io did.
+struct FileAccess {
+  SliceId sliceId{};
+  StringId pathId{};
+  OptionalInt offset{};
+  OptionalInt bytes{};
+  OptionalInt diskBytes{};  // 0: the page cache had all of it
+};
+
 struct Scalar {
   ProcessId processId{};
   OptionalInt iteration{};  // its number

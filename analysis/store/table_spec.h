@@ -39,6 +39,7 @@ enum class Table : std::size_t {
   StackSample,
   Allocation,
   DeviceMetric,
+  FileAccess,
   Overhead,
   ProbeCall,
   Loss,
@@ -106,6 +107,7 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
      "id, process_id, device_id, address, bytes, alloc_ns, free_ns, scope_id, stack_id, "
      "pool, correlation_id, slice_id"},
     {"device_metric", "slice_id, thread_id, device_id, name_id, start_ns, dur_ns, value"},
+    {"io", "slice_id, path_id, offset, bytes, disk_bytes"},
     {"overhead", "probe, api, mean_ns, error_ns, n, method, process_id"},
     {"probe_call", "thread_id, iteration_id, probe, api, recorded, unrecorded"},
     {"loss", "probe, kind, count, reason, process_id"},

@@ -98,7 +98,7 @@ CREATE TABLE handoff(object INTEGER NOT NULL, waker_thread_id INTEGER NOT NULL R
   waker_ns INTEGER NOT NULL, wakee_thread_id INTEGER NOT NULL REFERENCES thread, block_ns INTEGER NOT NULL,
   wake_ns INTEGER NOT NULL, certain INTEGER NOT NULL CHECK(certain IN (0, 1)));
 CREATE TABLE io(slice_id INTEGER PRIMARY KEY REFERENCES slice, path_id INTEGER REFERENCES string, offset INTEGER,
-  bytes INTEGER);
+  bytes INTEGER, disk_bytes INTEGER);
 
 -- Training --------------------------------------------------------------------------------------------------------
 CREATE TABLE iteration(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process, number INTEGER NOT NULL,

@@ -218,6 +218,11 @@ Result<model::IterationId> TraceWriter::add(const model::Iteration& row) {
                               row.sliceId);
 }
 
+Result<void> TraceWriter::add(const model::FileAccess& row) {
+  return state_->insert(
+      Table::FileAccess, row.sliceId, row.pathId, row.offset, row.bytes, row.diskBytes);
+}
+
 Result<void> TraceWriter::add(const model::Scalar& row) {
   return state_->insert(
       Table::Scalar, row.processId, row.iteration, row.nameId, row.value, row.tsNs);

@@ -129,6 +129,10 @@ bool emitTransfer(wire::Transfer record, Probe probe) noexcept {
   return emit(record, RecordKind::Transfer, probe) != 0;
 }
 
+bool emitFileAccess(wire::FileAccess record) noexcept {
+  return emit(record, RecordKind::FileAccess, Probe::Io) != 0;
+}
+
 [[gnu::cold, gnu::noinline]] void recordClocks() noexcept {
   const ClockReading now = readClocks();
   wire::ClockSync record{header(0), now.ticks, now.monotonicNs, now.realtimeNs};

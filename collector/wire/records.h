@@ -44,7 +44,8 @@ enum class RecordKind : std::uint8_t {
   CollectivePart = 21,
   // device_records.h
   DeviceMetric = 22,
-  Count = 23,  // one past the last kind this version writes; not a kind
+  FileAccess = 23,
+  Count = 24,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {
@@ -180,6 +181,19 @@ struct Transfer {
   std::uint64_t bytes;
 };
 
+// A finished call on a file. `subject`: the call's name.
+struct FileAccess {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  RecordHeader header;
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;
+  std::uint64_t offset;     // in the file; kUnknown
+  std::uint64_t bytes;      // read, written or mapped; kUnknown: the call moves none
+  std::uint64_t diskBytes;  // that the thread had read from a disk for it; kUnknown
+  std::uint32_t path;
+  std::uint32_t reserved;
+};
+
 // Three readings of one instant. All clocks in ns but `ticks`.
 struct ClockSync {
   RecordHeader header;
@@ -214,6 +228,7 @@ static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call)
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
 static_assert(sizeof(Collective) == 96 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
+static_assert(sizeof(FileAccess) == 56);
 static_assert(sizeof(ThreadEnd) == 16 && sizeof(Fork) == 16 && sizeof(Exec) == 24);
 
 }  // namespace sonde::wire

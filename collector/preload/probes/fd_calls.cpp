@@ -15,6 +15,7 @@ namespace {
 using core::rawSyscall;
 
 std::atomic<const FdHandler*> gHandlers[static_cast<int>(FdKind::Count)];
+std::atomic<const FileHandler*> gFiles{nullptr};
 
 FdKind kindOfPipe(int fd) noexcept {
   const long flags = rawSyscall(SYS_fcntl, fd, F_GETFL);
@@ -32,6 +33,22 @@ FdKind kindOf(int fd) noexcept {
   if (S_ISFIFO(info.st_mode))
     return kindOfPipe(fd);
   return S_ISREG(info.st_mode) ? FdKind::File : FdKind::Other;
+}
+
+// The file's name is looked up once, and stays with the descriptor and its copies. Without room for
+// it the next call tries again.
+FdEntry classifyFile(int fd) noexcept {
+  constexpr FdEntry kOther(FdKind::Other, 0, 0);
+  const FileHandler* const files = gFiles.load(std::memory_order_acquire);
+  const FilePath path = files == nullptr ? FilePath{false, 0} : files->pathOf(fd);
+  if (!path.isFile) {
+    fd_table::setPlain(fd, FdKind::Other);
+    return kOther;
+  }
+  const FdEntry entry(FdKind::File, 0, path.id);
+  if (path.id != 0)
+    fd_table::setFile(fd, entry);
+  return entry;
 }
 
 // What has gone through an inherited endpoint: the kernel knows it of TCP alone.
@@ -55,6 +72,26 @@ const FdHandler* fdHandler(FdKind kind) noexcept {
   return gHandlers[static_cast<int>(kind)].load(std::memory_order_acquire);
 }
 
+void registerFileHandler(const FileHandler* handler) noexcept {
+  gFiles.store(handler, std::memory_order_release);
+}
+
+bool recordsFiles() noexcept {
+  return gFiles.load(std::memory_order_acquire) != nullptr && core::enabled(wire::Probe::Io);
+}
+
+FileCall beginFileCall(int fd, FdEntry entry, Way way) noexcept {
+  return gFiles.load(std::memory_order_acquire)->begin(fd, entry, way);
+}
+
+void endFileCall(const FileCall& call,
+                 std::int64_t moved,
+                 std::int64_t offset,
+                 const char* name) noexcept {
+  if (call.beginTicks != 0)
+    gFiles.load(std::memory_order_acquire)->end(call, moved, offset, name);
+}
+
 FdEntry classifyFd(int fd) noexcept {
   constexpr FdEntry kOther(FdKind::Other, 0, 0);
   if (core::inVforkChild())
@@ -62,6 +99,8 @@ FdEntry classifyFd(int fd) noexcept {
   const FdKind kind = kindOf(fd);
   if (kind == FdKind::Unknown)
     return kOther;
+  if (kind == FdKind::File)
+    return classifyFile(fd);
   if (fdHandler(kind) == nullptr) {
     fd_table::setPlain(fd, FdKind::Other);
     return kOther;
@@ -75,6 +114,10 @@ FdEntry classifyFd(int fd) noexcept {
 FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
   if (fd_table::settle())
     entry = trackFd(fd);
+  if (entry.kind() == FdKind::File) {
+    const FileCall call = beginFileCall(fd, entry, way);
+    return {fd, entry, nullptr, way, call.beginTicks, call.blocks};
+  }
   Endpoint* endpoint = fdHandler(entry.kind()) == nullptr ? nullptr : fd_table::endpointOf(entry);
   // The process that shared it has given it up, and this one has not: it is only the count that is
   // lost.
@@ -88,7 +131,10 @@ FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
   return {fd, entry, endpoint, way, core::ticks()};
 }
 
-void endCall(const FdCall& call, ssize_t moved) noexcept {
+void endCall(const FdCall& call, ssize_t moved, const char* name) noexcept {
+  if (call.entry.kind() == FdKind::File)
+    return endFileCall(
+        {call.fd, call.entry, call.way, call.beginTicks, call.blocks}, moved, kOwnPosition, name);
   if (call.endpoint == nullptr)
     return;
   const std::uint64_t end = core::ticks();

@@ -38,6 +38,31 @@ struct FdHandler {
   void (*closing)(int fd, FdEntry entry, Endpoint& endpoint);
 };
 
+// A call on a regular file, while it runs. beginTicks 0: it is not recorded.
+struct FileCall {
+  int fd;
+  FdEntry entry;  // its generation is the id of the file's path
+  Way way;
+  std::uint64_t beginTicks;
+  std::uint64_t blocks;  // the handler's own
+};
+inline constexpr std::int64_t kMovesNothing = INT64_MIN;  // instead of a number of bytes
+inline constexpr std::int64_t kOwnPosition = -1;          // the descriptor's, instead of an offset
+
+struct FilePath {
+  bool isFile;       // else memory or a device after all
+  std::uint32_t id;  // 0: not known now
+};
+
+// Who records files. As FdHandler, for calls that are no part of a stream.
+struct FileHandler {
+  FilePath (*pathOf)(int fd);
+  FileCall (*begin)(int fd, FdEntry entry, Way way);
+  void (*end)(const FileCall& call, std::int64_t moved, std::int64_t offset, const char* name);
+};
+void registerFileHandler(const FileHandler* handler) noexcept;
+bool recordsFiles() noexcept;
+
 // Before start() of the wrappers: `handler` must live for ever. Kinds without one are forwarded
 // untouched.
 void registerFdHandler(FdKind kind, const FdHandler* handler) noexcept;
@@ -55,14 +80,23 @@ inline FdEntry trackFd(int fd) noexcept {
 struct FdCall {
   int fd;
   FdEntry entry;
-  Endpoint* endpoint;  // nullptr: nothing to do afterwards
+  Endpoint* endpoint;  // nullptr: nothing to do afterwards, unless it is a file
   Way way;
   std::uint64_t beginTicks;
+  std::uint64_t blocks = 0;  // as FileCall's
 };
 
+// Of a stream or a file, from where it stands.
 FdCall beginCall(int fd, FdEntry entry, Way way) noexcept;
-// `moved`: bytes, or a failure's -1.
-void endCall(const FdCall& call, ssize_t moved) noexcept;
+// `moved`: bytes, or a failure's -1. `name`: of the call, for files.
+void endCall(const FdCall& call, ssize_t moved, const char* name = nullptr) noexcept;
+
+// Requires: the entry's kind is File. Errors are as endCall's.
+FileCall beginFileCall(int fd, FdEntry entry, Way way) noexcept;
+void endFileCall(const FileCall& call,
+                 std::int64_t moved,
+                 std::int64_t offset,
+                 const char* name) noexcept;
 
 // Bytes may go `way` through `fd` that no wrapper counts.
 void markInexact(int fd, Way way) noexcept;

@@ -1,6 +1,7 @@
 // The calls that make, copy and end descriptors. A descriptor that is opened by name is only
 // forgotten here: it is looked at when it is first used, if ever.
 
+#include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
@@ -87,6 +88,22 @@ int opened(int fd) noexcept {
   return fd;
 }
 
+// 0: files are not recorded.
+std::uint64_t beginOpen() noexcept {
+  return recordsFiles() ? core::ticks() : 0;
+}
+
+// One that did not open has no record.
+int opened(int fd, std::uint64_t beginTicks) noexcept {
+  opened(fd);
+  if (fd < 0 || beginTicks == 0)
+    return fd;
+  const FdEntry entry = trackFd(fd);
+  if (entry.kind() == FdKind::File)
+    endFileCall({fd, entry, Way::Send, beginTicks, 0}, kMovesNothing, kOwnPosition, "open");
+  return fd;
+}
+
 int duplicated(int fd, int copy) noexcept {
   trackCopy(fd, copy);
   return copy;
@@ -142,30 +159,36 @@ using namespace sonde::preload;
 
 SONDE_EXPORT int open(const char* path, int flags, ...) {
   SONDE_READ_MODE(flags)
-  return opened(gOpen()(path, flags, mode));
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpen()(path, flags, mode), begin);
 }
 
 SONDE_EXPORT int open64(const char* path, int flags, ...) {
   SONDE_READ_MODE(flags)
-  return opened(gOpen64()(path, flags, mode));
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpen64()(path, flags, mode), begin);
 }
 
 SONDE_EXPORT int openat(int folder, const char* path, int flags, ...) {
   SONDE_READ_MODE(flags)
-  return opened(gOpenAt()(folder, path, flags, mode));
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpenAt()(folder, path, flags, mode), begin);
 }
 
 SONDE_EXPORT int openat64(int folder, const char* path, int flags, ...) {
   SONDE_READ_MODE(flags)
-  return opened(gOpenAt64()(folder, path, flags, mode));
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpenAt64()(folder, path, flags, mode), begin);
 }
 
 SONDE_EXPORT int creat(const char* path, mode_t mode) {
-  return opened(gCreat()(path, mode));
+  const std::uint64_t begin = beginOpen();
+  return opened(gCreat()(path, mode), begin);
 }
 
 SONDE_EXPORT int creat64(const char* path, mode_t mode) {
-  return opened(gCreat64()(path, mode));
+  const std::uint64_t begin = beginOpen();
+  return opened(gCreat64()(path, mode), begin);
 }
 
 // Forgotten before it is closed: afterwards the number may already be another thread's.

@@ -45,9 +45,16 @@ ssize_t placed(PlacedVectorCall real,
                int count,
                off_t offset,
                int flags) {
-  const FdEntry entry = offset == -1 ? trackFd(fd) : FdEntry();
-  if (!entry.hasEndpoint())
+  const FdEntry entry = trackFd(fd);
+  const bool isFile = entry.kind() == FdKind::File;
+  if (!isFile && (offset != -1 || !entry.hasEndpoint()))
     return real(fd, parts, count, offset, flags);
+  if (isFile) {
+    const FileCall call = beginFileCall(fd, entry, way);
+    const ssize_t result = real(fd, parts, count, offset, flags);
+    endFileCall(call, result, offset, way == Way::Receive ? "preadv2" : "pwritev2");
+    return result;
+  }
   const FdCall call = beginCall(fd, entry, way);
   const ssize_t result = real(fd, parts, count, offset, flags);
   endCall(call, result);
@@ -61,51 +68,51 @@ using namespace sonde::preload;
 
 SONDE_EXPORT ssize_t read(int fd, void* buffer, size_t count) {
   const FdEntry entry = trackFd(fd);
-  if (!entry.hasEndpoint())
+  if (!entry.isFollowed())
     return gRead()(fd, buffer, count);
   const FdCall call = beginCall(fd, entry, Way::Receive);
   const ssize_t result = gRead()(fd, buffer, count);
-  endCall(call, result);
+  endCall(call, result, "read");
   return result;
 }
 
 SONDE_EXPORT ssize_t __read_chk(int fd, void* buffer, size_t count, size_t room) {
   const FdEntry entry = trackFd(fd);
-  if (!entry.hasEndpoint())
+  if (!entry.isFollowed())
     return gReadChecked()(fd, buffer, count, room);
   const FdCall call = beginCall(fd, entry, Way::Receive);
   const ssize_t result = gReadChecked()(fd, buffer, count, room);
-  endCall(call, result);
+  endCall(call, result, "read");
   return result;
 }
 
 SONDE_EXPORT ssize_t write(int fd, const void* buffer, size_t count) {
   const FdEntry entry = trackFd(fd);
-  if (!entry.hasEndpoint())
+  if (!entry.isFollowed())
     return gWrite()(fd, buffer, count);
   const FdCall call = beginCall(fd, entry, Way::Send);
   const ssize_t result = gWrite()(fd, buffer, count);
-  endCall(call, result);
+  endCall(call, result, "write");
   return result;
 }
 
 SONDE_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
   const FdEntry entry = trackFd(fd);
-  if (!entry.hasEndpoint())
+  if (!entry.isFollowed())
     return gReadv()(fd, parts, count);
   const FdCall call = beginCall(fd, entry, Way::Receive);
   const ssize_t result = gReadv()(fd, parts, count);
-  endCall(call, result);
+  endCall(call, result, "readv");
   return result;
 }
 
 SONDE_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
   const FdEntry entry = trackFd(fd);
-  if (!entry.hasEndpoint())
+  if (!entry.isFollowed())
     return gWritev()(fd, parts, count);
   const FdCall call = beginCall(fd, entry, Way::Send);
   const ssize_t result = gWritev()(fd, parts, count);
-  endCall(call, result);
+  endCall(call, result, "writev");
   return result;
 }
 

@@ -72,7 +72,9 @@ class FdEntry {
     return static_cast<std::uint32_t>(word_ >> 32);
   }
   constexpr std::uint64_t word() const noexcept { return word_; }
-  constexpr bool hasEndpoint() const noexcept { return kind() >= FdKind::File; }
+  constexpr bool hasEndpoint() const noexcept { return kind() > FdKind::File; }
+  // Calls on it are bracketed: it has an endpoint, or is a file that is recorded.
+  constexpr bool isFollowed() const noexcept { return kind() >= FdKind::File; }
 
  private:
   std::uint64_t word_ = 0;

@@ -108,6 +108,11 @@ void setPlain(int fd, FdKind kind) noexcept {
     put(fd, FdEntry(kind, 0, 0));
 }
 
+void setFile(int fd, FdEntry entry) noexcept {
+  settle();
+  put(fd, entry);
+}
+
 void duplicate(int fd, int copy) noexcept {
   settle();
   if (fd == copy)

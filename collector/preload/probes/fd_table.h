@@ -61,6 +61,9 @@ FdEntry openEndpoint(int fd, FdKind kind, bool inherited) noexcept;
 // `fd` leads to nothing that is followed, or (Unknown) has to be looked at when it is next used.
 void setPlain(int fd, FdKind kind) noexcept;
 
+// `fd` leads to a file; the entry says which.
+void setFile(int fd, FdEntry entry) noexcept;
+
 // `copy` now leads to where `fd` does.
 void duplicate(int fd, int copy) noexcept;
 

@@ -7,6 +7,7 @@
 #include "collector/core/symbol_versions.h"
 #include "collector/preload/probes/exec_env.h"
 #include "collector/preload/probes/fd_table.h"
+#include "collector/preload/probes/io.h"
 #include "collector/preload/probes/net.h"
 
 #include <dlfcn.h>
@@ -24,9 +25,12 @@ __attribute__((constructor(103))) void start() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&start), &info) != 0 && info.dli_fname != nullptr)
     rememberEnvironment(environ, info.dli_fname);
-  if (!wants(wire::Probe::Net))
+  if (wants(wire::Probe::Net))
+    startNet();
+  if (wants(wire::Probe::Io))
+    startIo();
+  if (!wants(wire::Probe::Net) && !wants(wire::Probe::Io))
     return;
-  startNet();
   if (!fd_table::start())
     core::countLoss(wire::Probe::Net, wire::RecordKind::Transfer, wire::LossReason::Definitions);
 }
