@@ -236,6 +236,11 @@ SELECT x.id,
   x.tag
 FROM transfer x JOIN channel c ON c.id = x.channel_id JOIN process p ON p.id = c.process_id;
 
+CREATE VIEW v_io AS
+SELECT s.id AS slice_id, s.process_id, s.rank, s.tid, s.name AS call, f.text AS path, io.offset, io.bytes, io.disk_bytes,
+  s.scope, s.scope_kind, s.start_ns, s.dur_ns, s.rel_ns
+FROM io JOIN v_slice s ON s.id = io.slice_id LEFT JOIN string f ON f.id = io.path_id;
+
 CREATE VIEW v_iteration AS
 SELECT i.id,
   p.id AS process_id,

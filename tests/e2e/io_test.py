@@ -1,0 +1,82 @@
+"""Probe io: files that are read, written and mapped, as a program and Python do it."""
+import pathlib
+import sys
+import unittest
+
+from run_support import TARGETS, RunTest
+
+ROWS = """SELECT n.text, io.offset, io.bytes FROM io JOIN slice s ON s.id = io.slice_id JOIN string n ON n.id = s.name_id
+          JOIN string f ON f.id = io.path_id WHERE f.text = '{}' ORDER BY s.start_ns"""
+EXPECTED = [
+    ("open", None, None), ("write", 0, 10000), ("writev", 10000, 300), ("pwrite", 20000, 50), ("pwritev", 30000, 300),
+    ("pwritev2", 10300, 100), ("fsync", None, None), ("fdatasync", None, None),
+    ("open", None, None), ("write", 30300, 7),
+    ("open", None, None), ("read", 0, 1000), ("readv", 1000, 30), ("pread", 4000, 5), ("preadv", 5000, 30),
+    ("preadv2", 6000, 10), ("read", 1030, 3), ("read", 30307, 0), ("pread", None, 0), ("pread", 0, 1),
+    ("mmap", 4096, 8192), ("mmap", 0, 0),
+    ("open", None, None), ("read", 0, 8), ("read", 8, 8), ("read", 16, 4)]
+
+
+class Files(RunTest):
+    def record(self, *program, sources="io", **environment):
+        result = self.run_sonde(*program, options=("-f", "--sources", sources), env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_every_call_has_its_file_its_place_and_its_bytes(self):
+        data = self.folder / "data"
+        self.record(TARGETS / "file_calls", data)
+        self.assertEqual(self.rows(ROWS.format(data)), EXPECTED)
+        self.assertEqual(self.rows("SELECT DISTINCT f.text FROM io JOIN string f ON f.id = io.path_id"), [(str(data),)],
+                         "neither pipes nor devices nor memory are files")
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
+    def test_beside_the_other_probes(self):
+        data = self.folder / "data"
+        self.record(TARGETS / "file_calls", data, sources="annotation,net,nvtx,io")
+        self.assertEqual(self.rows(ROWS.format(data)), EXPECTED)
+        self.assertEqual(self.rows("SELECT direction, sum(bytes) FROM transfer JOIN channel c ON c.id = channel_id "
+                                   "WHERE c.kind = 'pipe' GROUP BY 1 ORDER BY 1"), [("receive", 1), ("send", 1)])
+
+    def test_nothing_when_it_is_off(self):
+        self.record(TARGETS / "file_calls", self.folder / "data", sources="annotation,net")
+        self.assertEqual(self.rows("SELECT count(*) FROM io"), [(0,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM slice WHERE kind = 'io'"), [(0,)])
+
+    def test_a_call_that_waits_for_a_disk_is_told_from_one_that_does_not(self):
+        data = self.folder / "data"
+        data.write_bytes(bytes(1 << 20))
+        program = ("import os, sys; fd = os.open(sys.argv[1], os.O_RDWR); os.fsync(fd); "
+                   "os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED); "
+                   "os.pread(fd, 1 << 20, 0); os.pread(fd, 1 << 20, 0)")
+        self.record(sys.executable, "-c", program, data)
+        (cold,), (warm,) = self.rows("SELECT io.disk_bytes FROM io JOIN string f ON f.id = io.path_id "
+                                     f"WHERE f.text = '{data}' AND bytes = 1048576 ORDER BY slice_id")
+        self.assertEqual(warm, 0)
+        self.assertGreaterEqual(cold, 1 << 20)
+
+    def test_files_lie_in_the_scope_that_used_them(self):
+        data = self.folder / "data"
+        program = ("import sonde, sys\n"
+                   "with sonde.operation('save'):\n"
+                   "    with open(sys.argv[1], 'wb') as file: file.write(b'x' * 100000)\n"
+                   "with sonde.operation('load'):\n"
+                   "    with open(sys.argv[1], 'rb') as file: file.read()\n")
+        self.record(sys.executable, "-c", program, data, sources="annotation,io")
+        self.assertEqual(self.rows("SELECT scope, call, sum(bytes) FROM v_io WHERE bytes > 0 AND "
+                                   f"path = '{data}' GROUP BY 1, 2 ORDER BY 1"),
+                         [("load", "read", 100000), ("save", "write", 100000)])
+
+    def test_files_of_very_many_names(self):
+        program = ("import os, sys\n"
+                   "for n in range(3000):\n"
+                   "    fd = os.open(f'{sys.argv[1]}/{n}', os.O_CREAT | os.O_RDWR)\n"
+                   "    os.pwrite(fd, b'x' * n, 0)\n"
+                   "    os.close(fd)\n")
+        self.record(sys.executable, "-c", program, self.folder)
+        self.assertEqual(self.rows("SELECT count(*), sum(bytes), count(DISTINCT path) FROM v_io WHERE call = 'pwrite'"),
+                         [(3000, sum(range(3000)), 3000)])
+
+
+if __name__ == "__main__":
+    unittest.main()
