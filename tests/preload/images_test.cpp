@@ -25,6 +25,9 @@ std::string target(const std::string& name) {
 
 class Images : public ::testing::Test {
  protected:
+  // A child that opens a file before its exec would have an image of its own.
+  Images() { recording_.setProbes(~(1U << static_cast<unsigned>(wire::Probe::Io))); }
+
   void run(const std::vector<std::string>& words) {
     const Finished plain = runProgram(words);
     const Finished recorded = recording_.run(words);

@@ -343,6 +343,7 @@ TEST_F(Writer, TakesUpWhatABulkCopyWrote) {
 }
 
 TEST_F(Writer, AReaderSeesWholeTransactionsWhileRowsAreWritten) {
+  constexpr const char* kSamples = "SELECT count(*) FROM sample WHERE counter_id = 1";
   TraceWriter writer = created("a.part");
   ASSERT_GOOD(writeSample(writer, 1));
   ASSERT_GOOD_ASSIGN(Database reader, openTrace(file("a.part")));
@@ -350,10 +351,10 @@ TEST_F(Writer, AReaderSeesWholeTransactionsWhileRowsAreWritten) {
     ASSERT_GOOD(writer.begin());
     for (int i = 0; i < 50; ++i)
       ASSERT_GOOD(writer.add(model::Sample{model::CounterId{1}, i, 1.0}));
-    ASSERT_GOOD_ASSIGN(const auto before, reader.queryInteger("SELECT count(*) FROM sample"));
+    ASSERT_GOOD_ASSIGN(const auto before, reader.queryInteger(kSamples));
     EXPECT_EQ(before, 1 + 50 * (round - 1));
     ASSERT_GOOD(writer.commit());
-    ASSERT_GOOD_ASSIGN(const auto after, reader.queryInteger("SELECT count(*) FROM sample"));
+    ASSERT_GOOD_ASSIGN(const auto after, reader.queryInteger(kSamples));
     EXPECT_EQ(after, 1 + 50 * round);
   }
 }
