@@ -158,26 +158,26 @@ using namespace sonde::preload;
   }
 
 SONDE_EXPORT int open(const char* path, int flags, ...) {
-  SONDE_READ_MODE(flags)
   const std::uint64_t begin = beginOpen();
+  SONDE_READ_MODE(flags)
   return opened(gOpen()(path, flags, mode), begin);
 }
 
 SONDE_EXPORT int open64(const char* path, int flags, ...) {
-  SONDE_READ_MODE(flags)
   const std::uint64_t begin = beginOpen();
+  SONDE_READ_MODE(flags)
   return opened(gOpen64()(path, flags, mode), begin);
 }
 
 SONDE_EXPORT int openat(int folder, const char* path, int flags, ...) {
-  SONDE_READ_MODE(flags)
   const std::uint64_t begin = beginOpen();
+  SONDE_READ_MODE(flags)
   return opened(gOpenAt()(folder, path, flags, mode), begin);
 }
 
 SONDE_EXPORT int openat64(int folder, const char* path, int flags, ...) {
-  SONDE_READ_MODE(flags)
   const std::uint64_t begin = beginOpen();
+  SONDE_READ_MODE(flags)
   return opened(gOpenAt64()(folder, path, flags, mode), begin);
 }
 
