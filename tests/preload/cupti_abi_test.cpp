@@ -1,21 +1,13 @@
 // Holds what Sonde declares of CUPTI's binary interface to NVIDIA's headers: those of whichever
 // toolkit is there. Most of it fails to compile when it fails.
 #include "collector/preload/probes/cupti_records.h"
+#include "tests/preload/same_field.h"
 
 #include <cupti.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
-
 namespace sonde::preload::cupti {
 namespace {
-
-#define SAME_FIELD(Ours, ours, Theirs, theirs)                                           \
-  static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) &&                      \
-                    sizeof(Ours::ours) == sizeof(static_cast<Theirs*>(nullptr)->theirs), \
-                #Theirs "::" #theirs)
-#define SAME_NUMBER(ours, theirs) \
-  static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #theirs)
 
 #define SAME_KERNEL(Theirs)                                                     \
   SAME_FIELD(KernelRecord, registersPerThread, Theirs, registersPerThread);     \

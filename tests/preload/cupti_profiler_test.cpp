@@ -1,21 +1,16 @@
 // Holds what Sonde declares of CUPTI's range profiler to NVIDIA's headers.
 #include "collector/preload/probes/cupti_profiler.h"
 
+#include "tests/preload/same_field.h"
+
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
-
 namespace sonde::preload::cupti {
 namespace {
-
-#define SAME_FIELD(Ours, ours, Theirs, theirs)                                           \
-  static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) &&                      \
-                    sizeof(Ours::ours) == sizeof(static_cast<Theirs*>(nullptr)->theirs), \
-                #Theirs "::" #theirs)
 
 TEST(CuptiProfiler, ParametersAreNvidias) {
 // Newer headers may have fields behind those that Sonde knows.

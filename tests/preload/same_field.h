@@ -1,0 +1,12 @@
+// Holds a field, or a number, of what Sonde declares itself to that of the library's own header.
+#pragma once
+
+#include <cstddef>
+
+// Where they differ, the file does not compile.
+#define SAME_FIELD(Ours, ours, Theirs, theirs)                                           \
+  static_assert(offsetof(Ours, ours) == offsetof(Theirs, theirs) &&                      \
+                    sizeof(Ours::ours) == sizeof(static_cast<Theirs*>(nullptr)->theirs), \
+                #Theirs "::" #theirs)
+#define SAME_NUMBER(ours, theirs) \
+  static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #theirs)
