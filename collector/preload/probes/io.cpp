@@ -20,6 +20,9 @@ using wire::Probe;
 constexpr std::uint64_t kBlockBytes = 512;  // that the kernel counts in, whatever the disk's are
 constexpr std::size_t kLinkBytes = 32;      // "/proc/self/fd/" and a number
 
+// One to four microseconds, whatever the clock: no disk answers in that.
+constexpr std::uint64_t kShortTicks = 4000;
+
 // Files that are memory, or what the kernel tells.
 constexpr const char* kNoFiles[] = {"/proc/", "/sys/", "/dev/", "/memfd:"};
 
@@ -77,7 +80,9 @@ void end(const FileCall& call, std::int64_t moved, std::int64_t offset, const ch
   if (moved != kMovesNothing) {
     record.bytes = moved > 0 ? static_cast<std::uint64_t>(moved) : 0;
     if (call.way == Way::Receive)
-      record.diskBytes = (blocksRead() - call.blocks) * kBlockBytes;
+      record.diskBytes = record.endTicks - record.beginTicks < kShortTicks
+                             ? 0
+                             : (blocksRead() - call.blocks) * kBlockBytes;
     if (offset == kOwnPosition) {
       const long position = rawSyscall(SYS_lseek, call.fd, 0, SEEK_CUR);
       offset = position < 0 ? -1 : position - static_cast<std::int64_t>(record.bytes);

@@ -1,0 +1,46 @@
+// What a call on a file costs whose bytes are in the page cache, beside two clock reads in the same
+// loop. Usage, with and without `sonde run --sources io --` or `strace -c` in front: file_call
+// [BATCHES]. Prints the median over batches of 512 calls, and the lower and upper tenth, in ns.
+#include "bench/batches.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace {
+
+constexpr int kCalls = 512;
+constexpr int kBlocks = 256;
+
+char gBlock[4096];
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  using namespace sonde::bench;
+  const int batches = count > 1 ? std::atoi(arguments[1]) : 200;
+  char path[] = "file_call.XXXXXX";
+  const int fd = mkstemp(path);
+  for (int block = 0; block < kBlocks; ++block) {
+    if (write(fd, gBlock, sizeof gBlock) != sizeof gBlock)
+      return 1;
+  }
+  std::vector<double> placed;
+  std::vector<double> streamed;
+  std::vector<double> reads;
+  for (int batch = 0; batch < batches; ++batch) {
+    placed.push_back(nsEach(kCalls, [&](int at) {
+      static_cast<void>(!pread(fd, gBlock, sizeof gBlock, at % kBlocks * 4096));
+    }));
+    lseek(fd, 0, SEEK_SET);
+    streamed.push_back(
+        nsEach(kBlocks, [&](int) { static_cast<void>(!read(fd, gBlock, sizeof gBlock)); }));
+    reads.push_back(nsOfTwoClockReads(kCalls));
+  }
+  print("pread of 4 KiB", placed);
+  print("read of 4 KiB", streamed);
+  print("two clock reads", reads);
+  unlink(path);
+  return 0;
+}
