@@ -14,7 +14,7 @@ constexpr double kNoLimitBytes = 1e18;
 
 // The group's path in /proc/self/cgroup: "ID:CONTROLLERS:PATH". Of version 2, CONTROLLERS is empty.
 std::optional<std::string> pathOf(const Roots& roots, std::string_view controller) {
-  const KernelFile file(roots.proc / "self/cgroup");
+  KernelFile file(roots.proc / "self/cgroup");
   Words lines(file.read(), '\n');
   for (std::string_view line = lines.next(); !line.empty(); line = lines.next()) {
     const std::size_t first = line.find(':');
@@ -123,9 +123,9 @@ void CgroupSource::sampleCpu(Readings& into) {
         into);
   Words quota(cpuQuota_.read());
   const auto most = numberIn(quota.next());  // "max" or -1: no limit
-  const std::uint64_t period = cpuPeriod_.isOpen() ? 0 : quota.number();
+  const std::uint64_t period = cpuPeriod_.isThere() ? 0 : quota.number();
   const std::uint64_t length =
-      cpuPeriod_.isOpen() ? numberIn(cpuPeriod_.read()).value_or(0) : period;
+      cpuPeriod_.isThere() ? numberIn(cpuPeriod_.read()).value_or(0) : period;
   if (most && length > 0)
     set(coresMetric_,
         {.name = "cgroup cpu limit", .unit = "cores"},

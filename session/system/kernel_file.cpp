@@ -1,8 +1,12 @@
 #include "session/system/kernel_file.h"
 
+#include "collector/launcher/descriptor_limit.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -12,28 +16,18 @@ namespace {
 constexpr std::size_t kFirstBytes = 16384;
 constexpr std::size_t kMostBytes = 4 << 20;  // /proc/stat of the largest machines is half of that
 
-}  // namespace
+std::atomic<std::size_t> gMostKept{512};
+std::atomic<std::size_t> gKept{0};
 
-KernelFile::KernelFile(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-
-KernelFile::~KernelFile() {
-  if (descriptor_ >= 0)
-    ::close(descriptor_);
+void giveBack(int descriptor) noexcept {
+  ::close(descriptor);
+  gKept.fetch_sub(1);
 }
 
-KernelFile::KernelFile(KernelFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-KernelFile& KernelFile::operator=(KernelFile&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-std::string_view KernelFile::read() const {
+std::string_view readAll(int descriptor) {
   thread_local std::vector<char> buffer(kFirstBytes);
   for (;;) {
-    const ssize_t bytes = ::pread(descriptor_, buffer.data(), buffer.size(), 0);
+    const ssize_t bytes = ::pread(descriptor, buffer.data(), buffer.size(), 0);
     if (bytes <= 0)
       return {};
     const auto got = static_cast<std::size_t>(bytes);
@@ -41,6 +35,57 @@ std::string_view KernelFile::read() const {
       return {buffer.data(), got};
     buffer.resize(buffer.size() * 2);
   }
+}
+
+}  // namespace
+
+KernelFile::KernelFile(std::filesystem::path path) : path_(std::move(path)) {
+  const int descriptor = open();
+  isThere_ = descriptor >= 0 || isPassing_;
+  if (descriptor >= 0 && gKept.fetch_add(1) < gMostKept.load())
+    kept_ = descriptor;
+  else if (descriptor >= 0)
+    giveBack(descriptor);
+}
+
+KernelFile::~KernelFile() {
+  if (kept_ >= 0)
+    giveBack(kept_);
+}
+
+KernelFile::KernelFile(KernelFile&& other) noexcept {
+  *this = std::move(other);
+}
+
+KernelFile& KernelFile::operator=(KernelFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(kept_, other.kept_);
+  std::swap(isThere_, other.isThere_);
+  std::swap(isPassing_, other.isPassing_);
+  return *this;
+}
+
+void KernelFile::keepAtMost(std::size_t files) noexcept {
+  gMostKept.store(files);
+}
+
+int KernelFile::open() {
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  isPassing_ = descriptor < 0 && launcher::isPassing(errno);
+  return descriptor;
+}
+
+std::string_view KernelFile::read() {
+  if (path_.empty())
+    return {};
+  if (kept_ >= 0)
+    return readAll(kept_);
+  const int descriptor = open();
+  if (descriptor < 0)
+    return {};
+  const std::string_view text = readAll(descriptor);
+  ::close(descriptor);
+  return text;
 }
 
 std::string_view Words::next() noexcept {
@@ -82,7 +127,7 @@ std::optional<std::uint64_t> numberOf(std::string_view text, std::string_view ke
 }
 
 std::string firstLineOf(const std::filesystem::path& path) {
-  const KernelFile file(path);
+  KernelFile file(path);
   return std::string(Words(file.read(), '\n').next());
 }
 

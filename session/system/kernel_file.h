@@ -1,5 +1,6 @@
-// A small file that the kernel makes anew each time that it is read (/proc, /sys), kept open,
-// because to open one costs several times what reading it does. One thread.
+// A small file that the kernel makes anew each time that it is read (/proc, /sys). As many as may
+// be are kept open, because to open one costs several times what reading it does; the others are
+// opened each time. One thread.
 #pragma once
 
 #include <charconv>
@@ -14,18 +15,29 @@ namespace sonde::session::system {
 class KernelFile {
  public:
   KernelFile() = default;
-  explicit KernelFile(const std::filesystem::path& path);
+  explicit KernelFile(std::filesystem::path path);
   ~KernelFile();
   KernelFile(KernelFile&& other) noexcept;
   KernelFile& operator=(KernelFile&& other) noexcept;
 
-  bool isOpen() const noexcept { return descriptor_ >= 0; }
+  // Of all files of the process together, from now on; 512 at first.
+  static void keepAtMost(std::size_t files) noexcept;
+
+  // Whether it was there when it was looked for.
+  bool isThere() const noexcept { return isThere_; }
   // What it says now; empty when it cannot be read. Until the next read of any KernelFile on this
   // thread.
-  std::string_view read() const;
+  std::string_view read();
+  // The last read() failed for want of open files or memory: it may go well again.
+  bool isPassing() const noexcept { return isPassing_; }
 
  private:
-  int descriptor_ = -1;
+  int open();
+
+  std::filesystem::path path_;
+  int kept_ = -1;
+  bool isThere_ = false;
+  bool isPassing_ = false;
 };
 
 // The words of a text, one after the other.

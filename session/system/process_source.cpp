@@ -57,9 +57,6 @@ double nsPerClockTick() {
 
 }  // namespace
 
-ProcessSource::ProcessSource(Roots roots, std::size_t mostFiles)
-    : roots_(std::move(roots)), mostFiles_(mostFiles) {}
-
 void ProcessSource::add(const ImageId& image) {
   fresh_.push_back(image);
 }
@@ -95,6 +92,8 @@ void ProcessSource::sample(Readings& into) {
 bool ProcessSource::sampleStat(Process& process, Readings& into) {
   static const auto kPageBytes = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const auto stat = parseStat(process.stat.read());
+  if (!stat && process.stat.isPassing())
+    return true;
   if (!stat || stat->startTime != process.image.startTime)
     return false;
   if (!process.cpu) {
@@ -115,7 +114,7 @@ bool ProcessSource::sampleStat(Process& process, Readings& into) {
 }
 
 // Not of a process of another user.
-void ProcessSource::sampleIo(Process& process, Readings& into) const {
+void ProcessSource::sampleIo(Process& process, Readings& into) {
   const std::string_view text = process.io.read();
   const auto read = numberOf(text, "read_bytes:");
   const auto written = numberOf(text, "write_bytes:");
@@ -132,24 +131,18 @@ void ProcessSource::sampleIo(Process& process, Readings& into) const {
 void ProcessSource::sampleThreads(Process& process, Readings& into) {
   bool isAnyGone = false;
   for (auto& [tid, thread] : process.threads)
-    isAnyGone = !sampleThread(process, tid, thread, into) || isAnyGone;
+    isAnyGone = !sampleThread(thread, into) || isAnyGone;
   if (isAnyGone)
     listThreads(process, into);
 }
 
 // "cpu-ns run-queue-ns slices"; false when the thread has gone.
-bool ProcessSource::sampleThread(Process& process,
-                                 std::int32_t tid,
-                                 Thread& thread,
-                                 Readings& into) const {
-  KernelFile passing;
-  if (!thread.file.isOpen())
-    passing = KernelFile(process.folder / "task" / std::to_string(tid) / "schedstat");
-  Words words((thread.file.isOpen() ? thread.file : passing).read());
+bool ProcessSource::sampleThread(Thread& thread, Readings& into) {
+  Words words(thread.file.read());
   const auto cpu = numberIn(words.next());
   const auto queued = numberIn(words.next());
   if (!cpu || !queued)
-    return false;
+    return thread.file.isPassing();
   into.add(thread.cpu, static_cast<double>(*cpu));
   into.add(thread.queued, static_cast<double>(*queued));
   return true;
@@ -175,10 +168,8 @@ void ProcessSource::listThreads(Process& process, Readings& into) {
     thread.cpu = into.define(metric);
     metric.name = "run queue time";
     thread.queued = into.define(metric);
-    if (files_ < mostFiles_)
-      thread.file = KernelFile(tasks / entry->d_name / "schedstat");
-    files_ += thread.file.isOpen() ? 1U : 0U;
-    sampleThread(process, tid, thread, into);
+    thread.file = KernelFile(tasks / entry->d_name / "schedstat");
+    sampleThread(thread, into);
   }
   std::erase_if(process.threads, [&](const auto& each) {
     if (!each.second.isSeen)
@@ -190,7 +181,6 @@ void ProcessSource::listThreads(Process& process, Readings& into) {
 void ProcessSource::closeThread(const Thread& thread, Readings& into) {
   into.close(thread.cpu);
   into.close(thread.queued);
-  files_ -= thread.file.isOpen() ? 1U : 0U;
 }
 
 void ProcessSource::closeProcess(Process& process, Readings& into) {

@@ -10,14 +10,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace sonde::session::system {
 
 class ProcessSource final : public Source {
  public:
-  // `mostFiles`: that may be kept open; threads beyond that are opened each time.
-  ProcessSource(Roots roots, std::size_t mostFiles);
+  explicit ProcessSource(Roots roots) : roots_(std::move(roots)) {}
   void sample(Readings& into) override;
 
   // Of two images of one process the later holds.
@@ -45,17 +45,15 @@ class ProcessSource final : public Source {
     std::optional<std::size_t> diskRead;
     std::size_t diskWritten = 0;
   };
-  bool sampleStat(Process& process, Readings& into);
-  void sampleIo(Process& process, Readings& into) const;
-  void sampleThreads(Process& process, Readings& into);
-  bool sampleThread(Process& process, std::int32_t tid, Thread& thread, Readings& into) const;
-  void listThreads(Process& process, Readings& into);
-  void closeThread(const Thread& thread, Readings& into);
-  void closeProcess(Process& process, Readings& into);
+  static bool sampleStat(Process& process, Readings& into);
+  static void sampleIo(Process& process, Readings& into);
+  static void sampleThreads(Process& process, Readings& into);
+  static bool sampleThread(Thread& thread, Readings& into);
+  static void listThreads(Process& process, Readings& into);
+  static void closeThread(const Thread& thread, Readings& into);
+  static void closeProcess(Process& process, Readings& into);
 
   Roots roots_;
-  std::size_t mostFiles_;
-  std::size_t files_ = 0;  // of threads, open
   std::vector<ImageId> fresh_;
   std::map<std::int32_t, Process> processes_;  // by pid
 };

@@ -2,8 +2,11 @@
 
 #include "session/system/cgroup_source.h"
 #include "session/system/energy_source.h"
+#include "session/system/kernel_file.h"
 #include "session/system/machine_sources.h"
 #include "session/system/nvml_source.h"
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <ctime>
@@ -17,7 +20,7 @@ using std::chrono::nanoseconds;
 
 // A round's processor time, times so much, is the least time until the next one.
 constexpr int kShare = 250;
-constexpr std::size_t kMostThreadFiles = 512;
+constexpr std::size_t kMostFiles = 512;  // that are kept open
 // Of a recorder that cannot store them for long: an hour of a small job's.
 constexpr std::size_t kMostReadings = 1 << 20;
 
@@ -25,6 +28,11 @@ nanoseconds readClock(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+std::size_t mostOpenFiles() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
 template <typename T>
@@ -52,7 +60,7 @@ Sampler::Sampler(nanoseconds interval, bool wholeMachine, Roots roots)
     : interval_(interval),
       wholeMachine_(wholeMachine),
       roots_(std::move(roots)),
-      processes_(roots_, kMostThreadFiles),
+      processes_(roots_),
       thread_([this] { work(); }) {}
 
 Sampler::~Sampler() {
@@ -91,6 +99,8 @@ bool Sampler::waitFor(nanoseconds time) {
 }
 
 void Sampler::work() {
+  // The spool files of the processes need most of them.
+  KernelFile::keepAtMost(std::min(kMostFiles, mostOpenFiles() / 8));
   if (wholeMachine_)
     sources_ = machineSources(roots_);  // here, because NVML may take long to start
   nanoseconds due = readClock(CLOCK_MONOTONIC);

@@ -27,6 +27,7 @@ std::string statLine(int threads, std::uint64_t startTime = kStart, char state =
 
 class ProcessSourceTest : public testing::Test {
  protected:
+  ~ProcessSourceTest() override { KernelFile::keepAtMost(512); }
   void writeThread(int tid, std::uint64_t cpuNs, std::uint64_t queuedNs) const {
     machine_.write("proc/42/task/" + std::to_string(tid) + "/schedstat",
                    std::to_string(cpuNs) + " " + std::to_string(queuedNs) + " 3\n");
@@ -40,7 +41,7 @@ TEST_F(ProcessSourceTest, CountsTheProcessAndEachOfItsThreads) {
   machine_.write("proc/42/io", "rchar: 9\nwchar: 8\nread_bytes: 4096\nwrite_bytes: 8192\n");
   writeThread(42, 1000, 10);
   writeThread(43, 2000, 20);
-  ProcessSource source(machine_.roots(), 10);
+  ProcessSource source(machine_.roots());
   source.add(kImage);
   const Values values = machine_.sample(source);
   EXPECT_EQ(values.at("cpu time of process 42"), 30 * 1e7);
@@ -59,7 +60,7 @@ TEST_F(ProcessSourceTest, CountsTheProcessAndEachOfItsThreads) {
 TEST_F(ProcessSourceTest, FindsThreadsThatComeAndLeavesThoseThatGo) {
   machine_.write("proc/42/stat", statLine(1));
   writeThread(42, 1000, 10);
-  ProcessSource source(machine_.roots(), 10);
+  ProcessSource source(machine_.roots());
   source.add(kImage);
   EXPECT_THAT(machine_.sample(source), Not(Contains(Key("cpu time of thread 50"))));
   machine_.write("proc/42/stat", statLine(2));
@@ -67,11 +68,12 @@ TEST_F(ProcessSourceTest, FindsThreadsThatComeAndLeavesThoseThatGo) {
   EXPECT_THAT(machine_.sample(source), Contains(Pair("cpu time of thread 50", 5)));
 }
 
-TEST_F(ProcessSourceTest, ReadsThreadsBeyondTheFilesThatMayBeOpen) {
+TEST_F(ProcessSourceTest, ReadsThreadsBeyondTheFilesThatMayBeKeptOpen) {
   machine_.write("proc/42/stat", statLine(3));
   for (const int tid : {42, 43, 44})
     writeThread(tid, 1, 0);
-  ProcessSource source(machine_.roots(), 1);
+  KernelFile::keepAtMost(1);
+  ProcessSource source(machine_.roots());
   source.add(kImage);
   machine_.sample(source);
   for (const int tid : {42, 43, 44})
@@ -83,14 +85,14 @@ TEST_F(ProcessSourceTest, ReadsThreadsBeyondTheFilesThatMayBeOpen) {
 
 TEST_F(ProcessSourceTest, AnotherProcessOfTheSameNumberIsNotIt) {
   machine_.write("proc/42/stat", statLine(1, kStart + 1));
-  ProcessSource source(machine_.roots(), 10);
+  ProcessSource source(machine_.roots());
   source.add(kImage);
   EXPECT_EQ(machine_.sample(source), Values());
 }
 
 TEST_F(ProcessSourceTest, AZombieHasGone) {
   machine_.write("proc/42/stat", statLine(1, kStart, 'Z'));
-  ProcessSource source(machine_.roots(), 10);
+  ProcessSource source(machine_.roots());
   source.add(kImage);
   EXPECT_EQ(machine_.sample(source), Values());
 }
@@ -98,7 +100,7 @@ TEST_F(ProcessSourceTest, AZombieHasGone) {
 TEST_F(ProcessSourceTest, AnImageThatReplacedAnotherHasCountersOfItsOwn) {
   machine_.write("proc/42/stat", statLine(1));
   writeThread(42, 1000, 10);
-  ProcessSource source(machine_.roots(), 10);
+  ProcessSource source(machine_.roots());
   source.add(kImage);
   machine_.sample(source);
   const std::size_t before = machine_.metrics().size();
