@@ -31,7 +31,7 @@ int main(int count, char** arguments) {
   std::vector<double> reads;
   for (int batch = 0; batch < batches; ++batch) {
     placed.push_back(nsEach(kCalls, [&](int at) {
-      static_cast<void>(!pread(fd, gBlock, sizeof gBlock, at % kBlocks * 4096));
+      static_cast<void>(!pread(fd, gBlock, sizeof gBlock, off_t{at % kBlocks} * 4096));
     }));
     lseek(fd, 0, SEEK_SET);
     streamed.push_back(
