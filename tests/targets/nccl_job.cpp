@@ -175,17 +175,23 @@ int send(std::size_t count = kCount) {
 }
 
 // Of all these the last two alone take place.
+void nothing() {
+  ncclAllReduce(gSend, gReceive, 0, ncclsimFloat32, 0, gComm, gStream);
+}
+
 void failsIn() {
   fails();
   ncclAllReduce(gSend, gReceive, kCount, ncclsimFloat32, 0, nullptr, gStream);
   ncclGroupStart();
   allReduce();
+  nothing();
   send();
   allReduce();
   fails();
   std::printf("%d\n", ncclGroupEnd());
   ncclGroupStart();
   allReduce();
+  nothing();
   send();
   ncclGroupSimulateEnd(nullptr);
   allReduce();

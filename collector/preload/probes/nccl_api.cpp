@@ -48,10 +48,12 @@ bool failed(int result) noexcept {
   return result != kSuccess && result != kInProgress;
 }
 
+// Not of one that another thread is destroying: NCCL may not be asked about it any more.
 void describe(Handle handle, const void* api) noexcept {
   Communicator* const communicator = findCommunicator(handle);
   const Library* const library = gLibrary.load(std::memory_order_relaxed);
   if (communicator == nullptr || library == nullptr ||
+      communicator->api.load(std::memory_order_acquire) != api ||
       communicator->size.load(std::memory_order_relaxed) > 0)
     return;
   std::int32_t size = 0;
@@ -156,7 +158,8 @@ void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
     thread->ncclCall = 0;
   const Handle made = handleOf(open.call);
   if (made.kind == HandleKind::Call && !failed(result)) {
-    describe(communicatorOfCall(made), call.communicator);
+    if (result == kSuccess)
+      describe(communicatorOfCall(made), call.communicator);
     return endApiCall(made, factsOf(call), thread != nullptr && thread->ncclGroups > 0);
   }
   if (failed(result))

@@ -37,7 +37,7 @@ void endApiCall(Handle handle, const CallFacts& facts, bool grouped) noexcept {
       known != nullptr) {
     fillInSizes(call.record, *known, facts);
     if (isNothing(*known, facts))
-      tellOfCall(handle);
+      passOverCall(handle);
   }
   CallRest rest;
   if (!finishCall(handle, rest))

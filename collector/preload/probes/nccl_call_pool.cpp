@@ -11,7 +11,8 @@ constexpr std::uint32_t kMaxTries = 256;
 constexpr std::uint64_t kClaimed = 1u << 31;  // being written
 constexpr std::uint64_t kRunning = 1u << 30;  // not enqueued yet
 constexpr std::uint64_t kTold = 1u << 29;
-constexpr std::uint64_t kChildren = kTold - 1;
+constexpr std::uint64_t kNothing = 1u << 28;  // and will not be told of
+constexpr std::uint64_t kChildren = kNothing - 1;
 constexpr std::uint64_t kInUse = kClaimed | kRunning | kChildren;
 
 struct Place {
@@ -99,14 +100,14 @@ CallRest restOf(const Place& place, std::uint64_t state) noexcept {
 
 }  // namespace
 
-Handle publishCall(const Call& call, bool told) noexcept {
+Handle publishCall(const Call& call, bool isNothing) noexcept {
   std::uint32_t generation = 0;
   Place* const place = take(generation);
   if (place == nullptr)
     return {};
   place->lastTicks.store(0, std::memory_order_relaxed);
   place->call.put(call);
-  const std::uint64_t state = stateOf(generation, kRunning | (told ? kTold : 0));
+  const std::uint64_t state = stateOf(generation, kRunning | (isNothing ? kNothing : 0));
   place->state.store(state, std::memory_order_release);
   return handleOf(*place, state);
 }
@@ -165,9 +166,14 @@ bool tellOfCall(Handle handle) noexcept {
   return exchange(handle, state, [](std::uint64_t before) { return before | kTold; }) != nullptr;
 }
 
+void passOverCall(Handle handle) noexcept {
+  std::uint64_t state = 0;
+  exchange(handle, state, [](std::uint64_t before) { return before | kNothing; });
+}
+
 bool isUntold(Handle handle) noexcept {
   std::uint64_t state = 0;
-  return stateOfCall(handle, state) && (state & kTold) == 0;
+  return stateOfCall(handle, state) && (state & (kTold | kNothing)) == 0;
 }
 
 bool isOpen(Handle handle) noexcept {

@@ -38,9 +38,9 @@ struct CallRest {
   std::uint64_t lastTicks = 0;  // when the last child stopped; 0: none has
 };
 
-// It runs from now on. `told`: the profiler interface is not going to tell of it. Kind None: all
-// the places that were looked at are in use.
-Handle publishCall(const Call& call, bool told) noexcept;
+// It runs from now on. `isNothing`: the profiler interface is not going to tell of it. Kind None:
+// all the places that were looked at are in use.
+Handle publishCall(const Call& call, bool isNothing) noexcept;
 // False: the handle is of no call, or of one whose place another has now.
 bool readCall(Handle handle, Call& call) noexcept;
 bool readCall(Handle handle, CallIdentity& identity) noexcept;  // cheaper
@@ -57,6 +57,8 @@ bool joinChild(Handle handle) noexcept;
 bool leaveChild(Handle handle, std::uint64_t ticks, std::uint64_t& latest) noexcept;
 // The profiler interface tells of it. False also when it was before.
 bool tellOfCall(Handle handle) noexcept;
+// It is not going to, as was found out late.
+void passOverCall(Handle handle) noexcept;
 bool isUntold(Handle handle) noexcept;
 // Something of it runs.
 bool isOpen(Handle handle) noexcept;
