@@ -24,17 +24,19 @@ class AbortedCollectives : public ::testing::Test {
   model::CommunicatorId communicator() {
     return trace_.add(model::Communicator{.processId = process_, .jobKey = "nccl:1", .size = 2});
   }
-  void collective(model::CommunicatorId in,
-                  std::int64_t start,
-                  model::OptionalInt duration,
-                  std::int64_t bytes = 4) {
+  model::CollectiveId collective(model::CommunicatorId in,
+                                 std::int64_t start,
+                                 model::OptionalInt duration,
+                                 std::int64_t bytes = 4,
+                                 model::OptionalText algorithm = {}) {
     model::Collective row;
     row.processId = process_;
     row.communicatorId = in;
     row.bytes = bytes;
     row.startNs = start;
     row.durNs = duration;
-    trace_.add(row);
+    row.algorithm = algorithm;
+    return trace_.add(row);
   }
   void abortAt(std::int64_t ns) {
     trace_.add(model::Arg{.owner = model::Owner::Communicator,
@@ -88,6 +90,23 @@ TEST_F(AbortedCollectives, AreNotThoseThatNeverRanOrRunLaterOrElsewhere) {
   collective(aborted_, 91, {});
   abortAt(90);
   EXPECT_THAT(marked(kRows), ElementsAre("10|-|-", "20|-|-", "30|100|-", "91|-|-"));
+}
+
+TEST_F(AbortedCollectives, AreNotThoseWhoseEndNothingTells) {
+  collective(aborted_, 10, 5);
+  collective(aborted_, 20, {}, 4, "CE");
+  const model::CollectiveId launch = collective(aborted_, 30, {});
+  trace_.add(model::Arg{.owner = model::Owner::Collective,
+                        .ownerId = launch.value,
+                        .keyId = trace_.name("graph"),
+                        .value = std::int64_t{1}});
+  collective(aborted_, 40, {});
+  abortAt(90);
+  EXPECT_THAT(
+      marked(
+          "SELECT start_ns FROM collective c JOIN arg a ON a.owner = 'collective' AND a.owner_id "
+          "= c.id JOIN string k ON k.id = a.key_id AND k.text = 'aborted'"),
+      ElementsAre("40"));
 }
 
 TEST_F(AbortedCollectives, AreNoneWithoutAnAbort) {
