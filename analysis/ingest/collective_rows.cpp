@@ -10,35 +10,75 @@
 namespace sonde::ingest {
 namespace {
 
-// More than the probe has open at a time (nccl_call_pool.h).
-constexpr std::uint64_t kRemembered = 8192;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::min();
+
+std::int64_t keyOf(std::uint64_t number) {
+  return static_cast<std::int64_t>(number);
+}
 
 }  // namespace
 
-CollectiveRows::Entry* CollectiveRows::entryOf(std::uint64_t number) {
+CollectiveRows::Entry& CollectiveRows::entryOf(std::uint64_t number) {
+  const auto found = byNumber_.find(number);
+  if (found != byNumber_.end()) {
+    change(*found->second);
+    return *found->second;
+  }
+  Entry entry;
+  entry.number = number;
+  entry.id = sink_.writer().reserveId<model::CollectiveId>();
+  entry.endNs = kNoEnd;
+  keepLatest(others_, kOthersMost - 1);
+  byNumber_[number] = others_.insert(others_.end(), entry);
+  change(others_.back());
+  return others_.back();
+}
+
+CollectiveRows::Entry* CollectiveRows::partOf(std::uint64_t number) {
   if (number == 0)
     return nullptr;
-  Entry& entry = entries_[number % kRemembered];
-  if (entry.number > number)
-    return nullptr;
-  if (entry.number < number) {
-    settle(entry);
-    if (entry.number != 0 && !entry.hasRow) {
-      sink_.setState(spool_, kLostState, entry.id.value, std::int64_t{1});
-      lost_.push_back(entry.id);
-    }
-    entry = {};
-    entry.number = number;
-    entry.id = sink_.writer().reserveId<model::CollectiveId>();
-    entry.endNs = kNoEnd;
-  }
-  entry.changed = true;
+  Entry& entry = entryOf(number);
+  ++entry.parts;
   return &entry;
 }
 
+void CollectiveRows::change(Entry& entry) {
+  if (!entry.changed)
+    changed_.push_back(entry.number);
+  entry.changed = true;
+}
+
+void CollectiveRows::settleIfDone(const Entry& entry) {
+  if (entry.settled || !entry.hasRow || (entry.endNs == kNoEnd && !entry.unfinished))
+    return;
+  const Entries::iterator place = byNumber_[entry.number];
+  place->settled = true;
+  settled_.splice(settled_.end(), others_, place);
+  keepLatest(settled_, kSettledMost);
+}
+
+void CollectiveRows::keepLatest(Entries& entries, std::size_t most) {
+  while (entries.size() > most) {
+    Entry& first = entries.front();
+    complete(first);
+    if (!first.hasRow)
+      lose(first);
+    if (first.saved)
+      sink_.dropState(spool_, kState, keyOf(first.number));
+    byNumber_.erase(first.number);
+    entries.pop_front();
+  }
+}
+
+void CollectiveRows::lose(const Entry& entry) {
+  lost_.push_back(entry.id);
+  sink_.setState(spool_, kLostState, entry.id.value, std::int64_t{1});
+  lostParts_ += entry.parts;
+  sink_.setState(spool_, kLostPartsState, 0, static_cast<std::int64_t>(lostParts_));
+}
+
 model::CollectiveId CollectiveRows::idOf(std::uint64_t number) {
-  const Entry* const entry = entryOf(number);
+  const Entry* const entry = partOf(number);
   return entry == nullptr ? model::CollectiveId{} : entry->id;
 }
 
@@ -46,7 +86,7 @@ model::CollectiveId CollectiveRows::add(std::uint64_t number,
                                         model::Collective row,
                                         std::uint32_t algorithm,
                                         std::uint32_t protocol) {
-  Entry* const entry = entryOf(number);
+  Entry* const entry = number == 0 ? nullptr : &entryOf(number);
   if (entry == nullptr || entry->hasRow) {
     row.algorithm = wordOf(algorithm);
     row.protocol = wordOf(protocol);
@@ -57,6 +97,7 @@ model::CollectiveId CollectiveRows::add(std::uint64_t number,
   row.id = entry->id;
   waiting_.push_back({row, algorithm, protocol});
   entry->waiting = waiting_.size();
+  settleIfDone(*entry);
   return row.id;
 }
 
@@ -65,26 +106,29 @@ model::OptionalText CollectiveRows::wordOf(std::uint32_t id) {
 }
 
 void CollectiveRows::end(std::uint64_t number, std::int64_t endNs) {
-  Entry* const entry = entryOf(number);
+  Entry* const entry = partOf(number);
   if (entry == nullptr || entry->endNs >= endNs)
     return;
   entry->endNs = endNs;
   entry->newDuration = true;
+  settleIfDone(*entry);
 }
 
 void CollectiveRows::loseEnd(std::uint64_t number) {
-  Entry* const entry = entryOf(number);
+  Entry* const entry = partOf(number);
   if (entry == nullptr)
     return;
   entry->unfinished = true;
   entry->newDuration = true;
+  settleIfDone(*entry);
 }
 
 void CollectiveRows::drop(std::uint64_t number) {
-  if (const Entry* const entry = entryOf(number); entry != nullptr) {
-    sink_.setState(spool_, kLostState, entry->id.value, std::int64_t{1});
-    lost_.push_back(entry->id);
-  }
+  const Entry* const entry = number == 0 ? nullptr : &entryOf(number);
+  if (entry == nullptr)
+    return;
+  sink_.setState(spool_, kLostState, entry->id.value, std::int64_t{1});
+  lost_.push_back(entry->id);
 }
 
 model::OptionalInt CollectiveRows::durationOf(const Entry& entry) {
@@ -94,7 +138,7 @@ model::OptionalInt CollectiveRows::durationOf(const Entry& entry) {
 }
 
 void CollectiveRows::plan(std::uint64_t number, std::uint32_t algorithm, std::uint32_t protocol) {
-  Entry* const entry = entryOf(number);
+  Entry* const entry = partOf(number);
   if (entry == nullptr)
     return;
   entry->algorithm = algorithm;
@@ -103,7 +147,7 @@ void CollectiveRows::plan(std::uint64_t number, std::uint32_t algorithm, std::ui
 }
 
 // What is new goes to its row, waiting or stored; one whose record has not come yet keeps it.
-void CollectiveRows::settle(Entry& entry) {
+void CollectiveRows::complete(Entry& entry) {
   if (!entry.hasRow)
     return;
   if (entry.waiting != 0) {
@@ -123,16 +167,23 @@ void CollectiveRows::settle(Entry& entry) {
   entry.newDuration = entry.newPlan = false;
 }
 
+void CollectiveRows::save(Entry& entry) {
+  if (!entry.changed)
+    return;
+  complete(entry);
+  entry.changed = false;
+  entry.saved = true;
+  StatePacker out;
+  out.put(entry);
+  sink_.setState(spool_, kState, keyOf(entry.number), std::string_view(out.bytes()));
+}
+
 void CollectiveRows::save() {
-  for (auto& [place, entry] : entries_) {
-    if (!entry.changed)
-      continue;
-    settle(entry);
-    entry.changed = false;
-    StatePacker out;
-    out.put(entry);
-    sink_.setState(spool_, kState, static_cast<std::int64_t>(place), std::string_view(out.bytes()));
+  for (const std::uint64_t number : changed_) {
+    if (const auto found = byNumber_.find(number); found != byNumber_.end())
+      save(*found->second);
   }
+  changed_.clear();
   for (auto& [row, algorithm, protocol] : waiting_) {
     row.algorithm = wordOf(algorithm);
     row.protocol = wordOf(protocol);
@@ -144,13 +195,14 @@ void CollectiveRows::save() {
 void CollectiveRows::restore(std::string_view blob) {
   StateUnpacker in(blob);
   const auto entry = in.get<Entry>();
-  entries_[entry.number % kRemembered] = entry;
+  Entries& entries = entry.settled ? settled_ : others_;
+  byNumber_[entry.number] = entries.insert(entries.end(), entry);
 }
 
 void CollectiveRows::finish() {
-  for (const auto& [place, entry] : entries_) {
+  for (const Entry& entry : others_) {
     if (!entry.hasRow)
-      lost_.push_back(entry.id);
+      lose(entry);
   }
   if (lost_.empty() || sink_.failed())
     return;

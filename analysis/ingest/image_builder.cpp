@@ -336,6 +336,10 @@ void ImageBuilder::addLosses(const LossTable& losses, const LostRecords& lost) {
   addLoss("process", "unknown", counts_.skipped + counts_.damaged, "damaged");
   addLoss("process", "unknown", counts_.unbalanced, "unbalanced");
   addLoss("annotation", "iteration info", counts_.strayInfos, "no iteration");
+  addLoss(probeWord(wire::Probe::Nccl),
+          recordWord(wire::RecordKind::CollectivePart),
+          collectives_.lostParts(),
+          "no collective");
 }
 
 void ImageBuilder::addLoss(std::string_view probe,

@@ -181,6 +181,8 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       collectives_.restore(states.text(2));
     else if (kind == CollectiveRows::kLostState)
       collectives_.restoreLost({states.integer(1)});
+    else if (kind == CollectiveRows::kLostPartsState)
+      collectives_.restoreLostParts(static_cast<std::uint64_t>(states.integer(2)));
     else if (kind == "device")
       devices_.restoreDevice(key, states.id<model::DeviceId>(2));
     else if (kind == "stream")

@@ -11,7 +11,10 @@ Result<RowSink> RowSink::open(store::TraceWriter& writer) {
       store::Statement getState,
       writer.database().prepare(
           "SELECT value FROM ingest_state WHERE spool = ?1 AND kind = ?2 AND key = ?3"));
-  return RowSink(writer, std::move(setState), std::move(getState));
+  SONDE_TRY_ASSIGN(store::Statement dropState,
+                   writer.database().prepare(
+                       "DELETE FROM ingest_state WHERE spool = ?1 AND kind = ?2 AND key = ?3"));
+  return RowSink(writer, std::move(setState), std::move(getState), std::move(dropState));
 }
 
 void RowSink::setState(std::string_view spool,
@@ -31,6 +34,11 @@ void RowSink::setState(std::string_view spool,
   setState_.bindAll(spool, kind, key);
   setState_.bindBlob(4, blob);
   check(setState_.run());
+}
+
+void RowSink::dropState(std::string_view spool, std::string_view kind, std::int64_t key) {
+  if (!failed())
+    check(dropState_.bindAll(spool, kind, key).run());
 }
 
 std::string RowSink::state(std::string_view spool, std::string_view kind, std::int64_t key) {

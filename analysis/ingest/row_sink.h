@@ -60,6 +60,7 @@ class RowSink {
                 std::string_view kind,
                 std::int64_t key,
                 std::string_view blob);
+  void dropState(std::string_view spool, std::string_view kind, std::int64_t key);
   // What setState() left as a blob; empty when it did not.
   std::string state(std::string_view spool, std::string_view kind, std::int64_t key);
 
@@ -69,8 +70,14 @@ class RowSink {
   const Error& failure() const noexcept { return writer_->failure(); }
 
  private:
-  RowSink(store::TraceWriter& writer, store::Statement setState, store::Statement getState)
-      : writer_(&writer), setState_(std::move(setState)), getState_(std::move(getState)) {}
+  RowSink(store::TraceWriter& writer,
+          store::Statement setState,
+          store::Statement getState,
+          store::Statement dropState)
+      : writer_(&writer),
+        setState_(std::move(setState)),
+        getState_(std::move(getState)),
+        dropState_(std::move(dropState)) {}
 
   void check(const Result<void>& result) {
     if (!result)
@@ -88,6 +95,7 @@ class RowSink {
   store::TraceWriter* writer_;
   store::Statement setState_;
   store::Statement getState_;
+  store::Statement dropState_;
 };
 
 }  // namespace sonde::ingest

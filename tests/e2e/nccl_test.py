@@ -3,6 +3,7 @@ profiler plugin interface in each of its versions, and without it."""
 import unittest
 
 from nccl_support import K, NONE, VARIANTS, VERSIONS, NcclTest
+from run_support import TARGETS
 
 BROADCASTS = 2  # of a rank in `each`; version 6 is not told of them
 FACTS = "op, seq, dtype, bytes, send_bytes, recv_bytes, root, peer"
@@ -216,6 +217,15 @@ class Plugin(NcclTest):
         self.assertEqual(self.args("aborted"), [])
         self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(12, 12 - 2 * BROADCASTS)])
         self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'communicator' AND key = 'aborted_ns'"), [(2,)])
+
+    def test_one_that_outlives_thousands_of_another_communicator_has_its_end_and_steps(self):
+        result = self.run_sonde(TARGETS / "nccl_traps", "4", "outlives")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(9001, 9001)])
+        self.assertEqual(self.rows("SELECT count(*) FROM transfer t JOIN collective c ON c.id = t.collective_id JOIN "
+                                   "communicator m ON m.id = c.communicator_id WHERE m.job_key = 'nccl:0000000000000077'"),
+                         [(1,)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_a_process_that_leaves_at_once_has_its_calls(self):
         self.job("group", "leave")

@@ -1,5 +1,3 @@
-#include "analysis/ingest/collective_rows.h"
-#include "analysis/ingest/dictionary.h"
 #include "collector/wire/nccl_records.h"
 #include "tests/support/ingest_rig.h"
 
@@ -223,39 +221,8 @@ TEST(EnqueuedCollectives, StepsOfOneThatWasLostAreOfNone) {
   IngestRig rig;
   rig.ingest(script.spool);
   EXPECT_THAT(rig.rows("SELECT count(*), count(collective_id) FROM transfer"), ElementsAre("3|0"));
-}
-
-TEST(EnqueuedCollectives, AnotherRecorderGoesOnWithThem) {
-  IngestRig rig;
-  const std::string spool = "spool";
-  Dictionary dictionary;
-  ASSERT_TRUE(dictionary.define(1, "RING") && dictionary.define(2, "LL") &&
-              dictionary.define(3, "TREE"));
-  model::Collective row;
-  row.processId = rig.process();
-  row.startNs = 100;
-  rig.transaction([&](RowSink& sink) {
-    CollectiveRows rows(sink, spool, dictionary);
-    rows.add(5, row, 1, 2);
-    rows.plan(6, 3, 2);
-    EXPECT_NE(rows.idOf(6).value, 0);
-    rows.save();
-  });
-  rig.transaction([&](RowSink& sink) {
-    CollectiveRows rows(sink, spool, dictionary);
-    rows.restore(sink.state(spool, CollectiveRows::kState, 5));
-    rows.restore(sink.state(spool, CollectiveRows::kState, 6));
-    rows.end(5, 130);
-    rows.plan(5, 3, 0);
-    rows.end(6, 170);
-    model::Collective later = row;
-    later.startNs = 150;
-    EXPECT_EQ(rows.idOf(6), rows.add(6, later, 0, 0));
-    rows.save();
-    rows.finish();
-  });
-  EXPECT_THAT(rig.rows("SELECT start_ns, dur_ns, algorithm, protocol FROM collective ORDER BY id"),
-              ElementsAre("100|30|TREE|-", "150|20|TREE|LL"));
+  EXPECT_THAT(rig.rows("SELECT probe, kind, reason, count FROM loss"),
+              ElementsAre("nccl|collective part|no collective|2"));
 }
 
 }  // namespace

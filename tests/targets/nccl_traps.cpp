@@ -204,6 +204,23 @@ void lateChild(NcclHost& host, const HostRank& rank) {
   host.stop(op);
 }
 
+// More calls of another communicator, which end, come meanwhile than are known at a time.
+void outlivesMany(NcclHost& host, const HostRank& rank) {
+  const HostRank other = host.init(0x78, "", 2, 0);
+  const auto startOne = [&](const HostRank& of) {
+    void* const call = host.collective(of, {});
+    void* const op = host.proxyOp(of, sendUnder(call));
+    host.stop(call);
+    return op;
+  };
+  void* const lasting = startOne(rank);
+  for (int at = 0; at < 9000; ++at)
+    host.stop(startOne(other));
+  oneStep(host, rank, lasting);
+  host.stop(lasting);
+  host.finalize(other);
+}
+
 void peers(NcclHost& host, const HostRank& rank) {
   for (const char* const function : {"Send", "Recv", "Send"}) {
     HostCall call;
@@ -287,6 +304,7 @@ int main(int count, char** words) {
       {"exhausted", poolExhausted},
       {"operations", operationsExhausted},
       {"late", lateChild},
+      {"outlives", outlivesMany},
       {"peers", peers},
       {"kernels", kernels},
       {"network", network},
