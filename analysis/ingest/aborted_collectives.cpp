@@ -12,23 +12,29 @@ constexpr std::string_view kAborts =
     "JOIN string s ON s.id = a.key_id WHERE a.owner = 'communicator' AND s.text = 'aborted_ns' "
     "GROUP BY 1";
 
-// `done`: the last of each that is known to have ended. What has no bytes never runs; of what a
-// CUDA graph launches, or a copy engine carries out, nothing may tell the end.
+// `told`: the communicators of which some ends are known, with the last that is known to have ended
+// by then. What has no bytes never runs; of what a CUDA graph launches, or a copy engine carries
+// out, nothing may tell the end.
 constexpr std::string_view kMark =
-    "CREATE TEMP TABLE done AS SELECT communicator_id, max(start_ns) AS start_ns FROM collective "
-    "JOIN temp.abort USING (communicator_id) WHERE start_ns + dur_ns <= ns GROUP BY 1;"
+    "CREATE TEMP TABLE told AS SELECT communicator_id, max(CASE WHEN start_ns + dur_ns <= ns THEN "
+    "start_ns END) AS last_ns FROM collective JOIN temp.abort USING (communicator_id) WHERE dur_ns "
+    "IS NOT NULL GROUP BY 1;"
+    "CREATE TEMP TABLE fact AS SELECT a.owner_id, s.text AS key FROM arg a JOIN string s ON s.id = "
+    "a.key_id WHERE a.owner = 'collective' AND s.text IN ('graph', 'unfinished');"
+    "CREATE INDEX temp.fact_by_owner ON fact(owner_id, key);"
     "CREATE TEMP TABLE cut AS SELECT c.id FROM collective c JOIN temp.abort a USING "
-    "(communicator_id) LEFT JOIN temp.done d USING (communicator_id) WHERE c.start_ns <= a.ns AND "
-    "c.bytes IS NOT 0 AND (c.start_ns + c.dur_ns > a.ns OR (c.dur_ns IS NULL AND (d.start_ns IS "
-    "NULL OR c.start_ns > d.start_ns) AND c.algorithm IS NOT 'CE' AND NOT EXISTS (SELECT 1 FROM "
-    "arg g JOIN string k ON k.id = g.key_id WHERE g.owner = 'collective' AND g.owner_id = c.id AND "
-    "k.text = 'graph')));"
+    "(communicator_id) LEFT JOIN temp.told t USING (communicator_id) LEFT JOIN slice s ON s.id = "
+    "c.slice_id WHERE c.start_ns <= a.ns AND c.bytes IS NOT 0 AND (c.start_ns + c.dur_ns > a.ns OR "
+    "(c.dur_ns IS NULL AND ((s.start_ns + s.dur_ns <= a.ns) IS NOT 1 OR EXISTS (SELECT 1 FROM "
+    "temp.fact WHERE owner_id = c.id AND key = 'unfinished') OR (t.communicator_id IS NOT NULL AND "
+    "c.start_ns > coalesce(t.last_ns, c.start_ns - 1) AND c.algorithm IS NOT 'CE' AND NOT EXISTS "
+    "(SELECT 1 FROM temp.fact WHERE owner_id = c.id AND key = 'graph')))));"
     "UPDATE collective SET dur_ns = NULL WHERE id IN (SELECT id FROM temp.cut);"
     "INSERT INTO string(text) SELECT 'aborted' WHERE NOT EXISTS (SELECT 1 FROM string WHERE text = "
     "'aborted');"
     "INSERT INTO arg SELECT 'collective', id, (SELECT id FROM string WHERE text = 'aborted'), 1 "
     "FROM temp.cut;"
-    "DROP TABLE temp.cut; DROP TABLE temp.done";
+    "DROP TABLE temp.cut; DROP TABLE temp.fact; DROP TABLE temp.told";
 
 }  // namespace
 

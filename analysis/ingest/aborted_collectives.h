@@ -7,10 +7,11 @@
 
 namespace sonde::ingest {
 
-// A collective that began before its communicator was aborted (its argument `aborted_ns`) and is
-// not known to have ended by then gets the argument `aborted`, and no duration: what ended later
-// was made to. Those of one communicator run one after the other, so what began before one that had
-// ended has ended, too. Requires: a transaction and joinCollectiveKernels().
+// A collective that began before its communicator was aborted (its argument `aborted_ns`) and had
+// not ended by then gets the argument `aborted`, and no duration: what ended later was made to. Its
+// call had not returned, or work of it never ended (argument `unfinished`), or ends are known of
+// the communicator, but not one of it by then, nor of a later one: those of one communicator run
+// one after the other. Requires: a transaction and joinCollectiveKernels().
 Result<void> markAbortedCollectives(store::Database& trace);
 
 }  // namespace sonde::ingest

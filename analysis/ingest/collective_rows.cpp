@@ -78,6 +78,10 @@ void CollectiveRows::lose(const Entry& entry) {
 }
 
 model::CollectiveId CollectiveRows::idOf(std::uint64_t number) {
+  return number == 0 ? model::CollectiveId{} : entryOf(number).id;
+}
+
+model::CollectiveId CollectiveRows::join(std::uint64_t number) {
   const Entry* const entry = partOf(number);
   return entry == nullptr ? model::CollectiveId{} : entry->id;
 }

@@ -29,7 +29,7 @@ class CollectiveRows {
   CollectiveRows(RowSink& sink, const std::string& spool, Dictionary& dictionary)
       : sink_(sink), spool_(spool), dictionary_(dictionary) {}
 
-  // For a part of it, by wire::Collective::number; none for 0.
+  // By wire::Collective::number; none for 0.
   model::CollectiveId idOf(std::uint64_t number);
   // Adds the row, without a duration unless it is known by then, when save() is called.
   model::CollectiveId add(std::uint64_t number,
@@ -43,6 +43,8 @@ class CollectiveRows {
   void drop(std::uint64_t number);
   // How it is carried out, in ids of the dictionary.
   void plan(std::uint64_t number, std::uint32_t algorithm, std::uint32_t protocol);
+  // Something is part of it: its id.
+  model::CollectiveId join(std::uint64_t number);
 
   void save();
   // What save() left as state, by number, by id, and 0.

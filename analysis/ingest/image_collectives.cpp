@@ -99,8 +99,10 @@ void ImageBuilder::onCollectivePart(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::CollectiveEnd>(at);
   if ((header.subject & wire::CollectiveEnd::kDropped) != 0)
     collectives_.drop(record.collective);
-  if ((header.subject & wire::CollectiveEnd::kUnfinished) != 0)
+  if ((header.subject & wire::CollectiveEnd::kUnfinished) != 0) {
+    addCollectiveArg(record.collective, "unfinished", 1);
     return collectives_.loseEnd(record.collective);
+  }
   collectives_.end(record.collective, happened(record.ticks));
 }
 
@@ -160,7 +162,7 @@ void ImageBuilder::onProxyStep(Thread& thread, const std::byte* at) {
   row.startNs = time_.toNs(record.beginTicks);
   if (record.endTicks != 0)
     row.durNs = std::max<std::int64_t>(happened(record.endTicks) - row.startNs, 0);
-  row.collectiveId = collectives_.idOf(record.collective);
+  row.collectiveId = collectives_.join(record.collective);
   row.step = record.step;
   remember(thread, model::Owner::Transfer, sink_.add(row).value);
 }

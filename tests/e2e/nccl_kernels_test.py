@@ -63,6 +63,13 @@ class Kernels(NcclTest):
                     self.assertEqual(self.rows("SELECT count(*), count(kernel_id), count(dur_ns) FROM collective"), [(2, 2, 0)])
                     self.assertEqual([value for _, value in self.args("aborted")], [1, 1])
 
+    def test_a_communicator_that_does_not_block_is_aborted_without_saying_that_it_was_at_work(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("each", "settle", "sync", "abort", NCCLSIM_NONBLOCKING="1", **environment)
+                self.assertEqual(self.rows("SELECT count(*), count(kernel_id), count(dur_ns) FROM collective"), [(12, 0, 0)])
+                self.assertEqual(self.args("aborted"), [])
+
     def test_newer_functions_have_the_kernel_of_their_sends(self):
         self.job("newer", "sync")
         self.assertEqual(len(self.joined("c.id")), 6)

@@ -208,9 +208,18 @@ class Plugin(NcclTest):
 
     def test_what_was_in_flight_when_its_communicator_was_aborted_says_so(self):
         self.job("once", "settle", "abort", NCCLSIM_NETWORK="1", NCCLSIM_HANG="1")
-        self.assertEqual([value for _, value in self.args("aborted")], [1, 1])
+        for fact in ("aborted", "unfinished"):
+            self.assertEqual([value for _, value in self.args(fact)], [1, 1])
         self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(2, 0)])
         self.assertEqual(self.names("api")["ncclCommAbort"], 2)
+
+    def test_where_nothing_tells_ends_nothing_is_said_to_have_been_aborted(self):
+        for environment in (*VARIANTS, {"NCCLSIM_NONBLOCKING": "1"}):
+            with self.subTest(environment):
+                self.job("each", "settle", "abort", **environment)
+                self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM collective"), [(12, 0)])
+                self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE key = 'aborted_ns'"), [(2,)])
+                self.assertEqual(self.args("aborted"), [])
 
     def test_what_ended_before_its_communicator_was_aborted_does_not(self):
         self.job("each", "settle", "abort", NCCLSIM_NETWORK="1")

@@ -18,25 +18,42 @@ class AbortedCollectives : public ::testing::Test {
   AbortedCollectives() {
     process_ =
         trace_.add(model::Process{.hostId = trace_.add(model::Host{.name = "a"}), .pid = 10});
+    thread_ = trace_.add(model::Thread{.processId = process_, .tid = 10});
     aborted_ = communicator();
     other_ = communicator();
   }
   model::CommunicatorId communicator() {
     return trace_.add(model::Communicator{.processId = process_, .jobKey = "nccl:1", .size = 2});
   }
+  // Whose call returns at once.
   model::CollectiveId collective(model::CommunicatorId in,
                                  std::int64_t start,
                                  model::OptionalInt duration,
                                  std::int64_t bytes = 4,
                                  model::OptionalText algorithm = {}) {
+    model::Collective row = rowOf(in, start);
+    row.bytes = bytes;
+    row.durNs = duration;
+    row.algorithm = algorithm;
+    row.sliceId = call(start, start + 1);
+    return trace_.add(row);
+  }
+  model::Collective rowOf(model::CommunicatorId in, std::int64_t start) {
     model::Collective row;
     row.processId = process_;
     row.communicatorId = in;
-    row.bytes = bytes;
+    row.bytes = 4;
     row.startNs = start;
-    row.durNs = duration;
-    row.algorithm = algorithm;
-    return trace_.add(row);
+    return row;
+  }
+  model::SliceId call(std::int64_t start, std::int64_t end) {
+    return trace_.slice(thread_, model::SliceKind::Collective, "ncclAllReduce", {start, end});
+  }
+  void tell(const std::string& fact, model::CollectiveId of) {
+    trace_.add(model::Arg{.owner = model::Owner::Collective,
+                          .ownerId = of.value,
+                          .keyId = trace_.name(fact),
+                          .value = std::int64_t{1}});
   }
   void abortAt(std::int64_t ns) {
     trace_.add(model::Arg{.owner = model::Owner::Communicator,
@@ -53,6 +70,9 @@ class AbortedCollectives : public ::testing::Test {
     return test::readRows(trace, sql);
   }
 
+  static constexpr const char* kMarked =
+      "SELECT c.start_ns FROM collective c JOIN arg a ON a.owner = 'collective' AND a.owner_id = "
+      "c.id JOIN string k ON k.id = a.key_id AND k.text = 'aborted' ORDER BY 1";
   static constexpr const char* kRows =
       "SELECT c.start_ns, c.dur_ns, a.value FROM collective c LEFT JOIN arg a ON a.owner = "
       "'collective' AND a.owner_id = c.id ORDER BY c.start_ns";
@@ -60,6 +80,7 @@ class AbortedCollectives : public ::testing::Test {
   const std::string path_ = folder_ / "aborted.sonde";
   test::TraceBuilder trace_{path_};
   model::ProcessId process_;
+  model::ThreadId thread_;
   model::CommunicatorId aborted_;
   model::CommunicatorId other_;
 };
@@ -95,18 +116,47 @@ TEST_F(AbortedCollectives, AreNotThoseThatNeverRanOrRunLaterOrElsewhere) {
 TEST_F(AbortedCollectives, AreNotThoseWhoseEndNothingTells) {
   collective(aborted_, 10, 5);
   collective(aborted_, 20, {}, 4, "CE");
-  const model::CollectiveId launch = collective(aborted_, 30, {});
-  trace_.add(model::Arg{.owner = model::Owner::Collective,
-                        .ownerId = launch.value,
-                        .keyId = trace_.name("graph"),
-                        .value = std::int64_t{1}});
+  tell("graph", collective(aborted_, 30, {}));
   collective(aborted_, 40, {});
   abortAt(90);
-  EXPECT_THAT(
-      marked(
-          "SELECT start_ns FROM collective c JOIN arg a ON a.owner = 'collective' AND a.owner_id "
-          "= c.id JOIN string k ON k.id = a.key_id AND k.text = 'aborted'"),
-      ElementsAre("40"));
+  EXPECT_THAT(marked(kMarked), ElementsAre("40"));
+}
+
+// As in a healthy run that ends by aborting its communicators, inside one node, without CUPTI.
+TEST_F(AbortedCollectives, AreNoneInACommunicatorOfWhichNoEndIsKnown) {
+  collective(aborted_, 10, {});
+  collective(other_, 20, 5);
+  collective(aborted_, 30, {});
+  abortAt(90);
+  EXPECT_THAT(marked(kMarked), IsEmpty());
+}
+
+TEST_F(AbortedCollectives, AreAllThatRanWhereTheFirstHung) {
+  collective(aborted_, 10, 100);  // made to end
+  collective(aborted_, 30, {});
+  abortAt(90);
+  EXPECT_THAT(marked(kRows), ElementsAre("10|-|1", "30|-|1"));
+}
+
+TEST_F(AbortedCollectives, AreThoseWhoseCallHadNotReturned) {
+  collective(aborted_, 10, {});
+  model::Collective blocked = rowOf(aborted_, 20);
+  blocked.sliceId = call(20, 95);
+  trace_.add(blocked);
+  trace_.add(rowOf(aborted_, 30));  // nor ever did
+  abortAt(90);
+  EXPECT_THAT(marked(kMarked), ElementsAre("20", "30"));
+}
+
+TEST_F(AbortedCollectives, AreThoseOfWhichWorkNeverEnded) {
+  collective(aborted_, 10, {});
+  tell("unfinished", collective(aborted_, 20, {}));
+  const model::CollectiveId launch = collective(aborted_, 30, {});
+  tell("graph", launch);
+  tell("unfinished", launch);
+  tell("unfinished", collective(aborted_, 91, {}));
+  abortAt(90);
+  EXPECT_THAT(marked(kMarked), ElementsAre("20", "30"));
 }
 
 TEST_F(AbortedCollectives, AreNoneWithoutAnAbort) {

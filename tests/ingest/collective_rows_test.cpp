@@ -121,7 +121,7 @@ TEST_F(EnqueuedCollectiveRows, WhatComesOfOneThatIsForgottenIsCounted) {
   EXPECT_EQ(states().size(), CollectiveRows::kOthersMost);
   record([&](CollectiveRows& rows) {
     rows.end(1, 1007);
-    rows.idOf(1);
+    rows.join(1);
     rows.end(kAll, 1007);
     rows.save();
     rows.finish();

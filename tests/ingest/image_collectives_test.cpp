@@ -152,6 +152,10 @@ TEST(EnqueuedCollectives, HaveNoDurationWithoutAnEnd) {
       rig.rows("SELECT start_ns, dur_ns, slice_id IS NULL, bytes, seq FROM collective ORDER BY "
                "start_ns"),
       ElementsAre("100|-|0|4096|132", "120|-|0|4096|132", "140|-|1|4096|132", "150|-|0|-|-"));
+  EXPECT_THAT(rig.rows("SELECT c.start_ns, a.value FROM arg a JOIN string s ON s.id = a.key_id AND "
+                       "s.text = 'unfinished' JOIN collective c ON a.owner = 'collective' AND "
+                       "c.id = a.owner_id"),
+              ElementsAre("120|1"));
 }
 
 TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
@@ -171,6 +175,7 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
   rig.ingest(script.spool);
   EXPECT_THAT(rig.rows("SELECT algorithm, protocol FROM collective ORDER BY id"),
               ElementsAre("TREE|SIMPLE", "RING|SIMPLE"));
+  EXPECT_THAT(rig.rows("SELECT kind, count FROM loss"), ElementsAre("collective part|1"));
   EXPECT_THAT(rig.rows("SELECT s.text, a.value, count(*) FROM arg a JOIN string s ON s.id = "
                        "a.key_id WHERE a.owner = 'collective' GROUP BY 1 ORDER BY 1"),
               ElementsAre("channels|4|2", "grouped|1|2", "launched_ns|105|2", "nccl_number|17|2"));
