@@ -16,6 +16,7 @@
 //   context     a second one of the device is there from then on, and has work in each iteration
 //   pause       the program waits for the file of the name $CUDA_COUNTED_GO
 //   vanish      the device is reset by another thread, while such a kernel is waited for
+//   setuid      the process takes the user that it has
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
@@ -286,6 +287,8 @@ void happen(const std::string& event) {
     makeSecondContext();
   else if (event == "pause")
     pause();
+  else if (event == "setuid")
+    check(setuid(getuid()) == 0 ? cudaSuccess : cudaErrorUnknown);
   else if (event == "unfinished")
     std::exit(0);
 }

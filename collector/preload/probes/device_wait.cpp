@@ -53,9 +53,11 @@ void* DeviceWait::run(void* self) noexcept {
   }
 }
 
-// The job's signals are not for it.
+// The job's signals are not for it, but for the two of glibc's own (SIGCANCEL, SIGSETXID): setuid()
+// and its like wait until every thread has answered the latter.
 bool DeviceWait::start() noexcept {
-  const std::uint64_t all = ~std::uint64_t{0};
+  constexpr std::uint64_t kGlibcs = std::uint64_t{3} << 31;
+  const std::uint64_t all = ~kGlibcs;
   std::uint64_t before = 0;
   pthread_attr_t detached;
   pthread_t thread{};
