@@ -253,6 +253,11 @@ bool prepareThreads() noexcept {
   return true;
 }
 
+void forgetOwnState() noexcept {
+  if (!isCurrent(tState) && !insideWrite())
+    tState = nullptr;
+}
+
 void forgetThreads() noexcept {
   for (std::atomic<bool>& used : gUsed)
     used.store(false, std::memory_order_relaxed);

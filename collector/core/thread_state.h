@@ -147,5 +147,9 @@ ThreadState* findThread(std::int32_t tid) noexcept;
 bool prepareThreads() noexcept;
 // In a child: forgets the parent's threads, whose memory it has copies of.
 void forgetThreads() noexcept;
+// In a child, on the thread that forked: forgets its state alone. If another thread of the child is
+// the first to record, the child gives that memory to somebody else. Not while a write that the
+// fork interrupted needs it.
+void forgetOwnState() noexcept;
 
 }  // namespace sonde::core

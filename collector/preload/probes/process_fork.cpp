@@ -5,6 +5,7 @@
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
+#include "collector/core/thread_state.h"
 #include "collector/core/vfork.h"
 #include "collector/preload/probes/fd_table.h"
 
@@ -28,8 +29,10 @@ __attribute__((constructor(102))) void resolve() {
 pid_t forkWith(ForkCall real) {
   const auto holder = core::inVforkChild() ? fd_endpoints::kNobody : fd_table::beforeFork();
   const pid_t child = real();
-  if (child == 0)
+  if (child == 0) {
     core::keepApartFromParent();
+    core::forgetOwnState();
+  }
   fd_table::afterFork(holder, child);
   if (child > 0 && core::enabled(wire::Probe::Process))
     core::emitFork(child);
