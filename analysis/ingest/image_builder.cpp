@@ -36,6 +36,8 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return wire::Probe::Net;
     case wire::RecordKind::FileAccess:
       return wire::Probe::Io;
+    case wire::RecordKind::Handoff:
+      return wire::Probe::Sync;
     case wire::RecordKind::CollectivePart:
       return wire::Probe::Nccl;
     case wire::RecordKind::DeviceCall:

@@ -128,6 +128,7 @@ class ImageBuilder {
   void onRangeBegin(Thread& thread, const std::byte* at);
   void onRangeEnd(Thread& thread, const std::byte* at);
   void onFileAccess(Thread& thread, const std::byte* at);
+  void onHandoff(Thread& thread, const std::byte* at);
   void onMark(Thread& thread, const std::byte* at);
   void onScalar(Thread& thread, const std::byte* at);
   void onIterationInfo(Thread& thread, const std::byte* at);

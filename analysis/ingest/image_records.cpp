@@ -43,7 +43,9 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onDeviceMemory,
                                &ImageBuilder::onCollectivePart,
                                &ImageBuilder::onDeviceMetric,
-                               &ImageBuilder::onFileAccess};
+                               &ImageBuilder::onFileAccess,
+                               nullptr,
+                               &ImageBuilder::onHandoff};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -123,6 +125,39 @@ void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
   row.diskBytes = known(record.diskBytes);
   sink_.add(row);
   remember(thread, model::Owner::Slice, row.sliceId.value);
+}
+
+// The waker's row is found by its kernel id: its definition, if it has one, may come later.
+void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::Handoff>(at);
+  const auto kind = syncObject(static_cast<std::uint8_t>(record.kind));
+  if (!kind) {
+    ++counts_.damaged;
+    return;
+  }
+  model::Handoff row;
+  row.wakeNs = advance(thread, record.endTicks);
+  row.blockNs = std::min(time_.toNs(record.beginTicks), row.wakeNs);
+  row.sliceId = addCall(
+      thread,
+      newSlice(
+          thread, model::SliceKind::Wait, wire::Probe::Sync, record.header.subject, row.blockNs),
+      row.wakeNs);
+  remember(thread, model::Owner::Slice, row.sliceId.value);
+  if ((record.header.detail & wire::Handoff::kTimedOut) != 0)
+    return addArg(
+        model::Owner::Slice, row.sliceId.value, sink_.intern("timed out"), std::int64_t{1});
+  if ((record.header.detail & wire::Handoff::kInterrupted) != 0)
+    return;
+  row.object = signedOf(record.object);
+  row.kind = *kind;
+  row.wakeeThreadId = thread.row.id;
+  if (record.wakerTicks != 0)
+    row.wakerNs = std::min(time_.toNs(record.wakerTicks), row.wakeNs);
+  if (record.waker != 0)
+    row.wakerThreadId = threadOfTid(record.waker, row.wakerNs.value_or(row.blockNs));
+  row.certain = record.waker != 0 && (record.header.detail & wire::Handoff::kCertain) != 0;
+  sink_.add(row);
 }
 
 void ImageBuilder::onMark(Thread& thread, const std::byte* at) {

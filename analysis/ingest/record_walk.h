@@ -12,6 +12,8 @@
 
 namespace sonde::ingest {
 
+inline constexpr std::uint16_t kNoRecord = 0xffff;  // of a kind that this version does not know
+
 // The smallest size that a record of each kind may have; a later version may append to it.
 inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::RecordKind::Count)>
     kRecordBytes = {0,
@@ -37,7 +39,9 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::DeviceMemory),
                     sizeof(wire::CollectiveEnd),
                     sizeof(wire::DeviceMetric),
-                    sizeof(wire::FileAccess)};
+                    sizeof(wire::FileAccess),
+                    kNoRecord,
+                    sizeof(wire::Handoff)};
 
 struct WalkCount {
   std::uint64_t records = 0;  // visited

@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "device call",    "kernel",
      "device copy",    "device sync",
      "device memory",  "collective part",
-     "device metric",  "file access"};
+     "device metric",  "file access",
+     "message",        "handoff"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",
@@ -131,6 +132,11 @@ std::optional<model::CollectiveOp> collectiveOp(std::uint8_t number) noexcept {
 
 std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept {
   const auto kind = static_cast<model::ChannelKind>(number);
+  return model::word(kind).empty() ? std::nullopt : std::optional(kind);
+}
+
+std::optional<model::SyncObject> syncObject(std::uint8_t number) noexcept {
+  const auto kind = static_cast<model::SyncObject>(number);
   return model::word(kind).empty() ? std::nullopt : std::optional(kind);
 }
 

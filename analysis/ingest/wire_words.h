@@ -29,6 +29,7 @@ std::string_view lossWord(wire::LossReason reason) noexcept;
 std::optional<model::SliceKind> sliceKind(std::uint8_t number) noexcept;
 std::optional<model::CollectiveOp> collectiveOp(std::uint8_t number) noexcept;
 std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept;
+std::optional<model::SyncObject> syncObject(std::uint8_t number) noexcept;
 model::DataType dataType(std::uint8_t number) noexcept;
 
 }  // namespace sonde::ingest

@@ -137,6 +137,19 @@ struct FileAccess {
   OptionalInt diskBytes{};  // 0: the page cache had all of it
 };
 
+// A thread that waited, in a slice of kind wait, and the one that let it go on.
+struct Handoff {
+  SliceId sliceId{};
+  std::int64_t object = 0;  // address
+  SyncObject kind = SyncObject::Mutex;
+  ThreadId wakerThreadId{};  // none: not known
+  OptionalInt wakerNs{};
+  ThreadId wakeeThreadId{};
+  std::int64_t blockNs = 0;
+  std::int64_t wakeNs = 0;
+  bool certain = false;  // nobody else can have been the waker
+};
+
 struct Scalar {
   ProcessId processId{};
   OptionalInt iteration{};  // its number

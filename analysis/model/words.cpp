@@ -15,6 +15,8 @@ constexpr Words kSliceKinds[] = {"",           "phase",    "operation", "iterati
                                  "io",         "wait",     "python",    "range",     "mark"};
 constexpr Words kScopeHows[] = {"", "own", "inherited", "none"};
 constexpr Words kProcessStates[] = {"", "running", "exited", "signalled", "replaced", "unknown"};
+constexpr Words kSyncObjects[] = {
+    "", "mutex", "condition", "rwlock", "barrier", "semaphore", "thread", "futex"};
 constexpr Words kChannelKinds[] = {"", "tcp", "unix", "pipe", "mpi", "nccl"};
 constexpr Words kDirections[] = {"", "send", "receive"};
 constexpr Words kFrameKinds[] = {"", "native", "python", "kernel"};
@@ -94,6 +96,10 @@ Words word(ProcessState state) noexcept {
 }
 Words word(ChannelKind kind) noexcept {
   return wordAt(kChannelKinds, kind);
+}
+
+Words word(SyncObject kind) noexcept {
+  return wordAt(kSyncObjects, kind);
 }
 Words word(Direction direction) noexcept {
   return wordAt(kDirections, direction);

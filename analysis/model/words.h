@@ -1,7 +1,8 @@
 // The enumerations of the trace and the words that its columns hold for them. Plain values; any
 // thread.
 //
-// SliceKind, ChannelKind, CollectiveOp and DataType number their values as the spool's records do.
+// SliceKind, ChannelKind, SyncObject, CollectiveOp and DataType number their values as the spool's
+// records do.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,17 @@ enum class ProcessState : std::uint8_t {
 };
 
 enum class ChannelKind : std::uint8_t { Tcp = 1, Unix = 2, Pipe = 3, Mpi = 4, Nccl = 5 };
+
+// What threads wait for each other at; Thread: its end.
+enum class SyncObject : std::uint8_t {
+  Mutex = 1,
+  Condition = 2,
+  Rwlock = 3,
+  Barrier = 4,
+  Semaphore = 5,
+  Thread = 6,
+  Futex = 7,
+};
 
 enum class Direction : std::uint8_t { Send = 1, Receive = 2 };
 
@@ -118,6 +130,7 @@ std::string_view word(SliceKind kind) noexcept;
 std::string_view word(ScopeHow how) noexcept;
 std::string_view word(ProcessState state) noexcept;
 std::string_view word(ChannelKind kind) noexcept;
+std::string_view word(SyncObject kind) noexcept;
 std::string_view word(Direction direction) noexcept;
 std::string_view word(FrameKind kind) noexcept;
 std::string_view word(CollectiveOp op) noexcept;

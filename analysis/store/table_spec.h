@@ -40,6 +40,7 @@ enum class Table : std::size_t {
   Allocation,
   DeviceMetric,
   FileAccess,
+  Handoff,
   Overhead,
   ProbeCall,
   Loss,
@@ -108,6 +109,9 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
      "pool, correlation_id, slice_id"},
     {"device_metric", "slice_id, thread_id, device_id, name_id, start_ns, dur_ns, value"},
     {"io", "slice_id, path_id, offset, bytes, disk_bytes"},
+    {"handoff",
+     "slice_id, object, kind, waker_thread_id, waker_ns, wakee_thread_id, block_ns, wake_ns, "
+     "certain"},
     {"overhead", "probe, api, mean_ns, error_ns, n, method, process_id"},
     {"probe_call", "thread_id, iteration_id, probe, api, recorded, unrecorded"},
     {"loss", "probe, kind, count, reason, process_id"},

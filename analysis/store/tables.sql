@@ -94,9 +94,10 @@ CREATE TABLE transfer(id INTEGER PRIMARY KEY, channel_id INTEGER NOT NULL REFERE
   thread_id INTEGER REFERENCES thread, direction TEXT NOT NULL CHECK(direction IN ('send', 'receive')),
   offset INTEGER NOT NULL, bytes INTEGER NOT NULL, exact INTEGER NOT NULL CHECK(exact IN (0, 1)),
   start_ns INTEGER NOT NULL, dur_ns INTEGER, collective_id INTEGER REFERENCES collective, step INTEGER, tag INTEGER);
-CREATE TABLE handoff(object INTEGER NOT NULL, waker_thread_id INTEGER NOT NULL REFERENCES thread,
-  waker_ns INTEGER NOT NULL, wakee_thread_id INTEGER NOT NULL REFERENCES thread, block_ns INTEGER NOT NULL,
-  wake_ns INTEGER NOT NULL, certain INTEGER NOT NULL CHECK(certain IN (0, 1)));
+CREATE TABLE handoff(slice_id INTEGER PRIMARY KEY REFERENCES slice, object INTEGER NOT NULL, kind TEXT NOT NULL
+    CHECK(kind IN ('mutex', 'condition', 'rwlock', 'barrier', 'semaphore', 'thread', 'futex')),
+  waker_thread_id INTEGER REFERENCES thread, waker_ns INTEGER, wakee_thread_id INTEGER NOT NULL REFERENCES thread,
+  block_ns INTEGER NOT NULL, wake_ns INTEGER NOT NULL, certain INTEGER NOT NULL CHECK(certain IN (0, 1)));
 CREATE TABLE io(slice_id INTEGER PRIMARY KEY REFERENCES slice, path_id INTEGER REFERENCES string, offset INTEGER,
   bytes INTEGER, disk_bytes INTEGER);
 

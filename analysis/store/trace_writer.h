@@ -85,6 +85,7 @@ class TraceWriter {
   Result<model::AllocationId> add(const model::Allocation& row);
   Result<void> add(const model::DeviceMetric& row);
   Result<void> add(const model::FileAccess& row);
+  Result<void> add(const model::Handoff& row);
   Result<void> add(const model::Overhead& row);
   Result<void> add(const model::ProbeCall& row);
   Result<void> add(const model::Loss& row);

@@ -223,6 +223,19 @@ Result<void> TraceWriter::add(const model::FileAccess& row) {
       Table::FileAccess, row.sliceId, row.pathId, row.offset, row.bytes, row.diskBytes);
 }
 
+Result<void> TraceWriter::add(const model::Handoff& row) {
+  return state_->insert(Table::Handoff,
+                        row.sliceId,
+                        row.object,
+                        wordOf(row.kind),
+                        row.wakerThreadId,
+                        row.wakerNs,
+                        row.wakeeThreadId,
+                        row.blockNs,
+                        row.wakeNs,
+                        row.certain);
+}
+
 Result<void> TraceWriter::add(const model::Scalar& row) {
   return state_->insert(
       Table::Scalar, row.processId, row.iteration, row.nameId, row.value, row.tsNs);

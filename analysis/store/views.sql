@@ -241,6 +241,12 @@ SELECT s.id AS slice_id, s.process_id, s.rank, s.tid, s.name AS call, f.text AS 
   s.scope, s.scope_kind, s.start_ns, s.dur_ns, s.rel_ns
 FROM io JOIN v_slice s ON s.id = io.slice_id LEFT JOIN string f ON f.id = io.path_id;
 
+CREATE VIEW v_handoff AS
+SELECT s.id AS slice_id, s.process_id, s.rank, s.name AS call, h.kind, h.object, h.waker_thread_id, w.tid AS waker_tid,
+  w.name AS waker, h.wakee_thread_id, s.tid AS wakee_tid, s.thread AS wakee, h.certain, s.scope, s.scope_kind,
+  s.start_ns AS block_ns, s.start_ns + h.waker_ns - h.block_ns AS waker_ns, s.end_ns AS wake_ns, s.dur_ns, s.rel_ns
+FROM handoff h JOIN v_slice s ON s.id = h.slice_id LEFT JOIN thread w ON w.id = h.waker_thread_id;
+
 CREATE VIEW v_iteration AS
 SELECT i.id,
   p.id AS process_id,

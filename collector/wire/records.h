@@ -45,7 +45,9 @@ enum class RecordKind : std::uint8_t {
   // device_records.h
   DeviceMetric = 22,
   FileAccess = 23,
-  Count = 24,  // one past the last kind this version writes; not a kind
+  // 24 is kept for messages
+  Handoff = 25,
+  Count = 26,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {
@@ -194,6 +196,21 @@ struct FileAccess {
   std::uint32_t reserved;
 };
 
+// The writing thread has waited for another one. `subject`: name of the function it waited in.
+struct Handoff {
+  static constexpr std::uint8_t kCertain = 0x01;      // nobody else can have been the waker
+  static constexpr std::uint8_t kTimedOut = 0x02;     // nobody woke it …
+  static constexpr std::uint8_t kInterrupted = 0x04;  // … nor here: a signal, or the call failed
+  RecordHeader header;                                // `detail`: the flags above
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;
+  std::uint64_t wakerTicks;  // just before the waker let it go; 0: unknown
+  std::uint64_t object;      // address
+  std::int32_t waker;        // the kernel's id of the thread; 0: unknown
+  SyncObject kind;
+  std::uint8_t reserved[3];
+};
+
 // Three readings of one instant. All clocks in ns but `ticks`.
 struct ClockSync {
   RecordHeader header;
@@ -228,7 +245,7 @@ static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call)
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
 static_assert(sizeof(Collective) == 96 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
-static_assert(sizeof(FileAccess) == 56);
+static_assert(sizeof(FileAccess) == 56 && sizeof(Handoff) == 48);
 static_assert(sizeof(ThreadEnd) == 16 && sizeof(Fork) == 16 && sizeof(Exec) == 24);
 
 }  // namespace sonde::wire

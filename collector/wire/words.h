@@ -65,6 +65,17 @@ enum class CollectiveOp : std::uint8_t {
   Receive = 11,
 };
 
+// What threads wait for each other at; `handoff.kind` in the store.
+enum class SyncObject : std::uint8_t {
+  Mutex = 1,
+  Condition = 2,
+  Rwlock = 3,
+  Barrier = 4,
+  Semaphore = 5,
+  Thread = 6,  // its end
+  Futex = 7,
+};
+
 enum class DataType : std::uint8_t {
   Unknown = 0,
   Int8 = 1,
