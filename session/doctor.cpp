@@ -174,6 +174,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return ncclReport(report);
     case Probe::System:
       return systemReport();
+    case Probe::Sync:
+      return {source.name, true, "not inside libgomp and libc: they ask the kernel themselves"};
     default:
       return {source.name, true, ""};
   }

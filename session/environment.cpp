@@ -43,6 +43,16 @@ void prependVariable(Environment& environment, const std::string& name, const st
     setVariable(environment, name, old && !old->empty() ? value + ":" + *old : value);
 }
 
+// What programs are to preload beside the recorder, where they are.
+void setLibrary(Environment& environment,
+                const std::string& name,
+                bool wanted,
+                const fs::path& library) {
+  unsetVariable(environment, name);
+  if (wanted)
+    setVariable(environment, name, library.string());
+}
+
 // Sonde instead of another tool, which it is told of.
 void takePlace(Environment& environment,
                const std::string& variable,
@@ -71,8 +81,10 @@ Result<Installation> findInstallation() {
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);
   const fs::path folder = program.parent_path().parent_path() / "lib" / "sonde";
-  const Installation installation{
-      folder / "libsonde_preload.so", folder / "libsonde_nccl.so", folder / "python"};
+  const Installation installation{folder / "libsonde_preload.so",
+                                  folder / "libsonde_nccl.so",
+                                  folder / "libsonde_sync.so",
+                                  folder / "python"};
   if (failure || !fs::exists(installation.preload, failure))
     return Error{ErrorCode::NotFound,
                  fmt::format("{} is missing: install Sonde again", installation.preload.string())};
@@ -95,12 +107,14 @@ Environment injectedEnvironment(const Environment& base,
   const bool named = !findVariable(environment, kNcclPlugin).value_or("").empty();
   if (!named && otherNcclPlugin(environment).empty())
     setVariable(environment, kNcclPlugin, kStaticPlugin);
-  const std::string nccl = installation.nccl.string();
-  unsetVariable(environment, "SONDE_NCCL_LIBRARY");
-  if (request.nccl)
-    setVariable(environment, "SONDE_NCCL_LIBRARY", nccl);
-  const bool both = request.nccl && request.callsNccl;
-  prependVariable(environment, "LD_PRELOAD", both ? preload + ":" + nccl : preload);
+  setLibrary(environment, "SONDE_NCCL_LIBRARY", request.nccl, installation.nccl);
+  setLibrary(environment, "SONDE_SYNC_LIBRARY", request.sync, installation.sync);
+  std::string libraries = preload;
+  if (request.nccl && request.callsNccl)
+    libraries += ":" + installation.nccl.string();
+  if (request.sync)
+    libraries += ":" + installation.sync.string();
+  prependVariable(environment, "LD_PRELOAD", libraries);
   prependVariable(environment, "PYTHONPATH", installation.pythonFolder.string());
   setVariable(environment, "SONDE_SESSION", request.spoolFolder.string());
   unsetVariable(environment, "SONDE_SOURCES");

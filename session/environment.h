@@ -15,6 +15,7 @@ namespace sonde::session {
 struct Installation {
   std::filesystem::path preload;       // libsonde_preload.so
   std::filesystem::path nccl;          // libsonde_nccl.so
+  std::filesystem::path sync;          // libsonde_sync.so
   std::filesystem::path pythonFolder;  // holds the package `sonde` and sitecustomize.py
 };
 
@@ -28,11 +29,13 @@ struct InjectionRequest {
   CudaOptions cuda = {};
   bool nccl = false;       // NCCL's functions are to be recorded …
   bool callsNccl = false;  // … and the job's first program may call them
+  bool sync = false;       // who wakes whom is to be recorded
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
 // the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
-// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY is what programs that may call NCCL preload, too. NCCL looks
+// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY is what programs that may call NCCL preload, too,
+// SONDE_SYNC_LIBRARY what all do. NCCL looks
 // for its profiler plugin in the process, unless the user has named one.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,

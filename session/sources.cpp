@@ -56,7 +56,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Nvtx, "nvtx", true, true},
                                                  {Probe::System, "system", true, true},
                                                  {Probe::Io, "io", false, true},
-                                                 {Probe::Sync, "sync", false, false},
+                                                 {Probe::Sync, "sync", false, true},
                                                  {Probe::Python, "python", false, false},
                                                  {Probe::Stack, "stack", false, false},
                                                  {Probe::Tensor, "tensor", false, false}};

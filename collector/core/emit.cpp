@@ -133,6 +133,10 @@ bool emitFileAccess(wire::FileAccess record) noexcept {
   return emit(record, RecordKind::FileAccess, Probe::Io) != 0;
 }
 
+bool emitHandoff(wire::Handoff record) noexcept {
+  return emit(record, RecordKind::Handoff, Probe::Sync) != 0;
+}
+
 [[gnu::cold, gnu::noinline]] void recordClocks() noexcept {
   const ClockReading now = readClocks();
   wire::ClockSync record{header(0), now.ticks, now.monotonicNs, now.realtimeNs};

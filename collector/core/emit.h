@@ -88,6 +88,7 @@ void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept;
 bool emitCollective(wire::Collective record) noexcept;
 bool emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
 bool emitFileAccess(wire::FileAccess record) noexcept;
+bool emitHandoff(wire::Handoff record) noexcept;
 
 // One reading of all clocks; ingest fits ticks to time through them.
 void recordClocks() noexcept;

@@ -101,6 +101,8 @@ void threadEnds(void* pointer) noexcept {
   auto* state = static_cast<ThreadState*>(pointer);
   if (tState != state || !isCurrent(state))
     return;
+  if (void (*const tell)() = gThreadEnds.load(std::memory_order_relaxed); tell != nullptr)
+    tell();
   const std::uint32_t given = state->givenName.load(std::memory_order_relaxed);
   const std::uint32_t name = given != 0 ? given : currentName();
   if (enter(wire::Probe::Process, wire::RecordKind::ThreadEnd) == state) {
@@ -147,6 +149,7 @@ bool guardWasLeft(const ThreadState* state, const char* frame) noexcept {
 }  // namespace
 
 ForkPage* gForkPage = &gUnattached;
+constinit std::atomic<void (*)()> gThreadEnds{nullptr};
 __thread ThreadState* tState = nullptr;
 
 ThreadState* registerSelf() noexcept {

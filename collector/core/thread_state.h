@@ -46,6 +46,8 @@ struct ForkPage {
   wire::LossCounters missed;         // what was lost before there was a spool to count it in
 };
 extern ForkPage* gForkPage;  // never null
+// What is told that the calling thread, which has a state, ends; nullptr: nothing.
+extern std::atomic<void (*)()> gThreadEnds;
 extern __thread ThreadState* tState __attribute__((tls_model("initial-exec")));
 
 // Attaches the library to a child that the fork page has just revealed; see attach.cpp. Not while

@@ -21,13 +21,16 @@ def output(*command):
 
 
 def listed(path):
-    text = re.sub(r"#.*", "", open(path, encoding="utf-8").read())
-    return set(re.findall(r"(\w+);", text.split("global:")[1].split("local:")[0]))
+    """Also what has no version where others have: a line "# unversioned: NAME; …" of the map, which could not say it itself."""
+    text = re.sub(r"# unversioned:(.*)", r"global: \1 local:", open(path, encoding="utf-8").read())
+    text = re.sub(r"#.*", "", text)
+    return {name for part in text.split("global:")[1:] for name in re.findall(r"(\w+);", re.split(r"local:|}", part)[0])}
 
 
 def complaints(library, exports_map):
     wanted = listed(exports_map)
-    defined = {line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()}
+    defined = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", library).splitlines()
+               if line.split()[1] != "A"}  # not the names of versions
     for name in sorted(defined - wanted):
         yield f"exports {name}, which exports.map does not list"
     for name in sorted(wanted - defined):

@@ -16,6 +16,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr const char* kLibrary = "/opt/lib/sonde/libsonde_preload.so";
 constexpr const char* kNccl = "/opt/lib/sonde/libsonde_nccl.so";
+constexpr const char* kSync = "/opt/lib/sonde/libsonde_sync.so";
 constexpr const char* kPython = "/opt/lib/sonde/python";
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -128,6 +129,24 @@ TEST_F(ExecEnvironment, TheLibraryBeforeNcclGoesOnlyWhereNcclIsCalled) {
   EXPECT_TRUE(isComplete(pointers(complete).data(), Preload::RecorderAndNccl));
   EXPECT_FALSE(isComplete(pointers(complete).data(), Preload::Recorder));
   EXPECT_FALSE(isComplete(pointers(complete).data(), Preload::None));
+}
+
+TEST_F(ExecEnvironment, TheLibraryBeforeLocksGoesAlongWhereItIsAskedFor) {
+  using ::testing::Contains;
+  const std::string all = std::string("LD_PRELOAD=") + kLibrary + ":" + kNccl + ":" + kSync;
+  const std::string recorder = std::string("LD_PRELOAD=") + kLibrary + ":" + kSync;
+  std::vector<std::string> asked = {"SONDE_SESSION=/tmp/s",
+                                    std::string("SONDE_SYNC_LIBRARY=") + kSync};
+  rememberEnvironment(pointers(asked).data(), kLibrary);
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, Preload::RecorderAndNccl), Contains(all + ":/x.so"));
+  EXPECT_THAT(build({all + ":/x.so"}), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({recorder + ":/x.so"}, Preload::None), Contains("LD_PRELOAD=/x.so"));
+  std::vector<std::string> complete = build({});
+  EXPECT_THAT(complete, Contains(asked.back()));
+  EXPECT_TRUE(isComplete(pointers(complete).data(), Preload::Recorder));
+  asked.back() = "SONDE_SYNC_LIBRARY=";
+  rememberEnvironment(pointers(asked).data(), kLibrary);
 }
 
 TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {

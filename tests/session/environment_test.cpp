@@ -13,8 +13,10 @@
 namespace sonde::session {
 namespace {
 
-const Installation kInstalled{
-    "/s/lib/sonde/libsonde_preload.so", "/s/lib/sonde/libsonde_nccl.so", "/s/lib/sonde/python"};
+const Installation kInstalled{"/s/lib/sonde/libsonde_preload.so",
+                              "/s/lib/sonde/libsonde_nccl.so",
+                              "/s/lib/sonde/libsonde_sync.so",
+                              "/s/lib/sonde/python"};
 
 std::string value(const std::vector<std::string>& environment, const std::string& name) {
   EXPECT_LE(std::count_if(environment.begin(),
@@ -72,6 +74,19 @@ TEST(Environment, BringsTheLibraryBeforeNcclIntoAProgramThatMayCallIt) {
   environment = injectedEnvironment(base, kInstalled, request);
   EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j.so");
   EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), "(unset)");
+}
+
+TEST(Environment, BringsTheLibraryBeforeLocksWhereWhoWakesWhomIsAskedFor) {
+  InjectionRequest request{"/tmp/spool", {}};
+  EXPECT_EQ(value(injectedEnvironment({"SONDE_SYNC_LIBRARY=/old"}, kInstalled, request),
+                  "SONDE_SYNC_LIBRARY"),
+            "(unset)");
+  request.sync = request.nccl = request.callsNccl = true;
+  const auto environment = injectedEnvironment({}, kInstalled, request);
+  EXPECT_EQ(value(environment, "SONDE_SYNC_LIBRARY"), kInstalled.sync);
+  EXPECT_EQ(value(environment, "LD_PRELOAD"),
+            kInstalled.preload.string() + ":" + kInstalled.nccl.string() + ":" +
+                kInstalled.sync.string());
 }
 
 std::string otherPlugin(const std::string& named) {

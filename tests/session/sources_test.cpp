@@ -23,7 +23,7 @@ TEST(Sources, AMinusTakesAwayFromTheDefault) {
 }
 
 TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
-  const auto mask = parseSources("net,sync,mpi");
+  const auto mask = parseSources("net,python,mpi");
   ASSERT_TRUE(mask);
   EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
   EXPECT_EQ(defaultSources() & bit(wire::Probe::Mpi), 0U);

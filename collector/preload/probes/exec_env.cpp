@@ -45,14 +45,16 @@ bool isOurPlugin(const char* item, std::size_t length) {
   return length == 13 && memcmp(item, "STATIC_PLUGIN", length) == 0;
 }
 
-// The first three of the variables.
+// The first four of the variables.
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
 constexpr std::size_t kNcclLibrary = 2;
+constexpr std::size_t kSyncLibrary = 3;
 Variable gVariables[] = {
     {"LD_PRELOAD", Join::List, isOurLibrary, nullptr, {}},
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_SYNC_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_COUNTERS", Join::IfMissing, nullptr, nullptr, {}},
@@ -77,8 +79,17 @@ bool isNcclLibrary(const char* item, std::size_t length) noexcept {
   return length > 0 && isText(item, length, ncclLibrary());
 }
 
+// Goes along with the recorder wherever the run asks for `sync`.
+const char* syncLibrary() noexcept {
+  return gVariables[kSyncLibrary].value;
+}
+
+bool isSyncLibrary(const char* item, std::size_t length) noexcept {
+  return length > 0 && isText(item, length, syncLibrary());
+}
+
 bool isAnyOfOurs(const char* item, std::size_t length) noexcept {
-  return isOurLibrary(item, length) || isNcclLibrary(item, length);
+  return isOurLibrary(item, length) || isNcclLibrary(item, length) || isSyncLibrary(item, length);
 }
 
 // The value of an entry "name=value", or nullptr when it is another variable's.
@@ -135,10 +146,15 @@ bool wantsNccl(Preload preload) noexcept {
   return preload == Preload::RecorderAndNccl && ncclLibrary()[0] != '\0';
 }
 
+bool wantsSync(Preload preload) noexcept {
+  return preload != Preload::None && syncLibrary()[0] != '\0';
+}
+
 bool preloads(const char* existing, Preload preload) noexcept {
   const char* list = existing == nullptr ? "" : existing;
   return anyItem(list, isOurLibrary) == (preload != Preload::None) &&
-         anyItem(list, isNcclLibrary) == wantsNccl(preload);
+         anyItem(list, isNcclLibrary) == wantsNccl(preload) &&
+         anyItem(list, isSyncLibrary) == wantsSync(preload);
 }
 
 // Whether an existing value needs no change.
@@ -199,6 +215,8 @@ void writePreload(Output& out, const char* existing) noexcept {
     writer.text("LD_PRELOAD=").text(gVariables[kPreload].value);
     if (wantsNccl(out.preload))
       writer.text(":").text(ncclLibrary());
+    if (wantsSync(out.preload))
+      writer.text(":").text(syncLibrary());
     writeOthers(writer, ":", list);
   }
   *out.next++ = out.text;
@@ -288,7 +306,8 @@ std::size_t environmentBytes(char* const* environment) noexcept {
   std::size_t entries = 0;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
     ++entries;
-  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*) + strlen(ncclLibrary()) + 1;
+  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*) + strlen(ncclLibrary()) + 1 +
+                      strlen(syncLibrary()) + 1;
   for (const Variable& variable : gVariables) {
     const char* existing = find(environment, variable.name);
     const std::size_t length = existing == nullptr ? 0 : strlen(existing);

@@ -1,0 +1,49 @@
+// What libsonde_sync.so, which stands in front of the functions that threads wait in, has of this
+// library: the table of sync/sync_hooks.h.
+
+#include "collector/core/clock.h"
+#include "collector/core/emit.h"
+#include "collector/core/hooks.h"
+#include "collector/core/thread_state.h"
+#include "collector/core/vfork.h"
+#include "collector/preload/sync/sync_hooks.h"
+
+namespace sonde::preload::sync {
+namespace {
+
+using core::ThreadState;
+
+bool records() noexcept {
+  return core::enabled(wire::Probe::Sync) && !core::inNotedVforkChild();
+}
+
+std::uint64_t ticks() noexcept {
+  return core::readTicks();
+}
+
+std::int32_t thread() noexcept {
+  const ThreadState* state = core::tState;
+  if (!core::isCurrent(state))
+    state = core::registerSelf();
+  return state == nullptr ? 0 : state->tid.load(std::memory_order_relaxed);
+}
+
+void waited(const char* call, const wire::Handoff& record) noexcept {
+  wire::Handoff named = record;
+  named.header.subject = core::intern(call);
+  core::emitHandoff(named);
+}
+
+constexpr Hooks kHooks = {kHooksVersion, records, ticks, thread, waited};
+
+}  // namespace
+}  // namespace sonde::preload::sync
+
+SONDE_EXPORT const sonde::preload::sync::Hooks* sonde_sync_hooks(
+    std::uint32_t version, sonde::preload::sync::ThreadEnds threadEnds) {
+  using namespace sonde::preload::sync;
+  if (version != kHooksVersion)
+    return nullptr;
+  sonde::core::gThreadEnds.store(threadEnds, std::memory_order_relaxed);
+  return &kHooks;
+}

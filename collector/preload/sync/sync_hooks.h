@@ -1,0 +1,29 @@
+// What libsonde_sync.so, which stands in front of the functions that threads wait in, needs of
+// libsonde_preload.so. It asks for this table once, by dlsym("sonde_sync_hooks"), when it is
+// loaded, and a table of another version is none. Any thread; nothing here locks, allocates or
+// changes errno.
+#pragma once
+
+#include "collector/wire/records.h"
+
+#include <cstdint>
+
+namespace sonde::preload::sync {
+
+inline constexpr std::uint32_t kHooksVersion = 1;
+
+struct Hooks {
+  std::uint32_t version;
+  bool (*records)();
+  std::uint64_t (*ticks)();
+  // The kernel's id of the calling thread, which has a row from then on; 0: it can have none.
+  std::int32_t (*thread)();
+  // `record` has everything but the header's size, kind and subject.
+  void (*waited)(const char* call, const wire::Handoff& record);
+};
+
+// Called on each thread that has a row as the last of its own code.
+using ThreadEnds = void (*)();
+using FindHooks = const Hooks* (*)(std::uint32_t version, ThreadEnds threadEnds);
+
+}  // namespace sonde::preload::sync
