@@ -1,0 +1,288 @@
+// sync_ends CASE: waits that do not end in a hand-off that this process knows of, and waits in odd
+// places (tests/e2e/sync_test.py). Exit status 1: a call did not do what it does without Sonde.
+#include "tests/targets/sync_threads.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <functional>
+
+namespace {
+
+pthread_mutex_t gMutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t gCondition = PTHREAD_COND_INITIALIZER;
+pthread_rwlock_t gRwlock = PTHREAD_RWLOCK_INITIALIZER;
+sem_t gSemaphore;
+pthread_t gMain = pthread_self();
+
+void anotherThread(const std::function<void()>& work) {
+  std::thread(work).join();
+}
+
+// A wait in each function that can time out.
+void timeouts() {
+  pthread_mutex_lock(&gMutex);
+  pthread_rwlock_wrlock(&gRwlock);
+  const timespec real = after(CLOCK_REALTIME, 20);
+  const timespec monotonic = after(CLOCK_MONOTONIC, 20);
+  anotherThread([&] {
+    check(pthread_mutex_timedlock(&gMutex, &real) == ETIMEDOUT, "pthread_mutex_timedlock");
+    check(pthread_rwlock_timedrdlock(&gRwlock, &real) == ETIMEDOUT, "pthread_rwlock_timedrdlock");
+    check(pthread_rwlock_clockwrlock(&gRwlock, CLOCK_MONOTONIC, &monotonic) == ETIMEDOUT,
+          "pthread_rwlock_clockwrlock");
+  });
+  check(pthread_cond_timedwait(&gCondition, &gMutex, &real) == ETIMEDOUT, "pthread_cond_timedwait");
+  check(sem_timedwait(&gSemaphore, &real) == -1 && errno == ETIMEDOUT, "sem_timedwait");
+  int word = 0;
+  const timespec shortly{0, 1'000'000};
+  check(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &shortly) == -1 && errno == ETIMEDOUT,
+        "futex");
+  check(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, &shortly) == -1 && errno == EAGAIN,
+        "another value");
+}
+
+// What is refused, or need not wait, is no wait.
+void refusals() {
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_t checking;
+  pthread_mutex_init(&checking, &kind);
+  const timespec never{0, -1};
+  check(pthread_mutex_unlock(&checking) == EPERM, "not one's own");
+  check(pthread_mutex_lock(&checking) == 0 && pthread_mutex_lock(&checking) == EDEADLK, "twice");
+  check(pthread_mutex_unlock(&checking) == 0, "unlock");
+  check(pthread_rwlock_timedrdlock(&gRwlock, &never) == EINVAL, "no time");
+  check(pthread_rwlock_wrlock(&gRwlock) == 0 && pthread_rwlock_rdlock(&gRwlock) == EDEADLK, "own");
+  check(pthread_rwlock_unlock(&gRwlock) == 0, "unlock");
+  check(sem_timedwait(&gSemaphore, &never) == -1 && errno == EINVAL, "no time");
+  check(pthread_join(pthread_self(), nullptr) == EDEADLK, "oneself");
+  check(syscall(SYS_getpid) == getpid() && syscall(-1) == -1 && errno == ENOSYS, "other calls");
+  errno = 0;
+  check(sem_post(&gSemaphore) == 0 && sem_wait(&gSemaphore) == 0 && errno == 0, "sem_wait");
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+  pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_t robust;
+  pthread_mutex_init(&robust, &kind);
+  anotherThread([&] {
+    check(pthread_mutex_lock(&robust) == 0 && pthread_mutex_lock(&robust) == 0, "twice");
+  });
+  check(pthread_mutex_lock(&robust) == EOWNERDEAD, "robust");
+  check(pthread_mutex_consistent(&robust) == 0, "consistent");
+  check(pthread_mutex_lock(&robust) == 0 && pthread_mutex_unlock(&robust) == 0, "recursive");
+  check(pthread_mutex_unlock(&robust) == 0 && pthread_mutex_unlock(&robust) == EPERM, "all");
+}
+
+// Threads that are cancelled where they wait; afterwards the same places are waited at and met.
+template <typename Wait>
+void cancelled(Wait wait) {
+  static std::atomic<int> tid;
+  tid.store(0);
+  pthread_t thread{};
+  pthread_create(
+      &thread,
+      nullptr,
+      [](void* pointer) -> void* {
+        tid.store(ownTid());
+        (*static_cast<Wait*>(pointer))();
+        return nullptr;
+      },
+      &wait);
+  awaitAsleep(tid);
+  void* result = nullptr;
+  check(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0, "pthread_cancel");
+  check(result == PTHREAD_CANCELED, "cancelled");
+}
+
+void cancellation() {
+  for (int round = 0; round < 10; ++round) {
+    cancelled([] {
+      pthread_mutex_lock(&gMutex);
+      pthread_cleanup_push([](void*) { pthread_mutex_unlock(&gMutex); }, nullptr);
+      pthread_cond_wait(&gCondition, &gMutex);
+      pthread_cleanup_pop(1);
+    });
+    cancelled([] { sem_wait(&gSemaphore); });
+    cancelled([] { pthread_join(gMain, nullptr); });
+  }
+  // One that does not wait is a place to be cancelled in, too.
+  anotherThread([] {
+    pthread_t thread{};
+    pthread_create(
+        &thread,
+        nullptr,
+        [](void*) -> void* {
+          pthread_cancel(pthread_self());
+          sem_post(&gSemaphore);
+          sem_wait(&gSemaphore);
+          return nullptr;
+        },
+        nullptr);
+    void* result = nullptr;
+    pthread_join(thread, &result);
+    check(result == PTHREAD_CANCELED, "cancelled without a wait");
+  });
+  sem_wait(&gSemaphore);
+  std::atomic<int> wakee{0};
+  std::thread waits([&] {
+    wakee.store(ownTid());
+    sem_wait(&gSemaphore);
+  });
+  awaitAsleep(wakee);
+  sem_post(&gSemaphore);
+  waits.join();
+  std::printf("sem_wait %d %d\n", wakee.load(), ownTid());
+}
+
+// A handler leaves the wait by siglongjmp; the next wait at the same place is met all the same.
+sigjmp_buf gBack;
+
+void longjmps() {
+  signal(SIGUSR1, [](int) { siglongjmp(gBack, 1); });
+  std::atomic<int> self{ownTid()};
+  for (int round = 0; round < 3; ++round) {
+    if (sigsetjmp(gBack, 1) == 0) {
+      std::thread([&] {
+        awaitAsleep(self);
+        syscall(SYS_tgkill, getpid(), self.load(), SIGUSR1);
+      }).detach();
+      sem_wait(&gSemaphore);
+    }
+  }
+  std::atomic<int> waker{0};
+  std::thread wakes([&] {
+    waker.store(ownTid());
+    awaitAsleep(self);
+    sem_post(&gSemaphore);
+    pause();
+  });
+  sem_wait(&gSemaphore);
+  std::printf("sem_wait %d %d\n", self.load(), waker.load());
+  wakes.detach();
+}
+
+// A signal handler posts, and one wakes a wait by its mere coming.
+void handlers() {
+  static std::atomic<int> self;
+  self.store(ownTid());
+  struct sigaction action {};
+  action.sa_handler = [](int) { sem_post(&gSemaphore); };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
+  action.sa_handler = [](int) {};
+  action.sa_flags = 0;
+  sigaction(SIGUSR2, &action, nullptr);
+  const auto send = [](int signal) {
+    awaitAsleep(self);
+    syscall(SYS_tgkill, getpid(), self.load(), signal);
+  };
+  std::thread first(send, SIGUSR1);
+  check(sem_wait(&gSemaphore) == 0, "posted by a handler");
+  std::printf("sem_wait %d %d\n", self.load(), self.load());
+  first.join();
+  std::thread second(send, SIGUSR2);
+  int word = 0;
+  check(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr) == -1 && errno == EINTR, "EINTR");
+  second.join();
+}
+
+// Wakers in another process: nobody here.
+void shared() {
+  struct Shared {
+    sem_t semaphore;
+    pthread_mutex_t mutex;
+    std::atomic<int> waiter;
+  };
+  auto* const place = static_cast<Shared*>(
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  sem_init(&place->semaphore, 1, 0);
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&place->mutex, &kind);
+  pthread_mutex_lock(&place->mutex);
+  const pid_t child = fork();
+  if (child == 0) {
+    place->waiter.store(ownTid());
+    pthread_mutex_lock(&place->mutex);  // which its parent has
+    sem_post(&place->semaphore);
+    pthread_mutex_unlock(&place->mutex);
+    _exit(0);
+  }
+  const auto parentOf = [&] { return place->waiter.load() != 0; };
+  while (!parentOf())
+    std::this_thread::yield();
+  std::string line;
+  for (int asleep = 0; asleep < 5; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+    std::getline(std::ifstream("/proc/" + std::to_string(child) + "/stat"), line);
+    asleep = line.find(") S") != std::string::npos ? asleep + 1 : 0;
+  }
+  pthread_mutex_unlock(&place->mutex);
+  sem_wait(&place->semaphore);
+  int status = 1;
+  check(waitpid(child, &status, 0) == child && status == 0, "the child");
+}
+
+// A child of a process whose threads wait has their memory, and none of them.
+void forks() {
+  std::atomic<int> waiter{0};
+  std::thread waits([&] {
+    waiter.store(ownTid());
+    sem_wait(&gSemaphore);
+  });
+  awaitAsleep(waiter);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<int> inChild{0};
+    sem_t own;
+    sem_init(&own, 0, 0);
+    std::thread waitsThere([&] {
+      inChild.store(ownTid());
+      sem_wait(&own);
+    });
+    awaitAsleep(inChild);
+    sem_post(&own);
+    waitsThere.join();
+    std::printf("sem_wait %d %d\n", inChild.load(), ownTid());
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 1;
+  check(waitpid(child, &status, 0) == child && status == 0, "the child");
+  sem_post(&gSemaphore);
+  waits.join();
+  std::printf("sem_wait %d %d\n", waiter.load(), ownTid());
+}
+
+struct Case {
+  const char* name;
+  void (*run)();
+};
+constexpr Case kCases[] = {{"timeouts", timeouts},
+                           {"refusals", refusals},
+                           {"cancellation", cancellation},
+                           {"longjmps", longjmps},
+                           {"handlers", handlers},
+                           {"shared", shared},
+                           {"forks", forks}};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  sem_init(&gSemaphore, 0, 0);
+  for (const Case& known : kCases) {
+    if (count == 2 && std::strcmp(known.name, arguments[1]) == 0) {
+      known.run();
+      return 0;
+    }
+  }
+  check(false, "usage: sync_ends CASE");
+}

@@ -1,0 +1,286 @@
+// sync_truth SCENARIO: threads that hand work, locks and turns to each other many times. Each that
+// has been kept waiting knows by whom it was let go, and prints "KIND WAKEE WAKER BEGIN END" with
+// the wall clock's ns around its call (tests/e2e/sync_truth_test.py).
+#include "tests/targets/sync_threads.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <random>
+#include <shared_mutex>
+
+namespace {
+
+constexpr int kThreads = 4;
+
+struct Told {
+  const char* kind;
+  int wakee;
+  int waker;
+  long begin;
+  long end;
+};
+
+std::mutex gToldMutex;  // taken when a thread has done all
+std::vector<Told> gTold;
+thread_local std::vector<Told> tTold;
+
+void tell(const char* kind, int waker, long begin) {
+  tTold.push_back({kind, ownTid(), waker, begin, nowNs()});
+}
+
+template <typename Work>
+void inThreads(int count, Work work) {
+  std::vector<std::thread> threads;
+  for (int at = 0; at < count; ++at)
+    threads.emplace_back([=] {
+      work(at);
+      const std::lock_guard lock(gToldMutex);
+      gTold.insert(gTold.end(), tTold.begin(), tTold.end());
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+void spin(int microseconds) {
+  const long until = nowNs() + microseconds * 1000L;
+  while (nowNs() < until) {
+  }
+}
+
+std::minstd_rand randomOf(int thread) {
+  return std::minstd_rand(static_cast<unsigned>(4711 + thread));
+}
+
+void rest(std::minstd_rand& random, unsigned most) {
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % most));
+}
+
+// Producers fill the one place of a consumer, which nobody else fills before it is empty again.
+void mailboxes() {
+  constexpr int kLetters = 150;
+  struct Mailbox {
+    std::mutex mutex;
+    std::condition_variable filled;
+    std::condition_variable emptied;
+    int sender = 0;
+  };
+  static Mailbox boxes[2];
+  inThreads(kThreads, [](int self) {
+    auto random = randomOf(self);
+    if (self < 2) {
+      Mailbox& box = boxes[self];
+      for (int letter = 0; letter < kLetters; ++letter) {
+        std::unique_lock lock(box.mutex);
+        const long begin = nowNs();
+        if (box.sender == 0) {
+          box.filled.wait(lock, [&] { return box.sender != 0; });
+          tell("condition", box.sender, begin);
+        }
+        box.sender = 0;
+        box.emptied.notify_one();
+        lock.unlock();
+        rest(random, 200);
+      }
+      return;
+    }
+    for (int letter = 0; letter < kLetters; ++letter) {
+      Mailbox& box = boxes[letter % 2];
+      rest(random, 500);
+      std::unique_lock lock(box.mutex);
+      box.emptied.wait(lock, [&] { return box.sender == 0; });
+      box.sender = ownTid();
+      box.filled.notify_one();
+    }
+  });
+}
+
+// Who has the mutex writes who it is.
+void mutexes() {
+  static std::mutex mutex;
+  static int holder = 0;
+  inThreads(kThreads, [](int self) {
+    auto random = randomOf(self);
+    for (int round = 0; round < 300; ++round) {
+      const long begin = nowNs();
+      mutex.lock();
+      tell("mutex", holder, begin);
+      spin(30);
+      holder = ownTid();
+      mutex.unlock();
+      rest(random, 60);
+    }
+  });
+}
+
+// One thread hands out work, the others send its results back.
+void pool() {
+  static std::mutex mutex;
+  static std::condition_variable there;
+  static std::deque<std::promise<int>> tasks;
+  static int client = 0;
+  static bool isOver = false;
+  inThreads(kThreads, [](int self) {
+    if (self == 0) {
+      client = ownTid();
+      for (int round = 0; round < 300; ++round) {
+        std::unique_lock lock(mutex);
+        std::future<int> done = tasks.emplace_back().get_future();
+        there.notify_one();
+        lock.unlock();
+        const long begin = nowNs();
+        tell("futex", done.get(), begin);
+      }
+      const std::lock_guard lock(mutex);
+      isOver = true;
+      there.notify_all();
+      return;
+    }
+    for (;;) {
+      const long begin = nowNs();
+      std::unique_lock lock(mutex);
+      there.wait(lock, [] { return isOver || !tasks.empty(); });
+      tell("condition", client, begin);
+      if (isOver)
+        return;
+      std::promise<int> task = std::move(tasks.front());
+      tasks.pop_front();
+      lock.unlock();
+      spin(100);
+      task.set_value(ownTid());
+    }
+  });
+}
+
+// A turn goes round.
+void semaphores() {
+  static sem_t turns[kThreads];
+  static std::atomic<int> tids[kThreads];
+  for (sem_t& turn : turns)
+    sem_init(&turn, 0, 0);
+  inThreads(kThreads, [](int self) {
+    auto random = randomOf(self);
+    tids[self].store(ownTid());
+    for (int round = 0; round < 200; ++round) {
+      const long begin = nowNs();
+      if (self > 0 || round > 0) {
+        sem_wait(&turns[self]);
+        tell("semaphore", tids[(self + kThreads - 1) % kThreads].load(), begin);
+      }
+      rest(random, 100);
+      sem_post(&turns[(self + 1) % kThreads]);
+    }
+  });
+}
+
+void futexes() {
+  static std::atomic<int> turn{0};
+  static std::atomic<int> tids[2];
+  inThreads(2, [](int self) {
+    auto random = randomOf(self);
+    tids[self].store(ownTid());
+    for (int round = 0; round < 300; ++round) {
+      const long begin = nowNs();
+      turn.wait(1 - self);
+      tell("futex", tids[1 - self].load(), begin);
+      rest(random, 200);
+      turn.store(1 - self);
+      turn.notify_one();
+    }
+  });
+}
+
+void rwlocks() {
+  static std::shared_mutex lock;
+  static std::atomic<int> last{0};
+  inThreads(kThreads, [](int self) {
+    auto random = randomOf(self);
+    for (int round = 0; round < 200; ++round) {
+      const long begin = nowNs();
+      if (self < 2)
+        lock.lock();
+      else
+        lock.lock_shared();
+      tell("rwlock", last.load(), begin);
+      rest(random, 200);
+      last.store(ownTid());
+      lock.unlock();
+      rest(random, 100);
+    }
+  });
+}
+
+void barriers() {
+  static pthread_barrier_t barrier;
+  static std::atomic<unsigned> arrivals{0};
+  static std::atomic<int> last[200];
+  pthread_barrier_init(&barrier, nullptr, kThreads);
+  inThreads(kThreads, [](int self) {
+    auto random = randomOf(self);
+    for (auto& lastOfRound : last) {
+      rest(random, 2000);
+      const long begin = nowNs();
+      if (arrivals.fetch_add(1) % kThreads == kThreads - 1)
+        lastOfRound.store(ownTid());
+      pthread_barrier_wait(&barrier);
+      tell("barrier", lastOfRound.load(), begin);
+    }
+  });
+}
+
+// Two post at once. Who is let go cannot know by whom, and says nobody.
+void racing() {
+  static sem_t semaphore;
+  static std::atomic<int> waiter{0};
+  static std::atomic<int> ready{0};
+  sem_init(&semaphore, 0, 0);
+  inThreads(3, [](int self) {
+    if (self == 0)
+      waiter.store(ownTid());
+    for (int round = 1; round <= 200; ++round) {
+      if (self == 0) {
+        const long begin = nowNs();
+        sem_wait(&semaphore);
+        tell("semaphore", 0, begin);
+        sem_wait(&semaphore);
+        continue;
+      }
+      awaitAsleep(waiter);
+      ready.fetch_add(1);
+      while (ready.load() < 2 * round) {
+      }
+      sem_post(&semaphore);
+    }
+  });
+}
+
+struct Scenario {
+  const char* name;
+  void (*run)();
+};
+constexpr Scenario kScenarios[] = {{"mailboxes", mailboxes},
+                                   {"mutexes", mutexes},
+                                   {"pool", pool},
+                                   {"semaphores", semaphores},
+                                   {"futexes", futexes},
+                                   {"rwlocks", rwlocks},
+                                   {"barriers", barriers},
+                                   {"racing", racing}};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto* const scenario =
+      std::find_if(std::begin(kScenarios), std::end(kScenarios), [&](const Scenario& known) {
+        return count == 2 && std::strcmp(known.name, arguments[1]) == 0;
+      });
+  check(scenario != std::end(kScenarios), "usage: sync_truth SCENARIO");
+  scenario->run();
+  for (const Told& told : gTold)
+    std::printf("%s %d %d %ld %ld\n", told.kind, told.wakee, told.waker, told.begin, told.end);
+}
