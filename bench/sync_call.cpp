@@ -52,6 +52,7 @@ template <typename Turns>
 std::vector<double> nsOfTurns(int batches) {
   Turns turns;
   std::vector<double> each;
+  each.reserve(static_cast<std::size_t>(batches));
   std::thread other([&] {
     for (int at = 0; at < batches * kTurns; ++at) {
       turns.wait(1);

@@ -24,7 +24,7 @@ void post(std::int32_t thread, std::uint64_t begin, std::uint64_t end, bool wake
 
 class AtAnObject : public ::testing::Test {
  protected:
-  ~AtAnObject() override { leavePlace(place_); }
+  void TearDown() override { leavePlace(place_); }
 
   void expect(Rule rule, std::int32_t thread, std::uint64_t ticks, bool certain) {
     const Waker waker = findWaker(place_, rule, kLate);
@@ -182,26 +182,28 @@ TEST(WaitTable, AChildFindsItEmpty) {
   leavePlace(place);
 }
 
-// Posters and waiters at few objects at once: each waiter that finds a poster finds a real one.
-TEST(WaitTable, ManyThreadsAtOnce) {
-  constexpr int kRounds = 20'000;
-  std::atomic<int> strange{0};
-  std::vector<std::thread> threads;
-  for (std::int32_t self = 1; self <= 4; ++self) {
-    threads.emplace_back([&strange, self] {
-      for (int round = 0; round < kRounds; ++round) {
-        const std::uint64_t object = kObject + static_cast<std::uint64_t>(round % 5) * 64;
-        const Place place = takePlace(object);
-        finishPost(writePost(object, {self, object, false}), object + 1);
-        const Waker waker = findWaker(place, Rule::Any, kLate << 40);
-        if (waker.thread < 1 || waker.thread > 4 || waker.ticks != object)
-          strange.fetch_add(1);
-        leavePlace(place);
-      }
-    });
+// Lets itself go on at a few objects; how often it finds somebody strange to have done so.
+int meetAtFewObjects(std::int32_t self) {
+  int strange = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const std::uint64_t object = kObject + static_cast<std::uint64_t>(round % 5) * 64;
+    const Place place = takePlace(object);
+    finishPost(writePost(object, {self, object, false}), object + 1);
+    const Waker waker = findWaker(place, Rule::Any, kLate << 40);
+    strange += waker.thread < 1 || waker.thread > 4 || waker.ticks != object ? 1 : 0;
+    leavePlace(place);
   }
-  for (std::thread& thread : threads)
-    thread.join();
+  return strange;
+}
+
+TEST(WaitTable, ManyThreadsAtOnce) {
+  std::atomic<int> strange{0};
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(4);
+    for (std::int32_t self = 1; self <= 4; ++self)
+      threads.emplace_back([&strange, self] { strange.fetch_add(meetAtFewObjects(self)); });
+  }
   EXPECT_EQ(strange.load(), 0);
   for (std::uint64_t object = kObject; object < kObject + 320; object += 64)
     EXPECT_FALSE(isAwaited(object));

@@ -3,11 +3,11 @@
 // Exit status 1: a call did not do what it does without Sonde.
 #include "tests/targets/sync_threads.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 
+#include <cerrno>
 #include <functional>
 #include <future>
 
@@ -185,13 +185,13 @@ void futexes() {
   const auto futex = [](int operation, int value) {
     return syscall(SYS_futex, &gFutex, operation, value, nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
   };
-  for (const auto [wait, wake] : {std::pair(FUTEX_WAIT_PRIVATE, FUTEX_WAKE_PRIVATE),
-                                  std::pair(FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET)})
+  for (const auto& operations : {std::pair(FUTEX_WAIT_PRIVATE, FUTEX_WAKE_PRIVATE),
+                                 std::pair(FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET)})
     run({"futex",
          "futex",
          nothing,
-         [=, &futex] { return static_cast<int>(futex(wait, 0)); },
-         [=, &futex] { check(futex(wake, 1) == 1, "FUTEX_WAKE"); }});
+         [&] { return static_cast<int>(futex(operations.first, 0)); },
+         [&] { check(futex(operations.second, 1) == 1, "FUTEX_WAKE"); }});
   std::atomic<int> value{0};
   run({"futex",
        "futex",

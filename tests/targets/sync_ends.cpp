@@ -2,15 +2,15 @@
 // places (tests/e2e/sync_test.py). Exit status 1: a call did not do what it does without Sonde.
 #include "tests/targets/sync_threads.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
 #include <cstring>
 #include <functional>
 
@@ -73,7 +73,8 @@ void refusals() {
   pthread_mutex_t robust;
   pthread_mutex_init(&robust, &kind);
   anotherThread([&] {
-    check(pthread_mutex_lock(&robust) == 0 && pthread_mutex_lock(&robust) == 0, "twice");
+    check(pthread_mutex_lock(&robust) == 0, "robust");
+    check(pthread_mutex_lock(&robust) == 0, "twice");
   });
   check(pthread_mutex_lock(&robust) == EOWNERDEAD, "robust");
   check(pthread_mutex_consistent(&robust) == 0, "consistent");
@@ -102,35 +103,16 @@ void cancelled(Wait wait) {
   check(result == PTHREAD_CANCELED, "cancelled");
 }
 
-void cancellation() {
-  for (int round = 0; round < 10; ++round) {
-    cancelled([] {
-      pthread_mutex_lock(&gMutex);
-      pthread_cleanup_push([](void*) { pthread_mutex_unlock(&gMutex); }, nullptr);
-      pthread_cond_wait(&gCondition, &gMutex);
-      pthread_cleanup_pop(1);
-    });
-    cancelled([] { sem_wait(&gSemaphore); });
-    cancelled([] { pthread_join(gMain, nullptr); });
-  }
-  // One that does not wait is a place to be cancelled in, too.
-  anotherThread([] {
-    pthread_t thread{};
-    pthread_create(
-        &thread,
-        nullptr,
-        [](void*) -> void* {
-          pthread_cancel(pthread_self());
-          sem_post(&gSemaphore);
-          sem_wait(&gSemaphore);
-          return nullptr;
-        },
-        nullptr);
-    void* result = nullptr;
-    pthread_join(thread, &result);
-    check(result == PTHREAD_CANCELED, "cancelled without a wait");
-  });
+// One that does not wait is a place to be cancelled in, too.
+void* cancelsItself(void*) {
+  pthread_cancel(pthread_self());
+  sem_post(&gSemaphore);
   sem_wait(&gSemaphore);
+  return nullptr;
+}
+
+// The next wait at the semaphore is met.
+void meet() {
   std::atomic<int> wakee{0};
   std::thread waits([&] {
     wakee.store(ownTid());
@@ -142,31 +124,57 @@ void cancellation() {
   std::printf("sem_wait %d %d\n", wakee.load(), ownTid());
 }
 
+void waitAtCondition() {
+  pthread_mutex_lock(&gMutex);
+  pthread_cleanup_push([](void*) { pthread_mutex_unlock(&gMutex); }, nullptr);
+  pthread_cond_wait(&gCondition, &gMutex);
+  pthread_cleanup_pop(1);
+}
+
+void cancellation() {
+  for (int round = 0; round < 10; ++round) {
+    cancelled(waitAtCondition);
+    cancelled([] { sem_wait(&gSemaphore); });
+    cancelled([] { pthread_join(gMain, nullptr); });
+  }
+  pthread_t thread{};
+  void* result = nullptr;
+  pthread_create(&thread, nullptr, cancelsItself, nullptr);
+  pthread_join(thread, &result);
+  check(result == PTHREAD_CANCELED, "cancelled without a wait");
+  sem_wait(&gSemaphore);
+  meet();
+}
+
 // A handler leaves the wait by siglongjmp; the next wait at the same place is met all the same.
 sigjmp_buf gBack;
 
+void interrupt(std::atomic<int>& tid, int signal) {
+  awaitAsleep(tid);
+  syscall(SYS_tgkill, getpid(), tid.load(), signal);
+}
+
+void leaveByLongjmp(std::atomic<int>& self) {
+  if (sigsetjmp(gBack, 1) != 0)
+    return;
+  std::thread([&self] { interrupt(self, SIGUSR1); }).detach();
+  sem_wait(&gSemaphore);
+}
+
 void longjmps() {
+  static std::atomic<int> self{ownTid()};
   signal(SIGUSR1, [](int) { siglongjmp(gBack, 1); });
-  std::atomic<int> self{ownTid()};
-  for (int round = 0; round < 3; ++round) {
-    if (sigsetjmp(gBack, 1) == 0) {
-      std::thread([&] {
-        awaitAsleep(self);
-        syscall(SYS_tgkill, getpid(), self.load(), SIGUSR1);
-      }).detach();
-      sem_wait(&gSemaphore);
-    }
-  }
-  std::atomic<int> waker{0};
-  std::thread wakes([&] {
+  for (int round = 0; round < 3; ++round)
+    leaveByLongjmp(self);
+  static std::atomic<int> waker{0};
+  std::thread([] {
     waker.store(ownTid());
     awaitAsleep(self);
     sem_post(&gSemaphore);
     pause();
-  });
+  }).detach();
   sem_wait(&gSemaphore);
   std::printf("sem_wait %d %d\n", self.load(), waker.load());
-  wakes.detach();
 }
 
 // A signal handler posts, and one wakes a wait by its mere coming.
@@ -180,15 +188,11 @@ void handlers() {
   action.sa_handler = [](int) {};
   action.sa_flags = 0;
   sigaction(SIGUSR2, &action, nullptr);
-  const auto send = [](int signal) {
-    awaitAsleep(self);
-    syscall(SYS_tgkill, getpid(), self.load(), signal);
-  };
-  std::thread first(send, SIGUSR1);
+  std::thread first([] { interrupt(self, SIGUSR1); });
   check(sem_wait(&gSemaphore) == 0, "posted by a handler");
   std::printf("sem_wait %d %d\n", self.load(), self.load());
   first.join();
-  std::thread second(send, SIGUSR2);
+  std::thread second([] { interrupt(self, SIGUSR2); });
   int word = 0;
   check(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr) == -1 && errno == EINTR, "EINTR");
   second.join();
@@ -217,8 +221,7 @@ void shared() {
     pthread_mutex_unlock(&place->mutex);
     _exit(0);
   }
-  const auto parentOf = [&] { return place->waiter.load() != 0; };
-  while (!parentOf())
+  while (place->waiter.load() == 0)
     std::this_thread::yield();
   std::string line;
   for (int asleep = 0; asleep < 5; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {

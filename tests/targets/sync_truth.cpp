@@ -37,6 +37,7 @@ void tell(const char* kind, int waker, long begin) {
 template <typename Work>
 void inThreads(int count, Work work) {
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
   for (int at = 0; at < count; ++at)
     threads.emplace_back([=] {
       work(at);
@@ -62,42 +63,48 @@ void rest(std::minstd_rand& random, unsigned most) {
 }
 
 // Producers fill the one place of a consumer, which nobody else fills before it is empty again.
+struct Mailbox {
+  std::mutex mutex;
+  std::condition_variable filled;
+  std::condition_variable emptied;
+  int sender = 0;
+};
+Mailbox gBoxes[2];
+constexpr int kLetters = 150;
+
+void empty(Mailbox& box) {
+  std::unique_lock lock(box.mutex);
+  const long begin = nowNs();
+  if (box.sender == 0) {
+    box.filled.wait(lock, [&] { return box.sender != 0; });
+    tell("condition", box.sender, begin);
+  }
+  box.sender = 0;
+  box.emptied.notify_one();
+}
+
+void consume(int self) {
+  auto random = randomOf(self);
+  for (int letter = 0; letter < kLetters; ++letter) {
+    empty(gBoxes[self]);
+    rest(random, 200);
+  }
+}
+
+void produce(int self) {
+  auto random = randomOf(self);
+  for (int letter = 0; letter < kLetters; ++letter) {
+    Mailbox& box = gBoxes[letter % 2];
+    rest(random, 500);
+    std::unique_lock lock(box.mutex);
+    box.emptied.wait(lock, [&] { return box.sender == 0; });
+    box.sender = ownTid();
+    box.filled.notify_one();
+  }
+}
+
 void mailboxes() {
-  constexpr int kLetters = 150;
-  struct Mailbox {
-    std::mutex mutex;
-    std::condition_variable filled;
-    std::condition_variable emptied;
-    int sender = 0;
-  };
-  static Mailbox boxes[2];
-  inThreads(kThreads, [](int self) {
-    auto random = randomOf(self);
-    if (self < 2) {
-      Mailbox& box = boxes[self];
-      for (int letter = 0; letter < kLetters; ++letter) {
-        std::unique_lock lock(box.mutex);
-        const long begin = nowNs();
-        if (box.sender == 0) {
-          box.filled.wait(lock, [&] { return box.sender != 0; });
-          tell("condition", box.sender, begin);
-        }
-        box.sender = 0;
-        box.emptied.notify_one();
-        lock.unlock();
-        rest(random, 200);
-      }
-      return;
-    }
-    for (int letter = 0; letter < kLetters; ++letter) {
-      Mailbox& box = boxes[letter % 2];
-      rest(random, 500);
-      std::unique_lock lock(box.mutex);
-      box.emptied.wait(lock, [&] { return box.sender == 0; });
-      box.sender = ownTid();
-      box.filled.notify_one();
-    }
-  });
+  inThreads(kThreads, [](int self) { self < 2 ? consume(self) : produce(self); });
 }
 
 // Who has the mutex writes who it is.
@@ -119,63 +126,72 @@ void mutexes() {
 }
 
 // One thread hands out work, the others send its results back.
-void pool() {
-  static std::mutex mutex;
-  static std::condition_variable there;
-  static std::deque<std::promise<int>> tasks;
-  static int client = 0;
-  static bool isOver = false;
-  inThreads(kThreads, [](int self) {
-    if (self == 0) {
-      client = ownTid();
-      for (int round = 0; round < 300; ++round) {
-        std::unique_lock lock(mutex);
-        std::future<int> done = tasks.emplace_back().get_future();
-        there.notify_one();
-        lock.unlock();
-        const long begin = nowNs();
-        tell("futex", done.get(), begin);
-      }
-      const std::lock_guard lock(mutex);
-      isOver = true;
-      there.notify_all();
+struct Pool {
+  std::mutex mutex;
+  std::condition_variable there;
+  std::deque<std::promise<int>> tasks;
+  int client = 0;
+  bool isOver = false;
+};
+Pool gPool;
+
+void handOut() {
+  gPool.client = ownTid();
+  for (int round = 0; round < 300; ++round) {
+    std::unique_lock lock(gPool.mutex);
+    std::future<int> done = gPool.tasks.emplace_back().get_future();
+    gPool.there.notify_one();
+    lock.unlock();
+    const long begin = nowNs();
+    tell("futex", done.get(), begin);
+  }
+  const std::lock_guard lock(gPool.mutex);
+  gPool.isOver = true;
+  gPool.there.notify_all();
+}
+
+void doWork() {
+  for (;;) {
+    const long begin = nowNs();
+    std::unique_lock lock(gPool.mutex);
+    gPool.there.wait(lock, [] { return gPool.isOver || !gPool.tasks.empty(); });
+    tell("condition", gPool.client, begin);
+    if (gPool.isOver)
       return;
-    }
-    for (;;) {
-      const long begin = nowNs();
-      std::unique_lock lock(mutex);
-      there.wait(lock, [] { return isOver || !tasks.empty(); });
-      tell("condition", client, begin);
-      if (isOver)
-        return;
-      std::promise<int> task = std::move(tasks.front());
-      tasks.pop_front();
-      lock.unlock();
-      spin(100);
-      task.set_value(ownTid());
-    }
-  });
+    std::promise<int> task = std::move(gPool.tasks.front());
+    gPool.tasks.pop_front();
+    lock.unlock();
+    spin(100);
+    task.set_value(ownTid());
+  }
+}
+
+void pool() {
+  inThreads(kThreads, [](int self) { self == 0 ? handOut() : doWork(); });
 }
 
 // A turn goes round.
-void semaphores() {
-  static sem_t turns[kThreads];
-  static std::atomic<int> tids[kThreads];
-  for (sem_t& turn : turns)
-    sem_init(&turn, 0, 0);
-  inThreads(kThreads, [](int self) {
-    auto random = randomOf(self);
-    tids[self].store(ownTid());
-    for (int round = 0; round < 200; ++round) {
-      const long begin = nowNs();
-      if (self > 0 || round > 0) {
-        sem_wait(&turns[self]);
-        tell("semaphore", tids[(self + kThreads - 1) % kThreads].load(), begin);
-      }
-      rest(random, 100);
-      sem_post(&turns[(self + 1) % kThreads]);
+sem_t gTurns[kThreads];
+std::atomic<int> gTids[kThreads];
+
+void takeTurns(int self) {
+  auto random = randomOf(self);
+  gTids[self].store(ownTid());
+  for (int round = 0; round < 200; ++round) {
+    const long begin = nowNs();
+    if (self > 0 || round > 0) {
+      sem_wait(&gTurns[self]);
+      tell("semaphore", gTids[(self + kThreads - 1) % kThreads].load(), begin);
     }
-  });
+    rest(random, 100);
+    sem_post(&gTurns[(self + 1) % kThreads]);
+  }
+}
+
+void semaphores() {
+  for (sem_t& turn : gTurns)
+    sem_init(&turn, 0, 0);
+  inThreads(kThreads, takeTurns);
 }
 
 void futexes() {
@@ -234,29 +250,34 @@ void barriers() {
 }
 
 // Two post at once. Who is let go cannot know by whom, and says nobody.
-void racing() {
-  static sem_t semaphore;
-  static std::atomic<int> waiter{0};
+sem_t gRaced;
+constexpr int kRaces = 200;
+
+void beRacedFor(std::atomic<int>& waiter) {
+  waiter.store(ownTid());
+  for (int round = 0; round < kRaces; ++round) {
+    const long begin = nowNs();
+    sem_wait(&gRaced);
+    tell("semaphore", 0, begin);
+    sem_wait(&gRaced);
+  }
+}
+
+void race(std::atomic<int>& waiter) {
   static std::atomic<int> ready{0};
-  sem_init(&semaphore, 0, 0);
-  inThreads(3, [](int self) {
-    if (self == 0)
-      waiter.store(ownTid());
-    for (int round = 1; round <= 200; ++round) {
-      if (self == 0) {
-        const long begin = nowNs();
-        sem_wait(&semaphore);
-        tell("semaphore", 0, begin);
-        sem_wait(&semaphore);
-        continue;
-      }
-      awaitAsleep(waiter);
-      ready.fetch_add(1);
-      while (ready.load() < 2 * round) {
-      }
-      sem_post(&semaphore);
+  for (int round = 1; round <= kRaces; ++round) {
+    awaitAsleep(waiter);
+    ready.fetch_add(1);
+    while (ready.load() < 2 * round) {
     }
-  });
+    sem_post(&gRaced);
+  }
+}
+
+void racing() {
+  static std::atomic<int> waiter{0};
+  sem_init(&gRaced, 0, 0);
+  inThreads(3, [](int self) { self == 0 ? beRacedFor(waiter) : race(waiter); });
 }
 
 struct Scenario {
