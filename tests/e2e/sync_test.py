@@ -32,6 +32,14 @@ class EveryFunction(Sync):
         self.assertEqual(len(set(call for call, *_ in told)), 20, "as many as the probe stands in front of")
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
+    def test_knows_when_a_thread_ended_that_was_known(self):
+        lines = self.record(TARGETS / "sync_each")
+        known = {int(wakee) for call, kind, wakee, _ in lines[1:] if kind == "semaphore"}
+        rows = self.rows("SELECT waker_tid, waker_ns IS NULL, waker_ns > wake_ns FROM v_handoff WHERE call GLOB '*join_np'")
+        self.assertEqual(len(rows), 4)
+        for waker, unknown, late in rows:
+            self.assertEqual((unknown, late), (0, 0) if waker in known else (1, None))
+
     def test_has_a_wait_in_the_timeline(self):
         self.record(TARGETS / "sync_each")
         self.assertEqual(self.rows("SELECT count(*) FROM v_handoff h JOIN slice s ON s.id = h.slice_id WHERE "
@@ -72,6 +80,11 @@ class NoHandoffs(Sync):
         self.assertEqual(self.rows("SELECT call, waker_tid, waker_ns, certain FROM v_handoff WHERE kind <> 'thread' ORDER BY 1"),
                          [("pthread_mutex_lock", None, None, 0), ("sem_wait", None, None, 0)])
 
+    def test_what_processes_share_is_never_certain(self):
+        told = self.record(TARGETS / "sync_ends", "shared_at_home")
+        self.assertEqual(Counter(self.rows("SELECT call, wakee_tid, waker_tid, certain FROM v_handoff WHERE kind <> 'thread'")),
+                         Counter((call, int(wakee), int(waker), 0) for call, wakee, waker in told))
+
     def test_a_signal_handler(self):
         self.assert_handoffs(self.record(TARGETS / "sync_ends", "handlers"))
         self.assertEqual(self.rows(WAITS + "AND n.text = 'futex'")[0][1], 1)
@@ -84,6 +97,11 @@ class OddPlaces(Sync):
 
     def test_waits_left_by_longjmp_leave_nothing_behind(self):
         self.assert_handoffs(self.record(TARGETS / "sync_ends", "longjmps"))
+
+    def test_there_is_room_after_very_many_of_them(self):
+        for case in ("many_cancelled", "many_longjmps"):
+            with self.subTest(case):
+                self.assert_handoffs(self.record(TARGETS / "sync_ends", case))
 
     def test_a_forked_child_knows_none_of_its_parents_waits(self):
         self.assert_handoffs(self.record(TARGETS / "sync_ends", "forks"))

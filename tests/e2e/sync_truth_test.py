@@ -8,12 +8,14 @@ from run_support import TARGETS, RunTest
 SLACK = 200_000  # ns that the wall clock, which the program reads, may be off the trace's
 
 
-class Truth(RunTest):
+class Recorded(RunTest):
     def record(self, *program):
         result = self.run_sonde(*program, options=("-f", "--sources", "sync"))
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
+
+class Truth(Recorded):
     def compared(self, scenario, kind):
         """(right, wrong, uncertain, unknown) of the hand-offs of one kind that the program tells of."""
         told = defaultdict(list)
@@ -44,7 +46,7 @@ class Truth(RunTest):
         self.assert_true("mailboxes", "condition", 100)
 
     def test_a_contended_mutex(self):
-        self.assert_true("mutexes", "mutex", 200)
+        self.assert_true("mutexes", "mutex", 100)
 
     def test_a_thread_pool_hands_out_work(self):
         self.assert_true("pool", "condition", 100)
@@ -65,12 +67,12 @@ class Truth(RunTest):
         self.assert_true("barriers", "barrier", 200)
 
     def test_two_that_race_are_not_certain(self):
-        right, wrong, uncertain, unknown = self.compared("racing", "semaphore")
-        self.assertEqual(right, 0)
-        self.assertGreater(uncertain, 10, f"{wrong} had one poster in sight, {unknown} none")
+        right, wrong, uncertain, unknown = self.compared("racing", "condition")
+        self.assertEqual((right, wrong, unknown), (0, 0, 0))
+        self.assertGreaterEqual(uncertain, 50)
 
 
-class Python(Truth):
+class Python(Recorded):
     def test_queues_and_events(self):
         program = ("import queue, threading, time\n"
                    "jobs, results, event = queue.Queue(), queue.Queue(), threading.Event()\n"

@@ -177,6 +177,45 @@ void longjmps() {
   std::printf("sem_wait %d %d\n", self.load(), waker.load());
 }
 
+// Many places that waits are left at in these ways, more than the probe has.
+constexpr int kMany = 1500;
+sem_t gMany[kMany];
+
+void manyCancelled() {
+  for (sem_t& semaphore : gMany) {
+    sem_init(&semaphore, 0, 0);
+    pthread_t thread{};
+    pthread_create(
+        &thread,
+        nullptr,
+        [](void* place) -> void* {
+          sem_wait(static_cast<sem_t*>(place));
+          return nullptr;
+        },
+        &semaphore);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    pthread_cancel(thread);
+    pthread_join(thread, nullptr);
+  }
+  meet();
+}
+
+// A timer's signal may also come where nobody waits yet.
+void leaveSoon(sem_t& semaphore) {
+  sem_init(&semaphore, 0, 0);
+  if (sigsetjmp(gBack, 1) != 0)
+    return;
+  ualarm(200, 0);
+  sem_wait(&semaphore);
+}
+
+void manyLongjmps() {
+  signal(SIGALRM, [](int) { siglongjmp(gBack, 1); });
+  for (sem_t& semaphore : gMany)
+    leaveSoon(semaphore);
+  meet();
+}
+
 // A signal handler posts, and one wakes a wait by its mere coming.
 void handlers() {
   static std::atomic<int> self;
@@ -217,21 +256,73 @@ void shared() {
   if (child == 0) {
     place->waiter.store(ownTid());
     pthread_mutex_lock(&place->mutex);  // which its parent has
+    awaitSleepOf("/proc/" + std::to_string(getppid()) + "/stat");
     sem_post(&place->semaphore);
     pthread_mutex_unlock(&place->mutex);
     _exit(0);
   }
   while (place->waiter.load() == 0)
     std::this_thread::yield();
-  std::string line;
-  for (int asleep = 0; asleep < 5; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-    std::getline(std::ifstream("/proc/" + std::to_string(child) + "/stat"), line);
-    asleep = line.find(") S") != std::string::npos ? asleep + 1 : 0;
-  }
+  awaitSleepOf("/proc/" + std::to_string(child) + "/stat");
   pthread_mutex_unlock(&place->mutex);
   sem_wait(&place->semaphore);
   int status = 1;
   check(waitpid(child, &status, 0) == child && status == 0, "the child");
+}
+
+// What processes may share is never certain, though a thread of this one was the waker.
+template <typename Wait, typename Wake>
+void handOver(const char* call, Wait wait, Wake wake) {
+  std::atomic<int> wakee{0};
+  std::thread waits([&] {
+    wakee.store(ownTid());
+    wait();
+  });
+  awaitAsleep(wakee);
+  wake();
+  waits.join();
+  std::printf("%s %d %d\n", call, wakee.load(), ownTid());
+}
+
+void sharedAtHome() {
+  pthread_mutexattr_t ofMutex;
+  pthread_mutexattr_init(&ofMutex);
+  pthread_mutexattr_setpshared(&ofMutex, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&gMutex, &ofMutex);
+  pthread_mutex_lock(&gMutex);
+  const auto unlock = [] { pthread_mutex_unlock(&gMutex); };
+  handOver(
+      "pthread_mutex_lock", [&] { pthread_mutex_lock(&gMutex), unlock(); }, unlock);
+  pthread_rwlockattr_t ofRwlock;
+  pthread_rwlockattr_init(&ofRwlock);
+  pthread_rwlockattr_setpshared(&ofRwlock, PTHREAD_PROCESS_SHARED);
+  pthread_rwlock_init(&gRwlock, &ofRwlock);
+  pthread_rwlock_wrlock(&gRwlock);
+  const auto release = [] { pthread_rwlock_unlock(&gRwlock); };
+  handOver(
+      "pthread_rwlock_rdlock", [&] { pthread_rwlock_rdlock(&gRwlock), release(); }, release);
+  pthread_condattr_t ofCondition;
+  pthread_condattr_init(&ofCondition);
+  pthread_condattr_setpshared(&ofCondition, PTHREAD_PROCESS_SHARED);
+  pthread_cond_init(&gCondition, &ofCondition);
+  handOver(
+      "pthread_cond_wait",
+      [&] {
+        pthread_mutex_lock(&gMutex);
+        pthread_cond_wait(&gCondition, &gMutex);
+        unlock();
+      },
+      [] { pthread_cond_signal(&gCondition); });
+  sem_init(&gSemaphore, 1, 0);
+  handOver(
+      "sem_wait", [] { sem_wait(&gSemaphore); }, [] { sem_post(&gSemaphore); });
+  pthread_barrierattr_t ofBarrier;
+  pthread_barrierattr_init(&ofBarrier);
+  pthread_barrierattr_setpshared(&ofBarrier, PTHREAD_PROCESS_SHARED);
+  static pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, &ofBarrier, 2);
+  const auto arrive = [] { pthread_barrier_wait(&barrier); };
+  handOver("pthread_barrier_wait", arrive, arrive);
 }
 
 // A child of a process whose threads wait has their memory, and none of them.
@@ -275,6 +366,9 @@ constexpr Case kCases[] = {{"timeouts", timeouts},
                            {"longjmps", longjmps},
                            {"handlers", handlers},
                            {"shared", shared},
+                           {"shared_at_home", sharedAtHome},
+                           {"many_cancelled", manyCancelled},
+                           {"many_longjmps", manyLongjmps},
                            {"forks", forks}};
 
 }  // namespace

@@ -1,5 +1,6 @@
-/* A wait at a condition by the functions that programs linked before 2003 are bound to. Their variable is a pointer to another,
-   and so tells which ones were called (tests/e2e/sync_test.py). Prints "CALL WAKEE WAKER". */
+/* A wait at a condition by the functions that programs linked before 2003 are bound to. Their
+   variable is a pointer to another, and so tells which ones were called (tests/e2e/sync_test.py).
+   Prints "CALL WAKEE WAKER". */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>

@@ -27,16 +27,23 @@ inline void check(bool holds, const char* what) {
   std::_Exit(1);
 }
 
-// Until the thread has slept for a while, which it does in the call that is looked at alone.
-inline void awaitAsleep(const std::atomic<int>& tid) {
+// Until the thread or process of this file has slept for a while, which it does in the call that is
+// looked at alone.
+inline void awaitSleepOf(const std::string& statFile) {
   using namespace std::chrono_literals;
   for (int asleep = 0; asleep < 5; std::this_thread::sleep_for(1ms)) {
     std::string line;
-    if (tid.load() != 0)
-      std::getline(std::ifstream("/proc/self/task/" + std::to_string(tid.load()) + "/stat"), line);
+    std::getline(std::ifstream(statFile), line);
     const auto state = line.rfind(") ");
     asleep = state != std::string::npos && line[state + 2] == 'S' ? asleep + 1 : 0;
   }
+}
+
+// `tid`: 0 until it has begun.
+inline void awaitAsleep(const std::atomic<int>& tid) {
+  while (tid.load() == 0)
+    std::this_thread::yield();
+  awaitSleepOf("/proc/self/task/" + std::to_string(tid.load()) + "/stat");
 }
 
 inline long nowNs() {

@@ -249,35 +249,51 @@ void barriers() {
   });
 }
 
-// Two post at once. Who is let go cannot know by whom, and says nobody.
-sem_t gRaced;
-constexpr int kRaces = 200;
+// Two signal before the waiter, whose mutex one of them has, can go on. It cannot know by whom it
+// was let go, and says nobody.
+std::mutex gRaced;
+std::condition_variable gSignalled;
+std::atomic<int> gSignals{0};
+constexpr int kRaces = 50;
 
 void beRacedFor(std::atomic<int>& waiter) {
   waiter.store(ownTid());
+  std::unique_lock lock(gRaced);
   for (int round = 0; round < kRaces; ++round) {
     const long begin = nowNs();
-    sem_wait(&gRaced);
-    tell("semaphore", 0, begin);
-    sem_wait(&gRaced);
+    gSignalled.wait(lock, [=] { return gSignals.load() == 2 * (round + 1); });
+    tell("condition", 0, begin);
   }
 }
 
-void race(std::atomic<int>& waiter) {
-  static std::atomic<int> ready{0};
-  for (int round = 1; round <= kRaces; ++round) {
+void signalFirst(std::atomic<int>& waiter) {
+  for (int round = 0; round < kRaces; ++round) {
     awaitAsleep(waiter);
-    ready.fetch_add(1);
-    while (ready.load() < 2 * round) {
-    }
-    sem_post(&gRaced);
+    const std::lock_guard lock(gRaced);
+    gSignalled.notify_one();
+    gSignals.fetch_add(1);
+    while (gSignals.load() % 2 != 0)
+      std::this_thread::yield();
+  }
+}
+
+void signalSecond() {
+  for (int round = 0; round < kRaces; ++round) {
+    while (gSignals.load() % 2 == 0)
+      std::this_thread::yield();
+    gSignalled.notify_one();
+    gSignals.fetch_add(1);
   }
 }
 
 void racing() {
   static std::atomic<int> waiter{0};
-  sem_init(&gRaced, 0, 0);
-  inThreads(3, [](int self) { self == 0 ? beRacedFor(waiter) : race(waiter); });
+  inThreads(3, [](int self) {
+    if (self == 0)
+      beRacedFor(waiter);
+    else
+      self == 1 ? signalFirst(waiter) : signalSecond();
+  });
 }
 
 struct Scenario {
