@@ -2,31 +2,46 @@
 #include "collector/preload/nccl/nccl_hooks.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
 using namespace sonde::preload::nccl;
 
+// What NCCL does, and answers, when it is asked about a communicator.
+std::function<void()> gAsked = [] {};
+std::int32_t gSize = 2;
+
 const Hooks& findHooks() {
   const auto find = reinterpret_cast<FindHooks>(dlsym(RTLD_DEFAULT, "sonde_nccl_hooks"));
   static const Library library = {[](const void*, std::int32_t* size, std::int32_t* rank) noexcept {
-    *size = 2;
+    gAsked();
+    *size = gSize;
     *rank = 0;
   }};
   return *find(kHooksVersion, &library);
 }
 
 void* gComm = &gComm;
+const ApiCall kCall = {"ncclAllReduce", 4, gComm, nullptr, nullptr, 1, 7, -1, nullptr};
 
 void allReduce(const Hooks& hooks) {
-  const ApiCall call = {"ncclAllReduce", 4, gComm, nullptr, nullptr, 1, 7, -1, nullptr};
-  hooks.end(hooks.begin(call), call, 0);
+  hooks.end(hooks.begin(kCall), kCall, 0);
+}
+
+void destroy(const Hooks& hooks) {
+  hooks.gone(gComm, hooks.goes(gComm), 0);
 }
 
 // A thread ends in a group in which it was to make a communicator, in memory that goes with it. The
@@ -54,11 +69,79 @@ void driverComesLate(const Hooks& hooks) {
   allReduce(hooks);
 }
 
+// NCCL says how often it is asked; nothing that it answers is enough.
+void asks(const Hooks& hooks) {
+  constexpr int kInvalid = 4;
+  constexpr int kInProgress = 7;
+  int asked = 0;
+  gAsked = [&] { ++asked; };
+  gSize = 0;
+  for (const int result : {kInvalid, kInProgress, 0}) {
+    hooks.end(hooks.begin(kCall), kCall, result);  // of one that is not known
+    std::printf("%d ", asked);
+    destroy(hooks);
+  }
+  hooks.created({&gComm, 0x77, 0, -1, false});
+  const OpenCall open = hooks.begin(kCall);
+  std::printf("%d ", asked);
+  const std::uint64_t known = hooks.goes(gComm);
+  hooks.end(open, kCall, 0);
+  std::printf("%d\n", asked);
+  hooks.gone(gComm, known, 0);
+}
+
+// Another thread destroys it as a call of it begins.
+void goesMeanwhile(const Hooks& hooks) {
+  hooks.created({&gComm, 0x77, 0, -1, false});
+  gAsked = [&] { destroy(hooks); };
+  allReduce(hooks);
+}
+
+// As many threads as there is room for, and one more.
+void manyThreads(const Hooks& hooks) {
+  constexpr int kMost = 4096 - 1;  // this one has room, too
+  hooks.groupStarted();
+  std::vector<pthread_t> threads(kMost);
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 65536);
+  static const Hooks* const all = &hooks;
+  static std::atomic<int> started{0};
+  static std::atomic<bool> done{false};
+  for (pthread_t& thread : threads) {
+    const auto wait = [](void*) -> void* {
+      all->groupStarted();
+      ++started;
+      done.wait(false);
+      return nullptr;
+    };
+    if (pthread_create(&thread, &small, wait, nullptr) != 0)
+      std::exit(3);
+    // One after the other: many at once may find no room for a moment.
+    while (started <= &thread - threads.data())
+      std::this_thread::yield();
+  }
+  std::thread([&] {
+    void* nothing = nullptr;
+    hooks.groupStarted();
+    hooks.created({&nothing, 0x77, 2, 0, false});
+    hooks.endOther(hooks.beginOther(), "ncclCommFinalize", 0);
+    allReduce(hooks);
+  }).join();
+  done = true;
+  done.notify_all();
+  for (const pthread_t thread : threads)
+    pthread_join(thread, nullptr);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const std::map<std::string, void (*)(const Hooks&)> cases = {{"threadends", threadEnds},
-                                                               {"driver", driverComesLate}};
+                                                               {"driver", driverComesLate},
+                                                               {"asks", asks},
+                                                               {"goes", goesMeanwhile},
+                                                               {"threads", manyThreads}};
   const auto found = cases.find(count > 1 ? words[1] : "");
   if (found == cases.end())
     return 2;

@@ -20,8 +20,7 @@ namespace {
 
 using core::ThreadState;
 using wire::Probe;
-
-constexpr std::uint32_t kApiNothing = 1;  // generation of a Handle of kind Api without a call
+using wire::RecordKind;
 
 std::atomic<const Library*> gLibrary{nullptr};
 
@@ -34,6 +33,16 @@ bool isSource() noexcept {
 ThreadState* thisThread() noexcept {
   ThreadState* const state = core::tState;
   return core::isCurrent(state) ? state : core::registerSelf();
+}
+
+// The same where the source is on; what is not recorded for want of a thread counts as lost.
+ThreadState* threadFor(RecordKind kind) noexcept {
+  if (!isSource())
+    return nullptr;
+  ThreadState* const thread = thisThread();
+  if (thread == nullptr && core::enabled(Probe::Nccl))
+    core::countLoss(Probe::Nccl, kind, wire::LossReason::NoThread);
+  return thread;
 }
 
 std::uint64_t bitsOf(Handle handle) noexcept {
@@ -113,13 +122,11 @@ Handle capturedIn(Handle communicator) noexcept {
 }
 
 OpenCall begin(const ApiCall& call) noexcept {
-  ThreadState* const thread = isSource() ? thisThread() : nullptr;
-  if (thread == nullptr && isSource() && core::enabled(Probe::Nccl))
-    core::countLoss(Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::NoThread);
+  ThreadState* const thread = threadFor(RecordKind::Collective);
   if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
     return {};
-  const Handle communicator = communicatorOf(call.communicator);
   const bool captured = isCaptured(call.stream);
+  const Handle communicator = communicatorOf(call.communicator);
   const BegunCall made =
       captured ? BegunCall{capturedIn(communicator), 0} : beginApiCall(communicator, factsOf(call));
   if (made.call)
@@ -142,7 +149,7 @@ void drop(const OpenCall& open, const ApiCall& call) noexcept {
   const Handle made = handleOf(open.call);
   dropApiCall(made);
   const Handle known = findApiCommunicator(call.communicator);
-  if (made.kind != HandleKind::Api)
+  if (made.kind == HandleKind::Call || (made.index & kApiCounted) != 0)
     giveBack(known, factsOf(call), open.seq);
   const Communicator* const communicator = findCommunicator(known);
   if (communicator != nullptr && communicator->size.load(std::memory_order_relaxed) == 0 &&
@@ -168,8 +175,7 @@ void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
 }
 
 OpenCall beginOther() noexcept {
-  ThreadState* const thread = isSource() ? thisThread() : nullptr;
-  if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
+  if (!enter(threadFor(RecordKind::Call), {HandleKind::Api, kApiNothing, 0}))
     return {};
   return {0, core::readTicks(), true, 0};
 }
@@ -184,12 +190,11 @@ void endOther(const OpenCall& open, const char* name, int result) noexcept {
 }
 
 void groupStarted() noexcept {
-  if (ThreadState* const thread = isSource() ? thisThread() : nullptr; thread != nullptr) {
-    if (thread->ncclGroups++ > 0)
-      return;
-    thread->ncclBefore = lastCallNumber();
-    forgetPromised(thread);
-  }
+  ThreadState* const thread = threadFor(RecordKind::CollectivePart);
+  if (thread == nullptr || thread->ncclGroups++ > 0)
+    return;
+  thread->ncclBefore = lastCallNumber();
+  forgetPromised(thread);
 }
 
 void add(const NewCommunicator& made) noexcept {
@@ -212,13 +217,11 @@ bool groupEnded(bool launched) noexcept {
 }
 
 void created(const NewCommunicator& made) noexcept {
-  ThreadState* const thread = isSource() ? thisThread() : nullptr;
-  if (thread == nullptr)
-    return;
-  if (*made.place == nullptr && thread->ncclGroups > 0)
+  if (*made.place != nullptr && isSource())
+    return add(made);
+  const ThreadState* const thread = threadFor(RecordKind::Collective);
+  if (thread != nullptr && thread->ncclGroups > 0)
     promise(thread, made);
-  else
-    add(made);
 }
 
 std::uint64_t hashOfSplit(const void* parent, std::int32_t color) noexcept {
@@ -278,7 +281,7 @@ Handle startApi(Handle communicator, bool graphCaptured) noexcept {
         communicator,
         {HandleKind::Communicator, inside.generation, inside.index & (kApiHasCommunicator - 1)});
   if (inside.kind != HandleKind::Call)
-    return {HandleKind::Api, kApiNothing, captured};
+    return {HandleKind::Api, kApiNothing, captured | (inside.index & kApiCounted)};
   identifyWith(communicator, inside);
   return {HandleKind::Api, inside.generation, inside.index | kApiHasCall | captured};
 }

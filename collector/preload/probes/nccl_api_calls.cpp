@@ -5,6 +5,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/nccl_call_pool.h"
 #include "collector/preload/probes/nccl_call_records.h"
+#include "collector/preload/probes/nccl_calls.h"
 #include "collector/preload/probes/nccl_lanes.h"
 #include "collector/preload/probes/nccl_same_call.h"
 #include "collector/wire/nccl_records.h"
@@ -15,16 +16,28 @@ using wire::CollectiveEnd;
 using wire::CollectiveOp;
 using wire::Probe;
 
+namespace {
+
+// Another thread ends the communicator. What has no handle is none, or was counted as lost.
+void countGone(Handle handle) noexcept {
+  if (handle && core::enabled(Probe::Nccl))
+    core::countLoss(Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::Definitions);
+}
+
+}  // namespace
+
 BegunCall beginApiCall(Handle handle, const CallFacts& facts) noexcept {
   Communicator* const communicator = findCommunicator(handle);
-  if (communicator == nullptr || facts.function == nullptr)
+  if (facts.function == nullptr)
     return {};
+  if (communicator == nullptr) {
+    countGone(handle);
+    return {};
+  }
   const std::uint64_t seq = takeSequence(handle, *communicator, facts);
-  if (!core::enabled(Probe::Nccl))
-    return {{}, seq};
   const Handle made = addCall(handle, *communicator, facts, seq);
   keepCall(made);
-  return {made, seq};
+  return {made ? made : Handle{HandleKind::Api, kApiNothing, kApiCounted}, seq};
 }
 
 void endApiCall(Handle handle, const CallFacts& facts, bool grouped) noexcept {
@@ -84,9 +97,8 @@ void dropApiCallsSince(std::uint64_t number) noexcept {
     facts.function = functionOf(call.function);
     facts.peer = call.record.peer;
     giveBack(call.identity.communicator, facts, call.record.seq);
-    writeEnd(call.record.number,
-             core::readTicks(),
-             CollectiveEnd::kUnfinished | CollectiveEnd::kDropped);
+    writeEnd(
+        call.identity, core::readTicks(), CollectiveEnd::kUnfinished | CollectiveEnd::kDropped);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace sonde::preload::nccl {
 
 struct BegunCall {
-  Handle call;  // None: it is not recorded
+  Handle call;  // of kind Api, or None: there is no room for it, or its communicator is not known
   std::uint64_t seq = 0;
 };
 

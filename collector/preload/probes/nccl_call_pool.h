@@ -18,6 +18,7 @@ constexpr std::uint32_t kMaxCalls = 4096;
 struct CallIdentity {
   Handle communicator;
   bool byApi = false;            // else the profiler interface told of it first
+  bool recorded = false;         // recording was on when it began; else nothing is written of it
   const void* thread = nullptr;  // that made it, as core::tState has it
   std::uint64_t number = 0;      // as its record has it
 };

@@ -53,6 +53,8 @@ void countPart() noexcept {
 
 // A communicator is defined as late as can be: what the profiler interface says of it comes first.
 void write(const Call& call) noexcept {
+  if (!call.identity.recorded)
+    return;
   Collective record = call.record;
   if (Communicator* const found = findCommunicator(call.identity.communicator); found != nullptr) {
     record.header.subject = communicatorId(*found);
@@ -88,16 +90,17 @@ Handle addCall(Handle handle,
   Call call;
   fillIn(call.record, communicator, facts);
   call.record.seq = seq;
-  if (isPeerCall(facts.function->op) && seq == kNotCounted)
+  call.identity = {
+      handle, facts.name != nullptr, core::enabled(Probe::Nccl), core::tState, call.record.number};
+  if (call.identity.recorded && isPeerCall(facts.function->op) && seq == kNotCounted)
     countPart();
-  call.identity = {handle, facts.name != nullptr, core::tState, call.record.number};
   call.function = facts.function->number;
   call.send = facts.send;
   call.receive = facts.receive;
   call.bufferBytes = facts.count * facts.element.bytes;
   call.record.beginTicks = core::readTicks();
   const Handle made = publishCall(call, isNothing(communicator, facts));
-  if (!made)
+  if (!made && call.identity.recorded)
     core::countLoss(Probe::Nccl, RecordKind::Collective, LossReason::Definitions);
   return made;
 }
@@ -118,6 +121,8 @@ void fillInSizes(Collective& record,
 }
 
 void writePlan(const CallIdentity& call, const CallFacts& facts) noexcept {
+  if (!call.recorded)
+    return;
   wire::CollectivePlan record{};
   record.ticks = core::tState == call.thread ? core::readTicks() : 0;
   record.header.subject = isPeerCall(facts.function->op) ? 0 : wire::CollectivePlan::kHasNumber;
@@ -129,11 +134,13 @@ void writePlan(const CallIdentity& call, const CallFacts& facts) noexcept {
   core::emitCollectivePlan(record, Probe::Nccl);
 }
 
-void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags) noexcept {
+void writeEnd(const CallIdentity& call, std::uint64_t ticks, std::uint32_t flags) noexcept {
+  if (!call.recorded)
+    return;
   wire::CollectiveEnd record{};
   record.header.subject = flags;
   record.ticks = ticks;
-  record.collective = number;
+  record.collective = call.number;
   core::emitCollectiveEnd(record, Probe::Nccl);
 }
 
@@ -152,16 +159,16 @@ void writeAbort(Handle communicator) noexcept {
 void writeFinished(const Call& call, const CallRest& rest) noexcept {
   write(call);
   if (!rest.children && rest.lastTicks != 0)
-    writeEnd(call.record.number, rest.lastTicks);
+    writeEnd(call.identity, rest.lastTicks);
 }
 
 void writeClosed(const Call& call, const CallRest& rest) noexcept {
   if (rest.running)
     write(call);
   if (rest.children)
-    writeEnd(call.record.number, core::readTicks(), wire::CollectiveEnd::kUnfinished);
+    writeEnd(call.identity, core::readTicks(), wire::CollectiveEnd::kUnfinished);
   else if (rest.running && rest.lastTicks != 0)
-    writeEnd(call.record.number, rest.lastTicks);
+    writeEnd(call.identity, rest.lastTicks);
 }
 
 }  // namespace sonde::preload::nccl

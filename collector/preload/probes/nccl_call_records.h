@@ -17,7 +17,9 @@ std::uint64_t takeSequence(Handle handle,
                            Communicator& communicator,
                            const CallFacts& facts) noexcept;
 
-// The call as it begins now, published; kind None, and counted as lost: there is no room.
+// The call as it begins now, published; kind None, and counted as lost: there is no room. One that
+// begins while recording is off is known, too, so that what the profiler interface tells of it is
+// not taken for another call.
 Handle addCall(Handle handle,
                const Communicator& communicator,
                const CallFacts& facts,
@@ -30,8 +32,9 @@ void fillInSizes(wire::Collective& record,
                  const Communicator& communicator,
                  const CallFacts& facts) noexcept;
 
+// All below write nothing of a call that is not recorded.
 void writePlan(const CallIdentity& call, const CallFacts& facts) noexcept;
-void writeEnd(std::uint64_t number, std::uint64_t ticks, std::uint32_t flags = 0) noexcept;
+void writeEnd(const CallIdentity& call, std::uint64_t ticks, std::uint32_t flags = 0) noexcept;
 // The call has been enqueued; `endTicks` of its record says when its function returned.
 void writeFinished(const Call& call, const CallRest& rest) noexcept;
 // What runs in the communicator now is not going to end.

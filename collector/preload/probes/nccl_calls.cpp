@@ -66,6 +66,8 @@ Handle startCall(Handle handle, const CallFacts& facts) noexcept {
     core::countLoss(Probe::Nccl, RecordKind::Collective, LossReason::Definitions);
   if (communicator == nullptr || facts.function == nullptr)
     return {};
+  if (facts.launch == Launch::Direct && (facts.parent.index & kApiCounted) != 0)
+    return {};
   bool first = false;
   if (const Handle made = findApiCall(handle, facts, first); made) {
     if (first)
@@ -92,14 +94,14 @@ void stopCall(Handle handle) noexcept {
 
 std::uint64_t joinCall(Handle handle) noexcept {
   CallIdentity call;
-  return joinChild(handle) && readCall(handle, call) ? call.number : 0;
+  return readCall(handle, call) && call.recorded && joinChild(handle) ? call.number : 0;
 }
 
 void leaveCall(Handle handle, std::uint64_t ticks) noexcept {
   CallIdentity call;
   std::uint64_t latest = 0;
   if (readCall(handle, call) && leaveChild(handle, ticks, latest))
-    writeEnd(call.number, latest);
+    writeEnd(call, latest);
 }
 
 void closeCalls(Handle communicator) noexcept {

@@ -12,11 +12,15 @@
 
 namespace sonde::preload::nccl {
 
-// Of a Handle of kind Api: its index is that of a call, and what the call is.
+// Of a Handle of kind Api: the generation of one without a call; its index is that of a call, and
+// what the call is.
+constexpr std::uint32_t kApiNothing = 1;
 constexpr std::uint32_t kApiHasCall = 1u << 22;
 constexpr std::uint32_t kApiCaptured = 1u << 23;  // by a CUDA graph
 // Its index and generation are those of a communicator, which a captured call is of.
 constexpr std::uint32_t kApiHasCommunicator = 1u << 21;
+// A call that found no room, and has its number. Not together with the two that have an index.
+constexpr std::uint32_t kApiCounted = 1u << 20;
 // Of a Handle of kind Call as NCCL has it: of a send or receive, whatever function was called.
 // Proxies tell their parent's handle alone, which may be another process's.
 constexpr std::uint32_t kPeerTraffic = 1u << 20;
