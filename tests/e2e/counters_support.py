@@ -21,6 +21,11 @@ class CountersTest(CudaTest):
         return [text for (text,) in
                 self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cuda counters'")]
 
+    def lost(self):
+        """Stretches that were begun, and of which the trace has nothing."""
+        return self.rows("SELECT coalesce(sum(count), 0) FROM v_loss WHERE probe = 'cuda' AND kind = 'device metric' AND "
+                         "reason = 'unbalanced'")[0][0]
+
     def expected(self):
         """(scope's slice, device, metric) -> sum over the kernels that were launched in that scope."""
         scopes = {(correlation, node): scope for correlation, node, scope in self.rows(

@@ -167,13 +167,13 @@ CounterFailure CounterContext::close(const CounterApi& api) noexcept {
   return failure(api.profiler.rangePop(&pop), "cuptiRangeProfilerPopRange");
 }
 
-CounterFailure CounterContext::evaluate(const CounterApi& api, TakeValue take) noexcept {
+CounterFailure CounterContext::evaluate(const CounterApi& api, CounterValues& values) noexcept {
   auto info = parameters<cupti::CounterDataInfo>();
   info.data = data_.bytes;
   info.dataBytes = data_.size;
   if (const Status status = api.profiler.counterDataInfo(&info); status != Status::Success)
     return failure(status, "cuptiRangeProfilerGetCounterDataInfo");
-  double values[kMostMetrics];
+  double answers[kMostMetrics];
   for (std::size_t at = 0; at < info.ranges; ++at) {
     auto range = parameters<cupti::RangeInfo>();
     range.data = data_.bytes;
@@ -189,18 +189,18 @@ CounterFailure CounterContext::evaluate(const CounterApi& api, TakeValue take) n
     request.range = at;
     request.names = group_->metrics.names;
     request.count = group_->metrics.count;
-    request.values = values;
+    request.values = answers;
     if (const Status status = api.profiler.evaluate(&request); status != Status::Success)
       return failure(status, "cuptiProfilerHostEvaluateToGpuValues");
     const auto number = static_cast<std::uint32_t>(std::strtoul(range.name, nullptr, 10));
     for (std::uint32_t metric = 0; metric < group_->metrics.count; ++metric)
-      take({number, device_, group_->metrics.names[metric], values[metric]});
+      values.take({number, device_, group_->metrics.names[metric], answers[metric]});
   }
   return {};
 }
 
 CounterFailure CounterContext::finish(const CounterApi& api,
-                                      TakeValue take,
+                                      CounterValues& values,
                                       std::uint64_t& lost) noexcept {
   if (group_ == nullptr)
     return {};
@@ -216,7 +216,7 @@ CounterFailure CounterContext::finish(const CounterApi& api,
   if (const Status status = api.profiler.rangeDecode(&decode); status != Status::Success)
     return failure(status, "cuptiRangeProfilerDecodeData");
   lost += decode.dropped;
-  const CounterFailure failed = evaluate(api, take);
+  const CounterFailure failed = evaluate(api, values);
   group_ = nullptr;
   return failed;
 }

@@ -1,10 +1,12 @@
 // The hardware counters of one CUDA context: what the range profiler collects in it during one
-// pass. A pass has ranges that follow one another; each is told apart by its number.
+// pass. A pass has ranges that follow one another, kMostRanges at most; each is told apart by its
+// number.
 //
 // Within cuda_counters.cpp's lock, on a thread that may make CUDA calls.
 #pragma once
 
 #include "collector/preload/probes/counter_groups.h"
+#include "collector/preload/probes/counter_values.h"
 #include "collector/preload/probes/cuda_driver.h"
 #include "collector/preload/probes/device_wait.h"
 
@@ -12,20 +14,10 @@
 
 namespace sonde::preload::cuda {
 
-inline constexpr std::uint32_t kMostRanges = 2048;  // in a pass
-
 struct CounterApi {
   cupti::ProfilerApi profiler;
   Driver driver;
 };
-
-struct MetricValue {
-  std::uint32_t range;
-  std::uint32_t device;
-  const char* metric;
-  double value;
-};
-using TakeValue = void (*)(const MetricValue& value) noexcept;
 
 class CounterContext {
  public:
@@ -36,6 +28,7 @@ class CounterContext {
   const GroupPlan& plan() const noexcept { return plan_; }
   std::uint32_t device() const noexcept { return device_; }  // of one that was identified
   bool isEnabled() const noexcept { return object_ != nullptr; }
+  bool isCollecting() const noexcept { return group_ != nullptr; }
   // Another context of its device is measured, and what this one does with it: it is waited for.
   bool isFollower() const noexcept { return isFollower_; }
   void follow() noexcept { isFollower_ = true; }
@@ -51,7 +44,7 @@ class CounterContext {
   CounterFailure open(const CounterApi& api, std::uint32_t range) noexcept;
   CounterFailure close(const CounterApi& api) noexcept;
   // `lost`: ranges for which CUPTI had no room.
-  CounterFailure finish(const CounterApi& api, TakeValue take, std::uint64_t& lost) noexcept;
+  CounterFailure finish(const CounterApi& api, CounterValues& values, std::uint64_t& lost) noexcept;
   // Ends the pass that is under way without its values.
   void drop(const CounterApi& api) noexcept;
   // The same, and gives everything back.
@@ -62,7 +55,7 @@ class CounterContext {
  private:
   CounterFailure prepareData(const CounterApi& api, MetricGroup& group) noexcept;
   CounterFailure setConfig(const CounterApi& api, const MetricGroup& group) noexcept;
-  CounterFailure evaluate(const CounterApi& api, TakeValue take) noexcept;
+  CounterFailure evaluate(const CounterApi& api, CounterValues& values) noexcept;
 
   void* handle_ = nullptr;
   std::uint32_t device_ = 0;

@@ -67,11 +67,52 @@ bool CounterContexts::leave(void* context) noexcept {
   return false;
 }
 
-void CounterContexts::abandon(void* context) noexcept {
+void CounterContexts::depart(void* context) noexcept {
+  for (std::atomic<void*>& departure : departures_) {
+    void* none = nullptr;
+    if (departure.compare_exchange_strong(none, context, std::memory_order_release))
+      return;
+  }
+}
+
+bool CounterContexts::hasDeparted(const CounterContext& context) const noexcept {
+  for (const std::atomic<void*>& departure : departures_) {
+    if (departure.load(std::memory_order_acquire) == context.handle())
+      return context.handle() != nullptr;
+  }
+  return false;
+}
+
+void CounterContexts::abandonOne(CounterContext& context) noexcept {
+  if (hasDeparted(context))
+    context.forget(api_);
+  else
+    context.abandon(api_);
+}
+
+bool CounterContexts::abandon(void* context) noexcept {
+  bool wasCollecting = false;
   for (CounterContext& place : contexts_) {
-    if (place.handle() == context)
+    if (place.handle() != context)
+      continue;
+    wasCollecting = wasCollecting || place.isCollecting();
+    if (wait_.isWaitingFor(context))
+      place.forget(api_);
+    else
       place.abandon(api_);
   }
+  return wasCollecting;
+}
+
+bool CounterContexts::giveBack() noexcept {
+  bool isAll = true;
+  for (CounterContext& context : contexts_) {
+    if (context.isEnabled() && wait_.isWaitingFor(context.handle()))
+      isAll = false;
+    else
+      abandonOne(context);
+  }
+  return isAll;
 }
 
 void* CounterContexts::nextArrival() noexcept {
@@ -199,8 +240,9 @@ CounterFailure CounterContexts::close() noexcept {
   return inEach([&](CounterContext& context) noexcept { return context.close(api_); });
 }
 
-CounterFailure CounterContexts::finish(TakeValue take, std::uint64_t& lost) noexcept {
-  return inEach([&](CounterContext& context) noexcept { return context.finish(api_, take, lost); });
+CounterFailure CounterContexts::finish(CounterValues& values, std::uint64_t& lost) noexcept {
+  return inEach(
+      [&](CounterContext& context) noexcept { return context.finish(api_, values, lost); });
 }
 
 void CounterContexts::drop() noexcept {
@@ -210,7 +252,7 @@ void CounterContexts::drop() noexcept {
 
 void CounterContexts::abandonAll() noexcept {
   for (CounterContext& context : contexts_)
-    context.abandon(api_);
+    abandonOne(context);
 }
 
 }  // namespace sonde::preload::cuda

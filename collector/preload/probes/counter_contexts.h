@@ -1,7 +1,7 @@
 // All CUDA contexts of the process as the hardware counters see them: those that have come are
 // prepared before the next pass, and each pass is in all of them.
 //
-// Within cuda_counters.cpp's lock, but for arrive(), leave() and giveUp().
+// Within cuda_counters.cpp's lock, but for arrive(), leave(), depart() and giveUp().
 #pragma once
 
 #include "collector/preload/probes/counter_context.h"
@@ -28,7 +28,10 @@ class CounterContexts {
   void arrive(void* context) noexcept;
   // True: it had not been prepared, so that nothing else knows of it.
   bool leave(void* context) noexcept;
-  void abandon(void* context) noexcept;
+  // One goes while the lock is not to be had: nothing of CUPTI is called for it any more.
+  void depart(void* context) noexcept;
+  // True: the pass that is under way lacks it now.
+  bool abandon(void* context) noexcept;
 
   CounterFailure prepare() noexcept;
   // Whether any context is prepared; whether any has metrics that can be measured.
@@ -39,11 +42,14 @@ class CounterContexts {
   CounterFailure begin(std::uint64_t turn) noexcept;
   CounterFailure open(std::uint32_t range) noexcept;
   CounterFailure close() noexcept;
-  CounterFailure finish(TakeValue take, std::uint64_t& lost) noexcept;
+  CounterFailure finish(CounterValues& values, std::uint64_t& lost) noexcept;
   void drop() noexcept;
   void abandonAll() noexcept;
-  // Whoever waits for a device waits no more, and calls nothing of CUPTI.
-  void giveUp() noexcept { wait_.giveUp(); }
+  // Whoever waits for a device waits no more, and calls nothing of CUPTI. `afterwards`:
+  // device_wait.h.
+  void giveUp(DeviceWait::Afterwards afterwards) noexcept { wait_.giveUp(afterwards); }
+  // Requires: giveUp(). Abandons all but those that are still waited for. True: there are none.
+  bool giveBack() noexcept;
 
   const Driver& driver() const noexcept { return api_.driver; }
   const char* textOf(cupti::Status status) const noexcept;
@@ -58,11 +64,14 @@ class CounterContexts {
   bool isMeasured(std::uint32_t device) const noexcept;
   CounterFailure settle() noexcept;
   void* nextArrival() noexcept;
+  bool hasDeparted(const CounterContext& context) const noexcept;
+  void abandonOne(CounterContext& context) noexcept;
   void sayRefused(const CounterContext& context) noexcept;
   template <typename Step>
   CounterFailure inEach(Step step) noexcept;
 
   std::atomic<void*> arrivals_[kMostContexts]{};
+  std::atomic<void*> departures_[kMostContexts]{};
   CounterContext contexts_[kMostContexts]{};
   CounterApi api_{};
   const cupti::Api* cupti_ = nullptr;

@@ -1,13 +1,12 @@
 #include "collector/preload/probes/cuda_counters.h"
 
-#include "collector/core/device_work.h"
-#include "collector/core/emit.h"
 #include "collector/core/scope_watch.h"
 #include "collector/core/signal_context.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/counter_captures.h"
 #include "collector/preload/probes/counter_contexts.h"
+#include "collector/preload/probes/counter_pass.h"
 #include "collector/preload/probes/process_fact.h"
 
 #include <errno.h>
@@ -26,23 +25,8 @@ constexpr std::uint32_t kNobody = 0xffff'ffff;
 // An iteration during which so many others began has ended where its thread could not be seen.
 constexpr std::uint32_t kPatience = 64;
 
-enum class State : int { Off, Waiting, Measuring };
-
-struct Stretch {
-  std::uint64_t beginTicks;
-  std::uint64_t endTicks;
-};
-
-// One iteration of one thread.
-struct Pass {
-  std::uint32_t token;       // of the iteration's scope
-  std::uint32_t skipped;     // stretches before the first that is measured
-  std::uint32_t stretches;   // measured so far
-  std::uint32_t unmeasured;  // of all others, those before and those for which there was no room
-  bool isOpen;               // a stretch is
-  std::uint32_t others;      // iterations that began meanwhile
-  bool isOver;               // the iteration has ended
-};
+// Left: nothing is measured any more, but contexts may still have to be given back to CUPTI.
+enum class State : int { Off, Waiting, Measuring, Left };
 
 // gState and gOwner say without the lock whether a scope concerns this at all.
 std::atomic<State> gState{State::Off};
@@ -50,18 +34,15 @@ std::atomic<std::uint32_t> gOwner{
     kNobody};                               // the thread that is measured, as the spool counts them
 std::atomic<std::uint32_t> gGeneration{0};  // of the process that CUDA is used in
 constinit Captures gCaptures;
-std::atomic<bool> gIsSpoilt{false};  // the pass that is under way, by a capture
+std::atomic<bool> gIsSpoilt{false};  // the pass that is under way
 std::atomic<int> gCutting{0};        // threads that wait for the device, or are about to
 constinit CounterContexts gContexts;
 pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below
-Pass gPass;
-Stretch gStretches[kMostRanges];
-// What is measured next: of an iteration with more stretches than a pass has room for, further
-// ones in each iteration, until all were; then the next group of metrics.
-std::uint32_t gFirst = 0;
-std::uint64_t gTurn = 0;
+constinit CounterPass gPass;
+bool gIsOver = false;       // the iteration has ended; its thread's alone
+std::uint32_t gOthers = 0;  // iterations that began since the measured one did
+std::uint64_t gTurn = 0;    // which group of metrics is measured next
 std::atomic<std::uint64_t> gPasses{0};
-bool gHasSaidMany = false;
 
 class Lock {
  public:
@@ -71,12 +52,66 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
 };
 
-// Requires: gLock.
-void turnOff() noexcept {
-  if (gState.exchange(State::Off, std::memory_order_acq_rel) == State::Off)
-    return;
+// False: the lock, whose holder may wait for a device, is not to be had.
+bool lockWithin(std::uint32_t seconds) noexcept {
+  timespec deadline{};
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += seconds;
+  return pthread_mutex_timedlock(&gLock, &deadline) == 0;
+}
+
+// False: it had ended.
+bool endAs(State last) noexcept {
+  State state = gState.load(std::memory_order_acquire);
+  do {
+    if (state == State::Off || state == State::Left)
+      return false;
+  } while (!gState.compare_exchange_weak(state, last, std::memory_order_acq_rel));
   gOwner.store(kNobody, std::memory_order_release);
+  gPass.lose();
+  return true;
+}
+
+// Ends for good. Requires: gLock. False: it had ended.
+bool turnOff() noexcept {
+  if (!endAs(State::Off))
+    return false;
   gContexts.abandonAll();
+  return true;
+}
+
+// Requires: gLock.
+void giveBack() noexcept {
+  if (gState.load(std::memory_order_relaxed) == State::Left && gContexts.giveBack())
+    gState.store(State::Off, std::memory_order_release);
+}
+
+// On the thread that waits for devices, when it does so no more. A capture would be broken. True:
+// done.
+bool giveBackLater() noexcept {
+  gCutting.fetch_add(1, std::memory_order_seq_cst);
+  const bool may = !gCaptures.isAny();
+  if (may) {
+    const Lock lock;
+    giveBack();
+  }
+  gCutting.fetch_sub(1, std::memory_order_seq_cst);
+  return may;
+}
+
+// Who comes gets all but what is still waited for then, and that, too, if its wait ends now.
+void giveBackNow() noexcept {
+  constexpr int kMoments = 20;
+  constexpr timespec kMoment{0, 50'000'000};
+  for (int moment = 0; gState.load(std::memory_order_acquire) == State::Left && moment < kMoments;
+       ++moment) {
+    if (moment > 0)
+      nanosleep(&kMoment, nullptr);
+    if (!lockWithin(1))
+      return;
+    giveBack();
+    pthread_mutex_unlock(&gLock);
+  }
 }
 
 // False when it was not `from`, because CUPTI or a context went meanwhile.
@@ -89,17 +124,12 @@ bool isOwner() noexcept {
          core::tState->thread == gOwner.load(std::memory_order_relaxed);
 }
 
-void countUnmeasured(std::uint32_t stretches, wire::LossReason reason) noexcept {
-  if (stretches > 0)
-    core::countLoss(wire::Probe::Cuda, wire::RecordKind::DeviceMetric, reason, stretches);
-}
-
-// Ends for good without a call of CUPTI, which might wait for the device, too. False: it had ended.
+// Ends for good without a call of CUPTI, which might wait for the device, too: that comes when
+// nobody waits. False: it had ended.
 bool leaveOff() noexcept {
-  gContexts.giveUp();
-  if (gState.exchange(State::Off, std::memory_order_acq_rel) == State::Off)
+  if (!endAs(State::Left))
     return false;
-  gOwner.store(kNobody, std::memory_order_release);
+  gContexts.giveUp(giveBackLater);
   return true;
 }
 
@@ -112,7 +142,6 @@ void endStuck() noexcept {
           "not measured from here on: a device was not done after %u s: see docs/probes/cuda.md, "
           "Hardware counters",
           DeviceWait::kPatienceSeconds);
-  countUnmeasured(gPass.stretches, wire::LossReason::Unbalanced);
 }
 
 // Requires: gLock. What has failed once will fail again, at a cost for each iteration.
@@ -121,6 +150,7 @@ bool endsAt(const CounterFailure& failed) noexcept {
     return false;
   if (failed.isStuck) {
     endStuck();
+    gPass.lose();  // also where another thread has ended it
     return true;
   }
   sayFact(
@@ -143,77 +173,28 @@ void beginPass(std::uint32_t token) noexcept {
     turnOff();
     return;
   }
-  if (endsAt(gContexts.begin(gTurn)))
+  if (endsAt(gPass.begin(gContexts, gTurn, token)))
     return;
-  gPass = {};
-  gPass.token = token;
+  gIsOver = false;
+  gOthers = 0;
   gOwner.store(core::tState->thread, std::memory_order_release);
   advance(State::Waiting, State::Measuring);
 }
 
 // Requires: gLock.
-void openStretch() noexcept {
-  if (gPass.isOpen)
-    return;
-  if (gPass.skipped < gFirst || gPass.stretches == kMostRanges) {
-    gPass.skipped += gPass.skipped < gFirst ? 1 : 0;
-    ++gPass.unmeasured;
-    return;
-  }
-  const std::uint32_t number = gPass.stretches;
-  if (endsAt(gContexts.open(number)))
-    return;
-  gPass.isOpen = true;
-  ++gPass.stretches;
-  gStretches[number] = {core::ticks(), 0};
-}
-
-// Requires: gLock.
-void closeStretch() noexcept {
-  if (!gPass.isOpen)
-    return;
-  if (endsAt(gContexts.close()))
-    return;
-  gPass.isOpen = false;
-  gStretches[gPass.stretches - 1].endTicks = core::ticks();
-}
-
-void takeValue(const MetricValue& value) noexcept {
-  if (value.range >= gPass.stretches)
-    return;
-  wire::DeviceMetric record{};
-  record.header.subject = core::intern(value.metric);
-  record.beginTicks = gStretches[value.range].beginTicks;
-  record.endTicks = gStretches[value.range].endTicks;
-  record.value = value.value;
-  record.device = value.device;
-  core::emitDeviceMetric(record);
-}
-
-// Requires: gLock.
 void finishPass() noexcept {
-  std::uint64_t lost = gPass.unmeasured;
-  if (endsAt(gContexts.finish(takeValue, lost)))
+  if (endsAt(gPass.finish(gContexts)))
     return;
-  countUnmeasured(static_cast<std::uint32_t>(lost), wire::LossReason::Definitions);
-  if (gPass.unmeasured > 0 && !gHasSaidMany) {
-    gHasSaidMany = true;
-    sayFact(kCounterFact,
-            "of an iteration %u stretches are measured, further ones in the next",
-            kMostRanges);
-  }
-  const bool hasMore = gPass.unmeasured > gPass.skipped;
-  gFirst = hasMore ? gFirst + kMostRanges : 0;
-  gTurn += hasMore ? 0 : 1;
+  ++gTurn;
   gPasses.fetch_add(1);
   gOwner.store(kNobody, std::memory_order_release);
   advance(State::Measuring, State::Waiting);
 }
 
-// Requires: gLock. What the pass has collected is of no use: where it ends is not known.
+// Requires: gLock. The pass is of no use: where it ends is not known, or a part of it is missing.
 void dropPass() noexcept {
   gContexts.drop();
-  countUnmeasured(gPass.stretches, wire::LossReason::Unbalanced);
+  gPass.lose();
   gOwner.store(kNobody, std::memory_order_release);
   advance(State::Measuring, State::Waiting);
 }
@@ -243,7 +224,7 @@ void beforeChange() noexcept {
   if (mayCut()) {
     const Lock lock;
     if (gState.load(std::memory_order_relaxed) == State::Measuring)
-      closeStretch();
+      endsAt(gPass.close(gContexts));
   }
   gCutting.fetch_sub(1, std::memory_order_seq_cst);
   errno = error;
@@ -269,25 +250,25 @@ bool isCapturing(const ScopeChange& change) noexcept {
 void follow(const ScopeChange& change) noexcept {
   const bool isMeasuring = gState.load(std::memory_order_relaxed) == State::Measuring;
   const bool isSpoilt = gIsSpoilt.exchange(false, std::memory_order_relaxed);
-  if (isMeasuring && !isSpoilt && isOwner() && gPass.isOver && !gPass.isOpen)
+  if (isMeasuring && !isSpoilt && isOwner() && gIsOver && !gPass.isOpen())
     finishPass();
-  else if (isMeasuring && (isSpoilt || (isOther(change) && ++gPass.others > kPatience)))
+  else if (isMeasuring && (isSpoilt || (isOther(change) && ++gOthers > kPatience)))
     dropPass();
   if (gState.load(std::memory_order_relaxed) == State::Waiting && isOther(change))
     beginPass(change.token);
   if (gState.load(std::memory_order_relaxed) == State::Measuring && isOwner())
-    openStretch();
+    endsAt(gPass.open(gContexts));
 }
 
 void afterChange(ScopeChange change) noexcept {
   const State state = gState.load(std::memory_order_acquire);
   const bool concerns = (state == State::Measuring && isOwner()) || isOther(change);
-  if (state == State::Off || !concerns)
+  if (state == State::Off || state == State::Left || !concerns)
     return;
   const int error = errno;
   gCutting.fetch_add(1, std::memory_order_seq_cst);
-  if (isOwner() && !change.opens && change.token != 0 && change.token == gPass.token)
-    gPass.isOver = true;  // the owner's alone
+  if (isOwner() && !change.opens && change.token != 0 && change.token == gPass.token())
+    gIsOver = true;
   if (isHere() && !core::maybeInSignalHandler() && !isCapturing(change) && takeLock()) {
     follow(change);
     pthread_mutex_unlock(&gLock);
@@ -319,13 +300,15 @@ void startCounters(void* library, const cupti::Api& api) noexcept {
 void stopCounters(const char* function) noexcept {
   if (!isHere())
     return;
-  const Lock lock;
-  if (gState.load(std::memory_order_relaxed) == State::Off)
-    return;
-  turnOff();
-  sayFact(kCounterFact,
-          "not measured from here on: another tool of this process uses CUPTI (%s)",
-          function);
+  const bool isLocked = lockWithin(DeviceWait::kPatienceSeconds + 1);
+  const bool ends = isLocked ? turnOff() : leaveOff();
+  if (isLocked)
+    pthread_mutex_unlock(&gLock);
+  giveBackNow();
+  if (ends)
+    sayFact(kCounterFact,
+            "not measured from here on: another tool of this process uses CUPTI (%s)",
+            function);
 }
 
 void contextCreated(void* context) noexcept {
@@ -337,25 +320,22 @@ void streamGoes(void* stream) noexcept {
   gCaptures.streamGoes(stream);
 }
 
+// A pass that lacks what one of its contexts has counted is of no use.
 void contextGoes(void* context) noexcept {
   gCaptures.contextGoes(context);
-  if (gContexts.leave(context))
+  if (gContexts.leave(context) || !isHere())
     return;
-  if (!isHere())
-    return;
-  timespec patience{};
-  clock_gettime(CLOCK_REALTIME, &patience);
-  patience.tv_sec += 1;
   const int error = errno;
-  if (pthread_mutex_timedlock(&gLock, &patience) != 0) {
+  if (lockWithin(1)) {
+    if (gContexts.abandon(context))
+      gIsSpoilt.store(true, std::memory_order_relaxed);
+    pthread_mutex_unlock(&gLock);
+  } else {
     // Whoever has the lock waits for the device; nothing of CUPTI is to be touched any more.
+    gContexts.depart(context);
     if (leaveOff())
       sayFact(kCounterFact, "not measured from here on: a CUDA context went while it was measured");
-    errno = error;
-    return;
   }
-  gContexts.abandon(context);
-  pthread_mutex_unlock(&gLock);
   errno = error;
 }
 
@@ -384,12 +364,18 @@ void captureEnded(void* stream) noexcept {
 // Without the lock: the thread that has it may wait for the device for long, or be this one, in a
 // signal handler.
 void tellOfCounters() noexcept {
-  if (!isHere())
+  State state = State::Left;  // CUPTI is about to be unloaded: nothing is given back any more
+  if (!isHere() || gState.compare_exchange_strong(state, State::Off, std::memory_order_acq_rel))
     return;
-  if (gState.load(std::memory_order_acquire) == State::Measuring)
-    sayFact(kCounterFact, "an iteration that did not end is not measured");
-  else if (gPasses.load() == 0 && gCaptures.isAny())
+  gPass.lose();
+  const bool isCapturing = gCaptures.isAny();
+  if (isCapturing && gPasses.load() == 0)
     sayFact(kCounterFact, "not measured: a stream was being captured whenever an iteration began");
+  else if (isCapturing)
+    sayFact(kCounterFact,
+            "not measured to the end: the capture of a stream began and has not ended");
+  else if (state == State::Measuring)
+    sayFact(kCounterFact, "an iteration that did not end is not measured");
   else if (gPasses.load() == 0)
     sayFact(kCounterFact,
             "not measured: no iteration ended: mark them, as docs/probes/annotation.md says");

@@ -152,7 +152,14 @@ void Decoder::memset(const cupti::MemsetRecord& from) noexcept {
   core::emitDeviceCopy(to);
 }
 
+bool Decoder::isLeftOut(const cupti::ApiRecord& from) const noexcept {
+  return static_cast<std::int32_t>(from.threadId) == leftOut_.load(std::memory_order_acquire) &&
+         from.start < leftOutUntil_.load(std::memory_order_relaxed);
+}
+
 void Decoder::api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept {
+  if (isLeftOut(from))
+    return;
   const bool isRuntime = domain == cupti::Domain::Runtime;
   wire::DeviceCall to{};
   to.header = header(nameOf(domain, from.cbid),

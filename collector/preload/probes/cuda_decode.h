@@ -29,6 +29,12 @@ class Decoder {
   // Records one. What Sonde has no use for is passed over.
   void decode(const cupti::Record* record) noexcept;
 
+  // Calls of this thread that began before this time are not recorded. Without the lock.
+  void leaveOutCallsOf(std::int32_t tid, std::uint64_t untilTicks) noexcept {
+    leftOutUntil_.store(untilTicks, std::memory_order_relaxed);
+    leftOut_.store(tid, std::memory_order_release);
+  }
+
   // Memory was allocated whose pages move on their own. Without the lock.
   bool hasManagedMemory() const noexcept {
     return hasManagedMemory_.load(std::memory_order_relaxed);
@@ -52,6 +58,7 @@ class Decoder {
   void memcpy(const cupti::MemcpyRecord& from) noexcept;
   void memcpyPeer(const cupti::MemcpyPeerRecord& from) noexcept;
   void memset(const cupti::MemsetRecord& from) noexcept;
+  bool isLeftOut(const cupti::ApiRecord& from) const noexcept;
   void api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept;
   void synchronization(const cupti::SynchronizationRecord& from) noexcept;
   void cudaEvent(const cupti::CudaEventRecord& from) noexcept;
@@ -77,6 +84,8 @@ class Decoder {
 
   std::uint32_t version_ = 0;
   std::atomic<bool> hasManagedMemory_{false};
+  std::atomic<std::int32_t> leftOut_{-1};  // thread; -1: none
+  std::atomic<std::uint64_t> leftOutUntil_{0};
   StreamTable streams_;
   NameEntry names_[kNames] = {};
   Callback callbacks_[2][kCallbacks] = {};

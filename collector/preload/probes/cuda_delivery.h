@@ -26,6 +26,10 @@ void resumeDelivery() noexcept;
 // The process ends without asking: what CUPTI has is lost.
 void countUndelivered() noexcept;
 
+// Calls of this thread, which is Sonde's own, are not recorded where they began before this time:
+// another thread may have its number one day. One thread at most.
+void leaveOutCallsOf(std::int32_t tid, std::uint64_t untilTicks) noexcept;
+
 // There was an allocation whose pages move on their own.
 bool hasManagedMemory() noexcept;
 

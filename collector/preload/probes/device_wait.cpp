@@ -1,13 +1,19 @@
 #include "collector/preload/probes/device_wait.h"
 
+#include "collector/core/clock.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/cuda_delivery.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace sonde::preload::cuda {
 namespace {
@@ -28,6 +34,13 @@ void set(std::atomic<std::uint32_t>& number, std::uint32_t value) noexcept {
   core::rawSyscall(SYS_futex, core::asLong(&number), FUTEX_WAKE_PRIVATE, 1);
 }
 
+// Its new value.
+std::uint32_t add(std::atomic<std::uint32_t>& number) noexcept {
+  const std::uint32_t value = number.fetch_add(1, std::memory_order_acq_rel) + 1;
+  core::rawSyscall(SYS_futex, core::asLong(&number), FUTEX_WAKE_PRIVATE, 1);
+  return value;
+}
+
 std::int64_t monotonicMs() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -36,21 +49,37 @@ std::int64_t monotonicMs() noexcept {
 
 }  // namespace
 
-void* DeviceWait::run(void* self) noexcept {
-  auto& wait = *static_cast<DeviceWait*>(self);
-  core::rawSyscall(SYS_prctl, PR_SET_NAME, core::asLong("sonde-counters"));
-  for (std::uint32_t last = 0;;) {
-    const std::uint32_t request = wait.requested_.load(std::memory_order_acquire);
+// Until it is given up.
+void DeviceWait::answer() noexcept {
+  for (std::uint32_t last = 0; afterwards_.load(std::memory_order_acquire) == nullptr;) {
+    const std::uint32_t request = requested_.load(std::memory_order_acquire);
     if (request == last) {
-      waitWhile(wait.requested_, last, nullptr);
+      waitWhile(requested_, last, nullptr);
       continue;
     }
     last = request;
-    wait.result_ = wait.driver_->setContext(wait.context_);
-    if (wait.result_ == 0)
-      wait.result_ = wait.driver_->synchronize();
-    set(wait.answered_, request);
+    waitingFor_.store(context_, std::memory_order_relaxed);
+    result_ = driver_->setContext(context_);
+    if (result_ == 0)
+      result_ = driver_->synchronize();
+    waitingFor_.store(nullptr, std::memory_order_release);
+    set(answered_, request);
   }
+}
+
+void* DeviceWait::run(void* self) noexcept {
+  constexpr timespec kAgain{1, 0};
+  auto& wait = *static_cast<DeviceWait*>(self);
+  core::rawSyscall(SYS_prctl, PR_SET_NAME, core::asLong("sonde-counters"));
+  core::registerSelf();  // so that it has its name in the trace
+  const auto tid = static_cast<std::int32_t>(core::rawSyscall(SYS_gettid));
+  leaveOutCallsOf(tid, std::numeric_limits<std::uint64_t>::max());
+  wait.answer();
+  const Afterwards afterwards = wait.afterwards_.load(std::memory_order_acquire);
+  while (!afterwards())
+    nanosleep(&kAgain, nullptr);
+  leaveOutCallsOf(tid, core::readTicks());
+  return nullptr;
 }
 
 // The job's signals are not for it, but for the two of glibc's own (SIGCANCEL, SIGSETXID): setuid()
@@ -71,18 +100,23 @@ bool DeviceWait::start() noexcept {
   return isRunning_;
 }
 
+// A moment in which the process was stopped counts as no more than one.
 Waited DeviceWait::untilAnswered(std::uint32_t request) noexcept {
-  constexpr timespec kMoment{0, 50'000'000};
-  const std::int64_t deadline = monotonicMs() + std::int64_t{kPatienceSeconds} * 1000;
-  for (;;) {
+  constexpr std::int64_t kMomentMs = 50;
+  constexpr timespec kMoment{0, kMomentMs * 1'000'000};
+  std::int64_t leftMs = std::int64_t{kPatienceSeconds} * 1000;
+  for (std::int64_t last = monotonicMs();;) {
     const std::uint32_t answered = answered_.load(std::memory_order_acquire);
-    if (isGivenUp_.load(std::memory_order_acquire))
+    if (afterwards_.load(std::memory_order_acquire) != nullptr)
       return Waited::GivenUp;
     if (answered == request)
       return result_ == 0 ? Waited::Done : Waited::Failed;
-    if (monotonicMs() >= deadline)
+    if (leftMs <= 0)
       return Waited::TooLong;
     waitWhile(answered_, answered, &kMoment);
+    const std::int64_t now = monotonicMs();
+    leftMs -= std::min(now - last, 2 * kMomentMs);
+    last = now;
   }
 }
 
@@ -91,13 +125,17 @@ Waited DeviceWait::wait(const Driver& driver, void* context) noexcept {
     return Waited::NoThread;
   driver_ = &driver;
   context_ = context;
-  const std::uint32_t request = requested_.load(std::memory_order_relaxed) + 1;
-  set(requested_, request);
+  const std::uint32_t request = add(requested_);
   return untilAnswered(request);
 }
 
-void DeviceWait::giveUp() noexcept {
-  isGivenUp_.store(true, std::memory_order_release);
+void DeviceWait::giveUp(Afterwards afterwards) noexcept {
+  afterwards_.store(afterwards, std::memory_order_release);
+  add(requested_);
+}
+
+bool DeviceWait::isWaitingFor(void* context) const noexcept {
+  return waitingFor_.load(std::memory_order_acquire) == context;
 }
 
 }  // namespace sonde::preload::cuda

@@ -1,6 +1,7 @@
 // Waiting for a device, but not for ever: its kernels may wait for what the waiting thread does
 // next. CUDA waits for a context without a limit, so a thread of Sonde's own does; it begins with
-// the first wait, and is called sonde-counters.
+// the first wait, is called sonde-counters, and ends when waiting was given up. Its calls of CUDA
+// are not in the trace.
 //
 // One caller at a time.
 #pragma once
@@ -22,7 +23,10 @@ enum class Waited : std::uint8_t {
 
 class DeviceWait {
  public:
-  static constexpr std::uint32_t kPatienceSeconds = 5;
+  static constexpr std::uint32_t kPatienceSeconds = 5;  // while which the process runs
+
+  // True: done.
+  using Afterwards = bool (*)() noexcept;
 
   constexpr DeviceWait() noexcept = default;
 
@@ -30,15 +34,20 @@ class DeviceWait {
   // GivenUp.
   Waited wait(const Driver& driver, void* context) noexcept;
 
-  // Whoever waits waits no more. Any thread.
-  void giveUp() noexcept;
+  // Whoever waits waits no more. When the last wait is over after all, the thread that has it calls
+  // `afterwards`, again from time to time until it is done, and ends. Any thread, once.
+  void giveUp(Afterwards afterwards) noexcept;
+  // Still, though nobody waits for the answer. Any thread.
+  bool isWaitingFor(void* context) const noexcept;
 
  private:
   static void* run(void* self) noexcept;
+  void answer() noexcept;
   bool start() noexcept;
   Waited untilAnswered(std::uint32_t request) noexcept;
 
-  std::atomic<bool> isGivenUp_{false};
+  std::atomic<Afterwards> afterwards_{nullptr};  // once it is given up
+  std::atomic<void*> waitingFor_{nullptr};
   std::atomic<std::uint32_t> requested_{0};  // their number; futexes
   std::atomic<std::uint32_t> answered_{0};
   const Driver* driver_ = nullptr;  // this and what follows: of the request
