@@ -2,6 +2,7 @@
 
 #include "analysis/base/shell_quote.h"
 #include "analysis/engine/merge/join_ranks.h"
+#include "analysis/engine/merge/message_order.h"
 #include "analysis/engine/merge/transfer_collectives.h"
 #include "analysis/ingest/aborted_collectives.h"
 #include "analysis/ingest/collective_kernels.h"
@@ -33,6 +34,7 @@ Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY(ingest::joinCollectiveKernels(trace));
   SONDE_TRY(ingest::markAbortedCollectives(trace));
   SONDE_TRY(ingest::placeDeviceMetrics(trace));
+  SONDE_TRY(engine::merge::orderMessages(trace));
   SONDE_TRY(engine::merge::matchChannels(trace));
   SONDE_TRY(engine::merge::joinCommunicators(trace));
   SONDE_TRY(engine::merge::assignCollectives(trace));

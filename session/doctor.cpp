@@ -129,6 +129,21 @@ ProbeReport ncclReport(const DoctorReport& report) {
   return {"nccl", true, why};
 }
 
+// A program may bring one of its own; which it is can be seen only then.
+std::string findMpi() {
+  for (const char* name : {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12"}) {
+    if (std::string found = findHere(name, {}); !found.empty())
+      return found;
+  }
+  return "";
+}
+
+ProbeReport mpiReport(const DoctorReport& report) {
+  if (report.versions.at("mpi").empty())
+    return {"mpi", false, "there is no MPI: neither libmpi nor libmpich"};
+  return {"mpi", true, ""};
+}
+
 // It always works; what it lacks on this machine is said.
 ProbeReport systemReport() {
   std::string lacks = system::whyNoNvml();
@@ -172,6 +187,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return cudaReport(report);
     case Probe::Nccl:
       return ncclReport(report);
+    case Probe::Mpi:
+      return mpiReport(report);
     case Probe::System:
       return systemReport();
     case Probe::Sync:
@@ -201,6 +218,7 @@ DoctorReport examine(const SpoolRequest& request) {
   report.versions["torch"] = python.torch;
   report.versions["gloo"] = findHere("libgloo.so*", python.torchFolder);
   report.versions["nccl"] = findNccl(python.torchFolder);
+  report.versions["mpi"] = findMpi();
   report.versions["nvidia_driver"] = firstLine("/proc/driver/nvidia/version");
   report.versions["cupti"] = findCupti(python.torchFolder);
   report.versions["perf_event_paranoid"] = firstLine("/proc/sys/kernel/perf_event_paranoid");

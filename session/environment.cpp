@@ -43,16 +43,6 @@ void prependVariable(Environment& environment, const std::string& name, const st
     setVariable(environment, name, old && !old->empty() ? value + ":" + *old : value);
 }
 
-// What programs are to preload beside the recorder, where they are.
-void setLibrary(Environment& environment,
-                const std::string& name,
-                bool wanted,
-                const fs::path& library) {
-  unsetVariable(environment, name);
-  if (wanted)
-    setVariable(environment, name, library.string());
-}
-
 // Sonde instead of another tool, which it is told of.
 void takePlace(Environment& environment,
                const std::string& variable,
@@ -81,10 +71,7 @@ Result<Installation> findInstallation() {
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure);
   const fs::path folder = program.parent_path().parent_path() / "lib" / "sonde";
-  const Installation installation{folder / "libsonde_preload.so",
-                                  folder / "libsonde_nccl.so",
-                                  folder / "libsonde_sync.so",
-                                  folder / "python"};
+  const Installation installation{folder / "libsonde_preload.so", folder / "python"};
   if (failure || !fs::exists(installation.preload, failure))
     return Error{ErrorCode::NotFound,
                  fmt::format("{} is missing: install Sonde again", installation.preload.string())};
@@ -107,13 +94,17 @@ Environment injectedEnvironment(const Environment& base,
   const bool named = !findVariable(environment, kNcclPlugin).value_or("").empty();
   if (!named && otherNcclPlugin(environment).empty())
     setVariable(environment, kNcclPlugin, kStaticPlugin);
-  setLibrary(environment, "SONDE_NCCL_LIBRARY", request.nccl, installation.nccl);
-  setLibrary(environment, "SONDE_SYNC_LIBRARY", request.sync, installation.sync);
   std::string libraries = preload;
-  if (request.nccl && request.callsNccl)
-    libraries += ":" + installation.nccl.string();
-  if (request.sync)
-    libraries += ":" + installation.sync.string();
+  for (std::size_t at = 0; at < core::kCompanionCount; ++at) {
+    const core::Companion& companion = core::kCompanions[at];
+    const std::string library = (installation.preload.parent_path() / companion.file).string();
+    unsetVariable(environment, companion.variable);
+    if ((request.companions & core::companionBit(at)) == 0)
+      continue;
+    setVariable(environment, companion.variable, library);
+    if ((request.called & core::companionBit(at)) != 0)
+      libraries += ":" + library;
+  }
   prependVariable(environment, "LD_PRELOAD", libraries);
   prependVariable(environment, "PYTHONPATH", installation.pythonFolder.string());
   setVariable(environment, "SONDE_SESSION", request.spoolFolder.string());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "collector/core/companions.h"
 #include "session/cuda_options.h"
 
 #include <filesystem>
@@ -14,8 +15,6 @@ namespace sonde::session {
 
 struct Installation {
   std::filesystem::path preload;       // libsonde_preload.so
-  std::filesystem::path nccl;          // libsonde_nccl.so
-  std::filesystem::path sync;          // libsonde_sync.so
   std::filesystem::path pythonFolder;  // holds the package `sonde` and sitecustomize.py
 };
 
@@ -27,16 +26,15 @@ struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources
   CudaOptions cuda = {};
-  bool nccl = false;       // NCCL's functions are to be recorded …
-  bool callsNccl = false;  // … and the job's first program may call them
-  bool sync = false;       // who wakes whom is to be recorded
+  core::CompanionSet companions = 0;  // that the run needs …
+  core::CompanionSet called = 0;      // … and of which the job's first program can make use
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
 // the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
-// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY is what programs that may call NCCL preload, too,
-// SONDE_SYNC_LIBRARY what all do. NCCL looks
-// for its profiler plugin in the process, unless the user has named one.
+// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY, SONDE_MPI_LIBRARY and SONDE_SYNC_LIBRARY are what other
+// programs preload, too, where they can make use of it (core::Companion). NCCL looks for its profiler plugin in the process, unless the user has named
+// one.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);

@@ -238,14 +238,14 @@ class JobRun {
     recording.progress = options_.progress;
     recording.command = options_.command;
     recording.redactor = Redactor(options_.redact);
-    jobEnvironment_ = injectedEnvironment(environment_,
-                                          installation_,
-                                          {folder,
-                                           options_.sources,
-                                           options_.cuda,
-                                           records(wire::Probe::Nccl),
-                                           launcher::checkFollow(program_, environment_).callsNccl,
-                                           records(wire::Probe::Sync)});
+    jobEnvironment_ =
+        injectedEnvironment(environment_,
+                            installation_,
+                            {folder,
+                             options_.sources,
+                             options_.cuda,
+                             companionsOf(probeMask_),
+                             launcher::checkFollow(program_, environment_).companions});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)

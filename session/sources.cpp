@@ -50,7 +50,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Torch, "torch", true, true},
                                                  {Probe::Gloo, "gloo", true, true},
                                                  {Probe::Nccl, "nccl", true, true},
-                                                 {Probe::Mpi, "mpi", true, false},
+                                                 {Probe::Mpi, "mpi", true, true},
                                                  {Probe::Net, "net", true, true},
                                                  {Probe::Cuda, "cuda", true, true},
                                                  {Probe::Nvtx, "nvtx", true, true},
@@ -94,6 +94,13 @@ std::vector<std::string> missingSources(const std::string& list) {
       missing.push_back(wanted.name);
   }
   return missing;
+}
+
+core::CompanionSet companionsOf(std::uint32_t probeMask) noexcept {
+  core::CompanionSet set = 0;
+  for (std::size_t at = 0; at < core::kCompanionCount; ++at)
+    set |= (probeMask & bitOf(core::kCompanions[at].probe)) != 0 ? core::companionBit(at) : 0;
+  return set;
 }
 
 }  // namespace sonde::session

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "collector/core/companions.h"
 #include "collector/wire/words.h"
 
 #include <cstdint>
@@ -29,5 +30,8 @@ std::uint32_t defaultSources();
 // Those that `list` asks for by name and that this version cannot record. Requires: parseSources()
 // understands `list`.
 std::vector<std::string> missingSources(const std::string& list);
+
+// Which of Sonde's libraries that stand in front of others these probes need.
+core::CompanionSet companionsOf(std::uint32_t probeMask) noexcept;
 
 }  // namespace sonde::session

@@ -34,6 +34,8 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return loadRecord<wire::Collective>(at).probe;
     case wire::RecordKind::Transfer:
       return wire::Probe::Net;
+    case wire::RecordKind::Message:
+      return wire::Probe::Mpi;
     case wire::RecordKind::FileAccess:
       return wire::Probe::Io;
     case wire::RecordKind::Handoff:

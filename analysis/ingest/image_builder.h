@@ -135,6 +135,7 @@ class ImageBuilder {
   void onArg(Thread& thread, const std::byte* at);
   void onCollective(Thread& thread, const std::byte* at);
   void onTransfer(Thread& thread, const std::byte* at);
+  void onMessage(Thread& thread, const std::byte* at);
   void onClockSync(Thread& thread, const std::byte* at);
   void onThreadEnd(Thread& thread, const std::byte* at);
   void onFork(Thread& thread, const std::byte* at);

@@ -44,7 +44,7 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onCollectivePart,
                                &ImageBuilder::onDeviceMetric,
                                &ImageBuilder::onFileAccess,
-                               nullptr,
+                               &ImageBuilder::onMessage,
                                &ImageBuilder::onHandoff};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
@@ -249,6 +249,34 @@ void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {
   const std::int64_t endNs = advance(thread, record.endTicks);
   row.startNs = std::min(time_.toNs(record.beginTicks), endNs);
   row.durNs = endNs - row.startNs;
+  remember(thread, model::Owner::Transfer, sink_.add(row).value);
+}
+
+void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::Message>(at);
+  const auto channel = channels_.find(record.header.subject);
+  if (channel == channels_.end()) {
+    ++counts_.damaged;
+    return;
+  }
+  const auto has = [&](std::uint8_t flag) { return (record.header.detail & flag) != 0; };
+  const std::int64_t endNs = advance(thread, record.endTicks);
+  model::Transfer row;
+  row.channelId = channel->second;
+  row.threadId = thread.row.id;
+  row.direction = has(wire::Message::kReceive) ? model::Direction::Receive : model::Direction::Send;
+  row.exact = !has(wire::Message::kInexact);
+  row.anySource = has(wire::Message::kAnySource);
+  row.offset = signedOf(record.ordinal);
+  row.bytes = signedOf(record.bytes);
+  row.tag = record.tag;
+  row.startNs = std::min(time_.toNs(record.beginTicks), endNs);
+  row.durNs = endNs - row.startNs;
+  if (record.name != 0)
+    row.sliceId =
+        addCall(thread,
+                newSlice(thread, model::SliceKind::Api, wire::Probe::Mpi, record.name, row.startNs),
+                endNs);
   remember(thread, model::Owner::Transfer, sink_.add(row).value);
 }
 

@@ -40,7 +40,7 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::CollectiveEnd),
                     sizeof(wire::DeviceMetric),
                     sizeof(wire::FileAccess),
-                    kNoRecord,
+                    sizeof(wire::Message),
                     sizeof(wire::Handoff)};
 
 struct WalkCount {

@@ -113,6 +113,8 @@ struct Transfer {
   CollectiveId collectiveId{};
   OptionalInt step{};
   OptionalInt tag{};
+  SliceId sliceId{};       // the call that moved it; none: a library did, or a request
+  bool anySource = false;  // its receiver had not said from whom, or with which tag
 };
 
 struct Iteration {

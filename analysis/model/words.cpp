@@ -31,7 +31,9 @@ constexpr Words kCollectiveOps[] = {"",
                                     "scatter",
                                     "barrier",
                                     "send",
-                                    "receive"};
+                                    "receive",
+                                    "scan",
+                                    "exscan"};
 constexpr Words kDataTypes[] = {"",
                                 "int8",
                                 "uint8",

@@ -74,6 +74,8 @@ enum class CollectiveOp : std::uint8_t {
   Barrier = 9,
   Send = 10,
   Receive = 11,
+  Scan = 12,
+  Exscan = 13,
 };
 
 // Unknown has no word; its column is NULL.

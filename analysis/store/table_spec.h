@@ -95,7 +95,7 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"channel", "id, process_id, kind, local, remote, peer_channel_id, inherited, open_ns"},
     {"transfer",
      "id, channel_id, thread_id, direction, offset, bytes, exact, start_ns, dur_ns, collective_id, "
-     "step, tag"},
+     "step, tag, slice_id, any_source"},
     {"iteration",
      "id, process_id, number, start_ns, dur_ns, probe_mask, samples, tokens, flops, slice_id"},
     {"scalar", "process_id, iteration, name_id, value, ts_ns"},

@@ -83,7 +83,7 @@ CREATE TABLE communicator_member(communicator_id INTEGER NOT NULL REFERENCES com
 CREATE TABLE collective(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process,
   communicator_id INTEGER REFERENCES communicator, seq INTEGER,
   op TEXT NOT NULL CHECK(op IN ('allreduce', 'broadcast', 'reduce', 'allgather', 'reducescatter', 'alltoall', 'gather',
-    'scatter', 'barrier', 'send', 'receive')),
+    'scatter', 'barrier', 'send', 'receive', 'scan', 'exscan')),
   algorithm TEXT, protocol TEXT, dtype TEXT, bytes INTEGER, send_bytes INTEGER, recv_bytes INTEGER, root INTEGER,
   peer INTEGER, slice_id INTEGER REFERENCES slice, kernel_id INTEGER REFERENCES kernel, start_ns INTEGER NOT NULL,
   dur_ns INTEGER, wait_ns INTEGER, transfer_ns INTEGER);
@@ -93,7 +93,8 @@ CREATE TABLE channel(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFEREN
 CREATE TABLE transfer(id INTEGER PRIMARY KEY, channel_id INTEGER NOT NULL REFERENCES channel,
   thread_id INTEGER REFERENCES thread, direction TEXT NOT NULL CHECK(direction IN ('send', 'receive')),
   offset INTEGER NOT NULL, bytes INTEGER NOT NULL, exact INTEGER NOT NULL CHECK(exact IN (0, 1)),
-  start_ns INTEGER NOT NULL, dur_ns INTEGER, collective_id INTEGER REFERENCES collective, step INTEGER, tag INTEGER);
+  start_ns INTEGER NOT NULL, dur_ns INTEGER, collective_id INTEGER REFERENCES collective, step INTEGER, tag INTEGER,
+  slice_id INTEGER REFERENCES slice, any_source INTEGER NOT NULL DEFAULT 0 CHECK(any_source IN (0, 1)));
 CREATE TABLE handoff(slice_id INTEGER PRIMARY KEY REFERENCES slice, object INTEGER NOT NULL, kind TEXT NOT NULL
     CHECK(kind IN ('mutex', 'condition', 'rwlock', 'barrier', 'semaphore', 'thread', 'futex')),
   waker_thread_id INTEGER REFERENCES thread, waker_ns INTEGER, wakee_thread_id INTEGER NOT NULL REFERENCES thread,

@@ -201,7 +201,9 @@ Result<model::TransferId> TraceWriter::add(const model::Transfer& row) {
                               row.durNs,
                               row.collectiveId,
                               row.step,
-                              row.tag);
+                              row.tag,
+                              row.sliceId,
+                              row.anySource);
 }
 
 Result<model::IterationId> TraceWriter::add(const model::Iteration& row) {

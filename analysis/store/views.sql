@@ -233,7 +233,9 @@ SELECT x.id,
     - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
   x.collective_id,
   x.step,
-  x.tag
+  x.tag,
+  x.slice_id,
+  x.any_source
 FROM transfer x JOIN channel c ON c.id = x.channel_id JOIN process p ON p.id = c.process_id;
 
 CREATE VIEW v_io AS
@@ -324,3 +326,24 @@ SELECT l.probe,
   l.process_id,
   p.rank
 FROM loss l LEFT JOIN process p ON p.id = l.process_id;
+
+-- Messages that both ends tell of.
+CREATE VIEW v_message AS
+SELECT s.id AS send_id,
+  r.id AS receive_id,
+  s.rank AS sender,
+  r.rank AS receiver,
+  s.channel_id,
+  s.tag,
+  s.offset AS ordinal,
+  s.bytes,
+  r.bytes AS received_bytes,
+  s.exact AND r.exact AS exact,
+  r.any_source,
+  s.start_ns AS send_ns,
+  s.end_ns AS sent_ns,
+  r.start_ns AS receive_ns,
+  r.end_ns AS received_ns
+FROM v_transfer s JOIN v_transfer r ON r.channel_id = s.peer_channel_id AND r.direction = 'receive'
+    AND r.offset = s.offset AND r.tag = s.tag
+WHERE s.kind = 'mpi' AND s.direction = 'send';

@@ -137,6 +137,34 @@ bool emitHandoff(wire::Handoff record) noexcept {
   return emit(record, RecordKind::Handoff, Probe::Sync) != 0;
 }
 
+bool emitMessage(const wire::Message& record) noexcept {
+  return emit(record, RecordKind::Message, Probe::Mpi) != 0;
+}
+
+bool emitMessages(const wire::Message& sent, const wire::Message& received) noexcept {
+  struct Pair {
+    wire::Message sent;
+    wire::Message received;
+  };
+  ThreadState* state = enter(Probe::Mpi, RecordKind::Message);
+  if (state == nullptr)
+    return false;
+  auto* place = reserve<Pair>(state);
+  if (place != nullptr) {
+    place->sent = sent;
+    place->received = received;
+    for (wire::Message* record : {&place->sent, &place->received}) {
+      record->header.size = sizeof *record;
+      record->header.kind = RecordKind::Message;
+    }
+    publish<Pair>(state);
+  }
+  leave(state);
+  if (place == nullptr)
+    countLoss(Probe::Mpi, RecordKind::Message, whyNoRoom(gSpool), 2);
+  return place != nullptr;
+}
+
 [[gnu::cold, gnu::noinline]] void recordClocks() noexcept {
   const ClockReading now = readClocks();
   wire::ClockSync record{header(0), now.ticks, now.monotonicNs, now.realtimeNs};

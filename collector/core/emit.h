@@ -89,6 +89,9 @@ bool emitCollective(wire::Collective record) noexcept;
 bool emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
 bool emitFileAccess(wire::FileAccess record) noexcept;
 bool emitHandoff(wire::Handoff record) noexcept;
+bool emitMessage(const wire::Message& record) noexcept;
+// What one call sent and what it received, all or nothing.
+bool emitMessages(const wire::Message& sent, const wire::Message& received) noexcept;
 
 // One reading of all clocks; ingest fits ticks to time through them.
 void recordClocks() noexcept;

@@ -60,14 +60,35 @@ bool isSanitizer(const char* library) noexcept {
   return false;
 }
 
-// PyTorch's libraries need it in their turn.
-bool bringsNccl(const char* library) noexcept {
-  constexpr const char* kNames[] = {"libnccl.so.", "libtorch_cuda.so", "libtorch.so"};
-  for (const char* name : kNames) {
-    if (strncmp(library, name, strlen(name)) == 0)
+bool beginsWithOneOf(const char* text, const char* const* names) noexcept {
+  for (; *names != nullptr; ++names) {
+    if (strncmp(text, *names, strlen(*names)) == 0)
       return true;
   }
   return false;
+}
+
+CompanionSet companionsOfLibrary(const char* library) noexcept {
+  CompanionSet set = 0;
+  for (std::size_t at = 0; at < kCompanionCount; ++at)
+    set |= beginsWithOneOf(library, kCompanions[at].needs) ? companionBit(at) : 0;
+  return set;
+}
+
+constexpr CompanionSet companionsOfAll() noexcept {
+  CompanionSet set = 0;
+  for (std::size_t at = 0; at < kCompanionCount; ++at)
+    set |= kCompanions[at].everywhere ? companionBit(at) : 0;
+  return set;
+}
+
+CompanionSet companionsOfEnvironment(char* const* environment) noexcept {
+  CompanionSet set = 0;
+  for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    for (std::size_t at = 0; at < kCompanionCount; ++at)
+      set |= beginsWithOneOf(*entry, kCompanions[at].ranks) ? companionBit(at) : 0;
+  }
+  return set;
 }
 
 // What is read of the dynamic section of a 64-bit program.
@@ -161,22 +182,20 @@ bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size
 
 // Whether `suits` holds for the name of a library that the program needs itself. Requires: its
 // facts have been read, and its strings are there.
-template <typename Suits>
-bool needs(const Program& program, uint64_t strings, Suits suits) noexcept {
+template <typename Visit>
+void forEachNeeded(const Program& program, uint64_t strings, Visit visit) noexcept {
   const DynamicFacts& facts = program.scratch.facts;
   for (unsigned at = 0; at < facts.neededCount; ++at) {
     char name[64];
     const long got = readAt(program.fd, strings + facts.needed[at], name, sizeof name - 1);
     name[got > 0 ? got : 0] = '\0';
-    if (suits(name))
-      return true;
+    visit(name);
   }
-  return false;
 }
 
 struct Libraries {
   bool sanitizer = false;
-  bool nccl = false;
+  CompanionSet companions = 0;
 };
 
 Libraries librariesOf(const Program& program) noexcept {
@@ -189,9 +208,12 @@ Libraries librariesOf(const Program& program) noexcept {
   const uint64_t strings = fileOffset(program, facts.stringsAddress);
   if (strings == 0)
     return {};
-  return {needs(program, strings, isSanitizer) ||
-              stringsNameSanitizer(program, strings, facts.stringsBytes),
-          needs(program, strings, bringsNccl)};
+  Libraries found{stringsNameSanitizer(program, strings, facts.stringsBytes), 0};
+  forEachNeeded(program, strings, [&](const char* name) {
+    found.sanitizer = found.sanitizer || isSanitizer(name);
+    found.companions |= companionsOfLibrary(name);
+  });
+  return found;
 }
 
 bool isPython(const char* path) noexcept {
@@ -267,8 +289,14 @@ ExecTarget inspectElf(long fd,
     return leave("sanitizer in LD_PRELOAD", true);
   const char* reason = reasonOfLoader(program);
   // A static program ignores LD_PRELOAD, but hands it on to its children.
-  return reason == nullptr ? ExecTarget{true, nullptr, false, libraries.nccl || isPython(path)}
-                           : leave(reason, strcmp(reason, "static") != 0);
+  if (reason != nullptr)
+    return leave(reason, strcmp(reason, "static") != 0);
+  const CompanionSet companions =
+      isPython(path)
+                                      ? kAllCompanions
+                                      : companionsOfAll() | libraries.companions |
+                                            companionsOfEnvironment(environment);
+  return {true, nullptr, false, companions};
 }
 
 // The interpreter that a script's first line names, cut out of the line in place; nullptr when

@@ -4,6 +4,8 @@
 // no errno, less than 1 KiB of stack.
 #pragma once
 
+#include "collector/core/companions.h"
+
 #include <cstddef>
 
 namespace sonde::core {
@@ -12,7 +14,7 @@ struct ExecTarget {
   bool found = false;  // false: nothing is known of it; running it fails, or libc knows a way
   const char* reason = nullptr;  // why Sonde does not follow, for a person; nullptr: it does
   bool mustStrip = false;        // the library in LD_PRELOAD would break it, or make it complain
-  bool callsNccl = false;        // or may: it needs libnccl.so.2 or PyTorch, or is Python
+  CompanionSet companions = 0;   // that go along; Python may call any library
 };
 
 // The program behind `path`, which is taken relative to `folder` (AT_FDCWD, or a descriptor), or

@@ -16,7 +16,7 @@ FollowCheck checkFollow(const std::string& path, const std::vector<std::string>&
   if (!target.found)  // a script without `#!`: /bin/sh reads it
     target = core::inspectTarget(AT_FDCWD, "/bin/sh", entries.data());
   return {
-      target.reason == nullptr, target.reason == nullptr ? "" : target.reason, target.callsNccl};
+      target.reason == nullptr, target.reason == nullptr ? "" : target.reason, target.companions};
 }
 
 }  // namespace sonde::launcher

@@ -2,6 +2,8 @@
 // is run as it is, and the trace says so (`loss.reason = 'not followed'`). Stateless; any thread.
 #pragma once
 
+#include "collector/core/companions.h"
+
 #include <string>
 #include <vector>
 
@@ -11,7 +13,7 @@ struct FollowCheck {
   bool follow = true;
   std::string
       reason;  // why not, for a person: "static", "setuid", "32-bit", "musl", "sanitizer", …
-  bool callsNccl = false;  // as core::ExecTarget has it
+  core::CompanionSet companions = 0;  // as core::ExecTarget has it
 };
 
 // `path` is what execve(2) would be given; a script's interpreter is what counts. `environment` is

@@ -61,6 +61,7 @@ struct ThreadNameDefinition {
 //   tcp   "a.b.c.d:port" or "[v6]:port"; the peer's row has them exchanged
 //   unix  "unix:<inode>" of this socket and of its peer
 //   pipe  "pipe:<device>:<inode>:r" or ":w"; remote is the other letter
+//   mpi   "<communicator's key>/<its place>/<the peer's>"; remote has the places exchanged
 //   nccl  "<communicator's key>/<channel>/<from>><to>/send" or "/receive"; remote is the other one
 struct ChannelDefinition {
   static constexpr std::uint8_t kInherited =

@@ -45,7 +45,7 @@ enum class RecordKind : std::uint8_t {
   // device_records.h
   DeviceMetric = 22,
   FileAccess = 23,
-  // 24 is kept for messages
+  Message = 24,
   Handoff = 25,
   Count = 26,  // one past the last kind this version writes; not a kind
 };
@@ -183,6 +183,22 @@ struct Transfer {
   std::uint64_t bytes;
 };
 
+// A message that the process sent or received: in one call of its thread, or by a request, from
+// when that was started until it was seen complete. `subject`: Channel id.
+struct Message {
+  static constexpr std::uint8_t kReceive = 0x01;  // else send
+  static constexpr std::uint8_t kInexact = 0x02;  // `ordinal` may be off
+  // Whoever received it had not said from whom, or with which tag, it was to be.
+  static constexpr std::uint8_t kAnySource = 0x04;
+  RecordHeader header;  // `detail`: the flags above
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;
+  std::uint64_t bytes;
+  std::uint64_t ordinal;  // how many went the same way with the same tag before
+  std::int32_t tag;
+  std::uint32_t name;  // of the call; 0: this record stands for none
+};
+
 // A finished call on a file. `subject`: the call's name.
 struct FileAccess {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
@@ -245,7 +261,7 @@ static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call)
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
 static_assert(sizeof(Collective) == 96 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
-static_assert(sizeof(FileAccess) == 56 && sizeof(Handoff) == 48);
+static_assert(sizeof(FileAccess) == 56 && sizeof(Message) == 48 && sizeof(Handoff) == 48);
 static_assert(sizeof(ThreadEnd) == 16 && sizeof(Fork) == 16 && sizeof(Exec) == 24);
 
 }  // namespace sonde::wire

@@ -63,6 +63,8 @@ enum class CollectiveOp : std::uint8_t {
   Barrier = 9,
   Send = 10,
   Receive = 11,
+  Scan = 12,
+  Exscan = 13,
 };
 
 // What threads wait for each other at; `handoff.kind` in the store.

@@ -50,9 +50,22 @@ TEST(ExecTarget, ASanitizerIsSeenHoweverItIsLinked) {
   EXPECT_EQ(reasonFor(builtTarget("static_asan_program")), "sanitizer");
 }
 
-TEST(ExecTarget, PythonMayCallNcclAndAShellDoesNot) {
-  EXPECT_TRUE(inspectTarget(AT_FDCWD, "/usr/bin/python3", nullptr).callsNccl);
-  EXPECT_FALSE(inspectTarget(AT_FDCWD, "/bin/sh", nullptr).callsNccl);
+constexpr CompanionSet kSync = companionBit(2);  // goes everywhere
+
+TEST(ExecTarget, PythonMayCallWhatHasACompanionAndAShellDoesNot) {
+  EXPECT_EQ(inspectTarget(AT_FDCWD, "/usr/bin/python3", nullptr).companions, kAllCompanions);
+  EXPECT_EQ(inspectTarget(AT_FDCWD, "/bin/sh", nullptr).companions, kSync);
+}
+
+TEST(ExecTarget, WhatAnMpiLauncherStartsMayCallMpi) {
+  for (std::string rank : {"OMPI_COMM_WORLD_RANK=0", "PMI_RANK=3"}) {
+    char* environment[] = {rank.data(), nullptr};
+    EXPECT_EQ(inspectTarget(AT_FDCWD, "/bin/sh", environment).companions, companionBit(1) | kSync)
+        << rank;
+  }
+  std::string other = "PMI_RANKS=1";
+  char* environment[] = {other.data(), nullptr};
+  EXPECT_EQ(inspectTarget(AT_FDCWD, "/bin/sh", environment).companions, kSync);
 }
 
 TEST(ExecTarget, PathIsSearchedAsExecvpDoes) {

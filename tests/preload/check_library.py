@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds a library of Sonde's to what one in somebody else's process may be.
 
-It exports exactly the symbols of exports.map, needs libc, libdl and libpthread alone, leaves no C++ runtime symbol
+It exports exactly the symbols of exports.map (NAME*: all that begin so), needs libc, libdl and libpthread alone, leaves no C++ runtime symbol
 undefined, asks for no symbol version above GLIBC_2.28 and initialises no object at run time, which would touch its memory in
 every process. Run by ctest: check_library.py LIBRARY EXPORTS_MAP
 """
@@ -24,17 +24,19 @@ def listed(path):
     """Also what has no version where others have: a line "# unversioned: NAME; …" of the map, which could not say it itself."""
     text = re.sub(r"# unversioned:(.*)", r"global: \1 local:", open(path, encoding="utf-8").read())
     text = re.sub(r"#.*", "", text)
-    return {name for part in text.split("global:")[1:] for name in re.findall(r"(\w+);", re.split(r"local:|}", part)[0])}
+    return {name for part in text.split("global:")[1:] for name in re.findall(r"(\w+\*?);", re.split(r"local:|}", part)[0])}
 
 
 def complaints(library, exports_map):
     wanted = listed(exports_map)
+    families = tuple(name.removesuffix("*") for name in wanted if name.endswith("*"))
     defined = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", library).splitlines()
                if line.split()[1] != "A"}  # not the names of versions
-    for name in sorted(defined - wanted):
+    for name in sorted(name for name in defined - wanted if not (families and name.startswith(families))):
         yield f"exports {name}, which exports.map does not list"
     for name in sorted(wanted - defined):
-        if not OPTIONAL.match(name):
+        exported = name.endswith("*") and any(other.startswith(name[:-1]) for other in defined)
+        if not exported and not OPTIONAL.match(name):
             yield f"does not export {name}, which exports.map lists"
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-dW", library)))
     for name in sorted(needed - ALLOWED_NEEDED):

@@ -16,8 +16,14 @@ using ::testing::UnorderedElementsAre;
 
 constexpr const char* kLibrary = "/opt/lib/sonde/libsonde_preload.so";
 constexpr const char* kNccl = "/opt/lib/sonde/libsonde_nccl.so";
+constexpr const char* kMpi = "/opt/lib/sonde/libsonde_mpi.so";
 constexpr const char* kSync = "/opt/lib/sonde/libsonde_sync.so";
 constexpr const char* kPython = "/opt/lib/sonde/python";
+
+constexpr Preload kNothing{false, core::kAllCompanions};
+constexpr Preload kRecorder{true, 0};
+constexpr Preload kWithNccl{true, core::companionBit(0)};
+constexpr Preload kWithAll{true, core::kAllCompanions};
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
@@ -36,6 +42,7 @@ class ExecEnvironment : public ::testing::Test {
         "SONDE_SESSION=/tmp/s",
         "SONDE_SOURCES=net,nvtx",
         std::string("SONDE_NCCL_LIBRARY=") + kNccl,
+        std::string("SONDE_MPI_LIBRARY=") + kMpi,
         std::string("NVTX_INJECTION64_PATH=") + kLibrary,
         std::string("CUDA_INJECTION64_PATH=") + kLibrary,
         "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
@@ -46,7 +53,7 @@ class ExecEnvironment : public ::testing::Test {
 
   // Also holds environmentBytes() to its word: the room ends in bytes that must stay as they are.
   static std::vector<std::string> build(std::vector<std::string> caller,
-                                        Preload preload = Preload::Recorder) {
+                                        Preload preload = kRecorder) {
     std::vector<char*> environment = pointers(caller);
     const std::size_t bytes = environmentBytes(environment.data());
     std::vector<std::max_align_t> room(bytes / sizeof(std::max_align_t) + 3);
@@ -67,6 +74,7 @@ TEST_F(ExecEnvironment, AnEmptyOneGetsAllThatTheRecorderGave) {
                                    "SONDE_SESSION=/tmp/s",
                                    "SONDE_SOURCES=net,nvtx",
                                    std::string("SONDE_NCCL_LIBRARY=") + kNccl,
+                                   std::string("SONDE_MPI_LIBRARY=") + kMpi,
                                    std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                                    std::string("CUDA_INJECTION64_PATH=") + kLibrary,
                                    "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
@@ -79,12 +87,13 @@ TEST_F(ExecEnvironment, ACompleteOneStaysAsItIs) {
                                              "SONDE_SESSION=/tmp/another",
                                              "SONDE_SOURCES=nvtx",
                                              "SONDE_NCCL_LIBRARY=/another.so",
+                                             "SONDE_MPI_LIBRARY=/another.so",
                                              std::string("PYTHONPATH=/a:") + kPython,
                                              "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN",
                                              std::string("NVTX_INJECTION64_PATH=") + kLibrary,
                                              std::string("CUDA_INJECTION64_PATH=") + kLibrary};
   std::vector<std::string> copy = complete;
-  EXPECT_TRUE(isComplete(pointers(copy).data(), Preload::Recorder));
+  EXPECT_TRUE(isComplete(pointers(copy).data(), kRecorder));
   EXPECT_EQ(build(complete), complete);
 }
 
@@ -96,6 +105,7 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
                      "NCCL_PROFILER_PLUGIN=inspector",
                      "SONDE_SESSION=/o",
                      "SONDE_NCCL_LIBRARY=",
+                     "SONDE_MPI_LIBRARY=",
                      "SONDE_SOURCES="}),
               ElementsAre(std::string("LD_PRELOAD=") + kLibrary + ":/x.so",
                           std::string("PYTHONPATH=") + kPython + ":/a:/b",
@@ -106,45 +116,45 @@ TEST_F(ExecEnvironment, TheUsersOwnValuesStandBehind) {
                           "NCCL_PROFILER_PLUGIN=inspector",
                           "SONDE_SESSION=/o",
                           "SONDE_NCCL_LIBRARY=",
+                          "SONDE_MPI_LIBRARY=",
                           "SONDE_SOURCES="));
 }
 
 TEST_F(ExecEnvironment, IsTakenOutOfWhatWouldNotBearIt) {
-  EXPECT_THAT(build({std::string("LD_PRELOAD=") + kLibrary}, Preload::None),
+  EXPECT_THAT(build({std::string("LD_PRELOAD=") + kLibrary}, kNothing),
               ::testing::Not(::testing::Contains(::testing::StartsWith("LD_PRELOAD"))));
-  EXPECT_THAT(build({std::string("LD_PRELOAD=/x.so:") + kLibrary + " /y.so"}, Preload::None),
+  EXPECT_THAT(build({std::string("LD_PRELOAD=/x.so:") + kLibrary + " /y.so"}, kNothing),
               ::testing::Contains("LD_PRELOAD=/x.so:/y.so"));
-  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, Preload::None), ::testing::Contains("LD_PRELOAD=/x.so"));
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, kNothing), ::testing::Contains("LD_PRELOAD=/x.so"));
 }
 
 TEST_F(ExecEnvironment, TheLibraryBeforeNcclGoesOnlyWhereNcclIsCalled) {
   const std::string recorder = std::string("LD_PRELOAD=") + kLibrary;
   const std::string both = recorder + ":" + kNccl;
   using ::testing::Contains;
-  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, Preload::RecorderAndNccl), Contains(both + ":/x.so"));
-  EXPECT_THAT(build({recorder + ":/x.so"}, Preload::RecorderAndNccl), Contains(both + ":/x.so"));
-  EXPECT_THAT(build({both + ":/x.so"}, Preload::Recorder), Contains(recorder + ":/x.so"));
-  EXPECT_THAT(build({both + ":/x.so"}, Preload::None), Contains("LD_PRELOAD=/x.so"));
-  std::vector<std::string> complete = build({}, Preload::RecorderAndNccl);
-  EXPECT_TRUE(isComplete(pointers(complete).data(), Preload::RecorderAndNccl));
-  EXPECT_FALSE(isComplete(pointers(complete).data(), Preload::Recorder));
-  EXPECT_FALSE(isComplete(pointers(complete).data(), Preload::None));
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, kWithNccl), Contains(both + ":/x.so"));
+  EXPECT_THAT(build({recorder + ":/x.so"}, kWithNccl), Contains(both + ":/x.so"));
+  EXPECT_THAT(build({both + ":/x.so"}, kRecorder), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({both + ":/x.so"}, kWithAll), Contains(both + ":" + kMpi + ":/x.so"));
+  EXPECT_THAT(build({both + ":/x.so"}, kNothing), Contains("LD_PRELOAD=/x.so"));
+  std::vector<std::string> complete = build({}, kWithNccl);
+  EXPECT_TRUE(isComplete(pointers(complete).data(), kWithNccl));
+  EXPECT_FALSE(isComplete(pointers(complete).data(), kRecorder));
+  EXPECT_FALSE(isComplete(pointers(complete).data(), kNothing));
 }
 
 TEST_F(ExecEnvironment, TheLibraryBeforeLocksGoesAlongWhereItIsAskedFor) {
   using ::testing::Contains;
-  const std::string all = std::string("LD_PRELOAD=") + kLibrary + ":" + kNccl + ":" + kSync;
+  const Preload everywhere{true, core::companionBit(2)};
   const std::string recorder = std::string("LD_PRELOAD=") + kLibrary + ":" + kSync;
   std::vector<std::string> asked = {"SONDE_SESSION=/tmp/s",
                                     std::string("SONDE_SYNC_LIBRARY=") + kSync};
   rememberEnvironment(pointers(asked).data(), kLibrary);
-  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}), Contains(recorder + ":/x.so"));
-  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, Preload::RecorderAndNccl), Contains(all + ":/x.so"));
-  EXPECT_THAT(build({all + ":/x.so"}), Contains(recorder + ":/x.so"));
-  EXPECT_THAT(build({recorder + ":/x.so"}, Preload::None), Contains("LD_PRELOAD=/x.so"));
-  std::vector<std::string> complete = build({});
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, everywhere), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({recorder + ":/x.so"}, kNothing), Contains("LD_PRELOAD=/x.so"));
+  std::vector<std::string> complete = build({}, everywhere);
   EXPECT_THAT(complete, Contains(asked.back()));
-  EXPECT_TRUE(isComplete(pointers(complete).data(), Preload::Recorder));
+  EXPECT_TRUE(isComplete(pointers(complete).data(), everywhere));
   asked.back() = "SONDE_SYNC_LIBRARY=";
   rememberEnvironment(pointers(asked).data(), kLibrary);
 }
@@ -159,7 +169,7 @@ TEST_F(ExecEnvironment, AVariableGivenTwiceIsNoTrap) {
                    "=",
                    ""})
                 .size(),
-            13U);
+            14U);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "session/environment.h"
 
+#include "session/sources.h"
+
 #include "session/job_identity.h"
 #include "session/library_search.h"
 
@@ -13,10 +15,8 @@
 namespace sonde::session {
 namespace {
 
-const Installation kInstalled{"/s/lib/sonde/libsonde_preload.so",
-                              "/s/lib/sonde/libsonde_nccl.so",
-                              "/s/lib/sonde/libsonde_sync.so",
-                              "/s/lib/sonde/python"};
+const Installation kInstalled{"/s/lib/sonde/libsonde_preload.so", "/s/lib/sonde/python"};
+const std::string kNccl = "/s/lib/sonde/libsonde_nccl.so";
 
 std::string value(const std::vector<std::string>& environment, const std::string& name) {
   EXPECT_LE(std::count_if(environment.begin(),
@@ -61,16 +61,15 @@ TEST(Environment, KeepsWhatTheUserHadBehindItsOwn) {
 
 TEST(Environment, BringsTheLibraryBeforeNcclIntoAProgramThatMayCallIt) {
   InjectionRequest request{"/tmp/spool", {}};
-  request.nccl = true;
+  request.companions = core::companionBit(0);
   const std::vector<std::string> base = {"LD_PRELOAD=/j.so", "SONDE_NCCL_LIBRARY=/old"};
   auto environment = injectedEnvironment(base, kInstalled, request);
   EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j.so");
-  EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), kInstalled.nccl);
-  request.callsNccl = true;
+  EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), kNccl);
+  request.called = core::kAllCompanions;
   environment = injectedEnvironment(base, kInstalled, request);
-  EXPECT_EQ(value(environment, "LD_PRELOAD"),
-            kInstalled.preload.string() + ":" + kInstalled.nccl.string() + ":/j.so");
-  request.nccl = false;
+  EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":" + kNccl + ":/j.so");
+  request.companions = 0;
   environment = injectedEnvironment(base, kInstalled, request);
   EXPECT_EQ(value(environment, "LD_PRELOAD"), kInstalled.preload.string() + ":/j.so");
   EXPECT_EQ(value(environment, "SONDE_NCCL_LIBRARY"), "(unset)");
@@ -81,12 +80,13 @@ TEST(Environment, BringsTheLibraryBeforeLocksWhereWhoWakesWhomIsAskedFor) {
   EXPECT_EQ(value(injectedEnvironment({"SONDE_SYNC_LIBRARY=/old"}, kInstalled, request),
                   "SONDE_SYNC_LIBRARY"),
             "(unset)");
-  request.sync = request.nccl = request.callsNccl = true;
+  request.companions = companionsOf(1U << static_cast<unsigned>(wire::Probe::Sync) |
+                                    1U << static_cast<unsigned>(wire::Probe::Nccl));
+  request.called = core::kAllCompanions;
   const auto environment = injectedEnvironment({}, kInstalled, request);
-  EXPECT_EQ(value(environment, "SONDE_SYNC_LIBRARY"), kInstalled.sync);
+  EXPECT_EQ(value(environment, "SONDE_SYNC_LIBRARY"), "/s/lib/sonde/libsonde_sync.so");
   EXPECT_EQ(value(environment, "LD_PRELOAD"),
-            kInstalled.preload.string() + ":" + kInstalled.nccl.string() + ":" +
-                kInstalled.sync.string());
+            kInstalled.preload.string() + ":" + kNccl + ":/s/lib/sonde/libsonde_sync.so");
 }
 
 std::string otherPlugin(const std::string& named) {

@@ -23,10 +23,9 @@ TEST(Sources, AMinusTakesAwayFromTheDefault) {
 }
 
 TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
-  const auto mask = parseSources("net,python,mpi");
+  const auto mask = parseSources("net,stack,python");
   ASSERT_TRUE(mask);
   EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
-  EXPECT_EQ(defaultSources() & bit(wire::Probe::Mpi), 0U);
 }
 
 TEST(Sources, TheCostlyOnesAreOffByDefault) {
@@ -40,6 +39,7 @@ TEST(Sources, TheCostlyOnesAreOffByDefault) {
                            wire::Probe::Torch,
                            wire::Probe::Gloo,
                            wire::Probe::Net,
+                           wire::Probe::Mpi,
                            wire::Probe::Nvtx,
                            wire::Probe::Cuda,
                            wire::Probe::Nccl,
@@ -53,8 +53,8 @@ TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
 }
 
 TEST(Sources, NamesThoseThatThisVersionCannotRecord) {
-  EXPECT_THAT(missingSources("mpi,net,-nccl,system"), ::testing::ElementsAre("mpi"));
-  EXPECT_THAT(missingSources("-net,-mpi"), ::testing::IsEmpty());
+  EXPECT_THAT(missingSources("stack,net,-nccl,system"), ::testing::ElementsAre("stack"));
+  EXPECT_THAT(missingSources("-net,-stack"), ::testing::IsEmpty());
 }
 
 TEST(Sources, NamesTheOneItDoesNotKnow) {

@@ -110,9 +110,36 @@ std::vector<Query> documentedQueries() {
 
 class SchemaDocument : public TemporaryFolder {
  protected:
+  // One of MPI's, from the first process to the second.
+  static void addMessage(TraceWriter& writer) {
+    ASSERT_TRUE(writer.begin());
+    const auto channel = [&](std::int64_t process, const char* local, const char* remote) {
+      return *writer.add(model::Channel{.processId = model::ProcessId{process},
+                                        .kind = model::ChannelKind::Mpi,
+                                        .local = local,
+                                        .remote = remote});
+    };
+    const model::ChannelId ends[] = {channel(1, "mpi:k/0/1", "mpi:k/1/0"),
+                                     channel(2, "mpi:k/1/0", "mpi:k/0/1")};
+    ASSERT_TRUE(writer.database().exec(
+        "UPDATE channel SET peer_channel_id = " + std::to_string(ends[0].value + ends[1].value) +
+        " - id WHERE kind = 'mpi'"));
+    for (const auto direction : {model::Direction::Send, model::Direction::Receive})
+      ASSERT_TRUE(writer.add(
+          model::Transfer{.channelId = ends[direction == model::Direction::Receive ? 1 : 0],
+                          .threadId = model::ThreadId{1},
+                          .direction = direction,
+                          .bytes = 8,
+                          .startNs = 5,
+                          .durNs = 1,
+                          .tag = 3}));
+    ASSERT_TRUE(writer.commit());
+  }
+
   Database sample() {
     auto writer = TraceWriter::open(*createTrace(file("a.part")));
     EXPECT_TRUE(writeSample(*writer, 10));
+    addMessage(*writer);
     EXPECT_TRUE(finalise(*TraceWriter::release(std::move(*writer))));
     return *openTrace(file("a.part"));
   }

@@ -31,7 +31,7 @@ using Connection = std::tuple<std::int64_t, std::string, std::string, std::strin
 using Connections = std::map<Connection, std::vector<Endpoint>>;
 
 bool staysOnHost(std::string_view kind, std::string_view address) {
-  if (kind == "nccl")
+  if (kind == "nccl" || kind == "mpi")
     return false;
   return kind != "tcp" || address.substr(0, 4) == "127." || address.substr(0, 5) == "[::1]";
 }
@@ -48,7 +48,8 @@ Result<Connections> readEndpoints(const store::Database& trace) {
           " sum(CASE direction WHEN 'receive' THEN bytes ELSE 0 END) AS received,"
           " min(start_ns) AS begin_ns, max(start_ns + coalesce(dur_ns, 0)) AS end_ns"
           " FROM transfer GROUP BY channel_id) x ON x.channel_id = c.id"
-          " WHERE c.kind IN ('tcp', 'unix', 'pipe', 'nccl') AND c.local <> '' AND c.remote <> '' "
+          " WHERE c.kind IN ('tcp', 'unix', 'pipe', 'nccl', 'mpi') AND c.local <> '' AND c.remote "
+          "<> '' "
           "ORDER BY "
           "c.id"));
   Connections connections;
@@ -167,8 +168,12 @@ Result<void> matchChannels(store::Database& trace) {
   for (const auto& [connection, ends] : connections) {
     const auto& [host, kind, local, remote] = connection;
     const auto others = connections.find({host, kind, remote, local});
+    const bool unique = kind == "tcp" || kind == "nccl" || kind == "mpi";
     if (others != connections.end() && local < remote)
-      (kind == "tcp" || kind == "nccl" ? pairUses : pairHolders)(ends, others->second, peers);
+      (unique ? pairUses : pairHolders)(ends, others->second, peers);
+    if (kind == "mpi" && local == remote)  // a rank's messages to itself
+      for (const Endpoint& end : ends)
+        peers[end.id] = end.id;
   }
   SONDE_TRY_ASSIGN(Statement update,
                    trace.prepare("UPDATE channel SET peer_channel_id = ?2 WHERE id = ?1"));

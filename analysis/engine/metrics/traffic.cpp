@@ -1,5 +1,6 @@
 #include "analysis/engine/metrics/traffic.h"
 
+#include "analysis/engine/metrics/messages.h"
 #include "analysis/engine/metrics/stream_comparison.h"
 #include "analysis/store/statement.h"
 
@@ -28,10 +29,10 @@ constexpr char kEnds[] =
     "end_id"
     " FROM channel c JOIN process p ON p.id = c.process_id) ";
 
-// A connection has two ends; `tie` has a row for each of them.
+// A connection of bytes has two ends; `tie` has a row for each of them.
 constexpr char kPairs[] =
     ", pair(a, b) AS (SELECT DISTINCT MIN(a.end_id, b.end_id), MAX(a.end_id, b.end_id)"
-    " FROM stream_end a JOIN stream_end b ON b.id = a.peer_channel_id),"
+    " FROM stream_end a JOIN stream_end b ON b.id = a.peer_channel_id WHERE a.kind <> 'mpi'),"
     " tie(a, b, end_id) AS (SELECT a, b, a FROM pair UNION ALL SELECT a, b, b FROM pair) ";
 
 struct ChannelTraffic {
@@ -199,6 +200,7 @@ Result<Conservation> conservationOf(const store::Database& trace) {
                     " CROSS JOIN tie t ON t.end_id = e.end_id ORDER BY t.a, t.b, x.offset"));
   std::pair<std::int64_t, std::int64_t> ends;
   std::optional<Connection> connection;
+  SONDE_TRY(addMessages(trace, cut != 0, sum));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     const std::pair next{row ? rows.integer(0) : 0, row ? rows.integer(1) : 0};

@@ -45,16 +45,16 @@ bool isOurPlugin(const char* item, std::size_t length) {
   return length == 13 && memcmp(item, "STATIC_PLUGIN", length) == 0;
 }
 
-// The first four of the variables.
+// The first of the variables; those that name companions begin at kCompanion, in their order.
 constexpr std::size_t kPreload = 0;
 constexpr std::size_t kSession = 1;
-constexpr std::size_t kNcclLibrary = 2;
-constexpr std::size_t kSyncLibrary = 3;
+constexpr std::size_t kCompanion = 2;
 Variable gVariables[] = {
     {"LD_PRELOAD", Join::List, isOurLibrary, nullptr, {}},
     {"SONDE_SESSION", Join::IfMissing, nullptr, nullptr, {}},
-    {"SONDE_NCCL_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
-    {"SONDE_SYNC_LIBRARY", Join::IfMissing, nullptr, nullptr, {}},
+    {core::kCompanions[0].variable, Join::IfMissing, nullptr, nullptr, {}},
+    {core::kCompanions[1].variable, Join::IfMissing, nullptr, nullptr, {}},
+    {core::kCompanions[2].variable, Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_COUNTERS", Join::IfMissing, nullptr, nullptr, {}},
@@ -69,27 +69,23 @@ Variable gVariables[] = {
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
 constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
 
-bool gHasNccl = false;  // this process preloads that library, too
+static_assert(core::kCompanionCount == 3);
 
-const char* ncclLibrary() noexcept {
-  return gVariables[kNcclLibrary].value;
+core::CompanionSet gOwnCompanions = 0;  // that this process preloads, too
+
+const char* libraryOf(std::size_t companion) noexcept {
+  return gVariables[kCompanion + companion].value;
 }
 
-bool isNcclLibrary(const char* item, std::size_t length) noexcept {
-  return length > 0 && isText(item, length, ncclLibrary());
-}
-
-// Goes along with the recorder wherever the run asks for `sync`.
-const char* syncLibrary() noexcept {
-  return gVariables[kSyncLibrary].value;
-}
-
-bool isSyncLibrary(const char* item, std::size_t length) noexcept {
-  return length > 0 && isText(item, length, syncLibrary());
+core::CompanionSet companionsNamed(const char* item, std::size_t length) noexcept {
+  core::CompanionSet set = 0;
+  for (std::size_t at = 0; at < core::kCompanionCount; ++at)
+    set |= length > 0 && isText(item, length, libraryOf(at)) ? core::companionBit(at) : 0;
+  return set;
 }
 
 bool isAnyOfOurs(const char* item, std::size_t length) noexcept {
-  return isOurLibrary(item, length) || isNcclLibrary(item, length) || isSyncLibrary(item, length);
+  return isOurLibrary(item, length) || companionsNamed(item, length) != 0;
 }
 
 // The value of an entry "name=value", or nullptr when it is another variable's.
@@ -142,19 +138,26 @@ class Writer {
   char* at_;
 };
 
-bool wantsNccl(Preload preload) noexcept {
-  return preload == Preload::RecorderAndNccl && ncclLibrary()[0] != '\0';
+bool wants(const Preload& preload, std::size_t companion) noexcept {
+  return preload.recorder && (preload.companions & core::companionBit(companion)) != 0 &&
+         libraryOf(companion)[0] != '\0';
 }
 
-bool wantsSync(Preload preload) noexcept {
-  return preload != Preload::None && syncLibrary()[0] != '\0';
+core::CompanionSet companionsIn(const char* list) noexcept {
+  core::CompanionSet set = 0;
+  anyItem(list, [&](const char* item, std::size_t length) {
+    set |= companionsNamed(item, length);
+    return false;
+  });
+  return set;
 }
 
-bool preloads(const char* existing, Preload preload) noexcept {
+bool preloads(const char* existing, const Preload& preload) noexcept {
   const char* list = existing == nullptr ? "" : existing;
-  return anyItem(list, isOurLibrary) == (preload != Preload::None) &&
-         anyItem(list, isNcclLibrary) == wantsNccl(preload) &&
-         anyItem(list, isSyncLibrary) == wantsSync(preload);
+  core::CompanionSet wanted = 0;
+  for (std::size_t at = 0; at < core::kCompanionCount; ++at)
+    wanted |= wants(preload, at) ? core::companionBit(at) : 0;
+  return anyItem(list, isOurLibrary) == preload.recorder && companionsIn(list) == wanted;
 }
 
 // Whether an existing value needs no change.
@@ -208,15 +211,15 @@ void writeMerged(Output& out, const Variable& variable, const char* existing) no
 void writePreload(Output& out, const char* existing) noexcept {
   Writer writer(out.text);
   const char* list = existing == nullptr ? "" : existing;
-  if (out.preload == Preload::None) {
+  if (!out.preload.recorder) {
     if (!writeOthers(writer, "LD_PRELOAD=", list))
       return;
   } else {
     writer.text("LD_PRELOAD=").text(gVariables[kPreload].value);
-    if (wantsNccl(out.preload))
-      writer.text(":").text(ncclLibrary());
-    if (wantsSync(out.preload))
-      writer.text(":").text(syncLibrary());
+    for (std::size_t at = 0; at < core::kCompanionCount; ++at) {
+      if (wants(out.preload, at))
+        writer.text(":").text(libraryOf(at));
+    }
     writeOthers(writer, ":", list);
   }
   *out.next++ = out.text;
@@ -274,11 +277,11 @@ void rememberEnvironment(char* const* environment, const char* library) noexcept
   for (Variable& variable : gVariables)
     remember(variable, find(environment, variable.name));
   const char* preload = find(environment, gVariables[kPreload].name);
-  gHasNccl = preload != nullptr && anyItem(preload, isNcclLibrary);
+  gOwnCompanions = preload == nullptr ? core::CompanionSet{0} : companionsIn(preload);
 }
 
 Preload ownPreload() noexcept {
-  return gHasNccl ? Preload::RecorderAndNccl : Preload::Recorder;
+  return {true, gOwnCompanions};
 }
 
 bool carriesEnvironment() noexcept {
@@ -306,8 +309,9 @@ std::size_t environmentBytes(char* const* environment) noexcept {
   std::size_t entries = 0;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry)
     ++entries;
-  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*) + strlen(ncclLibrary()) + 1 +
-                      strlen(syncLibrary()) + 1;
+  std::size_t bytes = (entries + kMostAdded + 1) * sizeof(char*);
+  for (std::size_t at = 0; at < core::kCompanionCount; ++at)
+    bytes += strlen(libraryOf(at)) + 1;
   for (const Variable& variable : gVariables) {
     const char* existing = find(environment, variable.name);
     const std::size_t length = existing == nullptr ? 0 : strlen(existing);

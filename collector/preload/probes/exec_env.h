@@ -4,6 +4,8 @@
 // allocated. After rememberEnvironment() any thread; keeps errno.
 #pragma once
 
+#include "collector/core/companions.h"
+
 #include <cstddef>
 
 namespace sonde::preload {
@@ -19,8 +21,12 @@ const char* preloadedLibrary() noexcept;
 // The session folder that a program will find in `environment` once that is complete.
 const char* sessionFolder(char* const* environment) noexcept;
 
-// Which of Sonde's libraries a new program is to preload. `None`: it would not bear them.
-enum class Preload { None, Recorder, RecorderAndNccl };
+// Which of Sonde's libraries a new program is to preload. One that would not bear the recorder gets
+// none.
+struct Preload {
+  bool recorder;
+  core::CompanionSet companions;  // as far as this process was told where they are
+};
 
 // As this process does itself.
 Preload ownPreload() noexcept;

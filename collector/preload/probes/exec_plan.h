@@ -32,9 +32,7 @@ void recordExec(const char* path, const ExecTarget& target) noexcept;
 std::size_t environmentStackBytes() noexcept;
 
 inline Preload preloadFor(const ExecTarget& target) noexcept {
-  return target.mustStrip   ? Preload::None
-         : target.callsNccl ? Preload::RecorderAndNccl
-                            : Preload::Recorder;
+  return {!target.mustStrip, target.companions};
 }
 
 // Returns call(environment) with the environment that the new program is to get: the caller's own

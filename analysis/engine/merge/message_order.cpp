@@ -1,0 +1,107 @@
+#include "analysis/engine/merge/message_order.h"
+
+#include "analysis/store/statement.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+namespace sonde::engine::merge {
+namespace {
+
+using store::Statement;
+
+struct Message {
+  std::int64_t id;
+  std::int64_t offset;
+  std::int64_t startNs;
+  std::int64_t endNs;
+  std::int64_t threadId;
+  bool anySource;
+  bool exact;
+};
+
+// Messages of one way and tag of a channel, by their begin, each of which overlaps one before it.
+using Cluster = std::vector<Message>;
+
+bool hasSeveralThreads(const Cluster& cluster) {
+  return std::any_of(cluster.begin(), cluster.end(), [&](const Message& message) {
+    return message.threadId != cluster.front().threadId;
+  });
+}
+
+bool hasAnySource(const Cluster& cluster) {
+  return std::any_of(
+      cluster.begin(), cluster.end(), [](const Message& message) { return message.anySource; });
+}
+
+// `complete`: no message of the process was lost.
+Result<void> settle(const Cluster& cluster, bool complete, Statement& update) {
+  const bool several = hasSeveralThreads(cluster);
+  if (cluster.size() < 2 || (!several && !hasAnySource(cluster)))
+    return {};
+  std::vector<std::int64_t> offsets;
+  offsets.reserve(cluster.size());
+  for (const Message& message : cluster)
+    offsets.push_back(message.offset);
+  std::sort(offsets.begin(), offsets.end());
+  for (std::size_t at = 0; at < cluster.size(); ++at) {
+    const bool exact = cluster[at].exact && complete && !several;
+    if (offsets[at] != cluster[at].offset || exact != cluster[at].exact)
+      SONDE_TRY(update.bindAll(cluster[at].id, offsets[at], exact).run());
+  }
+  return {};
+}
+
+// Channels of which an order has to be settled, each way and tag for itself, by time.
+constexpr char kRows[] =
+    "WITH unsettled AS (SELECT x.channel_id, x.direction FROM transfer x JOIN channel c ON c.id = "
+    "x.channel_id WHERE c.kind = 'mpi' GROUP BY 1, 2 HAVING max(x.any_source) = 1 OR "
+    "min(x.thread_id) <> max(x.thread_id)),"
+    " lossy AS (SELECT DISTINCT process_id FROM loss WHERE probe = 'mpi' AND kind = 'message')"
+    " SELECT x.channel_id, x.direction = 'send', x.tag, x.id, x.offset, x.start_ns,"
+    " x.start_ns + coalesce(x.dur_ns, 0), x.thread_id, x.any_source, x.exact,"
+    " c.process_id NOT IN (SELECT process_id FROM lossy)"
+    " FROM unsettled u JOIN transfer x ON x.channel_id = u.channel_id AND x.direction = u.direction"
+    " JOIN channel c ON c.id = x.channel_id"
+    " ORDER BY x.channel_id, x.direction, x.tag, x.start_ns, x.id";
+
+}  // namespace
+
+Result<void> orderMessages(store::Database& trace) {
+  SONDE_TRY_ASSIGN(const std::int64_t any,
+                   trace.queryInteger("SELECT count(*) FROM channel WHERE kind = 'mpi'"));
+  if (any == 0)
+    return {};
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kRows));
+  SONDE_TRY_ASSIGN(Statement update,
+                   trace.prepare("UPDATE transfer SET offset = ?2, exact = ?3 WHERE id = ?1"));
+  Cluster cluster;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t> group;
+  bool complete = true;
+  std::int64_t untilNs = 0;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    const std::tuple next{
+        row ? rows.integer(0) : 0, row ? rows.integer(1) : 0, row ? rows.integer(2) : 0};
+    if (!row || next != group || rows.integer(5) >= untilNs) {
+      SONDE_TRY(settle(cluster, complete, update));
+      cluster.clear();
+    }
+    if (!row)
+      return {};
+    group = next;
+    complete = rows.integer(10) != 0;
+    untilNs = cluster.empty() ? rows.integer(6) : std::max(untilNs, rows.integer(6));
+    cluster.push_back({rows.integer(3),
+                       rows.integer(4),
+                       rows.integer(5),
+                       rows.integer(6),
+                       rows.integer(7),
+                       rows.integer(8) != 0,
+                       rows.integer(9) != 0});
+  }
+}
+
+}  // namespace sonde::engine::merge

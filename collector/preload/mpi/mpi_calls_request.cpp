@@ -1,0 +1,264 @@
+// Messages that a request stands for: how they are started.
+#include "collector/preload/mpi/mpi_messages.h"
+#include "collector/preload/mpi/mpi_wrapper.h"
+
+namespace sonde::preload::mpi {
+namespace {
+
+Handle requestAt(Word place) noexcept {
+  return gSession.abi->handleAt(place, 0);
+}
+
+void recordPost(Name& name, std::uint64_t begin, std::uint64_t end) noexcept {
+  gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
+}
+
+// Keeps what the program will wait for. What was done at once has ended already.
+void keep(Word place, Request& request, std::uint64_t end) noexcept {
+  const Handle handle = requestAt(place);
+  if (gSession.abi->isShared(handle)) {
+    if (request.kind == RequestKind::Send)
+      finish(request, nullptr, end);
+    else
+      giveUp(request);
+  } else if (!addRequest(handle, request)) {
+    gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Definitions, 1);
+  }
+}
+
+// `begins`: else MPI_Start will.
+template <typename Count, bool begins, typename Real>
+int postedSend(Real real,
+               Name& name,
+               Word buffer,
+               Word count,
+               Word type,
+               Word peer,
+               Word tag,
+               Word communicator,
+               Word place) {
+  const std::uint64_t begin = now();
+  const int result = real(buffer, count, type, peer, tag, communicator, place);
+  const std::uint64_t end = now();
+  recordPost(name, begin, end);
+  Request request{};
+  request.begin = begin;
+  request.persistent = !begins;
+  if (result != kSuccess ||
+      !postSend(request, {communicator, peer, tag}, bytesOf(elements<Count>(count, type))))
+    return result;
+  if (begins)
+    start(request);
+  keep(place, request, end);
+  return result;
+}
+
+template <typename Count, typename Real>
+int startSend(
+    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
+  return postedSend<Count, true>(real, name, b, n, type, peer, tag, c, r);
+}
+template <typename Count, typename Real>
+int prepareSend(
+    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
+  return postedSend<Count, false>(real, name, b, n, type, peer, tag, c, r);
+}
+
+template <bool begins, typename Real>
+int postedReceive(Real real,
+                  Name& name,
+                  Word buffer,
+                  Word count,
+                  Word type,
+                  Word peer,
+                  Word tag,
+                  Word communicator,
+                  Word place) {
+  const std::uint64_t begin = now();
+  const int result = real(buffer, count, type, peer, tag, communicator, place);
+  const std::uint64_t end = now();
+  recordPost(name, begin, end);
+  Request request{};
+  request.begin = begin;
+  request.persistent = !begins;
+  if (result != kSuccess || !postReceive(request, {communicator, peer, tag}))
+    return result;
+  if (begins)
+    start(request);
+  keep(place, request, end);
+  return result;
+}
+
+template <typename Count, typename Real>
+int startReceive(
+    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
+  return postedReceive<true>(real, name, b, n, type, peer, tag, c, r);
+}
+template <typename Count, typename Real>
+int prepareReceive(
+    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
+  return postedReceive<false>(real, name, b, n, type, peer, tag, c, r);
+}
+
+// A persistent request begins again.
+void startAgain(Handle handle, std::uint64_t begin, std::uint64_t end) noexcept {
+  Request* const request = findRequest(handle);
+  if (request == nullptr)
+    return;
+  request->begin = begin;
+  start(*request);
+  if (request->kind == RequestKind::Collective)
+    startCollective(*request, {begin, end});
+}
+
+// The handle stays the same.
+template <typename Real>
+int startOne(Real real, Name& name, Word place) {
+  const Handle handle = requestAt(place);
+  const std::uint64_t begin = now();
+  const int result = real(place);
+  const std::uint64_t end = now();
+  recordPost(name, begin, end);
+  if (result == kSuccess)
+    startAgain(handle, begin, end);
+  return result;
+}
+
+template <typename Real>
+int startAll(Real real, Name& name, Word count, Word places) {
+  const std::uint64_t begin = now();
+  const int result = real(count, places);
+  const std::uint64_t end = now();
+  recordPost(name, begin, end);
+  for (int at = 0; result == kSuccess && at < intOf(count); ++at)
+    startAgain(gSession.abi->handleAt(places, static_cast<std::size_t>(at)), begin, end);
+  return result;
+}
+
+// A message that a probe has matched: the number it has got, until it is received.
+template <typename Real>
+int matchedProbe(Real real,
+                 Name& name,
+                 Word peer,
+                 Word tag,
+                 Word communicator,
+                 Word flag,
+                 Word message,
+                 Word status) {
+  Status own;
+  const Word used = wantStatus(status, own);
+  const std::uint64_t begin = now();
+  const int result = real(peer, tag, communicator, flag, message, used);
+  const int* const found = reinterpret_cast<const int*>(flag);
+  if (result != kSuccess || (found != nullptr && *found == 0))
+    return result;
+  gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, now()});
+  keepMatched(
+      requestAt(message), {communicator, peer, tag}, reinterpret_cast<const void*>(used), begin);
+  return result;
+}
+
+template <typename Real>
+int improbe(Real real, Name& name, Word peer, Word tag, Word comm, Word flag, Word m, Word status) {
+  return matchedProbe(real, name, peer, tag, comm, flag, m, status);
+}
+
+template <typename Real>
+int mprobe(Real real, Name& name, Word peer, Word tag, Word comm, Word message, Word status) {
+  const auto call = [&](Word p, Word t, Word c, Word, Word m, Word s) {
+    return real(p, t, c, m, s);
+  };
+  return matchedProbe(call, name, peer, tag, comm, 0, message, status);
+}
+
+template <typename Count, typename Real>
+int matchedReceive(
+    Real real, Name& name, Word buffer, Word count, Word type, Word message, Word status) {
+  const Handle handle = requestAt(message);
+  Status own;
+  const Word used = wantStatus(status, own);
+  const std::uint64_t begin = now();
+  const int result = real(buffer, count, type, message, used);
+  const std::uint64_t end = now();
+  gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
+  Request request{};
+  if (!takeMatched(handle, request) || result != kSuccess)
+    return result;
+  finish(request, reinterpret_cast<const void*>(used), end);
+  return result;
+}
+
+template <typename Count, typename Real>
+int startMatchedReceive(
+    Real real, Name& name, Word buffer, Word count, Word type, Word message, Word place) {
+  const Handle handle = requestAt(message);
+  const std::uint64_t begin = now();
+  const int result = real(buffer, count, type, message, place);
+  const std::uint64_t end = now();
+  recordPost(name, begin, end);
+  Request request{};
+  if (!takeMatched(handle, request) || result != kSuccess)
+    return result;
+  request.started = true;
+  keep(place, request, end);
+  return result;
+}
+
+template <typename Real>
+int probe(Real real, Name& name, Word peer, Word tag, Word communicator, Word status) {
+  const std::uint64_t begin = now();
+  const int result = real(peer, tag, communicator, status);
+  gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, now()});
+  return result;
+}
+
+}  // namespace
+}  // namespace sonde::preload::mpi
+
+namespace mpi = sonde::preload::mpi;
+using mpi::Word;
+
+#define SONDE_MPI_POST(name, handler)                                                        \
+  SONDE_MPI_COUNTED(                                                                         \
+      name,                                                                                  \
+      SONDE_MPI_WORDS(                                                                       \
+          Word buffer, Word count, Word type, Word peer, Word tag, Word comm, Word request), \
+      SONDE_MPI_WORDS(buffer, count, type, peer, tag, comm, request),                        \
+      handler)
+SONDE_MPI_POST(Isend, mpi::startSend)
+SONDE_MPI_POST(Ibsend, mpi::startSend)
+SONDE_MPI_POST(Irsend, mpi::startSend)
+SONDE_MPI_POST(Issend, mpi::startSend)
+SONDE_MPI_POST(Send_init, mpi::prepareSend)
+SONDE_MPI_POST(Bsend_init, mpi::prepareSend)
+SONDE_MPI_POST(Rsend_init, mpi::prepareSend)
+SONDE_MPI_POST(Ssend_init, mpi::prepareSend)
+SONDE_MPI_POST(Irecv, mpi::startReceive)
+SONDE_MPI_POST(Recv_init, mpi::prepareReceive)
+
+SONDE_MPI(Start, SONDE_MPI_WORDS(Word request), SONDE_MPI_WORDS(request), mpi::startOne)
+SONDE_MPI(Startall,
+          SONDE_MPI_WORDS(Word count, Word requests),
+          SONDE_MPI_WORDS(count, requests),
+          mpi::startAll)
+
+SONDE_MPI(Probe,
+          SONDE_MPI_WORDS(Word peer, Word tag, Word comm, Word status),
+          SONDE_MPI_WORDS(peer, tag, comm, status),
+          mpi::probe)
+SONDE_MPI(Mprobe,
+          SONDE_MPI_WORDS(Word peer, Word tag, Word comm, Word message, Word status),
+          SONDE_MPI_WORDS(peer, tag, comm, message, status),
+          mpi::mprobe)
+SONDE_MPI(Improbe,
+          SONDE_MPI_WORDS(Word peer, Word tag, Word comm, Word flag, Word message, Word status),
+          SONDE_MPI_WORDS(peer, tag, comm, flag, message, status),
+          mpi::improbe)
+SONDE_MPI_COUNTED(Mrecv,
+                  SONDE_MPI_WORDS(Word buffer, Word count, Word type, Word message, Word status),
+                  SONDE_MPI_WORDS(buffer, count, type, message, status),
+                  mpi::matchedReceive)
+SONDE_MPI_COUNTED(Imrecv,
+                  SONDE_MPI_WORDS(Word buffer, Word count, Word type, Word message, Word request),
+                  SONDE_MPI_WORDS(buffer, count, type, message, request),
+                  mpi::startMatchedReceive)

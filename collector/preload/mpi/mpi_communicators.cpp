@@ -1,0 +1,214 @@
+#include "collector/preload/mpi/mpi_communicators.h"
+
+#include "collector/preload/mpi/mpi_group.h"
+#include "collector/preload/mpi/mpi_library.h"
+#include "collector/preload/mpi/mpi_memory.h"
+#include "collector/preload/mpi/mpi_text.h"
+#include "collector/wire/definitions.h"
+
+#include <cstring>
+
+namespace sonde::preload::mpi {
+namespace {
+
+constexpr std::uint32_t kCommunicators = 4096;  // at a time; a power of two
+constexpr std::uint32_t kProbes = 64;
+constexpr Handle kTaken = ~Handle{0};  // somebody is filling it in
+
+constinit Communicator gPool[kCommunicators];
+constinit std::atomic<Communicator*> gLast{nullptr};  // that was asked for
+
+// How many communicators of the same members there were.
+struct SameMembers {
+  std::atomic<std::uint64_t> hash;  // 0: free
+  std::atomic<std::uint32_t> count;
+};
+constexpr std::uint32_t kGroups = 8192;
+constinit SameMembers gGroups[kGroups];
+
+// The counts of further tags, by communicator, peer, way and tag.
+struct MoreTags {
+  std::atomic<std::uint64_t> key;  // 0: free
+  MessageCount count;
+};
+constexpr std::uint32_t kTags = 65536;
+constinit MoreTags gTags[kTags];
+constexpr int kTagBits = 31;
+constexpr int kPeerBits = 20;
+
+std::uint32_t spread(std::uint64_t value) noexcept {
+  return static_cast<std::uint32_t>(value * 0x9e37'79b9'7f4a'7c15U >> 32);
+}
+
+std::uint32_t indexOf(const Communicator& communicator) noexcept {
+  return static_cast<std::uint32_t>(&communicator - gPool);
+}
+
+// 0, or their ordinal when there are more groups than the table holds: then keys may collide.
+std::uint32_t ordinalOf(std::uint64_t hash) noexcept {
+  for (std::uint32_t step = 0; step < kProbes; ++step) {
+    SameMembers& place = gGroups[(spread(hash) + step) % kGroups];
+    std::uint64_t found = 0;
+    if (place.hash.compare_exchange_strong(found, hash) || found == hash)
+      return place.count.fetch_add(1, std::memory_order_relaxed);
+  }
+  gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Definitions, 1);
+  return 0;
+}
+
+void nameSides(Communicator& communicator, const Members& own, const Members& other) noexcept {
+  const bool first = own.hash < other.hash;
+  communicator.side[0] = first ? 'a' : 'b';
+  communicator.otherSide[0] = first ? 'b' : 'a';
+  communicator.side[1] = communicator.otherSide[1] = '\0';
+}
+
+// "mpi:<members>.<ordinal>"
+void nameKey(Communicator& communicator, std::uint64_t members) noexcept {
+  const std::uint32_t ordinal = ordinalOf(members);
+  TextWriter key(communicator.key, sizeof communicator.key);
+  key.text("mpi:").hexadecimal(members).text(".").number(ordinal);
+}
+
+// Everything but its handle.
+void fillIn(Communicator& communicator, Handle handle) noexcept {
+  Members own(handle, Members::Which::Own);
+  communicator.rank = own.rank;
+  communicator.size = own.size;
+  communicator.inter = isInter(handle);
+  communicator.seq.store(0, std::memory_order_relaxed);
+  communicator.moreTags.store(0, std::memory_order_relaxed);
+  communicator.side[0] = communicator.otherSide[0] = '\0';
+  if (communicator.inter) {
+    const Members other(handle, Members::Which::Remote);
+    communicator.peers = other.size;
+    nameSides(communicator, own, other);
+    nameKey(communicator, own.hash ^ other.hash ^ 1);
+  } else {
+    communicator.peers = own.size;
+    nameKey(communicator, own.hash);
+  }
+  communicator.table =
+      static_cast<Peer*>(mapMemory(static_cast<std::size_t>(communicator.peers) * sizeof(Peer)));
+  communicator.id = gSession.hooks->defineCommunicator(
+      communicator.key, own.ranks, communicator.size, communicator.rank);
+}
+
+Communicator* find(Handle handle) noexcept {
+  const std::uint32_t start = spread(handle);
+  for (std::uint32_t step = 0; step < kProbes; ++step) {
+    Communicator& place = gPool[(start + step) % kCommunicators];
+    if (place.handle.load(std::memory_order_acquire) == handle)
+      return &place;
+  }
+  return nullptr;
+}
+
+Communicator* make(Handle handle) noexcept {
+  const std::uint32_t start = spread(handle);
+  for (std::uint32_t step = 0; step < kProbes; ++step) {
+    Communicator& place = gPool[(start + step) % kCommunicators];
+    Handle free = 0;
+    if (!place.handle.compare_exchange_strong(free, kTaken))
+      continue;
+    fillIn(place, handle);
+    place.handle.store(handle, std::memory_order_release);
+    return &place;
+  }
+  return nullptr;
+}
+
+// Of a communicator that goes: a later one in its place begins at 0.
+void forgetTags(const Communicator& communicator) noexcept {
+  const std::uint64_t index = indexOf(communicator);
+  for (MoreTags& place : gTags) {
+    const std::uint64_t key = place.key.load(std::memory_order_relaxed);
+    if (key == 0 || key >> (kTagBits + kPeerBits + 1) != index)
+      continue;
+    place.count.next.store(0, std::memory_order_relaxed);
+    place.count.state.store(0, std::memory_order_relaxed);
+    place.key.store(0, std::memory_order_release);
+  }
+}
+
+void writePlace(TextWriter& to, const char* side, int number) noexcept {
+  to.text("/").text(side).number(static_cast<std::uint64_t>(number));
+}
+
+}  // namespace
+
+Communicator* communicatorOf(Handle handle) noexcept {
+  Communicator* const last = gLast.load(std::memory_order_relaxed);
+  if (last != nullptr && last->handle.load(std::memory_order_acquire) == handle)
+    return last;
+  if (handle == gSession.abi->noCommunicator || handle == 0 || handle == kTaken)
+    return nullptr;
+  Communicator* found = find(handle);
+  if (found == nullptr)
+    found = make(handle);
+  gLast.store(found, std::memory_order_relaxed);
+  return found;
+}
+
+void addCommunicator(Handle handle) noexcept {
+  if (handle == gSession.abi->noCommunicator || handle == 0)
+    return;
+  removeCommunicator(handle);  // one that went by a way that is not seen
+  make(handle);
+}
+
+void removeCommunicator(Handle handle) noexcept {
+  Communicator* const found = find(handle);
+  if (found == nullptr)
+    return;
+  if (found->moreTags.load(std::memory_order_relaxed) != 0)
+    forgetTags(*found);
+  unmapMemory(found->table, static_cast<std::size_t>(found->peers) * sizeof(Peer));
+  found->table = nullptr;
+  found->handle.store(0, std::memory_order_release);
+}
+
+std::uint32_t defineChannelTo(Communicator& communicator, int peer) noexcept {
+  char local[wire::kMaxAddressBytes];
+  char remote[wire::kMaxAddressBytes];
+  TextWriter here(local, sizeof local);
+  TextWriter there(remote, sizeof remote);
+  here.text(communicator.key);
+  there.text(communicator.key);
+  writePlace(here, communicator.side, communicator.rank);
+  writePlace(here, communicator.otherSide, peer);
+  writePlace(there, communicator.otherSide, peer);
+  writePlace(there, communicator.side, communicator.rank);
+  const std::uint32_t made = gSession.hooks->defineChannel(local, remote);
+  std::uint32_t known = 0;
+  return communicator.table[peer].channel.compare_exchange_strong(known, made) ? made : known;
+}
+
+MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) noexcept {
+  MessageCount& first = communicator.table[peer].first[static_cast<int>(way)];
+  std::uint8_t untouched = 0;
+  if (first.state.compare_exchange_strong(untouched, MessageCount::kClaimed)) {
+    first.tag.store(tag, std::memory_order_relaxed);
+    first.state.store(MessageCount::kReady, std::memory_order_release);
+    return &first;
+  }
+  if (peer >> kPeerBits != 0)
+    return nullptr;
+  const std::uint64_t key =
+      std::uint64_t{indexOf(communicator)} << (kTagBits + kPeerBits + 1) |
+      std::uint64_t{static_cast<std::uint8_t>(way)} << (kTagBits + kPeerBits) |
+      std::uint64_t{static_cast<std::uint32_t>(peer)} << kTagBits | static_cast<std::uint32_t>(tag);
+  for (std::uint32_t step = 0; step < kProbes; ++step) {
+    MoreTags& place = gTags[(spread(key) + step) % kTags];
+    std::uint64_t found = 0;
+    if (place.key.compare_exchange_strong(found, key)) {
+      communicator.moreTags.fetch_add(1, std::memory_order_relaxed);
+      return &place.count;
+    }
+    if (found == key)
+      return &place.count;
+  }
+  return nullptr;
+}
+
+}  // namespace sonde::preload::mpi

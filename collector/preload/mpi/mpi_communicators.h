@@ -1,0 +1,88 @@
+// The communicators of this process, and how many messages went which way through them.
+//
+// Every rank knows a communicator by the same key: which ranks of MPI_COMM_WORLD its members are,
+// and how many communicators had the same ones before. Any thread; nothing locks, and memory comes
+// from mmap when a communicator is first used.
+#pragma once
+
+#include "collector/preload/mpi/mpi_abi.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace sonde::preload::mpi {
+
+// The messages of one way and tag between this process and one peer.
+struct MessageCount {
+  static constexpr std::uint8_t kClaimed = 1;
+  static constexpr std::uint8_t kReady = 2;   // `tag` is set
+  static constexpr std::uint8_t kSpoilt = 4;  // numbers from here on may be off
+  std::atomic<std::uint64_t> next;
+  std::atomic<std::int32_t> tag;
+  std::atomic<std::uint8_t> state;
+
+  bool isOf(int wanted) const noexcept {
+    return (state.load(std::memory_order_acquire) & kReady) != 0 &&
+           tag.load(std::memory_order_relaxed) == wanted;
+  }
+  bool isSpoilt() const noexcept { return (state.load(std::memory_order_relaxed) & kSpoilt) != 0; }
+  void spoil() noexcept { state.fetch_or(kSpoilt, std::memory_order_relaxed); }
+
+  // The next message's number. `shared`: several threads may ask at a time.
+  std::uint64_t take(bool shared) noexcept {
+    if (shared)
+      return next.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t number = next.load(std::memory_order_relaxed);
+    next.store(number + 1, std::memory_order_relaxed);
+    return number;
+  }
+};
+
+enum class Way : std::uint8_t { Send, Receive };
+
+struct Peer {
+  std::atomic<std::uint32_t> channel;  // 0: not defined yet
+  MessageCount first[2];               // by Way, of the tag that came first
+};
+
+struct Communicator {
+  std::atomic<Handle> handle;  // 0: free
+  std::uint32_t id;            // of its definition; 0: it could not be defined
+  std::int32_t rank;           // of this process
+  std::int32_t size;           // of this process's group
+  std::int32_t peers;          // whom it can talk to: of two groups the other one
+  bool inter;
+  char key[40];
+  char side[2];                         // of two groups this process's and …
+  char otherSide[2];                    // … the peers'; else empty
+  std::atomic<std::uint64_t> seq;       // of the next collective
+  std::atomic<std::uint32_t> moreTags;  // counts that are not in `table`
+  Peer* table;                          // `peers` of them; nullptr: there is no memory
+
+  bool has(int peer) const noexcept { return peer >= 0 && peer < peers && table != nullptr; }
+};
+
+// The communicator behind a valid handle of the program's; nullptr: there is no room for more. One
+// that came by a way that is not seen is known from here on.
+Communicator* communicatorOf(Handle handle) noexcept;
+
+// It was just made, by a call that all its members make; it is about to go.
+void addCommunicator(Handle handle) noexcept;
+void removeCommunicator(Handle handle) noexcept;
+
+// Both require has(peer). The channel: 0 when it cannot be defined; the count: nullptr when there
+// are more tags than the table holds.
+std::uint32_t defineChannelTo(Communicator& communicator, int peer) noexcept;
+MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) noexcept;
+
+inline std::uint32_t channelTo(Communicator& communicator, int peer) noexcept {
+  const std::uint32_t known = communicator.table[peer].channel.load(std::memory_order_relaxed);
+  return __builtin_expect(known != 0, 1) ? known : defineChannelTo(communicator, peer);
+}
+
+inline MessageCount* countOf(Communicator& communicator, int peer, Way way, int tag) noexcept {
+  MessageCount& first = communicator.table[peer].first[static_cast<int>(way)];
+  return __builtin_expect(first.isOf(tag), 1) ? &first : findCount(communicator, peer, way, tag);
+}
+
+}  // namespace sonde::preload::mpi

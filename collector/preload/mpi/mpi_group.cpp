@@ -1,0 +1,71 @@
+#include "collector/preload/mpi/mpi_group.h"
+
+#include "collector/preload/mpi/mpi_library.h"
+#include "collector/preload/mpi/mpi_memory.h"
+
+namespace sonde::preload::mpi {
+namespace {
+
+constinit RealMpi<int (*)(Word, int*)> gRank{"PMPI_Comm_rank"};
+constinit RealMpi<int (*)(Word, Handle*)> gGroup{"PMPI_Comm_group"};
+constinit RealMpi<int (*)(Word, Handle*)> gRemoteGroup{"PMPI_Comm_remote_group"};
+constinit RealMpi<int (*)(Word, int*)> gTestInter{"PMPI_Comm_test_inter"};
+constinit RealMpi<int (*)(Word, int*)> gGroupSize{"PMPI_Group_size"};
+constinit RealMpi<int (*)(Word, int, const int*, Word, int*)> gTranslate{
+    "PMPI_Group_translate_ranks"};
+constinit RealMpi<int (*)(Handle*)> gFree{"PMPI_Group_free"};
+
+bool findAll() noexcept {
+  return gRank.find(nullptr) && gGroup.find(nullptr) && gRemoteGroup.find(nullptr) &&
+         gGroupSize.find(nullptr) && gTranslate.find(nullptr) && gFree.find(nullptr);
+}
+
+std::uint64_t mix(std::uint64_t hash, std::int32_t value) noexcept {
+  hash ^= static_cast<std::uint32_t>(value);
+  hash *= 0xff51'afd7'ed55'8ccdU;
+  return hash ^ hash >> 29;
+}
+
+}  // namespace
+
+Members::Members(Handle communicator, Which which) noexcept {
+  Handle group = 0;
+  Handle world = 0;
+  if (!findAll() || gRank()(communicator, &rank) != kSuccess)
+    return;
+  const auto ask = which == Which::Own ? gGroup() : gRemoteGroup();
+  if (ask(communicator, &group) != kSuccess)
+    return;
+  if (gGroup()(gSession.abi->world, &world) == kSuccess) {
+    gGroupSize()(group, &size);
+    const std::int32_t known = size < kMaxKnown ? size : kMaxKnown;
+    memory_ = static_cast<std::int32_t*>(
+        mapMemory(2 * static_cast<std::size_t>(known) * sizeof(std::int32_t)));
+    hash = mix(1, size);
+    if (memory_ != nullptr) {
+      std::int32_t* const places = memory_ + known;
+      for (std::int32_t at = 0; at < known; ++at)
+        places[at] = at;
+      gTranslate()(group, known, places, world, memory_);
+      for (std::int32_t at = 0; at < known; ++at) {
+        memory_[at] = memory_[at] == kUndefined ? -1 : memory_[at];
+        hash = mix(hash, memory_[at]);
+      }
+      ranks = size <= kMaxKnown ? memory_ : nullptr;
+    }
+    gFree()(&world);
+  }
+  gFree()(&group);
+}
+
+Members::~Members() noexcept {
+  const std::int32_t known = size < kMaxKnown ? size : kMaxKnown;
+  unmapMemory(memory_, 2 * static_cast<std::size_t>(known) * sizeof(std::int32_t));
+}
+
+bool isInter(Handle communicator) noexcept {
+  int flag = 0;
+  return gTestInter.find(nullptr) && gTestInter()(communicator, &flag) == kSuccess && flag != 0;
+}
+
+}  // namespace sonde::preload::mpi

@@ -1,0 +1,51 @@
+// What libsonde_mpi.so, which stands in front of MPI's functions and knows what they mean, asks of
+// libsonde_preload.so, which records. Both are of one build: the first finds the second's table by
+// dlsym("sonde_mpi_hooks") when it is loaded, and a table of another version is none. Any thread;
+// no hook locks, allocates, fails or changes errno.
+#pragma once
+
+#include "collector/core/clock.h"
+#include "collector/wire/records.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::preload::mpi {
+
+inline constexpr std::uint32_t kHooksVersion = 1;
+
+// What an interval of the calling thread is recorded as.
+struct Interval {
+  std::uint64_t beginTicks;
+  std::uint64_t endTicks;
+};
+
+struct Hooks {
+  std::uint32_t version;
+  const core::ClockChoice* clock;
+  std::uint64_t (*ticks)() noexcept;  // where the clock is not the TSC
+  // Whether the run was asked for the probe at all. Not before the program's own code runs.
+  bool (*isSource)() noexcept;
+  // Whether it records now. The others below may be called all the same: they then do
+  // nothing.
+  bool (*enabled)() noexcept;
+  std::uint32_t (*intern)(const char* text) noexcept;
+  // 0: it could not be defined.
+  std::uint32_t (*defineChannel)(const char* local, const char* remote) noexcept;
+  std::uint32_t (*defineCommunicator)(const char* key,
+                                      const std::int32_t* ranks,
+                                      std::int32_t size,
+                                      std::int32_t position) noexcept;
+  void (*message)(const wire::Message& record) noexcept;
+  void (*messages)(const wire::Message& sent, const wire::Message& received) noexcept;
+  void (*call)(wire::SliceKind kind, std::uint32_t name, Interval interval) noexcept;
+  void (*collective)(const wire::Collective& record) noexcept;
+  void (*collectiveEnd)(std::uint64_t number, std::uint64_t ticks) noexcept;
+  void (*lose)(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept;
+  // The MPI that calls itself so is none that Sonde knows.
+  void (*unknown)(const char* version) noexcept;
+};
+
+using FindHooks = const Hooks* (*)(std::uint32_t version);
+
+}  // namespace sonde::preload::mpi

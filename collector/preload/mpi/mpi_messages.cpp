@@ -1,0 +1,211 @@
+#include "collector/preload/mpi/mpi_messages.h"
+
+namespace sonde::preload::mpi {
+namespace {
+
+// By handle; predefined types alone, whose handles mean the same for ever. Few enough that a free
+// place is never far.
+constexpr std::size_t kCached = 256;
+static_assert(kCached >= 8 * kMaxDatatypes);
+constinit Datatype gTypes[kCached];
+
+// Its place, or the free one where it would be.
+Datatype& cachedAt(Handle handle) noexcept {
+  std::size_t at = (handle * 0x9e37'79b9'7f4a'7c15U >> 32) % kCached;
+  while (gTypes[at].handle != handle && gTypes[at].handle != 0)
+    at = (at + 1) % kCached;
+  return gTypes[at];
+}
+
+[[gnu::cold, gnu::noinline]] Datatype askDatatype(Handle handle) noexcept {
+  static constinit RealMpi<int (*)(Word, int*)> ask{"PMPI_Type_size"};
+  int bytes = 0;
+  if (!ask.find(nullptr) || ask()(handle, &bytes) != kSuccess || bytes < 0)
+    bytes = 0;
+  return {handle, wire::DataType::Unknown, static_cast<std::uint32_t>(bytes)};
+}
+
+bool isNobody(int peer) noexcept {
+  return peer == gSession.abi->noProcess;
+}
+
+void number(wire::Message& message, MessageCount* count) noexcept {
+  if (count == nullptr) {
+    message.header.detail |= wire::Message::kInexact;
+    message.ordinal = 0;
+    return;
+  }
+  message.ordinal = count->take(gSession.manyThreads);
+  if (count->isSpoilt())
+    message.header.detail |= wire::Message::kInexact;
+}
+
+bool address(wire::Message& message, Communicator& communicator, int peer) noexcept {
+  if (!communicator.has(peer))
+    return false;
+  message.header.subject = channelTo(communicator, peer);
+  return message.header.subject != 0;
+}
+
+bool lost() noexcept {
+  gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Definitions, 1);
+  return false;
+}
+
+void takeNumber(Request& request, Way way) noexcept {
+  MessageCount* const count = request.communicator->has(request.peer)
+                                  ? countOf(*request.communicator, request.peer, way, request.tag)
+                                  : nullptr;
+  request.inexact = count == nullptr || count->isSpoilt();
+  request.number = count == nullptr ? 0 : count->take(gSession.manyThreads);
+  request.numbered = true;
+}
+
+// A message that was to come but was cancelled has taken a number that no message has.
+void forget(const Request& request) noexcept {
+  if (!request.numbered || !request.communicator->has(request.peer))
+    return;
+  if (MessageCount* const count =
+          countOf(*request.communicator, request.peer, Way::Receive, request.tag);
+      count != nullptr)
+    count->spoil();
+}
+
+}  // namespace
+
+void prepareDatatypes() noexcept {
+  for (const Datatype& type : gSession.abi->types) {
+    if (type.handle != 0)
+      cachedAt(type.handle) = type;
+  }
+}
+
+Datatype datatypeOf(Word type) noexcept {
+  const Handle handle = gSession.abi->handle(type);
+  const Datatype& cached = cachedAt(handle);
+  return __builtin_expect(cached.handle == handle, 1) ? cached : askDatatype(handle);
+}
+
+bool fillSent(wire::Message& message, const Envelope& to, std::uint64_t bytes) noexcept {
+  const int peer = intOf(to.peer);
+  if (isNobody(peer))
+    return false;
+  Communicator* const communicator = communicatorOf(gSession.abi->handle(to.communicator));
+  if (communicator == nullptr || !address(message, *communicator, peer))
+    return lost();
+  message.bytes = bytes;
+  message.tag = intOf(to.tag);
+  number(message, countOf(*communicator, peer, Way::Send, message.tag));
+  return true;
+}
+
+bool fillReceived(wire::Message& message, const Envelope& from, const void* status) noexcept {
+  if (isNobody(intOf(from.peer)))
+    return false;
+  const Received received = gSession.abi->received(status);
+  Communicator* const communicator = communicatorOf(gSession.abi->handle(from.communicator));
+  if (communicator == nullptr || !address(message, *communicator, received.source))
+    return lost();
+  message.header.detail = wire::Message::kReceive;
+  if (intOf(from.peer) == gSession.abi->anySource || intOf(from.tag) == kAnyTag)
+    message.header.detail |= wire::Message::kAnySource;
+  message.bytes = received.bytes;
+  message.tag = received.tag;
+  number(message, countOf(*communicator, received.source, Way::Receive, received.tag));
+  return true;
+}
+
+bool postSend(Request& request, const Envelope& to, std::uint64_t bytes) noexcept {
+  request.kind = RequestKind::Send;
+  request.peer = intOf(to.peer);
+  request.tag = intOf(to.tag);
+  request.bytes = bytes;
+  if (isNobody(request.peer))
+    return false;
+  request.communicator = communicatorOf(gSession.abi->handle(to.communicator));
+  return request.communicator != nullptr || lost();
+}
+
+bool postReceive(Request& request, const Envelope& from) noexcept {
+  request.kind = RequestKind::Receive;
+  request.peer = intOf(from.peer);
+  request.tag = intOf(from.tag);
+  request.anySource = request.peer == gSession.abi->anySource || request.tag == kAnyTag;
+  if (isNobody(request.peer))
+    return false;
+  request.communicator = communicatorOf(gSession.abi->handle(from.communicator));
+  return request.communicator != nullptr || lost();
+}
+
+void start(Request& request) noexcept {
+  request.started = true;
+  request.numbered = false;
+  if (request.kind == RequestKind::Send)
+    takeNumber(request, Way::Send);
+  else if (request.kind == RequestKind::Receive && !request.anySource)
+    takeNumber(request, Way::Receive);
+}
+
+void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept {
+  const Hooks& hooks = *gSession.hooks;
+  if (request.kind == RequestKind::Collective)
+    return hooks.collectiveEnd(request.collective.number, endTicks);
+  if (request.kind == RequestKind::Other)
+    return addCommunicator(request.made);
+  wire::Message message{};
+  message.beginTicks = request.begin;
+  message.endTicks = endTicks;
+  Received received{request.peer, request.tag, false, request.bytes};
+  if (request.kind == RequestKind::Receive) {
+    received = gSession.abi->received(status);
+    if (received.cancelled)
+      return forget(request);
+    message.header.detail = wire::Message::kReceive;
+  }
+  if (!address(message, *request.communicator, received.source)) {
+    lost();
+    return;
+  }
+  message.bytes = received.bytes;
+  message.tag = received.tag;
+  message.header.detail |= request.anySource ? wire::Message::kAnySource : 0;
+  if (request.numbered) {
+    message.ordinal = request.number;
+    message.header.detail |= request.inexact ? wire::Message::kInexact : 0;
+  } else {
+    number(message, countOf(*request.communicator, received.source, Way::Receive, received.tag));
+  }
+  hooks.message(message);
+}
+
+void giveUp(const Request& request) noexcept {
+  if (request.kind == RequestKind::Send || request.kind == RequestKind::Receive)
+    gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Unbalanced, 1);
+}
+
+void keepMatched(Handle message,
+                 const Envelope& from,
+                 const void* status,
+                 std::uint64_t begin) noexcept {
+  const Received received = gSession.abi->received(status);
+  Request request{};
+  if (message == gSession.abi->noProcessMessage || !postReceive(request, from))
+    return;
+  request.begin = begin;
+  request.peer = received.source;
+  request.tag = received.tag;
+  takeNumber(request, Way::Receive);
+  if (!addRequest(message, request))
+    lost();
+}
+
+bool takeMatched(Handle message, Request& request) noexcept {
+  const Request* const found = findRequest(message);
+  if (found == nullptr)
+    return false;
+  request = *found;
+  removeRequest(message);
+  return true;
+}
+
+}  // namespace sonde::preload::mpi

@@ -1,0 +1,69 @@
+// From what a function of MPI was called with to messages: which channel, which number, how many
+// bytes. Any thread. Requires throughout: isActive().
+#pragma once
+
+#include "collector/preload/mpi/mpi_communicators.h"
+#include "collector/preload/mpi/mpi_library.h"
+#include "collector/preload/mpi/mpi_requests.h"
+
+namespace sonde::preload::mpi {
+
+// What goes to, or is to come from, a peer.
+struct Envelope {
+  Word communicator;
+  Word peer;
+  Word tag;
+};
+
+// Elements of a datatype. Of the parameters that are ints in C the upper half is undefined.
+struct Elements {
+  std::uint64_t count;
+  Word type;
+};
+template <typename Count>
+inline Elements elements(Word count, Word type) noexcept {
+  const auto signedCount = static_cast<std::int64_t>(static_cast<Count>(count));
+  return {signedCount < 0 ? 0 : static_cast<std::uint64_t>(signedCount), type};
+}
+
+Datatype datatypeOf(Word type) noexcept;
+inline std::uint64_t bytesOf(const Elements& elements) noexcept {
+  return elements.count * datatypeOf(elements.type).bytes;
+}
+
+// The known datatypes, of the interface that has just been chosen.
+void prepareDatatypes() noexcept;
+
+// A finished call's message. False: there is none, because the peer is nobody.
+bool fillSent(wire::Message& message, const Envelope& to, std::uint64_t bytes) noexcept;
+bool fillReceived(wire::Message& message, const Envelope& from, const void* status) noexcept;
+
+// A request's. False: none, or it is not to be recorded.
+bool postSend(Request& request, const Envelope& to, std::uint64_t bytes) noexcept;
+bool postReceive(Request& request, const Envelope& from) noexcept;
+// It begins again, or for the first time.
+void start(Request& request) noexcept;
+// It has ended. `status`: of a receive.
+void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept;
+// It will not: nobody knows how it ended.
+void giveUp(const Request& request) noexcept;
+
+// A collective's request begins; the call that does so has returned.
+void startCollective(Request& request, Interval call) noexcept;
+
+// A message that MPI_Mprobe has found, until it is received.
+void keepMatched(Handle message,
+                 const Envelope& from,
+                 const void* status,
+                 std::uint64_t begin) noexcept;
+bool takeMatched(Handle message, Request& request) noexcept;
+
+// A place for a status where the program wants none.
+struct Status {
+  alignas(8) unsigned char bytes[kMaxStatusBytes];
+};
+inline Word wantStatus(Word given, Status& own) noexcept {
+  return given == gSession.abi->ignoreStatus ? reinterpret_cast<Word>(&own) : given;
+}
+
+}  // namespace sonde::preload::mpi

@@ -1,0 +1,97 @@
+// The recording side of libsonde_mpi.so.
+#include "collector/core/communication.h"
+#include "collector/core/emit.h"
+#include "collector/core/hooks.h"
+#include "collector/core/spool.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/probes/process_fact.h"
+#include "collector/preload/mpi/mpi_hooks.h"
+
+namespace sonde::preload::mpi {
+namespace {
+
+using wire::Probe;
+
+bool isSource() noexcept {
+  return core::attached() &&
+         (core::gSpool.session->probeMask >> static_cast<int>(Probe::Mpi) & 1) != 0;
+}
+
+bool enabled() noexcept {
+  return core::enabled(Probe::Mpi);
+}
+
+std::uint32_t internText(const char* text) noexcept {
+  return core::intern(text);
+}
+
+std::uint32_t defineChannel(const char* local, const char* remote) noexcept {
+  return core::defineChannel(wire::ChannelKind::Mpi, 0, local, remote);
+}
+
+std::uint32_t defineCommunicator(const char* key,
+                                 const std::int32_t* ranks,
+                                 std::int32_t size,
+                                 std::int32_t position) noexcept {
+  return core::defineCommunicator(key, ranks, size, position, Probe::Mpi);
+}
+
+void message(const wire::Message& record) noexcept {
+  if (enabled())
+    core::emitMessage(record);
+}
+
+void messages(const wire::Message& sent, const wire::Message& received) noexcept {
+  if (enabled())
+    core::emitMessages(sent, received);
+}
+
+void call(wire::SliceKind kind, std::uint32_t name, Interval interval) noexcept {
+  if (enabled())
+    core::emitCall(kind, name, Probe::Mpi, interval.beginTicks, interval.endTicks);
+}
+
+void collective(const wire::Collective& record) noexcept {
+  if (enabled())
+    core::emitCollective(record);
+}
+
+void collectiveEnd(std::uint64_t number, std::uint64_t ticks) noexcept {
+  wire::CollectiveEnd record{};
+  record.collective = number;
+  record.ticks = ticks;
+  if (enabled())
+    core::emitCollectiveEnd(record, Probe::Mpi);
+}
+
+void lose(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept {
+  core::countLoss(Probe::Mpi, kind, reason, count);
+}
+
+void unknown(const char* version) noexcept {
+  sayFact("mpi", "not recorded: this MPI is neither Open MPI nor of MPICH's kind: %s", version);
+}
+
+constexpr Hooks kHooks = {kHooksVersion,
+                          &core::gClock,
+                          core::ticks,
+                          isSource,
+                          enabled,
+                          internText,
+                          defineChannel,
+                          defineCommunicator,
+                          message,
+                          messages,
+                          call,
+                          collective,
+                          collectiveEnd,
+                          lose,
+                          unknown};
+
+}  // namespace
+}  // namespace sonde::preload::mpi
+
+SONDE_EXPORT const sonde::preload::mpi::Hooks* sonde_mpi_hooks(std::uint32_t version) {
+  using namespace sonde::preload::mpi;
+  return version == kHooksVersion ? &kHooks : nullptr;
+}

@@ -1,0 +1,189 @@
+// The order of messages that one process alone could not settle, and what both ends agree on.
+#include "analysis/engine/merge/message_order.h"
+
+#include "analysis/engine/metrics/messages.h"
+#include "analysis/store/statement.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace sonde::engine {
+namespace {
+
+using model::Direction;
+using test::must;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+class MessageOrder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const model::HostId host = trace_.add(model::Host{.name = "a", .bootId = "boot"});
+    process_ = trace_.add(model::Process{.hostId = host, .pid = 1});
+    thread_ = trace_.add(model::Thread{.processId = process_, .tid = 1});
+    other_ = trace_.add(model::Thread{.processId = process_, .tid = 2});
+    channel_ = add("mpi:k/0/1", "mpi:k/1/0");
+    peer_ = add("mpi:k/1/0", "mpi:k/0/1");
+  }
+
+  model::ChannelId add(const char* local, const char* remote) {
+    return trace_.add(model::Channel{
+        .processId = process_, .kind = model::ChannelKind::Mpi, .local = local, .remote = remote});
+  }
+  // A message with `offset`, open from begin to end.
+  void receive(std::int64_t offset,
+               std::pair<std::int64_t, std::int64_t> time,
+               bool anySource,
+               std::int64_t tag = 0) {
+    trace_.add(model::Transfer{.channelId = channel_,
+                               .threadId = thread_,
+                               .direction = Direction::Receive,
+                               .offset = offset,
+                               .startNs = time.first,
+                               .durNs = time.second - time.first,
+                               .tag = tag,
+                               .anySource = anySource});
+  }
+  // (offset, exact) of each row, in the order in which they were added.
+  std::vector<std::pair<std::int64_t, bool>> ordered() {
+    store::Database& trace = trace_.writer().database();
+    must(merge::orderMessages(trace));
+    store::Statement rows = must(trace.prepare("SELECT offset, exact FROM transfer ORDER BY id"));
+    std::vector<std::pair<std::int64_t, bool>> found;
+    while (must(rows.step()))
+      found.emplace_back(rows.integer(0), rows.integer(1) != 0);
+    return found;
+  }
+
+  test::TemporaryFolder folder_;
+  test::TraceBuilder trace_{folder_ / "t.sonde"};
+  model::ProcessId process_;
+  model::ThreadId thread_;
+  model::ThreadId other_;
+  model::ChannelId channel_;
+  model::ChannelId peer_;
+};
+
+// Numbered as they ended: the later one first.
+TEST_F(MessageOrder, ReceivesFromAnybodyGoByWhenTheyWerePosted) {
+  receive(1, {10, 100}, true);
+  receive(0, {20, 90}, true);
+  receive(2, {100, 110}, true);  // begins when the others have ended
+  EXPECT_THAT(ordered(), ElementsAre(Pair(0, true), Pair(1, true), Pair(2, true)));
+}
+
+TEST_F(MessageOrder, OneFromAnybodyAmongOthersToo) {
+  receive(2, {10, 100}, true);
+  receive(0, {20, 50}, false);
+  receive(1, {30, 60}, false);
+  EXPECT_THAT(ordered(), ElementsAre(Pair(0, true), Pair(1, true), Pair(2, true)));
+}
+
+TEST_F(MessageOrder, TagsAndWhatWasNotOpenTogetherStayAsTheyAre) {
+  receive(1, {10, 20}, true);
+  receive(0, {20, 30}, true);
+  receive(7, {10, 100}, true, 1);
+  receive(3, {10, 100}, true, 2);
+  EXPECT_THAT(ordered(), ElementsAre(Pair(1, true), Pair(0, true), Pair(7, true), Pair(3, true)));
+}
+
+TEST_F(MessageOrder, ItIsNotSureWhereMessagesWereLost) {
+  trace_.add(model::Loss{.probe = "mpi",
+                         .kind = "message",
+                         .count = 1,
+                         .reason = "spool full",
+                         .processId = process_});
+  receive(1, {10, 100}, true);
+  receive(0, {20, 90}, true);
+  receive(2, {200, 210}, true);
+  EXPECT_THAT(ordered(), ElementsAre(Pair(0, false), Pair(1, false), Pair(2, true)));
+}
+
+TEST_F(MessageOrder, OfSeveralThreadsNobodyKnowsWhichWasFirst) {
+  const auto send = [&](model::ThreadId thread, std::int64_t offset, std::int64_t begin) {
+    trace_.add(model::Transfer{.channelId = channel_,
+                               .threadId = thread,
+                               .direction = Direction::Send,
+                               .offset = offset,
+                               .startNs = begin,
+                               .durNs = 15,
+                               .tag = 0});
+  };
+  send(thread_, 0, 10);
+  send(other_, 1, 20);
+  send(thread_, 2, 100);
+  send(other_, 3, 200);
+  EXPECT_THAT(ordered(), ElementsAre(Pair(0, false), Pair(1, false), Pair(2, true), Pair(3, true)));
+}
+
+class MessageConservation : public MessageOrder {
+ protected:
+  void move(model::ChannelId channel,
+            Direction direction,
+            std::int64_t offset,
+            std::int64_t bytes,
+            bool exact = true) {
+    trace_.add(model::Transfer{.channelId = channel,
+                               .threadId = thread_,
+                               .direction = direction,
+                               .offset = offset,
+                               .bytes = bytes,
+                               .exact = exact,
+                               .tag = 3});
+  }
+  metrics::Conservation sum(bool cut = false) {
+    store::Database& trace = trace_.writer().database();
+    must(trace.exec("UPDATE channel SET peer_channel_id = 3 - id"));
+    metrics::Conservation found;
+    must(metrics::addMessages(trace, cut, found));
+    return found;
+  }
+};
+
+TEST_F(MessageConservation, BothEndsOfEachMessageSayTheSame) {
+  move(channel_, Direction::Send, 0, 100);
+  move(peer_, Direction::Receive, 0, 100);
+  move(peer_, Direction::Send, 0, 7);
+  move(channel_, Direction::Receive, 0, 7);
+  const metrics::Conservation found = sum();
+  EXPECT_EQ(found.pairs, 1);
+  EXPECT_EQ(found.exactPairs, 1);
+  EXPECT_EQ(found.agreeingPairs, 1);
+  EXPECT_EQ(found.sentBytes, 107);
+  EXPECT_EQ(found.missingBytes + found.unsentBytes, 0);
+}
+
+TEST_F(MessageConservation, WhatOneEndAloneTellsOfIsMissing) {
+  move(channel_, Direction::Send, 0, 100);
+  move(peer_, Direction::Receive, 0, 90);
+  move(channel_, Direction::Send, 1, 40);
+  move(peer_, Direction::Receive, 2, 5);
+  const metrics::Conservation found = sum();
+  EXPECT_EQ(found.agreeingPairs, 0);
+  EXPECT_EQ(found.missingBytes, 50);
+  EXPECT_EQ(found.unsentBytes, 5);
+}
+
+TEST_F(MessageConservation, ATrimmedTraceComparesWhatBothEndsHave) {
+  move(channel_, Direction::Send, 0, 100);
+  move(channel_, Direction::Send, 1, 40);
+  move(peer_, Direction::Receive, 1, 40);
+  EXPECT_EQ(sum(true).agreeingPairs, 1);
+  EXPECT_EQ(sum(false).agreeingPairs, 0);
+}
+
+TEST_F(MessageConservation, InexactOnesAreNotCompared) {
+  move(channel_, Direction::Send, 0, 100, false);
+  const metrics::Conservation found = sum();
+  EXPECT_EQ(found.pairs, 1);
+  EXPECT_EQ(found.exactPairs, 0);
+}
+
+}  // namespace
+}  // namespace sonde::engine
