@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::merge {
@@ -67,6 +68,53 @@ constexpr char kRows[] =
     " JOIN channel c ON c.id = x.channel_id"
     " ORDER BY x.channel_id, x.direction, x.tag, x.start_ns, x.id";
 
+// A row of kRows.
+struct Row {
+  std::tuple<std::int64_t, std::int64_t, std::int64_t> group;  // channel, way and tag
+  Message message;
+  bool complete;
+};
+
+Row rowOf(const Statement& rows) {
+  return {{rows.integer(0), rows.integer(1), rows.integer(2)},
+          {rows.integer(3),
+           rows.integer(4),
+           rows.integer(5),
+           rows.integer(6),
+           rows.integer(7),
+           rows.integer(8) != 0,
+           rows.integer(9) != 0},
+          rows.integer(10) != 0};
+}
+
+// The messages that are open together with those before them.
+class Clusters {
+ public:
+  explicit Clusters(Statement update) : update_(std::move(update)) {}
+
+  Result<void> add(const Row& row) {
+    if (row.group != group_ || row.message.startNs >= untilNs_)
+      SONDE_TRY(finish());
+    group_ = row.group;
+    complete_ = row.complete;
+    untilNs_ = cluster_.empty() ? row.message.endNs : std::max(untilNs_, row.message.endNs);
+    cluster_.push_back(row.message);
+    return {};
+  }
+  Result<void> finish() {
+    SONDE_TRY(settle(cluster_, complete_, update_));
+    cluster_.clear();
+    return {};
+  }
+
+ private:
+  Statement update_;
+  Cluster cluster_;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t> group_;
+  bool complete_ = true;
+  std::int64_t untilNs_ = 0;
+};
+
 }  // namespace
 
 Result<void> orderMessages(store::Database& trace) {
@@ -77,30 +125,12 @@ Result<void> orderMessages(store::Database& trace) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kRows));
   SONDE_TRY_ASSIGN(Statement update,
                    trace.prepare("UPDATE transfer SET offset = ?2, exact = ?3 WHERE id = ?1"));
-  Cluster cluster;
-  std::tuple<std::int64_t, std::int64_t, std::int64_t> group;
-  bool complete = true;
-  std::int64_t untilNs = 0;
+  Clusters clusters(std::move(update));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
-    const std::tuple next{
-        row ? rows.integer(0) : 0, row ? rows.integer(1) : 0, row ? rows.integer(2) : 0};
-    if (!row || next != group || rows.integer(5) >= untilNs) {
-      SONDE_TRY(settle(cluster, complete, update));
-      cluster.clear();
-    }
     if (!row)
-      return {};
-    group = next;
-    complete = rows.integer(10) != 0;
-    untilNs = cluster.empty() ? rows.integer(6) : std::max(untilNs, rows.integer(6));
-    cluster.push_back({rows.integer(3),
-                       rows.integer(4),
-                       rows.integer(5),
-                       rows.integer(6),
-                       rows.integer(7),
-                       rows.integer(8) != 0,
-                       rows.integer(9) != 0});
+      return clusters.finish();
+    SONDE_TRY(clusters.add(rowOf(rows)));
   }
 }
 

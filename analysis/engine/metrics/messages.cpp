@@ -2,10 +2,9 @@
 
 #include "analysis/store/statement.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <tuple>
-#include <utility>
 
 namespace sonde::engine::metrics {
 namespace {
@@ -21,31 +20,72 @@ constexpr char kRows[] =
     " WHERE c.kind = 'mpi' AND c.peer_channel_id IS NOT NULL"
     " ORDER BY 1, 2, 3, 4, 5";
 
-// The messages of one connection so far.
-struct Connection {
-  std::int64_t sentBytes = 0;
-  std::int64_t missingBytes = 0;
-  std::int64_t unsentBytes = 0;
-  bool exact = true;
-  bool agrees = true;
+// A message of one way, by what its ends say.
+struct Key {
+  std::int64_t pair;
+  std::int64_t sender;
+  std::int64_t tag;
+  std::int64_t offset;
+  friend bool operator==(const Key&, const Key&) = default;
+};
 
-  // A message; `sent`, `received`: what its ends say, absent where one says nothing.
-  void add(std::optional<std::int64_t> sent, std::optional<std::int64_t> received) {
-    agrees = agrees && sent == received;
-    sentBytes += sent.value_or(0);
-    const std::int64_t difference = sent.value_or(0) - received.value_or(0);
-    (difference > 0 ? missingBytes : unsentBytes) += difference > 0 ? difference : -difference;
+// One connection after the other, each message with both its ends.
+class Comparison {
+ public:
+  Comparison(bool cut, Conservation& sum) : cut_(cut), sum_(sum) {}
+
+  void add(const Key& key, bool isSend, std::int64_t bytes, bool exact) {
+    if (key_ && !(key == *key_))
+      finishMessage();
+    if (key_ && key.pair != key_->pair)
+      finishConnection();
+    key_ = key;
+    (isSend ? sent_ : received_) = bytes;
+    exact_ = exact_ && exact;
+  }
+  // How many connections there were.
+  std::int64_t finish() {
+    if (key_) {
+      finishMessage();
+      finishConnection();
+    }
+    return connections_;
   }
 
-  void finish(Conservation& sum) const {
-    if (!exact)
-      return;
-    ++sum.exactPairs;
-    sum.agreeingPairs += agrees ? 1 : 0;
-    sum.sentBytes += sentBytes;
-    sum.missingBytes += missingBytes;
-    sum.unsentBytes += unsentBytes;
+ private:
+  void finishMessage() {
+    if (!cut_ || (sent_ && received_)) {
+      agrees_ = agrees_ && sent_ == received_;
+      sentBytes_ += sent_.value_or(0);
+      missingBytes_ += std::max<std::int64_t>(sent_.value_or(0) - received_.value_or(0), 0);
+      unsentBytes_ += std::max<std::int64_t>(received_.value_or(0) - sent_.value_or(0), 0);
+    }
+    sent_ = received_ = std::nullopt;
   }
+  void finishConnection() {
+    ++connections_;
+    if (exact_) {
+      ++sum_.exactPairs;
+      sum_.agreeingPairs += agrees_ ? 1 : 0;
+      sum_.sentBytes += sentBytes_;
+      sum_.missingBytes += missingBytes_;
+      sum_.unsentBytes += unsentBytes_;
+    }
+    sentBytes_ = missingBytes_ = unsentBytes_ = 0;
+    exact_ = agrees_ = true;
+  }
+
+  bool cut_;
+  Conservation& sum_;
+  std::optional<Key> key_;
+  std::optional<std::int64_t> sent_;
+  std::optional<std::int64_t> received_;
+  std::int64_t connections_ = 0;
+  std::int64_t sentBytes_ = 0;
+  std::int64_t missingBytes_ = 0;
+  std::int64_t unsentBytes_ = 0;
+  bool exact_ = true;
+  bool agrees_ = true;
 };
 
 }  // namespace
@@ -55,35 +95,21 @@ Result<void> addMessages(const store::Database& trace, bool cut, Conservation& s
                    trace.queryInteger("SELECT count(DISTINCT min(id, peer_channel_id)) FROM channel"
                                       " WHERE kind = 'mpi' AND peer_channel_id IS NOT NULL"));
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kRows));
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-  std::optional<Key> key;
-  std::optional<std::int64_t> sent;
-  std::optional<std::int64_t> received;
-  Connection connection;
-  std::int64_t seen = 0;
+  Comparison comparison(cut, sum);
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
-    const Key next =
-        row ? Key{rows.integer(0), rows.integer(1), rows.integer(2), rows.integer(3)} : Key{};
-    if (key && (!row || next != *key)) {
-      if (!cut || (sent && received))
-        connection.add(sent, received);
-      sent = received = std::nullopt;
-      if (!row || std::get<0>(next) != std::get<0>(*key)) {
-        std::exchange(connection, {}).finish(sum);
-        ++seen;
-      }
-    }
     if (!row)
       break;
-    key = next;
-    (rows.integer(4) != 0 ? sent : received) = rows.integer(5);
-    connection.exact = connection.exact && rows.integer(6) != 0;
+    comparison.add({rows.integer(0), rows.integer(1), rows.integer(2), rows.integer(3)},
+                   rows.integer(4) != 0,
+                   rows.integer(5),
+                   rows.integer(6) != 0);
   }
   // Those that nothing was sent through have nothing to disagree about.
+  const std::int64_t silent = pairs - comparison.finish();
   sum.pairs += pairs;
-  sum.exactPairs += pairs - seen;
-  sum.agreeingPairs += pairs - seen;
+  sum.exactPairs += silent;
+  sum.agreeingPairs += silent;
   return {};
 }
 

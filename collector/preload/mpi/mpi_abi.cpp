@@ -8,7 +8,7 @@
 namespace sonde::preload::mpi {
 namespace {
 
-constinit Abi gAbi;
+constinit Abi gAbi{};
 
 Handle addressOf(const char* symbol) noexcept {
   return reinterpret_cast<Handle>(findData(symbol));

@@ -37,7 +37,7 @@ inline bool isInPlace(Word buffer) noexcept {
 
 template <typename Count>
 std::uint64_t sumOf(Word counts, int size) noexcept {
-  const Count* const values = reinterpret_cast<const Count*>(counts);
+  const auto* const values = reinterpret_cast<const Count*>(counts);
   std::uint64_t sum = 0;
   for (int at = 0; values != nullptr && at < size; ++at)
     sum += static_cast<std::uint64_t>(values[at]);
@@ -122,7 +122,7 @@ template <typename Count>
 CollectiveFacts factsOfAllgatherv(
     const Place& at, Word buffer, Word own, Word ownType, Word parts, Word partType) noexcept {
   const std::uint64_t all = sumOf<Count>(parts, at.peers) * bytesOfOne(partType);
-  const Count* const each = reinterpret_cast<const Count*>(parts);
+  const auto* const each = reinterpret_cast<const Count*>(parts);
   const std::uint64_t mine = isInPlace(buffer)
                                  ? static_cast<std::uint64_t>(each[at.rank]) * bytesOfOne(partType)
                                  : bytesOf<Count>(own, ownType);
@@ -150,7 +150,7 @@ CollectiveFacts factsOfAlltoallv(
 // With a type for each peer, too.
 template <typename Count>
 std::uint64_t sumOfTyped(Word counts, Word types, int size) noexcept {
-  const Count* const values = reinterpret_cast<const Count*>(counts);
+  const auto* const values = reinterpret_cast<const Count*>(counts);
   std::uint64_t sum = 0;
   for (int at = 0; at < size; ++at)
     sum += static_cast<std::uint64_t>(values[at]) *

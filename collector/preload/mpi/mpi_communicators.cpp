@@ -15,7 +15,7 @@ constexpr std::uint32_t kCommunicators = 4096;  // at a time; a power of two
 constexpr std::uint32_t kProbes = 64;
 constexpr Handle kTaken = ~Handle{0};  // somebody is filling it in
 
-constinit Communicator gPool[kCommunicators];
+constinit Communicator gPool[kCommunicators] = {};
 constinit std::atomic<Communicator*> gLast{nullptr};  // that was asked for
 
 // How many communicators of the same members there were.
@@ -24,7 +24,7 @@ struct SameMembers {
   std::atomic<std::uint32_t> count;
 };
 constexpr std::uint32_t kGroups = 8192;
-constinit SameMembers gGroups[kGroups];
+constinit SameMembers gGroups[kGroups] = {};
 
 // The counts of further tags, by communicator, peer, way and tag.
 struct MoreTags {
@@ -32,7 +32,7 @@ struct MoreTags {
   MessageCount count;
 };
 constexpr std::uint32_t kTags = 65536;
-constinit MoreTags gTags[kTags];
+constinit MoreTags gTags[kTags] = {};
 constexpr int kTagBits = 31;
 constexpr int kPeerBits = 20;
 

@@ -38,24 +38,28 @@ Members::Members(Handle communicator, Which which) noexcept {
     return;
   if (gGroup()(gSession.abi->world, &world) == kSuccess) {
     gGroupSize()(group, &size);
-    const std::int32_t known = size < kMaxKnown ? size : kMaxKnown;
-    memory_ = static_cast<std::int32_t*>(
-        mapMemory(2 * static_cast<std::size_t>(known) * sizeof(std::int32_t)));
-    hash = mix(1, size);
-    if (memory_ != nullptr) {
-      std::int32_t* const places = memory_ + known;
-      for (std::int32_t at = 0; at < known; ++at)
-        places[at] = at;
-      gTranslate()(group, known, places, world, memory_);
-      for (std::int32_t at = 0; at < known; ++at) {
-        memory_[at] = memory_[at] == kUndefined ? -1 : memory_[at];
-        hash = mix(hash, memory_[at]);
-      }
-      ranks = size <= kMaxKnown ? memory_ : nullptr;
-    }
+    translate(group, world);
     gFree()(&world);
   }
   gFree()(&group);
+}
+
+void Members::translate(Handle group, Handle world) noexcept {
+  const std::int32_t known = size < kMaxKnown ? size : kMaxKnown;
+  memory_ = static_cast<std::int32_t*>(
+      mapMemory(2 * static_cast<std::size_t>(known) * sizeof(std::int32_t)));
+  hash = mix(1, size);
+  if (memory_ == nullptr)
+    return;
+  std::int32_t* const places = memory_ + known;
+  for (std::int32_t at = 0; at < known; ++at)
+    places[at] = at;
+  gTranslate()(group, known, places, world, memory_);
+  for (std::int32_t at = 0; at < known; ++at) {
+    memory_[at] = memory_[at] == kUndefined ? -1 : memory_[at];
+    hash = mix(hash, memory_[at]);
+  }
+  ranks = size <= kMaxKnown ? memory_ : nullptr;
 }
 
 Members::~Members() noexcept {

@@ -25,6 +25,8 @@ class Members {
   std::uint64_t hash = 0;
 
  private:
+  void translate(Handle group, Handle world) noexcept;
+
   std::int32_t* memory_ = nullptr;
 };
 

@@ -75,7 +75,7 @@ int visit(dl_phdr_info* object, std::size_t, void* data) noexcept {
 
 constinit InterposedLibrary gMpi{kNames};
 constinit Session gSession{};
-constinit CallerRange gCallers[kCallerRanges];
+constinit CallerRange gCallers[kCallerRanges] = {};
 
 const Hooks* findHooks() noexcept {
   return gHooks;

@@ -7,7 +7,7 @@ namespace {
 // place is never far.
 constexpr std::size_t kCached = 256;
 static_assert(kCached >= 8 * kMaxDatatypes);
-constinit Datatype gTypes[kCached];
+constinit Datatype gTypes[kCached] = {};
 
 // Its place, or the free one where it would be.
 Datatype& cachedAt(Handle handle) noexcept {

@@ -14,8 +14,8 @@ constexpr Handle kTaken = ~Handle{0};
 struct Bucket {
   alignas(64) std::atomic<Handle> handles[kBucket];  // 0: free
 };
-constinit Bucket gHandles[kBuckets];
-constinit Request gRequests[kBuckets][kBucket];
+constinit Bucket gHandles[kBuckets] = {};
+constinit Request gRequests[kBuckets][kBucket] = {};
 
 struct Place {
   std::uint32_t bucket;
