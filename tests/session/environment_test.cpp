@@ -1,9 +1,8 @@
 #include "session/environment.h"
 
-#include "session/sources.h"
-
 #include "session/job_identity.h"
 #include "session/library_search.h"
+#include "session/sources.h"
 
 #include <gmock/gmock.h>
 
