@@ -33,8 +33,8 @@ struct InjectionRequest {
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
 // the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
 // SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY, SONDE_MPI_LIBRARY and SONDE_SYNC_LIBRARY are what other
-// programs preload, too, where they can make use of it (core::Companion). NCCL looks for its profiler plugin in the process, unless the user has named
-// one.
+// programs preload, too, where they can make use of it (core::Companion). NCCL looks for its
+// profiler plugin in the process, unless the user has named one.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);

@@ -291,11 +291,9 @@ ExecTarget inspectElf(long fd,
   // A static program ignores LD_PRELOAD, but hands it on to its children.
   if (reason != nullptr)
     return leave(reason, strcmp(reason, "static") != 0);
-  const CompanionSet companions =
-      isPython(path)
-                                      ? kAllCompanions
-                                      : companionsOfAll() | libraries.companions |
-                                            companionsOfEnvironment(environment);
+  const CompanionSet companions = isPython(path) ? kAllCompanions
+                                                 : companionsOfAll() | libraries.companions |
+                                                       companionsOfEnvironment(environment);
   return {true, nullptr, false, companions};
 }
 

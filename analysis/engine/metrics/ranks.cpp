@@ -22,7 +22,8 @@ constexpr std::string_view kIterationSql =
 // What marks a process as one that trains, the surest first.
 constexpr std::array<std::string_view, 3> kSubjects = {
     "EXISTS (SELECT 1 FROM iteration i WHERE i.process_id = p.id)",
-    "EXISTS (SELECT 1 FROM collective c WHERE c.process_id = p.id) OR EXISTS (SELECT 1 FROM channel "
+    "EXISTS (SELECT 1 FROM collective c WHERE c.process_id = p.id) OR EXISTS (SELECT 1 FROM "
+    "channel "
     "h WHERE h.process_id = p.id AND h.kind = 'mpi') OR EXISTS (SELECT 1 FROM thread "
     "t"
     " JOIN slice s ON s.thread_id = t.id WHERE t.process_id = p.id AND s.kind IN ('phase', "

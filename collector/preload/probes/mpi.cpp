@@ -4,8 +4,8 @@
 #include "collector/core/hooks.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
-#include "collector/preload/probes/process_fact.h"
 #include "collector/preload/mpi/mpi_hooks.h"
+#include "collector/preload/probes/process_fact.h"
 
 namespace sonde::preload::mpi {
 namespace {
