@@ -71,6 +71,12 @@ constexpr std::array<std::string_view, 3> kWorkFacts = {
     "device d ON d.id = s.device_id "
     "WHERE k.id = ?"};
 
+// Who let a waiting thread go on.
+constexpr std::string_view kHandoffFacts =
+    "SELECT h.kind AS \"waits at\", w.tid AS \"waker tid\", nullif(w.name, '') AS waker, "
+    "iif(w.id IS NULL, NULL, h.certain) AS certain, h.wake_ns - h.waker_ns AS \"wake-up ns\" "
+    "FROM handoff h LEFT JOIN thread w ON w.id = h.waker_thread_id WHERE h.slice_id = ?";
+
 Result<bool> any(const store::Database& trace, std::string_view sql) {
   SONDE_TRY_ASSIGN(const std::int64_t found, trace.queryInteger(sql));
   return found != 0;
@@ -96,6 +102,10 @@ Result<SpanFacts> SpanFacts::open(const store::Database& trace) {
   for (const std::string_view sql : kWorkFacts) {
     SONDE_TRY_ASSIGN(Statement work, trace.prepare(sql));
     facts.work_.push_back(std::move(work));
+  }
+  SONDE_TRY_ASSIGN(const bool anyHandoffs, any(trace, "SELECT EXISTS (SELECT 1 FROM handoff)"));
+  if (anyHandoffs) {
+    SONDE_TRY_ASSIGN(facts.handoffs_, trace.prepare(kHandoffFacts));
   }
   SONDE_TRY_ASSIGN(facts.anyArgs_, any(trace, "SELECT EXISTS (SELECT 1 FROM arg)"));
   SONDE_TRY_ASSIGN(facts.anyLinks_, any(trace, "SELECT EXISTS (SELECT 1 FROM link)"));
@@ -150,13 +160,14 @@ Result<std::string_view> SpanFacts::argsOfSlice(std::int64_t id, model::Optional
   if (!whole) {
     if (correlation)
       append(json_, "correlation", std::to_string(*correlation));
+    if (handoffs_)
+      SONDE_TRY(readFacts(*handoffs_, id));
     close(json_);
   }
   return std::string_view(json_);
 }
 
-Result<void> SpanFacts::readWork(std::string_view owner, std::int64_t id) {
-  Statement& row = work_[indexOf(owner)];
+Result<void> SpanFacts::readFacts(Statement& row, std::int64_t id) {
   row.bindAll(id);
   SONDE_TRY_ASSIGN(const bool found, row.step());
   for (int column = 0; found && column < row.columnCount(); ++column) {
@@ -172,7 +183,7 @@ Result<void> SpanFacts::readWork(std::string_view owner, std::int64_t id) {
 Result<std::string_view> SpanFacts::argsOfWork(std::string_view owner, std::int64_t id) {
   SONDE_TRY_ASSIGN(const bool whole, readArgs(owner, id));
   if (!whole) {
-    SONDE_TRY(readWork(owner, id));
+    SONDE_TRY(readFacts(work_[indexOf(owner)], id));
     close(json_);
   }
   return std::string_view(json_);

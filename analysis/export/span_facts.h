@@ -8,6 +8,7 @@
 #include "analysis/store/database.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -39,12 +40,14 @@ class SpanFacts {
 
   Result<bool> readArgs(std::string_view owner, std::int64_t id);
   Result<void> readLinks(std::string_view owner, std::int64_t id);
-  Result<void> readWork(std::string_view owner, std::int64_t id);
+  // The columns that the row has, by their names.
+  Result<void> readFacts(store::Statement& row, std::int64_t id);
 
   store::Statement args_;
   store::Statement links_;
   store::Statement launches_;
-  std::vector<store::Statement> work_;  // of kernels, copies and syncs
+  std::vector<store::Statement> work_;        // of kernels, copies and syncs
+  std::optional<store::Statement> handoffs_;  // where the trace has any
   bool anyArgs_ = false;
   bool anyLinks_ = false;
   bool anyLaunches_ = false;

@@ -99,6 +99,28 @@ TEST_F(Merge, KeepsEveryRowAndEveryReference) {
   EXPECT_EQ(must(job.queryText("SELECT value FROM meta WHERE key = 'job'")), "job-1");
 }
 
+TEST_F(Merge, KeepsHandoffsBetweenTheThreadsOfEachRank) {
+  std::vector<std::string> inputs;
+  for (const std::int64_t rank : {0, 1}) {
+    inputs.push_back(folder_ / fmt::format("{}.sonde", rank));
+    test::TraceBuilder trace(inputs.back());
+    model::Process process;
+    process.hostId = trace.add(model::Host{.name = "h", .bootId = "boot"});
+    process.rank = rank;
+    process.worldSize = 2;
+    const auto id = trace.add(process);
+    const auto main = trace.add(model::Thread{.processId = id, .tid = 10 + rank});
+    const auto other = trace.add(model::Thread{.processId = id, .tid = 20 + rank});
+    trace.handoff(main, other, {1000, 2000});
+    trace.finish();
+  }
+  const store::Database job = mergeAll(inputs);
+  EXPECT_EQ(number(job,
+                   "SELECT count(*) FROM v_handoff WHERE waker_tid = 10 + rank AND wakee_tid = 20 "
+                   "+ rank AND waker_ns = wake_ns - 10 AND wake_ns - block_ns = 1000"),
+            2);
+}
+
 TEST_F(Merge, JoinsHostsByBootIdAndRebasesTimesExactly) {
   TrainingRun second = rank(1);
   constexpr std::int64_t kStep = 123'456'789;

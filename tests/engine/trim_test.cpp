@@ -48,6 +48,29 @@ TEST_F(Trim, KeepsWhatOverlapsTheIterations) {
   EXPECT_LT(std::filesystem::file_size(output_), std::filesystem::file_size(input_));
 }
 
+TEST_F(Trim, KeepsHandoffsOfTheIterationsWithTheirWakers) {
+  test::TraceBuilder trace(input_);
+  model::Process process;
+  process.hostId = trace.add(model::Host{.name = "h"});
+  const auto rank = trace.add(process);
+  const auto main = trace.add(model::Thread{.processId = rank, .tid = 1});
+  const auto other = trace.add(model::Thread{.processId = rank, .tid = 2});
+  for (int i = 0; i < 3; ++i) {
+    model::Iteration iteration;
+    iteration.processId = rank;
+    iteration.number = i;
+    iteration.startNs = i * 10 * kMs;
+    iteration.durNs = 10 * kMs;
+    trace.add(iteration);
+    trace.handoff(main, other, {iteration.startNs + kMs, iteration.startNs + 2 * kMs});
+  }
+  trace.finish();
+  must(trim({input_, output_, 1, 1, false}));
+  EXPECT_EQ(number("SELECT count(*) FROM handoff"), 1);
+  EXPECT_EQ(number("SELECT block_ns FROM v_handoff WHERE waker_tid = 1 AND wakee_tid = 2"),
+            11 * kMs);
+}
+
 TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {
   test::TraceBuilder trace(input_);
   model::Host host;

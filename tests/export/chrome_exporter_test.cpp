@@ -248,5 +248,23 @@ TEST_F(ChromeOf, IsJsonWhateverAnImportedArgumentIs) {
   EXPECT_EQ(chrome.count("deviceProperties"), 0U);
 }
 
+TEST_F(ChromeOf, SaysWhoLetAThreadGoOn) {
+  test::TraceBuilder trace(folder_ / "waits.sonde");
+  model::Process process;
+  process.hostId = trace.add(model::Host{.name = "a"});
+  const auto id = trace.add(process);
+  const auto main = trace.add(model::Thread{.processId = id, .tid = 10, .name = "main"});
+  const auto other = trace.add(model::Thread{.processId = id, .tid = 11, .name = "worker"});
+  trace.handoff(main, other, {100, 200});
+  trace.finish();
+  const json chrome = exportedFrom(folder_ / "waits.sonde");
+  EXPECT_EQ(chrome["traceEvents"].back()["args"],
+            json({{"waits at", "semaphore"},
+                  {"waker tid", 10},
+                  {"waker", "main"},
+                  {"certain", 1},
+                  {"wake-up ns", 10}}));
+}
+
 }  // namespace
 }  // namespace sonde::exports

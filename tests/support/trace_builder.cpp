@@ -168,6 +168,22 @@ model::SliceId TraceBuilder::slice(model::ThreadId thread,
   return id;
 }
 
+void TraceBuilder::handoff(model::ThreadId waker,
+                           model::ThreadId wakee,
+                           std::pair<std::int64_t, std::int64_t> time) {
+  model::Handoff row;
+  row.sliceId = slice(wakee, model::SliceKind::Wait, "sem_wait", time);
+  row.object = 4096;
+  row.kind = model::SyncObject::Semaphore;
+  row.wakerThreadId = waker;
+  row.wakerNs = time.second - 10;
+  row.wakeeThreadId = wakee;
+  row.blockNs = time.first;
+  row.wakeNs = time.second;
+  row.certain = true;
+  add(row);
+}
+
 void TraceBuilder::finish(bool finalised) {
   auto trace = must(store::TraceWriter::release(*std::move(writer_)));
   writer_.reset();

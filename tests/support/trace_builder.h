@@ -47,6 +47,11 @@ class TraceBuilder {
     return must(writer_->add(row));
   }
 
+  // A wait of one thread that another one ended.
+  void handoff(model::ThreadId waker,
+               model::ThreadId wakee,
+               std::pair<std::int64_t, std::int64_t> time);
+
   // Commits; with `finalised` also does what a recorder does last.
   void finish(bool finalised = true);
 
