@@ -45,6 +45,11 @@ int join(const char* name, pthread_t thread, void** result, Block block) {
     return tried;
   const Wait wait = beginWait(static_cast<std::uint64_t>(thread));
   const std::int32_t tid = tidOf(thread);
+  // One that has ended since has no id any more.
+  if (const int tried = gTryJoin()(thread, result); tried != EBUSY) {
+    dropWait(wait);
+    return tried;
+  }
   const int joined = block();
   endWait(wait, {name, wire::SyncObject::Thread, Rule::Holder}, outcomeOf(joined), tid);
   return joined;
