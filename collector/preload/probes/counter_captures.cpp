@@ -9,6 +9,8 @@ namespace {
 constexpr std::uintptr_t kLegacy = 1;
 constexpr std::uintptr_t kPerThread = 2;
 
+constexpr std::uint64_t kClaim = 4;  // of an entry, in its word
+
 void* nameOf(void* stream) noexcept {
   return stream == nullptr ? reinterpret_cast<void*>(kLegacy) : stream;
 }
@@ -30,10 +32,14 @@ bool isOver(const Driver& driver, void* stream) noexcept {
 
 bool Captures::begins(void* context, void* stream) noexcept {
   for (Capture& capture : captures_) {
-    void* none = nullptr;
-    if (!capture.stream.compare_exchange_strong(none, nameOf(stream), std::memory_order_seq_cst))
+    std::uint64_t word = capture.word.load(std::memory_order_relaxed);
+    const std::uint64_t next = inState(word, State::Claimed) + kClaim;
+    if (stateOf(word) != State::Free ||
+        !capture.word.compare_exchange_strong(word, next, std::memory_order_seq_cst))
       continue;
+    capture.stream.store(nameOf(stream), std::memory_order_relaxed);
     capture.context.store(context, std::memory_order_relaxed);
+    capture.word.store(inState(next, State::Beginning), std::memory_order_release);
     return true;
   }
   return false;
@@ -41,59 +47,71 @@ bool Captures::begins(void* context, void* stream) noexcept {
 
 void Captures::begun(void* stream) noexcept {
   for (Capture& capture : captures_) {
-    if (capture.stream.load(std::memory_order_relaxed) == nameOf(stream) &&
-        !capture.hasBegun.exchange(true, std::memory_order_release))
+    std::uint64_t word = capture.word.load(std::memory_order_acquire);
+    if (stateOf(word) == State::Beginning &&
+        capture.stream.load(std::memory_order_relaxed) == nameOf(stream) &&
+        capture.word.compare_exchange_strong(
+            word, inState(word, State::Begun), std::memory_order_acq_rel))
       return;
   }
 }
 
-// An entry is free only when it says again that nothing has begun.
+// Whether the entry had what `which` is true of, and has it no longer. A capture that has begun
+// meanwhile is asked about again; of another one in its place nothing is known.
 template <typename Which>
-void Captures::forget(Which which) noexcept {
-  for (Capture& capture : captures_) {
-    void* const stream = capture.stream.load(std::memory_order_acquire);
-    if (stream == nullptr || !which(capture, stream))
-      continue;
-    capture.hasBegun.store(false, std::memory_order_relaxed);
-    capture.context.store(nullptr, std::memory_order_relaxed);
-    capture.stream.store(nullptr, std::memory_order_release);
+bool Captures::forget(Capture& capture, Which which) noexcept {
+  for (std::uint64_t word = capture.word.load(std::memory_order_acquire);;) {
+    const std::uint64_t before = word;
+    if (!isKnown(word) || !which(capture, stateOf(word)))
+      return false;
+    if (capture.word.compare_exchange_strong(
+            word, inState(word, State::Free), std::memory_order_acq_rel))
+      return true;
+    if (word != inState(before, State::Begun))
+      return false;
   }
 }
 
 // A call of the runtime and the driver's in it are told of each, so that one stream may be there
 // twice, and ends twice.
 void Captures::ended(void* stream) noexcept {
-  bool isDone = false;
-  forget([&](const Capture&, void* its) noexcept {
-    const bool isIt = !isDone && its == nameOf(stream);
-    isDone = isDone || isIt;
-    return isIt;
-  });
+  for (Capture& capture : captures_) {
+    if (forget(capture, [&](const Capture& its, State) noexcept {
+          return its.stream.load(std::memory_order_relaxed) == nameOf(stream);
+        }))
+      return;
+  }
 }
 
 void Captures::streamGoes(void* stream) noexcept {
-  forget([&](const Capture&, void* its) noexcept { return its == stream; });
+  for (Capture& capture : captures_)
+    forget(capture, [&](const Capture& its, State) noexcept {
+      return its.stream.load(std::memory_order_relaxed) == stream;
+    });
 }
 
 void Captures::contextGoes(void* context) noexcept {
-  forget([&](const Capture& capture, void*) noexcept {
-    return capture.context.load(std::memory_order_relaxed) == context;
-  });
+  for (Capture& capture : captures_)
+    forget(capture, [&](const Capture& its, State) noexcept {
+      return its.context.load(std::memory_order_relaxed) == context;
+    });
 }
 
 bool Captures::settle(const Driver& driver) noexcept {
   bool isAny = false;
-  forget([&](const Capture& capture, void* stream) noexcept {
-    const bool isLeft = capture.hasBegun.load(std::memory_order_acquire) && isOver(driver, stream);
-    isAny = isAny || isLeft;
-    return isLeft;
-  });
+  for (Capture& capture : captures_)
+    isAny = forget(capture,
+                   [&](const Capture& its, State state) noexcept {
+                     return state == State::Begun &&
+                            isOver(driver, its.stream.load(std::memory_order_relaxed));
+                   }) ||
+            isAny;
   return isAny;
 }
 
 bool Captures::isAny() const noexcept {
   for (const Capture& capture : captures_) {
-    if (capture.stream.load(std::memory_order_seq_cst) != nullptr)
+    if (stateOf(capture.word.load(std::memory_order_seq_cst)) != State::Free)
       return true;
   }
   return false;

@@ -31,15 +31,24 @@ class Captures {
   bool isAny() const noexcept;
 
  private:
+  enum class State : std::uint8_t { Free, Claimed, Beginning, Begun };
+
+  // Which capture an entry has, and how far that is, in one word: what is known of one is never
+  // taken for what is known of the next one in the same entry.
   struct Capture {
-    std::atomic<void*> stream{nullptr};  // kLegacy for nullptr; nullptr: the entry is free
+    std::atomic<std::uint64_t> word{0};  // State, and above it how often the entry was claimed
+    std::atomic<void*> stream{nullptr};  // of what is not Free or Claimed
     std::atomic<void*> context{nullptr};
-    std::atomic<bool> hasBegun{false};
   };
   static constexpr std::uint32_t kMost = 64;
 
+  static State stateOf(std::uint64_t word) noexcept { return static_cast<State>(word & 3); }
+  static std::uint64_t inState(std::uint64_t word, State state) noexcept {
+    return (word & ~std::uint64_t{3}) | static_cast<std::uint64_t>(state);
+  }
+  static bool isKnown(std::uint64_t word) noexcept { return stateOf(word) >= State::Beginning; }
   template <typename Which>
-  void forget(Which which) noexcept;
+  static bool forget(Capture& capture, Which which) noexcept;
 
   Capture captures_[kMost];
 };
