@@ -35,6 +35,14 @@ class TwoClients(CudaTest):
                 self.assertEqual(kernels, {})
                 self.assertIn("another tool of this process used CUPTI before", said)
 
+    def test_a_subscription_that_was_not_seen_coming_is_kept(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                told, kernels, said = self.run_both(variant, "unseen")
+                self.assertEqual((told, kernels), ("0\n", {}))
+                self.assertIn("another tool of this process has CUPTI (CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "
+                              "39)", said)
+
     def test_an_injected_tool_of_the_users_is_not_displaced(self):
         tool = TARGETS.parent / "cudasim" / "libcudasim_injected.so"
         told = self.folder / "injected.json"
@@ -51,6 +59,8 @@ class Refusals(CudaTest):
         result = self.record(TARGETS / "cuda_script13", "unsynchronised", CUDASIM_NO_DRIVER="1", status=3)
         self.assertNotIn("Sonde", result.stdout)
         self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(0,)])
+        text, = self.said()
+        self.assertIn("not recorded: CUPTI answers CUPTI_ERROR_UNKNOWN (999)", text)
 
     def test_a_cupti_of_an_unknown_version_is_refused_by_name(self):
         self.script("launch name=a ns=1000 count=5\nsync\n", CUDASIM_CUPTI_VERSION="140000")

@@ -1,17 +1,21 @@
 // A client of CUPTI inside the program, as torch.profiler is one. Usage: cuda_two_clients
-// before|middle|dlsym: it comes before CUDA is used, or after 100 kernels, with a subscription that
-// it has looked up by hand. Then 100 kernels run, and it prints how many of them it was told of.
+// before|middle|dlsym|unseen: it comes before CUDA is used, or after 100 kernels, with a
+// subscription that it has looked up by hand; or before, with one that it has found without the
+// loader's help, and does nothing with. Then 100 kernels run, and it prints how many of them it was
+// told of.
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace {
 
@@ -34,12 +38,37 @@ complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_
 
 void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
-bool subscribe() {
+const char* at(const link_map& object, ElfW(Addr) address) {
+  const auto* const known = reinterpret_cast<const char*>(object.l_ld);
+  return known + (address - reinterpret_cast<ElfW(Addr)>(known));
+}
+
+// What the library's own table of symbols has. (The strings are behind it.)
+void* inTable(void* library, const char* name) {
+  const link_map* object = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &object) != 0)
+    return nullptr;
+  const ElfW(Sym)* symbols = nullptr;
+  const char* strings = nullptr;
+  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_SYMTAB)
+      symbols = reinterpret_cast<const ElfW(Sym)*>(at(*object, entry->d_un.d_ptr));
+    else if (entry->d_tag == DT_STRTAB)
+      strings = at(*object, entry->d_un.d_ptr);
+  }
+  for (; reinterpret_cast<const char*>(symbols) < strings; ++symbols) {
+    if (symbols->st_value != 0 && std::strcmp(strings + symbols->st_name, name) == 0)
+      return const_cast<char*>(at(*object, object->l_addr + symbols->st_value));
+  }
+  return nullptr;
+}
+
+bool subscribe(void* (*find)(void* library, const char* name)) {
   void* const library = dlopen("libcupti.so." CUDA_MAJOR, RTLD_LAZY);
   const auto function =
-      reinterpret_cast<decltype(&cuptiSubscribe)>(dlsym(library, "cuptiSubscribe"));
+      reinterpret_cast<decltype(&cuptiSubscribe)>(find(library, "cuptiSubscribe"));
   CUpti_SubscriberHandle subscriber = nullptr;
-  return function(&subscriber, ignore, nullptr) == CUPTI_SUCCESS;
+  return function != nullptr && function(&subscriber, ignore, nullptr) == CUPTI_SUCCESS;
 }
 
 bool begin() {
@@ -56,16 +85,20 @@ void launch(const char* name) {
 }  // namespace
 
 int main(int, char** arguments) {
-  const bool before = std::strcmp(arguments[1], "before") == 0;
-  if (!before)
-    launch("sondes");
-  if (std::strcmp(arguments[1], "dlsym") == 0 && !subscribe())
+  const std::string_view when = arguments[1];
+  if (when == "unseen" && !subscribe(inTable))
     return 2;
-  if (!begin())
+  if (when == "middle" || when == "dlsym")
+    launch("sondes");
+  if (when == "dlsym" && !subscribe([](void* in, const char* name) { return dlsym(in, name); }))
+    return 2;
+  if (when != "unseen" && !begin())
     return 1;
   launch("theirs");
-  cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  cuptiActivityFlushAll(1);
+  if (when != "unseen") {
+    cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    cuptiActivityFlushAll(1);
+  }
   std::printf("%d\n", gKernels.load());
   return 0;
 }
