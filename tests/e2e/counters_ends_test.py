@@ -4,6 +4,7 @@ import unittest
 
 from counters_support import CountersTest
 from cuda_support import VARIANTS, folder_of
+from run_support import TARGETS
 
 
 # Stretches of the third iteration before what happens in its middle: train, forward, its three layers and what is between.
@@ -25,6 +26,13 @@ class Captures(CountersTest):
         self.assertEqual(self.measured_iterations(), [0, 1, 3, 4, 5])
         self.check_sums()
         self.assertGreater(self.lost(), 0)
+
+    def test_a_broken_capture_of_a_default_stream_is_said(self):
+        self.record("5", "1", "0", "", "break default")
+        self.assertEqual(self.said(), ["not measured to the end: the capture of a stream began and has not ended"])
+        self.assertEqual(self.measured_iterations(), list(range(4)))
+        self.assertGreater(self.lost(), 0)
+        self.check_sums()
 
     def test_more_captures_than_sonde_knows_of_end_it(self):
         self.record("6", "1", "0", "many", "profiler")
@@ -62,14 +70,21 @@ class Waits(CountersTest):
         self.record("3", "1", "0", "handler", status=7)
         self.assertEqual(self.said(), ["an iteration that did not end is not measured"])
 
-    def test_python_goes_on_while_the_device_is_waited_for(self):
+    def count_while_waiting(self, *library):
+        """How far another Python thread counts while a second's work of the device is waited for."""
         result = self.run_sonde(
-            "/usr/bin/python3", pathlib.Path(__file__).resolve().parent.parent / "targets" / "cuda_waiting.py", "13",
+            "/usr/bin/python3", pathlib.Path(__file__).resolve().parent.parent / "targets" / "cuda_waiting.py", "13", *library,
             options=("-f", "--counters", "sm__cycles_active.sum"), timeout=60,
             env={"LD_LIBRARY_PATH": str(folder_of("13"))})
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertGreater(int(result.stdout), 5, "the other thread counts some 100 times")
-        self.assertEqual(self.measured_iterations(), [0])
+        self.assertEqual(self.rows("SELECT count(*) > 0 FROM v_device_metric WHERE operation = 'work' AND value > 0"), [(1,)])
+        return int(result.stdout)
+
+    def test_python_goes_on_while_the_device_is_waited_for(self):
+        self.assertGreater(self.count_while_waiting(), 5, "the other thread counts some 100 times")
+
+    def test_who_annotates_with_pythons_lock_in_hand_waits_with_it(self):
+        self.assertLess(self.count_while_waiting(TARGETS / "libnvtx_plugin.so"), 5)
 
     def test_the_waiting_thread_has_its_name_and_none_of_its_calls_in_the_trace(self):
         self.record("4")

@@ -1,8 +1,10 @@
 """Hardware counters of whole jobs: PyTorch's iterations, traces of several ranks, a recorder that is killed."""
+import os
 import pathlib
 import signal
 import sqlite3
 import subprocess
+import time
 import unittest
 
 from counters_support import CountersTest
@@ -29,9 +31,9 @@ class Jobs(CountersTest):
                                 LD_LIBRARY_PATH=str(folder_of("13")))
         return go
 
-    def begin(self, output, iterations):
+    def begin(self, output, iterations, event="pause"):
         self.output = output
-        return self.start_sonde(TARGETS / "cuda_counted13", str(iterations), "1", "0", "pause", stderr=subprocess.DEVNULL,
+        return self.start_sonde(TARGETS / "cuda_counted13", str(iterations), "1", "0", event, stderr=subprocess.DEVNULL,
                                 options=("--cuda-graphs", "node", "--counters", "roofline"))
 
     def test_ranks_are_merged_with_their_counters(self):
@@ -51,6 +53,23 @@ class Jobs(CountersTest):
         self.assertEqual(self.rows(metrics.format(rank="rank")), expected)
         self.assertGreater(len(expected), 40)
 
+    def test_time_in_which_the_job_is_stopped_is_no_wait_for_the_device(self):
+        go, sonde = self.prepare(), self.begin(self.output, 4, "go")
+        wait_until((self.folder / "go.reached").exists, "the device is about to be waited for")
+        time.sleep(0.2)
+        job = self.job_of(sonde)
+        os.kill(job, signal.SIGSTOP)
+        time.sleep(5.5)  # longer than the patience of the wait
+        go.touch()
+        os.kill(job, signal.SIGCONT)
+        self.assertEqual(sonde.wait(PATIENCE), 0)
+        self.assertEqual(self.said(), [])
+        self.assertEqual(self.measured_iterations(), list(range(4)))
+
+    @staticmethod
+    def job_of(sonde):
+        return int(pathlib.Path(f"/proc/{sonde.pid}/task/{sonde.pid}/children").read_text().split()[-1])
+
     def stored(self):
         try:
             return self.rows("SELECT count(*) FROM device_metric", f"{self.output}.part")[0][0]
@@ -60,7 +79,7 @@ class Jobs(CountersTest):
     def test_what_was_measured_before_and_after_the_recorder_was_killed_is_recovered(self):
         go, sonde = self.prepare(), self.begin(self.output, 6)
         wait_until(self.stored, "the first iterations are stored")
-        job, = pathlib.Path(f"/proc/{sonde.pid}/task/{sonde.pid}/children").read_text().split()[-1:]
+        job = self.job_of(sonde)
         sonde.send_signal(signal.SIGKILL)
         sonde.wait()
         go.touch()

@@ -6,7 +6,7 @@
 // third, LATER of the fifth:
 //   client      another tool subscribes to CUPTI
 //   profiler    the job enables CUPTI's range profiler
-//   profiler elsewhere  … for the second device, while the first one waits for the host
+//   profiler elsewhere  the same for the second device, while the first one waits for the host
 //   reset       of the device
 //   fork        of a child that annotates
 //   elsewhere   the iteration is ended by another thread
@@ -15,9 +15,11 @@
 //   steal       a capture is ended that never began, while another goes on
 //   abandon     a stream is destroyed while it is captured
 //   break       a capture is broken, and never ended
+//   break default       the same of the default stream
 //   many        70 streams are captured at once
 //   stuck       a kernel waits for what the measured thread does next
 //   context     a second one of the device is there from then on, and has work in each iteration
+//   go          a kernel waits for the file of the name $CUDA_COUNTED_GO
 //   pause       the program waits for the file of the name $CUDA_COUNTED_GO
 //   vanish      the device is reset by another thread, while such a kernel is waited for
 //   setuid      the process takes the user that it has

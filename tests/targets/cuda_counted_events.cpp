@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <thread>
@@ -178,6 +179,13 @@ void makeSecondContext() {
   driver<int (*)(void*)>("cuCtxSetCurrent")(first);
 }
 
+// What the default stream is for this thread nobody else can ask the driver.
+void breakDefaultCapture() {
+  check(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeRelaxed));
+  if (cudaDeviceSynchronize() == cudaSuccess)
+    std::exit(6);
+}
+
 void pause() {
   const char* const file = std::getenv("CUDA_COUNTED_GO");
   for (int waited = 0; file != nullptr && access(file, F_OK) != 0; ++waited) {
@@ -185,6 +193,20 @@ void pause() {
       std::exit(8);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+}
+
+// The file NAME.reached tells that it is about to be waited for.
+void waitForGo() {
+  std::thread other([] {
+    pause();
+    cudasimRelease();
+  });
+  const Scope scope(SONDE_OPERATION, "held");
+  check(cudaLaunchKernel(cudasimHeldKernel("held"), dim3{1}, dim3{64}, nullptr, 0, gStream));
+  if (const char* const file = std::getenv("CUDA_COUNTED_GO"); file != nullptr)
+    const std::ofstream reached(std::string(file) + ".reached");
+  sonde_end(sonde_begin(SONDE_OPERATION, "waits"));
+  other.join();
 }
 
 }  // namespace
@@ -206,9 +228,11 @@ void happen(const std::string& event) {
   const std::map<std::string, std::function<void()>> events = {
       {"abandon", abandonCapture},
       {"break", breakCapture},
+      {"break default", breakDefaultCapture},
       {"client", subscribe},
       {"context", makeSecondContext},
       {"fork", forkChild},
+      {"go", waitForGo},
       {"handler", exitInHandler},
       {"many", captureMany},
       {"pause", pause},

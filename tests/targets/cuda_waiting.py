@@ -1,5 +1,7 @@
 """Measures hardware counters of an operation whose kernel takes a second of the simulated device's time, while another
-thread of the program counts: Sonde's wait for the device must not keep Python's lock. Prints how far it counted."""
+thread of the program counts. Prints how far it counted. Usage: cuda_waiting.py CUDA_MAJOR [LIBRARY]: with LIBRARY the
+operation is a range of NVTX, which an extension in C pushes and pops without giving up Python's lock."""
+import contextlib
 import ctypes
 import sys
 import threading
@@ -20,6 +22,19 @@ runtime.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Extent, Extent, ctypes.c_v
 kernel = simulator.cudasimKernel(b"slow", 1_000_000_000)
 runtime.cudaDeviceSynchronize()
 
+
+
+@contextlib.contextmanager
+def pushed(library):
+    library.pluginPush(b"work")
+    yield
+    library.pluginPop()
+
+
+def work():
+    return pushed(ctypes.PyDLL(sys.argv[2])) if len(sys.argv) > 2 else sonde.operation("work")
+
+
 count = 0
 done = threading.Event()
 
@@ -33,7 +48,7 @@ def tick():
 
 threading.Thread(target=tick, daemon=True).start()
 with sonde.iteration(0):
-    with sonde.operation("work"):
+    with work():
         runtime.cudaLaunchKernel(kernel, Extent(1, 1, 1), Extent(32, 1, 1), None, 0, None)
         before = count
     during = count - before

@@ -1,9 +1,21 @@
 /* A library with a copy of NVTX of its own. */
 #include <nvtx3/nvToolsExt.h>
 
-void pluginWork(void);
+#define EXPORTED __attribute__((visibility("default")))
 
-__attribute__((visibility("default"))) void pluginWork(void) {
+void pluginWork(void);
+void pluginPush(const char* name);
+void pluginPop(void);
+
+EXPORTED void pluginWork(void) {
   nvtxRangePushA("in the library");
+  nvtxRangePop();
+}
+
+EXPORTED void pluginPush(const char* name) {
+  nvtxRangePushA(name);
+}
+
+EXPORTED void pluginPop(void) {
   nvtxRangePop();
 }
