@@ -1,5 +1,7 @@
 #include "collector/preload/probes/nccl_call_pool.h"
 
+#include "collector/core/clock.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -47,11 +49,46 @@ TEST(NcclCallPool, ACallThatRunsKeepsItsPlace) {
   EXPECT_TRUE(readCall(running, call) && call.record.number == 1);
   EXPECT_TRUE(readCall(parent, call) && call.record.number == 2);
   std::uint64_t latest = 0;
-  EXPECT_TRUE(leaveChild(parent, 5, latest));
-  EXPECT_EQ(latest, 5u);
+  const std::uint64_t now = core::readTicks();
+  EXPECT_TRUE(leaveChild(parent, now, latest));
+  EXPECT_EQ(latest, now);
   ASSERT_TRUE(closeCall(running, rest));
   EXPECT_TRUE(rest.running);
   EXPECT_FALSE(readCall(running, call));
+}
+
+TEST(NcclCallPool, TheLastOfItsChildrenEndsACall) {
+  const std::uint64_t now = core::readTicks();
+  const std::uint64_t ahead = now + 100'000'000'000;
+  const Handle parent = publishCall(callOf(1), false);
+  CallRest rest;
+  ASSERT_TRUE(joinChild(parent) && joinChild(parent) && joinChild(parent));
+  std::uint64_t latest = 0;
+  EXPECT_FALSE(leaveChild(parent, now - 7, latest));
+  ASSERT_TRUE(finishCall(parent, rest));
+  EXPECT_TRUE(rest.children);
+  EXPECT_EQ(rest.lastTicks, now - 7);
+  EXPECT_FALSE(leaveChild(parent, ahead, latest));  // of a clock that is ahead
+  EXPECT_TRUE(leaveChild(parent, now, latest));
+  EXPECT_EQ(latest, ahead);
+}
+
+TEST(NcclCallPool, ACallThatHasGoneLeavesNoTimeToTheNextInItsPlace) {
+  const Handle gone = publishCall(callOf(1), false);
+  CallRest rest;
+  std::uint64_t latest = 0;
+  ASSERT_TRUE(joinChild(gone) && !leaveChild(gone, core::readTicks(), latest));
+  ASSERT_TRUE(closeCall(gone, rest));
+  EXPECT_NE(rest.lastTicks, 0u);
+  Handle next;
+  while (next.index != gone.index || !next) {
+    next = publishCall(callOf(2), false);
+    ASSERT_TRUE(finishCall(next, rest));
+    EXPECT_EQ(rest.lastTicks, 0u);
+  }
+  EXPECT_FALSE(leaveChild(gone, core::readTicks(), latest));
+  ASSERT_TRUE(joinChild(next) && closeCall(next, rest));
+  EXPECT_EQ(rest.lastTicks, 0u);
 }
 
 TEST(NcclCallPool, ACallIsToldOfOnce) {

@@ -1,5 +1,7 @@
 #include "collector/preload/probes/nccl_call_pool.h"
 
+#include "collector/core/clock.h"
+
 #include <atomic>
 
 namespace sonde::preload::nccl {
@@ -17,7 +19,7 @@ constexpr std::uint64_t kInUse = kClaimed | kRunning | kChildren;
 
 struct Place {
   std::atomic<std::uint64_t> state;
-  std::atomic<std::uint64_t> lastTicks;  // when the last child stopped; 0: none has
+  std::atomic<std::uint64_t> last;  // when the last child stopped: a Stamp
   SharedValue<Call> call;
 };
 
@@ -34,6 +36,23 @@ std::uint32_t generationOf(std::uint64_t state) noexcept {
 
 Handle handleOf(const Place& place, std::uint64_t state) noexcept {
   return {HandleKind::Call, generationOf(state), static_cast<std::uint32_t>(&place - gPlaces)};
+}
+
+// The lowest bits of a generation << kTickBits | those of ticks, which are 0 where there are none.
+// A child that leaves a call which has gone meanwhile finds another's generation.
+using Stamp = std::uint64_t;
+constexpr int kTickBits = 56;
+constexpr std::uint64_t kTicks = (std::uint64_t{1} << kTickBits) - 1;
+
+Stamp stampOf(std::uint32_t generation, std::uint64_t ticks) noexcept {
+  return std::uint64_t{generation} << kTickBits | (ticks & kTicks);
+}
+
+// The highest bits are those that are nearest to now.
+std::uint64_t ticksOf(Stamp stamp) noexcept {
+  const std::uint64_t now = core::readTicks();
+  const auto passed = static_cast<std::int64_t>((now - stamp) << (64 - kTickBits));
+  return (stamp & kTicks) == 0 ? 0 : now - static_cast<std::uint64_t>(passed >> (64 - kTickBits));
 }
 
 // nullptr: all of those looked at are in use.
@@ -95,7 +114,7 @@ Place* exchange(Handle handle, std::uint64_t& state, Change change) noexcept {
 CallRest restOf(const Place& place, std::uint64_t state) noexcept {
   return {(state & kRunning) != 0,
           (state & kChildren) != 0,
-          place.lastTicks.load(std::memory_order_acquire)};
+          ticksOf(place.last.load(std::memory_order_acquire))};
 }
 
 }  // namespace
@@ -105,7 +124,7 @@ Handle publishCall(const Call& call, bool isNothing) noexcept {
   Place* const place = take(generation);
   if (place == nullptr)
     return {};
-  place->lastTicks.store(0, std::memory_order_relaxed);
+  place->last.store(stampOf(generation, 0), std::memory_order_relaxed);
   place->call.put(call);
   const std::uint64_t state = stateOf(generation, kRunning | (isNothing ? kNothing : 0));
   place->state.store(state, std::memory_order_release);
@@ -150,11 +169,15 @@ bool leaveChild(Handle handle, std::uint64_t ticks, std::uint64_t& latest) noexc
   std::uint64_t state = 0;
   if (!stateOfCall(handle, state))
     return false;
-  Place& place = gPlaces[handle.index];
-  std::uint64_t last = place.lastTicks.load(std::memory_order_relaxed);
-  while (last < ticks && !place.lastTicks.compare_exchange_weak(last, ticks)) {
-  }
-  latest = last < ticks ? ticks : last;
+  std::atomic<Stamp>& last = gPlaces[handle.index].last;
+  const Stamp mine = stampOf(handle.generation, ticks);
+  Stamp there = last.load(std::memory_order_relaxed);
+  do {
+    if ((there ^ mine) >> kTickBits != 0)
+      return false;
+    latest = ticksOf(there);
+  } while (latest < ticks && !last.compare_exchange_weak(there, mine));
+  latest = latest < ticks ? ticks : latest;
   const bool left = exchange(handle, state, [](std::uint64_t before) {
                       return (before & kChildren) == 0 ? before : before - 1;
                     }) != nullptr;
