@@ -83,7 +83,8 @@ std::string_view functionOfOp(std::string_view op) {
   return "SendRecv";
 }
 
-// What is launched inside a slice, by its id.
+// What is launched inside a slice, by its id. Where a group's end was lost, what was called in the
+// group has none: a call outside of one tells.
 using Calls = std::map<std::int64_t, Collectives>;
 
 Result<Calls> readCalls(const Database& trace) {
@@ -104,8 +105,10 @@ Result<Calls> readCalls(const Database& trace) {
       calls[rows.integer(0)] = std::exchange(open, {});
     else if (rows.integer(5) != 0)
       open.push_back(call);
-    else
+    else {
+      open.clear();
       calls[rows.integer(0)] = {call};
+    }
   }
 }
 
