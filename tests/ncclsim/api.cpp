@@ -53,7 +53,7 @@ int leaveGroup() {
     ncclsim::launch(tasks);
     return ncclSuccess_;
   }
-  ncclsim::inThread(ncclsim::launch, std::move(tasks));
+  ncclsim::inThread(ncclsim::launchInTurn, std::move(tasks));
   return ncclInProgress_;
 }
 

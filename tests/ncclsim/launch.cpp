@@ -221,6 +221,12 @@ void launch(const Tasks& tasks) {
   }
 }
 
+void launchInTurn(const Tasks& tasks) {
+  static std::mutex turn;
+  const std::lock_guard lock(turn);
+  launch(tasks);
+}
+
 void tellOfCaptured(ncclComm& comm) {
   const std::lock_guard lock(comm.mutex);
   for (const Tasks& plan : comm.captured)

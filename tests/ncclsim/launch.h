@@ -45,6 +45,8 @@ bool isSet(const char* name);
 
 bool isCaptured(void* stream);
 void launch(const Tasks& tasks);
+// In a thread: those of a communicator that does not block come one after the other.
+void launchInTurn(const Tasks& tasks);
 void tellOfCaptured(ncclComm& comm);
 
 // Runs it in a thread that settle() waits for.

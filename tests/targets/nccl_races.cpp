@@ -1,4 +1,5 @@
 // nccl_races RACE: threads of NCCL's, and the program's, that come to one object at the same time.
+// Prints how many steps, or calls, there were.
 #include "collector/preload/nccl/nccl_hooks.h"
 #include "tests/preload/nccl_host.h"
 
@@ -7,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <thread>
@@ -40,11 +42,15 @@ void steps(NcclHost& host) {
   facts.peer = 1;
   std::atomic<void*> op{nullptr};
   std::atomic<bool> done{false};
+  std::atomic<int> begun{0};
   std::thread proxy([&] {
-    while (!done)
-      host.stop(host.proxyStep(rank, op, 0));
+    while (!done) {
+      void* const step = host.proxyStep(rank, op, 0);
+      begun += step != nullptr;
+      host.stop(step);
+    }
   });
-  for (int round = 0; round < 4 * kRounds; ++round) {
+  for (int round = 0; round < 4 * kRounds || begun < 1000; ++round) {
     op = host.proxyOp(rank, facts);
     host.stop(op);
     host.stop(host.kernelChannel(rank, nullptr, 0));
@@ -52,6 +58,7 @@ void steps(NcclHost& host) {
   done = true;
   proxy.join();
   host.finalize(rank);
+  std::printf("%d\n", begun.load());
 }
 
 // The plugin tells of a communicator's call while another thread aborts it.
@@ -76,6 +83,7 @@ void aborts(NcclHost& host) {
   done = true;
   watchdog.join();
   hooks.gone(comm, hooks.goes(comm), 0);
+  std::printf("%d\n", kRounds / 2);
 }
 
 // Threads call at the same time, each in a communicator of its own, and are told of what they call
@@ -101,6 +109,7 @@ void tells(NcclHost& host) {
     threads.emplace_back(teller, number);
   for (std::thread& thread : threads)
     thread.join();
+  std::printf("%d\n", kTellers * kTold);
 }
 
 }  // namespace
