@@ -255,6 +255,17 @@ TEST(NcclPools, AFunctionThatIsNotKnownIsCounted) {
   EXPECT_EQ(recording.read().at(0).lost(wire::Probe::Nccl), 1u);
 }
 
+TEST(NcclPools, TheChannelsOfCommunicatorsThatGoInAnotherProcessGoWithThem) {
+  SpoolRecording recording;
+  const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "6", "generations"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const RecordedProcess process = recording.read().at(0);
+  ASSERT_THAT(process.steps, SizeIs(2));
+  EXPECT_NE(process.steps[0].channel.local, process.steps[1].channel.local);
+  EXPECT_EQ(process.steps[1].offset, 0u);
+  EXPECT_EQ(process.lost(wire::Probe::Nccl), 0u);
+}
+
 TEST(NcclPools, OneCommunicatorTooManyDoesNotSilenceTheOthers) {
   SpoolRecording recording;
   const Finished finished = recording.run({SONDE_TARGETS "/nccl_traps", "6", "many"});

@@ -109,6 +109,24 @@ void lanes(NcclHost& host, const HostRank& rank) {
   }
 }
 
+// Another process makes one communicator after the other; the handles are those of Sonde there.
+void foreignGenerations(NcclHost& host, const HostRank& rank) {
+  constexpr std::uint64_t kCommunicator = std::uint64_t{1} << 56 | 5;
+  constexpr std::uint64_t kMade = 600;
+  HostProxyOp op = sendUnder(nullptr);
+  op.pid = getppid();
+  HostRank other = rank;
+  for (std::uint64_t made = 0; made < kMade; ++made) {
+    other.context = reinterpret_cast<void*>(kCommunicator | (2 * made + 1) << 24);
+    for (op.channel = 0; op.channel < 64; ++op.channel) {
+      void* const handle = host.proxyOp(other, op);
+      if (op.channel == 0 && made % (kMade / 2) == kMade / 2 - 1)
+        oneStep(host, other, handle);
+      host.stop(handle);
+    }
+  }
+}
+
 void graph(NcclHost& host, const HostRank& rank) {
   HostCall call;
   call.number = 4;
@@ -290,6 +308,7 @@ int main(int count, char** words) {
       {"never", childNeverStops},
       {"aborted", aborted},
       {"foreign", foreignParents},
+      {"generations", foreignGenerations},
       {"lanes", lanes},
       {"graph", graph},
       {"graphs", graphs},

@@ -19,16 +19,41 @@ constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at
 
 constinit Lane gLanes[kMaxLanes]{};
 
-// There is no room for a whole name: one of 2^53 numbers stands for it.
+constexpr std::uint64_t kForeignGeneration = 0xffc;
+
+// Of another process's: the 10 highest bits are 0. There is no room for a whole name: one of 2^42
+// numbers stands for it, and the generation of its communicator, of which the next with the same
+// index has another. Nothing here tells when it goes.
 std::uint64_t foreignKey(const LaneName& name, std::uint64_t end) noexcept {
   std::uint64_t hash = end;
-  for (const std::uint64_t part : {std::bit_cast<std::uint64_t>(name.communicator.opaque()),
+  Handle communicator = name.communicator;
+  const bool hasGeneration = communicator.kind == HandleKind::Communicator;
+  if (hasGeneration)
+    communicator.generation = 0;
+  for (const std::uint64_t part : {std::bit_cast<std::uint64_t>(communicator.opaque()),
                                    std::uint64_t{static_cast<std::uint32_t>(name.pid)} << 32 |
                                        static_cast<std::uint32_t>(name.rank)}) {
     hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15;
     hash ^= hash >> 29;
   }
-  return hash >> 10 | 2;
+  const std::uint64_t generation =
+      hasGeneration ? std::uint64_t{name.communicator.generation} << 1 & kForeignGeneration : 0;
+  return hash >> 22 << 12 | generation | 2;
+}
+
+bool isForeign(std::uint64_t key) noexcept {
+  return key >> 54 == 0;
+}
+
+std::uint64_t withoutGeneration(std::uint64_t key) noexcept {
+  return isForeign(key) ? key & ~kForeignGeneration : key;
+}
+
+// Another process has made a communicator where the one of this lane was.
+bool takeOver(Lane& lane, std::uint64_t before, std::uint64_t key) noexcept {
+  lane.defined.store(0, std::memory_order_relaxed);
+  lane.count.store(0, std::memory_order_relaxed);
+  return lane.key.compare_exchange_strong(before, key) || before == key;
 }
 
 std::uint64_t laneKey(const LaneName& name, std::uint64_t channel) noexcept {
@@ -43,11 +68,12 @@ std::uint64_t laneKey(const LaneName& name, std::uint64_t channel) noexcept {
 
 Lane* findLaneOf(std::uint64_t key) noexcept {
   Lane* reusable = nullptr;
-  const std::uint64_t start = key * 0x9e37'79b9'7f4a'7c15 >> 32;
+  const std::uint64_t name = withoutGeneration(key);
+  const std::uint64_t start = name * 0x9e37'79b9'7f4a'7c15 >> 32;
   for (std::uint64_t tries = 0; tries < kMaxTries; ++tries) {
     Lane& lane = gLanes[(start + tries) % kMaxLanes];
     std::uint64_t there = lane.key.load(std::memory_order_acquire);
-    if (there == key)
+    if (there == key || (withoutGeneration(there) == name && takeOver(lane, there, key)))
       return &lane;
     if (there == kRemoved && reusable == nullptr)
       reusable = &lane;
