@@ -207,8 +207,6 @@ TEST(EnqueuedCollectives, TheAbortOfTheirCommunicatorHasATime) {
   script.spool.add(1, RecordKind::CollectivePart, record);
   record.header.subject = 99;  // no communicator
   script.spool.add(1, RecordKind::CollectivePart, record);
-  record.header.detail = 3;  // of a later recorder
-  script.spool.add(1, RecordKind::CollectivePart, record);
   IngestRig rig;
   rig.ingest(script.spool);
   EXPECT_THAT(rig.rows("SELECT m.job_key, s.text, a.value FROM communicator m JOIN arg a ON "
@@ -216,6 +214,20 @@ TEST(EnqueuedCollectives, TheAbortOfTheirCommunicatorHasATime) {
                        "a.key_id"),
               ElementsAre("nccl:1|aborted_ns|190"));
   EXPECT_EQ(rig.counts().damaged, 1u);
+}
+
+TEST(EnqueuedCollectives, WhatALaterRecorderTellsOfThemIsLeftAlone) {
+  Script script;
+  script.add(script.call(1, 100, 110));
+  wire::CollectiveEnd record{};  // its fields, whatever they mean, look like these
+  record.header.detail = 3;
+  record.ticks = 190;
+  record.collective = 1;
+  script.spool.add(1, RecordKind::CollectivePart, record);
+  IngestRig rig;
+  rig.ingest(script.spool);
+  EXPECT_THAT(rig.rows("SELECT start_ns, dur_ns FROM collective"), ElementsAre("100|-"));
+  EXPECT_EQ(rig.counts().damaged, 0u);
 }
 
 TEST(EnqueuedCollectives, StepsOfOneThatWasLostAreOfNone) {
