@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -117,7 +118,7 @@ void foreignGenerations(NcclHost& host, const HostRank& rank) {
   op.pid = getppid();
   HostRank other = rank;
   for (std::uint64_t made = 0; made < kMade; ++made) {
-    other.context = reinterpret_cast<void*>(kCommunicator | (2 * made + 1) << 24);
+    other.context = std::bit_cast<void*>(kCommunicator | (2 * made + 1) << 24);
     for (op.channel = 0; op.channel < 64; ++op.channel) {
       void* const handle = host.proxyOp(other, op);
       if (op.channel == 0 && made % (kMade / 2) == kMade / 2 - 1)
