@@ -48,6 +48,7 @@ class RunCommand : public Command {
   session::RunOptions options_;
   std::string sources_;
   std::string counters_;
+  std::string capture_;
   bool noSubreaper_ = false;
 };
 
@@ -102,6 +103,10 @@ void RunCommand::declare(CLI::App& app) {
                  "of the trace (the lesser of 4GiB and a tenth of the free disk)")
       ->transform(sizeFrom(kSmallestTrace))
       ->type_name("SIZE");
+  app.add_option("--capture",
+                 capture_,
+                 "what to record in full: iterations:A-B, every:N (iterations) or range:NAME")
+      ->type_name("RULE");
   app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
       ->type_name("PATTERN");
   app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");
@@ -136,6 +141,14 @@ int RunCommand::run() {
       return usageExit();
     }
     options_.cuda.counters = std::move(*metrics);
+  }
+  if (app_->count("--capture") > 0) {
+    auto rule = session::parseCapture(capture_);
+    if (!rule) {
+      complain(name(), rule.error().message);
+      return usageExit();
+    }
+    options_.capture = std::move(*rule);
   }
   const auto say = [this](const std::string& message) { complain(name(), message); };
   session::RunEnd end;

@@ -65,6 +65,29 @@ void Drainer::Impl::reachLimit() {
                   static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
 
+// When half of what may be stored is, every second iteration is recorded in full from then on; when
+// half of the rest is, every fourth; and so on: the limit is not reached, whatever the job's
+// length.
+void Drainer::Impl::thinOut() {
+  constexpr std::uint32_t kMost = 1U << 20;
+  if (options_.limitBytes == 0 || limitReached_)
+    return;
+  const double left = room_.shareLeft();
+  const std::uint32_t before = thinned_;
+  for (; left < thinAt_ && thinned_ < kMost; thinAt_ /= 2)
+    thinned_ *= 2;
+  if (thinned_ == before)
+    return;
+  images_->recordEvery(options_.every * thinned_);
+  noteWarning(fmt::format(
+      "at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on one of {} "
+      "iterations is in it in full, of the others when they were",
+      timeOfDay(options_.clock()),
+      100 * left,
+      static_cast<double>(options_.limitBytes) / (1 << 20),
+      options_.every * thinned_));
+}
+
 bool Drainer::Impl::mayStore() {
   if (finished_ || !stall_)
     return !finished_;

@@ -50,6 +50,7 @@ class Drainer::Impl {
 
   void stall(const Error& error);
   void reachLimit();
+  void thinOut();
   bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   void scan(DrainProgress& progress);
@@ -76,6 +77,8 @@ class Drainer::Impl {
   DrainTotals totals_;
   std::set<std::string> unreadable_;  // files that are noted already
   std::optional<Stall> stall_;
+  double thinAt_ = 0.5;        // of the limit, that is left
+  std::uint32_t thinned_ = 1;  // of so many iterations one is recorded in full
   bool limitReached_ = false;  // nothing is stored any more, all is counted
   bool finished_ = false;
   std::uint32_t liveImages_ = 0;  // when the images were looked at last

@@ -84,6 +84,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     samples_.committed();
     stall_.reset();
     progress.records += records;
+    thinOut();
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;

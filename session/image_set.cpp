@@ -302,6 +302,11 @@ void ImageSet::giveBack(SpoolImage& image) {
 }
 
 // A process counts its images by the files that are there: all stay until it is dead.
+void ImageSet::recordEvery(std::uint32_t every) {
+  if (page_)
+    page_->recordEvery(every);
+}
+
 void ImageSet::sweep() {
   for (auto& image : open_)
     if (image->finished())

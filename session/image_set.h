@@ -71,6 +71,9 @@ class ImageSet {
   // What the image has stored is safe now: its full slots go back to the process.
   void giveBack(SpoolImage& image);
 
+  // Of the iterations of all processes from now on; see SessionPage::recordEvery.
+  void recordEvery(std::uint32_t every);
+
   // Takes finished images out of open(); deletes the files of processes that are dead.
   void sweep();
 

@@ -226,6 +226,7 @@ class JobRun {
     recording.output = output_;
     recording.replace = options_.force;
     recording.probeMask = probeMask_;
+    recording.capture = options_.capture;
     // The recorders of the ranks on one host share what a host may use.
     recording.spoolLimitBytes =
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/progress.h"
+#include "session/capture_rule.h"
 #include "session/cuda_options.h"
 #include "session/spool_place.h"
 
@@ -26,6 +27,7 @@ struct RunOptions {
   std::string rulesFile;         // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
+  CaptureRule capture;
   std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
   std::vector<std::string> redact;
   bool subreaper = true;

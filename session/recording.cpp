@@ -46,6 +46,7 @@ int shellStatus(int waitStatus) {
 Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
   SONDE_TRY_ASSIGN(SessionPage page,
                    SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
+  page.setCapture(options.capture);
   Manifest manifest;
   manifest.session = options.folder.filename();
   manifest.output = options.output;
@@ -69,6 +70,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(PreparedRecording prepared) 
   drain.job = options.job;
   drain.redactor = options.redactor;
   drain.limitBytes = options.maxTraceBytes;
+  drain.every = options.capture.every;
   drain.replace = options.replace;
   drain.progress = options.progress;
   SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain), std::move(prepared.lock)));
@@ -88,6 +90,12 @@ Recording::~Recording() {
 }
 
 void Recording::start(pid_t mainPid) {
+  if (!options_.capture.isAll()) {
+    drainer_->noteMeta("capture", options_.capture.text);
+    drainer_->noteWarning(
+        fmt::format("recorded in part (--capture {}): outside of it there are iterations alone",
+                    options_.capture.text));
+  }
   // Known without /proc, so that it is stored even when the process ends at once.
   if (options_.sampleInterval.count() > 0)
     sampler_ = std::make_unique<system::Sampler>(options_.sampleInterval, options_.samplesMachine);

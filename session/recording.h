@@ -36,6 +36,7 @@ struct RecordingOptions {
   std::uint32_t probeMask = 0;
   std::uint64_t spoolLimitBytes = 0;
   std::uint64_t maxTraceBytes = 0;
+  CaptureRule capture;
   std::chrono::nanoseconds sampleInterval{0};  // of the job's processes; 0: never
   bool samplesMachine = true;                  // and of the rest of the machine
   std::string job;

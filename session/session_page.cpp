@@ -82,6 +82,18 @@ void SessionPage::stopRecording() {
   page_->recording.store(0);
 }
 
+void SessionPage::setCapture(const CaptureRule& rule) {
+  page_->capture.kind = rule.kind;
+  page_->capture.first = rule.first;
+  page_->capture.last = rule.last;
+  page_->capture.every.store(rule.every);
+  rule.range.copy(page_->capture.range, sizeof page_->capture.range - 1);
+}
+
+void SessionPage::recordEvery(std::uint32_t every) {
+  page_->capture.every.store(every);
+}
+
 std::uint64_t SessionPage::givenBack() const {
   return givenBackIn(page_).load();
 }

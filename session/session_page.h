@@ -4,6 +4,7 @@
 
 #include "analysis/base/result.h"
 #include "collector/wire/spool_format.h"
+#include "session/capture_rule.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,10 @@ class SessionPage {
                                     std::uint64_t limitBytes);
   // That of a session which another recorder has begun. Io: there is none.
   static Result<SessionPage> open(const std::filesystem::path& folder);
+  // Before any process begins.
+  void setCapture(const CaptureRule& rule);
+  // Of the iterations that are to be recorded in full only each whose number is a multiple.
+  void recordEvery(std::uint32_t every);
   SessionPage(SessionPage&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
   SessionPage& operator=(SessionPage&&) = delete;
   ~SessionPage();

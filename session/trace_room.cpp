@@ -69,6 +69,13 @@ bool TraceRoom::withinLimit(std::uint64_t spoolBytes) const {
   return limitBytes() >= neededBytes(part_, spoolBytes);
 }
 
+double TraceRoom::shareLeft() const {
+  if (limit_ == UINT64_MAX)
+    return 1;
+  const std::uint64_t finished = sizeOf(part_) + neededBytes(part_, 0);
+  return static_cast<double>(limit_ - std::min(limit_, finished)) / static_cast<double>(limit_);
+}
+
 Result<void> TraceRoom::check(std::uint64_t spoolBytes) const {
   constexpr std::uint64_t kSpare = 1 << 20;
   const std::uint64_t needed = neededBytes(part_, spoolBytes) + kSpare;

@@ -29,6 +29,9 @@ class TraceRoom {
   // the losses, is on top: well below 1 MiB.
   bool withinLimit(std::uint64_t spoolBytes) const;
 
+  // What is left of the limit, as a fraction, if the trace were finished now; 1 without a limit.
+  double shareLeft() const;
+
   void giveReserve() noexcept;
 
  private:

@@ -182,6 +182,8 @@ class ImageBuilder {
   void addMark(Thread& thread, wire::Probe probe, model::StringId name, std::uint64_t ticks);
   void endRange(OpenRange range, std::optional<std::int64_t> endNs);
   void beginIteration(const Thread& thread, const model::Slice& slice);
+  // It is not recorded in full.
+  void outlineIteration(Thread& thread, std::uint32_t token);
   void beginInsideIteration(const Thread& thread, model::SliceKind kind);
   void endIteration(const model::Slice& slice);
   void tellIteration(TrackScope& scope, std::string_view key, std::int64_t value);

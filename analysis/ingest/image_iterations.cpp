@@ -20,6 +20,14 @@ void ImageBuilder::beginIteration(const Thread& thread, const model::Slice& slic
   iterations_.push_back(iteration);
 }
 
+void ImageBuilder::outlineIteration(Thread& thread, std::uint32_t token) {
+  const TrackScope* const scope = thread.track.find(token);
+  for (ThreadIteration& iteration : iterations_) {
+    if (scope != nullptr && iteration.row.sliceId == scope->slice.id)
+      iteration.row.probeMask = 0;
+  }
+}
+
 void ImageBuilder::takeNumberBack() {
   iterations_.back().isNumbered = false;
   nextIteration_ = iterations_.back().row.number;

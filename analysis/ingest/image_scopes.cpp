@@ -81,6 +81,8 @@ void ImageBuilder::loseEnd(Thread& thread, std::uint32_t token, std::int64_t unt
 
 void ImageBuilder::onScopeEnd(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::ScopeEnd>(at);
+  if ((record.header.detail & wire::ScopeEnd::kOutline) != 0)
+    outlineIteration(thread, record.header.subject);
   if (!endScope(thread, record.header.subject, advance(thread, record.ticks)))
     ++counts_.unbalanced;
 }

@@ -1,5 +1,6 @@
 #include "collector/core/attach.h"
 
+#include "collector/core/capture.h"
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
@@ -78,6 +79,7 @@ bool attach(const char* folder, const char* testClock) noexcept {
   if (!prepareThreads() || !prepareStrings() || !open(false))
     return false;
   nameTheLost();
+  prepareCapture();
   return true;
 }
 

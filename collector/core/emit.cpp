@@ -1,5 +1,6 @@
 #include "collector/core/emit.h"
 
+#include "collector/core/capture.h"
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/record_place.h"
@@ -36,6 +37,10 @@ bool defineThreadName(const ThreadState* state, std::uint32_t name) noexcept {
 
 }  // namespace
 
+bool isSource(Probe probe) noexcept {
+  return attached() && (gSpool.session->probeMask >> static_cast<int>(probe) & 1) != 0;
+}
+
 std::uint64_t ticks() noexcept {
   return readTicks();
 }
@@ -45,6 +50,8 @@ std::uint64_t emitCall(wire::SliceKind kind,
                        Probe probe,
                        std::uint64_t beginTicks,
                        std::uint64_t endTicks) noexcept {
+  if (!isFull())
+    return 0;
   wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
   return emit(record, RecordKind::Call, probe);
 }
@@ -53,6 +60,8 @@ std::uint64_t emitRangeBegin(wire::SliceKind kind,
                              std::uint32_t name,
                              Probe probe,
                              std::uint64_t rangeId) noexcept {
+  if (!isFull())
+    return 0;
   wire::RangeBegin record{header(name, detailOf(kind)), readTicks(), rangeId, probe, {}};
   return emit(record, RecordKind::RangeBegin, probe);
 }
@@ -63,6 +72,8 @@ bool emitRangeEnd(std::uint64_t rangeId) noexcept {
 }
 
 std::uint64_t emitMark(std::uint32_t name, Probe probe) noexcept {
+  if (!isFull())
+    return 0;
   wire::Mark record{header(name), readTicks(), probe, {}};
   return emit(record, RecordKind::Mark, probe);
 }
@@ -79,12 +90,25 @@ bool emitIterationInfo(std::uint64_t samples, std::uint64_t tokens, double flops
 
 namespace {
 
+// Whether the file does not have the scope; it may be about to.
+[[gnu::cold, gnu::noinline]] bool isSilent(const ThreadState* state, std::uint32_t token) noexcept {
+  for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
+    if (state->scopes[at].token == token)
+      return state->scopes[at].reserved[kSilentAt] != 0 && !isFull();
+  }
+  return false;
+}
+
 // A signal handler may have recorded since the argument's record was written. It cannot between
 // enter() and leave().
 void emitArg(ArgOwner owner, std::uint32_t key, std::uint8_t type, std::uint64_t bits) noexcept {
   ThreadState* state = enter(Probe::Annotation, RecordKind::Arg);
   if (state == nullptr)
     return;
+  if (__builtin_expect(state->silentScopes != 0, 0) && isSilent(state, owner.token)) {
+    leave(state);
+    return;
+  }
   const bool stale = owner.token == 0 && state->records != owner.record;
   auto* place = stale ? nullptr : reserve<wire::Arg>(state);
   if (place != nullptr) {
@@ -105,6 +129,8 @@ void emitArgText(ArgOwner owner, std::uint32_t key, std::uint32_t text) noexcept
 }
 
 void emitArgInt(ArgOwner owner, std::uint32_t key, std::int64_t value) noexcept {
+  if (owner.token != 0)
+    iterationArgument(key, value);
   emitArg(
       owner, key, static_cast<std::uint8_t>(wire::ArgType::Int), static_cast<std::uint64_t>(value));
 }

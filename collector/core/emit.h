@@ -18,6 +18,10 @@ namespace sonde::core {
 // mask. One load and a test; ask before any work that only serves a record.
 bool enabled(wire::Probe probe) noexcept;
 
+// Whether the run was asked for `probe` at all. What both ends of a communication count is counted
+// also while the probe does not record.
+bool isSource(wire::Probe probe) noexcept;
+
 // Now, on the clock of this file.
 std::uint64_t ticks() noexcept;
 

@@ -2,6 +2,7 @@
 // guard: it belongs between enter() and leave().
 #pragma once
 
+#include "collector/core/capture.h"
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
@@ -16,6 +17,8 @@ namespace sonde::core {
 // left the store buffer.
 template <typename Record>
 Record* reserve(ThreadState* state) noexcept {
+  if (__builtin_expect(state->silentScopes != 0, 0) && isFull() && !nextSlot(state))
+    return nullptr;
   if (__builtin_expect(state->end - state->cursor < static_cast<std::ptrdiff_t>(sizeof(Record)),
                        0) &&
       !nextSlot(state))

@@ -13,6 +13,7 @@ struct ScopeChange {
   wire::SliceKind kind{};
   std::uint32_t token = 0;  // 0: no scope of the calling thread changed
   bool opens = false;
+  std::uint32_t name = 0;  // of one that closes
 };
 
 // Both run on the thread whose scopes change, outside the write of the record, which lies between

@@ -1,4 +1,5 @@
 // The scopes of emit.h: a thread's open scopes, and the records of their begins and ends.
+#include "collector/core/capture.h"
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/record_place.h"
@@ -60,22 +61,59 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
   return state->generation << 24 | count;
 }
 
+// Whether the file has the scope by now, or has it from here on, because this is recorded in full.
+[[gnu::cold, gnu::noinline]] bool showSilent(ThreadState* state, std::uint32_t position) noexcept {
+  if (state->scopes[position].reserved[kSilentAt] == 0)
+    return true;
+  return isFull() && nextSlot(state);
+}
+
+[[gnu::cold, gnu::noinline]] void dropSilent(ThreadState* state, std::uint32_t position) noexcept {
+  --state->silentScopes;
+  --state->scopeCount;
+  for (std::uint32_t at = position; at < state->scopeCount; ++at)
+    state->scopes[at] = state->scopes[at + 1];
+}
+
+// Opens a scope that the file does not have.
+[[gnu::cold, gnu::noinline]] std::uint32_t beginSilent(ThreadState* state,
+                                                       const wire::OpenScope& scope) noexcept {
+  wire::OpenScope& opened = state->scopes[state->scopeCount++];
+  opened = scope;
+  opened.reserved[kSilentAt] = 1;
+  opened.token = makeToken(state);
+  opened.beginTicks = readTicks();
+  ++state->silentScopes;
+  return opened.token;
+}
+
 void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
   const std::uint32_t token = state->scopes[position].token;
   const Probe probe = state->scopes[position].probe;
+  const bool iteration = state->scopes[position].kind == wire::SliceKind::Iteration;
+  if (__builtin_expect(state->silentScopes != 0, 0) && !showSilent(state, position)) {
+    dropSilent(state, position);
+    return;
+  }
   --state->scopeCount;
   for (std::uint32_t at = position; at < state->scopeCount; ++at)
     state->scopes[at] = state->scopes[at + 1];
   if (token == kUnrecorded)
     return;
+  const bool outline = iteration && !isFull();
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
     countLoss(probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
     return;
   }
-  record->header = {sizeof *record, RecordKind::ScopeEnd, 0, token};
+  record->header = {sizeof *record,
+                    RecordKind::ScopeEnd,
+                    outline ? wire::ScopeEnd::kOutline : std::uint8_t{0},
+                    token};
   record->ticks = now;
   publish<wire::ScopeEnd>(state);
+  if (__builtin_expect(iteration, 0))
+    iterationEnds();
 }
 
 // Writes the begin and opens the scope; the token, 0 when there is no room.
@@ -84,6 +122,8 @@ std::uint32_t beginAt(ThreadState* state,
                       std::uint32_t name,
                       Probe probe,
                       std::uint8_t group) noexcept {
+  if (__builtin_expect(!isFull(), 0) && kind != wire::SliceKind::Iteration)
+    return beginSilent(state, {0, name, 0, kind, probe, {group}});
   auto* record = reserve<wire::ScopeBegin>(state);
   if (record == nullptr)
     return 0;
@@ -92,7 +132,8 @@ std::uint32_t beginAt(ThreadState* state,
   scope.token = makeToken(state);
   scope.kind = kind;
   scope.probe = probe;
-  scope.reserved[0] = group;
+  scope.reserved[kGroupAt] = group;
+  scope.reserved[kSilentAt] = 0;
   record->header = {sizeof *record, RecordKind::ScopeBegin, detailOf(kind), name};
   record->token = scope.token;
   record->probe = probe;
@@ -109,8 +150,10 @@ std::uint32_t beginAt(ThreadState* state,
 // Here, so that beginScope has it inline.
 bool enabled(Probe probe) noexcept {
   const wire::ControlPage& control = *gSpool.control;
+  const std::uint32_t mask = control.probeMask.load(std::memory_order_relaxed) &
+                             control.gate.load(std::memory_order_relaxed);
   return control.recording.load(std::memory_order_relaxed) != 0 &&
-         (control.probeMask.load(std::memory_order_relaxed) >> static_cast<int>(probe) & 1) != 0;
+         (mask >> static_cast<int>(probe) & 1) != 0;
 }
 
 namespace {
@@ -162,7 +205,7 @@ namespace {
   } else {
     std::uint32_t position = state->scopeCount;
     while (position > 0 && (state->scopes[position - 1].probe != probe ||
-                            state->scopes[position - 1].reserved[0] != group))
+                            state->scopes[position - 1].reserved[kGroupAt] != group))
       --position;
     found = position > 0;
     if (found)
@@ -180,7 +223,10 @@ ScopeChange endOf(IsIt isIt) noexcept {
     return {};
   for (std::uint32_t at = state->scopeCount; at > 0; --at) {
     if (isIt(state->scopes[at - 1]))
-      return {state->scopes[at - 1].kind, state->scopes[at - 1].token, false};
+      return {state->scopes[at - 1].kind,
+              state->scopes[at - 1].token,
+              false,
+              state->scopes[at - 1].name};
   }
   return {};
 }
@@ -191,34 +237,47 @@ ScopeChange endOf(IsIt isIt) noexcept {
                                                         Probe probe,
                                                         std::uint8_t group) noexcept {
   const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
-  watch->before();
+  if (watch != nullptr)
+    watch->before();
+  scopeBegins(kind, name);
   const std::uint32_t token = beginPlain(kind, name, probe, group);
-  watch->after({kind, token, token != 0});
+  if (watch != nullptr)
+    watch->after({kind, token, token != 0});
   return token;
 }
 
 [[gnu::cold, gnu::noinline]] void endWatched(std::uint32_t token) noexcept {
   const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
-  watch->before();
+  if (watch != nullptr)
+    watch->before();
   const ScopeChange change =
       endOf([token](const wire::OpenScope& scope) { return scope.token == token; });
   endPlain(token);
-  watch->after(change);
+  if (change.token != 0)
+    scopeEnds(change.name);
+  if (watch != nullptr)
+    watch->after(change);
 }
 
 [[gnu::cold, gnu::noinline]] bool endInnermostWatched(Probe probe, std::uint8_t group) noexcept {
   const ScopeWatch* const watch = gScopeWatch.load(std::memory_order_acquire);
-  watch->before();
+  if (watch != nullptr)
+    watch->before();
   const ScopeChange change = endOf([probe, group](const wire::OpenScope& scope) {
-    return scope.probe == probe && scope.reserved[0] == group;
+    return scope.probe == probe && scope.reserved[kGroupAt] == group;
   });
   const bool found = endInnermostPlain(probe, group);
-  watch->after(change);
+  if (change.token != 0)
+    scopeEnds(change.name);
+  if (watch != nullptr)
+    watch->after(change);
   return found;
 }
 
+// Somebody follows the scopes, or their names decide what is recorded.
 bool isWatched() noexcept {
-  return __builtin_expect(gScopeWatch.load(std::memory_order_relaxed) != nullptr, 0);
+  return __builtin_expect(gCapturesRange, 0) ||
+         __builtin_expect(gScopeWatch.load(std::memory_order_relaxed) != nullptr, 0);
 }
 
 }  // namespace
@@ -229,8 +288,8 @@ std::uint32_t beginScope(wire::SliceKind kind,
                          std::uint8_t group) noexcept {
   if (!enabled(probe))
     return 0;
-  return isWatched() ? beginWatched(kind, name, probe, group)
-                     : beginPlain(kind, name, probe, group);
+  return isWatched() || kind == wire::SliceKind::Iteration ? beginWatched(kind, name, probe, group)
+                                                           : beginPlain(kind, name, probe, group);
 }
 
 void endScope(std::uint32_t token) noexcept {
@@ -260,7 +319,8 @@ std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
     return 0;
   std::uint32_t count = 0;
   for (std::uint32_t at = 0; at < state->scopeCount; ++at)
-    count += state->scopes[at].probe == probe && state->scopes[at].reserved[0] == group ? 1 : 0;
+    count +=
+        state->scopes[at].probe == probe && state->scopes[at].reserved[kGroupAt] == group ? 1 : 0;
   return count;
 }
 

@@ -1,5 +1,6 @@
 #include "collector/core/spool.h"
 
+#include "collector/core/capture.h"
 #include "collector/core/chunk.h"
 #include "collector/core/clock.h"
 #include "collector/core/spool_name.h"
@@ -267,6 +268,7 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   openChunk(spool, {0}, SlotState::Free);
   auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
   control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);
+  control->gate.store(firstGate(spool.session->capture), std::memory_order_relaxed);
   control->recording.store(spool.session->recording.load(std::memory_order_relaxed),
                            std::memory_order_relaxed);
   if (rawSyscall(SYS_renameat2,

@@ -74,7 +74,7 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   state->generation = gForkPage->generation.load(std::memory_order_relaxed);
   state->cursor = state->end = nullptr;
   state->slot = nullptr;
-  state->scopeCount = state->deepScopes = 0;
+  state->scopeCount = state->deepScopes = state->silentScopes = 0;
   state->ncclGroups = 0;
   state->ncclCall = 0;
   state->nextToken = 1;
@@ -221,10 +221,15 @@ bool nextSlot(ThreadState* state) noexcept {
   slot->thread = state->thread;
   auto* scopes = reinterpret_cast<wire::OpenScope*>(slot + 1);
   slot->scopeCount = 0;
+  const bool full = isFull();
   for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
-    if (state->scopes[at].token != kUnrecorded)
-      scopes[slot->scopeCount++] = state->scopes[at];
+    if (state->scopes[at].token == kUnrecorded ||
+        (!full && state->scopes[at].reserved[kSilentAt] != 0))
+      continue;
+    state->scopes[at].reserved[kSilentAt] = 0;
+    scopes[slot->scopeCount++] = state->scopes[at];
   }
+  state->silentScopes = full ? 0 : state->silentScopes;
   slot->firstRecord =
       static_cast<std::uint32_t>(reinterpret_cast<char*>(scopes + slot->scopeCount) - base);
   state->slot = slot;

@@ -17,6 +17,11 @@ namespace sonde::core {
 // The token of a place on the stack whose scope was not recorded.
 inline constexpr std::uint32_t kUnrecorded = 0;
 
+// Of OpenScope::reserved, which are the process's own: the NVTX domain, and 1 where the file does
+// not have the scope.
+inline constexpr int kGroupAt = 0;
+inline constexpr int kSilentAt = 1;
+
 struct ThreadState {
   std::uint32_t generation;
   std::atomic<std::uint32_t> busy;
@@ -30,11 +35,12 @@ struct ThreadState {
   std::uint32_t nextToken;
   std::uint64_t records;  // number of the last that arguments may be of, never given twice
   std::uint32_t scopeCount;
-  const char* guardFrame;    // a place in the stack frame that took the guard last
-  std::uint32_t deepScopes;  // of NVTX, begun past kMaxOpenScopes and not yet popped
-  std::uint32_t ncclGroups;  // that the thread has open
-  std::uint64_t ncclBefore;  // the last call's number when the outermost of these began
-  std::uint64_t ncclCall;    // what it is inside of, as nccl_api.h has it; 0: nothing
+  const char* guardFrame;      // a place in the stack frame that took the guard last
+  std::uint32_t deepScopes;    // of NVTX, begun past kMaxOpenScopes and not yet popped
+  std::uint32_t silentScopes;  // of `scopes`, how many the file does not have; see capture.h
+  std::uint32_t ncclGroups;    // that the thread has open
+  std::uint64_t ncclBefore;    // the last call's number when the outermost of these began
+  std::uint64_t ncclCall;      // what it is inside of, as nccl_api.h has it; 0: nothing
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 

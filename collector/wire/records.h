@@ -68,8 +68,9 @@ struct ScopeBegin {
 };
 
 // The scope with `token` closes (header.subject = token). When it was not the innermost one, those
-// above it stay open and cross it.
+// above it stay open and cross it. `detail`: flags.
 struct ScopeEnd {
+  static constexpr std::uint8_t kOutline = 0x01;  // an iteration that is not recorded in full
   RecordHeader header;
   std::uint64_t ticks;
 };

@@ -97,7 +97,15 @@ inline constexpr std::uint32_t kFinishedWithStatus = 0x100;  // + the status giv
 struct ControlPage {
   std::atomic<std::uint32_t> recording;  // 0: every emit returns at once
   std::atomic<std::uint32_t> probeMask;  // bit 1 << Probe
+  // The process's own, by SessionPage::capture: what of `probeMask` it records now.
+  std::atomic<std::uint32_t> gate;
 };
+inline constexpr std::uint32_t kGateOpen = ~std::uint32_t{0};
+// An iteration that is not recorded in full: iterations alone are, and what the program says of
+// them. Scopes are followed, so that those that are open are known where it opens again.
+inline constexpr std::uint32_t kGateOutline =
+    1U << static_cast<int>(Probe::Annotation) | 1U << static_cast<int>(Probe::Nvtx) |
+    1U << static_cast<int>(Probe::Torch) | 1U << static_cast<int>(Probe::Process);
 
 struct LossCounters {
   std::atomic<std::uint64_t> count[static_cast<int>(Probe::Count)][static_cast<int>(
@@ -138,6 +146,22 @@ static_assert(sizeof(LossCounters) <= kSlotTableOffset - kLossOffset);
 static_assert(sizeof(SlotTable) <= kSlotBytes - kSlotTableOffset);
 static_assert(sizeof(SlotHeader) == 32 && sizeof(OpenScope) == 24);
 
+// What a process records in full.
+struct CaptureRule {
+  enum class Kind : std::uint32_t {
+    All = 0,
+    Iterations = 1,  // those whose number is from `first` to `last`
+    Range = 2,       // while a scope called `range` is open
+  };
+  Kind kind;
+  // Of the iterations that `kind` names, those whose number is a multiple; 0 and 1: each. The
+  // recorder raises it where a trace would become too large.
+  std::atomic<std::uint32_t> every;
+  std::int64_t first;
+  std::int64_t last;
+  char range[128];  // zero-terminated
+};
+
 // The recorder's own page, `session` in the spool folder, mapped by every process of the run.
 struct SessionPage {
   std::uint32_t version;     // kSpoolVersion
@@ -148,6 +172,7 @@ struct SessionPage {
   std::atomic<std::uint32_t> recording;          // 0: new process images do not record either
   std::atomic<std::uint32_t> refusedImages;      // for which there was no room for a file at all
   std::atomic<std::uint32_t> unreachableImages;  // that could not create a file in the folder
+  CaptureRule capture;
 };
 
 }  // namespace sonde::wire

@@ -111,7 +111,7 @@ Caller callerOf(RealGloo<Function>& real,
                 const std::shared_ptr<Context>& context,
                 Proved proved) noexcept {
   const void* function = real.address();
-  if (!core::enabled(sonde::wire::Probe::Gloo))
+  if (!core::isSource(sonde::wire::Probe::Gloo))
     return {};
   Layout layout = real.layout().load(std::memory_order_relaxed);
   if (layout == Layout::Unasked)
@@ -166,7 +166,7 @@ Pending begin(CollectiveOp op,
   record.name = name();
   record.probe = sonde::wire::Probe::Gloo;
   record.beginTicks = core::ticks();
-  pending.active = true;
+  pending.active = core::enabled(sonde::wire::Probe::Gloo);
   return pending;
 }
 

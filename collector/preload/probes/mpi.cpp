@@ -2,8 +2,6 @@
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
-#include "collector/core/spool.h"
-#include "collector/core/thread_state.h"
 #include "collector/preload/mpi/mpi_hooks.h"
 #include "collector/preload/probes/process_fact.h"
 
@@ -13,8 +11,7 @@ namespace {
 using wire::Probe;
 
 bool isSource() noexcept {
-  return core::attached() &&
-         (core::gSpool.session->probeMask >> static_cast<int>(Probe::Mpi) & 1) != 0;
+  return core::isSource(Probe::Mpi);
 }
 
 bool enabled() noexcept {
