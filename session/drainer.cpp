@@ -79,6 +79,10 @@ void Drainer::Impl::thinOut() {
   if (thinned_ == before)
     return;
   images_->recordEvery(options_.every * thinned_);
+  const auto iterations =
+      recorder_->writer().database().queryInteger("SELECT EXISTS (SELECT 1 FROM iteration)");
+  if (!iterations || *iterations == 0)
+    return;
   noteWarning(fmt::format(
       "at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on one of {} "
       "iterations is in it in full, of the others when they were",

@@ -104,9 +104,9 @@ class Size(RunTest):
                    "        for _ in range(100):\n"
                    "            with sonde.operation('o'): pass\n"
                    "    if i % 100 == 99: __import__('time').sleep(0.3)\n")
-        result = self.run_sonde(sys.executable, "-c", program, options=("-f", "--sources", "annotation", "--max-size", "12MiB"))
+        result = self.run_sonde(sys.executable, "-c", program, options=("-f", "--sources", "annotation", "--max-size", "24MiB"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertLessEqual(self.output.stat().st_size, 12 << 20)
+        self.assertLessEqual(self.output.stat().st_size, 24 << 20)
         self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM iteration"), [(3000, 3000)])
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
         (full,), = self.rows("SELECT count(*) FROM iteration WHERE probe_mask <> 0")

@@ -55,6 +55,10 @@ class Messages(MpiTest):
                          [(k, 4 * (k + 1)) for k in range(7)])
         self.assertEqual(self.calls()["MPI_Mprobe"], 1)
 
+    def test_a_communicator_that_is_freed_lasts_as_long_as_its_requests(self):
+        self.job("mpi_calls", "freed")
+        self.check_paired(160)
+
     def test_more_requests_than_fit_on_the_stack(self):
         self.job("mpi_calls", "many")
         self.check_paired(2000)

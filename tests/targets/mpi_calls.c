@@ -235,6 +235,25 @@ static void many(void) {
   MPI_Waitall(2 * kMany, requests, MPI_STATUSES_IGNORE);
 }
 
+// A communicator that is freed lasts until its requests have ended, though others are made meanwhile.
+static void freed(void) {
+  int data[8] = {0};
+  const int other = gRank ^ 1;
+  for (int time = 0; time < 20; ++time) {
+    MPI_Comm copy, next;
+    MPI_Request requests[3];
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Irecv(&data[0], 1, MPI_INT, other, 1, copy, &requests[0]);
+    MPI_Irecv(&data[1], 2, MPI_INT, MPI_ANY_SOURCE, 2, copy, &requests[1]);
+    MPI_Isend(&data[4], 1, MPI_INT, other, 1, copy, &requests[2]);
+    MPI_Send(&data[4], 2, MPI_INT, other, 2, copy);
+    MPI_Comm_free(&copy);
+    MPI_Comm_dup(MPI_COMM_WORLD, &next);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&next);
+  }
+}
+
 // Whoever says PMPI_ does not want to be seen.
 static void hidden(void) {
   int data = 0;
@@ -255,6 +274,7 @@ static const struct Part kParts[] = {{"ring", ring},
                                      {"communicators", communicators},
                                      {"odd", odd},
                                      {"many", many},
+                                     {"freed", freed},
                                      {"hidden", hidden}};
 
 int main(int argc, char** argv) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t kCommunicators = 4096;  // at a time; a power of two
 constexpr std::uint32_t kProbes = 64;
-constexpr Handle kTaken = ~Handle{0};  // somebody is filling it in
+constexpr Handle kTaken = ~Handle{0};  // somebody is filling it in, or emptying it
+constexpr Handle kGoing = kTaken - 1;  // freed, but it has requests yet
 
 constinit Communicator gPool[kCommunicators] = {};
 constinit std::atomic<Communicator*> gLast{nullptr};  // that was asked for
@@ -131,6 +132,18 @@ void forgetTags(const Communicator& communicator) noexcept {
   }
 }
 
+// If it is one that goes. One of those who find that out does it.
+void empty(Communicator& communicator) noexcept {
+  Handle going = kGoing;
+  if (!communicator.handle.compare_exchange_strong(going, kTaken))
+    return;
+  if (communicator.moreTags.load(std::memory_order_relaxed) != 0)
+    forgetTags(communicator);
+  unmapMemory(communicator.table, static_cast<std::size_t>(communicator.peers) * sizeof(Peer));
+  communicator.table = nullptr;
+  communicator.handle.store(0, std::memory_order_release);
+}
+
 void writePlace(TextWriter& to, const char* side, int number) noexcept {
   to.text("/").text(side).number(static_cast<std::uint64_t>(number));
 }
@@ -141,7 +154,7 @@ Communicator* communicatorOf(Handle handle) noexcept {
   Communicator* const last = gLast.load(std::memory_order_relaxed);
   if (last != nullptr && last->handle.load(std::memory_order_acquire) == handle)
     return last;
-  if (handle == gSession.abi->noCommunicator || handle == 0 || handle == kTaken)
+  if (handle == gSession.abi->noCommunicator || handle == 0 || handle >= kGoing)
     return nullptr;
   Communicator* found = find(handle);
   if (found == nullptr)
@@ -161,11 +174,19 @@ void removeCommunicator(Handle handle) noexcept {
   Communicator* const found = find(handle);
   if (found == nullptr)
     return;
-  if (found->moreTags.load(std::memory_order_relaxed) != 0)
-    forgetTags(*found);
-  unmapMemory(found->table, static_cast<std::size_t>(found->peers) * sizeof(Peer));
-  found->table = nullptr;
-  found->handle.store(0, std::memory_order_release);
+  found->handle.store(kGoing);
+  if (found->requests.load() == 0)
+    empty(*found);
+}
+
+void holdCommunicator(Communicator* communicator) noexcept {
+  if (communicator != nullptr)
+    communicator->requests.fetch_add(1);
+}
+
+void letCommunicatorGo(Communicator* communicator) noexcept {
+  if (communicator != nullptr && communicator->requests.fetch_sub(1) == 1)
+    empty(*communicator);
 }
 
 std::uint32_t defineChannelTo(Communicator& communicator, int peer) noexcept {

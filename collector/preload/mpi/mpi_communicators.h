@@ -57,6 +57,7 @@ struct Communicator {
   char otherSide[2];                    // … the peers'; else empty
   std::atomic<std::uint64_t> seq;       // of the next collective
   std::atomic<std::uint32_t> moreTags;  // counts that are not in `table`
+  std::atomic<std::uint32_t> requests;  // that are kept of it
   Peer* table;                          // `peers` of them; nullptr: there is no memory
 
   bool has(int peer) const noexcept { return peer >= 0 && peer < peers && table != nullptr; }
@@ -65,6 +66,11 @@ struct Communicator {
 // The communicator behind a valid handle of the program's; nullptr: there is no room for more. One
 // that came by a way that is not seen is known from here on.
 Communicator* communicatorOf(Handle handle) noexcept;
+
+// A request of it was added, has gone: a communicator that the program frees before lasts until
+// then, as it does in MPI.
+void holdCommunicator(Communicator* communicator) noexcept;
+void letCommunicatorGo(Communicator* communicator) noexcept;
 
 // It was just made, by a call that all its members make; it is about to go.
 void addCommunicator(Handle handle) noexcept;

@@ -36,6 +36,9 @@ void number(wire::Message& message, MessageCount* count) noexcept {
     return;
   }
   message.ordinal = count->take(gSession.manyThreads);
+  // So that of messages that do not overlap the later one has the higher number.
+  if (gSession.manyThreads)
+    message.endTicks = now();
   if (count->isSpoilt())
     message.header.detail |= wire::Message::kInexact;
 }
@@ -203,7 +206,7 @@ bool takeMatched(Handle message, Request& request) noexcept {
   const Request* const found = findRequest(message);
   if (found == nullptr)
     return false;
-  request = *found;
+  request = *found;  // its communicator may not be freed before it has been received
   removeRequest(message);
   return true;
 }

@@ -56,9 +56,11 @@ bool addRequest(Handle handle, const Request& request) noexcept {
   Place place{};
   if (find(handle, place)) {
     gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Unbalanced, 1);
+    letCommunicatorGo(gRequests[place.bucket][place.slot].communicator);
   } else if (!takeFree(handle, place)) {
     return false;
   }
+  holdCommunicator(request.communicator);
   gRequests[place.bucket][place.slot] = request;
   gHandles[place.bucket].handles[place.slot].store(handle, std::memory_order_release);
   return true;
@@ -71,8 +73,11 @@ Request* findRequest(Handle handle) noexcept {
 
 void removeRequest(Handle handle) noexcept {
   Place place{};
-  if (find(handle, place))
-    gHandles[place.bucket].handles[place.slot].store(0, std::memory_order_release);
+  if (!find(handle, place))
+    return;
+  Communicator* const communicator = gRequests[place.bucket][place.slot].communicator;
+  gHandles[place.bucket].handles[place.slot].store(0, std::memory_order_release);
+  letCommunicatorGo(communicator);
 }
 
 std::uint32_t requestsLeft() noexcept {

@@ -23,11 +23,11 @@ struct Request {
   bool numbered;   // … or when it is matched
   std::int32_t peer;
   std::int32_t tag;
-  Communicator* communicator;
-  std::uint64_t begin;   // ticks
-  std::uint64_t bytes;   // of a send
-  std::uint64_t number;  // of the message
-  Handle made;           // a communicator that is there once this has ended; 0: none
+  Communicator* communicator;  // nullptr: none; kept until the request has gone
+  std::uint64_t begin;         // ticks
+  std::uint64_t bytes;         // of a send
+  std::uint64_t number;        // of the message
+  Handle made;                 // a communicator that is there once this has ended; 0: none
   wire::Collective collective;
 };
 

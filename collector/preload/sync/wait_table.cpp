@@ -10,7 +10,6 @@ constinit WaitTable gWaitTable{};
 
 namespace {
 
-constexpr std::uint32_t kProbes = 8;
 constexpr std::uint64_t kWaiters = 0xffff;  // of Entry::owner
 constexpr int kObjectShift = 16;
 constexpr std::uint64_t kWakesAll = std::uint64_t{1} << 63;
@@ -209,7 +208,7 @@ void leavePlace(const Place& place) noexcept {
 
 Post writePost(std::uint64_t object, const Poster& poster) noexcept {
   Post post{{}, 0, poster.thread};
-  for (std::uint32_t probe = 0; probe < kProbes && post.count < 2; ++probe) {
+  for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
     const std::uint32_t at = entryAt(object, probe);
     Entry& entry = gWaitTable.entries[at];
     const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);

@@ -68,13 +68,16 @@ struct Poster {
   bool wakesAll;
 };
 
-// Where a post has been written: an object has one entry, two where waiters raced for it.
+// Where an object's entry may be.
+inline constexpr std::uint32_t kProbes = 8;
+
+// Where a post has been written: an object has one entry, more where waiters raced for it.
 struct Post {
   struct At {
     std::uint32_t entry;
     std::uint32_t number;
   };
-  At at[2];
+  At at[kProbes];
   std::uint32_t count;
   std::int32_t thread;
 };
