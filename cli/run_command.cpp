@@ -1,6 +1,7 @@
 #include "cli/byte_size.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
+#include "cli/time_span.h"
 #include "session/counter_sets.h"
 #include "session/job_run.h"
 
@@ -27,11 +28,15 @@ class RunCommand : public Command {
            "start it, 126 that the command may not be run, 127 that it does not exist.\n\n"
            "OUT may hold %h (host), %p (pid), %r (rank), %q{NAME} (a variable) and %%. A folder "
            "gets rank<N>.sonde or <program>-<pid>.sonde. SIZE is a number of bytes, or one with "
-           "kB, MB, GB, KiB, MiB, GiB, as in 1.5GB. Secrets by name (TOKEN, PASSWORD, KEY, …) are "
+           "kB, MB, GB, KiB, MiB, GiB, as in 1.5GB. TIME is a number of seconds, or one with ms, "
+           "s, m "
+           "or h. `sonde ctl` turns recording on and off meanwhile. Secrets by name (TOKEN, "
+           "PASSWORD, KEY, …) are "
            "not stored; "
            "--redact takes shell patterns of further names and words.\n\n"
            "Examples:\n"
            "  sonde run -- python3 train.py --epochs 2\n"
+           "  sonde run --delay 5m --duration 30s -- python3 train.py\n"
            "  RANK=0 WORLD_SIZE=2 sonde run -o out/ -- python3 train.py\n"
            "  mpirun -np 4 sonde run -o 'run/rank%r.sonde' -- ./train\n";
   }
@@ -49,6 +54,7 @@ class RunCommand : public Command {
   std::string sources_;
   std::string counters_;
   std::string capture_;
+  std::int64_t duration_ = 0;
   bool noSubreaper_ = false;
 };
 
@@ -64,6 +70,20 @@ CLI::Validator sizeFrom(std::uint64_t least) {
             return std::string();
           },
           ""};  // CLI11 would put a description behind the name of the type
+}
+
+// Of at least so many ns.
+CLI::Validator timeFrom(std::int64_t least) {
+  return {[least](std::string& text) {
+            const auto time = parseTimeSpan(text);
+            if (!time)
+              return time.error().message;
+            if (*time < least)
+              return fmt::format("{} is too short", text);
+            text = std::to_string(*time);
+            return std::string();
+          },
+          ""};
 }
 
 void RunCommand::declare(CLI::App& app) {
@@ -107,6 +127,12 @@ void RunCommand::declare(CLI::App& app) {
                  capture_,
                  "what to record in full: iterations:A-B, every:N (iterations) or range:NAME")
       ->type_name("RULE");
+  app.add_option("--delay", options_.times.delayNs, "begin to record only when this has passed")
+      ->transform(timeFrom(0))
+      ->type_name("TIME");
+  app.add_option("--duration", duration_, "record for so long, then let the command run on alone")
+      ->transform(timeFrom(1))
+      ->type_name("TIME");
   app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
       ->type_name("PATTERN");
   app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");
@@ -134,6 +160,8 @@ int RunCommand::run() {
   if (app_->count("--sources") > 0)
     options_.sources = sources_;
   options_.subreaper = !noSubreaper_;
+  if (duration_ > 0)
+    options_.times.durationNs = duration_;
   if (app_->count("--counters") > 0) {
     auto metrics = session::counterMetrics(counters_);
     if (!metrics) {

@@ -58,11 +58,11 @@ void Drainer::Impl::stall(const Error& error) {
 void Drainer::Impl::reachLimit() {
   limitReached_ = true;
   samples_.giveUp();
-  noteWarning(
-      fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
-                  "lost and counted, what came after is not in it",
-                  timeOfDay(options_.clock()),
-                  static_cast<double>(options_.limitBytes) / (1 << 20)));
+  note(model::Severity::Warning,
+       fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
+                   "lost and counted, what came after is not in it",
+                   timeOfDay(options_.clock()),
+                   static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
 
 // When half of what may be stored is, every second iteration is recorded in full from then on; when
@@ -214,7 +214,10 @@ void Drainer::noteSamples(system::Batch batch) {
   impl_->noteSamples(std::move(batch));
 }
 void Drainer::noteWarning(const std::string& text) {
-  impl_->noteWarning(text);
+  impl_->note(model::Severity::Warning, text);
+}
+void Drainer::noteEvent(const std::string& text) {
+  impl_->note(model::Severity::Info, text);
 }
 void Drainer::stopRecording() {
   impl_->stopRecording();

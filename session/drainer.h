@@ -122,6 +122,8 @@ class Drainer {
 
   // Something that a reader of the trace must know, from now on: a row of table note.
   void noteWarning(const std::string& text);
+  // The same of something that is as it should be.
+  void noteEvent(const std::string& text);
 
   // Turns recording off in the control page of every image.
   void stopRecording();

@@ -5,6 +5,7 @@
 #include "session/drainer.h"
 #include "session/image_set.h"
 #include "session/recorder_notes.h"
+#include "session/recording_switch.h"
 #include "session/sample_store.h"
 #include "session/spool_lock.h"
 #include "session/stall.h"
@@ -34,10 +35,10 @@ class Drainer::Impl {
 
   RecorderNotes& notes() noexcept { return notes_; }
   void noteSamples(system::Batch batch) { samples_.add(std::move(batch)); }
-  void noteWarning(std::string text) {
-    notes_.addWarning(options_.clock().monotonicNs, std::move(text));
+  void note(model::Severity severity, std::string text) {
+    notes_.addNote(severity, options_.clock().monotonicNs, std::move(text));
   }
-  void stopRecording() const { session::stopRecording(options_.folder); }
+  void stopRecording() const { setRecording(options_.folder, wire::RecordingState::Off); }
   const DrainTotals& totals() const { return totals_; }
 
  private:

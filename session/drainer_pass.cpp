@@ -120,7 +120,8 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
       records += image->store(recorder_->sink());
   }
   if (stall_)
-    SONDE_TRY(recorder_->addWarning(
+    SONDE_TRY(recorder_->addNote(
+        model::Severity::Warning,
         stall_->since().monotonicNs,
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
   SONDE_TRY(notes_.store(*images_, *recorder_));

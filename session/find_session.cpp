@@ -149,11 +149,15 @@ fs::path sessionWriting(const fs::path& part, const std::vector<fs::path>& place
 }
 
 std::vector<fs::path> sessionFolders(const std::vector<fs::path>& places) {
+  return sessionFolders(places, ::geteuid());
+}
+
+std::vector<fs::path> sessionFolders(const std::vector<fs::path>& places, uid_t user) {
   std::vector<fs::path> found;
   for (const fs::path& place : places) {
     std::error_code failure;
-    const fs::path mine = place / fmt::format("sonde-{}", ::geteuid());
-    for (const auto& entry : fs::directory_iterator(mine, failure))
+    const fs::path theirs = place / fmt::format("sonde-{}", user);
+    for (const auto& entry : fs::directory_iterator(theirs, failure))
       if (entry.is_directory(failure))
         found.push_back(entry.path());
   }

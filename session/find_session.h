@@ -5,6 +5,8 @@
 #include "analysis/base/result.h"
 #include "session/manifest.h"
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -36,8 +38,10 @@ Result<Session> findSession(const std::filesystem::path& named,
 std::filesystem::path sessionWriting(const std::filesystem::path& part,
                                      const std::vector<std::filesystem::path>& places);
 
-// All of this user in `places`, each once.
+// All of this user, or of another, in `places`, each once.
 std::vector<std::filesystem::path> sessionFolders(const std::vector<std::filesystem::path>& places);
+std::vector<std::filesystem::path> sessionFolders(const std::vector<std::filesystem::path>& places,
+                                                  uid_t user);
 
 bool holdsSpool(const std::filesystem::path& folder);
 

@@ -38,17 +38,6 @@ void takeUnlessKnown(To& to, const From& from) {
 
 }  // namespace
 
-void stopRecording(const fs::path& folder) {
-  using launcher::SpoolReader;
-  if (auto page = SessionPage::open(folder))
-    page->stopRecording();  // first: no process is to begin meanwhile
-  std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure))
-    if (entry.path().extension() == ".spool")
-      if (auto reader = SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite))
-        reader->setRecording(false);
-}
-
 ImageSet::ImageSet(fs::path folder, fs::path onlyFile, bool keepSpool)
     : folder_(std::move(folder)), onlyFile_(std::move(onlyFile)), keepSpool_(keepSpool) {
   if (keepSpool_)

@@ -18,10 +18,6 @@
 
 namespace sonde::session {
 
-// Turns recording off in a session: for processes to come, and in the control pages of those there
-// are.
-void stopRecording(const std::filesystem::path& folder);
-
 class ImageSet {
  public:
   // `keepSpool`: files are only read; nothing is given back or deleted.

@@ -234,6 +234,7 @@ class JobRun {
     if (records(wire::Probe::System))
       recording.sampleInterval =
           std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options_.samplesPerSecond));
+    recording.times = options_.times;
     recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank
     recording.job = identity_.job;
     recording.progress = options_.progress;

@@ -4,6 +4,7 @@
 
 #include "analysis/base/progress.h"
 #include "session/capture_rule.h"
+#include "session/capture_schedule.h"
 #include "session/cuda_options.h"
 #include "session/spool_place.h"
 
@@ -31,6 +32,7 @@ struct RunOptions {
   std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
   std::vector<std::string> redact;
   bool subreaper = true;
+  CaptureTimes times;  // --delay and --duration
   std::string summaryFile;
   Progress progress = {};  // of finishing the trace; called on a thread of its own
 };

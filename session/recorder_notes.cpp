@@ -23,8 +23,8 @@ Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
   for (const Loss& loss : pending_.losses)
     sink.add(
         model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
-  for (const Warning& warning : pending_.warnings)
-    SONDE_TRY(trace.addWarning(warning.monotonicNs, warning.text));
+  for (const Note& note : pending_.notes)
+    SONDE_TRY(trace.addNote(note.severity, note.monotonicNs, note.text));
   return {};
 }
 
@@ -59,7 +59,7 @@ void RecorderNotes::committed() {
   pending_.meta.merge(committed_.meta);  // newer values stay
   committed_.meta = std::exchange(pending_.meta, {});
   moveTo(committed_.losses, pending_.losses);
-  moveTo(committed_.warnings, pending_.warnings);
+  moveTo(committed_.notes, pending_.notes);
   if (committed_.facts.size() >= forgetAt_)
     forgetEnded();
 }
@@ -75,7 +75,7 @@ void RecorderNotes::begunAnew() {
   pending_.meta.merge(committed_.meta);
   committed_.meta.clear();
   moveTo(pending_.losses, committed_.losses);
-  moveTo(pending_.warnings, committed_.warnings);
+  moveTo(pending_.notes, committed_.notes);
 }
 
 // A job may start any number of processes; what is over by then is in no trace that begins later.

@@ -28,8 +28,8 @@ class RecorderNotes {
     pending_.losses.push_back({probe, kind, reason, count});
   }
 
-  void addWarning(std::int64_t monotonicNs, std::string text) {
-    pending_.warnings.push_back({monotonicNs, std::move(text)});
+  void addNote(model::Severity severity, std::int64_t monotonicNs, std::string text) {
+    pending_.notes.push_back({severity, monotonicNs, std::move(text)});
   }
 
   // How many facts wait for their image.
@@ -38,7 +38,7 @@ class RecorderNotes {
   void tryFactsAgain() noexcept { freshFacts_ = !pending_.facts.empty(); }
   bool pending() const noexcept {
     return freshFacts_ || !pending_.meta.empty() || !pending_.losses.empty() ||
-           !pending_.warnings.empty();
+           !pending_.notes.empty();
   }
 
   // Requires: a transaction; since facts were added, or this was called last, there was a scan.
@@ -59,7 +59,8 @@ class RecorderNotes {
     std::string reason;
     std::uint64_t count = 0;
   };
-  struct Warning {
+  struct Note {
+    model::Severity severity = model::Severity::Warning;
     std::int64_t monotonicNs = 0;
     std::string text;
   };
@@ -71,7 +72,7 @@ class RecorderNotes {
     std::vector<Fact> facts;
     std::map<std::string, std::string> meta;
     std::vector<Loss> losses;
-    std::vector<Warning> warnings;
+    std::vector<Note> notes;
   };
 
   Told pending_;

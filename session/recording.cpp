@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -22,7 +23,8 @@ constexpr int kNice = 19;
 // Each drain costs the machine a few hundred microseconds, whatever it finds.
 constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain found much
 constexpr std::chrono::milliseconds kDrainPause{250};
-constexpr std::chrono::milliseconds kIdlePause{500};  // when the last drain found nothing
+constexpr std::chrono::milliseconds kIdlePause{500};    // when the last drain found nothing
+constexpr std::chrono::milliseconds kListenEvery{100};  // to sonde ctl
 
 std::int64_t nowNs(clockid_t clock) {
   timespec time{};
@@ -47,6 +49,7 @@ Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
   SONDE_TRY_ASSIGN(SessionPage page,
                    SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
   page.setCapture(options.capture);
+  CaptureControl::prepare(page, options.times);
   Manifest manifest;
   manifest.session = options.folder.filename();
   manifest.output = options.output;
@@ -82,6 +85,7 @@ Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr
     : options_(std::move(options)),
       page_(std::move(page)),
       drainer_(std::move(drainer)),
+      control_(options_.folder, page_, *drainer_, options_.times),
       beganNs_(nowNs(CLOCK_MONOTONIC)),
       jobKnown_(!options_.job.empty()) {}
 
@@ -106,6 +110,7 @@ void Recording::start(pid_t mainPid) {
       sampler_->add(image);
   }
   capture_ = std::make_unique<ProcessCapture>(options_.folder, options_.redactor);
+  control_.begin();
   worker_ = std::thread([this] { work(); });
 }
 
@@ -138,10 +143,17 @@ void Recording::work() {
   }
 }
 
-// False when the recording ends.
+// Until then, or until there is something to obey. False when the recording ends.
 bool Recording::waitForNext(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
-  return !wake_.wait_for(lock, time, [this] { return ending_; });
+  const auto until = std::chrono::steady_clock::now() + time;
+  for (;;) {
+    const auto listen = std::chrono::steady_clock::now() + kListenEvery;
+    if (wake_.wait_until(lock, std::min(until, listen), [this] { return ending_; }))
+      return false;
+    if (listen >= until || control_.isCalled())
+      return true;
+  }
 }
 
 void Recording::stopWorker() {
@@ -158,6 +170,12 @@ void Recording::drain() {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
   takeSamples();
+  control_.obey([this] {
+    answerRequest(page_.words(),
+                  Error{ErrorCode::Unsupported,
+                        "it stores all the time, and has nothing to dump: that is for sonde run "
+                        "--last"});
+  });
   const DrainProgress progress = drainer_->drainOnce();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
@@ -170,18 +188,22 @@ void Recording::drain() {
       storeCaptured(*std::move(captured));
   }
   liveImages_.store(progress.liveImages);
-  if (stopped_ && !progress.newImages.empty())  // they came while the others were told
-    drainer_->stopRecording();
+  if (!progress.newImages.empty())
+    control_.tellAgain();
   if (progress.limitReached && !full_) {
     full_ = true;
     fullNs_ = nowNs(CLOCK_MONOTONIC);
-    stopJobRecording();
+    stopJobRecording("recording has ended: the trace has reached --max-size");
   }
 }
 
 void Recording::takeSamples() {
-  if (sampler_)
-    drainer_->noteSamples(sampler_->take());
+  if (!sampler_)
+    return;
+  system::Batch batch = sampler_->take();
+  if (!control_.isOn())
+    batch.readings.clear();  // its metrics count on
+  drainer_->noteSamples(std::move(batch));
 }
 
 void Recording::storeCaptured(CapturedImage captured) {
@@ -195,12 +217,10 @@ void Recording::storeCaptured(CapturedImage captured) {
 }
 
 // What the job does from then on nobody counts: it is to run as if it were not recorded.
-void Recording::stopJobRecording() {
-  stopped_ = true;
+void Recording::stopJobRecording(const std::string& why) {
   if (sampler_)
     sampler_->stop();
-  page_.stopRecording();
-  drainer_->stopRecording();
+  control_.end(why);
 }
 
 void Recording::noteExits() {
@@ -228,12 +248,13 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   }
   const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
   if (restRunning) {
-    stopJobRecording();
+    stopJobRecording("the job has ended");
     drainer_->noteWarning("processes of the job still run: they are not recorded any more");
   }
   drain();
   capture_.reset();
   noteRefused();
+  control_.noteOutcome();
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
   const auto cost = [&summary] {

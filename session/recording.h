@@ -6,6 +6,7 @@
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "collector/launcher/reaper.h"
+#include "session/capture_control.h"
 #include "session/drainer.h"
 #include "session/process_capture.h"
 #include "session/redaction.h"
@@ -39,6 +40,7 @@ struct RecordingOptions {
   CaptureRule capture;
   std::chrono::nanoseconds sampleInterval{0};  // of the job's processes; 0: never
   bool samplesMachine = true;                  // and of the rest of the machine
+  CaptureTimes times;
   std::string job;
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
@@ -102,20 +104,20 @@ class Recording {
   void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();
-  void stopJobRecording();
+  void stopJobRecording(const std::string& why);
   void noteRefused();
   void removeFolder();
 
   RecordingOptions options_;
   SessionPage page_;
   std::unique_ptr<Drainer> drainer_;  // the worker's while it runs
+  CaptureControl control_;            // the worker's while it runs
   std::unique_ptr<ProcessCapture> capture_;
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
   std::int64_t beganNs_ = 0;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;
-  bool stopped_ = false;     // the job's processes were told to stop recording
-  bool full_ = false;        // because of --max-size …
+  bool full_ = false;        // recording has ended because of --max-size …
   std::int64_t fullNs_ = 0;  // … since
   std::atomic<std::uint32_t> liveImages_{0};
   std::mutex mutex_;

@@ -12,6 +12,7 @@
 #include "session/manifest.h"
 #include "session/part_check.h"
 #include "session/process_capture.h"
+#include "session/recording_switch.h"
 #include "session/spool_lock.h"
 
 #include <fmt/format.h>
@@ -318,7 +319,7 @@ Result<void> dropSessionOf(const fs::path& part, const std::vector<fs::path>& pl
     if (!isThere(part) || (state && !state->session.empty() && state->session != manifest->session))
       continue;
     SONDE_TRY_ASSIGN(const SpoolLock lock, SpoolLock::take(folder));
-    stopRecording(folder);
+    setRecording(folder, wire::RecordingState::Off);
     deleteSession(folder);
   }
   return {};

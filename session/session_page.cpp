@@ -17,13 +17,9 @@ namespace sonde::session {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kGivenBackOffset = 2048;  // behind what the processes know of the page
-static_assert(sizeof(wire::SessionPage) <= kGivenBackOffset);
-
-std::atomic<std::uint64_t>& givenBackIn(wire::SessionPage* page) {
-  return *reinterpret_cast<std::atomic<std::uint64_t>*>(reinterpret_cast<std::byte*>(page) +
-                                                        kGivenBackOffset);
-}
+constexpr std::size_t kWordsOffset = 2048;  // behind what the processes know of the page
+static_assert(sizeof(wire::SessionPage) <= kWordsOffset);
+static_assert(sizeof(RecorderWords) <= kPageBytes - kWordsOffset);
 
 }  // namespace
 
@@ -78,8 +74,20 @@ SessionPage::~SessionPage() {
     munmap(page_, kPageBytes);
 }
 
-void SessionPage::stopRecording() {
-  page_->recording.store(0);
+void SessionPage::setRecording(wire::RecordingState state) {
+  page_->recording.store(static_cast<std::uint32_t>(state));
+}
+
+wire::RecordingState SessionPage::recording() const {
+  return static_cast<wire::RecordingState>(page_->recording.load());
+}
+
+std::uint64_t SessionPage::allocatedBytes() const {
+  return page_->allocatedBytes.load(std::memory_order_relaxed);
+}
+
+RecorderWords& SessionPage::words() const noexcept {
+  return *reinterpret_cast<RecorderWords*>(reinterpret_cast<std::byte*>(page_) + kWordsOffset);
 }
 
 void SessionPage::setCapture(const CaptureRule& rule) {
@@ -95,11 +103,11 @@ void SessionPage::recordEvery(std::uint32_t every) {
 }
 
 std::uint64_t SessionPage::givenBack() const {
-  return givenBackIn(page_).load();
+  return words().givenBack.load();
 }
 
 void SessionPage::addGivenBack(std::uint64_t records) {
-  givenBackIn(page_).fetch_add(records, std::memory_order_relaxed);
+  words().givenBack.fetch_add(records, std::memory_order_relaxed);
 }
 
 void SessionPage::freeBytes(std::uint64_t bytes) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "collector/wire/recording_state.h"
 #include "collector/wire/spool_format.h"
 #include "session/capture_rule.h"
+#include "session/recorder_words.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -28,8 +30,13 @@ class SessionPage {
   SessionPage(SessionPage&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
   SessionPage& operator=(SessionPage&&) = delete;
   ~SessionPage();
-  // New process images do not record any more.
-  void stopRecording();
+
+  // For new process images: see recording_switch.h for all of them.
+  void setRecording(wire::RecordingState state);
+  wire::RecordingState recording() const;
+  std::uint64_t limitBytes() const { return page_->limitBytes; }
+  std::uint64_t allocatedBytes() const;
+  RecorderWords& words() const noexcept;
 
   // How many records the spool has no more, because their room was given back once they were in the
   // trace: without the unfinished trace these are lost. The recorder's own; no process reads it.

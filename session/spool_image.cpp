@@ -1,39 +1,14 @@
 #include "session/spool_image.h"
 
 #include "analysis/ingest/record_walk.h"
-#include "collector/launcher/process_stat.h"
-#include "session/manifest.h"
+#include "session/image_life.h"
 
-#include <sys/stat.h>
-
-#include <charconv>
-#include <filesystem>
 #include <utility>
 
 namespace sonde::session {
 namespace {
 
 using launcher::SpoolSlot;
-
-std::uint64_t pidNamespaceOf(const std::string& pid) {
-  struct stat info {};
-  const std::string path = "/proc/" + pid + "/ns/pid";
-  return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
-}
-
-// Its pid means nothing here, but its start time and namespace do.
-bool runsInNamespace(std::uint64_t pidNamespace, std::uint64_t startTime) {
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
-    const std::string name = entry.path().filename();
-    pid_t pid = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (parsed.ec == std::errc() && *parsed.ptr == '\0' && launcher::processAlive(pid, startTime) &&
-        pidNamespaceOf(name) == pidNamespace)
-      return true;
-  }
-  return false;
-}
 
 bool isBlank(const SpoolSlot& slot) {
   return !slot.damaged && slot.committed == slot.firstRecord;
@@ -49,10 +24,7 @@ ImageId SpoolImage::id() const noexcept {
 }
 
 bool SpoolImage::sameProcess(const SpoolImage& other) const noexcept {
-  const launcher::SpoolIdentity& a = identity();
-  const launcher::SpoolIdentity& b = other.identity();
-  return a.pid == b.pid && a.startTime == b.startTime && a.pidNamespace == b.pidNamespace &&
-         a.bootId == b.bootId;
+  return isSameProcess(identity(), other.identity());
 }
 
 void SpoolImage::setCommand(std::string redacted) {
@@ -61,13 +33,7 @@ void SpoolImage::setCommand(std::string redacted) {
 }
 
 bool SpoolImage::processRuns() const {
-  static const std::string bootId = currentBootId();
-  static const std::uint64_t pidNamespace = pidNamespaceOf("self");
-  const launcher::SpoolIdentity& who = identity();
-  if (who.bootId != bootId)
-    return false;
-  return who.pidNamespace == pidNamespace ? launcher::processAlive(who.pid, who.startTime)
-                                          : runsInNamespace(who.pidNamespace, who.startTime);
+  return session::processRuns(identity());
 }
 
 Result<void> SpoolImage::begin(ingest::RowSink& sink, ingest::TimeBase time) {

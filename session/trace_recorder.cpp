@@ -185,10 +185,12 @@ Result<model::OptionalInt> TraceRecorder::timeOf(std::int64_t monotonicNs) {
   return host == nullptr ? model::OptionalInt() : model::OptionalInt(host->epochNs + monotonicNs);
 }
 
-Result<void> TraceRecorder::addWarning(std::int64_t monotonicNs, std::string_view text) {
+Result<void> TraceRecorder::addNote(model::Severity severity,
+                                    std::int64_t monotonicNs,
+                                    std::string_view text) {
   model::Note note;
   SONDE_TRY_ASSIGN(note.tsNs, timeOf(monotonicNs));
-  note.severity = model::Severity::Warning;
+  note.severity = severity;
   note.source = "recorder";
   note.text = text;
   sink_->add(note);

@@ -52,7 +52,7 @@ class TraceRecorder {
   void settleClocks(const ClockTriple& now);
 
   // A note of the recorder itself about an instant of this machine. Requires: a transaction.
-  Result<void> addWarning(std::int64_t monotonicNs, std::string_view text);
+  Result<void> addNote(model::Severity severity, std::int64_t monotonicNs, std::string_view text);
 
   static ingest::TimeBase timeBase(const Host& host, wire::ClockKind clock);
 

@@ -5,6 +5,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/spool_name.h"
 #include "collector/core/syscalls.h"
+#include "collector/wire/recording_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -269,8 +270,9 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
   control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);
   control->gate.store(firstGate(spool.session->capture), std::memory_order_relaxed);
-  control->recording.store(spool.session->recording.load(std::memory_order_relaxed),
-                           std::memory_order_relaxed);
+  const bool on = spool.session->recording.load(std::memory_order_relaxed) ==
+                  static_cast<std::uint32_t>(wire::RecordingState::On);
+  control->recording.store(on ? 1 : 0, std::memory_order_relaxed);
   if (rawSyscall(SYS_renameat2,
                  AT_FDCWD,
                  asLong(making),

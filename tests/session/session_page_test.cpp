@@ -30,7 +30,7 @@ TEST(SessionPageFile, IsWhatAProcessOfTheRunMaps) {
   EXPECT_EQ(mapped->recording.load(), 1U);
   auto other = SessionPage::open(folder.path());
   ASSERT_TRUE(other) << other.error().message;
-  other->stopRecording();
+  other->setRecording(wire::RecordingState::Off);
   EXPECT_EQ(mapped->recording.load(), 0U);
   munmap(memory, sizeof(wire::SessionPage));
 }
