@@ -30,13 +30,16 @@ class RunCommand : public Command {
            "gets rank<N>.sonde or <program>-<pid>.sonde. SIZE is a number of bytes, or one with "
            "kB, MB, GB, KiB, MiB, GiB, as in 1.5GB. TIME is a number of seconds, or one with ms, "
            "s, m "
-           "or h. `sonde ctl` turns recording on and off meanwhile. Secrets by name (TOKEN, "
+           "or h. `sonde ctl` turns recording on and off meanwhile. With --last, SIGUSR2 sent to "
+           "sonde run, or "
+           "`sonde ctl PID dump`, writes what there is and goes on. Secrets by name (TOKEN, "
            "PASSWORD, KEY, …) are "
            "not stored; "
            "--redact takes shell patterns of further names and words.\n\n"
            "Examples:\n"
            "  sonde run -- python3 train.py --epochs 2\n"
            "  sonde run --delay 5m --duration 30s -- python3 train.py\n"
+           "  sonde run --last 30s -- python3 train.py\n"
            "  RANK=0 WORLD_SIZE=2 sonde run -o out/ -- python3 train.py\n"
            "  mpirun -np 4 sonde run -o 'run/rank%r.sonde' -- ./train\n";
   }
@@ -131,6 +134,11 @@ void RunCommand::declare(CLI::App& app) {
       ->transform(timeFrom(0))
       ->type_name("TIME");
   app.add_option("--duration", duration_, "record for so long, then let the command run on alone")
+      ->transform(timeFrom(1))
+      ->type_name("TIME");
+  app.add_option("--last",
+                 options_.lastNs,
+                 "keep only so much, and write it when the command ends or crashes")
       ->transform(timeFrom(1))
       ->type_name("TIME");
   app.add_option("--redact", options_.redact, "hide what these match in stored command lines")

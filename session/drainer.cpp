@@ -219,6 +219,12 @@ void Drainer::noteWarning(const std::string& text) {
 void Drainer::noteEvent(const std::string& text) {
   impl_->note(model::Severity::Info, text);
 }
+void Drainer::takeNotesOf(const Drainer& other) {
+  impl_->takeNotesOf(*other.impl_);
+}
+void Drainer::forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept) {
+  impl_->forgetBefore(ns, isKept);
+}
 void Drainer::stopRecording() {
   impl_->stopRecording();
 }

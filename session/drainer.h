@@ -125,6 +125,12 @@ class Drainer {
   // The same of something that is as it should be.
   void noteEvent(const std::string& text);
 
+  // What was noted for another one, and is not stored there, is noted here, too.
+  void takeNotesOf(const Drainer& other);
+  // Of what is noted and not stored, forgets samples from before `ns`, and facts about processes
+  // that have ended, unless their image `isKept`.
+  void forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept);
+
   // Turns recording off in the control page of every image.
   void stopRecording();
 

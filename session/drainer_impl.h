@@ -38,6 +38,14 @@ class Drainer::Impl {
   void note(model::Severity severity, std::string text) {
     notes_.addNote(severity, options_.clock().monotonicNs, std::move(text));
   }
+  void takeNotesOf(const Impl& other) {
+    notes_.takeFrom(other.notes_);
+    samples_ = other.samples_;
+  }
+  void forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept) {
+    notes_.forgetEnded(isKept);
+    samples_.forgetBefore(ns);
+  }
   void stopRecording() const { setRecording(options_.folder, wire::RecordingState::Off); }
   const DrainTotals& totals() const { return totals_; }
 

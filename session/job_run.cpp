@@ -235,6 +235,7 @@ class JobRun {
       recording.sampleInterval =
           std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options_.samplesPerSecond));
     recording.times = options_.times;
+    recording.lastNs = options_.lastNs;
     recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank
     recording.job = identity_.job;
     recording.progress = options_.progress;
@@ -301,10 +302,16 @@ class JobRun {
     supervision.witness = witness_ ? &*witness_ : nullptr;
     if (!options_.subreaper && recording_)
       supervision.othersAlive = [this] { return recording_->othersAlive(); };
-    const launcher::SupervisorCallbacks callbacks{[this](const launcher::ReapedChild& reaped) {
-      if (recording_)
-        recording_->noteReaped(reaped);
-    }};
+    const launcher::SupervisorCallbacks callbacks{
+        [this, main = child.pid()](const launcher::ReapedChild& reaped) {
+          if (recording_ && reaped.pid == main)
+            recording_->noteMainEnded();
+          if (recording_)
+            recording_->noteReaped(reaped);
+        },
+        [this](int signal) {
+          return signal == SIGUSR2 && recording_ && recording_->requestDump();
+        }};
     const launcher::RunOutcome outcome = launcher::supervise(relay, supervision, callbacks);
     if (recording_)
       closeRecording(relay, outcome);

@@ -32,7 +32,8 @@ struct RunOptions {
   std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
   std::vector<std::string> redact;
   bool subreaper = true;
-  CaptureTimes times;  // --delay and --duration
+  CaptureTimes times;       // --delay and --duration
+  std::int64_t lastNs = 0;  // --last: a flight recorder that reaches so far back
   std::string summaryFile;
   Progress progress = {};  // of finishing the trace; called on a thread of its own
 };

@@ -14,6 +14,23 @@ void RecorderNotes::add(ProcessFacts facts) {
   freshFacts_ = true;
 }
 
+void RecorderNotes::takeFrom(const RecorderNotes& other) {
+  const Told& told = other.pending_;
+  pending_.facts.insert(pending_.facts.end(), told.facts.begin(), told.facts.end());
+  for (const auto& [key, value] : told.meta)
+    pending_.meta[key] = value;
+  pending_.losses.insert(pending_.losses.end(), told.losses.begin(), told.losses.end());
+  pending_.notes.insert(pending_.notes.end(), told.notes.begin(), told.notes.end());
+  tryFactsAgain();
+}
+
+void RecorderNotes::forgetEnded(const std::function<bool(const ImageId&)>& isKept) {
+  std::erase_if(pending_.facts, [&](const Fact& fact) {
+    const ImageId& image = fact.facts.image;
+    return !isKept(image) && !launcher::processAlive(image.pid, image.startTime);
+  });
+}
+
 Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
   ingest::RowSink& sink = trace.sink();
   if (std::exchange(freshFacts_, false))

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -31,6 +32,11 @@ class RecorderNotes {
   void addNote(model::Severity severity, std::int64_t monotonicNs, std::string text) {
     pending_.notes.push_back({severity, monotonicNs, std::move(text)});
   }
+
+  // What waits in another one, too.
+  void takeFrom(const RecorderNotes& other);
+  // Facts that wait for images of processes that have ended, unless they are kept.
+  void forgetEnded(const std::function<bool(const ImageId&)>& isKept);
 
   // How many facts wait for their image.
   std::size_t waiting() const noexcept { return pending_.facts.size(); }

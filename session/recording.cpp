@@ -110,6 +110,12 @@ void Recording::start(pid_t mainPid) {
       sampler_->add(image);
   }
   capture_ = std::make_unique<ProcessCapture>(options_.folder, options_.redactor);
+  if (options_.lastNs > 0)
+    flight_ = std::make_unique<FlightRecorder>(
+        FlightOptions{
+            options_.folder, options_.output, options_.lastNs, options_.job, options_.redactor},
+        page_,
+        *drainer_);
   control_.begin();
   worker_ = std::thread([this] { work(); });
 }
@@ -151,7 +157,7 @@ bool Recording::waitForNext(std::chrono::milliseconds time) {
     const auto listen = std::chrono::steady_clock::now() + kListenEvery;
     if (wake_.wait_until(lock, std::min(until, listen), [this] { return ending_; }))
       return false;
-    if (listen >= until || control_.isCalled())
+    if (listen >= until || control_.isCalled() || isDumpWanted_.load())
       return true;
   }
 }
@@ -170,13 +176,8 @@ void Recording::drain() {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
   takeSamples();
-  control_.obey([this] {
-    answerRequest(page_.words(),
-                  Error{ErrorCode::Unsupported,
-                        "it stores all the time, and has nothing to dump: that is for sonde run "
-                        "--last"});
-  });
-  const DrainProgress progress = drainer_->drainOnce();
+  obey();
+  const DrainProgress progress = lookOrStore();
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {
@@ -195,6 +196,38 @@ void Recording::drain() {
     fullNs_ = nowNs(CLOCK_MONOTONIC);
     stopJobRecording("recording has ended: the trace has reached --max-size");
   }
+}
+
+void Recording::obey() {
+  control_.obey([this] {
+    const auto answer = [this](const Result<std::string>& done) {
+      answerRequest(page_.words(), done);
+    };
+    if (flight_)
+      flight_->dump("sonde ctl dump", answer);
+    else
+      answer(Error{ErrorCode::Unsupported,
+                   "it stores all the time, and has nothing to dump: that is for sonde run "
+                   "--last"});
+  });
+  if (isDumpWanted_.exchange(false) && flight_)
+    flight_->dump("SIGUSR2", [](const Result<std::string>&) {});
+}
+
+bool Recording::requestDump() {
+  if (!flight_)
+    return false;
+  isDumpWanted_.store(true);
+  return true;
+}
+
+// What was recorded before a pause stays for as long as that lasts.
+DrainProgress Recording::lookOrStore() {
+  if (!flight_)
+    return drainer_->drainOnce();
+  if (mainEnded_.load())
+    flight_->settle();
+  return flight_->look(mainEnded_.load() || !control_.isOn());
 }
 
 void Recording::takeSamples() {
@@ -255,6 +288,10 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   capture_.reset();
   noteRefused();
   control_.noteOutcome();
+  if (flight_) {
+    flight_->finish();
+    noteFlight(*drainer_, page_);
+  }
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
   const auto cost = [&summary] {
@@ -301,6 +338,7 @@ void Recording::discard() {
 }
 
 void Recording::removeFolder() {
+  flight_.reset();
   drainer_.reset();
   removeSessionFolder(options_.folder);
 }

@@ -8,6 +8,7 @@
 #include "collector/launcher/reaper.h"
 #include "session/capture_control.h"
 #include "session/drainer.h"
+#include "session/flight_recorder.h"
 #include "session/process_capture.h"
 #include "session/redaction.h"
 #include "session/session_page.h"
@@ -41,6 +42,7 @@ struct RecordingOptions {
   std::chrono::nanoseconds sampleInterval{0};  // of the job's processes; 0: never
   bool samplesMachine = true;                  // and of the rest of the machine
   CaptureTimes times;
+  std::int64_t lastNs = 0;  // of a flight recorder; 0: everything is stored
   std::string job;
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
@@ -83,6 +85,11 @@ class Recording {
   // NCCL loads another plugin than Sonde's: what the nccl probe lacks is said in the trace.
   void noteOtherNcclPlugin(const std::string& plugin);
 
+  // The job's main process has ended: what a flight recorder has by now stays.
+  void noteMainEnded() { mainEnded_.store(true); }
+  // A flight recorder is to dump what it has, at the next drain. False: this is none.
+  bool requestDump();
+
   void noteReaped(const launcher::ReapedChild& child);
 
   // Whether some recorded process still runs, as of the last drain.
@@ -104,14 +111,17 @@ class Recording {
   void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();
+  DrainProgress lookOrStore();
+  void obey();
   void stopJobRecording(const std::string& why);
   void noteRefused();
   void removeFolder();
 
   RecordingOptions options_;
   SessionPage page_;
-  std::unique_ptr<Drainer> drainer_;  // the worker's while it runs
-  CaptureControl control_;            // the worker's while it runs
+  std::unique_ptr<Drainer> drainer_;        // the worker's while it runs
+  CaptureControl control_;                  // the worker's while it runs
+  std::unique_ptr<FlightRecorder> flight_;  // nullptr: everything is stored
   std::unique_ptr<ProcessCapture> capture_;
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
   std::int64_t beganNs_ = 0;
@@ -120,6 +130,8 @@ class Recording {
   bool full_ = false;        // recording has ended because of --max-size …
   std::int64_t fullNs_ = 0;  // … since
   std::atomic<std::uint32_t> liveImages_{0};
+  std::atomic<bool> mainEnded_{false};
+  std::atomic<bool> isDumpWanted_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ending_ = false;                        // guarded by mutex_

@@ -8,6 +8,7 @@
 #include "collector/launcher/process_stat.h"
 #include "session/completion.h"
 #include "session/find_session.h"
+#include "session/flight_recorder.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
 #include "session/part_check.h"
@@ -181,6 +182,8 @@ Result<Recovered> fillCopy(const Session& session,
   Recovered recovered;
   recovered.trace = options.output;
   auto drainer = openDrainer(session, std::move(drain), std::move(lock));
+  if (const auto page = SessionPage::open(session.folder); drainer && page)
+    noteFlight(**drainer, *page);
   const auto totals =
       drainer ? (*drainer)->finish(options.output) : cannotWrite(drainer.error(), completion);
   if (!totals && totals.error().code == ErrorCode::Corrupt && hasOwn)
@@ -271,6 +274,8 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
     recovered.why = "its processes still run";
     return recovered;
   }
+  if (const auto page = SessionPage::open(session.folder))
+    noteFlight(*drainer, *page);
   recovered.trace = manifest.output;
   SONDE_TRY_ASSIGN(recovered.totals, drainer->finish(manifest.output));
   return recovered;

@@ -1,5 +1,6 @@
 #include "session/sample_store.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -43,6 +44,16 @@ void SampleStore::add(system::Batch batch) {
 bool SampleStore::isDue() const noexcept {
   return !readings_.empty() &&
          readings_.back().monotonicNs - readings_.front().monotonicNs >= kStoreEveryNs;
+}
+
+void SampleStore::forgetBefore(std::int64_t ns) {
+  std::vector<char> seen(counters_.size());  // vector<bool> has no references to exchange
+  const auto isOld = [&](const system::Reading& reading) {
+    return reading.monotonicNs < ns && std::exchange(seen[reading.metric], 1) != 0;
+  };
+  std::reverse(readings_.begin(), readings_.end());  // the last one is seen first
+  readings_.erase(std::remove_if(readings_.begin(), readings_.end(), isOld), readings_.end());
+  std::reverse(readings_.begin(), readings_.end());
 }
 
 void SampleStore::giveUp() noexcept {

@@ -25,6 +25,8 @@ class SampleStore {
   void rolledBack();
   // The trace that had the counters is gone.
   void begunAnew();
+  // Readings from before, but the last of each counter.
+  void forgetBefore(std::int64_t ns);
   // There is no room for any of it, nor for what comes.
   void giveUp() noexcept;
 

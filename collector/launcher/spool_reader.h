@@ -94,6 +94,11 @@ class SpoolReader {
   // Gives the slot back to its process. Requires: Access::ReadWrite, everything in it is stored.
   void release(const SpoolSlot& slot) noexcept;
 
+  // How many slots its threads can claim without a new chunk.
+  std::uint32_t freeSlots();
+  // Writes a spool file that has what this one has now. Io, NoSpace.
+  Result<void> copyTo(const std::filesystem::path& path);
+
   // No record is read any more: gives the file's descriptor back. The header can still be read.
   void closeFile() noexcept;
 

@@ -71,7 +71,8 @@ class Supervision {
         relay_.suspendSelf();
         break;
       case SignalAction::Forward:
-        relayToJob(signal, toGroup && jobInGroup());
+        if (!callbacks_.isOwn || !callbacks_.isOwn(number))
+          relayToJob(signal, toGroup && jobInGroup());
         break;
       case SignalAction::Ignore:
         interrupted_ = interrupted_ || (mainEnded() && endsWaiting(signal));

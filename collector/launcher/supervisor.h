@@ -25,6 +25,8 @@ struct SupervisorOptions {
 
 struct SupervisorCallbacks {
   std::function<void(const ReapedChild&)> reaped;
+  // Whether a signal that was sent to the recorder is for itself, not for the job. May be empty.
+  std::function<bool(int signal)> isOwn = {};
 };
 
 struct RunOutcome {

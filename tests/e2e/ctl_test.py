@@ -3,7 +3,7 @@ import os
 import signal
 import unittest
 
-from capture_support import CaptureTest
+from capture_support import NUMBERS, CaptureTest
 from run_support import parent_of, wait_until
 
 
@@ -90,7 +90,7 @@ class CtlTest(CaptureTest):
 
     def test_a_process_that_begins_while_paused_records_after_it(self):
         process = self.start_sonde("sh", "-c", f"while ! test -e {self.folder}/go; do sleep 0.01; done; "
-                                   f"exec {self.numbers_command()}")
+                                   f"exec {NUMBERS} {self.page} 8 exit")
         self.running.append(process)
         wait_until(lambda: any(self.spool.rglob("*.spool")), "the shell is recorded")
         self.ctl(process.pid, "stop")
@@ -105,10 +105,6 @@ class CtlTest(CaptureTest):
         (begin, end), = self.intervals()
         self.assertGreaterEqual(begin, before_start)
         self.assertGreaterEqual(end + 1, last)
-
-    def numbers_command(self):
-        from capture_support import NUMBERS
-        return f"{NUMBERS} {self.page} 8 exit"
 
 
 class ScheduleTest(CaptureTest):

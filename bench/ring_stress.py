@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""A flight recorder under full load: how much of spool and memory it takes, at most.
+
+    SONDE_BIN=build/dev/bin/sonde SONDE_TARGETS=build/dev/tests/targets bench/ring_stress.py [MINUTES] [LAST] [LIMIT]
+
+Records `annotation_numbers` as fast as it annotates, looks at spool and recorder ten times a second, and dumps once in the
+middle. Fails when the spool was larger than its limit, or the end of what was counted is not in the trace.
+"""
+import os
+import pathlib
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def resident(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def allocated(folder):
+    total = 0
+    for path in folder.rglob("*.spool"):
+        try:
+            total += path.stat().st_blocks * 512
+        except FileNotFoundError:
+            pass
+    return total
+
+
+def main():
+    minutes, last, limit = (*sys.argv[1:], *("1", "30s", "64")[len(sys.argv) - 1:])
+    sonde, targets = os.environ["SONDE_BIN"], os.environ["SONDE_TARGETS"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        page, spool, output = folder / "page", folder / "spool", folder / "out.sonde"
+        spool.mkdir()
+        run = subprocess.Popen([sonde, "run", "-o", output, "--spool", spool, "--spool-limit", f"{limit}MiB", "--last", last,
+                                "--", f"{targets}/annotation_numbers", page, "1000", "exit"])
+        end = time.monotonic() + float(minutes) * 60
+        middle = time.monotonic() + float(minutes) * 30
+        most_spool = most_memory = 0
+        dump = None
+        while time.monotonic() < end:
+            most_spool = max(most_spool, allocated(spool))
+            most_memory = max(most_memory, resident(run.pid))
+            if dump is None and time.monotonic() > middle:
+                dump = subprocess.Popen([sonde, "ctl", str(run.pid), "dump"], stdout=subprocess.DEVNULL)
+            time.sleep(0.1)
+        (folder / "page.stop").touch()
+        status = run.wait()
+        counted = struct.unpack_from("Q", page.read_bytes())[0]
+        trace = sqlite3.connect(f"file:{output}?mode=ro", uri=True)
+        newest, rows = trace.execute("SELECT max(value), count(*) FROM arg WHERE owner = 'slice'").fetchone()
+        lost = trace.execute("SELECT coalesce(sum(count), 0) FROM loss").fetchone()[0]
+        kept = trace.execute("SELECT value FROM meta WHERE key = 'kept_ns'").fetchone()[0]
+        print(f"{counted} annotations in {minutes} min; spool at most {most_spool} of {int(limit) << 20} bytes; "
+              f"recorder at most {most_memory} bytes of memory while it ran; the last {int(kept) / 1e9:.2f} s kept, "
+              f"{rows} annotations, {lost} records lost; dumped: {dump is not None and dump.wait() == 0}")
+        return 0 if status == 0 and most_spool <= int(limit) << 20 and newest == counted - 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

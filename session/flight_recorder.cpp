@@ -1,0 +1,164 @@
+#include "session/flight_recorder.h"
+
+#include "analysis/store/trace_name.h"
+#include "session/host_clock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kCleanEveryNs = 1'000'000'000;
+// A job that kills its helpers all the time is not to fill the disk.
+constexpr std::uint32_t kMostCrashDumps = 8;
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+void removeFolder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+}  // namespace
+
+void noteFlight(Drainer& drainer, const SessionPage& page) {
+  const RecorderWords& words = page.words();
+  const std::int64_t asked = words.lastNs.load();
+  if (asked == 0)
+    return;
+  const std::int64_t kept =
+      std::clamp<std::int64_t>(words.seenNs.load() - words.completeFromNs.load(), 0, asked);
+  drainer.noteMeta("last_ns", std::to_string(asked));
+  drainer.noteMeta("kept_ns", std::to_string(kept));
+  drainer.noteMeta("discarded", std::to_string(words.discardedBytes.load()));
+  if (words.discardedSlots.load() == 0)
+    return;
+  drainer.noteEvent(
+      fmt::format("this is what a flight recorder kept: all of the last {:.4g} s, and "
+                  "of some threads more; what is older was let go",
+                  seconds(kept)));
+  if (words.cutShortSlots.load() > 0 && kept < asked)
+    drainer.noteWarning(
+        fmt::format("only the last {:.4g} s of {:.4g} s are there: the spool had no room for more: "
+                    "raise --spool-limit",
+                    seconds(kept),
+                    seconds(asked)));
+}
+
+FlightRecorder::FlightRecorder(FlightOptions options, SessionPage& page, Drainer& notes)
+    : options_(std::move(options)),
+      page_(page),
+      notes_(notes),
+      ring_(options_.folder, page, options_.lastNs) {
+  page_.words().lastNs.store(options_.lastNs);
+  page_.words().completeFromNs.store(readHostClock().monotonicNs);
+}
+
+FlightRecorder::~FlightRecorder() {
+  finish();
+}
+
+void FlightRecorder::finish() {
+  if (storing_.joinable())
+    storing_.join();
+}
+
+DrainProgress FlightRecorder::look(bool isFrozen) {
+  const std::int64_t now = readHostClock().monotonicNs;
+  FlightRing::Look look = ring_.look(now, isFrozen);
+  if (!look.crashed.empty() && !isSettled_)
+    crashed_ = look.crashed.front();
+  if (crashed_ && now >= nextCrashDumpNs_)
+    dumpCrash(now);
+  if (now >= nextCleaningNs_ && !isFrozen) {
+    nextCleaningNs_ = now + kCleanEveryNs;
+    notes_.forgetBefore(now - options_.lastNs,
+                        [this](const ImageId& image) { return ring_.holds(image); });
+  }
+  DrainProgress progress;
+  progress.bytes = look.bytes;
+  progress.newImages = std::move(look.newImages);
+  progress.liveImages = look.liveImages;
+  return progress;
+}
+
+// While what led to it is in the ring: another one meanwhile is in the same trace, or waits half as
+// long as the ring reaches back.
+void FlightRecorder::dumpCrash(std::int64_t nowNs) {
+  const std::string why = fmt::format("process {} was ended by a signal", crashed_->pid);
+  crashed_.reset();
+  nextCrashDumpNs_ = nowNs + options_.lastNs / 2;
+  const std::uint32_t before = page_.words().crashDumps.fetch_add(1);
+  if (before == kMostCrashDumps)
+    notes_.noteWarning(fmt::format("{} crashes were written beside this trace; later ones were not",
+                                   kMostCrashDumps));
+  if (before < kMostCrashDumps)
+    dump(why, [](const Result<std::string>&) {});
+}
+
+fs::path FlightRecorder::nextOutput() const {
+  for (int number = 1;; ++number) {
+    fs::path name = options_.output;
+    name.replace_filename(fmt::format(
+        "{}-{}{}", options_.output.stem().string(), number, options_.output.extension().string()));
+    std::error_code failure;
+    if (!fs::exists(name, failure) && !fs::exists(store::partOf(name), failure))
+      return name;
+  }
+}
+
+Result<std::unique_ptr<Drainer>> FlightRecorder::openDump(const fs::path& output,
+                                                          const fs::path& copy,
+                                                          const std::string& why) {
+  SONDE_TRY(ring_.copyTo(copy));
+  DrainerOptions drain;
+  drain.folder = copy;
+  drain.part = store::partOf(output);
+  drain.job = options_.job;
+  drain.redactor = options_.redactor;
+  drain.keepSpool = true;
+  drain.lock = false;
+  SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain)));
+  drainer->takeNotesOf(notes_);
+  drainer->noteMeta("dumped_because", why);
+  noteFlight(*drainer, page_);
+  return drainer;
+}
+
+void FlightRecorder::dump(const std::string& why, Answer answer) {
+  finish();  // one at a time
+  const fs::path output = nextOutput();
+  fs::path copy = output;
+  copy += ".spool";
+  auto opened = openDump(output, copy, why);
+  if (!opened) {
+    removeFolder(copy);
+    store::removeTrace(store::partOf(output));
+    notes_.noteWarning(fmt::format("no dump was written: {}", opened.error().message));
+    answer(Error{ErrorCode::Io, opened.error().message});
+    return;
+  }
+  notes_.noteEvent(fmt::format("{}: dumped to {}", why, output.string()));
+  storing_ = std::thread([drainer = std::shared_ptr<Drainer>(*std::move(opened)),
+                          output,
+                          copy,
+                          answer = std::move(answer)] {
+    const auto totals = drainer->finish(output);
+    removeFolder(copy);
+    if (!totals)
+      store::removeTrace(store::partOf(output));
+    answer(totals ? Result<std::string>("wrote " + output.string())
+                  : Error{ErrorCode::Io, totals.error().message});
+  });
+}
+
+}  // namespace sonde::session

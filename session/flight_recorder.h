@@ -1,0 +1,75 @@
+// `sonde run --last`: keeps the newest records in the spool and writes them to traces of their own
+// when somebody asks, and when a process crashes. The end of the recording is not its business: the
+// recording's own Drainer then stores what the ring holds. Owned by the recording, on its worker's
+// thread; a dump is stored on a thread of its own.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "session/drainer.h"
+#include "session/flight_ring.h"
+#include "session/session_page.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sonde::session {
+
+// Says in a trace made of the ring, or of what is left of it, how far back it reaches. Does nothing
+// when the session is no flight recorder's.
+void noteFlight(Drainer& drainer, const SessionPage& page);
+
+struct FlightOptions {
+  std::filesystem::path folder;
+  std::filesystem::path output;  // dumps go beside it
+  std::int64_t lastNs = 0;
+  std::string job;
+  Redactor redactor;
+};
+
+class FlightRecorder {
+ public:
+  using Answer = std::function<void(const Result<std::string>&)>;
+
+  // `page` and `notes`, the drainer that has what the recorder has to say, must outlive this
+  // object.
+  FlightRecorder(FlightOptions options, SessionPage& page, Drainer& notes);
+  ~FlightRecorder();
+  FlightRecorder(const FlightRecorder&) = delete;
+  FlightRecorder& operator=(const FlightRecorder&) = delete;
+
+  // One look at the ring; nothing is let go for its age while it is frozen.
+  DrainProgress look(bool isFrozen);
+  // Copies what the ring holds, and begins to store it. `answer` is called when that is done, from
+  // any thread: with the trace's name, or why there is none.
+  void dump(const std::string& why, Answer answer);
+  // The job is ending: what crashes now is in the trace of the recording.
+  void settle() noexcept { isSettled_ = true; }
+  // Waits for the dump that is being stored.
+  void finish();
+
+ private:
+  void dumpCrash(std::int64_t nowNs);
+  std::filesystem::path nextOutput() const;
+  Result<std::unique_ptr<Drainer>> openDump(const std::filesystem::path& output,
+                                            const std::filesystem::path& copy,
+                                            const std::string& why);
+
+  FlightOptions options_;
+  SessionPage& page_;
+  Drainer& notes_;
+  FlightRing ring_;
+  bool isSettled_ = false;
+  std::optional<ImageId> crashed_;    // that no dump has yet
+  std::int64_t nextCrashDumpNs_ = 0;  // not before
+  std::int64_t nextCleaningNs_ = 0;
+  std::thread storing_;
+};
+
+}  // namespace sonde::session

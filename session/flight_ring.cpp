@@ -1,0 +1,196 @@
+#include "session/flight_ring.h"
+
+#include "collector/launcher/descriptor_limit.h"
+#include "session/image_life.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using launcher::SpoolReader;
+
+// Of what an image may have, so much is to be free at each look: what its process writes until the
+// next one.
+constexpr std::uint64_t kReserveShare = 8;
+constexpr std::uint64_t kLeastReserveSlots = 4;
+// Of the session's limit the ring takes so much: past three quarters no process that begins gets a
+// file.
+constexpr std::uint64_t kRingEighths = 5;
+
+ImageId idOf(const SpoolReader& reader) {
+  const launcher::SpoolIdentity& who = reader.identity();
+  return {who.pid, who.startTime, who.execCount};
+}
+
+std::uint64_t refusedBy(const SpoolReader& reader) {
+  std::uint64_t refused = 0;
+  for (const auto& kinds : reader.losses())
+    for (const auto& reasons : kinds)
+      refused += reasons[static_cast<std::size_t>(wire::LossReason::SpoolFull)];
+  return refused;
+}
+
+void raiseTo(std::atomic<std::int64_t>& value, std::int64_t atLeast) {
+  if (value.load() < atLeast)
+    value.store(atLeast);
+}
+
+}  // namespace
+
+FlightRing::FlightRing(fs::path folder, SessionPage& page, std::int64_t lastNs)
+    : folder_(std::move(folder)), page_(page), lastNs_(lastNs) {}
+
+bool FlightRing::holds(const ImageId& image) const {
+  return std::any_of(images_.begin(), images_.end(), [&](const auto& entry) {
+    const ImageId id = idOf(entry.second.reader);
+    return id.pid == image.pid && id.startTime == image.startTime &&
+           (image.execCount == ImageId::kLast || image.execCount == id.execCount);
+  });
+}
+
+void FlightRing::scan(Look& look) {
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder_, failure)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() != ".spool" || images_.contains(name) ||
+        unreadable_.contains(name) || launcher::descriptorsAreScarce())
+      continue;
+    auto reader = SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite);
+    if (!reader) {
+      if (reader.error().code != ErrorCode::Busy)
+        unreadable_.insert(name);
+      continue;
+    }
+    look.newImages.push_back(idOf(*reader));
+    images_.emplace(name, Image{*std::move(reader), {}});
+  }
+}
+
+bool FlightRing::isReplaced(const Image& image) const {
+  const launcher::SpoolIdentity& who = image.reader.identity();
+  return std::any_of(images_.begin(), images_.end(), [&](const auto& entry) {
+    const launcher::SpoolIdentity& other = entry.second.reader.identity();
+    return isSameProcess(who, other) && other.execCount > who.execCount;
+  });
+}
+
+void FlightRing::follow(Image& image, std::int64_t nowNs, Look& look) {
+  if (!image.isDead && !processRuns(image.reader.identity())) {
+    image.isDead = true;
+    if (!isReplaced(image) && !image.reader.finished())
+      look.crashed.push_back(idOf(image.reader));
+  }
+  if (!image.isOver && (image.isDead || isReplaced(image))) {
+    image.isOver = true;
+    image.overNs = nowNs;
+  }
+  look.liveImages += image.isOver ? 0 : 1;
+  look.bytes += image.ages.look(image.reader.snapshot(), image.isOver, nowNs);
+  const std::uint64_t refused = refusedBy(image.reader);
+  image.isPressed = refused > std::exchange(image.refused, refused);
+}
+
+void FlightRing::giveBack(Image& image, std::size_t count, bool tooEarly) {
+  RecorderWords& words = page_.words();
+  for (std::size_t at = 0; at < count; ++at) {
+    const SlotAges::Aged& aged = image.ages.full()[at];
+    words.discardedBytes.fetch_add(aged.slot.committed);
+    words.discardedSlots.fetch_add(1);
+    words.cutShortSlots.fetch_add(tooEarly ? 1 : 0);
+    raiseTo(words.completeFromNs, aged.fullSinceNs);
+    image.reader.release(aged.slot);
+  }
+}
+
+void FlightRing::age(Image& image, std::int64_t nowNs) {
+  giveBack(image, image.ages.fullBefore(nowNs - lastNs_), false);
+}
+
+std::uint64_t FlightRing::roomInSession() const {
+  const std::uint64_t limit = page_.limitBytes() / 8 * kRingEighths;
+  return (limit - std::min(page_.allocatedBytes(), limit)) / wire::kSlotBytes;
+}
+
+// Its process takes free slots first, then what the session has left.
+void FlightRing::makeRoom(Image& image) {
+  const std::uint64_t own = image.reader.allocatedBytes() / wire::kSlotBytes;
+  const std::uint64_t reserve = std::max(own / kReserveShare, kLeastReserveSlots);
+  const std::uint64_t room = image.reader.freeSlots() + (image.isPressed ? 0 : roomInSession());
+  if (room >= reserve)
+    return;
+  giveBack(image, std::min<std::size_t>(reserve - room, image.ages.full().size()), true);
+}
+
+void FlightRing::remove(const std::string& name, Image& image, bool tooEarly) {
+  giveBack(image, image.ages.full().size(), tooEarly);
+  const std::uint64_t bytes = image.reader.allocatedBytes();
+  std::error_code failure;
+  if (fs::remove(folder_ / name, failure))
+    page_.freeBytes(bytes);
+}
+
+// A process counts its images by the files that are there: all stay until it is dead, and for as
+// long as what else was written then.
+void FlightRing::dropEnded(std::int64_t nowNs) {
+  const std::int64_t complete = page_.words().completeFromNs.load();
+  std::uint64_t bytes = 0;
+  for (auto at = images_.begin(); at != images_.end();) {
+    Image& image = at->second;
+    const bool isOld = image.isDead && (image.overNs < nowNs - lastNs_ || image.overNs < complete);
+    bytes += image.isDead && !isOld ? image.reader.allocatedBytes() : 0;
+    if (isOld)
+      remove(at->first, image, false);
+    at = isOld ? images_.erase(at) : std::next(at);
+  }
+  // Those that begin need room, too.
+  while (bytes > page_.limitBytes() / 2) {
+    const auto oldest = std::min_element(images_.begin(), images_.end(), [](auto& a, auto& b) {
+      return std::pair(!a.second.isDead, a.second.overNs) <
+             std::pair(!b.second.isDead, b.second.overNs);
+    });
+    bytes -= oldest->second.reader.allocatedBytes();
+    remove(oldest->first, oldest->second, true);
+    images_.erase(oldest);
+  }
+}
+
+FlightRing::Look FlightRing::look(std::int64_t nowNs, bool isFrozen) {
+  Look look;
+  scan(look);
+  for (auto& [name, image] : images_)
+    follow(image, nowNs, look);
+  if (!isFrozen)
+    dropEnded(nowNs);
+  for (auto& [name, image] : images_) {
+    if (!isFrozen)
+      age(image, nowNs);
+    if (image.isOver)
+      continue;
+    image.ages.look(image.reader.snapshot(), false, nowNs);  // without those that went
+    makeRoom(image);
+  }
+  page_.words().seenNs.store(nowNs);
+  return look;
+}
+
+Result<void> FlightRing::copyTo(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directory(folder, failure);
+  if (failure)
+    return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), failure.message())};
+  fs::permissions(folder, fs::perms::owner_all, failure);
+  for (auto& [name, image] : images_)
+    SONDE_TRY(image.reader.copyTo(folder / name));
+  return {};
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,138 @@
+"""`sonde run --last` on real processes: of what was counted the trace has the end, without a hole, whoever is killed."""
+import os
+import signal
+import subprocess
+import unittest
+
+from capture_support import NUMBERS, CaptureTest
+from run_support import PATIENCE, SONDE, alive, state_of, wait_until
+
+FAST = 200  # numbers in a millisecond or so: a slot of them is full within a few
+
+
+class RingTest(CaptureTest):
+    def ring(self, *options, last="1s", **how):
+        return self.count("--last", last, *options, per_ms=FAST, **how)
+
+    def let_go(self, process):
+        """Returns when the recorder has let go of the oldest."""
+        wait_until(lambda: self.status(process.pid)["last"]["discarded_bytes"] > 0, "the oldest is let go")
+
+    def assert_is_the_end(self, last, path=None):
+        """What the trace has is the end of what was counted, up to `last` at least, with names and open scopes."""
+        (begin, end), = self.intervals(path)
+        self.assertGreater(begin, 0, "the oldest is gone")
+        self.assertGreaterEqual(end + 1, last, "the newest is there")
+        outer, = self.rows("SELECT s.start_ns, min(c.start_ns) FROM slice s JOIN string t ON t.id = s.name_id "
+                           "JOIN slice c ON c.parent_id = s.id WHERE t.text = 'outer' GROUP BY s.id", path)
+        self.assertLess(outer[0], outer[1], "what holds it all began when it did")
+        self.assertEqual(self.rows("SELECT count(*) FROM loss", path), [(0,)], "what was let go is not lost")
+        self.assertEqual(self.rows("PRAGMA integrity_check", path), [("ok",)])
+
+    def recover(self):
+        done = subprocess.run([SONDE, "recover"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_the_trace_has_the_end(self):
+        process = self.ring()
+        self.let_go(process)
+        self.count_on(FAST * 100)
+        self.end(process)
+        self.assertEqual(process.returncode, 0)
+        self.assert_is_the_end(self.number())
+        meta = dict(self.rows("SELECT key, value FROM meta"))
+        self.assertEqual(meta["last_ns"], "1000000000")
+        self.assertGreater(int(meta["discarded"]), 0)
+        self.assertTrue(any("flight recorder" in note for note in self.notes()))
+        self.assert_nothing_left()
+
+    def test_a_job_that_crashes_leaves_its_end(self):
+        process = self.ring(ending="segv")
+        self.let_go(process)
+        self.end(process)
+        self.assertEqual(process.returncode, -signal.SIGSEGV)
+        self.assert_is_the_end(self.number())
+
+    def test_a_job_that_is_killed_leaves_its_end(self):
+        process = self.ring()
+        self.let_go(process)
+        os.kill(self.target(), signal.SIGKILL)
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.assert_is_the_end(self.number())
+
+    def test_after_the_recorder_is_killed_recover_has_the_end(self):
+        process = self.ring()
+        self.let_go(process)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        at_kill = self.number()
+        (self.folder / "page.stop").touch()
+        wait_until(lambda: not alive(self.target()), "the job ends")
+        self.recover()
+        self.assert_is_the_end(at_kill)
+
+    def test_after_both_are_killed_recover_has_the_end(self):
+        process = self.ring()
+        self.let_go(process)
+        target = self.target()
+        os.kill(process.pid, signal.SIGKILL)
+        os.kill(target, signal.SIGKILL)
+        process.wait()
+        wait_until(lambda: not alive(target), "the job is dead")
+        counted = self.number()
+        self.recover()
+        self.assert_is_the_end(counted)
+        self.assertIn("last_ns", dict(self.rows("SELECT key, value FROM meta")))
+
+    def test_dumps_are_written_while_the_job_goes_on(self):
+        process = self.ring()
+        self.let_go(process)
+        before = self.number()
+        first = self.folder / "out-1.sonde"
+        self.assertEqual(self.ctl(self.target(), "dump"), f"wrote {first}\n")
+        self.assert_is_the_end(before, first)
+        before = self.number()
+        os.kill(process.pid, signal.SIGUSR2)
+        second = self.folder / "out-2.sonde"
+        wait_until(second.exists, "the second dump is there")
+        self.assert_is_the_end(before, second)
+        self.assertGreater(self.intervals(second)[0][1], self.intervals(first)[0][1])
+        self.end(process)
+        self.assertEqual(process.returncode, 0, "SIGUSR2 was not passed on")
+        self.assert_is_the_end(self.number())
+        self.assertEqual(sorted(p.name for p in self.folder.glob("*.spool")), [])
+        self.assert_nothing_left()
+
+    def test_a_process_that_crashes_is_dumped_at_once(self):
+        process = self.start_sonde("sh", "-c", f"{NUMBERS} {self.page} {FAST} exit; "
+                                   f"while ! test -e {self.folder}/over; do sleep 0.02; done", options=("--last", "1s"))
+        self.running.append(process)
+        wait_until(lambda: self.number() > 0, "the program counts")
+        self.let_go(process)
+        os.kill(self.target(), signal.SIGKILL)
+        dump = self.folder / "out-1.sonde"
+        wait_until(dump.exists, "the crash is dumped")
+        self.assertEqual(state_of(process.pid) in "ZX", False, "the job goes on")
+        self.assert_is_the_end(self.number(), dump)
+        self.assertIn(("dumped_because", f"process {self.target()} was ended by a signal"),
+                      self.rows("SELECT key, value FROM meta", dump))
+        (self.folder / "over").touch()
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0)
+
+    def test_the_spool_is_never_exceeded_and_the_trace_says_how_short_it_is(self):
+        process = self.ring("--spool-limit", "2MiB", last="1h")
+        self.let_go(process)
+        status = self.status(process.pid)
+        self.assertLessEqual(status["spool_bytes"], 2 << 20)
+        said = self.end(process)
+        (begin, end) = self.intervals()[-1]
+        self.assertGreater(begin, 0)
+        self.assertGreaterEqual(end + 1, self.number())
+        self.assertIn("raise --spool-limit", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
