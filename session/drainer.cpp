@@ -83,13 +83,13 @@ void Drainer::Impl::thinOut() {
       recorder_->writer().database().queryInteger("SELECT EXISTS (SELECT 1 FROM iteration)");
   if (!iterations || *iterations == 0)
     return;
-  noteWarning(fmt::format(
-      "at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on one of {} "
-      "iterations is in it in full, of the others when they were",
-      timeOfDay(options_.clock()),
-      100 * left,
-      static_cast<double>(options_.limitBytes) / (1 << 20),
-      options_.every * thinned_));
+  note(model::Severity::Warning,
+       fmt::format("at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on one "
+                   "of {} iterations is in it in full, of the others when they were",
+                   timeOfDay(options_.clock()),
+                   100 * left,
+                   static_cast<double>(options_.limitBytes) / (1 << 20),
+                   options_.every * thinned_));
 }
 
 bool Drainer::Impl::mayStore() {
