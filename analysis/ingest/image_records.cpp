@@ -106,60 +106,6 @@ void ImageBuilder::onCall(Thread& thread, const std::byte* at) {
   remember(thread, model::Owner::Slice, addCall(thread, slice, endNs).value);
 }
 
-void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
-  const auto record = loadRecord<wire::FileAccess>(at);
-  const std::int64_t endNs = advance(thread, record.endTicks);
-  const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
-  const auto known = [](std::uint64_t value) {
-    return value == wire::FileAccess::kUnknown ? model::OptionalInt() : signedOf(value);
-  };
-  model::FileAccess row;
-  row.sliceId = addCall(
-      thread,
-      newSlice(thread, model::SliceKind::Io, wire::Probe::Io, record.header.subject, startNs),
-      endNs);
-  if (record.path != 0)
-    row.pathId = dictionary_.name(sink_, record.path);
-  row.offset = known(record.offset);
-  row.bytes = known(record.bytes);
-  row.diskBytes = known(record.diskBytes);
-  sink_.add(row);
-  remember(thread, model::Owner::Slice, row.sliceId.value);
-}
-
-// The waker's row is found by its kernel id: its definition, if it has one, may come later.
-void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
-  const auto record = loadRecord<wire::Handoff>(at);
-  const auto kind = syncObject(static_cast<std::uint8_t>(record.kind));
-  if (!kind) {
-    ++counts_.damaged;
-    return;
-  }
-  model::Handoff row;
-  row.wakeNs = advance(thread, record.endTicks);
-  row.blockNs = std::min(time_.toNs(record.beginTicks), row.wakeNs);
-  row.sliceId = addCall(
-      thread,
-      newSlice(
-          thread, model::SliceKind::Wait, wire::Probe::Sync, record.header.subject, row.blockNs),
-      row.wakeNs);
-  remember(thread, model::Owner::Slice, row.sliceId.value);
-  if ((record.header.detail & wire::Handoff::kTimedOut) != 0)
-    return addArg(
-        model::Owner::Slice, row.sliceId.value, sink_.intern("timed out"), std::int64_t{1});
-  if ((record.header.detail & wire::Handoff::kInterrupted) != 0)
-    return;
-  row.object = signedOf(record.object);
-  row.kind = *kind;
-  row.wakeeThreadId = thread.row.id;
-  if (record.wakerTicks != 0)
-    row.wakerNs = std::min(time_.toNs(record.wakerTicks), row.wakeNs);
-  if (record.waker != 0)
-    row.wakerThreadId = threadOfTid(record.waker, row.wakerNs.value_or(row.blockNs));
-  row.certain = record.waker != 0 && (record.header.detail & wire::Handoff::kCertain) != 0;
-  sink_.add(row);
-}
-
 void ImageBuilder::onMark(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Mark>(at);
   addMark(thread, record.probe, dictionary_.name(sink_, record.header.subject), record.ticks);
@@ -229,55 +175,6 @@ void ImageBuilder::onArg(Thread& thread, const std::byte* at) {
   addArg(model::Owner::Slice, scope->slice.id.value, key, *value);
   if (const auto* number = std::get_if<std::int64_t>(&*value))
     tellIteration(*scope, dictionary_.text(record.header.subject), *number);
-}
-
-void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {
-  const auto record = loadRecord<wire::Transfer>(at);
-  const auto channel = channels_.find(record.header.subject);
-  if (channel == channels_.end()) {
-    ++counts_.damaged;
-    return;
-  }
-  model::Transfer row;
-  row.channelId = channel->second;
-  row.threadId = thread.row.id;
-  row.direction = (record.header.detail & wire::Transfer::kReceive) != 0 ? model::Direction::Receive
-                                                                         : model::Direction::Send;
-  row.exact = (record.header.detail & wire::Transfer::kInexact) == 0;
-  row.offset = signedOf(record.offset);
-  row.bytes = signedOf(record.bytes);
-  const std::int64_t endNs = advance(thread, record.endTicks);
-  row.startNs = std::min(time_.toNs(record.beginTicks), endNs);
-  row.durNs = endNs - row.startNs;
-  remember(thread, model::Owner::Transfer, sink_.add(row).value);
-}
-
-void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
-  const auto record = loadRecord<wire::Message>(at);
-  const auto channel = channels_.find(record.header.subject);
-  if (channel == channels_.end()) {
-    ++counts_.damaged;
-    return;
-  }
-  const auto has = [&](std::uint8_t flag) { return (record.header.detail & flag) != 0; };
-  const std::int64_t endNs = advance(thread, record.endTicks);
-  model::Transfer row;
-  row.channelId = channel->second;
-  row.threadId = thread.row.id;
-  row.direction = has(wire::Message::kReceive) ? model::Direction::Receive : model::Direction::Send;
-  row.exact = !has(wire::Message::kInexact);
-  row.anySource = has(wire::Message::kAnySource);
-  row.offset = signedOf(record.ordinal);
-  row.bytes = signedOf(record.bytes);
-  row.tag = record.tag;
-  row.startNs = std::min(time_.toNs(record.beginTicks), endNs);
-  row.durNs = endNs - row.startNs;
-  if (record.name != 0)
-    row.sliceId =
-        addCall(thread,
-                newSlice(thread, model::SliceKind::Api, wire::Probe::Mpi, record.name, row.startNs),
-                endNs);
-  remember(thread, model::Owner::Transfer, sink_.add(row).value);
 }
 
 // What the record before was stays what it was: the library puts these in between on its own.
