@@ -79,6 +79,7 @@ void Drainer::Impl::thinOut() {
   if (thinned_ == before)
     return;
   images_->recordEvery(options_.every * thinned_);
+  notes_.setMeta("thinned", std::to_string(thinned_));
   const auto iterations =
       recorder_->writer().database().queryInteger("SELECT EXISTS (SELECT 1 FROM iteration)");
   if (!iterations || *iterations == 0)

@@ -119,6 +119,7 @@ bool attachChild() noexcept {
     return false;
   gSpool.control = &gSilent;
   forgetThreads();
+  forgetCapture();
   return gSpool.session->recording.load(std::memory_order_relaxed) != 0 && open(true);
 }
 

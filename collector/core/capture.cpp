@@ -49,6 +49,10 @@ void prepareCapture() noexcept {
   gCompleteKey = intern(SONDE_ITERATION_COMPLETE);
 }
 
+void forgetCapture() noexcept {
+  gRangesOpen.store(0, std::memory_order_relaxed);
+}
+
 void scopeBegins(wire::SliceKind kind, std::uint32_t name) noexcept {
   if (gCapturesRange) {
     if (name == gRangeName && gRangesOpen.fetch_add(1, std::memory_order_relaxed) == 0)

@@ -21,6 +21,9 @@ std::uint32_t firstGate(const wire::CaptureRule& rule) noexcept;
 // Once, when there is a spool.
 void prepareCapture() noexcept;
 
+// In a child, whose threads have nothing open.
+void forgetCapture() noexcept;
+
 inline bool isFull() noexcept {
   return gSpool.control->gate.load(std::memory_order_relaxed) == wire::kGateOpen;
 }

@@ -241,6 +241,8 @@ ScopeChange endOf(IsIt isIt) noexcept {
     watch->before();
   scopeBegins(kind, name);
   const std::uint32_t token = beginPlain(kind, name, probe, group);
+  if (token == 0)
+    scopeEnds(name);  // it has no place on the stack that it could leave
   if (watch != nullptr)
     watch->after({kind, token, token != 0});
   return token;

@@ -59,6 +59,16 @@ class Messages(MpiTest):
         self.job("mpi_calls", "freed")
         self.check_paired(160)
 
+    def test_communicators_with_the_same_tags_do_not_mix(self):
+        self.job("mpi_calls", "tags")
+        (messages,), = self.rows("SELECT count(*) FROM v_transfer WHERE kind = 'mpi' AND direction = 'send'")
+        self.assertEqual(messages, 4 * 10 * (4 + 3 + 2 + 1) * 5)
+        self.check_paired(messages)
+
+    def test_what_mpi_does_not_look_at_is_not_looked_at(self):
+        self.job("mpi_calls", "unread")
+        self.assertEqual(self.rows("SELECT op, count(*) FROM collective GROUP BY 1 ORDER BY 1"), [("gather", 8), ("scatter", 4)])
+
     def test_more_requests_than_fit_on_the_stack(self):
         self.job("mpi_calls", "many")
         self.check_paired(2000)

@@ -254,6 +254,54 @@ static void freed(void) {
   }
 }
 
+// What MPI does not look at, and what it refuses: nobody else may look at it either.
+static void unread(void) {
+  int data[16] = {0};
+  const int counts[kRanks] = {1, 2, 3, 4};
+  const int places[kRanks] = {0, 1, 3, 6};
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int root = gRank == 0;
+  MPI_Gatherv(root ? MPI_IN_PLACE : data, root ? 0 : counts[gRank], root ? MPI_DATATYPE_NULL : MPI_INT, data, counts, places, MPI_INT, 0, world);
+  MPI_Scatterv(data, counts, places, MPI_INT, root ? MPI_IN_PLACE : data, root ? 0 : counts[gRank], root ? MPI_DATATYPE_NULL : MPI_INT, 0, world);
+  MPI_Comm pair, between;
+  MPI_Comm_split(world, gRank / 2, gRank, &pair);
+  MPI_Intercomm_create(pair, 0, world, gRank < 2 ? 2 : 0, 4, &between);
+  if (gRank == 0)
+    MPI_Gather(NULL, 0, MPI_DATATYPE_NULL, data, 1, MPI_INT, MPI_ROOT, between);
+  else if (gRank == 1)
+    MPI_Gather(NULL, 0, MPI_DATATYPE_NULL, NULL, 0, MPI_DATATYPE_NULL, MPI_PROC_NULL, between);
+  else
+    MPI_Gather(data, 1, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, 0, between);
+  MPI_Comm_free(&between);
+  MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  check(MPI_Bcast(data, 1, MPI_DATATYPE_NULL, 0, pair) != MPI_SUCCESS, "there is no such type");
+  int done = 12345;
+  int indices[1] = {54321};
+  MPI_Request none = MPI_REQUEST_NULL;
+  check(MPI_Waitsome(-1, &none, &done, indices, MPI_STATUSES_IGNORE) != MPI_SUCCESS, "no such number of requests");
+  check(MPI_Waitall(3, NULL, MPI_STATUSES_IGNORE) != MPI_SUCCESS, "there are no requests");
+  MPI_Comm_free(&pair);
+}
+
+// Communicators at a time with the same tags, one of which goes; messages each of a size of its own.
+static void tags(void) {
+  static char data[4096];
+  const int other = gRank ^ 1;
+  int bytes = 1;
+  MPI_Comm copies[3];
+  for (int at = 0; at < 3; ++at)
+    MPI_Comm_dup(MPI_COMM_WORLD, &copies[at]);
+  for (int round = 0; round < 40; ++round)
+    for (int at = round / 10; at < 4; ++at) {
+      if (round % 10 == 0 && at == round / 10 && at > 0)
+        MPI_Comm_free(&copies[at - 1]);
+      const MPI_Comm comm = at == 3 ? MPI_COMM_WORLD : copies[at];
+      for (int tag = 0; tag < 5; ++tag, ++bytes)
+        MPI_Sendrecv(data, bytes, MPI_CHAR, other, tag, data + 2048, 2048, MPI_CHAR, other, tag, comm, MPI_STATUS_IGNORE);
+    }
+}
+
 // Whoever says PMPI_ does not want to be seen.
 static void hidden(void) {
   int data = 0;
@@ -275,6 +323,8 @@ static const struct Part kParts[] = {{"ring", ring},
                                      {"odd", odd},
                                      {"many", many},
                                      {"freed", freed},
+                                     {"unread", unread},
+                                     {"tags", tags},
                                      {"hidden", hidden}};
 
 int main(int argc, char** argv) {

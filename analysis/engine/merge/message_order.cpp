@@ -63,7 +63,8 @@ constexpr char kRows[] =
     " lossy AS (SELECT DISTINCT process_id FROM loss WHERE probe = 'mpi' AND kind = 'message')"
     " SELECT x.channel_id, x.direction = 'send', x.tag, x.id, x.offset, x.start_ns,"
     " x.start_ns + coalesce(x.dur_ns, 0), x.thread_id, x.any_source, x.exact,"
-    " c.process_id NOT IN (SELECT process_id FROM lossy)"
+    " c.process_id NOT IN (SELECT process_id FROM lossy) AND NOT EXISTS (SELECT 1 FROM meta WHERE "
+    "key IN ('capture', 'thinned'))"
     " FROM unsettled u JOIN transfer x ON x.channel_id = u.channel_id AND x.direction = u.direction"
     " JOIN channel c ON c.id = x.channel_id"
     " ORDER BY x.channel_id, x.direction, x.tag, x.start_ns, x.id";

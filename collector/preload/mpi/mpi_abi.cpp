@@ -20,6 +20,7 @@ const Abi* openMpi() noexcept {
   gAbi.noCommunicator = addressOf("ompi_mpi_comm_null");
   gAbi.noRequest = addressOf("ompi_request_null");
   gAbi.noProcessMessage = addressOf("ompi_message_no_proc");
+  gAbi.noType = addressOf("ompi_mpi_datatype_null");
   gAbi.doneRequest = addressOf("ompi_request_empty");
   std::size_t count = 0;
   for (const NamedType& named : kTypes)

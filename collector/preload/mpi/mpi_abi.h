@@ -55,6 +55,7 @@ struct Abi {
   Handle noCommunicator;
   Handle noRequest;
   Handle noProcessMessage;  // MPI_MESSAGE_NO_PROC
+  Handle noType;            // MPI_DATATYPE_NULL
   Handle doneRequest;       // one that stands for all that were done at once; 0: there is none
   Datatype types[kMaxDatatypes];
 
@@ -64,6 +65,8 @@ struct Abi {
   std::size_t handleBytes() const noexcept { return intHandles ? 4 : 8; }
   // The n-th of an array of handles.
   Handle handleAt(Word array, std::size_t index) const noexcept {
+    if (array == 0)
+      return noRequest;  // MPI will say what is wrong
     return intHandles ? reinterpret_cast<const std::uint32_t*>(array)[index]
                       : reinterpret_cast<const std::uint64_t*>(array)[index];
   }

@@ -72,8 +72,10 @@ inline constexpr Abi kMpich = {true,
                                0x0400'0000,
                                0x2c00'0000,
                                0x6c00'0000,
+                               0x0c00'0000,
                                0,
                                {}};
-inline constexpr Abi kOpenMpi = {false, -1, -2, -4, 1, 0, sizeof(OpenMpiStatus), 0, 0, 0, 0, 0, {}};
+inline constexpr Abi kOpenMpi = {
+    false, -1, -2, -4, 1, 0, sizeof(OpenMpiStatus), 0, 0, 0, 0, 0, 0, {}};
 
 }  // namespace sonde::preload::mpi

@@ -47,10 +47,12 @@ int blocking(Name& name, CollectiveOp op, Word communicator, Facts facts, Call c
   record.beginTicks = now();
   const int result = call();
   record.endTicks = now();
-  if (!known)
-    return result;
-  describe(record, op, facts(place), name());
-  gSession.hooks->collective(record);
+  if (known && result == kSuccess) {
+    describe(record, op, facts(place), name());
+    gSession.hooks->collective(record);
+  } else {  // what it was called with may mean nothing
+    gSession.hooks->call(wire::SliceKind::Api, name(), {record.beginTicks, record.endTicks});
+  }
   return result;
 }
 
@@ -78,7 +80,7 @@ int nonblocking(
   describe(record, op, facts(place), name());
   record.flags = wire::Collective::kEnqueued;
   record.number = gNumber.fetch_add(1, std::memory_order_relaxed);
-  gSession.hooks->collective(record);
+  made.recorded = gSession.hooks->collective(record);
   made.kind = RequestKind::Collective;
   made.started = true;
   keep(request, made, record.endTicks);
@@ -116,7 +118,7 @@ void startCollective(Request& request, Interval call) noexcept {
   record.endTicks = call.endTicks;
   record.flags = wire::Collective::kEnqueued;
   record.number = gNumber.fetch_add(1, std::memory_order_relaxed);
-  gSession.hooks->collective(record);
+  request.recorded = gSession.hooks->collective(record);
 }
 
 }  // namespace sonde::preload::mpi

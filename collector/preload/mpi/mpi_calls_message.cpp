@@ -55,6 +55,8 @@ int receive(Real real,
   const std::uint64_t begin = now();
   const int result = real(buffer, count, type, peer, tag, communicator, used);
   wire::Message message = messageOf(begin, now(), name());
+  if (result != kSuccess)
+    failReceive({communicator, peer, tag});
   recordOne(
       message,
       result == kSuccess &&

@@ -29,6 +29,10 @@ void abandon(Handle handle) noexcept {
   removeRequest(handle);
 }
 
+bool isSet(Word flag) noexcept {
+  return flag != 0 && *reinterpret_cast<const int*>(flag) != 0;
+}
+
 void recordWait(Name& name, std::uint64_t begin, std::uint64_t end) noexcept {
   gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, end});
 }
@@ -56,7 +60,7 @@ int testOne(Real real, Name& name, Word place, Word flag, Word status) {
   const Word used = wantStatus(status, own);
   const std::uint64_t begin = now();
   const int result = real(place, flag, used);
-  if (result == kSuccess && *reinterpret_cast<const int*>(flag) == 0)
+  if (result == kSuccess && !isSet(flag))
     return result;
   const std::uint64_t end = now();
   recordWait(name, begin, end);
@@ -150,7 +154,7 @@ int testAll(Real real, Name& name, Word count, Word requests, Word flag, Word st
   open(batch, count, requests, statuses);
   const std::uint64_t begin = now();
   const int result = real(count, requests, flag, batch.statuses);
-  if (result != kSuccess || *reinterpret_cast<const int*>(flag) != 0)
+  if (result != kSuccess || isSet(flag))
     settleAll(batch, name, requests, result, begin);
   close(batch);
   return result;
@@ -159,18 +163,18 @@ int testAll(Real real, Name& name, Word count, Word requests, Word flag, Word st
 // The one that MPI_Waitany or MPI_Testany has found.
 void settleOne(const Batch& batch,
                Name& name,
-               int index,
+               Word place,
                Word status,
                int result,
                std::uint64_t begin) noexcept {
   const std::uint64_t end = now();
   recordWait(name, begin, end);
+  if (result != kSuccess || place == 0)
+    return;  // nobody may have written there
+  const int index = *reinterpret_cast<const int*>(place);
   if (batch.handles == nullptr || index < 0 || static_cast<std::size_t>(index) >= batch.count)
     return;
-  if (result == kSuccess)
-    settle(batch.handles[index], reinterpret_cast<const void*>(status), end);
-  else
-    abandon(batch.handles[index]);
+  settle(batch.handles[index], reinterpret_cast<const void*>(status), end);
 }
 
 template <typename Real>
@@ -181,7 +185,7 @@ int waitAny(Real real, Name& name, Word count, Word requests, Word index, Word s
   open(batch, count, requests, used);
   const std::uint64_t begin = now();
   const int result = real(count, requests, index, used);
-  settleOne(batch, name, *reinterpret_cast<const int*>(index), used, result, begin);
+  settleOne(batch, name, index, used, result, begin);
   close(batch);
   return result;
 }
@@ -194,8 +198,8 @@ int testAny(Real real, Name& name, Word count, Word requests, Word index, Word f
   open(batch, count, requests, used);
   const std::uint64_t begin = now();
   const int result = real(count, requests, index, flag, used);
-  if (result != kSuccess || *reinterpret_cast<const int*>(flag) != 0)
-    settleOne(batch, name, *reinterpret_cast<const int*>(index), used, result, begin);
+  if (result != kSuccess || isSet(flag))
+    settleOne(batch, name, index, used, result, begin);
   close(batch);
   return result;
 }
@@ -207,12 +211,13 @@ int some(Real real, Name& name, Word count, Word requests, Word done, Word indic
   open(batch, count, requests, statuses);
   const std::uint64_t begin = now();
   const int result = real(count, requests, done, indices, batch.statuses);
-  const int found = *reinterpret_cast<const int*>(done);
+  // After an error nobody may have written there.
+  const int found = result == kSuccess ? *reinterpret_cast<const int*>(done) : 0;
   if (!tests || result != kSuccess || found > 0) {
     const std::uint64_t end = now();
     recordWait(name, begin, end);
     const int* const which = reinterpret_cast<const int*>(indices);
-    for (int at = 0; batch.handles != nullptr && found != kUndefined && at < found; ++at) {
+    for (int at = 0; batch.handles != nullptr && at < found; ++at) {
       const auto index = static_cast<std::size_t>(at);
       if (result == kSuccess || gSession.abi->errorIn(batch.status(index)) == kSuccess)
         settle(batch.handles[which[at]], batch.status(index), end);

@@ -28,6 +28,8 @@ struct Place {
   int peers;  // whom it exchanges data with, itself included
   bool inter;
 
+  // Of two groups the members of one that take no part: their other arguments mean nothing.
+  bool isOut(int root) const noexcept { return inter && root == gSession.abi->noProcess; }
   bool isRoot(int root) const noexcept { return inter ? root == gSession.abi->root : root == rank; }
 };
 
@@ -60,6 +62,8 @@ inline CollectiveFacts factsOfBarrier() noexcept {
 
 template <typename Count>
 CollectiveFacts factsOfBcast(const Place& at, Word count, Word type, Word root) noexcept {
+  if (at.isOut(intOf(root)))
+    return {};
   const std::uint64_t bytes = bytesOf<Count>(count, type);
   const bool isRoot = at.isRoot(intOf(root));
   return {{isRoot ? bytes : 0, isRoot ? 0 : bytes, bytes}, intOf(root), type};
@@ -68,6 +72,8 @@ CollectiveFacts factsOfBcast(const Place& at, Word count, Word type, Word root) 
 // MPI_Reduce; without a root (-1) MPI_Allreduce and the scans.
 template <typename Count>
 CollectiveFacts factsOfReduce(const Place& at, Word count, Word type, int root) noexcept {
+  if (at.isOut(root))
+    return {};
   const std::uint64_t bytes = bytesOf<Count>(count, type);
   const bool gets = root == -1 || at.isRoot(root);
   return {{bytes, gets ? bytes : 0, bytes}, root, type};
@@ -82,6 +88,8 @@ CollectiveFacts factsOfGather(const Place& at,
                               Word part,
                               Word partType,
                               int root) noexcept {
+  if (at.isOut(root))
+    return {};
   const bool isRoot = at.isRoot(root);
   const std::uint64_t one = isRoot && (isInPlace(buffer) || at.inter)
                                 ? bytesOf<Count>(part, partType)
@@ -99,13 +107,18 @@ CollectiveFacts factsOfGatherv(const Place& at,
                                Word parts,
                                Word partType,
                                int root) noexcept {
+  if (at.isOut(root))
+    return {};
   if (!at.isRoot(root))
     return {{bytesOf<Count>(own, ownType), 0, kUnknownBytes}, root, ownType};
   const std::uint64_t all = sumOf<Count>(parts, at.peers) * bytesOfOne(partType);
-  std::uint64_t mine = at.inter ? 0 : bytesOf<Count>(own, ownType);
-  if (isInPlace(buffer))
-    mine = static_cast<std::uint64_t>(reinterpret_cast<const Count*>(parts)[at.rank]) *
-           bytesOfOne(partType);
+  if (at.inter)
+    return {{0, all, all}, root, partType};
+  const std::uint64_t mine =
+      isInPlace(buffer)
+          ? static_cast<std::uint64_t>(reinterpret_cast<const Count*>(parts)[at.rank]) *
+                bytesOfOne(partType)
+          : bytesOf<Count>(own, ownType);
   return {{mine, all, all}, root, partType};
 }
 
@@ -153,8 +166,10 @@ std::uint64_t sumOfTyped(Word counts, Word types, int size) noexcept {
   const auto* const values = reinterpret_cast<const Count*>(counts);
   std::uint64_t sum = 0;
   for (int at = 0; at < size; ++at)
-    sum += static_cast<std::uint64_t>(values[at]) *
-           bytesOfOne(gSession.abi->handleAt(types, static_cast<std::size_t>(at)));
+    sum += values[at] == 0
+               ? 0
+               : static_cast<std::uint64_t>(values[at]) *
+                     bytesOfOne(gSession.abi->handleAt(types, static_cast<std::size_t>(at)));
   return sum;
 }
 template <typename Count>

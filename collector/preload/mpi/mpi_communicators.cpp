@@ -35,9 +35,12 @@ struct MoreTags {
 constexpr std::uint32_t kTags = 65536;
 constinit MoreTags gTags[kTags] = {};
 constexpr int kTagBits = 31;
-constexpr int kPeerBits = 20;
+constexpr int kPeerBits = 19;
 
 std::uint32_t spread(std::uint64_t value) noexcept {
+  value ^= value >> 33;
+  value *= 0xff51'afd7'ed55'8ccdU;
+  value ^= value >> 33;
   return static_cast<std::uint32_t>(value * 0x9e37'79b9'7f4a'7c15U >> 32);
 }
 
@@ -121,7 +124,7 @@ Communicator* make(Handle handle) noexcept {
 
 // Of a communicator that goes: a later one in its place begins at 0.
 void forgetTags(const Communicator& communicator) noexcept {
-  const std::uint64_t index = indexOf(communicator);
+  const std::uint64_t index = indexOf(communicator) + 1;
   for (MoreTags& place : gTags) {
     const std::uint64_t key = place.key.load(std::memory_order_relaxed);
     if (key == 0 || key >> (kTagBits + kPeerBits + 1) != index)
@@ -216,9 +219,14 @@ MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) 
   if (peer >> kPeerBits != 0)
     return nullptr;
   const std::uint64_t key =
-      std::uint64_t{indexOf(communicator)} << (kTagBits + kPeerBits + 1) |
+      (std::uint64_t{indexOf(communicator)} + 1) << (kTagBits + kPeerBits + 1) |
       std::uint64_t{static_cast<std::uint8_t>(way)} << (kTagBits + kPeerBits) |
       std::uint64_t{static_cast<std::uint32_t>(peer)} << kTagBits | static_cast<std::uint32_t>(tag);
+  for (std::uint32_t step = 0; step < kProbes; ++step) {  // behind what others have left free, too
+    MoreTags& place = gTags[(spread(key) + step) % kTags];
+    if (place.key.load(std::memory_order_acquire) == key)
+      return &place.count;
+  }
   for (std::uint32_t step = 0; step < kProbes; ++step) {
     MoreTags& place = gTags[(spread(key) + step) % kTags];
     std::uint64_t found = 0;

@@ -12,7 +12,7 @@
 
 namespace sonde::preload::mpi {
 
-inline constexpr std::uint32_t kHooksVersion = 1;
+inline constexpr std::uint32_t kHooksVersion = 2;
 
 // What an interval of the calling thread is recorded as.
 struct Interval {
@@ -39,7 +39,8 @@ struct Hooks {
   void (*message)(const wire::Message& record) noexcept;
   void (*messages)(const wire::Message& sent, const wire::Message& received) noexcept;
   void (*call)(wire::SliceKind kind, std::uint32_t name, Interval interval) noexcept;
-  void (*collective)(const wire::Collective& record) noexcept;
+  // Whether it was recorded: then its end is, too.
+  bool (*collective)(const wire::Collective& record) noexcept;
   void (*collectiveEnd)(std::uint64_t number, std::uint64_t ticks) noexcept;
   void (*lose)(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept;
   // The MPI that calls itself so is none that Sonde knows.

@@ -20,7 +20,8 @@ Datatype& cachedAt(Handle handle) noexcept {
 [[gnu::cold, gnu::noinline]] Datatype askDatatype(Handle handle) noexcept {
   static constinit RealMpi<int (*)(Word, int*)> ask{"PMPI_Type_size"};
   int bytes = 0;
-  if (!ask.find(nullptr) || ask()(handle, &bytes) != kSuccess || bytes < 0)
+  if (handle == gSession.abi->noType || !ask.find(nullptr) || ask()(handle, &bytes) != kSuccess ||
+      bytes < 0)
     bytes = 0;
   return {handle, wire::DataType::Unknown, static_cast<std::uint32_t>(bytes)};
 }
@@ -151,8 +152,11 @@ void start(Request& request) noexcept {
 
 void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept {
   const Hooks& hooks = *gSession.hooks;
-  if (request.kind == RequestKind::Collective)
-    return hooks.collectiveEnd(request.collective.number, endTicks);
+  if (request.kind == RequestKind::Collective) {
+    if (request.recorded)
+      hooks.collectiveEnd(request.collective.number, endTicks);
+    return;
+  }
   if (request.kind == RequestKind::Other)
     return addCommunicator(request.made);
   wire::Message message{};
@@ -173,15 +177,31 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
   message.tag = received.tag;
   message.header.detail |= request.anySource ? wire::Message::kAnySource : 0;
   if (request.numbered) {
+    const Way way = request.kind == RequestKind::Send ? Way::Send : Way::Receive;
+    const MessageCount* const count =
+        countOf(*request.communicator, received.source, way, received.tag);
     message.ordinal = request.number;
-    message.header.detail |= request.inexact ? wire::Message::kInexact : 0;
+    if (request.inexact || count == nullptr || count->isSpoilt())
+      message.header.detail |= wire::Message::kInexact;
   } else {
     number(message, countOf(*request.communicator, received.source, Way::Receive, received.tag));
   }
   hooks.message(message);
 }
 
+void failReceive(const Envelope& from) noexcept {
+  Communicator* const communicator = communicatorOf(gSession.abi->handle(from.communicator));
+  const int peer = intOf(from.peer);
+  if (communicator == nullptr || !communicator->has(peer) || intOf(from.tag) == kAnyTag)
+    return;
+  if (MessageCount* const count = countOf(*communicator, peer, Way::Receive, intOf(from.tag));
+      count != nullptr)
+    count->spoil();
+}
+
 void giveUp(const Request& request) noexcept {
+  if (request.kind == RequestKind::Receive)
+    forget(request);
   if (request.kind == RequestKind::Send || request.kind == RequestKind::Receive)
     gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Unbalanced, 1);
 }

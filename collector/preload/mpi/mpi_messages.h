@@ -28,7 +28,7 @@ inline Elements elements(Word count, Word type) noexcept {
 
 Datatype datatypeOf(Word type) noexcept;
 inline std::uint64_t bytesOf(const Elements& elements) noexcept {
-  return elements.count * datatypeOf(elements.type).bytes;
+  return elements.count == 0 ? 0 : elements.count * datatypeOf(elements.type).bytes;
 }
 
 // The known datatypes, of the interface that has just been chosen.
@@ -45,6 +45,8 @@ bool postReceive(Request& request, const Envelope& from) noexcept;
 void start(Request& request) noexcept;
 // It has ended. `status`: of a receive.
 void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept;
+// A call that has failed may have taken a message: numbers from here on may be off.
+void failReceive(const Envelope& from) noexcept;
 // It will not: nobody knows how it ended.
 void giveUp(const Request& request) noexcept;
 

@@ -18,6 +18,7 @@ struct Request {
   RequestKind kind;
   bool persistent;
   bool started;    // else it waits for MPI_Start
+  bool recorded;   // of a collective: its begin was
   bool inexact;    // its number may be off
   bool anySource;  // or any tag: it gets a number when it has ended …
   bool numbered;   // … or when it is matched

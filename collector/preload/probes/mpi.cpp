@@ -48,17 +48,15 @@ void call(wire::SliceKind kind, std::uint32_t name, Interval interval) noexcept 
     core::emitCall(kind, name, Probe::Mpi, interval.beginTicks, interval.endTicks);
 }
 
-void collective(const wire::Collective& record) noexcept {
-  if (enabled())
-    core::emitCollective(record);
+bool collective(const wire::Collective& record) noexcept {
+  return enabled() && core::emitCollective(record);
 }
 
 void collectiveEnd(std::uint64_t number, std::uint64_t ticks) noexcept {
   wire::CollectiveEnd record{};
   record.collective = number;
   record.ticks = ticks;
-  if (enabled())
-    core::emitCollectiveEnd(record, Probe::Mpi);
+  core::emitCollectiveEnd(record, Probe::Mpi);
 }
 
 void lose(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept {
