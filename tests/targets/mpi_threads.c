@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { kThreads = 4, kRounds = 200 };
 static int gRank;
@@ -30,6 +31,8 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &gRank);
   gTogether = argc == 2 && strcmp(argv[1], "together") == 0;
+  if (gRank == 0)
+    usleep(200000);  // all receivers wait by then, together
   pthread_t threads[kThreads];
   for (intptr_t at = 0; at < kThreads; ++at)
     pthread_create(&threads[at], NULL, run, (void*)at);
