@@ -1,6 +1,5 @@
 #include "session/job_run.h"
 
-#include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/child.h"
 #include "collector/launcher/command_path.h"
@@ -10,7 +9,6 @@
 #include "collector/launcher/reaper.h"
 #include "collector/launcher/signal_relay.h"
 #include "collector/launcher/supervisor.h"
-#include "rules/check.h"
 #include "rules/configuration.h"
 #include "session/closing.h"
 #include "session/environment.h"
@@ -22,6 +20,7 @@
 #include "session/recover.h"
 #include "session/run_summary.h"
 #include "session/sources.h"
+#include "session/verdict.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -31,7 +30,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -51,12 +49,6 @@ std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   const auto space = fs::space(output.parent_path(), failure);
   return failure ? kLargestTrace
                  : std::min<std::uint64_t>(kLargestTrace, space.available / kDiskShare);
-}
-
-Result<rules::CheckReport> checkTrace(const fs::path& path,
-                                      const rules::Configuration& configuration) {
-  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
-  return rules::check(trace, configuration);
 }
 
 // `error`: of the first writes to the trace.
@@ -339,7 +331,7 @@ class JobRun {
       return;
     }
     if (rules_)
-      judge(summary->output);
+      sayVerdict(summary->output, *rules_, say_);
     if (!options_.summaryFile.empty()) {
       const int status = launcher::exitStatusOf(outcome.waitStatus);
       if (auto written = writeSummary(options_.summaryFile, *summary, status); !written)
@@ -357,21 +349,6 @@ class JobRun {
             options_.summaryFile, why, seconds.count(), launcher::exitStatusOf(outcome.waitStatus));
         !written)
       say_(written.error().message);
-  }
-
-  // Says what the rules say. The job's exit status stays its own.
-  void judge(const fs::path& trace) {
-    const auto report = checkTrace(trace, *rules_);
-    if (!report) {
-      say_(report.error().message);
-      return;
-    }
-    std::istringstream lines(rules::renderText(*report));
-    std::string line;
-    while (std::getline(lines, line)) {
-      if (!line.empty())
-        say_(line);
-    }
   }
 
   const RunOptions& options_;

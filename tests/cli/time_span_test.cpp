@@ -18,6 +18,7 @@ TEST(TimeSpan, TakesSecondsAndUnits) {
   EXPECT_EQ(nsOf("500ms"), 500'000'000);
   EXPECT_EQ(nsOf("5m"), 300'000'000'000);
   EXPECT_EQ(nsOf("5 min"), 300'000'000'000);
+  EXPECT_EQ(nsOf("2 S"), 2'000'000'000);
   EXPECT_EQ(nsOf("1h"), 3'600'000'000'000);
 }
 
@@ -36,7 +37,7 @@ TEST(TimeSpan, RefusesWhatIsNone) {
                            "1,5s",
                            "5 days",
                            "1m30s",
-                           "3 S",
+                           "3 t",
                            "nan",
                            "inf",
                            "9999999999h"}) {

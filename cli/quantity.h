@@ -1,0 +1,20 @@
+// Numbers with a unit behind them, as people write them: 512MiB, 1.5 h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace sonde::cli {
+
+struct Unit {
+  std::string_view name;  // in lower case; empty for a number alone
+  long double factor;
+};
+
+// The number times its unit's factor, rounded down. Case and spaces of the unit do not count.
+// Nothing where it is no number, negative, of no such unit, or above 9.2e18.
+std::optional<std::int64_t> parseQuantity(std::string_view text, std::span<const Unit> units);
+
+}  // namespace sonde::cli
