@@ -1,21 +1,6 @@
-// MPI as programs use it, one part by name: mpi_calls PART. Each is written so that what has to be
-// recorded of it is known to the last row; four ranks, unless a part says otherwise.
-#include <mpi.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { kRanks = 4 };
-static int gRank;
-static int gSize;
-
-static void check(int holds, const char* what) {
-  if (holds)
-    return;
-  fprintf(stderr, "rank %d: %s\n", gRank, what);
-  MPI_Abort(MPI_COMM_WORLD, 7);
-}
+// MPI as programs use it: mpi_calls PART. Each is written so that what has to be recorded of it is
+// known to the last row.
+#include "mpi_parts.h"
 
 // To the right and from the left, ten rounds, each of 8 bytes more than the one before.
 static void ring(void) {
@@ -309,10 +294,6 @@ static void hidden(void) {
   PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-struct Part {
-  const char* name;
-  void (*run)(void);
-};
 static const struct Part kParts[] = {{"ring", ring},
                                      {"collectives", collectives},
                                      {"nonblocking", nonblocking},
@@ -328,16 +309,5 @@ static const struct Part kParts[] = {{"ring", ring},
                                      {"hidden", hidden}};
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &gRank);
-  MPI_Comm_size(MPI_COMM_WORLD, &gSize);
-  int found = 0;
-  for (size_t at = 0; argc == 2 && at < sizeof kParts / sizeof kParts[0]; ++at) {
-    if (strcmp(kParts[at].name, argv[1]) != 0)
-      continue;
-    kParts[at].run();
-    found = 1;
-  }
-  MPI_Finalize();
-  return found ? 0 : 2;
+  return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);
 }

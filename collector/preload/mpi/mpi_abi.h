@@ -40,7 +40,7 @@ struct Received {
 struct Datatype {
   Handle handle;  // 0: no entry
   wire::DataType type;
-  std::uint32_t bytes;
+  std::uint64_t bytes;
 };
 
 struct Abi {

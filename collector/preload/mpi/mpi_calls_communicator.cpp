@@ -18,7 +18,8 @@ int making(Name& name, Word place, Call call) {
 
 // It may not be asked about before its request has ended.
 template <typename Call>
-int makingLater(Name& name, Word place, Word request, Call call) {
+int makingLater(Name& name, Word parent, Word place, Word request, Call call) {
+  const Communicator* const copied = communicatorOf(gSession.abi->handle(parent));
   const std::uint64_t begin = now();
   const int result = call();
   gSession.hooks->call(wire::SliceKind::Api, name(), {begin, now()});
@@ -28,9 +29,10 @@ int makingLater(Name& name, Word place, Word request, Call call) {
   made.kind = RequestKind::Other;
   made.started = true;
   made.made = gSession.abi->handleAt(place, 0);
+  made.place = copied == nullptr ? 0 : reserveCopy(*copied);
   const Handle handle = gSession.abi->handleAt(request, 0);
   if (gSession.abi->isShared(handle))
-    addCommunicator(made.made);
+    addCommunicator(made.made, &made.place);
   else
     addRequest(handle, made);
   return result;
@@ -61,13 +63,13 @@ using mpi::Word;
   }                                                                    \
   }                                                                    \
   SONDE_MPI(name, SONDE_MPI_WORDS(parameters), SONDE_MPI_WORDS(arguments), make##name)
-#define SONDE_MPI_MAKING_LATER(name, parameters, arguments)                          \
-  namespace {                                                                        \
-  template <typename Real>                                                           \
-  int make##name(Real real, Name& called, parameters) {                              \
-    return mpi::makingLater(called, made, request, [&] { return real(arguments); }); \
-  }                                                                                  \
-  }                                                                                  \
+#define SONDE_MPI_MAKING_LATER(name, parameters, arguments)                                \
+  namespace {                                                                              \
+  template <typename Real>                                                                 \
+  int make##name(Real real, Name& called, parameters) {                                    \
+    return mpi::makingLater(called, comm, made, request, [&] { return real(arguments); }); \
+  }                                                                                        \
+  }                                                                                        \
   SONDE_MPI(name, SONDE_MPI_WORDS(parameters), SONDE_MPI_WORDS(arguments), make##name)
 
 SONDE_MPI_MAKING(Comm_dup, SONDE_MPI_WORDS(Word comm, Word made), SONDE_MPI_WORDS(comm, made))

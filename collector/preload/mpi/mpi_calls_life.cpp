@@ -8,8 +8,15 @@ namespace {
 constexpr int kThreadMultiple = 3;
 constexpr std::size_t kVersionBytes = 96;
 
-// MPI has begun. `threads`: the level of thread support it gives.
-void begin(int threads) noexcept {
+// The environment may raise what the program has asked for.
+bool givesThreads() noexcept {
+  static constinit RealMpi<int (*)(int*)> ask{"PMPI_Query_thread"};
+  int level = kThreadMultiple;
+  return !ask.find(nullptr) || ask()(&level) != kSuccess || level == kThreadMultiple;
+}
+
+// MPI has begun.
+void begin() noexcept {
   gSession.hooks = findHooks();
   if (gSession.hooks == nullptr || !gSession.hooks->isSource() || isActive())
     return;
@@ -17,7 +24,7 @@ void begin(int threads) noexcept {
   gSession.abi = chooseAbi(version, sizeof version);
   if (gSession.abi == nullptr)
     return gSession.hooks->unknown(version);
-  gSession.manyThreads = threads == kThreadMultiple;
+  gSession.manyThreads = givesThreads();
   prepareDatatypes();
   gSession.active.store(true, std::memory_order_release);
   communicatorOf(gSession.abi->world);
@@ -57,7 +64,7 @@ using mpi::Word;
     const std::uint64_t before = mpi::ticksBefore();                                            \
     const int result = real()(argc, argv);                                                      \
     if (result == mpi::kSuccess) {                                                              \
-      mpi::begin(0);                                                                            \
+      mpi::begin();                                                                             \
       mpi::record(called, before);                                                              \
     }                                                                                           \
     return result;                                                                              \
@@ -70,7 +77,7 @@ using mpi::Word;
     const std::uint64_t before = mpi::ticksBefore();                                            \
     const int result = real()(argc, argv, required, provided);                                  \
     if (result == mpi::kSuccess) {                                                              \
-      mpi::begin(*reinterpret_cast<const int*>(provided));                                      \
+      mpi::begin();                                                                             \
       mpi::record(called, before);                                                              \
     }                                                                                           \
     return result;                                                                              \

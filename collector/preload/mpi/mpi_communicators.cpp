@@ -6,6 +6,7 @@
 #include "collector/preload/mpi/mpi_text.h"
 #include "collector/wire/definitions.h"
 
+#include <cstdlib>
 #include <cstring>
 
 namespace sonde::preload::mpi {
@@ -67,15 +68,30 @@ void nameSides(Communicator& communicator, const Members& own, const Members& ot
   communicator.side[1] = communicator.otherSide[1] = '\0';
 }
 
-// "mpi:<members>.<ordinal>"
-void nameKey(Communicator& communicator, std::uint64_t members) noexcept {
-  const std::uint32_t ordinal = ordinalOf(members);
+// What the launcher calls the job, mixed into all keys; 0: it says nothing that every rank finds.
+std::uint64_t hashOfJob() noexcept {
+  std::uint64_t hash = 0;
+  for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+    const char* const value = std::getenv(name);
+    for (const char* at = value; at != nullptr && *at != '\0'; ++at)
+      hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100'0000'01b3U;
+  }
+  return hash;
+}
+
+// "mpi:<job and members>.<ordinal>"
+void nameKey(Communicator& communicator,
+             std::uint64_t group,
+             const std::uint32_t* reserved) noexcept {
+  const std::uint64_t members = group ^ hashOfJob();
+  communicator.members = members;
+  const std::uint32_t ordinal = reserved != nullptr ? *reserved : ordinalOf(members);
   TextWriter key(communicator.key, sizeof communicator.key);
   key.text("mpi:").hexadecimal(members).text(".").number(ordinal);
 }
 
 // Everything but its handle.
-void fillIn(Communicator& communicator, Handle handle) noexcept {
+void fillIn(Communicator& communicator, Handle handle, const std::uint32_t* reserved) noexcept {
   Members own(handle, Members::Which::Own);
   communicator.rank = own.rank;
   communicator.size = own.size;
@@ -87,10 +103,10 @@ void fillIn(Communicator& communicator, Handle handle) noexcept {
     const Members other(handle, Members::Which::Remote);
     communicator.peers = other.size;
     nameSides(communicator, own, other);
-    nameKey(communicator, own.hash ^ other.hash ^ 1);
+    nameKey(communicator, own.hash ^ other.hash ^ 1, reserved);
   } else {
     communicator.peers = own.size;
-    nameKey(communicator, own.hash);
+    nameKey(communicator, own.hash, reserved);
   }
   communicator.table =
       static_cast<Peer*>(mapMemory(static_cast<std::size_t>(communicator.peers) * sizeof(Peer)));
@@ -108,14 +124,14 @@ Communicator* find(Handle handle) noexcept {
   return nullptr;
 }
 
-Communicator* make(Handle handle) noexcept {
+Communicator* make(Handle handle, const std::uint32_t* reserved = nullptr) noexcept {
   const std::uint32_t start = spread(handle);
   for (std::uint32_t step = 0; step < kProbes; ++step) {
     Communicator& place = gPool[(start + step) % kCommunicators];
     Handle free = 0;
     if (!place.handle.compare_exchange_strong(free, kTaken))
       continue;
-    fillIn(place, handle);
+    fillIn(place, handle, reserved);
     place.handle.store(handle, std::memory_order_release);
     return &place;
   }
@@ -130,7 +146,7 @@ void forgetTags(const Communicator& communicator) noexcept {
     if (key == 0 || key >> (kTagBits + kPeerBits + 1) != index)
       continue;
     place.count.next.store(0, std::memory_order_relaxed);
-    place.count.state.store(0, std::memory_order_relaxed);
+    place.count.spoilt.store(false, std::memory_order_relaxed);
     place.key.store(0, std::memory_order_release);
   }
 }
@@ -166,11 +182,15 @@ Communicator* communicatorOf(Handle handle) noexcept {
   return found;
 }
 
-void addCommunicator(Handle handle) noexcept {
+std::uint32_t reserveCopy(const Communicator& of) noexcept {
+  return ordinalOf(of.members);
+}
+
+void addCommunicator(Handle handle, const std::uint32_t* reserved) noexcept {
   if (handle == gSession.abi->noCommunicator || handle == 0)
     return;
   removeCommunicator(handle);  // one that went by a way that is not seen
-  make(handle);
+  make(handle, reserved);
 }
 
 void removeCommunicator(Handle handle) noexcept {
@@ -210,12 +230,10 @@ std::uint32_t defineChannelTo(Communicator& communicator, int peer) noexcept {
 
 MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) noexcept {
   MessageCount& first = communicator.table[peer].first[static_cast<int>(way)];
-  std::uint8_t untouched = 0;
-  if (first.state.compare_exchange_strong(untouched, MessageCount::kClaimed)) {
-    first.tag.store(tag, std::memory_order_relaxed);
-    first.state.store(MessageCount::kReady, std::memory_order_release);
+  std::uint64_t tagged = 0;
+  const std::uint64_t own = MessageCount::tagOf(tag);
+  if (first.tagged.compare_exchange_strong(tagged, own) || tagged == own)
     return &first;
-  }
   if (peer >> kPeerBits != 0)
     return nullptr;
   const std::uint64_t key =

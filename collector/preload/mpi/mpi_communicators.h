@@ -14,19 +14,15 @@ namespace sonde::preload::mpi {
 
 // The messages of one way and tag between this process and one peer.
 struct MessageCount {
-  static constexpr std::uint8_t kClaimed = 1;
-  static constexpr std::uint8_t kReady = 2;   // `tag` is set
-  static constexpr std::uint8_t kSpoilt = 4;  // numbers from here on may be off
+  static constexpr std::uint64_t kReady = std::uint64_t{1} << 32;
   std::atomic<std::uint64_t> next;
-  std::atomic<std::int32_t> tag;
-  std::atomic<std::uint8_t> state;
+  std::atomic<std::uint64_t> tagged;  // kReady | tag; 0: none yet. Of a table's first ones
+  std::atomic<bool> spoilt;           // numbers from here on may be off
 
-  bool isOf(int wanted) const noexcept {
-    return (state.load(std::memory_order_acquire) & kReady) != 0 &&
-           tag.load(std::memory_order_relaxed) == wanted;
-  }
-  bool isSpoilt() const noexcept { return (state.load(std::memory_order_relaxed) & kSpoilt) != 0; }
-  void spoil() noexcept { state.fetch_or(kSpoilt, std::memory_order_relaxed); }
+  static std::uint64_t tagOf(int tag) noexcept { return kReady | static_cast<std::uint32_t>(tag); }
+  bool isOf(int tag) const noexcept { return tagged.load(std::memory_order_relaxed) == tagOf(tag); }
+  bool isSpoilt() const noexcept { return spoilt.load(std::memory_order_relaxed); }
+  void spoil() noexcept { spoilt.store(true, std::memory_order_relaxed); }
 
   // The next message's number. `shared`: several threads may ask at a time.
   std::uint64_t take(bool shared) noexcept {
@@ -52,6 +48,7 @@ struct Communicator {
   std::int32_t size;           // of this process's group
   std::int32_t peers;          // whom it can talk to: of two groups the other one
   bool inter;
+  std::uint64_t members;  // their hash
   char key[40];
   char side[2];                         // of two groups this process's and …
   char otherSide[2];                    // … the peers'; else empty
@@ -72,8 +69,13 @@ Communicator* communicatorOf(Handle handle) noexcept;
 void holdCommunicator(Communicator* communicator) noexcept;
 void letCommunicatorGo(Communicator* communicator) noexcept;
 
-// It was just made, by a call that all its members make; it is about to go.
-void addCommunicator(Handle handle) noexcept;
+// A copy of this one will be there later: its place among those of the same members is taken now,
+// when every rank asks for it in the same order.
+std::uint32_t reserveCopy(const Communicator& of) noexcept;
+
+// It was just made, by a call that all its members make (`reserved`: and whose place was taken
+// before); it is about to go.
+void addCommunicator(Handle handle, const std::uint32_t* reserved = nullptr) noexcept;
 void removeCommunicator(Handle handle) noexcept;
 
 // Both require has(peer). The channel: 0 when it cannot be defined; the count: nullptr when there

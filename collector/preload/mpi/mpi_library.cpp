@@ -30,9 +30,16 @@ constinit std::atomic<std::size_t> gTaken{0};
 
 struct Search {
   std::uintptr_t address;
-  std::uintptr_t library;  // an address in MPI itself
-  CallerRange* found;
+  std::uintptr_t own;  // an address in MPI itself
+  std::uintptr_t begin;
+  std::uintptr_t end;  // 0: no object has the address
+  Caller caller;
 };
+
+// Pages of code that no object has, as a compiler makes while the program runs.
+constexpr std::size_t kPages = 64;
+constexpr int kPageBits = 12;
+constinit std::atomic<std::uintptr_t> gLoosePages[kPages] = {};
 
 bool beginsWith(const char* text, const char* with) noexcept {
   return std::strncmp(text, with, std::strlen(with)) == 0;
@@ -53,9 +60,9 @@ int visit(dl_phdr_info* object, std::size_t, void* data) noexcept {
   auto& search = *static_cast<Search*>(data);
   if (!objectHolds(*object, search.address))
     return 0;
-  search.found->caller = objectHolds(*object, search.library)
-                             ? Caller::Library
-                             : callerNamed(object->dlpi_name == nullptr ? "" : object->dlpi_name);
+  search.caller = objectHolds(*object, search.own)
+                      ? Caller::Library
+                      : callerNamed(object->dlpi_name == nullptr ? "" : object->dlpi_name);
   std::uintptr_t begin = ~std::uintptr_t{0};
   std::uintptr_t end = 0;
   for (int at = 0; at < object->dlpi_phnum; ++at) {
@@ -66,8 +73,8 @@ int visit(dl_phdr_info* object, std::size_t, void* data) noexcept {
     begin = start < begin ? start : begin;
     end = start + header.p_memsz > end ? start + header.p_memsz : end;
   }
-  search.found->begin = begin;
-  search.found->end.store(end, std::memory_order_release);
+  search.begin = begin;
+  search.end = end;
   return 1;
 }
 
@@ -90,18 +97,25 @@ void* findData(const char* symbol) noexcept {
 
 [[gnu::cold]] Caller learnCaller(std::uintptr_t address) noexcept {
   static constinit RealMpi<void*> init{"PMPI_Init"};
-  const std::size_t at = gTaken.load(std::memory_order_relaxed);
-  CallerRange spare{};
-  Search search{address, 0, &spare};
+  const std::uintptr_t page = address >> kPageBits;
+  std::atomic<std::uintptr_t>& loose = gLoosePages[page % kPages];
+  if (loose.load(std::memory_order_relaxed) == page)
+    return Caller::Program;
+  Search search{address, 0, 0, 0, Caller::Program};
   if (init.find(nullptr))
-    search.library = reinterpret_cast<std::uintptr_t>(init());
-  std::size_t expected = at;
-  if (at < kCallerRanges && gTaken.compare_exchange_strong(expected, at + 1))
-    search.found = &gCallers[at];
+    search.own = reinterpret_cast<std::uintptr_t>(init());
   const int error = errno;
   dl_iterate_phdr(visit, &search);
   errno = error;
-  return search.found->caller;
+  if (search.end == 0)
+    loose.store(page, std::memory_order_relaxed);
+  else if (const std::size_t at = gTaken.fetch_add(1, std::memory_order_relaxed);
+           at < kCallerRanges) {
+    gCallers[at].begin = search.begin;
+    gCallers[at].caller = search.caller;
+    gCallers[at].end.store(search.end, std::memory_order_release);
+  }
+  return search.caller;
 }
 
 }  // namespace sonde::preload::mpi

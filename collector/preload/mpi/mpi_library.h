@@ -55,7 +55,7 @@ enum class Caller : unsigned char {
 // The code of one object that has called. `end` is written last.
 struct CallerRange {
   std::uintptr_t begin;
-  std::atomic<std::uintptr_t> end;  // 0: free, and so are all after it
+  std::atomic<std::uintptr_t> end;  // 0: free
   Caller caller;
 };
 inline constexpr std::size_t kCallerRanges = 32;
@@ -67,8 +67,6 @@ inline Caller callerAt(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (const CallerRange& range : gCallers) {
     const std::uintptr_t end = range.end.load(std::memory_order_acquire);
-    if (end == 0)
-      break;
     if (at < end && at >= range.begin)
       return range.caller;
   }

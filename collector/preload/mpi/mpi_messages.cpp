@@ -18,12 +18,12 @@ Datatype& cachedAt(Handle handle) noexcept {
 }
 
 [[gnu::cold, gnu::noinline]] Datatype askDatatype(Handle handle) noexcept {
-  static constinit RealMpi<int (*)(Word, int*)> ask{"PMPI_Type_size"};
-  int bytes = 0;
+  static constinit RealMpi<int (*)(Word, std::int64_t*)> ask{"PMPI_Type_size_x"};
+  std::int64_t bytes = 0;  // an MPI_Count
   if (handle == gSession.abi->noType || !ask.find(nullptr) || ask()(handle, &bytes) != kSuccess ||
       bytes < 0)
     bytes = 0;
-  return {handle, wire::DataType::Unknown, static_cast<std::uint32_t>(bytes)};
+  return {handle, wire::DataType::Unknown, static_cast<std::uint64_t>(bytes)};
 }
 
 bool isNobody(int peer) noexcept {
@@ -158,7 +158,7 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
     return;
   }
   if (request.kind == RequestKind::Other)
-    return addCommunicator(request.made);
+    return request.made == 0 ? void() : addCommunicator(request.made, &request.place);
   wire::Message message{};
   message.beginTicks = request.begin;
   message.endTicks = endTicks;

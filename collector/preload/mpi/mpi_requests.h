@@ -29,6 +29,7 @@ struct Request {
   std::uint64_t bytes;         // of a send
   std::uint64_t number;        // of the message
   Handle made;                 // a communicator that is there once this has ended; 0: none
+  std::uint32_t place;         // of that among those of the same members
   wire::Collective collective;
 };
 
