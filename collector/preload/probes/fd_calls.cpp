@@ -4,6 +4,7 @@
 #include "collector/core/syscalls.h"
 #include "collector/core/vfork.h"
 #include "collector/preload/probes/net_socket.h"
+#include "collector/preload/probes/sync.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -143,8 +144,10 @@ void endCall(const FdCall& call, ssize_t moved, const char* name) noexcept {
     return;
   const auto bytes = static_cast<std::uint64_t>(moved > 0 ? moved : 0);
   const Crossing crossing = endCrossing(call.endpoint->ways[static_cast<int>(call.way)], bytes);
-  if (bytes == 0)
-    return;
+  if (bytes == 0) {
+    const char* const unnamed = call.way == Way::Receive ? "receive" : "send";
+    return notePause(name == nullptr ? unnamed : name, call.beginTicks, end);
+  }
   const FdTransfer transfer{call.fd,
                             call.entry,
                             call.endpoint,

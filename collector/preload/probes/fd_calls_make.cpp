@@ -1,9 +1,11 @@
 // The calls that make sockets, pipes and the descriptors that are neither.
 
+#include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/fd_calls.h"
 #include "collector/preload/probes/net_socket.h"
+#include "collector/preload/probes/sync.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -60,6 +62,15 @@ __attribute__((constructor(102))) void resolve() {
   gInotify();
   gInotify1();
   gMemory();
+}
+
+// call(), which may wait for the other end.
+template <typename Call>
+int waiting(const char* name, Call call) {
+  const std::uint64_t begin = core::ticks();
+  const int result = call();
+  notePause(name, begin, core::ticks());
+  return result;
 }
 
 int accepted(int listener, int fd) noexcept {
@@ -124,15 +135,15 @@ SONDE_EXPORT int socketpair(int domain, int type, int protocol, int* ends) {
 }
 
 SONDE_EXPORT int accept(int fd, sockaddr* address, socklen_t* length) {
-  return accepted(fd, gAccept()(fd, address, length));
+  return accepted(fd, waiting("accept", [=] { return gAccept()(fd, address, length); }));
 }
 
 SONDE_EXPORT int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
-  return accepted(fd, gAccept4()(fd, address, length, flags));
+  return accepted(fd, waiting("accept4", [=] { return gAccept4()(fd, address, length, flags); }));
 }
 
 SONDE_EXPORT int connect(int fd, const sockaddr* address, socklen_t length) {
-  const int result = gConnect()(fd, address, length);
+  const int result = waiting("connect", [=] { return gConnect()(fd, address, length); });
   if (result == 0 || errno == EINPROGRESS)
     restarted(fd);
   return result;

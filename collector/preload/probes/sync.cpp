@@ -1,6 +1,8 @@
 // What libsonde_sync.so, which stands in front of the functions that threads wait in, has of this
 // library: the table of sync/sync_hooks.h.
 
+#include "collector/preload/probes/sync.h"
+
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
@@ -34,10 +36,26 @@ void waited(const char* call, const wire::Handoff& record) noexcept {
   core::emitHandoff(named);
 }
 
-constexpr Hooks kHooks = {kHooksVersion, records, ticks, thread, waited};
+void paused(const char* call, std::uint64_t begin) noexcept {
+  notePause(call, begin, core::readTicks());
+}
+
+constexpr Hooks kHooks = {kHooksVersion, records, ticks, thread, waited, paused};
 
 }  // namespace
 }  // namespace sonde::preload::sync
+
+namespace sonde::preload {
+
+void notePause(const char* call, std::uint64_t beginTicks, std::uint64_t endTicks) noexcept {
+  constexpr std::uint64_t kShortest = 4000;  // 1 to 4 us
+  if (endTicks - beginTicks < kShortest || !sync::records())
+    return;
+  core::emitCall(
+      wire::SliceKind::Wait, core::intern(call), wire::Probe::Sync, beginTicks, endTicks);
+}
+
+}  // namespace sonde::preload
 
 SONDE_EXPORT const sonde::preload::sync::Hooks* sonde_sync_hooks(
     std::uint32_t version, sonde::preload::sync::ThreadEnds threadEnds) {

@@ -10,7 +10,7 @@
 
 namespace sonde::preload::sync {
 
-inline constexpr std::uint32_t kHooksVersion = 1;
+inline constexpr std::uint32_t kHooksVersion = 2;
 
 struct Hooks {
   std::uint32_t version;
@@ -20,6 +20,9 @@ struct Hooks {
   std::int32_t (*thread)();
   // `record` has everything but the header's size, kind and subject.
   void (*waited)(const char* call, const wire::Handoff& record);
+  // The calling thread was in `call` since `begin`, in ticks, for nothing that a thread of this
+  // process does.
+  void (*paused)(const char* call, std::uint64_t begin);
 };
 
 // Called on each thread that has a row as the last of its own code.
