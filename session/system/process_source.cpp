@@ -108,6 +108,8 @@ bool ProcessSource::sampleStat(Process& process, Readings& into) {
   into.add(process.minorFaults, static_cast<double>(stat->minorFaults));
   into.add(process.majorFaults, static_cast<double>(stat->majorFaults));
   into.add(process.threadsNow, static_cast<double>(stat->threads));
+  process.hasFaulted =
+      std::exchange(process.majorFaultsSoFar, stat->majorFaults) != stat->majorFaults;
   if (std::exchange(process.threadCount, stat->threads) != stat->threads)
     listThreads(process, into);
   return true;
@@ -131,20 +133,24 @@ void ProcessSource::sampleIo(Process& process, Readings& into) {
 void ProcessSource::sampleThreads(Process& process, Readings& into) {
   bool isAnyGone = false;
   for (auto& [tid, thread] : process.threads)
-    isAnyGone = !sampleThread(thread, into) || isAnyGone;
+    isAnyGone = !sampleThread(thread, process.hasFaulted, into) || isAnyGone;
   if (isAnyGone)
     listThreads(process, into);
 }
 
-// "cpu-ns run-queue-ns slices"; false when the thread has gone.
-bool ProcessSource::sampleThread(Thread& thread, Readings& into) {
-  Words words(thread.file.read());
+// "cpu-ns run-queue-ns slices"; false when the thread has gone. Major faults are rare, so that a
+// thread is asked for its own only when the process has had some.
+bool ProcessSource::sampleThread(Thread& thread, bool hasFaulted, Readings& into) {
+  Words words(thread.schedstat.read());
   const auto cpu = numberIn(words.next());
   const auto queued = numberIn(words.next());
   if (!cpu || !queued)
-    return thread.file.isPassing();
+    return thread.schedstat.isPassing();
   into.add(thread.cpu, static_cast<double>(*cpu));
   into.add(thread.queued, static_cast<double>(*queued));
+  if (const auto stat = hasFaulted ? parseStat(thread.stat.read()) : std::nullopt)
+    thread.majorFaultsSoFar = stat->majorFaults;
+  into.add(thread.majorFaults, static_cast<double>(thread.majorFaultsSoFar));
   return true;
 }
 
@@ -168,8 +174,12 @@ void ProcessSource::listThreads(Process& process, Readings& into) {
     thread.cpu = into.define(metric);
     metric.name = "run queue time";
     thread.queued = into.define(metric);
-    thread.file = KernelFile(tasks / entry->d_name / "schedstat");
-    sampleThread(thread, into);
+    metric.name = "major page faults";
+    metric.unit = "1";
+    thread.majorFaults = into.define(metric);
+    thread.schedstat = KernelFile(tasks / entry->d_name / "schedstat");
+    thread.stat = KernelFile(tasks / entry->d_name / "stat");
+    sampleThread(thread, true, into);
   }
   std::erase_if(process.threads, [&](const auto& each) {
     if (!each.second.isSeen)
@@ -181,6 +191,7 @@ void ProcessSource::listThreads(Process& process, Readings& into) {
 void ProcessSource::closeThread(const Thread& thread, Readings& into) {
   into.close(thread.cpu);
   into.close(thread.queued);
+  into.close(thread.majorFaults);
 }
 
 void ProcessSource::closeProcess(Process& process, Readings& into) {

@@ -25,9 +25,12 @@ class ProcessSource final : public Source {
 
  private:
   struct Thread {
-    KernelFile file;
+    KernelFile schedstat;
+    KernelFile stat;
     std::size_t cpu = 0;
     std::size_t queued = 0;
+    std::size_t majorFaults = 0;
+    std::uint64_t majorFaultsSoFar = 0;
     bool isSeen = false;  // in this round
   };
   struct Process {
@@ -37,6 +40,8 @@ class ProcessSource final : public Source {
     std::filesystem::path folder;
     std::map<std::int32_t, Thread> threads;  // by tid
     std::uint64_t threadCount = 0;
+    std::uint64_t majorFaultsSoFar = 0;
+    bool hasFaulted = true;          // since the round before: which thread did is to be asked
     std::optional<std::size_t> cpu;  // the first that is defined
     std::size_t resident = 0;
     std::size_t minorFaults = 0;
@@ -48,7 +53,7 @@ class ProcessSource final : public Source {
   static bool sampleStat(Process& process, Readings& into);
   static void sampleIo(Process& process, Readings& into);
   static void sampleThreads(Process& process, Readings& into);
-  static bool sampleThread(Thread& thread, Readings& into);
+  static bool sampleThread(Thread& thread, bool hasFaulted, Readings& into);
   static void listThreads(Process& process, Readings& into);
   static void closeThread(const Thread& thread, Readings& into);
   static void closeProcess(Process& process, Readings& into);

@@ -57,6 +57,31 @@ TEST_F(ProcessSourceTest, CountsTheProcessAndEachOfItsThreads) {
   EXPECT_EQ(values.at("run queue time of thread 43"), 20);
 }
 
+TEST_F(ProcessSourceTest, AsksThreadsForMajorFaultsWhenTheProcessHasHadSome) {
+  const auto stat = [](int threadFaults) {
+    return "43 (t) R 1 42 42 0 -1 4194560 100 5 " + std::to_string(threadFaults) +
+           " 1 20 10 0 0 20 0 2 0 777 99999 250 18446744 1 1\n";
+  };
+  const auto faults = [&](ProcessSource& source) {
+    return machine_.sample(source).at("major page faults of thread 43");
+  };
+  machine_.write("proc/42/stat", statLine(1));
+  writeThread(43, 1, 0);
+  machine_.write("proc/42/task/43/stat", stat(2));
+  ProcessSource source(machine_.roots());
+  source.add(kImage);
+  EXPECT_EQ(faults(source), 2);
+  machine_.write("proc/42/task/43/stat", stat(9));
+  writeThread(43, 2, 0);
+  const auto unasked = machine_.sample(source);
+  EXPECT_FALSE(unasked.contains("major page faults of thread 43") &&
+               unasked.at("major page faults of thread 43") != 2);
+  std::string more = statLine(1);
+  more.replace(more.find(" 3 1 20"), 2, " 4");
+  machine_.write("proc/42/stat", more);
+  EXPECT_EQ(faults(source), 9);
+}
+
 TEST_F(ProcessSourceTest, FindsThreadsThatComeAndLeavesThoseThatGo) {
   machine_.write("proc/42/stat", statLine(1));
   writeThread(42, 1000, 10);
