@@ -19,6 +19,7 @@ Result<JobReport> readReport(const store::Database& trace) {
   SONDE_TRY_ASSIGN(report.traffic, metrics::trafficOf(trace, ranks));
   SONDE_TRY_ASSIGN(report.conservation, metrics::conservationOf(trace));
   SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));
+  SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
   for (metrics::RankProcess& process : ranks) {
     RankReport rank;
     rank.process = std::move(process);

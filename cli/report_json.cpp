@@ -1,4 +1,5 @@
 #include "cli/report_text.h"
+#include "cli/report_threads.h"
 
 #include <map>
 
@@ -84,6 +85,7 @@ json reportJson(const JobReport& report) {
                    {"operations", json::array()},
                    {"traffic", trafficJson(report)},
                    {"scalars", json::array()},
+                   {"threads", threadsJson(report)},
                    {"dropped", json::object()}};
   for (const RankReport& rank : report.ranks) {
     document["ranks"].push_back(rankJson(rank));

@@ -2,6 +2,7 @@
 
 #include "cli/report_facts.h"
 #include "cli/report_lines.h"
+#include "cli/report_threads.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -286,19 +287,25 @@ std::string renderReport(const JobReport& report, bool full) {
   const Lines head = headLines(report.facts, full);
   const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
   const Lines time = timeLines(report, full ? kAll : kRankRows);
+  const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
   const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
   Lines tail = scalarLines(report, full ? kAll : kScalarRows);
   const Lines foot = footLines(report.facts, full);
   tail.insert(tail.end(), foot.begin(), foot.end());
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
-  const std::size_t rest =
-      head.size() + iterations.size() + time.size() + traffic.size() + tail.size() + 4;
+  const std::size_t rest = head.size() + iterations.size() + time.size() + threads.size() +
+                           traffic.size() + tail.size() + 4;
   const Lines operations = operationLines(
       report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
   std::string text;
-  for (const Lines* part :
-       {&head, &iterations, &time, &operations, &traffic, static_cast<const Lines*>(&tail)})
+  for (const Lines* part : {&head,
+                            &iterations,
+                            &time,
+                            &threads,
+                            &operations,
+                            &traffic,
+                            static_cast<const Lines*>(&tail)})
     for (const std::string& line : *part)
       text += line + "\n";
   return text;

@@ -7,6 +7,7 @@
 #include "analysis/engine/metrics/rank_time.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/engine/metrics/run_facts.h"
+#include "analysis/engine/metrics/thread_time.h"
 #include "analysis/engine/metrics/traffic.h"
 #include "analysis/store/database.h"
 
@@ -32,6 +33,7 @@ struct JobReport {
   std::vector<engine::metrics::PeerTraffic> traffic;
   engine::metrics::Conservation conservation;
   std::vector<engine::metrics::ScalarTrend> scalars;
+  std::vector<engine::metrics::ThreadTime> threads;
 };
 
 Result<JobReport> readReport(const store::Database& trace);
