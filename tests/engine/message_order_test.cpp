@@ -105,6 +105,26 @@ TEST_F(MessageOrder, ItIsNotSureWhereMessagesWereLost) {
   EXPECT_THAT(ordered(), ElementsAre(Pair(0, false), Pair(1, false), Pair(2, true)));
 }
 
+TEST_F(MessageOrder, ItIsNotSureWhereProcessesRecordedInPart) {
+  for (const auto& [key, value] : {std::pair("capture", "every:2"),
+                                   {"thinned", "2"},
+                                   {"paused", "1"},
+                                   {"discarded", "65536"}}) {
+    must(trace_.writer().database().exec("DELETE FROM meta; DELETE FROM transfer"));
+    trace_.add(model::Meta{key, value});
+    receive(1, {10, 100}, true);
+    receive(0, {20, 90}, true);
+    EXPECT_THAT(ordered(), ElementsAre(Pair(0, false), Pair(1, false))) << key;
+  }
+}
+
+TEST_F(MessageOrder, ARingThatLetNothingGoHasAll) {
+  trace_.add(model::Meta{"discarded", "0"});
+  receive(1, {10, 100}, true);
+  receive(0, {20, 90}, true);
+  EXPECT_THAT(ordered(), ElementsAre(Pair(0, true), Pair(1, true)));
+}
+
 TEST_F(MessageOrder, OfSeveralThreadsNobodyKnowsWhichWasFirst) {
   const auto send = [&](model::ThreadId thread, std::int64_t offset, std::int64_t begin) {
     trace_.add(model::Transfer{.channelId = channel_,

@@ -1,6 +1,9 @@
 #include "analysis/engine/merge/message_order.h"
 
+#include "analysis/store/recorded_in_part.h"
 #include "analysis/store/statement.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -63,8 +66,7 @@ constexpr char kRows[] =
     " lossy AS (SELECT DISTINCT process_id FROM loss WHERE probe = 'mpi' AND kind = 'message')"
     " SELECT x.channel_id, x.direction = 'send', x.tag, x.id, x.offset, x.start_ns,"
     " x.start_ns + coalesce(x.dur_ns, 0), x.thread_id, x.any_source, x.exact,"
-    " c.process_id NOT IN (SELECT process_id FROM lossy) AND NOT EXISTS (SELECT 1 FROM meta WHERE "
-    "key IN ('capture', 'thinned'))"
+    " c.process_id NOT IN (SELECT process_id FROM lossy) AND NOT {}"
     " FROM unsettled u JOIN transfer x ON x.channel_id = u.channel_id AND x.direction = u.direction"
     " JOIN channel c ON c.id = x.channel_id"
     " ORDER BY x.channel_id, x.direction, x.tag, x.start_ns, x.id";
@@ -123,7 +125,7 @@ Result<void> orderMessages(store::Database& trace) {
                    trace.queryInteger("SELECT count(*) FROM channel WHERE kind = 'mpi'"));
   if (any == 0)
     return {};
-  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kRows));
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(fmt::format(kRows, store::kRecordedInPart)));
   SONDE_TRY_ASSIGN(Statement update,
                    trace.prepare("UPDATE transfer SET offset = ?2, exact = ?3 WHERE id = ?1"));
   Clusters clusters(std::move(update));

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/metrics/messages.h"
 #include "analysis/engine/metrics/stream_comparison.h"
+#include "analysis/store/recorded_in_part.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -202,7 +203,7 @@ Result<Conservation> conservationOf(const store::Database& trace) {
   std::optional<Connection> connection;
   SONDE_TRY(addMessages(trace, cut != 0, sum));
   SONDE_TRY_ASSIGN(const std::int64_t inPart,
-                   trace.queryInteger("SELECT count(*) FROM meta WHERE key = 'capture'"));
+                   trace.queryInteger(fmt::format("SELECT {}", store::kRecordedInPart)));
   if (inPart != 0) {  // each process began and stopped for itself
     sum.exactPairs = sum.agreeingPairs = 0;
     return sum;
