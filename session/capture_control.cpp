@@ -20,6 +20,8 @@ std::int64_t nowNs() {
 void enter(SessionPage& page, RecordingState state) {
   page.setRecording(state);
   page.words().changedNs.store(readHostClock().realtimeNs);
+  if (state == RecordingState::Paused)
+    page.words().pauses.fetch_add(1);
 }
 
 }  // namespace
@@ -55,11 +57,10 @@ void CaptureControl::apply(const std::string& by) {
   hasChanged_ = true;
   enter(page_, state);
   setRecording(folder_, state);
-  drainer_.noteEvent(
-      fmt::format("recording {} at {} ({})",
-                  schedule_.isOn() ? "started" : "paused: what follows is not in the trace",
-                  timeOfDay(readHostClock()),
-                  by));
+  drainer_.noteEvent(fmt::format("recording {} at {} ({})",
+                                 schedule_.isOn() ? "started" : "paused, but for an outline,",
+                                 timeOfDay(readHostClock()),
+                                 by));
 }
 
 Result<std::string> CaptureControl::change(bool on) {
@@ -102,10 +103,9 @@ void CaptureControl::end(const std::string& why) {
 
 void CaptureControl::noteOutcome() {
   if (schedule_.isWaiting())
-    drainer_.noteWarning(
-        fmt::format("nothing but the processes themselves was recorded: the job ended before "
-                    "--delay, {:.4g} s, had passed",
-                    static_cast<double>(times_.delayNs) / 1e9));
+    drainer_.noteWarning(fmt::format(
+        "nothing was recorded but an outline: the job ended before --delay, {:.4g} s, had passed",
+        static_cast<double>(times_.delayNs) / 1e9));
 }
 
 }  // namespace sonde::session

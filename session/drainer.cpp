@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace sonde::session {
@@ -67,7 +69,7 @@ void Drainer::Impl::reachLimit() {
 
 // When half of what may be stored is, every second iteration is recorded in full from then on; when
 // half of the rest is, every fourth; and so on: the limit is not reached, whatever the job's
-// length.
+// length. Where a range is captured, it is so of the times that it is open.
 void Drainer::Impl::thinOut() {
   constexpr std::uint32_t kMost = 1U << 20;
   if (options_.limitBytes == 0 || limitReached_)
@@ -78,19 +80,37 @@ void Drainer::Impl::thinOut() {
     thinned_ *= 2;
   if (thinned_ == before)
     return;
-  images_->recordEvery(options_.every * thinned_);
+  const CaptureRule& capture = options_.capture;
+  const auto every = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{capture.every} * thinned_, UINT32_MAX));
+  images_->recordEvery(every);
   notes_.setMeta("thinned", std::to_string(thinned_));
-  const auto iterations =
-      recorder_->writer().database().queryInteger("SELECT EXISTS (SELECT 1 FROM iteration)");
-  if (!iterations || *iterations == 0)
+  const auto isSeen = hasWhatIsThinned();
+  if (!isSeen || !*isSeen)
     return;
+  const bool ofRanges = capture.kind == wire::CaptureRule::Kind::Range;
   note(model::Severity::Warning,
        fmt::format("at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on one "
-                   "of {} iterations is in it in full, of the others when they were",
+                   "of {} {} is in it in full, of the others {}",
                    timeOfDay(options_.clock()),
                    100 * left,
                    static_cast<double>(options_.limitBytes) / (1 << 20),
-                   options_.every * thinned_));
+                   every,
+                   ofRanges ? fmt::format("ranges \"{}\"", capture.range) : "iterations",
+                   ofRanges ? "nothing" : "when they were"));
+}
+
+// Whether there are any iterations, or ranges, so far, of which fewer can be recorded.
+Result<bool> Drainer::Impl::hasWhatIsThinned() const {
+  const store::Database& trace = recorder_->writer().database();
+  const CaptureRule& capture = options_.capture;
+  const bool ofRanges = capture.kind == wire::CaptureRule::Kind::Range;
+  SONDE_TRY_ASSIGN(store::Statement found,
+                   trace.prepare(ofRanges ? "SELECT 1 FROM string WHERE text = ?1 LIMIT 1"
+                                          : "SELECT 1 FROM iteration LIMIT 1"));
+  if (ofRanges)
+    found.bindAll(std::string_view(capture.range));
+  return found.step();
 }
 
 bool Drainer::Impl::mayStore() {

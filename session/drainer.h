@@ -9,6 +9,7 @@
 
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
+#include "session/capture_rule.h"
 #include "session/clock_triple.h"
 #include "session/completion.h"
 #include "session/drain_totals.h"
@@ -64,8 +65,8 @@ struct DrainerOptions {
   // Of the trace with all that is beside it, at any time until it is finished; 0: what the disk
   // has. What would not fit is only counted, as lost for the reason "max size".
   std::uint64_t limitBytes = 0;
-  // What --capture asks for of the iterations; towards `limitBytes` fewer are recorded in full.
-  std::uint32_t every = 1;
+  // Towards `limitBytes` fewer of the iterations, or ranges, that it asks for are recorded in full.
+  CaptureRule capture;
   // Copies everything without giving slots back or deleting files (`sonde recover -o`).
   bool keepSpool = false;
   // Whether to take the session's lock; not for a spool file outside of any session.

@@ -60,6 +60,7 @@ class Drainer::Impl {
   void stall(const Error& error);
   void reachLimit();
   void thinOut();
+  Result<bool> hasWhatIsThinned() const;
   bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   void scan(DrainProgress& progress);

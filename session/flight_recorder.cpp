@@ -1,11 +1,11 @@
 #include "session/flight_recorder.h"
 
 #include "analysis/store/trace_name.h"
+#include "session/capture_note.h"
 #include "session/host_clock.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -19,40 +19,12 @@ constexpr std::int64_t kCleanEveryNs = 1'000'000'000;
 // A job that kills its helpers all the time is not to fill the disk.
 constexpr std::uint32_t kMostCrashDumps = 8;
 
-double seconds(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e9;
-}
-
 void removeFolder(const fs::path& folder) {
   std::error_code ignored;
   fs::remove_all(folder, ignored);
 }
 
 }  // namespace
-
-void noteFlight(Drainer& drainer, const SessionPage& page) {
-  const RecorderWords& words = page.words();
-  const std::int64_t asked = words.lastNs.load();
-  if (asked == 0)
-    return;
-  const std::int64_t kept =
-      std::clamp<std::int64_t>(words.seenNs.load() - words.completeFromNs.load(), 0, asked);
-  drainer.noteMeta("last_ns", std::to_string(asked));
-  drainer.noteMeta("kept_ns", std::to_string(kept));
-  drainer.noteMeta("discarded", std::to_string(words.discardedBytes.load()));
-  if (words.discardedSlots.load() == 0)
-    return;
-  drainer.noteEvent(
-      fmt::format("this is what a flight recorder kept: all of the last {:.4g} s, and "
-                  "of some threads more; what is older was let go",
-                  seconds(kept)));
-  if (words.cutShortSlots.load() > 0 && kept < asked)
-    drainer.noteWarning(
-        fmt::format("only the last {:.4g} s of {:.4g} s are there: the spool had no room for more: "
-                    "raise --spool-limit",
-                    seconds(kept),
-                    seconds(asked)));
-}
 
 FlightRecorder::FlightRecorder(FlightOptions options, SessionPage& page, Drainer& notes)
     : options_(std::move(options)),
@@ -130,7 +102,7 @@ Result<std::unique_ptr<Drainer>> FlightRecorder::openDump(const fs::path& output
   SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain)));
   drainer->takeNotesOf(notes_);
   drainer->noteMeta("dumped_because", why);
-  noteFlight(*drainer, page_);
+  noteCapture(*drainer, page_);
   return drainer;
 }
 

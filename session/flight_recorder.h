@@ -21,10 +21,6 @@
 
 namespace sonde::session {
 
-// Says in a trace made of the ring, or of what is left of it, how far back it reaches. Does nothing
-// when the session is no flight recorder's.
-void noteFlight(Drainer& drainer, const SessionPage& page);
-
 struct FlightOptions {
   std::filesystem::path folder;
   std::filesystem::path output;  // dumps go beside it

@@ -24,6 +24,7 @@ struct RecorderWords {
 
   // CLOCK_REALTIME: since when the session is recorded, or paused.
   std::atomic<std::int64_t> changedNs;
+  std::atomic<std::uint32_t> pauses;  // so far, with the time before --delay
 
   // Of a flight recorder (`--last`); times of CLOCK_MONOTONIC.
   std::atomic<std::int64_t> lastNs;           // how far back it is to reach; 0: it is none
@@ -34,6 +35,7 @@ struct RecorderWords {
   std::atomic<std::uint64_t> cutShortSlots;   // of these, before their time: the spool was full
 
   char answer[1024];
+  char capture[160];  // --capture as it was given, zero-terminated; empty: all
 };
 
 }  // namespace sonde::session

@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
+#include "session/capture_note.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 #include "session/spool_place.h"
@@ -73,7 +74,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(PreparedRecording prepared) 
   drain.job = options.job;
   drain.redactor = options.redactor;
   drain.limitBytes = options.maxTraceBytes;
-  drain.every = options.capture.every;
+  drain.capture = options.capture;
   drain.replace = options.replace;
   drain.progress = options.progress;
   SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain), std::move(prepared.lock)));
@@ -94,12 +95,10 @@ Recording::~Recording() {
 }
 
 void Recording::start(pid_t mainPid) {
-  if (!options_.capture.isAll()) {
-    drainer_->noteMeta("capture", options_.capture.text);
+  if (!options_.capture.isAll())
     drainer_->noteWarning(
         fmt::format("recorded in part (--capture {}): outside of it there are iterations alone",
                     options_.capture.text));
-  }
   // Known without /proc, so that it is stored even when the process ends at once.
   if (options_.sampleInterval.count() > 0)
     sampler_ = std::make_unique<system::Sampler>(options_.sampleInterval, options_.samplesMachine);
@@ -289,10 +288,9 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   capture_.reset();
   noteRefused();
   control_.noteOutcome();
-  if (flight_) {
+  if (flight_)
     flight_->finish();
-    noteFlight(*drainer_, page_);
-  }
+  noteCapture(*drainer_, page_);
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
   const auto cost = [&summary] {

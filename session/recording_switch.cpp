@@ -15,7 +15,7 @@ void setRecording(const std::filesystem::path& folder, wire::RecordingState stat
   for (const auto& entry : std::filesystem::directory_iterator(folder, failure))
     if (entry.path().extension() == ".spool")
       if (auto reader = SpoolReader::open(entry.path(), SpoolReader::Access::ReadWrite))
-        reader->setRecording(state == wire::RecordingState::On);
+        reader->setRecording(state);
 }
 
 }  // namespace sonde::session

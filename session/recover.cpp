@@ -6,9 +6,9 @@
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/descriptor_limit.h"
 #include "collector/launcher/process_stat.h"
+#include "session/capture_note.h"
 #include "session/completion.h"
 #include "session/find_session.h"
-#include "session/flight_recorder.h"
 #include "session/image_set.h"
 #include "session/manifest.h"
 #include "session/part_check.h"
@@ -183,7 +183,7 @@ Result<Recovered> fillCopy(const Session& session,
   recovered.trace = options.output;
   auto drainer = openDrainer(session, std::move(drain), std::move(lock));
   if (const auto page = SessionPage::open(session.folder); drainer && page)
-    noteFlight(**drainer, *page);
+    noteCapture(**drainer, *page);
   const auto totals =
       drainer ? (*drainer)->finish(options.output) : cannotWrite(drainer.error(), completion);
   if (!totals && totals.error().code == ErrorCode::Corrupt && hasOwn)
@@ -275,7 +275,7 @@ Result<Recovered> finishPart(Session& session, const RecoverOptions& options) {
     return recovered;
   }
   if (const auto page = SessionPage::open(session.folder))
-    noteFlight(*drainer, *page);
+    noteCapture(*drainer, *page);
   recovered.trace = manifest.output;
   SONDE_TRY_ASSIGN(recovered.totals, drainer->finish(manifest.output));
   return recovered;

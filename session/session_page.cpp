@@ -96,6 +96,8 @@ void SessionPage::setCapture(const CaptureRule& rule) {
   page_->capture.last = rule.last;
   page_->capture.every.store(rule.every);
   rule.range.copy(page_->capture.range, sizeof page_->capture.range - 1);
+  if (!rule.isAll())
+    rule.text.copy(words().capture, sizeof words().capture - 1);
 }
 
 void SessionPage::recordEvery(std::uint32_t every) {

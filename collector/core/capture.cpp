@@ -1,7 +1,10 @@
 #include "collector/core/capture.h"
 
 #include "collector/core/emit.h"
+#include "collector/core/thread_state.h"
 #include "collector/wire/iteration_keys.h"
+
+#include <string.h>
 
 #include <atomic>
 
@@ -12,33 +15,88 @@ constinit bool gCapturesRange = false;
 namespace {
 
 using Kind = wire::CaptureRule::Kind;
+using wire::SliceKind;
 
 std::uint32_t gRangeName = 0;
 std::uint32_t gNumberKey = 0;
 std::uint32_t gCompleteKey = 0;
-std::atomic<std::int64_t> gNext{0};         // number of the iteration that begins next
+// Number of the iteration, or of the range of that name, that begins next.
+std::atomic<std::int64_t> gNext{0};
 std::atomic<std::uint32_t> gRangesOpen{0};  // scopes of that name
+// The thread whose iterations drive the gate, by where its tState is; nullptr: none has one open.
+std::atomic<const void*> gDriver{nullptr};
 
 const wire::CaptureRule& rule() noexcept {
   return gSpool.session->capture;
 }
 
-bool wants(const wire::CaptureRule& of, std::int64_t iteration) noexcept {
-  if (of.kind == Kind::Iterations && (iteration < of.first || iteration > of.last))
+bool wants(const wire::CaptureRule& of, std::int64_t number) noexcept {
+  if (of.kind == Kind::Iterations && (number < of.first || number > of.last))
     return false;
   const std::uint32_t every = of.every.load(std::memory_order_relaxed);
-  return every < 2 || iteration % every == 0;
+  return every < 2 || number % every == 0;
 }
 
 void setGate(bool open) noexcept {
-  gSpool.control->gate.store(open ? wire::kGateOpen : wire::kGateOutline,
-                             std::memory_order_relaxed);
+  wire::setGate(gSpool.control->capture, open ? wire::kGateOpen : wire::kGateOutline);
 }
+
+// An iteration that the calling thread has open: the outermost, or the one with this token.
+wire::OpenScope* openIteration(std::uint32_t token = 0) noexcept {
+  ThreadState* const state = tState;
+  for (std::uint32_t at = 0; isCurrent(state) && at < state->scopeCount; ++at) {
+    wire::OpenScope& scope = state->scopes[at];
+    if (scope.kind == SliceKind::Iteration && (token == 0 || scope.token == token))
+      return &scope;
+  }
+  return nullptr;
+}
+
+bool isDriver() noexcept {
+  return gDriver.load(std::memory_order_relaxed) == &tState;
+}
+
+// Whether what begins now on the calling thread, which has no iteration open, drives the gate.
+bool becomeDriver() noexcept {
+  const void* driver = nullptr;
+  return gDriver.compare_exchange_strong(driver, &tState) || driver == &tState;
+}
+
+// What comes between two iterations goes with the second one.
+void leaveDriving() noexcept {
+  setGate(wants(rule(), gNext.load(std::memory_order_relaxed)));
+  gDriver.store(nullptr, std::memory_order_relaxed);
+}
+
+// The last `count` of those that are open have closed.
+void rangesEnd(std::uint32_t count) noexcept {
+  std::uint32_t open = gRangesOpen.load(std::memory_order_relaxed);
+  std::uint32_t left = 0;
+  do {
+    left = open > count ? open - count : 0;
+  } while (!gRangesOpen.compare_exchange_weak(open, left));
+  if (open > 0 && left == 0)
+    setGate(false);
+}
+
+struct Gates {
+  bool areOpen;
+  std::uint32_t closings;
+};
+
+Gates readGates() noexcept {
+  const std::uint64_t capture = gSpool.control->capture.load(std::memory_order_relaxed);
+  const std::uint64_t recording = gSpool.control->recording.load(std::memory_order_relaxed);
+  return {wire::gateMask(capture & recording) == wire::kGateOpen,
+          wire::gateClosings(capture) + wire::gateClosings(recording)};
+}
+
+static_assert(kStampAt + sizeof(std::uint32_t) <= sizeof wire::OpenScope::reserved);
 
 }  // namespace
 
 std::uint32_t firstGate(const wire::CaptureRule& of) noexcept {
-  const bool open = of.kind == Kind::All || (of.kind == Kind::Iterations && wants(of, 0));
+  const bool open = of.kind != Kind::Range && wants(of, 0);
   return open ? wire::kGateOpen : wire::kGateOutline;
 }
 
@@ -50,44 +108,76 @@ void prepareCapture() noexcept {
 }
 
 void forgetCapture() noexcept {
+  gNext.store(0, std::memory_order_relaxed);
   gRangesOpen.store(0, std::memory_order_relaxed);
+  gDriver.store(nullptr, std::memory_order_relaxed);
 }
 
-void scopeBegins(wire::SliceKind kind, std::uint32_t name) noexcept {
+void scopeBegins(SliceKind kind, std::uint32_t name) noexcept {
   if (gCapturesRange) {
     if (name == gRangeName && gRangesOpen.fetch_add(1, std::memory_order_relaxed) == 0)
-      setGate(true);
-  } else if (kind == wire::SliceKind::Iteration) {
-    setGate(wants(rule(), gNext.fetch_add(1, std::memory_order_relaxed)));
+      setGate(wants(rule(), gNext.fetch_add(1, std::memory_order_relaxed)));
+  } else if (kind == SliceKind::Iteration) {
+    const std::int64_t number = gNext.fetch_add(1, std::memory_order_relaxed);
+    if (openIteration() == nullptr && becomeDriver())
+      setGate(wants(rule(), number));
   }
 }
 
 void scopeEnds(std::uint32_t name) noexcept {
-  if (!gCapturesRange || name != gRangeName)
-    return;
-  std::uint32_t open = gRangesOpen.load(std::memory_order_relaxed);
-  while (open > 0 && !gRangesOpen.compare_exchange_weak(open, open - 1)) {
-  }
-  if (open == 1)
-    setGate(false);
+  if (gCapturesRange && name == gRangeName)
+    rangesEnd(1);
 }
 
-// What comes between two iterations goes with the second one.
 void iterationEnds() noexcept {
-  if (!gCapturesRange)
-    setGate(wants(rule(), gNext.load(std::memory_order_relaxed)));
+  if (isDriver() && openIteration() == nullptr)
+    leaveDriving();
+}
+
+void stampIteration(std::uint32_t token) noexcept {
+  wire::OpenScope* const iteration = openIteration(token);
+  if (iteration == nullptr)
+    return;
+  const Gates now = readGates();
+  const std::uint32_t stamp = now.areOpen ? now.closings : now.closings - 1;
+  memcpy(&iteration->reserved[kStampAt], &stamp, sizeof stamp);
+}
+
+bool wasFullSince(const wire::OpenScope& scope) noexcept {
+  std::uint32_t stamp = 0;
+  memcpy(&stamp, &scope.reserved[kStampAt], sizeof stamp);
+  const Gates now = readGates();
+  return now.areOpen && stamp == now.closings;
 }
 
 // The number of an iteration comes right after its begin.
-void iterationArgument(std::uint32_t key, std::int64_t value) noexcept {
-  if (gCapturesRange)
+void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept {
+  if (gCapturesRange || (key != gNumberKey && key != gCompleteKey))
     return;
-  if (key == gNumberKey && value >= 0) {
-    gNext.store(value + 1, std::memory_order_relaxed);
-    setGate(wants(rule(), value));
-  } else if (key == gCompleteKey && value == 0) {
-    gNext.fetch_sub(1, std::memory_order_relaxed);
+  const wire::OpenScope* const iteration = openIteration(token);
+  if (token == 0 || iteration == nullptr)
+    return;
+  if (key == gCompleteKey) {
+    gNext.fetch_sub(value == 0 ? 1 : 0, std::memory_order_relaxed);
+    return;
   }
+  if (value < 0)
+    return;
+  gNext.store(value + 1, std::memory_order_relaxed);
+  if (iteration == openIteration() && isDriver()) {
+    setGate(wants(rule(), value));
+    stampIteration(token);
+  }
+}
+
+void captureThreadEnds(const ThreadState& state) noexcept {
+  std::uint32_t ranges = 0;
+  for (std::uint32_t at = 0; gCapturesRange && at < state.scopeCount; ++at)
+    ranges += state.scopes[at].name == gRangeName ? 1 : 0;
+  if (ranges > 0)
+    rangesEnd(ranges);
+  if (isDriver())
+    leaveDriving();
 }
 
 }  // namespace sonde::core

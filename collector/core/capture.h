@@ -1,8 +1,11 @@
 // Which iterations of this process, or which stretch of it, are recorded in full (`sonde run
-// --capture`). Elsewhere the gate of the control page lets no probe through but those that follow
-// scopes, and of these iterations alone are written: the others wait on their thread's stack,
-// silent, until the gate opens and the thread's next slot has them as open scopes. Any thread; no
-// function locks, allocates or changes errno.
+// --capture`, `sonde ctl`). Elsewhere the gates of the control page let no probe through but those
+// that follow scopes, and of these iterations alone are written: the others wait on their thread's
+// stack, silent, until the gates open and the thread's next slot has them as open scopes. Any
+// thread; no function locks, allocates or changes errno.
+//
+// Iterations drive the process's own gate: those of one thread at a time, and of these the
+// outermost. Another thread's take their turn when that one has none open.
 #pragma once
 
 #include "collector/core/spool.h"
@@ -11,6 +14,8 @@
 #include <cstdint>
 
 namespace sonde::core {
+
+struct ThreadState;
 
 // Scopes of one name decide what is recorded. Constant once the process is attached.
 extern bool gCapturesRange;
@@ -25,15 +30,25 @@ void prepareCapture() noexcept;
 void forgetCapture() noexcept;
 
 inline bool isFull() noexcept {
-  return gSpool.control->gate.load(std::memory_order_relaxed) == wire::kGateOpen;
+  const wire::ControlPage& control = *gSpool.control;
+  return wire::gateMask(control.capture.load(std::memory_order_relaxed) &
+                        control.recording.load(std::memory_order_relaxed)) == wire::kGateOpen;
 }
 
-// A scope is about to open; one of this name has closed.
+// A scope is about to open on the calling thread; one of this name, or an iteration, has closed, or
+// found no room.
 void scopeBegins(wire::SliceKind kind, std::uint32_t name) noexcept;
 void scopeEnds(std::uint32_t name) noexcept;
-
-// The record of an iteration's end has been written; an integer argument of a scope is about to be.
 void iterationEnds() noexcept;
-void iterationArgument(std::uint32_t key, std::int64_t value) noexcept;
+
+// Notes in an iteration that has begun what the gates are; whether they have been open since.
+void stampIteration(std::uint32_t token) noexcept;
+bool wasFullSince(const wire::OpenScope& scope) noexcept;
+
+// An integer argument of an open scope of the calling thread is about to be written.
+void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept;
+
+// The calling thread ends with what it has open.
+void captureThreadEnds(const ThreadState& state) noexcept;
 
 }  // namespace sonde::core

@@ -130,7 +130,7 @@ void emitArgText(ArgOwner owner, std::uint32_t key, std::uint32_t text) noexcept
 
 void emitArgInt(ArgOwner owner, std::uint32_t key, std::int64_t value) noexcept {
   if (owner.token != 0)
-    iterationArgument(key, value);
+    iterationArgument(owner.token, key, value);
   emitArg(
       owner, key, static_cast<std::uint8_t>(wire::ArgType::Int), static_cast<std::uint64_t>(value));
 }

@@ -91,6 +91,7 @@ void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexce
   const std::uint32_t token = state->scopes[position].token;
   const Probe probe = state->scopes[position].probe;
   const bool iteration = state->scopes[position].kind == wire::SliceKind::Iteration;
+  const bool outline = iteration && !wasFullSince(state->scopes[position]);
   if (__builtin_expect(state->silentScopes != 0, 0) && !showSilent(state, position)) {
     dropSilent(state, position);
     return;
@@ -100,18 +101,17 @@ void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexce
     state->scopes[at] = state->scopes[at + 1];
   if (token == kUnrecorded)
     return;
-  const bool outline = iteration && !isFull();
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
     countLoss(probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
-    return;
+  } else {
+    record->header = {sizeof *record,
+                      RecordKind::ScopeEnd,
+                      outline ? wire::ScopeEnd::kOutline : std::uint8_t{0},
+                      token};
+    record->ticks = now;
+    publish<wire::ScopeEnd>(state);
   }
-  record->header = {sizeof *record,
-                    RecordKind::ScopeEnd,
-                    outline ? wire::ScopeEnd::kOutline : std::uint8_t{0},
-                    token};
-  record->ticks = now;
-  publish<wire::ScopeEnd>(state);
   if (__builtin_expect(iteration, 0))
     iterationEnds();
 }
@@ -151,9 +151,9 @@ std::uint32_t beginAt(ThreadState* state,
 bool enabled(Probe probe) noexcept {
   const wire::ControlPage& control = *gSpool.control;
   const std::uint32_t mask = control.probeMask.load(std::memory_order_relaxed) &
-                             control.gate.load(std::memory_order_relaxed);
-  return control.recording.load(std::memory_order_relaxed) != 0 &&
-         (mask >> static_cast<int>(probe) & 1) != 0;
+                             wire::gateMask(control.capture.load(std::memory_order_relaxed) &
+                                            control.recording.load(std::memory_order_relaxed));
+  return (mask >> static_cast<int>(probe) & 1) != 0;
 }
 
 namespace {
@@ -231,6 +231,13 @@ ScopeChange endOf(IsIt isIt) noexcept {
   return {};
 }
 
+// It has no place on the stack that it could leave.
+void loseWatched(wire::SliceKind kind, std::uint32_t name) noexcept {
+  scopeEnds(name);
+  if (kind == wire::SliceKind::Iteration)
+    iterationEnds();
+}
+
 // With a watch; out of line, so that the others save no registers for it.
 [[gnu::cold, gnu::noinline]] std::uint32_t beginWatched(wire::SliceKind kind,
                                                         std::uint32_t name,
@@ -242,7 +249,9 @@ ScopeChange endOf(IsIt isIt) noexcept {
   scopeBegins(kind, name);
   const std::uint32_t token = beginPlain(kind, name, probe, group);
   if (token == 0)
-    scopeEnds(name);  // it has no place on the stack that it could leave
+    loseWatched(kind, name);
+  else if (kind == wire::SliceKind::Iteration)
+    stampIteration(token);
   if (watch != nullptr)
     watch->after({kind, token, token != 0});
   return token;

@@ -269,10 +269,10 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   openChunk(spool, {0}, SlotState::Free);
   auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
   control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);
-  control->gate.store(firstGate(spool.session->capture), std::memory_order_relaxed);
-  const bool on = spool.session->recording.load(std::memory_order_relaxed) ==
-                  static_cast<std::uint32_t>(wire::RecordingState::On);
-  control->recording.store(on ? 1 : 0, std::memory_order_relaxed);
+  control->capture.store(firstGate(spool.session->capture), std::memory_order_relaxed);
+  const auto state =
+      static_cast<wire::RecordingState>(spool.session->recording.load(std::memory_order_relaxed));
+  control->recording.store(gateMaskOf(state), std::memory_order_relaxed);
   if (rawSyscall(SYS_renameat2,
                  AT_FDCWD,
                  asLong(making),

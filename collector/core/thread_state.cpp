@@ -1,5 +1,6 @@
 #include "collector/core/thread_state.h"
 
+#include "collector/core/capture.h"
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
@@ -114,6 +115,7 @@ void threadEnds(void* pointer) noexcept {
     }
     leave(state);
   }
+  captureThreadEnds(*state);
   tState = nullptr;
   if (state->slot != nullptr)
     releaseSlot(gSpool, state->slot, wire::SlotState::Full);

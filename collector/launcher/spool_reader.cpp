@@ -284,11 +284,11 @@ std::uint32_t SpoolReader::probeMask() const noexcept {
   return control.probeMask.load(std::memory_order_relaxed);
 }
 
-void SpoolReader::setRecording(bool on) noexcept {
+void SpoolReader::setRecording(wire::RecordingState state) noexcept {
   if (!writable_)
     return;
   auto& control = *reinterpret_cast<wire::ControlPage*>(base_ + wire::kControlOffset);
-  control.recording.store(on ? 1 : 0, std::memory_order_relaxed);
+  wire::setGate(control.recording, wire::gateMaskOf(state));
 }
 
 SpoolReader::DefinitionSlot* SpoolReader::definitionSlot(std::uint32_t index) {

@@ -10,6 +10,7 @@
 
 #include "analysis/base/result.h"
 #include "collector/wire/definitions.h"
+#include "collector/wire/recording_state.h"
 #include "collector/wire/spool_format.h"
 
 #include <array>
@@ -111,8 +112,8 @@ class SpoolReader {
 
   // Which probes the process was asked to record.
   std::uint32_t probeMask() const noexcept;
-  // Turns recording on or off in the process. Requires: Access::ReadWrite.
-  void setRecording(bool on) noexcept;
+  // Turns recording on or off, or pauses it, in the process. Requires: Access::ReadWrite.
+  void setRecording(wire::RecordingState state) noexcept;
 
  private:
   struct DefinitionSlot {

@@ -34,6 +34,7 @@
 // 5. A file stays until its process is dead, also when the process has gone on to another image.
 #pragma once
 
+#include "collector/wire/gate.h"
 #include "collector/wire/records.h"
 
 #include <atomic>
@@ -43,7 +44,7 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 8;
+inline constexpr std::uint32_t kSpoolVersion = 9;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
@@ -93,19 +94,12 @@ struct FileHeader {
 inline constexpr std::uint32_t kFinished = 1;                // the library's own exit ran
 inline constexpr std::uint32_t kFinishedWithStatus = 0x100;  // + the status given to exit or _exit
 
-// Written by the recorder, read by the process at each emit.
+// Read by the process at each emit: it records the probes that all three let through.
 struct ControlPage {
-  std::atomic<std::uint32_t> recording;  // 0: every emit returns at once
+  Gate recording;                        // the recorder's, by RecordingState
+  Gate capture;                          // the process's own, by SessionPage::capture
   std::atomic<std::uint32_t> probeMask;  // bit 1 << Probe
-  // The process's own, by SessionPage::capture: what of `probeMask` it records now.
-  std::atomic<std::uint32_t> gate;
 };
-inline constexpr std::uint32_t kGateOpen = ~std::uint32_t{0};
-// An iteration that is not recorded in full: iterations alone are, and what the program says of
-// them. Scopes are followed, so that those that are open are known where it opens again.
-inline constexpr std::uint32_t kGateOutline =
-    1U << static_cast<int>(Probe::Annotation) | 1U << static_cast<int>(Probe::Nvtx) |
-    1U << static_cast<int>(Probe::Torch) | 1U << static_cast<int>(Probe::Process);
 
 struct LossCounters {
   std::atomic<std::uint64_t> count[static_cast<int>(Probe::Count)][static_cast<int>(
@@ -169,7 +163,7 @@ struct SessionPage {
   std::uint64_t limitBytes;  // --spool-limit, over all processes of the run on this host
   std::atomic<std::uint64_t> allocatedBytes;     // sum of the files' allocated bytes; a file's are
                                                  // given back when it is deleted
-  std::atomic<std::uint32_t> recording;          // 0: new process images do not record either
+  std::atomic<std::uint32_t> recording;          // a RecordingState
   std::atomic<std::uint32_t> refusedImages;      // for which there was no room for a file at all
   std::atomic<std::uint32_t> unreachableImages;  // that could not create a file in the folder
   CaptureRule capture;

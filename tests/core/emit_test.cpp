@@ -262,7 +262,7 @@ TEST(Emit, RecordsNothingWhenTurnedOff) {
     auto recorder =
         launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadWrite);
     begin("before");
-    recorder->setRecording(false);
+    recorder->setRecording(wire::RecordingState::Off);
     EXPECT_FALSE(enabled(Probe::Annotation));
     EXPECT_EQ(begin("while off"), 0U);
   }));

@@ -101,6 +101,9 @@ SpoolDump dumpSpool(const std::filesystem::path& file) {
   for (const launcher::SpoolSlot& slot : slots)
     addRecords(reader->readRecords(slot, slot.firstRecord), slot.thread, dump);
   reader->newDefinitions([&](std::span<const std::byte> bytes) { addDefinition(bytes, dump); });
+  if (!slots.empty())
+    for (const wire::OpenScope& scope : reader->readScopes(slots.back()))
+      dump.opened.push_back(dump.strings[scope.name]);
   dump.losses = reader->losses();
   dump.finished = reader->finished();
   return dump;

@@ -32,7 +32,8 @@ struct SpoolDump {
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> threadNames;
   std::vector<DumpedRecord> records;
-  std::uint32_t threads;  // that were registered
+  std::vector<std::string> opened;  // the scopes that the slot which was claimed last begins with
+  std::uint32_t threads;            // that were registered
   launcher::LossTable losses;
   bool finished;
 

@@ -1,10 +1,28 @@
 """`sonde ctl`, `--delay` and `--duration` on real processes: what is recorded is what was counted while recording was on."""
 import os
 import signal
+import sys
 import unittest
 
 from capture_support import NUMBERS, CaptureTest
 from run_support import parent_of, wait_until
+
+# Counts iterations, each with what is in it, as capture_support.NUMBERS does operations.
+ITERATIONS = """
+import mmap, os, sonde, struct, sys, time
+with open(sys.argv[1], "w+b") as file:
+    file.truncate(16)
+    page = mmap.mmap(file.fileno(), 16)
+number = 0
+with sonde.phase("training"):
+    while not os.path.exists(sys.argv[1] + ".stop"):
+        with sonde.iteration(), sonde.operation("work"):
+            sonde.mark("inside")
+            sonde.scalar("loss", number)
+        number += 1
+        struct.pack_into("QQ", page, 0, number, os.getpid())
+        time.sleep(0.001)
+"""
 
 
 class CtlTest(CaptureTest):
@@ -33,6 +51,40 @@ class CtlTest(CaptureTest):
         self.assertRegex(paused, r"recording paused.* at \d\d:\d\d:\d\d \(sonde ctl\)")
         self.assertRegex(resumed, r"recording started at \d\d:\d\d:\d\d \(sonde ctl\)")
         self.assertNotIn("dropped", said)
+        self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'paused'"), [("1",)])
+        self.assertEqual(self.rows("SELECT count(*), count(o.dur_ns) FROM slice o JOIN string t ON t.id = o.name_id "
+                                   "WHERE t.text = 'outer'"), [(1, 1)], "what was open all the time is one")
+        self.assertEqual(self.rows("SELECT p.text, count(*) > 1 FROM slice c JOIN string n ON n.id = c.name_id "
+                                   "JOIN slice o ON o.id = c.parent_id JOIN string p ON p.id = o.name_id "
+                                   "WHERE n.text = 'count' GROUP BY 1"), [("outer", 1)], "before and after it")
+
+    def test_iterations_go_on_in_outline_while_it_is_paused(self):
+        process = self.start_sonde(sys.executable, "-c", ITERATIONS, self.page, options=("--sources", "annotation"))
+        self.running.append(process)
+        wait_until(lambda: process.poll() is not None or self.number() > 20, "the program counts")
+        self.ctl(process.pid, "stop")
+        after_stop = self.number()
+        self.count_on(20)
+        before_start = self.number()
+        self.ctl(process.pid, "start")
+        after_start = self.number()
+        self.count_on(20)
+        self.end(process)
+        self.assertEqual(process.returncode, 0)
+        counted = self.number()
+        self.assertEqual(self.rows("SELECT number FROM iteration WHERE dur_ns IS NOT NULL ORDER BY 1"),
+                         [(number,) for number in range(counted)])
+        self.assertEqual(self.rows("SELECT count(*) FROM scalar"), [(counted,)], "what the program says of each is there")
+        outline = [number for (number,) in self.rows("SELECT number FROM iteration WHERE probe_mask = 0 ORDER BY 1")]
+        self.assertEqual(outline, list(range(outline[0], outline[-1] + 1)))
+        self.assertLessEqual(outline[0], after_stop + 1)
+        self.assertGreaterEqual(outline[-1] + 1, before_start)
+        self.assertLessEqual(outline[-1], after_start + 1)
+        inside, = self.rows("SELECT count(*) FROM slice s JOIN string n ON n.id = s.name_id WHERE n.text = 'inside'")[0]
+        self.assertLessEqual(counted - len(outline), inside)
+        self.assertLessEqual(inside, counted - len(outline) + 2, "of those it was paused or resumed in, too")
+        self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM v_slice WHERE name = 'training'"), [(1, 1)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_any_recorded_process_names_its_recording(self):
         process = self.count(how=("fork",))
@@ -139,6 +191,10 @@ class ScheduleTest(CaptureTest):
         (begin, _), = self.intervals()
         self.assertGreaterEqual(begin, before_start)
         self.assertNotIn("--delay", said)
+        self.assertEqual(self.rows("SELECT count(*) FROM slice o JOIN string t ON t.id = o.name_id JOIN slice c ON "
+                                   "c.start_ns > o.start_ns AND c.parent_id = o.id WHERE t.text = 'outer'"),
+                         self.rows("SELECT count(*) FROM slice c JOIN string t ON t.id = c.name_id WHERE t.text = 'count'"),
+                         "what had begun before is there, and holds the rest")
 
     def test_spans_of_time_are_checked(self):
         for option, span in (("--delay", "soon"), ("--duration", "0"), ("--duration", "-1"), ("--delay", "5 days")):

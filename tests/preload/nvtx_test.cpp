@@ -216,12 +216,14 @@ TEST(NvtxProbe, LeavesDomainsEnabledForTheExtensions) {
   EXPECT_THAT(finished.out, HasSubstr("enabled 1\n"));
 }
 
-TEST(NvtxProbe, KeepsItsStackWhileRecordingIsOff) {
+TEST(NvtxProbe, KeepsItsStackAndItsRangesWhileRecordingIsOff) {
   const RecordedProcess process = record({target("nvtx_paused")});
-  EXPECT_EQ(process.slices.size(), 2u);
+  EXPECT_EQ(process.slices.size(), 3u);
   EXPECT_EQ(process.slice("inner").depth, 1u);
   EXPECT_GT(process.slice("inner").end, process.slice("inner").begin);
   EXPECT_GT(process.slice("outer").end, markOf(process, "before the end").begin);
+  EXPECT_GT(process.slice("crossing").end, process.slice("crossing").begin);
+  EXPECT_EQ(process.strayRangeEnds, 0u);
   EXPECT_EQ(process.lost(Probe::Nvtx), 0u);
 }
 

@@ -117,7 +117,7 @@ TEST_F(HeldUp, TurnsRecordingOffAllTheSame) {
   EXPECT_TRUE(drainer_->drainOnce().stopped);
   SpoolBuilder spool(4711);
   reinterpret_cast<wire::ControlPage*>(spool.bytes().data() + wire::kControlOffset)
-      ->recording.store(1);
+      ->recording.store(wire::kGateOpen);
   limit_.lift();
   const fs::path file = spool.write(session());
   drainer_->stopRecording();

@@ -364,7 +364,7 @@ TEST_F(DrainerTest, TurnsRecordingOff) {
   SpoolBuilder spool(::getpid());
   spool.header().startTime = processStartTime(::getpid());
   reinterpret_cast<wire::ControlPage*>(spool.bytes().data() + wire::kControlOffset)
-      ->recording.store(1);
+      ->recording.store(wire::kGateOpen);
   const fs::path file = spool.write(session());
   auto drainer = open();
   drainer->drainOnce();

@@ -1,11 +1,8 @@
 #include "tests/support/spool_folder.h"
 
-#include "collector/wire/spool_format.h"
-
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <new>
 #include <string>
@@ -29,10 +26,25 @@ SpoolFolder::~SpoolFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+namespace {
+
+void overwrite(const std::filesystem::path& file,
+               std::size_t offset,
+               const void* bytes,
+               std::size_t count) {
+  std::fstream session(file, std::ios::binary | std::ios::in | std::ios::out);
+  session.seekp(static_cast<std::streamoff>(offset));
+  session.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+}
+
+}  // namespace
+
 void SpoolFolder::setLimit(std::uint64_t bytes) const {
-  std::fstream session(path_ / "session", std::ios::binary | std::ios::in | std::ios::out);
-  session.seekp(offsetof(wire::SessionPage, limitBytes));
-  session.write(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  overwrite(path_ / "session", offsetof(wire::SessionPage, limitBytes), &bytes, sizeof bytes);
+}
+
+void SpoolFolder::setCapture(const wire::CaptureRule& rule) const {
+  overwrite(path_ / "session", offsetof(wire::SessionPage, capture), &rule, sizeof rule);
 }
 
 std::vector<std::filesystem::path> SpoolFolder::files() const {

@@ -2,6 +2,8 @@
 // and of what reads them.
 #pragma once
 
+#include "collector/wire/spool_format.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <vector>
@@ -21,6 +23,9 @@ class SpoolFolder {
 
   // Changes what the session page allows, for whoever has it mapped.
   void setLimit(std::uint64_t bytes) const;
+
+  // What processes that begin from now on record in full.
+  void setCapture(const wire::CaptureRule& rule) const;
 
   // The spool files in it, by name.
   std::vector<std::filesystem::path> files() const;

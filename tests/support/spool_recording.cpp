@@ -258,6 +258,8 @@ class Decoder {
       if (const auto found = ranges_.find(record.rangeId); found != ranges_.end()) {
         process.slices[found->second].end = record.ticks;
         process.slices[found->second].endThread = thread;
+      } else {
+        ++process.strayRangeEnds;
       }
     }
   }

@@ -95,6 +95,7 @@ struct RecordedProcess {
   std::vector<RecordedSlice>
       slices;  // scopes, calls and ranges in the order in which they were read
   std::vector<RecordedSlice> marks;
+  std::uint32_t strayRangeEnds = 0;  // of ranges whose begin is not there
   std::vector<RecordedCollective> collectives;
   std::vector<RecordedTransfer> transfers;
   std::vector<RecordedStep> steps;

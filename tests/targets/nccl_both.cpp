@@ -85,7 +85,7 @@ class Rank {
 
 // What begins while recording is on is recorded, and nothing else.
 void paused(NcclHost&, Rank& rank) {
-  std::atomic<std::uint32_t>& recording = sonde::test::ownControl()->recording;
+  sonde::wire::Gate& recording = sonde::test::ownControl()->recording;
   rank.allReduce();
   rank.send();
   rank.launchGraph();
@@ -96,7 +96,7 @@ void paused(NcclHost&, Rank& rank) {
   rank.groupThatFails();
   rank.launchGraph();
   rank.stopProxy(before);
-  recording.store(1);
+  recording.store(sonde::wire::kGateOpen);
   rank.stopProxy(meanwhile);
   rank.stopProxy(rank.startProxy(paused));
   rank.stopProxy(rank.startProxy(rank.allReduce()));

@@ -1,4 +1,4 @@
-// Turns its own recording off and on again between pushes and pops.
+// Turns its own recording off, and pauses it, and on again between pushes and pops and in ranges.
 #include "tests/targets/own_control.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -12,10 +12,16 @@ int main() {
   nvtxRangePushA("unseen");
   nvtxRangePop();
   nvtxRangePushA("unseen");
-  control->recording.store(1);
+  control->recording.store(sonde::wire::kGateOpen);
   nvtxRangePop();
   nvtxRangePushA("inner");
   nvtxRangePop();
+  const nvtxRangeId_t crossing = nvtxRangeStartA("crossing");
+  control->recording.store(sonde::wire::kGateOutline);
+  const nvtxRangeId_t unseen = nvtxRangeStartA("unseen");
+  nvtxRangeEnd(crossing);
+  control->recording.store(sonde::wire::kGateOpen);
+  nvtxRangeEnd(unseen);
   nvtxMarkA("before the end");
   nvtxRangePop();
 }

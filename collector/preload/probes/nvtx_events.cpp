@@ -15,6 +15,7 @@ using wire::RecordKind;
 using wire::SliceKind;
 
 constexpr nvtxRangeId_t kOwn = nvtxRangeId_t{1} << 63;
+constexpr nvtxRangeId_t kUnseen = nvtxRangeId_t{1} << 62;  // the trace has no begin of it
 std::atomic<nvtxRangeId_t> gNextRange{1};
 
 bool hasDetails(Domain domain, const nvtxEventAttributes_t* attributes) noexcept {
@@ -64,11 +65,13 @@ nvtxRangeId_t start(nvtxRangeId_t id,
   const std::uint64_t record = core::emitRangeBegin(SliceKind::Range, name.id, Probe::Nvtx, id);
   if (record != 0 && hasDetails(domain, attributes))
     emitDetails({.record = record}, domain, attributes);
-  return id;
+  return record == 0 && isOwnId(id) ? id | kUnseen : id;
 }
 
+// That of a range which another tool has given a number to may come without a begin.
 void end(nvtxRangeId_t id) noexcept {
-  if (recording() && id != 0)
+  const bool isUnseen = isOwnId(id) && (id & kUnseen) != 0;
+  if (recording() && id != 0 && !isUnseen)
     core::emitRangeEnd(id);
 }
 
