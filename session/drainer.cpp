@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numbers>
 #include <string_view>
 #include <utility>
 
@@ -67,16 +68,18 @@ void Drainer::Impl::reachLimit() {
                    static_cast<double>(options_.limitBytes) / (1 << 20)));
 }
 
-// When half of what may be stored is, every second iteration is recorded in full from then on; when
-// half of the rest is, every fourth; and so on: the limit is not reached, whatever the job's
-// length. Where a range is captured, it is so of the times that it is open.
+// When half of what may be stored is, every second iteration is recorded in full from then on, and
+// half as many again each time that what is left has shrunk by a factor of the square root of 2. So
+// the share in full falls with the square of what is left, and what is left with the inverse of the
+// time: iterations in full never end, whatever the job's length. Where a range is captured, it is
+// so of the times that it is open.
 void Drainer::Impl::thinOut() {
   constexpr std::uint32_t kMost = 1U << 20;
   if (options_.limitBytes == 0 || limitReached_)
     return;
   const double left = room_.shareLeft();
   const std::uint32_t before = thinned_;
-  for (; left < thinAt_ && thinned_ < kMost; thinAt_ /= 2)
+  for (; left < thinAt_ && thinned_ < kMost; thinAt_ *= std::numbers::sqrt2 / 2)
     thinned_ *= 2;
   if (thinned_ == before)
     return;

@@ -96,7 +96,7 @@ class Capture(RunTest):
 
 
 class Size(RunTest):
-    def test_a_long_job_stays_within_its_limit_with_whole_iterations(self):
+    def assert_stays_within(self, mebibytes, at_least):
         """Every iteration has a row; those in full are whole, fewer towards the limit."""
         program = ("import sonde\n"
                    "for i in range(3000):\n"
@@ -104,17 +104,23 @@ class Size(RunTest):
                    "        for _ in range(100):\n"
                    "            with sonde.operation('o'): pass\n"
                    "    if i % 100 == 99: __import__('time').sleep(0.3)\n")
-        result = self.run_sonde(sys.executable, "-c", program, options=("-f", "--sources", "annotation", "--max-size", "24MiB"))
+        result = self.run_sonde(sys.executable, "-c", program, options=("-f", "--sources", "annotation", "--max-size", f"{mebibytes}MiB"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertLessEqual(self.output.stat().st_size, 24 << 20)
+        self.assertLessEqual(self.output.stat().st_size, mebibytes << 20)
         self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM iteration"), [(3000, 3000)])
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
         (full,), = self.rows("SELECT count(*) FROM iteration WHERE probe_mask <> 0")
         self.assertLess(full, 3000)
-        self.assertGreater(full, 500)
+        self.assertGreater(full, at_least)
         self.assertEqual(self.rows("SELECT count(*) FROM slice s JOIN string n ON n.id = s.name_id WHERE n.text = 'o'"),
                          [(100 * full,)])
         self.assertIn("iterations is in it in full", " ".join(text for (text,) in self.rows("SELECT text FROM note")))
+
+    def test_a_job_that_would_take_a_little_more_has_whole_iterations_to_its_end(self):
+        self.assert_stays_within(24, at_least=500)
+
+    def test_a_job_that_would_take_many_times_as_much_has_them_too(self):
+        self.assert_stays_within(5, at_least=100)
 
 
 if __name__ == "__main__":
