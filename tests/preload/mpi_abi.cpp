@@ -38,6 +38,7 @@ void checkConstants(const Abi& abi) {
   EXPECT(abi.ignoreStatus == wordOf(MPI_STATUS_IGNORE));
   EXPECT(abi.ignoreStatus == wordOf(MPI_STATUSES_IGNORE));
   EXPECT(abi.statusBytes == sizeof(MPI_Status));
+  EXPECT(abi.isInStatus(MPI_ERR_IN_STATUS) && abi.isPending(MPI_ERR_PENDING));
   EXPECT(MPI_THREAD_MULTIPLE == 3);
 }
 

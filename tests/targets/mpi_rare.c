@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static int gSearches;  // for the object that an address is in
 
@@ -70,7 +71,124 @@ static void compiled(void) {
 #endif
 }
 
-static const struct Part kParts[] = {{"copies", copies}, {"huge", huge}, {"compiled", compiled}};
+// MPI 4's exchanges that do not block, between calls that do, so that a number that is off shows.
+static void exchanges(void) {
+#if MPI_VERSION >= 4
+  static char data[2000];
+  const int right = (gRank + 1) % gSize;
+  const int left = (gRank + gSize - 1) % gSize;
+  MPI_Request requests[3];
+  for (int round = 0; round < 10; ++round) {
+    MPI_Isendrecv(data, 3 * round + 1, MPI_CHAR, right, 1, data + 500, 500, MPI_CHAR, left, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isendrecv_replace(data + 1000, 3 * round + 2, MPI_CHAR, right, 1, left, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isendrecv(data, 5, MPI_CHAR, gRank == 0 ? MPI_PROC_NULL : left, 2, data + 1500, 500, MPI_CHAR,
+                  gRank == gSize - 1 ? MPI_PROC_NULL : right, 2, MPI_COMM_WORLD, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Sendrecv(data, 3 * round + 3, MPI_CHAR, right, 1, data + 500, 500, MPI_CHAR, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+#endif
+}
+
+static int gComplaints;
+
+static void complain(MPI_Comm* comm, int* error, ...) {
+  (void)comm;
+  (void)error;
+  ++gComplaints;
+}
+
+// It is MPI that meets a handle that means nothing, once a call.
+static void stale(void) {
+  MPI_Errhandler handler;
+  MPI_Request request;
+  MPI_Comm copy, gone, later;
+  int data = 0;
+  MPI_Comm_create_errhandler(complain, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  gone = copy;
+  MPI_Comm_free(&copy);
+  MPI_Bcast(&data, 1, MPI_INT, 0, gone);
+  MPI_Ibarrier(gone, &request);
+  MPI_Recv(&data, 1, MPI_INT, 0, 1, gone, MPI_STATUS_IGNORE);
+  MPI_Send(&data, 1, MPI_INT, 0, 1, gone);
+  MPI_Irecv(&data, 1, MPI_INT, 0, 1, gone, &request);
+  MPI_Sendrecv_replace(&data, 1, MPI_INT, 0, 1, 0, 1, gone, MPI_STATUS_IGNORE);
+  MPI_Comm_idup(gone, &later, &request);
+  check(gComplaints == 7, "a complaint for each call");
+  MPI_Errhandler_free(&handler);
+}
+
+// Of persistent requests one fails; all of them go on. Two ranks.
+static void failing(void) {
+  int data[8] = {0};
+  MPI_Request requests[2];
+  MPI_Status statuses[2];
+  const int other = 1 - gRank;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (gRank == 0) {
+    MPI_Send_init(data, 2, MPI_INT, other, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(data, 1, MPI_INT, other, 2, MPI_COMM_WORLD, &requests[1]);
+  } else {
+    MPI_Recv_init(data, 8, MPI_INT, other, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv_init(data, 1, MPI_INT, other, 2, MPI_COMM_WORLD, &requests[1]);
+  }
+  for (int round = 0; round < 4; ++round) {
+    if (gRank == 1)
+      MPI_Startall(2, requests);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (gRank == 0 && round == 2)
+      MPI_Send(data, 4, MPI_INT, other, 2, MPI_COMM_WORLD);  // in the place of the next one, and too long
+    if (gRank == 0)
+      MPI_Startall(2, requests);
+    const int result = MPI_Waitall(2, requests, statuses);
+    check((result != MPI_SUCCESS) == (round == 2 && gRank == 1), "what came does not fit");
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+}
+
+// Asks often for more requests than fit on the stack, none of which is done. Memory that is asked
+// for each time would be touched each time. One rank.
+static void polling(void) {
+  enum { kMany = 200, kPolls = 5000 };
+  static int data[kMany];
+  static MPI_Request requests[kMany];
+  struct rusage before, after;
+  for (int at = 0; at < kMany; ++at)
+    MPI_Irecv(&data[at], 1, MPI_INT, 0, at, MPI_COMM_SELF, &requests[at]);
+  int done = 0;
+  getrusage(RUSAGE_SELF, &before);
+  for (int poll = 0; poll < kPolls; ++poll)
+    MPI_Testall(kMany, requests, &done, MPI_STATUSES_IGNORE);
+  getrusage(RUSAGE_SELF, &after);
+  check(!done && after.ru_minflt - before.ru_minflt < kPolls, "memory for each time");
+  for (int at = 0; at < kMany; ++at)
+    MPI_Send(&at, 1, MPI_INT, 0, at, MPI_COMM_SELF);
+  MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE);
+}
+
+// Communicators that come from groups, which MPI 4 has.
+static void groups(void) {
+#if MPI_VERSION >= 4
+  MPI_Group group;
+  MPI_Comm made[2];
+  static char data[200];
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  for (int at = 0; at < 2; ++at)
+    MPI_Comm_create_from_group(group, at == 0 ? "first" : "second", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made[at]);
+  for (int at = 0; at < 2; ++at)
+    MPI_Sendrecv(data, 1 + at, MPI_CHAR, gRank ^ 1, 1, data + 100, 100, MPI_CHAR, gRank ^ 1, 1, made[at], MPI_STATUS_IGNORE);
+  for (int at = 0; at < 2; ++at)
+    MPI_Comm_free(&made[at]);
+  MPI_Group_free(&group);
+#endif
+}
+
+static const struct Part kParts[] = {{"copies", copies},       {"huge", huge},       {"compiled", compiled},
+                                     {"exchanges", exchanges}, {"stale", stale},     {"failing", failing},
+                                     {"polling", polling},     {"groups", groups}};
 
 int main(int argc, char** argv) {
   return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);

@@ -51,6 +51,8 @@ struct Abi {
   Word inPlace;
   Word ignoreStatus;  // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
   std::size_t statusBytes;
+  int errorInStatus;  // MPI_ERR_IN_STATUS
+  int errorPending;   // MPI_ERR_PENDING
   Handle world;
   Handle noCommunicator;
   Handle noRequest;
@@ -79,6 +81,10 @@ struct Abi {
   Received received(const void* status) const noexcept;
   // What MPI_Waitall and its like say of one request.
   int errorIn(const void* status) const noexcept;
+  // Whether that is told at all; that it has not ended.
+  bool isInStatus(int result) const noexcept { return errorClass(result) == errorInStatus; }
+  bool isPending(int error) const noexcept { return errorClass(error) == errorPending; }
+  int errorClass(int error) const noexcept { return intHandles ? error & 0x7f : error; }
 };
 
 // The interface of the MPI that is loaded; nullptr: one that Sonde does not know, and then

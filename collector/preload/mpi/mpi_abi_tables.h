@@ -68,6 +68,8 @@ inline constexpr Abi kMpich = {true,
                                static_cast<Word>(-1),
                                1,
                                sizeof(MpichStatus),
+                               17,
+                               18,
                                0x4400'0000,
                                0x0400'0000,
                                0x2c00'0000,
@@ -76,6 +78,6 @@ inline constexpr Abi kMpich = {true,
                                0,
                                {}};
 inline constexpr Abi kOpenMpi = {
-    false, -1, -2, -4, 1, 0, sizeof(OpenMpiStatus), 0, 0, 0, 0, 0, 0, {}};
+    false, -1, -2, -4, 1, 0, sizeof(OpenMpiStatus), 18, 19, 0, 0, 0, 0, 0, 0, {}};
 
 }  // namespace sonde::preload::mpi

@@ -10,8 +10,9 @@ using wire::CollectiveOp;
 
 constinit std::atomic<std::uint64_t> gNumber{1};  // of the next collective whose end is told later
 
-// Its number among the collectives of the communicator; false: it cannot be recorded.
-bool begin(wire::Collective& record, Word communicator, Place& place) noexcept {
+// Its number among the collectives of the communicator; false: it cannot be recorded. After the
+// call: whether there is such a communicator is MPI's to say.
+bool count(wire::Collective& record, Word communicator, Place& place) noexcept {
   Communicator* const found = communicatorOf(gSession.abi->handle(communicator));
   if (found == nullptr || found->id == 0) {
     gSession.hooks->lose(wire::RecordKind::Collective, wire::LossReason::Definitions, 1);
@@ -43,11 +44,10 @@ template <typename Facts, typename Call>
 int blocking(Name& name, CollectiveOp op, Word communicator, Facts facts, Call call) {
   wire::Collective record{};
   Place place{};
-  const bool known = begin(record, communicator, place);
   record.beginTicks = now();
   const int result = call();
   record.endTicks = now();
-  if (known && result == kSuccess) {
+  if (result == kSuccess && count(record, communicator, place)) {
     describe(record, op, facts(place), name());
     gSession.hooks->collective(record);
   } else {  // what it was called with may mean nothing
@@ -56,26 +56,16 @@ int blocking(Name& name, CollectiveOp op, Word communicator, Facts facts, Call c
   return result;
 }
 
-// The request ends it.
-void keep(Word place, Request& request, std::uint64_t end) noexcept {
-  const Handle handle = gSession.abi->handleAt(place, 0);
-  if (gSession.abi->isShared(handle))
-    finish(request, nullptr, end);
-  else if (!addRequest(handle, request))
-    gSession.hooks->lose(wire::RecordKind::CollectivePart, wire::LossReason::Definitions, 1);
-}
-
 template <typename Facts, typename Call>
 int nonblocking(
     Name& name, CollectiveOp op, Word communicator, Word request, Facts facts, Call call) {
   Request made{};
   Place place{};
   wire::Collective& record = made.collective;
-  const bool known = begin(record, communicator, place);
   record.beginTicks = now();
   const int result = call();
   record.endTicks = now();
-  if (!known || result != kSuccess)
+  if (result != kSuccess || !count(record, communicator, place))
     return result;
   describe(record, op, facts(place), name());
   record.flags = wire::Collective::kEnqueued;
@@ -83,7 +73,7 @@ int nonblocking(
   made.recorded = gSession.hooks->collective(record);
   made.kind = RequestKind::Collective;
   made.started = true;
-  keep(request, made, record.endTicks);
+  keepRequest(request, made, record.endTicks);
   return result;
 }
 
@@ -94,8 +84,9 @@ int persistent(
   const std::uint64_t before = now();
   const int result = call();
   gSession.hooks->call(wire::SliceKind::Api, name(), {before, now()});
-  Communicator* const found = communicatorOf(gSession.abi->handle(communicator));
-  if (result != kSuccess || found == nullptr || found->id == 0)
+  Communicator* const found =
+      result == kSuccess ? communicatorOf(gSession.abi->handle(communicator)) : nullptr;
+  if (found == nullptr || found->id == 0)
     return result;
   wire::Collective& record = made.collective;
   record.header.subject = found->id;
@@ -105,7 +96,7 @@ int persistent(
   made.kind = RequestKind::Collective;
   made.communicator = found;
   made.persistent = true;
-  keep(request, made, 0);
+  keepRequest(request, made, 0);
   return result;
 }
 

@@ -19,12 +19,12 @@ int making(Name& name, Word place, Call call) {
 // It may not be asked about before its request has ended.
 template <typename Call>
 int makingLater(Name& name, Word parent, Word place, Word request, Call call) {
-  const Communicator* const copied = communicatorOf(gSession.abi->handle(parent));
   const std::uint64_t begin = now();
   const int result = call();
   gSession.hooks->call(wire::SliceKind::Api, name(), {begin, now()});
   if (result != kSuccess)
     return result;
+  const Communicator* const copied = communicatorOf(gSession.abi->handle(parent));
   Request made{};
   made.kind = RequestKind::Other;
   made.started = true;
@@ -148,6 +148,31 @@ SONDE_MPI_MAKING(Comm_spawn,
                                  Word made,
                                  Word codes),
                  SONDE_MPI_WORDS(command, words, most, info, root, comm, made, codes))
+SONDE_MPI_MAKING(Comm_spawn_multiple,
+                 SONDE_MPI_WORDS(Word count,
+                                 Word commands,
+                                 Word words,
+                                 Word most,
+                                 Word infos,
+                                 Word root,
+                                 Word comm,
+                                 Word made,
+                                 Word codes),
+                 SONDE_MPI_WORDS(count, commands, words, most, infos, root, comm, made, codes))
+SONDE_MPI_MAKING(Comm_join, SONDE_MPI_WORDS(Word socket, Word made), SONDE_MPI_WORDS(socket, made))
+SONDE_MPI_MAKING(Comm_create_from_group,
+                 SONDE_MPI_WORDS(Word group, Word name, Word info, Word handler, Word made),
+                 SONDE_MPI_WORDS(group, name, info, handler, made))
+SONDE_MPI_MAKING(Intercomm_create_from_groups,
+                 SONDE_MPI_WORDS(Word group,
+                                 Word leader,
+                                 Word others,
+                                 Word otherLeader,
+                                 Word name,
+                                 Word info,
+                                 Word handler,
+                                 Word made),
+                 SONDE_MPI_WORDS(group, leader, others, otherLeader, name, info, handler, made))
 SONDE_MPI_MAKING(Comm_accept,
                  SONDE_MPI_WORDS(Word port, Word info, Word root, Word comm, Word made),
                  SONDE_MPI_WORDS(port, info, root, comm, made))

@@ -1,5 +1,5 @@
 // Messages that a request stands for: how they are started.
-#include "collector/preload/mpi/mpi_messages.h"
+#include "collector/preload/mpi/mpi_posting.h"
 #include "collector/preload/mpi/mpi_wrapper.h"
 
 namespace sonde::preload::mpi {
@@ -9,100 +9,52 @@ Handle requestAt(Word place) noexcept {
   return gSession.abi->handleAt(place, 0);
 }
 
-void recordPost(Name& name, std::uint64_t begin, std::uint64_t end) noexcept {
-  gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
+template <bool begins, typename Count, typename Real>
+int postedSend(
+    Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
+  return posted<begins>(
+      name,
+      r,
+      [&] { return real(b, n, type, to, tag, c, r); },
+      [&](Request& made) {
+        return postSend(made, {c, to, tag}, bytesOf(elements<Count>(n, type)));
+      });
 }
-
-// Keeps what the program will wait for. What was done at once has ended already.
-void keep(Word place, Request& request, std::uint64_t end) noexcept {
-  const Handle handle = requestAt(place);
-  if (gSession.abi->isShared(handle)) {
-    if (request.kind == RequestKind::Send)
-      finish(request, nullptr, end);
-    else
-      giveUp(request);
-  } else if (!addRequest(handle, request)) {
-    gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Definitions, 1);
-  }
-}
-
-// `begins`: else MPI_Start will.
-template <typename Count, bool begins, typename Real>
-int postedSend(Real real,
-               Name& name,
-               Word buffer,
-               Word count,
-               Word type,
-               Word peer,
-               Word tag,
-               Word communicator,
-               Word place) {
-  const std::uint64_t begin = now();
-  const int result = real(buffer, count, type, peer, tag, communicator, place);
-  const std::uint64_t end = now();
-  recordPost(name, begin, end);
-  Request request{};
-  request.begin = begin;
-  request.persistent = !begins;
-  if (result != kSuccess ||
-      !postSend(request, {communicator, peer, tag}, bytesOf(elements<Count>(count, type))))
-    return result;
-  if (begins)
-    start(request);
-  keep(place, request, end);
-  return result;
-}
-
 template <typename Count, typename Real>
-int startSend(
-    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
-  return postedSend<Count, true>(real, name, b, n, type, peer, tag, c, r);
+int startSend(Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
+  return postedSend<true, Count>(real, name, b, n, type, to, tag, c, r);
 }
 template <typename Count, typename Real>
 int prepareSend(
-    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
-  return postedSend<Count, false>(real, name, b, n, type, peer, tag, c, r);
+    Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
+  return postedSend<false, Count>(real, name, b, n, type, to, tag, c, r);
 }
 
 template <bool begins, typename Real>
-int postedReceive(Real real,
-                  Name& name,
-                  Word buffer,
-                  Word count,
-                  Word type,
-                  Word peer,
-                  Word tag,
-                  Word communicator,
-                  Word place) {
-  const std::uint64_t begin = now();
-  const int result = real(buffer, count, type, peer, tag, communicator, place);
-  const std::uint64_t end = now();
-  recordPost(name, begin, end);
-  Request request{};
-  request.begin = begin;
-  request.persistent = !begins;
-  if (result != kSuccess || !postReceive(request, {communicator, peer, tag}))
-    return result;
-  if (begins)
-    start(request);
-  keep(place, request, end);
-  return result;
+int postedReceive(
+    Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
+  return posted<begins>(
+      name,
+      r,
+      [&] { return real(b, n, type, from, tag, c, r); },
+      [&](Request& made) {
+        return postReceive(made, {c, from, tag});
+      });
 }
-
 template <typename Count, typename Real>
 int startReceive(
-    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
-  return postedReceive<true>(real, name, b, n, type, peer, tag, c, r);
+    Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
+  return postedReceive<true>(real, name, b, n, type, from, tag, c, r);
 }
 template <typename Count, typename Real>
 int prepareReceive(
-    Real real, Name& name, Word b, Word n, Word type, Word peer, Word tag, Word c, Word r) {
-  return postedReceive<false>(real, name, b, n, type, peer, tag, c, r);
+    Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
+  return postedReceive<false>(real, name, b, n, type, from, tag, c, r);
 }
 
 // A persistent request begins again.
 void startAgain(Handle handle, std::uint64_t begin, std::uint64_t end) noexcept {
-  Request* const request = findRequest(handle);
+  Request* const request = findRequest(requestOf(handle));
   if (request == nullptr)
     return;
   request->begin = begin;
@@ -174,7 +126,7 @@ int mprobe(Real real, Name& name, Word peer, Word tag, Word comm, Word message, 
 template <typename Count, typename Real>
 int matchedReceive(
     Real real, Name& name, Word buffer, Word count, Word type, Word message, Word status) {
-  const Handle handle = requestAt(message);
+  const RequestId matched = requestOf(requestAt(message));
   Status own;
   const Word used = wantStatus(status, own);
   const std::uint64_t begin = now();
@@ -182,7 +134,7 @@ int matchedReceive(
   const std::uint64_t end = now();
   gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
   Request request{};
-  if (!takeMatched(handle, request) || result != kSuccess)
+  if (!takeMatched(matched, request) || result != kSuccess)
     return result;
   finish(request, reinterpret_cast<const void*>(used), end);
   return result;
@@ -191,16 +143,16 @@ int matchedReceive(
 template <typename Count, typename Real>
 int startMatchedReceive(
     Real real, Name& name, Word buffer, Word count, Word type, Word message, Word place) {
-  const Handle handle = requestAt(message);
+  const RequestId matched = requestOf(requestAt(message));
   const std::uint64_t begin = now();
   const int result = real(buffer, count, type, message, place);
   const std::uint64_t end = now();
   recordPost(name, begin, end);
   Request request{};
-  if (!takeMatched(handle, request) || result != kSuccess)
+  if (!takeMatched(matched, request) || result != kSuccess)
     return result;
   request.started = true;
-  keep(place, request, end);
+  keepRequest(place, request, end);
   return result;
 }
 

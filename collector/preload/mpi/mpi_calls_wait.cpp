@@ -1,32 +1,33 @@
 // How requests end: waits and tests. A test that finds nothing done leaves no record, because
 // programs ask a million times a second; so does a probe that finds nothing.
-#include "collector/preload/mpi/mpi_memory.h"
-#include "collector/preload/mpi/mpi_messages.h"
+#include "collector/preload/mpi/mpi_batch.h"
 #include "collector/preload/mpi/mpi_wrapper.h"
 
 namespace sonde::preload::mpi {
 namespace {
 
-// A request has ended, whose handle the program does not have any more.
-void settle(Handle handle, const void* status, std::uint64_t end) noexcept {
-  Request* const request = findRequest(handle);
+// A request has ended: if it is not persistent the program does not have its handle any more.
+void settle(const RequestId& id, const void* status, std::uint64_t end) noexcept {
+  Request* const request = findRequest(id);
   if (request == nullptr)
     return;
   if (request->started)
     finish(*request, status, end);
   request->started = false;
   if (!request->persistent)
-    removeRequest(handle);
+    removeRequest(*request);
 }
 
-// One that has failed, or was given back before it had ended.
-void abandon(Handle handle) noexcept {
-  Request* const request = findRequest(handle);
+// One that has failed.
+void abandon(const RequestId& id) noexcept {
+  Request* const request = findRequest(id);
   if (request == nullptr)
     return;
   if (request->started)
     giveUp(*request);
-  removeRequest(handle);
+  request->started = false;
+  if (!request->persistent)
+    removeRequest(*request);
 }
 
 bool isSet(Word flag) noexcept {
@@ -39,7 +40,7 @@ void recordWait(Name& name, std::uint64_t begin, std::uint64_t end) noexcept {
 
 template <typename Real>
 int waitOne(Real real, Name& name, Word place, Word status) {
-  const Handle handle = gSession.abi->handleAt(place, 0);
+  const RequestId id = requestOf(gSession.abi->handleAt(place, 0));
   Status own;
   const Word used = wantStatus(status, own);
   const std::uint64_t begin = now();
@@ -47,15 +48,15 @@ int waitOne(Real real, Name& name, Word place, Word status) {
   const std::uint64_t end = now();
   recordWait(name, begin, end);
   if (result == kSuccess)
-    settle(handle, reinterpret_cast<const void*>(used), end);
+    settle(id, reinterpret_cast<const void*>(used), end);
   else
-    abandon(handle);
+    abandon(id);
   return result;
 }
 
 template <typename Real>
 int testOne(Real real, Name& name, Word place, Word flag, Word status) {
-  const Handle handle = gSession.abi->handleAt(place, 0);
+  const RequestId id = requestOf(gSession.abi->handleAt(place, 0));
   Status own;
   const Word used = wantStatus(status, own);
   const std::uint64_t begin = now();
@@ -65,65 +66,26 @@ int testOne(Real real, Name& name, Word place, Word flag, Word status) {
   const std::uint64_t end = now();
   recordWait(name, begin, end);
   if (result == kSuccess)
-    settle(handle, reinterpret_cast<const void*>(used), end);
+    settle(id, reinterpret_cast<const void*>(used), end);
   else
-    abandon(handle);
+    abandon(id);
   return result;
 }
 
-// Several requests at a time: their handles, which MPI takes from the program's array, and a status
-// each. What is more than `kFew` of them lies in memory of its own for the time of the call.
-struct Batch {
-  static constexpr std::size_t kFew = 64;
-  std::size_t count;
-  Handle* handles;  // nullptr: there is no memory for them
-  Word statuses;    // what MPI is given
-  void* memory;
-  std::size_t memoryBytes;
-  Handle fewHandles[kFew];
-  Status fewStatuses[kFew];
-
-  const void* status(std::size_t at) const noexcept {
-    return reinterpret_cast<const char*>(statuses) + at * gSession.abi->statusBytes;
-  }
-};
-
-void open(Batch& batch, Word count, Word requests, Word statuses) noexcept {
-  const bool wanted = statuses == gSession.abi->ignoreStatus;
-  batch.count = intOf(count) < 0 ? 0 : static_cast<std::size_t>(intOf(count));
-  batch.handles = batch.fewHandles;
-  batch.statuses = wanted ? reinterpret_cast<Word>(batch.fewStatuses) : statuses;
-  batch.memory = nullptr;
-  batch.memoryBytes = 0;
-  if (batch.count > Batch::kFew) {
-    batch.memoryBytes = batch.count * (sizeof(Handle) + (wanted ? sizeof(Status) : 0));
-    batch.memory = mapMemory(batch.memoryBytes);
-    batch.handles = static_cast<Handle*>(batch.memory);
-    if (wanted)
-      batch.statuses =
-          batch.memory == nullptr ? statuses : reinterpret_cast<Word>(batch.handles + batch.count);
-  }
-  for (std::size_t at = 0; batch.handles != nullptr && at < batch.count; ++at)
-    batch.handles[at] = gSession.abi->handleAt(requests, at);
-  if (batch.handles == nullptr)
-    gSession.hooks->lose(wire::RecordKind::Message,
-                         wire::LossReason::Definitions,
-                         static_cast<std::uint32_t>(batch.count));
-}
-
-void close(const Batch& batch) noexcept {
-  unmapMemory(batch.memory, batch.memoryBytes);
-}
-
-// Some of them failed. Those whose handle is still there are not done.
-void sortOut(const Batch& batch, Word requests, std::uint64_t end) noexcept {
+// The handles of those that are done have gone, but for persistent ones; these only their status
+// tells.
+void sortOut(const Batch& batch, Word requests, int result, std::uint64_t end) noexcept {
+  const bool told = gSession.abi->isInStatus(result);
   for (std::size_t at = 0; batch.handles != nullptr && at < batch.count; ++at) {
-    if (gSession.abi->handleAt(requests, at) == batch.handles[at])
+    const Request* const request = findRequest(batch.id(at));
+    const bool gone = gSession.abi->handleAt(requests, at) != batch.handles[at];
+    if (request == nullptr || (!gone && !(told && request->persistent)))
       continue;
-    if (gSession.abi->errorIn(batch.status(at)) == kSuccess)
-      settle(batch.handles[at], batch.status(at), end);
-    else
-      abandon(batch.handles[at]);
+    const int error = told ? gSession.abi->errorIn(batch.status(at)) : kOtherError;
+    if (error == kSuccess)
+      settle(batch.id(at), batch.status(at), end);
+    else if (!gSession.abi->isPending(error))
+      abandon(batch.id(at));
   }
 }
 
@@ -132,31 +94,31 @@ void settleAll(Batch& batch, Name& name, Word requests, int result, std::uint64_
   const std::uint64_t end = now();
   recordWait(name, begin, end);
   if (result != kSuccess)
-    sortOut(batch, requests, end);
+    sortOut(batch, requests, result, end);
   for (std::size_t at = 0; result == kSuccess && batch.handles != nullptr && at < batch.count; ++at)
-    settle(batch.handles[at], batch.status(at), end);
+    settle(batch.id(at), batch.status(at), end);
 }
 
 template <typename Real>
 int waitAll(Real real, Name& name, Word count, Word requests, Word statuses) {
   Batch batch;
-  open(batch, count, requests, statuses);
+  openBatch(batch, count, requests, statuses);
   const std::uint64_t begin = now();
   const int result = real(count, requests, batch.statuses);
   settleAll(batch, name, requests, result, begin);
-  close(batch);
+  closeBatch(batch);
   return result;
 }
 
 template <typename Real>
 int testAll(Real real, Name& name, Word count, Word requests, Word flag, Word statuses) {
   Batch batch;
-  open(batch, count, requests, statuses);
+  openBatch(batch, count, requests, statuses);
   const std::uint64_t begin = now();
   const int result = real(count, requests, flag, batch.statuses);
   if (result != kSuccess || isSet(flag))
     settleAll(batch, name, requests, result, begin);
-  close(batch);
+  closeBatch(batch);
   return result;
 }
 
@@ -174,7 +136,7 @@ void settleOne(const Batch& batch,
   const int index = *reinterpret_cast<const int*>(place);
   if (batch.handles == nullptr || index < 0 || static_cast<std::size_t>(index) >= batch.count)
     return;
-  settle(batch.handles[index], reinterpret_cast<const void*>(status), end);
+  settle(batch.id(static_cast<std::size_t>(index)), reinterpret_cast<const void*>(status), end);
 }
 
 template <typename Real>
@@ -182,11 +144,11 @@ int waitAny(Real real, Name& name, Word count, Word requests, Word index, Word s
   Batch batch;
   Status own;
   const Word used = wantStatus(status, own);
-  open(batch, count, requests, used);
+  openBatch(batch, count, requests, used);
   const std::uint64_t begin = now();
   const int result = real(count, requests, index, used);
   settleOne(batch, name, index, used, result, begin);
-  close(batch);
+  closeBatch(batch);
   return result;
 }
 
@@ -195,12 +157,12 @@ int testAny(Real real, Name& name, Word count, Word requests, Word index, Word f
   Batch batch;
   Status own;
   const Word used = wantStatus(status, own);
-  open(batch, count, requests, used);
+  openBatch(batch, count, requests, used);
   const std::uint64_t begin = now();
   const int result = real(count, requests, index, flag, used);
   if (result != kSuccess || isSet(flag))
     settleOne(batch, name, index, used, result, begin);
-  close(batch);
+  closeBatch(batch);
   return result;
 }
 
@@ -208,24 +170,26 @@ int testAny(Real real, Name& name, Word count, Word requests, Word index, Word f
 template <bool tests, typename Real>
 int some(Real real, Name& name, Word count, Word requests, Word done, Word indices, Word statuses) {
   Batch batch;
-  open(batch, count, requests, statuses);
+  openBatch(batch, count, requests, statuses);
   const std::uint64_t begin = now();
   const int result = real(count, requests, done, indices, batch.statuses);
-  // After an error nobody may have written there.
-  const int found = result == kSuccess ? *reinterpret_cast<const int*>(done) : 0;
+  // After other errors nobody may have written there.
+  const bool told = result == kSuccess || gSession.abi->isInStatus(result);
+  const int found = told ? *reinterpret_cast<const int*>(done) : 0;
   if (!tests || result != kSuccess || found > 0) {
     const std::uint64_t end = now();
     recordWait(name, begin, end);
     const int* const which = reinterpret_cast<const int*>(indices);
     for (int at = 0; batch.handles != nullptr && at < found; ++at) {
-      const auto index = static_cast<std::size_t>(at);
-      if (result == kSuccess || gSession.abi->errorIn(batch.status(index)) == kSuccess)
-        settle(batch.handles[which[at]], batch.status(index), end);
+      const RequestId id = batch.id(static_cast<std::size_t>(which[at]));
+      const void* const status = batch.status(static_cast<std::size_t>(at));
+      if (result == kSuccess || gSession.abi->errorIn(status) == kSuccess)
+        settle(id, status, end);
       else
-        abandon(batch.handles[which[at]]);
+        abandon(id);
     }
   }
-  close(batch);
+  closeBatch(batch);
   return result;
 }
 
@@ -241,19 +205,19 @@ int testSome(Real real, Name& name, Word n, Word requests, Word done, Word indic
 // A send that the program will not wait for ends at some time after this.
 template <typename Real>
 int freeRequest(Real real, Name& name, Word place) {
-  const Handle handle = gSession.abi->handleAt(place, 0);
+  const RequestId id = requestOf(gSession.abi->handleAt(place, 0));
   const std::uint64_t begin = now();
   const int result = real(place);
   const std::uint64_t end = now();
   gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
-  const Request* const request = result == kSuccess ? findRequest(handle) : nullptr;
+  Request* const request = result == kSuccess ? findRequest(id) : nullptr;
   if (request == nullptr)
     return result;
   if (request->started && request->kind == RequestKind::Send)
     finish(*request, nullptr, end);
   else if (request->started)
     giveUp(*request);
-  removeRequest(handle);
+  removeRequest(*request);
   return result;
 }
 

@@ -182,6 +182,10 @@ Communicator* communicatorOf(Handle handle) noexcept {
   return found;
 }
 
+Communicator* knownCommunicator(Handle handle) noexcept {
+  return handle == 0 || handle >= kGoing ? nullptr : find(handle);
+}
+
 std::uint32_t reserveCopy(const Communicator& of) noexcept {
   return ordinalOf(of.members);
 }
@@ -194,7 +198,7 @@ void addCommunicator(Handle handle, const std::uint32_t* reserved) noexcept {
 }
 
 void removeCommunicator(Handle handle) noexcept {
-  Communicator* const found = find(handle);
+  Communicator* const found = knownCommunicator(handle);
   if (found == nullptr)
     return;
   found->handle.store(kGoing);

@@ -64,6 +64,9 @@ struct Communicator {
 // that came by a way that is not seen is known from here on.
 Communicator* communicatorOf(Handle handle) noexcept;
 
+// The same, of a handle that may mean nothing: nullptr, too, when it was never asked for.
+Communicator* knownCommunicator(Handle handle) noexcept;
+
 // A request of it was added, has gone: a communicator that the program frees before lasts until
 // then, as it does in MPI.
 void holdCommunicator(Communicator* communicator) noexcept;

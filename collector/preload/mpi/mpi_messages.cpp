@@ -75,6 +75,17 @@ void forget(const Request& request) noexcept {
     count->spoil();
 }
 
+// MPICH 4 leaves the status of MPI_Isendrecv as it was: that of some other message.
+bool isUntold(const Request& request) noexcept {
+  return request.sends && gSession.abi->intHandles;
+}
+
+void recordSent(const Request& request, std::uint64_t endTicks) noexcept {
+  wire::Message sent = request.sent;
+  sent.endTicks = endTicks;
+  gSession.hooks->message(sent);
+}
+
 }  // namespace
 
 void prepareDatatypes() noexcept {
@@ -141,6 +152,15 @@ bool postReceive(Request& request, const Envelope& from) noexcept {
   return request.communicator != nullptr || lost();
 }
 
+bool postBoth(Request& request, const Exchange& exchange) noexcept {
+  if (isNobody(intOf(exchange.from.peer)))
+    return postSend(request, exchange.to, exchange.sent);
+  request.sends = fillSent(request.sent, exchange.to, exchange.sent);
+  request.sent.beginTicks = request.begin;
+  request.bytes = exchange.room;
+  return postReceive(request, exchange.from);
+}
+
 void start(Request& request) noexcept {
   request.started = true;
   request.numbered = false;
@@ -159,15 +179,18 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
   }
   if (request.kind == RequestKind::Other)
     return request.made == 0 ? void() : addCommunicator(request.made, &request.place);
-  wire::Message message{};
-  message.beginTicks = request.begin;
-  message.endTicks = endTicks;
+  if (request.sends)
+    recordSent(request, endTicks);
+  wire::Message message = messageOf({request.begin, endTicks}, 0);
   Received received{request.peer, request.tag, false, request.bytes};
   if (request.kind == RequestKind::Receive) {
-    received = gSession.abi->received(status);
+    message.header.detail = wire::Message::kReceive;
+    if (isUntold(request))
+      message.header.detail |= wire::Message::kInexact;
+    else
+      received = gSession.abi->received(status);
     if (received.cancelled)
       return forget(request);
-    message.header.detail = wire::Message::kReceive;
   }
   if (!address(message, *request.communicator, received.source)) {
     lost();
@@ -189,12 +212,12 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
   hooks.message(message);
 }
 
-void failReceive(const Envelope& from) noexcept {
-  Communicator* const communicator = communicatorOf(gSession.abi->handle(from.communicator));
-  const int peer = intOf(from.peer);
-  if (communicator == nullptr || !communicator->has(peer) || intOf(from.tag) == kAnyTag)
+void spoilNumbers(const Envelope& envelope, Way way) noexcept {
+  Communicator* const communicator = knownCommunicator(gSession.abi->handle(envelope.communicator));
+  const int peer = intOf(envelope.peer);
+  if (communicator == nullptr || !communicator->has(peer) || intOf(envelope.tag) == kAnyTag)
     return;
-  if (MessageCount* const count = countOf(*communicator, peer, Way::Receive, intOf(from.tag));
+  if (MessageCount* const count = countOf(*communicator, peer, way, intOf(envelope.tag));
       count != nullptr)
     count->spoil();
 }
@@ -203,7 +226,24 @@ void giveUp(const Request& request) noexcept {
   if (request.kind == RequestKind::Receive)
     forget(request);
   if (request.kind == RequestKind::Send || request.kind == RequestKind::Receive)
-    gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Unbalanced, 1);
+    gSession.hooks->lose(
+        wire::RecordKind::Message, wire::LossReason::Unbalanced, request.sends ? 2 : 1);
+}
+
+void keepRequest(Word place, const Request& request, std::uint64_t end) noexcept {
+  const Handle handle = gSession.abi->handleAt(place, 0);
+  if (!gSession.abi->isShared(handle)) {
+    if (!addRequest(handle, request))
+      gSession.hooks->lose(request.kind == RequestKind::Collective
+                               ? wire::RecordKind::CollectivePart
+                               : wire::RecordKind::Message,
+                           wire::LossReason::Definitions,
+                           1);
+  } else if (request.kind == RequestKind::Receive) {
+    giveUp(request);
+  } else {
+    finish(request, nullptr, end);
+  }
 }
 
 void keepMatched(Handle message,
@@ -222,12 +262,12 @@ void keepMatched(Handle message,
     lost();
 }
 
-bool takeMatched(Handle message, Request& request) noexcept {
-  const Request* const found = findRequest(message);
+bool takeMatched(const RequestId& message, Request& request) noexcept {
+  Request* const found = findRequest(message);
   if (found == nullptr)
     return false;
   request = *found;  // its communicator may not be freed before it has been received
-  removeRequest(message);
+  removeRequest(*found);
   return true;
 }
 

@@ -34,6 +34,22 @@ inline std::uint64_t bytesOf(const Elements& elements) noexcept {
 // The known datatypes, of the interface that has just been chosen.
 void prepareDatatypes() noexcept;
 
+// A call, as the message that it moved, which is `filled` in; else as a call alone.
+inline wire::Message messageOf(Interval call, std::uint32_t name) noexcept {
+  wire::Message message{};
+  message.beginTicks = call.beginTicks;
+  message.endTicks = call.endTicks;
+  message.name = name;
+  return message;
+}
+inline void recordOne(const wire::Message& message, bool filled) noexcept {
+  if (filled)
+    gSession.hooks->message(message);
+  else
+    gSession.hooks->call(
+        wire::SliceKind::Api, message.name, {message.beginTicks, message.endTicks});
+}
+
 // A finished call's message. False: there is none, because the peer is nobody.
 bool fillSent(wire::Message& message, const Envelope& to, std::uint64_t bytes) noexcept;
 bool fillReceived(wire::Message& message, const Envelope& from, const void* status) noexcept;
@@ -41,14 +57,27 @@ bool fillReceived(wire::Message& message, const Envelope& from, const void* stat
 // A request's. False: none, or it is not to be recorded.
 bool postSend(Request& request, const Envelope& to, std::uint64_t bytes) noexcept;
 bool postReceive(Request& request, const Envelope& from) noexcept;
+// What one call sends, and what it receives.
+struct Exchange {
+  Envelope to;
+  std::uint64_t sent;  // bytes
+  Envelope from;
+  std::uint64_t room;  // for what is received
+};
+// Requires: request.begin.
+bool postBoth(Request& request, const Exchange& exchange) noexcept;
 // It begins again, or for the first time.
 void start(Request& request) noexcept;
 // It has ended. `status`: of a receive.
 void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept;
-// A call that has failed may have taken a message: numbers from here on may be off.
-void failReceive(const Envelope& from) noexcept;
+// A call that has failed may have moved a message: numbers from here on may be off.
+void spoilNumbers(const Envelope& envelope, Way way) noexcept;
 // It will not: nobody knows how it ended.
 void giveUp(const Request& request) noexcept;
+
+// Keeps what the program will wait for; `place`: where MPI has written its handle. What was done at
+// once has ended already.
+void keepRequest(Word place, const Request& request, std::uint64_t end) noexcept;
 
 // A collective's request begins; the call that does so has returned.
 void startCollective(Request& request, Interval call) noexcept;
@@ -58,7 +87,7 @@ void keepMatched(Handle message,
                  const Envelope& from,
                  const void* status,
                  std::uint64_t begin) noexcept;
-bool takeMatched(Handle message, Request& request) noexcept;
+bool takeMatched(const RequestId& message, Request& request) noexcept;
 
 // A place for a status where the program wants none.
 struct Status {

@@ -10,16 +10,24 @@ constexpr std::uint32_t kBucket = 8;
 constexpr std::uint32_t kBuckets = 8192;
 constexpr std::uint32_t kLook = 4;
 constexpr Handle kTaken = ~Handle{0};
+constexpr RequestOrder kAny = ~RequestOrder{0};
 
+// A slot's order is written before its handle: it is the handle's while it stays the same.
 struct Bucket {
   alignas(64) std::atomic<Handle> handles[kBucket];  // 0: free
+  std::atomic<RequestOrder> orders[kBucket];
 };
-constinit Bucket gHandles[kBuckets] = {};
+constinit Bucket gBuckets[kBuckets] = {};
 constinit Request gRequests[kBuckets][kBucket] = {};
+constinit std::atomic<RequestOrder> gAdded{0};
 
 struct Place {
   std::uint32_t bucket;
   std::uint32_t slot;
+
+  std::atomic<Handle>& handle() const noexcept { return gBuckets[bucket].handles[slot]; }
+  std::atomic<RequestOrder>& order() const noexcept { return gBuckets[bucket].orders[slot]; }
+  Request& request() const noexcept { return gRequests[bucket][slot]; }
 };
 
 std::uint32_t bucketOf(Handle handle, std::uint32_t step) noexcept {
@@ -27,56 +35,126 @@ std::uint32_t bucketOf(Handle handle, std::uint32_t step) noexcept {
   return (spread + step) % kBuckets;
 }
 
-bool find(Handle handle, Place& place) noexcept {
-  for (std::uint32_t step = 0; step < kLook; ++step) {
-    place.bucket = bucketOf(handle, step);
-    for (place.slot = 0; place.slot < kBucket; ++place.slot) {
-      if (gHandles[place.bucket].handles[place.slot].load(std::memory_order_acquire) == handle)
-        return true;
+// The next slot after `place` with this in its handle.
+bool next(Handle handle, Handle held, std::uint32_t& step, Place& place) noexcept {
+  for (; step < kLook * kBucket; ++step) {
+    place = {bucketOf(handle, step / kBucket), step % kBucket};
+    if (place.handle().load(std::memory_order_acquire) == held) {
+      ++step;
+      return true;
     }
   }
   return false;
 }
 
-bool takeFree(Handle handle, Place& place) noexcept {
-  for (std::uint32_t step = 0; step < kLook; ++step) {
-    place.bucket = bucketOf(handle, step);
-    for (place.slot = 0; place.slot < kBucket; ++place.slot) {
-      Handle free = 0;
-      if (gHandles[place.bucket].handles[place.slot].compare_exchange_strong(free, kTaken))
-        return true;
+// Whether the handle is there, and since when; others may be about to change that.
+bool isThere(const Place& place, Handle handle, RequestOrder& order) noexcept {
+  order = place.order().load(std::memory_order_acquire);
+  return place.handle().load(std::memory_order_acquire) == handle &&
+         place.order().load(std::memory_order_relaxed) == order;
+}
+
+struct Found {
+  std::uint32_t count;
+  Place newest;
+  Place oldest;
+};
+
+// Those of this handle that were added before.
+Found findAll(const RequestId& id) noexcept {
+  Found found{};
+  RequestOrder newest = 0;
+  RequestOrder oldest = 0;
+  std::uint32_t step = 0;
+  for (Place place{}; next(id.handle, id.handle, step, place);) {
+    RequestOrder order = 0;
+    if (!isThere(place, id.handle, order) || order >= id.before)
+      continue;
+    if (found.count == 0 || order > newest) {
+      newest = order;
+      found.newest = place;
     }
+    if (found.count == 0 || order < oldest) {
+      oldest = order;
+      found.oldest = place;
+    }
+    ++found.count;
+  }
+  return found;
+}
+
+bool find(const RequestId& id, Place& place) noexcept {
+  if (gSession.manyThreads) {
+    const Found found = findAll(id);
+    place = found.newest;
+    return found.count != 0;
+  }
+  std::uint32_t step = 0;
+  return next(id.handle, id.handle, step, place);
+}
+
+bool takeFree(Handle handle, Place& place) noexcept {
+  std::uint32_t step = 0;
+  while (next(handle, 0, step, place)) {
+    Handle free = 0;
+    if (place.handle().compare_exchange_strong(free, kTaken))
+      return true;
   }
   return false;
+}
+
+// In the place of one whose end nobody has seen.
+bool takeOver(Handle handle, const Place& place) noexcept {
+  Handle gone = handle;
+  if (!place.handle().compare_exchange_strong(gone, kTaken))
+    return false;
+  gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Unbalanced, 1);
+  letCommunicatorGo(place.request().communicator);
+  return true;
+}
+
+// Several of a handle are there when threads wait for requests: no more than there are threads.
+bool take(Handle handle, Place& place) noexcept {
+  constexpr std::uint32_t kMostOfOne = 8;
+  if (gSession.manyThreads) {
+    const Found found = findAll({handle, kAny});
+    place = found.oldest;
+    if (found.count >= kMostOfOne && takeOver(handle, place))
+      return true;
+  } else if (find({handle, kAny}, place)) {
+    return takeOver(handle, place);
+  }
+  return takeFree(handle, place);
 }
 
 }  // namespace
 
+RequestOrder requestsSoFar() noexcept {
+  return gSession.manyThreads ? gAdded.load(std::memory_order_relaxed) : kAny;
+}
+
 bool addRequest(Handle handle, const Request& request) noexcept {
   Place place{};
-  if (find(handle, place)) {
-    gSession.hooks->lose(wire::RecordKind::Message, wire::LossReason::Unbalanced, 1);
-    letCommunicatorGo(gRequests[place.bucket][place.slot].communicator);
-  } else if (!takeFree(handle, place)) {
+  if (!take(handle, place))
     return false;
-  }
   holdCommunicator(request.communicator);
-  gRequests[place.bucket][place.slot] = request;
-  gHandles[place.bucket].handles[place.slot].store(handle, std::memory_order_release);
+  if (gSession.manyThreads)
+    place.order().store(gAdded.fetch_add(1, std::memory_order_relaxed), std::memory_order_release);
+  place.request() = request;
+  place.handle().store(handle, std::memory_order_release);
   return true;
 }
 
-Request* findRequest(Handle handle) noexcept {
+Request* findRequest(const RequestId& id) noexcept {
   Place place{};
-  return find(handle, place) ? &gRequests[place.bucket][place.slot] : nullptr;
+  return find(id, place) ? &place.request() : nullptr;
 }
 
-void removeRequest(Handle handle) noexcept {
-  Place place{};
-  if (!find(handle, place))
-    return;
-  Communicator* const communicator = gRequests[place.bucket][place.slot].communicator;
-  gHandles[place.bucket].handles[place.slot].store(0, std::memory_order_release);
+void removeRequest(Request& request) noexcept {
+  const auto at = static_cast<std::uint32_t>(&request - &gRequests[0][0]);
+  Communicator* const communicator = request.communicator;
+  const Place place{at / kBucket, at % kBucket};
+  place.handle().store(0, std::memory_order_release);
   letCommunicatorGo(communicator);
 }
 
@@ -84,7 +162,7 @@ std::uint32_t requestsLeft() noexcept {
   std::uint32_t left = 0;
   for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
     for (std::uint32_t slot = 0; slot < kBucket; ++slot) {
-      const Handle handle = gHandles[bucket].handles[slot].load(std::memory_order_acquire);
+      const Handle handle = gBuckets[bucket].handles[slot].load(std::memory_order_acquire);
       left += handle != 0 && handle != kTaken && gRequests[bucket][slot].started ? 1 : 0;
     }
   }

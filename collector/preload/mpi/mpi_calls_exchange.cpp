@@ -1,0 +1,144 @@
+// Calls that send one message and receive another.
+#include "collector/preload/mpi/mpi_posting.h"
+#include "collector/preload/mpi/mpi_wrapper.h"
+
+namespace sonde::preload::mpi {
+namespace {
+
+struct Ends {
+  Envelope to;
+  Envelope from;
+};
+
+// As two messages of which one is the call.
+void record(const Ends& ends,
+            std::uint64_t bytes,
+            const void* status,
+            wire::Message& sent) noexcept {
+  wire::Message received = messageOf({sent.beginTicks, sent.endTicks}, 0);
+  const bool hasSent = fillSent(sent, ends.to, bytes);
+  const bool hasReceived = fillReceived(received, ends.from, status);
+  if (hasSent && hasReceived)
+    return gSession.hooks->messages(sent, received);
+  if (hasReceived)
+    received.name = sent.name;
+  recordOne(hasReceived ? received : sent, hasSent || hasReceived);
+}
+
+// It may have sent and received all the same.
+void recordFailed(const Ends& ends, const wire::Message& call) noexcept {
+  spoilNumbers(ends.to, Way::Send);
+  spoilNumbers(ends.from, Way::Receive);
+  recordOne(call, false);
+}
+
+// `bytes()`: how many are sent. `call(place)`: the call.
+template <typename Bytes, typename Call>
+int blocking(Name& name, const Ends& ends, Word status, Bytes bytes, Call call) {
+  Status own;
+  const Word used = wantStatus(status, own);
+  const std::uint64_t begin = now();
+  const int result = call(used);
+  wire::Message sent = messageOf({begin, now()}, name());
+  if (result == kSuccess)
+    record(ends, bytes(), reinterpret_cast<const void*>(used), sent);
+  else
+    recordFailed(ends, sent);
+  return result;
+}
+
+// `exchange()`: what was called, which means something once the call has succeeded.
+template <typename What, typename Call>
+int nonblocking(Name& name, Word request, What exchange, Call call) {
+  return posted<true>(
+      name,
+      request,
+      [&] { return call(request); },
+      [&](Request& made) { return postBoth(made, exchange()); });
+}
+
+}  // namespace
+}  // namespace sonde::preload::mpi
+
+namespace mpi = sonde::preload::mpi;
+using mpi::Name;
+using mpi::Word;
+
+namespace {
+template <typename Count>
+std::uint64_t bytesIn(Word count, Word type) noexcept {
+  return mpi::bytesOf(mpi::elements<Count>(count, type));
+}
+}  // namespace
+
+// `sent` and `room`: expressions of `Count` and the parameters, in bytes.
+#define SONDE_MPI_EXCHANGE(name, nonblockingName, parameters, arguments, sent, room)       \
+  namespace {                                                                              \
+  template <typename Count, typename Real>                                                 \
+  int call##name(Real real, Name& called, parameters, Word status) {                       \
+    return mpi::blocking(                                                                  \
+        called,                                                                            \
+        {{comm, to, sendTag}, {comm, from, receiveTag}},                                   \
+        status,                                                                            \
+        [&] { return sent; },                                                              \
+        [&](Word used) { return real(arguments, used); });                                 \
+  }                                                                                        \
+  template <typename Count, typename Real>                                                 \
+  int start##name(Real real, Name& called, parameters, Word request) {                     \
+    return mpi::nonblocking(                                                               \
+        called,                                                                            \
+        request,                                                                           \
+        [&] {                                                                              \
+          return mpi::Exchange{{comm, to, sendTag}, sent, {comm, from, receiveTag}, room}; \
+        },                                                                                 \
+        [&](Word made) { return real(arguments, made); });                                 \
+  }                                                                                        \
+  }                                                                                        \
+  SONDE_MPI_COUNTED(name,                                                                  \
+                    SONDE_MPI_WORDS(parameters, Word status),                              \
+                    SONDE_MPI_WORDS(arguments, status),                                    \
+                    call##name)                                                            \
+  SONDE_MPI_COUNTED(nonblockingName,                                                       \
+                    SONDE_MPI_WORDS(parameters, Word request),                             \
+                    SONDE_MPI_WORDS(arguments, request),                                   \
+                    start##name)
+
+SONDE_MPI_EXCHANGE(Sendrecv,
+                   Isendrecv,
+                   SONDE_MPI_WORDS(Word sendBuffer,
+                                   Word sendCount,
+                                   Word sendType,
+                                   Word to,
+                                   Word sendTag,
+                                   Word receiveBuffer,
+                                   Word receiveCount,
+                                   Word receiveType,
+                                   Word from,
+                                   Word receiveTag,
+                                   Word comm),
+                   SONDE_MPI_WORDS(sendBuffer,
+                                   sendCount,
+                                   sendType,
+                                   to,
+                                   sendTag,
+                                   receiveBuffer,
+                                   receiveCount,
+                                   receiveType,
+                                   from,
+                                   receiveTag,
+                                   comm),
+                   bytesIn<Count>(sendCount, sendType),
+                   bytesIn<Count>(receiveCount, receiveType))
+SONDE_MPI_EXCHANGE(Sendrecv_replace,
+                   Isendrecv_replace,
+                   SONDE_MPI_WORDS(Word buffer,
+                                   Word count,
+                                   Word type,
+                                   Word to,
+                                   Word sendTag,
+                                   Word from,
+                                   Word receiveTag,
+                                   Word comm),
+                   SONDE_MPI_WORDS(buffer, count, type, to, sendTag, from, receiveTag, comm),
+                   bytesIn<Count>(count, type),
+                   bytesIn<Count>(count, type))
