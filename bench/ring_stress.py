@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A flight recorder under full load: how much of spool and memory it takes, at most.
 
-    SONDE_BIN=build/dev/bin/sonde SONDE_TARGETS=build/dev/tests/targets bench/ring_stress.py [MINUTES] [LAST] [LIMIT]
+    SONDE_BIN=build/dev/bin/sonde SONDE_TARGETS=build/dev/tests/targets bench/ring_stress.py [MINUTES] [LAST] [LIMIT] [PER_MS]
 
-Records `annotation_numbers` as fast as it annotates, looks at spool and recorder ten times a second, and dumps once in the
-middle. Fails when the spool was larger than its limit, or the end of what was counted is not in the trace.
+Records `annotation_numbers` as fast as it annotates (PER_MS: in a millisecond or so; 1000), looks at spool, recorder and
+unfinished trace ten times a second, and dumps once in the middle. Fails when the spool was larger than its limit, records were
+lost, or the end of what was counted is not in the trace.
 """
 import os
 import pathlib
@@ -17,10 +18,19 @@ import time
 
 
 def resident(pid):
+    """All that is resident, and of that what is the recorder's own: the rest is the spool, which it maps, and programs."""
+    found = {}
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    return 0
+        key, _, value = line.partition(":")
+        found[key] = value
+    return [int(found.get(key, "0").split()[0]) * 1024 for key in ("VmRSS", "RssAnon")]
+
+
+def size(path):
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def allocated(folder):
@@ -34,21 +44,23 @@ def allocated(folder):
 
 
 def main():
-    minutes, last, limit = (*sys.argv[1:], *("1", "30s", "64")[len(sys.argv) - 1:])
+    minutes, last, limit, per_ms = (*sys.argv[1:], *("1", "30s", "64", "1000")[len(sys.argv) - 1:])
     sonde, targets = os.environ["SONDE_BIN"], os.environ["SONDE_TARGETS"]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         page, spool, output = folder / "page", folder / "spool", folder / "out.sonde"
         spool.mkdir()
         run = subprocess.Popen([sonde, "run", "-o", output, "--spool", spool, "--spool-limit", f"{limit}MiB", "--last", last,
-                                "--", f"{targets}/annotation_numbers", page, "1000", "exit"])
+                                "--", f"{targets}/annotation_numbers", page, per_ms, "exit"])
         end = time.monotonic() + float(minutes) * 60
         middle = time.monotonic() + float(minutes) * 30
-        most_spool = most_memory = 0
+        most_spool = most_memory = most_own = most_trace = 0
         dump = None
         while time.monotonic() < end:
             most_spool = max(most_spool, allocated(spool))
-            most_memory = max(most_memory, resident(run.pid))
+            memory, own = resident(run.pid)
+            most_memory, most_own = max(most_memory, memory), max(most_own, own)
+            most_trace = max(most_trace, sum(size(folder / f"out{n}.sonde.part{log}") for n in ("", "-1") for log in ("", "-wal")))
             if dump is None and time.monotonic() > middle:
                 dump = subprocess.Popen([sonde, "ctl", str(run.pid), "dump"], stdout=subprocess.DEVNULL)
             time.sleep(0.1)
@@ -60,9 +72,10 @@ def main():
         lost = trace.execute("SELECT coalesce(sum(count), 0) FROM loss").fetchone()[0]
         kept = trace.execute("SELECT value FROM meta WHERE key = 'kept_ns'").fetchone()[0]
         print(f"{counted} annotations in {minutes} min; spool at most {most_spool} of {int(limit) << 20} bytes; "
-              f"recorder at most {most_memory} bytes of memory while it ran; the last {int(kept) / 1e9:.2f} s kept, "
+              f"recorder at most {most_memory} bytes of memory while it ran, {most_own} its own; traces at most {most_trace} "
+              f"bytes while it ran, {size(output)} at the end; the last {int(kept) / 1e9:.2f} s kept, "
               f"{rows} annotations, {lost} records lost; dumped: {dump is not None and dump.wait() == 0}")
-        return 0 if status == 0 and most_spool <= (int(limit) << 20) + 65536 and newest == counted - 1 else 1
+        return 0 if status == 0 and most_spool <= (int(limit) << 20) + 65536 and lost == 0 and newest == counted - 1 else 1
 
 
 if __name__ == "__main__":

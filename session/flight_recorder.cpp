@@ -5,7 +5,10 @@
 #include "session/host_clock.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int kNice = 19;
 constexpr std::int64_t kCleanEveryNs = 1'000'000'000;
 // A job that kills its helpers all the time is not to fill the disk.
 constexpr std::uint32_t kMostCrashDumps = 8;
@@ -51,6 +55,7 @@ DrainProgress FlightRecorder::look(bool isFrozen) {
     crashed_ = look.crashed.front();
   if (crashed_ && now >= nextCrashDumpNs_)
     dumpCrash(now);
+  sayHowShort(now, look.liveImages);
   if (now >= nextCleaningNs_ && !isFrozen) {
     nextCleaningNs_ = now + kCleanEveryNs;
     notes_.forgetBefore(now - options_.lastNs,
@@ -61,6 +66,26 @@ DrainProgress FlightRecorder::look(bool isFrozen) {
   progress.newImages = std::move(look.newImages);
   progress.liveImages = look.liveImages;
   return progress;
+}
+
+// At the first time, and when it has become half of that.
+void FlightRecorder::sayHowShort(std::int64_t nowNs, std::uint32_t liveImages) {
+  const RecorderWords& words = page_.words();
+  const std::int64_t kept = std::max<std::int64_t>(nowNs - words.completeFromNs.load(), 1);
+  if (words.cutShortSlots.load() == 0 || kept >= options_.lastNs ||
+      (saidNs_ != 0 && kept > saidNs_ / 2))
+    return;
+  saidNs_ = kept;
+  const double needed = static_cast<double>(page_.limitBytes()) *
+                        static_cast<double>(options_.lastNs) / static_cast<double>(kept);
+  const bool isPossible = needed / 2 <= static_cast<double>(std::max(liveImages, 1U)) *
+                                            wire::kMaxSlots * wire::kSlotBytes;
+  options_.say(fmt::format("of --last {:.4g} s the spool has room for {:.2g} s at this rate: {}",
+                           static_cast<double>(options_.lastNs) / 1e9,
+                           static_cast<double>(kept) / 1e9,
+                           isPossible ? fmt::format("--spool-limit {:.0f}MiB would have for all",
+                                                    std::ceil(needed / (1 << 20)))
+                                      : "no --spool-limit has for all"));
 }
 
 // While what led to it is in the ring: another one meanwhile is in the same trace, or waits half as
@@ -124,6 +149,7 @@ void FlightRecorder::dump(const std::string& why, Answer answer) {
                           output,
                           copy,
                           answer = std::move(answer)] {
+    setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
     const auto totals = drainer->finish(output);
     removeFolder(copy);
     if (!totals)

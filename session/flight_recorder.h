@@ -27,6 +27,7 @@ struct FlightOptions {
   std::int64_t lastNs = 0;
   std::string job;
   Redactor redactor;
+  std::function<void(const std::string& line)> say;  // to the user, at once
 };
 
 class FlightRecorder {
@@ -52,6 +53,7 @@ class FlightRecorder {
 
  private:
   void dumpCrash(std::int64_t nowNs);
+  void sayHowShort(std::int64_t nowNs, std::uint32_t liveImages);
   std::filesystem::path nextOutput() const;
   Result<std::unique_ptr<Drainer>> openDump(const std::filesystem::path& output,
                                             const std::filesystem::path& copy,
@@ -65,6 +67,7 @@ class FlightRecorder {
   std::optional<ImageId> crashed_;    // that no dump has yet
   std::int64_t nextCrashDumpNs_ = 0;  // not before
   std::int64_t nextCleaningNs_ = 0;
+  std::int64_t saidNs_ = 0;  // that there is room for so much; 0: for all that was asked for
   std::thread storing_;
 };
 

@@ -19,9 +19,10 @@ namespace {
 using launcher::SpoolReader;
 
 // Of what an image may have, so much is to be free at each look: what its process writes until the
-// next one.
+// next one, and twice what it has written since the last, up to a half.
 constexpr std::uint64_t kReserveShare = 8;
 constexpr std::uint64_t kLeastReserveSlots = 4;
+constexpr std::uint64_t kMostReserveShare = 2;
 // Of the session's limit the ring takes so much: past three quarters no process that begins gets a
 // file.
 constexpr std::uint64_t kRingEighths = 5;
@@ -97,6 +98,8 @@ void FlightRing::follow(Image& image, std::int64_t nowNs, Look& look) {
   look.bytes += image.ages.look(image.reader.snapshot(), image.isOver, nowNs);
   const std::uint64_t refused = refusedBy(image.reader);
   image.isPressed = refused > std::exchange(image.refused, refused);
+  if (image.isPressed)
+    raiseTo(page_.words().completeFromNs, nowNs);
 }
 
 void FlightRing::giveBack(Image& image, std::size_t count, bool tooEarly) {
@@ -109,22 +112,32 @@ void FlightRing::giveBack(Image& image, std::size_t count, bool tooEarly) {
     raiseTo(words.completeFromNs, aged.fullSinceNs);
     image.reader.release(aged.slot);
   }
+  image.ages.forget(count);
 }
 
 void FlightRing::age(Image& image, std::int64_t nowNs) {
   giveBack(image, image.ages.fullBefore(nowNs - lastNs_), false);
 }
 
-std::uint64_t FlightRing::roomInSession() const {
+// In slots. One that was refused any has none, whatever the reason was.
+std::uint64_t FlightRing::roomToGrow(const Image& image) const {
+  if (image.isPressed)
+    return 0;
   const std::uint64_t limit = page_.limitBytes() / 8 * kRingEighths;
-  return (limit - std::min(page_.allocatedBytes(), limit)) / wire::kSlotBytes;
+  const std::uint64_t own = image.reader.allocatedBytes() / wire::kSlotBytes;
+  const std::uint64_t most = image.reader.mostSlots();
+  return std::min((limit - std::min(page_.allocatedBytes(), limit)) / wire::kSlotBytes,
+                  most - std::min(own, most));
 }
 
 // Its process takes free slots first, then what the session has left.
 void FlightRing::makeRoom(Image& image) {
   const std::uint64_t own = image.reader.allocatedBytes() / wire::kSlotBytes;
-  const std::uint64_t reserve = std::max(own / kReserveShare, kLeastReserveSlots);
-  const std::uint64_t room = image.reader.freeSlots() + (image.isPressed ? 0 : roomInSession());
+  const std::uint64_t reserve =
+      std::max({own / kReserveShare,
+                kLeastReserveSlots,
+                std::min(2 * image.ages.freshSlots(), own / kMostReserveShare)});
+  const std::uint64_t room = image.reader.freeSlots() + roomToGrow(image);
   if (room >= reserve)
     return;
   giveBack(image, std::min<std::size_t>(reserve - room, image.ages.full().size()), true);
@@ -173,10 +186,8 @@ FlightRing::Look FlightRing::look(std::int64_t nowNs, bool isFrozen) {
   for (auto& [name, image] : images_) {
     if (!isFrozen)
       age(image, nowNs);
-    if (image.isOver)
-      continue;
-    image.ages.look(image.reader.snapshot(), false, nowNs);  // without those that went
-    makeRoom(image);
+    if (!image.isOver)
+      makeRoom(image);
   }
   page_.words().seenNs.store(nowNs);
   return look;

@@ -58,7 +58,7 @@ class FlightRing {
   void giveBack(Image& image, std::size_t count, bool tooEarly);
   void dropEnded(std::int64_t nowNs);
   void remove(const std::string& name, Image& image, bool tooEarly);
-  std::uint64_t roomInSession() const;
+  std::uint64_t roomToGrow(const Image& image) const;
 
   std::filesystem::path folder_;
   SessionPage& page_;

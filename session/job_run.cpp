@@ -231,6 +231,7 @@ class JobRun {
     recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank
     recording.job = identity_.job;
     recording.progress = options_.progress;
+    recording.say = say_;
     recording.command = options_.command;
     recording.redactor = Redactor(options_.redact);
     jobEnvironment_ =

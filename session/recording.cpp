@@ -26,6 +26,7 @@ constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain foun
 constexpr std::chrono::milliseconds kDrainPause{250};
 constexpr std::chrono::milliseconds kIdlePause{500};    // when the last drain found nothing
 constexpr std::chrono::milliseconds kListenEvery{100};  // to sonde ctl
+constexpr std::chrono::milliseconds kRingPause{100};    // nobody makes room in the ring meanwhile
 
 std::int64_t nowNs(clockid_t clock) {
   timespec time{};
@@ -110,11 +111,14 @@ void Recording::start(pid_t mainPid) {
   }
   capture_ = std::make_unique<ProcessCapture>(options_.folder, options_.redactor);
   if (options_.lastNs > 0)
-    flight_ = std::make_unique<FlightRecorder>(
-        FlightOptions{
-            options_.folder, options_.output, options_.lastNs, options_.job, options_.redactor},
-        page_,
-        *drainer_);
+    flight_ = std::make_unique<FlightRecorder>(FlightOptions{options_.folder,
+                                                             options_.output,
+                                                             options_.lastNs,
+                                                             options_.job,
+                                                             options_.redactor,
+                                                             options_.say},
+                                               page_,
+                                               *drainer_);
   control_.begin();
   worker_ = std::thread([this] { work(); });
 }
@@ -137,16 +141,21 @@ void Recording::noteReaped(const launcher::ReapedChild& child) {
 }
 
 void Recording::work() {
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
-  // A look at a ring costs little, and one that comes late finds no room left.
-  const std::uint64_t much = flight_ ? 1 : options_.spoolLimitBytes / 32;
+  if (!flight_)
+    setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
   std::chrono::milliseconds pause{0};
-  while (waitForNext(pause)) {
-    const std::uint64_t before = drainer_->totals().bytes;
-    drain();
-    const std::uint64_t found = drainer_->totals().bytes - before;
-    pause = found == 0 ? kIdlePause : found < much ? kDrainPause : kBusyPause;
-  }
+  while (waitForNext(pause))
+    pause = pauseAfter(drain());
+}
+
+// A look at a ring costs little, and one that comes late finds the newest lost for want of room: it
+// is neither nice nor rare.
+std::chrono::milliseconds Recording::pauseAfter(std::uint64_t foundBytes) const {
+  if (flight_)
+    return foundBytes == 0 ? kRingPause : kBusyPause;
+  if (foundBytes == 0)
+    return kIdlePause;
+  return foundBytes < options_.spoolLimitBytes / 32 ? kDrainPause : kBusyPause;
 }
 
 // Until then, or until there is something to obey. False when the recording ends.
@@ -172,7 +181,7 @@ void Recording::stopWorker() {
     worker_.join();
 }
 
-void Recording::drain() {
+std::uint64_t Recording::drain() {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
   takeSamples();
@@ -196,6 +205,7 @@ void Recording::drain() {
     fullNs_ = nowNs(CLOCK_MONOTONIC);
     stopJobRecording("recording has ended: the trace has reached --max-size");
   }
+  return progress.bytes;
 }
 
 void Recording::obey() {

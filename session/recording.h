@@ -22,6 +22,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -47,7 +48,8 @@ struct RecordingOptions {
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
   Redactor redactor;
-  Progress progress;  // of finish()
+  Progress progress;                                 // of finish()
+  std::function<void(const std::string& line)> say;  // what cannot wait for the end; any thread
 };
 
 struct RecordingSummary {
@@ -107,7 +109,9 @@ class Recording {
   void work();
   bool waitForNext(std::chrono::milliseconds time);
   void stopWorker();
-  void drain();
+  // Returns the bytes of records that it found.
+  std::uint64_t drain();
+  std::chrono::milliseconds pauseAfter(std::uint64_t foundBytes) const;
   void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();

@@ -11,6 +11,7 @@ std::uint64_t SlotAges::look(const std::vector<launcher::SpoolSlot>& slots,
   std::unordered_map<std::uint64_t, std::int64_t> since;
   std::uint64_t fresh = 0;
   full_.clear();
+  freshSlots_ = 0;
   for (const launcher::SpoolSlot& slot : slots) {
     // Full with 0: it was being given back when its recorder was killed.
     if (!(slot.full || isOver) || (slot.committed == 0 && !slot.full))
@@ -18,6 +19,7 @@ std::uint64_t SlotAges::look(const std::vector<launcher::SpoolSlot>& slots,
     const auto known = since_.find(slot.seq);
     const std::int64_t first = known == since_.end() ? nowNs : known->second;
     fresh += known == since_.end() ? slot.committed : 0;
+    freshSlots_ += known == since_.end() ? std::size_t{1} : 0;
     since.emplace(slot.seq, first);
     full_.push_back({slot, first});
   }

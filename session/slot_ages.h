@@ -26,14 +26,21 @@ class SlotAges {
                      bool isOver,
                      std::int64_t nowNs);
 
+  // How many slots the last look() saw full for the first time.
+  std::size_t freshSlots() const noexcept { return freshSlots_; }
   // The full slots of the last look(), those that have been full for longest first.
   const std::vector<Aged>& full() const noexcept { return full_; }
+  // So many of them, from the first, have been given back.
+  void forget(std::size_t count) {
+    full_.erase(full_.begin(), full_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
   // How many of them have been full since before `ns`.
   std::size_t fullBefore(std::int64_t ns) const noexcept;
 
  private:
   std::unordered_map<std::uint64_t, std::int64_t> since_;  // by seq
   std::vector<Aged> full_;
+  std::size_t freshSlots_ = 0;
 };
 
 }  // namespace sonde::session

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -96,6 +97,10 @@ std::uint32_t SpoolReader::freeSlots() {
   for (std::uint32_t index = 1; index < count; ++index)
     free += table().state[index].load(std::memory_order_relaxed) == SlotState::Free ? 1U : 0U;
   return free;
+}
+
+std::uint32_t SpoolReader::mostSlots() const noexcept {
+  return std::min(header().maxSlots, wire::kMaxSlots);
 }
 
 }  // namespace sonde::launcher

@@ -97,6 +97,8 @@ class SpoolReader {
 
   // How many slots its threads can claim without a new chunk.
   std::uint32_t freeSlots();
+  // How many there can be in the file, in all.
+  std::uint32_t mostSlots() const noexcept;
   // Writes a spool file that has what this one has now. Io, NoSpace.
   Result<void> copyTo(const std::filesystem::path& path);
 

@@ -2,11 +2,13 @@
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from capture_support import NUMBERS, CaptureTest
 from run_support import PATIENCE, SONDE, alive, state_of, wait_until
 
+LAST_NS = 1_000_000_000  # unless a test asks for something else
 FAST = 200  # numbers in a millisecond or so: a slot of them is full within a few
 
 
@@ -26,6 +28,10 @@ class RingTest(CaptureTest):
         outer, = self.rows("SELECT s.start_ns, min(c.start_ns) FROM slice s JOIN string t ON t.id = s.name_id "
                            "JOIN slice c ON c.parent_id = s.id WHERE t.text = 'outer' GROUP BY s.id", path)
         self.assertLess(outer[0], outer[1], "what holds it all began when it did")
+        (span, name), = self.rows("SELECT max(c.start_ns) - min(c.start_ns), max(h.name) FROM slice c JOIN string t ON "
+                                  "t.id = c.name_id JOIN thread h ON h.id = c.thread_id WHERE t.text = 'count'", path)
+        self.assertGreaterEqual(span, 0.8 * LAST_NS, "all of the time that was asked for")
+        self.assertEqual(name, NUMBERS.name[:15])
         self.assertEqual(self.rows("SELECT count(*) FROM loss", path), [(0,)], "what was let go is not lost")
         self.assertEqual(self.rows("PRAGMA integrity_check", path), [("ok",)])
 
@@ -99,6 +105,30 @@ class RingTest(CaptureTest):
         meta = dict(self.rows("SELECT key, value FROM meta"))
         self.assertEqual((meta["capture"], meta["paused"]), ("every:2", "1"))
 
+    def test_what_is_left_behind_lets_nothing_go_while_it_is_waited_for(self):
+        process = self.start_sonde("sh", "-c", f"(while ! test -e {self.folder}/over; do sleep 0.02; done) & "
+                                   f"exec {NUMBERS} {self.page} {FAST} exit", options=("--last", "1s"))
+        self.running.append(process)
+        wait_until(lambda: self.number() > 0, "the program counts")
+        self.let_go(process)
+        target = self.target()
+        (self.folder / "page.stop").touch()
+        wait_until(lambda: not alive(target), "the program ends")
+        time.sleep(1.5)  # longer than the ring reaches back
+        self.assertIsNone(process.poll())
+        (self.folder / "over").touch()
+        process.communicate(timeout=PATIENCE)
+        self.assert_is_the_end(self.number())
+
+    def test_what_was_recorded_before_a_pause_stays(self):
+        process = self.ring()
+        self.let_go(process)
+        before_stop = self.number()
+        self.ctl(process.pid, "stop")
+        time.sleep(1.5)
+        self.end(process)
+        self.assert_is_the_end(before_stop)
+
     def test_dumps_are_written_while_the_job_goes_on(self):
         process = self.ring()
         self.let_go(process)
@@ -141,6 +171,7 @@ class RingTest(CaptureTest):
         status = self.status(process.pid)
         self.assertLessEqual(status["spool_bytes"], 2 << 20)
         said = self.end(process)
+        self.assertRegex(said, "of --last 3600 s the spool has room for .* s at this rate: no --spool-limit has for all")
         numbers = self.numbers()
         self.assertGreater(numbers[0], 0)
         (lost,), = self.rows("SELECT coalesce(sum(count), 0) FROM loss WHERE reason = 'spool full'")

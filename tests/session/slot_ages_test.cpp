@@ -55,6 +55,13 @@ TEST(SlotAges, OfOneLookTheOldestClaimGoesFirst) {
   EXPECT_EQ(seqs(ages), Seqs({9, 2, 3})) << "by when they were full, then by their claim";
 }
 
+TEST(SlotAges, WhatWasGivenBackIsNotAmongThem) {
+  SlotAges ages;
+  ages.look({slot(1, true), slot(2, true), slot(3, true)}, false, 1000);
+  ages.forget(2);
+  EXPECT_EQ(seqs(ages), Seqs({3}));
+}
+
 TEST(SlotAges, WhatAProcessLeftIsFullWhenItIsOver) {
   SlotAges ages;
   ages.look({slot(1, false), slot(2, false, 0)}, false, 1000);
