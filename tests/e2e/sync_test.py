@@ -106,6 +106,12 @@ class OddPlaces(Sync):
     def test_a_forked_child_knows_none_of_its_parents_waits(self):
         self.assert_handoffs(self.record(TARGETS / "sync_ends", "forks"))
 
+    def test_an_async_call_ends_by_its_thread(self):
+        self.assert_handoffs(self.record(TARGETS / "sync_oddities", "async"))
+
+    def test_a_callers_stack_is_its_own(self):
+        self.record(TARGETS / "sync_oddities", "callers_stack")
+
     @unittest.skipUnless(platform.machine() == "x86_64", "there is one version elsewhere")
     def test_the_old_kind_of_condition(self):
         self.assert_handoffs(self.record(TARGETS / "sync_old_condition"))

@@ -18,8 +18,8 @@ constexpr std::int32_t kAnna = 11;
 constexpr std::int32_t kBert = 22;
 
 // A post at `kObject` that takes effect from `begin` to `end`.
-void post(std::int32_t thread, std::uint64_t begin, std::uint64_t end, bool wakesAll = false) {
-  finishPost(writePost(kObject, {thread, begin, wakesAll}), end);
+void post(std::int32_t thread, std::uint64_t begin, std::uint64_t end, PostTraits traits = 0) {
+  finishPost(writePost(kObject, {thread, begin, traits, kNoTurn}), end);
 }
 
 class AtAnObject : public ::testing::Test {
@@ -47,7 +47,7 @@ TEST(WaitTable, IsAwaitedWhileSomebodyHasAPlace) {
   EXPECT_FALSE(isAwaited(kObject));
   leavePlace(second);
   EXPECT_FALSE(isAwaited(kObject)) << "a place that is given back twice";
-  EXPECT_EQ(writePost(kObject, {kAnna, 1, false}).count, 0U);
+  EXPECT_EQ(writePost(kObject, {kAnna, 1, 0, kNoTurn}).count, 0U);
 }
 
 TEST(WaitTable, TakesAddressesOfPrograms) {
@@ -85,15 +85,54 @@ TEST_F(AtAnObject, TwoReadersThatLeaveAtOnceAreNotCertain) {
 }
 
 TEST_F(AtAnObject, TheFirstThatWakesAllIsCertain) {
-  post(kAnna, 10, 12, true);
+  post(kAnna, 10, 12, kWakesAll);
   post(kBert, 20, 22);
   expect(Rule::Any, kAnna, 10, true);
 }
 
 TEST_F(AtAnObject, OneThatWakesAllAfterAnotherIsNot) {
   post(kAnna, 10, 12);
-  post(kBert, 20, 22, true);
+  post(kBert, 20, 22, kWakesAll);
   expect(Rule::Any, kBert, 20, false);
+}
+
+// Anna, and then Bert, have done so when so many had queued.
+void postInTurn(std::uint64_t turn, std::uint64_t begin, std::uint64_t end) {
+  finishPost(writePost(kObject, {kAnna, begin, kWakesAll, turn}), end);
+  finishPost(writePost(kObject, {kBert, 500, 0, 9}), 502);
+}
+
+TEST_F(AtAnObject, OneWhoWokeAllBeforeTheWaiterHadQueuedIsNotMeant) {
+  place_.turn = 5;
+  place_.begin = 100;
+  postInTurn(5, 90, 99);
+  expect(Rule::Any, kBert, 500, true);
+}
+
+TEST_F(AtAnObject, OneWhoMayHaveBeenTooEarlyLeavesItUncertain) {
+  place_.turn = 5;
+  place_.begin = 100;
+  postInTurn(5, 90, 101);
+  expect(Rule::Any, kBert, 500, false);
+}
+
+TEST_F(AtAnObject, OneWhoWokeAllThatHadQueuedIsMeant) {
+  place_.turn = 5;
+  place_.begin = 100;
+  postInTurn(6, 120, 122);
+  expect(Rule::Any, kAnna, 120, true);
+}
+
+TEST_F(AtAnObject, AReaderIsLetGoByAWriter) {
+  post(kAnna, 10, 12, kByWriter);
+  post(kBert, 20, 22);
+  expect(Rule::Writer, kAnna, 10, true);
+  expect(Rule::Last, kBert, 20, true);
+}
+
+TEST_F(AtAnObject, OneWhoMayHaveMovedTheWaiterIsNotCertain) {
+  post(kAnna, 10, 12, kMayMove);
+  expect(Rule::Any, kAnna, 10, false);
 }
 
 TEST_F(AtAnObject, WhatCameAfterTheWaiterWentOnIsNotMeant) {
@@ -105,7 +144,7 @@ TEST_F(AtAnObject, WhatCameAfterTheWaiterWentOnIsNotMeant) {
 
 TEST_F(AtAnObject, WhatHadNoEffectIsNotMeant) {
   post(kAnna, 10, 12);
-  takeBack(writePost(kObject, {kBert, 20, false}));
+  takeBack(writePost(kObject, {kBert, 20, 0, kNoTurn}));
   for (const Rule rule : {Rule::Holder, Rule::Last, Rule::Any})
     expect(rule, kAnna, 10, true);
 }
@@ -134,23 +173,23 @@ TEST_F(AtAnObject, AnotherObjectsPostsInItsEntryAreNotMeant) {
     other += 16;
   place_ = takePlace(other);
   ASSERT_EQ(place_.entry, old.entry);
-  arrive(old, {kAnna, 10, false});  // by someone who saw the entry before it changed hands
+  arrive(old, {kAnna, 10, 0, kNoTurn});  // by someone who saw the entry before it changed hands
   expect(Rule::Any, 0, 0, false);
 }
 
 TEST_F(AtAnObject, TheLastOfARoundLetsAllGo) {
   const Place second = takePlace(kObject);
-  arrive(place_, {kAnna, 10, false});
-  const std::uint32_t last = arrive(second, {kBert, 90'000, false});
+  arrive(place_, {kAnna, 10, 0, kNoTurn});
+  const std::uint32_t last = arrive(second, {kBert, 90'000, 0, kNoTurn});
   EXPECT_EQ(endRound(second), last + 1);
-  arrive(second, {kBert, 99'000, false});  // for the next round, before the first has looked
+  arrive(second, {kBert, 99'000, 0, kNoTurn});  // for the next round, before the first has looked
   expect(Rule::Arrival, kBert, 90'000, true);
   leavePlace(second);
 }
 
 TEST_F(AtAnObject, TwoThatArriveAtOnceAreNotCertain) {
-  arrive(place_, {kAnna, 10, false});
-  arrive(place_, {kBert, 11, false});
+  arrive(place_, {kAnna, 10, 0, kNoTurn});
+  arrive(place_, {kBert, 11, 0, kNoTurn});
   expect(Rule::Arrival, kBert, 11, false);
 }
 
@@ -194,7 +233,7 @@ void meetAtFewObjects(std::int32_t self, Findings& found) {
   for (int round = 0; round < kRounds; ++round) {
     const std::uint64_t object = kObject + static_cast<std::uint64_t>(round % 5) * 64;
     const Place place = takePlace(object);
-    finishPost(writePost(object, {self, object, false}), object + 1);
+    finishPost(writePost(object, {self, object, 0, kNoTurn}), object + 1);
     const Waker waker = findWaker(place, Rule::Any, kLate << 40);
     if (waker.thread == 0)
       ++found.nobody;

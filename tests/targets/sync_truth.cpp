@@ -214,17 +214,21 @@ void futexes() {
 void rwlocks() {
   static std::shared_mutex lock;
   static std::atomic<int> last{0};
-  inThreads(kThreads, [](int self) {
+  static std::atomic<int> lastWriter{0};  // who alone lets readers go on
+  inThreads(2 * kThreads, [](int self) {
     auto random = randomOf(self);
+    const bool writes = self < 2;
     for (int round = 0; round < 200; ++round) {
       const long begin = nowNs();
-      if (self < 2)
+      if (writes)
         lock.lock();
       else
         lock.lock_shared();
-      tell("rwlock", last.load(), begin);
-      rest(random, 200);
+      tell("rwlock", writes ? last.load() : lastWriter.load(), begin);
+      rest(random, writes ? 200 : 20);
       last.store(ownTid());
+      if (writes)
+        lastWriter.store(ownTid());
       lock.unlock();
       rest(random, 100);
     }

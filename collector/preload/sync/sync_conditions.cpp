@@ -26,14 +26,14 @@ struct Functions {
   Real<UntilCall> until;
   Real<WakeCall> signal;
   Real<WakeCall> broadcast;
-  bool tellsShared;  // whether others may use it, in the variable itself
+  bool tells;  // the variable itself, who may use it and how many have queued
 
-  constexpr Functions(const char* version, bool tells) noexcept
+  constexpr Functions(const char* version, bool itTells) noexcept
       : wait("pthread_cond_wait", version),
         until("pthread_cond_timedwait", version),
         signal("pthread_cond_signal", version),
         broadcast("pthread_cond_broadcast", version),
-        tellsShared(tells) {}
+        tells(itTells) {}
 
   void resolve() noexcept {
     wait();
@@ -63,13 +63,31 @@ bool isShared(const pthread_cond_t* condition) noexcept {
   return (condition->__data.__wrefs & 1) != 0;
 }
 
+// How many threads have queued at a condition so far: glibc, since 2.25, counts them in its first
+// word, above a bit. Who is about to wait has the mutex, so that nobody queues before it.
+std::uint64_t turnOf(const pthread_cond_t* condition) noexcept {
+  std::uint64_t queued = 0;
+  __atomic_load(reinterpret_cast<const std::uint64_t*>(condition), &queued, __ATOMIC_ACQUIRE);
+  return queued >> 1;
+}
+
+// What is the same for all waits at conditions of one version.
+struct Condition {
+  pthread_cond_t* object;
+  bool shared;
+  std::uint64_t turn;
+};
+
+Condition conditionOf(pthread_cond_t* object, bool tells) noexcept {
+  return {object, tells && isShared(object), tells ? turnOf(object) : 0};
+}
+
 template <typename Block>
-int waitAt(
-    const char* name, pthread_cond_t* condition, bool shared, pthread_mutex_t* mutex, Block block) {
+int waitAt(const char* name, const Condition& condition, pthread_mutex_t* mutex, Block block) {
   if (!isOn())
     return block();
   const Call call = {name, wire::SyncObject::Condition, Rule::Any};
-  const Wait wait = beginWait(idOf(condition), shared);
+  const Wait wait = beginWait(idOf(condition.object), condition.shared, condition.turn);
   // The mutex is let go inside libc.
   const Post released = isAwaited(idOf(mutex)) ? beginPost(idOf(mutex)) : Post{};
   const int result = block();
@@ -79,31 +97,36 @@ int waitAt(
 }
 
 int waitWith(Functions& real, pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  const bool shared = real.tellsShared && isShared(condition);
-  return waitAt(
-      "pthread_cond_wait", condition, shared, mutex, [&] { return real.wait()(condition, mutex); });
+  return waitAt("pthread_cond_wait", conditionOf(condition, real.tells), mutex, [&] {
+    return real.wait()(condition, mutex);
+  });
 }
 
 int waitUntil(Functions& real,
               pthread_cond_t* condition,
               pthread_mutex_t* mutex,
               const timespec* until) {
-  const bool shared = real.tellsShared && isShared(condition);
-  return waitAt("pthread_cond_timedwait", condition, shared, mutex, [&] {
+  return waitAt("pthread_cond_timedwait", conditionOf(condition, real.tells), mutex, [&] {
     return real.until()(condition, mutex, until);
   });
 }
 
 int signalWith(Functions& real, pthread_cond_t* condition) {
-  return posting(idOf(condition), [&] { return real.signal()(condition); });
+  return posting(
+      idOf(condition),
+      [&] {
+        return PostKind{0, real.tells ? turnOf(condition) : kNoTurn};
+      },
+      [&] { return real.signal()(condition); });
 }
 
 int broadcastWith(Functions& real, pthread_cond_t* condition) {
   return posting(
       idOf(condition),
-      true,
-      [&] { return real.broadcast()(condition); },
-      [](int result) { return result == 0; });
+      [&] {
+        return PostKind{kWakesAll, real.tells ? turnOf(condition) : kNoTurn};
+      },
+      [&] { return real.broadcast()(condition); });
 }
 
 }  // namespace
@@ -147,7 +170,7 @@ SONDE_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition,
   const ClockCall real = gClockWait();
   if (real == nullptr)
     return EINVAL;
-  return waitAt("pthread_cond_clockwait", condition, isShared(condition), mutex, [=] {
+  return waitAt("pthread_cond_clockwait", conditionOf(condition, true), mutex, [=] {
     return real(condition, mutex, clock, until);
   });
 }

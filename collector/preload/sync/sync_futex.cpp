@@ -31,9 +31,13 @@ struct FutexCall {
 
 constexpr long kOptions = FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME;
 
-long forward(const FutexCall& call) noexcept {
+long forward(long number, const FutexCall& call) noexcept {
   return gSyscall()(
-      SYS_futex, call.address, call.operation, call.value, call.timeout, call.other, call.value3);
+      number, call.address, call.operation, call.value, call.timeout, call.other, call.value3);
+}
+
+long forward(const FutexCall& call) noexcept {
+  return forward(SYS_futex, call);
 }
 
 // Whether it is somebody's private matter it seldom says: libstdc++ does not for std::future.
@@ -45,13 +49,26 @@ long waitAt(const FutexCall& call) noexcept {
   return result;
 }
 
-// The kernel says how many it has woken.
-long wakeAt(const FutexCall& call) noexcept {
+// The kernel says how many it has woken, or moved.
+long wakeAt(const FutexCall& call, PostTraits traits = 0) noexcept {
   constexpr long kAll = 0x7fff'ffff;
   return posting(
       static_cast<std::uint64_t>(call.address),
-      call.value >= kAll,
+      [&] {
+        return PostKind{traits | (call.value >= kAll ? kWakesAll : 0), kNoTurn};
+      },
       [&] { return forward(call); },
+      [](long result) { return result > 0; });
+}
+
+// Wakes at both of its addresses, and says how many together.
+long wakeAtBoth(const FutexCall& call) noexcept {
+  return posting(
+      static_cast<std::uint64_t>(call.other),
+      [] {
+        return PostKind{kMayMove, kNoTurn};
+      },
+      [&] { return wakeAt(call, kMayMove); },
       [](long result) { return result > 0; });
 }
 
@@ -62,10 +79,12 @@ long futex(const FutexCall& call) noexcept {
       return waitAt(call);
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
+      return wakeAt(call);
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
+      return wakeAt(call, kMayMove);
     case FUTEX_WAKE_OP:
-      return wakeAt(call);
+      return wakeAtBoth(call);
     default:
       return forward(call);
   }
@@ -76,12 +95,70 @@ long futex(const FutexCall& call) noexcept {
 
 using namespace sonde::preload::sync;
 
-// All but futexes go on by a jump: some return twice, or on another stack.
-SONDE_EXPORT long sondeSyscall(long number, long a, long b, long c, long d, long e, long f) noexcept
-    __asm__("syscall");
+// All but futexes go on by a jump: some return twice, or on another stack. Where the seventh word
+// is passed on the stack the jump is in assembly: most callers have none, and what lies there then
+// is theirs, not to be written.
+#if defined(__x86_64__)
+#define SONDE_SYSCALL_NAME "sonde_futex_call"
+#define SONDE_SYSCALL_VISIBILITY "hidden"
+extern "C" __attribute__((visibility("hidden"), used)) void* sondeRealSyscall() noexcept {
+  return reinterpret_cast<void*>(gSyscall());
+}
+
+__asm__(R"(
+  .text
+  .globl syscall
+  .type syscall, @function
+syscall:
+  .cfi_startproc
+  cmpl $202, %edi
+  je sonde_futex_call
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  pushq %rcx
+  .cfi_adjust_cfa_offset 8
+  pushq %r8
+  .cfi_adjust_cfa_offset 8
+  pushq %r9
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call sondeRealSyscall
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %r9
+  .cfi_adjust_cfa_offset -8
+  popq %r8
+  .cfi_adjust_cfa_offset -8
+  popq %rcx
+  .cfi_adjust_cfa_offset -8
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  jmpq *%rax
+  .cfi_endproc
+  .size syscall, .-syscall
+)");
+static_assert(SYS_futex == 202);
+#else
+#define SONDE_SYSCALL_NAME "syscall"
+#define SONDE_SYSCALL_VISIBILITY "default"
+#endif
+
+extern "C" __attribute__((visibility(SONDE_SYSCALL_VISIBILITY), used)) long sondeSyscall(
+    long number, long a, long b, long c, long d, long e, long f) noexcept
+    __asm__(SONDE_SYSCALL_NAME);
 
 long sondeSyscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
-  if (number != SYS_futex || !isOn())
-    return gSyscall()(number, a, b, c, d, e, f);
-  return futex({a, b, c, d, e, f});
+  const FutexCall call = {a, b, c, d, e, f};
+  const long result = number == SYS_futex && isOn() ? futex(call) : forward(number, call);
+  __asm__ volatile("");  // no jump from here, for which the seventh word would be written back
+  return result;
 }

@@ -58,8 +58,17 @@ Call mutexCall(const char* name) noexcept {
   return {name, wire::SyncObject::Mutex, Rule::Holder};
 }
 
-Call rwlockCall(const char* name) noexcept {
+Call readCall(const char* name) noexcept {
+  return {name, wire::SyncObject::Rwlock, Rule::Writer};
+}
+
+Call writeCall(const char* name) noexcept {
   return {name, wire::SyncObject::Rwlock, Rule::Last};
+}
+
+// Of a lock that the calling thread holds.
+PostKind releaseOf(const pthread_rwlock_t* lock) noexcept {
+  return {lock->__data.__cur_writer != 0 ? kByWriter : 0, kNoTurn};
 }
 
 template <typename Block>
@@ -73,12 +82,12 @@ template <typename Block>
 }
 
 template <typename Block>
-[[gnu::always_inline]] inline int lockRwlock(const char* name,
+[[gnu::always_inline]] inline int lockRwlock(const Call& call,
                                              pthread_rwlock_t* lock,
                                              Real<RwlockCall>& tryIt,
                                              Block block) {
   return waiting(
-      rwlockCall(name),
+      call,
       idOf(lock),
       [=] { return lock->__data.__shared != 0; },
       [&] { return tryIt()(lock); },
@@ -116,13 +125,15 @@ SONDE_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
 }
 
 SONDE_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  return lockRwlock("pthread_rwlock_rdlock", lock, gTryRead, [=] { return gRead()(lock); });
+  return lockRwlock(
+      readCall("pthread_rwlock_rdlock"), lock, gTryRead, [=] { return gRead()(lock); });
 }
 
 SONDE_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock,
                                             const timespec* until) noexcept {
   const auto block = [=] { return gTimedRead()(lock, until); };
-  return isTime(until) ? lockRwlock("pthread_rwlock_timedrdlock", lock, gTryRead, block) : block();
+  return isTime(until) ? lockRwlock(readCall("pthread_rwlock_timedrdlock"), lock, gTryRead, block)
+                       : block();
 }
 
 SONDE_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock,
@@ -130,18 +141,20 @@ SONDE_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock,
                                             const timespec* until) noexcept {
   const auto block = [=] { return callIfThere(gClockRead(), lock, clock, until); };
   return isTime(until) && isClock(clock)
-             ? lockRwlock("pthread_rwlock_clockrdlock", lock, gTryRead, block)
+             ? lockRwlock(readCall("pthread_rwlock_clockrdlock"), lock, gTryRead, block)
              : block();
 }
 
 SONDE_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  return lockRwlock("pthread_rwlock_wrlock", lock, gTryWrite, [=] { return gWrite()(lock); });
+  return lockRwlock(
+      writeCall("pthread_rwlock_wrlock"), lock, gTryWrite, [=] { return gWrite()(lock); });
 }
 
 SONDE_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock,
                                             const timespec* until) noexcept {
   const auto block = [=] { return gTimedWrite()(lock, until); };
-  return isTime(until) ? lockRwlock("pthread_rwlock_timedwrlock", lock, gTryWrite, block) : block();
+  return isTime(until) ? lockRwlock(writeCall("pthread_rwlock_timedwrlock"), lock, gTryWrite, block)
+                       : block();
 }
 
 SONDE_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock,
@@ -149,10 +162,11 @@ SONDE_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock,
                                             const timespec* until) noexcept {
   const auto block = [=] { return callIfThere(gClockWrite(), lock, clock, until); };
   return isTime(until) && isClock(clock)
-             ? lockRwlock("pthread_rwlock_clockwrlock", lock, gTryWrite, block)
+             ? lockRwlock(writeCall("pthread_rwlock_clockwrlock"), lock, gTryWrite, block)
              : block();
 }
 
 SONDE_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
-  return posting(idOf(lock), [=] { return gRelease()(lock); });
+  return posting(
+      idOf(lock), [=] { return releaseOf(lock); }, [=] { return gRelease()(lock); });
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kWaiters = 0xffff;  // of Entry::owner
 constexpr int kObjectShift = 16;
-constexpr std::uint64_t kWakesAll = std::uint64_t{1} << 63;
+constexpr PostTraits kTraits = kWakesAll | kByWriter | kMayMove;
 
 // What two arrivals at a barrier lie apart at least so that their order is certain: between its
 // post and its arrival a thread does little.
@@ -75,8 +75,9 @@ std::uint32_t write(Entry& entry, std::uint64_t object, const Poster& poster) no
   const std::uint32_t number = entry.posts.fetch_add(1, std::memory_order_acq_rel);
   PostSlot& slot = entry.slots[number % kPosts];
   slot.mark.exchange(0, std::memory_order_acq_rel);  // readers of what was there turn away
-  slot.object.store(poster.wakesAll ? object | kWakesAll : object, std::memory_order_relaxed);
+  slot.object.store(object | poster.traits, std::memory_order_relaxed);
   slot.ticks.store(poster.ticks, std::memory_order_relaxed);
+  slot.turn.store(poster.turn, std::memory_order_relaxed);
   slot.done.store(0, std::memory_order_relaxed);
   slot.mark.store(std::uint64_t{number} << 32 | static_cast<std::uint32_t>(poster.thread),
                   std::memory_order_release);
@@ -85,9 +86,10 @@ std::uint32_t write(Entry& entry, std::uint64_t object, const Poster& poster) no
 
 struct Seen {
   std::int32_t thread;  // 0: nothing
-  bool wakesAll;
+  PostTraits traits;
   std::uint64_t ticks;
   std::uint64_t done;
+  std::uint64_t turn;
 };
 
 // A post that is not there is being written, has been taken back or is another object's: nobody has
@@ -98,10 +100,11 @@ Seen read(PostSlot& slot, std::uint32_t number, std::uint64_t object) noexcept {
     return {};
   const std::uint64_t of = slot.object.load(std::memory_order_relaxed);
   const Seen seen = {static_cast<std::int32_t>(mark & 0xffff'ffff),
-                     (of & kWakesAll) != 0,
+                     of & kTraits,
                      slot.ticks.load(std::memory_order_relaxed),
-                     slot.done.load(std::memory_order_relaxed)};
-  if (slot.mark.fetch_add(0, std::memory_order_acq_rel) != mark || (of & ~kWakesAll) != object)
+                     slot.done.load(std::memory_order_relaxed),
+                     slot.turn.load(std::memory_order_relaxed)};
+  if (slot.mark.fetch_add(0, std::memory_order_acq_rel) != mark || (of & ~kTraits) != object)
     return {};
   return seen;
 }
@@ -135,22 +138,44 @@ Waker lastOf(const Place& place, std::uint64_t wakeTicks, bool mustStandApart) n
   return waker;
 }
 
+// Readers do not let each other go on, and writers exclude each other.
+Waker writerOf(const Place& place, std::uint64_t wakeTicks) noexcept {
+  Waker waker{0, 0, true};
+  const std::uint32_t end = gWaitTable.entries[place.entry].posts.load(std::memory_order_acquire);
+  visitPosts(place, end, [&](const Seen& seen) {
+    if (seen.ticks > wakeTicks || (seen.traits & kByWriter) == 0)
+      return true;
+    waker = {seen.thread, seen.ticks, true};
+    return false;
+  });
+  return waker;
+}
+
+// Whether a post may have come too early for the waiter, which had taken its place and not queued:
+// `Surely`, where it had taken effect before the wait began.
+enum class Early { No, Perhaps, Surely };
+Early isEarly(const Seen& seen, const Place& place) noexcept {
+  if (seen.turn == kNoTurn || seen.turn > place.turn)
+    return Early::No;
+  return seen.done != 0 && seen.done <= place.begin ? Early::Surely : Early::Perhaps;
+}
+
 // Only one thread, or one that let all go before any other did, can have been it.
 Waker anyOf(const Place& place, std::uint64_t wakeTicks) noexcept {
   Waker last{0, 0, true};
   Seen first{};
   const std::uint32_t end = gWaitTable.entries[place.entry].posts.load(std::memory_order_acquire);
   visitPosts(place, end, [&](const Seen& seen) {
-    if (seen.ticks > wakeTicks)
+    if (seen.ticks > wakeTicks || isEarly(seen, place) == Early::Surely)
       return true;
     if (last.thread == 0)
       last = {seen.thread, seen.ticks, true};
-    last.certain = last.certain && seen.thread == last.thread;
+    last.certain = last.certain && seen.thread == last.thread && (seen.traits & kMayMove) == 0;
     first = seen;
     return true;
   });
   const bool allSeen = end - place.first <= kPosts;
-  if (allSeen && first.wakesAll)
+  if (allSeen && (first.traits & kWakesAll) != 0 && isEarly(first, place) == Early::No)
     return {first.thread, first.ticks, true};
   last.certain = last.certain && allSeen;
   return last;
@@ -175,7 +200,7 @@ Waker arrivalOf(const Place& place) noexcept {
 }  // namespace
 
 Place takePlace(std::uint64_t object) noexcept {
-  Place place{object, kNoEntry, 0, 0, 0};
+  Place place{object, kNoEntry, 0, 0, 0, 0, 0};
   if (object >> (64 - kObjectShift) != 0)
     return place;
   place.epoch = currentEpoch();
@@ -248,6 +273,8 @@ Waker findWaker(const Place& place, Rule rule, std::uint64_t wakeTicks) noexcept
     waker = anyOf(place, wakeTicks);
   else if (rule == Rule::Arrival)
     waker = arrivalOf(place);
+  else if (rule == Rule::Writer)
+    waker = writerOf(place, wakeTicks);
   else
     waker = lastOf(place, wakeTicks, rule == Rule::Last);
   waker.certain = waker.certain && waker.thread != 0;

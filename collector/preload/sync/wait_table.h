@@ -18,9 +18,10 @@ inline constexpr std::uint32_t kPosts = 16;      // of an entry that are remembe
 
 struct PostSlot {
   std::atomic<std::uint64_t> mark;    // number << 32 | thread; 0: nothing, or being written
-  std::atomic<std::uint64_t> object;  // | 1 << 63: all waiters go on, and not one
+  std::atomic<std::uint64_t> object;  // and PostTraits
   std::atomic<std::uint64_t> ticks;   // before the post took effect …
   std::atomic<std::uint64_t> done;    // … and after; 0: not yet
+  std::atomic<std::uint64_t> turn;    // before it: Place::turn
 };
 
 struct alignas(64) Entry {
@@ -57,16 +58,26 @@ struct Place {
   std::uint32_t epoch;
   std::uint32_t first;  // number of the first post that may be meant
   std::uint32_t round;
+  std::uint64_t turn;   // how many had queued before this waiter, where the object says so
+  std::uint64_t begin;  // ticks: it had not queued yet; 0: not known
 };
 
 Place takePlace(std::uint64_t object) noexcept;
 void leavePlace(const Place& place) noexcept;
 
+// What kind of post it is: above an object's address in one word.
+using PostTraits = std::uint64_t;
+inline constexpr PostTraits kWakesAll = std::uint64_t{1} << 63;  // and not one
+inline constexpr PostTraits kByWriter = std::uint64_t{1} << 62;  // of a reader-writer lock
+inline constexpr PostTraits kMayMove = std::uint64_t{1} << 61;   // waiters to another object
+
 struct Poster {
   std::int32_t thread;  // > 0
   std::uint64_t ticks;
-  bool wakesAll;
+  PostTraits traits;
+  std::uint64_t turn;  // how many had queued by `ticks`; ~0: the object does not say so
 };
+inline constexpr std::uint64_t kNoTurn = ~std::uint64_t{0};
 
 // Where an object's entry may be.
 inline constexpr std::uint32_t kProbes = 8;
@@ -95,8 +106,9 @@ std::uint32_t arrive(const Place& place, const Poster& poster) noexcept;
 // Which of the posts since a waiter took its place may have let it go on.
 enum class Rule {
   Holder,   // the last: posters exclude each other (mutex, thread)
-  Last,     // the last, if those before it had taken effect when it began (rwlock)
-  Any,      // each (condition, semaphore, futex)
+  Last,     // the last, if those before it had taken effect when it began (a writer)
+  Writer,   // the last by a writer (a reader, whom no reader lets go on)
+  Any,      // each that came after the waiter had queued (condition, semaphore, futex)
   Arrival,  // the last of the round (barrier)
 };
 

@@ -50,8 +50,8 @@ __attribute__((constructor(101))) void findHooks() noexcept {
 
 }  // namespace
 
-Wait beginWait(std::uint64_t object, bool shared) noexcept {
-  Wait wait{object, 0, 0, shared, {object, kNoEntry, 0, 0, 0}};
+Wait beginWait(std::uint64_t object, bool shared, std::uint64_t turn) noexcept {
+  Wait wait{object, 0, 0, shared, {object, kNoEntry, 0, 0, 0, 0, 0}};
   if (!isOn() || !gHooks->records() || gHooks->thread() == 0)
     return wait;
   letGo();
@@ -60,6 +60,8 @@ Wait beginWait(std::uint64_t object, bool shared) noexcept {
   wait.number = ++tHeld.waits;
   tHeld.any = true;
   wait.begin = gHooks->ticks();
+  wait.place.turn = turn;
+  wait.place.begin = wait.begin;
   return wait;
 }
 
@@ -98,14 +100,14 @@ void endWait(const Wait& wait, const Call& call, Outcome outcome, std::int32_t o
 std::uint32_t arriveAt(const Wait& wait) noexcept {
   if (wait.begin == 0)
     return 0;
-  return arrive(wait.place, {gHooks->thread(), wait.begin, false});
+  return arrive(wait.place, {gHooks->thread(), wait.begin, 0, kNoTurn});
 }
 
-Post beginPost(std::uint64_t object, bool wakesAll) noexcept {
+Post beginPost(std::uint64_t object, PostTraits traits, std::uint64_t turn) noexcept {
   const std::int32_t thread = isOn() && gHooks->records() ? gHooks->thread() : 0;
   if (thread == 0)
     return {};
-  return writePost(object, {thread, gHooks->ticks(), wakesAll});
+  return writePost(object, {thread, gHooks->ticks(), traits, turn});
 }
 
 void endPost(const Post& post, bool tookEffect) noexcept {

@@ -43,7 +43,8 @@ enum class Outcome { Woken, TimedOut, Interrupted, Refused };
 
 // The calling thread is about to wait at `object`. The wait belongs to one of endWait() and
 // dropWait(), or is left to the thread's next.
-Wait beginWait(std::uint64_t object, bool shared = false) noexcept;
+// `turn`: Place::turn.
+Wait beginWait(std::uint64_t object, bool shared = false, std::uint64_t turn = 0) noexcept;
 // It has not waited after all.
 void dropWait(const Wait& wait) noexcept;
 // `otherwise`: who let it go on where no post says so; 0: not known.
@@ -70,34 +71,48 @@ inline Outcome outcomeOf(int result) noexcept {
 }
 
 // Somebody waits at `object`, whom the calling thread may let go on with its next act.
-[[gnu::cold]] Post beginPost(std::uint64_t object, bool wakesAll = false) noexcept;
+[[gnu::cold]] Post beginPost(std::uint64_t object,
+                             PostTraits traits = 0,
+                             std::uint64_t turn = kNoTurn) noexcept;
 [[gnu::cold]] void endPost(const Post& post, bool tookEffect) noexcept;
 
+struct PostKind {
+  PostTraits traits = 0;
+  std::uint64_t turn = kNoTurn;
+};
+
 // Out of line, so that a wrapper whose object nobody waits at saves no registers for it.
-template <typename Act, typename TookEffect>
+template <typename Describe, typename Act, typename TookEffect>
 [[gnu::cold, gnu::noinline]] auto postingToWaiters(std::uint64_t object,
-                                                   bool wakesAll,
+                                                   Describe describe,
                                                    Act act,
                                                    TookEffect tookEffect) {
-  const Post post = beginPost(object, wakesAll);
+  const PostKind kind = describe();
+  const Post post = beginPost(object, kind.traits, kind.turn);
   const auto result = act();
   endPost(post, tookEffect(result));
   return result;
 }
 
-// act(), which lets waiters at `object` go on if `tookEffect(what it returned)`.
-template <typename Act, typename TookEffect>
+// act(), which lets waiters at `object` go on if `tookEffect(what it returned)`. describe() says
+// what kind of post it is; the object is not looked at afterwards, when it may be gone.
+template <typename Describe, typename Act, typename TookEffect>
 [[gnu::always_inline]] inline auto posting(std::uint64_t object,
-                                           bool wakesAll,
+                                           Describe describe,
                                            Act act,
                                            TookEffect tookEffect) {
-  return isAwaited(object) ? postingToWaiters(object, wakesAll, act, tookEffect) : act();
+  return isAwaited(object) ? postingToWaiters(object, describe, act, tookEffect) : act();
 }
 
 // The same of what returns 0 when it is done.
+template <typename Describe, typename Act>
+[[gnu::always_inline]] inline int posting(std::uint64_t object, Describe describe, Act act) {
+  return posting(object, describe, act, [](int result) { return result == 0; });
+}
 template <typename Act>
 [[gnu::always_inline]] inline int posting(std::uint64_t object, Act act) {
-  return posting(object, false, act, [](int result) { return result == 0; });
+  return posting(
+      object, [] { return PostKind{}; }, act);
 }
 
 // The wait of a thread that has found the object taken: tryIt() returned EBUSY.
