@@ -240,6 +240,8 @@ FROM transfer x JOIN channel c ON c.id = x.channel_id JOIN process p ON p.id = c
 
 CREATE VIEW v_io AS
 SELECT s.id AS slice_id, s.process_id, s.rank, s.tid, s.name AS call, f.text AS path, io.offset, io.bytes, io.disk_bytes,
+  CASE WHEN io.disk_bytes IS NULL THEN NULL WHEN io.disk_bytes > 0 THEN 'disk'
+    WHEN s.dur_ns <= 20000 + io.bytes / 2 THEN 'page cache' ELSE 'waited' END AS served_by,
   s.scope, s.scope_kind, s.start_ns, s.dur_ns, s.rel_ns
 FROM io JOIN v_slice s ON s.id = io.slice_id LEFT JOIN string f ON f.id = io.path_id;
 
@@ -301,7 +303,7 @@ SELECT c.id AS counter_id,
 FROM sample x JOIN counter c ON c.id = x.counter_id JOIN host h ON h.id = c.host_id
   LEFT JOIN process p ON p.id = c.process_id LEFT JOIN thread t ON t.id = c.thread_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN string n ON n.id = c.name_id;
 
--- Of totals: how fast each grew until its next sample.
+-- Of totals: how fast each grew until its next sample. One that has fallen began anew (an interface that was made again).
 CREATE VIEW v_rate AS
 SELECT s.counter_id, s.host, s.process_id, s.rank, s.tid, s.device, s.name,
   iif(s.unit = 'ns', '1', s.unit || '/s') AS unit,
@@ -309,7 +311,7 @@ SELECT s.counter_id, s.host, s.process_id, s.rank, s.tid, s.device, s.name,
   iif(s.unit = 'ns', 1.0, 1e9) * s.grown / s.dur_ns AS rate
 FROM (SELECT *, lead(ts_ns) OVER line - ts_ns AS dur_ns, lead(value) OVER line - value AS grown
   FROM v_sample WHERE kind = 'total' WINDOW line AS (PARTITION BY counter_id ORDER BY ts_ns)) s
-WHERE s.dur_ns > 0;
+WHERE s.dur_ns > 0 AND s.grown >= 0;
 
 CREATE VIEW v_arg AS
 SELECT a.owner,

@@ -75,10 +75,11 @@ std::uint64_t storedBytes(std::size_t length) noexcept {
   return (sizeof(wire::StringDefinition) + length + 7) / 8 * 8;
 }
 
-// Whether the table may take another text.
-bool mayTake(std::size_t length) noexcept {
-  return gNextString.load(std::memory_order_relaxed) < kMaxStrings &&
-         gTextBytesUsed.load(std::memory_order_relaxed) + storedBytes(length) <= kMaxTextBytes;
+// Whether the table may take another text, if so many quarters of it may be used.
+bool mayTake(std::size_t length, std::uint32_t quarters = 4) noexcept {
+  return gNextString.load(std::memory_order_relaxed) < kMaxStrings / 4 * quarters &&
+         gTextBytesUsed.load(std::memory_order_relaxed) + storedBytes(length) <=
+             kMaxTextBytes / 4 * quarters;
 }
 
 // The table's entry for a text that has just been defined under `id`, or with 0 under the next one;
@@ -259,6 +260,22 @@ std::uint32_t intern(const char* text, std::size_t length) noexcept {
 
 std::uint32_t intern(const char* text) noexcept {
   return intern(text, strlen(text));
+}
+
+std::uint32_t internWithin(std::uint32_t quarters, const char* text, std::size_t length) noexcept {
+  if (mayTake(length, quarters))
+    return intern(text, length);
+  if (length == 0 || length > wire::kMaxStringBytes || !attached())
+    return 0;
+  const WriteMark mark;
+  const std::uint64_t hash = hashOf(text, length);
+  for (auto at = static_cast<std::uint32_t>(hash) % kTableSize;; at = (at + 1) % kTableSize) {
+    const std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
+    if (entry == 0)
+      return 0;
+    if (holds(entry, text, length))
+      return static_cast<std::uint32_t>(entry >> 32);
+  }
 }
 
 }  // namespace sonde::core

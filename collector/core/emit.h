@@ -30,6 +30,10 @@ std::uint64_t ticks() noexcept;
 // table is full. Either way the text is counted, once.
 std::uint32_t intern(const char* text, std::size_t length) noexcept;
 std::uint32_t intern(const char* text) noexcept;
+// The same of texts of which there may be very many, so that they leave room for others: a new one
+// gets an id only as long as less than so many quarters of the table are used. 0, uncounted: it has
+// none.
+std::uint32_t internWithin(std::uint32_t quarters, const char* text, std::size_t length) noexcept;
 
 // Opens a scope on the calling thread; returns its token, 0 when it was not recorded. `group` tells
 // apart stacks that a probe keeps on one thread (an NVTX domain); 0 where there is one.

@@ -14,6 +14,7 @@ namespace sonde::session::system {
 namespace {
 
 constexpr std::size_t kFirstBytes = 16384;
+constexpr ssize_t kFullPage = 4096 - 512;    // a line may not have fitted any more
 constexpr std::size_t kMostBytes = 4 << 20;  // /proc/stat of the largest machines is half of that
 
 std::atomic<std::size_t> gMostKept{512};
@@ -24,17 +25,23 @@ void giveBack(int descriptor) noexcept {
   gKept.fetch_sub(1);
 }
 
+// Many of these files are told a page at a time, in whole lines, however much is asked for. What is
+// shorter than such a page was the end: to ask would have the kernel write it all anew.
 std::string_view readAll(int descriptor) {
   thread_local std::vector<char> buffer(kFirstBytes);
-  for (;;) {
-    const ssize_t bytes = ::pread(descriptor, buffer.data(), buffer.size(), 0);
-    if (bytes <= 0)
+  std::size_t got = 0;
+  while (got < kMostBytes) {
+    if (got == buffer.size())
+      buffer.resize(buffer.size() * 2);
+    const ssize_t bytes =
+        ::pread(descriptor, buffer.data() + got, buffer.size() - got, static_cast<off_t>(got));
+    if (bytes < 0)
       return {};
-    const auto got = static_cast<std::size_t>(bytes);
-    if (got < buffer.size() || buffer.size() >= kMostBytes)
-      return {buffer.data(), got};
-    buffer.resize(buffer.size() * 2);
+    got += static_cast<std::size_t>(bytes);
+    if (bytes < kFullPage)
+      break;
   }
+  return {buffer.data(), got};
 }
 
 }  // namespace

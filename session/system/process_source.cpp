@@ -28,8 +28,6 @@ std::optional<Stat> parseStat(std::string_view text) {
     return std::nullopt;
   Words words(text.substr(name + 1));
   const std::string_view state = words.next();
-  if (state == "Z" || state == "X")
-    return std::nullopt;
   Stat stat;
   stat.minorFaults = words.skip(6).number();
   stat.majorFaults = words.skip(1).number();
@@ -38,6 +36,9 @@ std::optional<Stat> parseStat(std::string_view text) {
   stat.threads = words.skip(4).number();
   stat.startTime = words.skip(1).number();
   stat.residentPages = words.skip(1).number();
+  // A first thread that has ended is a zombie also while others go on.
+  if (state == "X" || (state == "Z" && stat.threads <= 1))
+    return std::nullopt;
   return stat;
 }
 

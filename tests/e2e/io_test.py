@@ -14,7 +14,9 @@ EXPECTED = [
     ("open", None, None), ("read", 0, 1000), ("readv", 1000, 30), ("pread", 4000, 5), ("preadv", 5000, 30),
     ("preadv2", 6000, 10), ("read", 1030, 3), ("read", 30307, 0), ("pread", None, 0), ("pread", 0, 1),
     ("mmap", 4096, 8192), ("mmap", 0, 0),
-    ("open", None, None), ("read", 0, 8), ("read", 8, 8), ("read", 16, 4)]
+    ("open", None, None), ("read", 0, 8), ("read", 8, 8), ("read", 16, 4),
+    ("read", 0, 1),
+    ("open", None, None), ("pwritev2", None, 1), ("open", None, None), ("open", None, None), ("open", None, None)]
 
 
 class Files(RunTest):
@@ -54,6 +56,35 @@ class Files(RunTest):
                                      f"WHERE f.text = '{data}' AND bytes = 1048576 ORDER BY slice_id")
         self.assertEqual(warm, 0)
         self.assertGreaterEqual(cold, 1 << 20)
+
+    def test_a_view_says_who_served_a_read(self):
+        data = self.folder / "data"
+        data.write_bytes(bytes(4096))
+        self.record(sys.executable, "-c", "import os, sys; fd = os.open(sys.argv[1], os.O_RDWR); os.fsync(fd)\n"
+                    "for _ in range(200): os.pread(fd, 4096, 0)\n"
+                    "os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED); os.pread(fd, 4096, 0); os.pwrite(fd, b'x', 0)", data)
+        served = [who for who, in self.rows(f"SELECT served_by FROM v_io WHERE path = '{data}' AND call = 'pread' "
+                                            "ORDER BY slice_id")]
+        self.assertGreater(served[:-1].count("page cache"), 150)
+        self.assertEqual(served[-1], "disk")
+        self.assertEqual(self.rows(f"SELECT DISTINCT served_by FROM v_io WHERE path = '{data}' AND call <> 'pread'"), [(None,)])
+
+    def test_very_many_files_leave_room_for_other_names(self):
+        program = ("import os, sonde, sys\n"
+                   "for n in range(30000):\n"
+                   "    name = f'{sys.argv[1]}/{n}'\n"
+                   "    os.close(os.open(name, os.O_CREAT | os.O_RDWR))\n"
+                   "    os.unlink(name)\n"
+                   "with sonde.operation('after them all'): pass\n"
+                   "os.close(os.open(f'{sys.argv[1]}/0', os.O_CREAT | os.O_RDWR))\n")
+        self.record(sys.executable, "-c", program, self.folder, sources="annotation,io")
+        self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name = 'after them all'"), [(1,)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        ((many, by_name),) = self.rows(f"SELECT sum(path = '{self.folder}/*'), count(DISTINCT path) FROM v_io "
+                                       f"WHERE path GLOB '{self.folder}/*'")
+        self.assertGreater(many, 1000)
+        self.assertGreater(by_name, 20000)
+        self.assertEqual(self.rows(f"SELECT count(*) FROM v_io WHERE path = '{self.folder}/0'"), [(2,)])
 
     def test_files_lie_in_the_scope_that_used_them(self):
         data = self.folder / "data"

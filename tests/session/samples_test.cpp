@@ -127,6 +127,7 @@ TEST_F(SamplesTest, ARateHoldsUntilTheNextSample) {
                     {0, 4000, 750},
                     {1, 0, 0},
                     {1, 1'000'000'000, 42},
+                    {1, 2'000'000'000, 7},
                     {2, 1000, 1},
                     {2, 2000, 2}};
   drainer->noteSamples(std::move(batch));

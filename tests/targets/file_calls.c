@@ -1,6 +1,7 @@
 /* Calls on a file, each once, with offsets and counts that are known (tests/e2e/io_test.py). Exit status 1: a call did not
    do what it does without Sonde. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -78,6 +79,36 @@ static void reads(const char* path) {
   close(fd);
 }
 
+int __open_2(const char* path, int flags);
+int __open64_2(const char* path, int flags);
+int __openat_2(int folder, const char* path, int flags);
+int __openat64_2(int folder, const char* path, int flags);
+
+/* The number of a folder that is closed goes to a file that libc opens for itself. */
+static void folders(const char* path) {
+  char byte = 0;
+  DIR* const folder = opendir("/tmp");
+  const int number = dirfd(folder);
+  check(fchdir(number) == 0 && read(number, &byte, 1) == -1 && errno == EISDIR, "a folder");
+  check(closedir(folder) == 0, "closedir");
+  FILE* const stream = fopen(path, "r");
+  check(stream != NULL && fileno(stream) == number, "the same number");
+  check(read(number, &byte, 1) == 1, "a file after a folder");
+  fclose(stream);
+}
+
+/* As a fortified program calls them. */
+static void fortified(const char* path) {
+  struct iovec part = {"y", 1};
+  const int first = __open_2(path, O_WRONLY);
+  check(pwritev2(first, &part, 1, 3, RWF_APPEND) == 1, "pwritev2 at the end");
+  check(ftruncate(first, 30307) == 0, "ftruncate");
+  close(first);
+  close(__open64_2(path, O_RDONLY));
+  close(__openat_2(AT_FDCWD, path, O_RDONLY));
+  close(__openat64_2(AT_FDCWD, path, O_RDONLY));
+}
+
 /* Parent and child share where the file stands. */
 static void inherited(const char* path) {
   char block[8];
@@ -98,6 +129,8 @@ int main(int count, char** arguments) {
   writes(arguments[1]);
   reads(arguments[1]);
   inherited(arguments[1]);
+  folders(arguments[1]);
+  fortified(arguments[1]);
   errno = 0;
   check(read(-1, arguments, 1) == -1 && errno == EBADF, "no descriptor");
   check(fsync(-1) == -1 && errno == EBADF, "fsync of no descriptor");

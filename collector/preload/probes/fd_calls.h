@@ -48,6 +48,7 @@ struct FileCall {
 };
 inline constexpr std::int64_t kMovesNothing = INT64_MIN;  // instead of a number of bytes
 inline constexpr std::int64_t kOwnPosition = -1;          // the descriptor's, instead of an offset
+inline constexpr std::int64_t kOffsetUnknown = -2;        // the file's end, where that was
 
 struct FilePath {
   bool isFile;       // else memory or a device after all

@@ -7,6 +7,7 @@
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/fd_calls.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,10 @@ using Dup3Call = int (*)(int, int, int);
 using FcntlCall = int (*)(int, int, ...);
 using CloseRangeCall = int (*)(unsigned, unsigned, int);
 using CloseFromCall = void (*)(int);
+using OpenChecked = int (*)(const char*, int);
+using OpenAtChecked = int (*)(int, const char*, int);
 using FcloseCall = int (*)(FILE*);
+using ClosedirCall = int (*)(DIR*);
 using FdopenCall = FILE* (*)(int, const char*);
 using FreopenCall = FILE* (*)(const char*, const char*, FILE*);
 
@@ -36,6 +40,10 @@ constinit Real<OpenCall> gOpen{"open"};
 constinit Real<OpenCall> gOpen64{"open64"};
 constinit Real<OpenAtCall> gOpenAt{"openat"};
 constinit Real<OpenAtCall> gOpenAt64{"openat64"};
+constinit Real<OpenChecked> gOpenChecked{"__open_2"};
+constinit Real<OpenChecked> gOpen64Checked{"__open64_2"};
+constinit Real<OpenAtChecked> gOpenAtChecked{"__openat_2"};
+constinit Real<OpenAtChecked> gOpenAt64Checked{"__openat64_2"};
 constinit Real<CreatCall> gCreat{"creat"};
 constinit Real<CreatCall> gCreat64{"creat64"};
 constinit Real<FdCall1> gClose{"close"};
@@ -47,6 +55,7 @@ constinit Real<Dup3Call> gDup3{"dup3"};
 constinit Real<FcntlCall> gFcntl{"fcntl"};
 constinit Real<FcntlCall> gFcntl64{"fcntl64"};
 constinit Real<FcloseCall> gFclose{"fclose"};
+constinit Real<ClosedirCall> gClosedir{"closedir"};
 constinit Real<FcloseCall> gPclose{"pclose"};
 constinit Real<FdopenCall> gFdopen{"fdopen"};
 constinit Real<FreopenCall> gFreopen{"freopen"};
@@ -58,6 +67,10 @@ __attribute__((constructor(102))) void resolve() {
   gOpen64();
   gOpenAt();
   gOpenAt64();
+  gOpenChecked();
+  gOpen64Checked();
+  gOpenAtChecked();
+  gOpenAt64Checked();
   gCreat();
   gCreat64();
   gClose();
@@ -69,6 +82,7 @@ __attribute__((constructor(102))) void resolve() {
   gFcntl();
   gFcntl64();
   gFclose();
+  gClosedir();
   gPclose();
   gFdopen();
   gFreopen();
@@ -128,6 +142,14 @@ void forgetDescriptorOf(FILE* stream) noexcept {
     forgetFd(fd);
 }
 
+void forgetDescriptorOf(DIR* folder) noexcept {
+  const int before = errno;
+  const int fd = folder == nullptr ? -1 : dirfd(folder);
+  errno = before;
+  if (fd >= 0)
+    forgetFd(fd);
+}
+
 // Before glibc 2.34 it is in a library of its own, which may be that of a plugin alone.
 FdCall1 loginTty() noexcept {
   if (gLoginTty() != nullptr)
@@ -167,6 +189,27 @@ SONDE_EXPORT int open64(const char* path, int flags, ...) {
   const std::uint64_t begin = beginOpen();
   SONDE_READ_MODE(flags)
   return opened(gOpen64()(path, flags, mode), begin);
+}
+
+// What a fortified program calls where it gives no mode.
+SONDE_EXPORT int __open_2(const char* path, int flags) {
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpenChecked()(path, flags), begin);
+}
+
+SONDE_EXPORT int __open64_2(const char* path, int flags) {
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpen64Checked()(path, flags), begin);
+}
+
+SONDE_EXPORT int __openat_2(int folder, const char* path, int flags) {
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpenAtChecked()(folder, path, flags), begin);
+}
+
+SONDE_EXPORT int __openat64_2(int folder, const char* path, int flags) {
+  const std::uint64_t begin = beginOpen();
+  return opened(gOpenAt64Checked()(folder, path, flags), begin);
 }
 
 SONDE_EXPORT int openat(int folder, const char* path, int flags, ...) {
@@ -255,6 +298,11 @@ SONDE_EXPORT int fcntl64(int fd, int command, ...) {
 SONDE_EXPORT int fclose(FILE* stream) {
   forgetDescriptorOf(stream);
   return gFclose()(stream);
+}
+
+SONDE_EXPORT int closedir(DIR* folder) {
+  forgetDescriptorOf(folder);
+  return gClosedir()(folder);
 }
 
 SONDE_EXPORT int pclose(FILE* stream) {

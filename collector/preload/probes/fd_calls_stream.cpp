@@ -52,7 +52,11 @@ ssize_t placed(PlacedVectorCall real,
   if (isFile) {
     const FileCall call = beginFileCall(fd, entry, way);
     const ssize_t result = real(fd, parts, count, offset, flags);
-    endFileCall(call, result, offset, way == Way::Receive ? "preadv2" : "pwritev2");
+    const bool atEnd = (flags & RWF_APPEND) != 0 && offset != kOwnPosition;
+    endFileCall(call,
+                result,
+                atEnd ? kOffsetUnknown : offset,
+                way == Way::Receive ? "preadv2" : "pwritev2");
     return result;
   }
   const FdCall call = beginCall(fd, entry, way);

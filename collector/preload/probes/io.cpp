@@ -46,6 +46,19 @@ void linkOf(int fd, char (&link)[kLinkBytes]) noexcept {
   link[sizeof kFolder - 1 + count] = '\0';
 }
 
+// Of a job that reads one file for each sample there are more than the table of names holds. When
+// half of that is used, a new file goes by its folder.
+std::uint32_t nameOf(char* path, std::size_t bytes) noexcept {
+  if (const std::uint32_t name = core::internWithin(2, path, bytes); name != 0)
+    return name;
+  while (bytes > 0 && path[bytes - 1] != '/')
+    --bytes;
+  if (bytes + 1 < PATH_MAX)
+    path[bytes++] = '*';
+  const std::uint32_t name = core::internWithin(3, path, bytes);
+  return name != 0 ? name : core::intern("(one of many files)");
+}
+
 FilePath pathOf(int fd) noexcept {
   char link[kLinkBytes];
   linkOf(fd, link);
@@ -60,7 +73,7 @@ FilePath pathOf(int fd) noexcept {
     if (bytes >= size && memcmp(path, prefix, size) == 0)
       return {false, 0};
   }
-  return {true, core::intern(path, bytes)};
+  return {true, nameOf(path, bytes)};
 }
 
 FileCall begin(int fd, FdEntry entry, Way way) noexcept {

@@ -122,6 +122,14 @@ TEST_F(ProcessSourceTest, AZombieHasGone) {
   EXPECT_EQ(machine_.sample(source), Values());
 }
 
+TEST_F(ProcessSourceTest, AZombieWhoseOtherThreadsGoOnHasNot) {
+  machine_.write("proc/42/stat", statLine(2, kStart, 'Z'));
+  writeThread(43, 2000, 20);
+  ProcessSource source(machine_.roots());
+  source.add(kImage);
+  EXPECT_THAT(machine_.sample(source), Contains(Pair("cpu time of thread 43", 2000)));
+}
+
 TEST_F(ProcessSourceTest, AnImageThatReplacedAnotherHasCountersOfItsOwn) {
   machine_.write("proc/42/stat", statLine(1));
   writeThread(42, 1000, 10);
