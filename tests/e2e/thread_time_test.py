@@ -9,11 +9,12 @@ from run_support import SONDE, TARGETS, RunTest
 SOURCES = "annotation,torch,gloo,net,io,sync,system"
 
 
-def main_thread_of(trace):
-    """Of the process that was there for longest."""
+def main_process_of(trace):
+    """The threads of the process that was there for longest, its first thread before the others."""
     report = subprocess.run([SONDE, "report", "--format", "json", trace], capture_output=True, text=True, check=True)
     threads = json.loads(report.stdout)["threads"]
-    return max((thread for thread in threads if thread["tid"] == thread["pid"]), key=lambda thread: thread["wall_ns"])
+    main = max((thread for thread in threads if thread["tid"] == thread["pid"]), key=lambda thread: thread["wall_ns"])
+    return [main] + [thread for thread in threads if thread["pid"] == main["pid"] and thread is not main]
 
 
 class ThreadTime(RunTest):
@@ -26,7 +27,7 @@ class ThreadTime(RunTest):
     def test_of_a_program_that_waits_in_many_ways(self):
         result = self.run_sonde(TARGETS / "sync_pauses", options=("-f", "--sources", SOURCES))
         self.assertEqual(result.returncode, 0, result.stderr)
-        main = main_thread_of(self.output)
+        main, *_ = main_process_of(self.output)
         self.assert_accounted(main)
         # It sleeps for a second and nine times for 20 ms, polls seven times for 20 ms, waits for five children.
         self.assertGreater(main["wall_ns"], 1_000_000_000)
@@ -37,7 +38,7 @@ class ThreadTime(RunTest):
     def test_is_unknown_where_nobody_looks(self):
         result = self.run_sonde(TARGETS / "sync_pauses", options=("-f", "--sources", "system"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        main = main_thread_of(self.output)
+        main, *_ = main_process_of(self.output)
         self.assertEqual(sum(main["blocked"].values()) - main["blocked"]["file_ns"], 0)
         self.assertGreater(main["unknown_ns"], 1_000_000_000)
 
@@ -48,9 +49,11 @@ class ThreadTime(RunTest):
         for rank in torch_job.run_ranks(command, spool=self.spool, recorder=recorder):
             self.assertEqual(rank.returncode, 0, rank.stderr)
         for rank in range(2):
-            main = main_thread_of(folder / f"rank{rank}.sonde")
-            self.assertEqual(main["rank"], rank)
-            self.assert_accounted(main)
+            threads = main_process_of(folder / f"rank{rank}.sonde")
+            self.assertEqual(threads[0]["rank"], rank)
+            for thread in threads:
+                if thread["wall_ns"] > 1_000_000_000:
+                    self.assert_accounted(thread)
 
 
 if __name__ == "__main__":
