@@ -14,6 +14,15 @@ class Rare(MpiTest):
         self.job("mpi_rare", "huge", ranks=1)
         self.assertEqual(self.rows("SELECT op, bytes FROM collective"), [("broadcast", 6 << 30)])
 
+    def test_of_two_jobs_in_one_trace_the_ranks_of_each_belong_together(self):
+        jobs = [" ".join(self.mpirun(self.program("mpi_calls"), part)) for part in ("ring", "halo")]
+        result = self.run_sonde("sh", "-c", "; ".join(jobs), options=("-f", "--sources", "annotation,mpi"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.check_paired(48 + 60)
+        self.assertEqual(self.rows("SELECT count(*) FROM communicator_member m JOIN communicator c ON c.id = m.communicator_id "
+                                   "JOIN process p ON p.id = m.process_id JOIN process own ON own.id = c.process_id "
+                                   "WHERE p.start_ns > own.end_ns OR own.start_ns > p.end_ns"), [(0,)])
+
     @unittest.skipUnless(platform.machine() == "x86_64", "the code is for x86-64")
     def test_who_calls_is_looked_up_once_where_no_object_has_the_code(self):
         result = self.job("mpi_rare", "compiled", ranks=1)

@@ -30,12 +30,15 @@ class JoinRanks : public ::testing::Test {
     }
   }
 
-  model::ProcessId process(std::size_t host, std::optional<std::int64_t> rank = {}) {
+  model::ProcessId process(std::size_t host,
+                           std::optional<std::int64_t> rank = {},
+                           std::int64_t startNs = 0,
+                           std::int64_t endNs = 1000) {
     model::Process row;
     row.hostId = hosts_[host];
     row.rank = rank;
-    row.startNs = 0;
-    row.endNs = 1000;
+    row.startNs = startNs;
+    row.endNs = endNs;
     return trace_->add(row);
   }
   std::int64_t channel(model::ProcessId process,
@@ -204,6 +207,25 @@ TEST_F(JoinRanks, AddressesUsedAgainPairWhenAReceiverComesLate) {
 
 // A pipe to a worker: parent and child both hold both ends after fork, the child writes and the
 // parent reads.
+// The launcher gives them no name, so that their keys are the same.
+TEST_F(JoinRanks, OfTwoJobsOfMpiTheRanksOfEachPair) {
+  std::int64_t senders[2] = {};
+  std::int64_t receivers[2] = {};
+  for (const std::int64_t job : {0, 1}) {
+    const auto from = process(0, 0, job * 1000, job * 1000 + 900);
+    const auto to = process(0, 1, job * 1000, job * 1000 + 900);
+    senders[job] = channel(from, model::ChannelKind::Mpi, "mpi:k.0/0/1", "mpi:k.0/1/0");
+    receivers[job] = channel(to, model::ChannelKind::Mpi, "mpi:k.0/1/0", "mpi:k.0/0/1");
+    move(senders[job], kSend, job == 0 ? 500 : 100, job * 1000 + 400);
+    move(receivers[job], kReceive, job == 0 ? 100 : 500, job * 1000 + 500);
+  }
+  EXPECT_THAT(matched(),
+              UnorderedElementsAre(Pair(senders[0], receivers[0]),
+                                   Pair(receivers[0], senders[0]),
+                                   Pair(senders[1], receivers[1]),
+                                   Pair(receivers[1], senders[1])));
+}
+
 TEST_F(JoinRanks, APipeThatSeveralHoldPairsTheEndsThatMoveBytes) {
   const auto parent = process(0);
   const auto child = process(0);

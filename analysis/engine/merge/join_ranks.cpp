@@ -22,8 +22,8 @@ struct Endpoint {
   std::int64_t processId = 0;
   std::int64_t sent = 0;
   std::int64_t received = 0;
-  std::int64_t beginNs = 0;  // opened, or first used
-  std::int64_t endNs = 0;    // last used
+  std::int64_t beginNs = 0;  // opened, or first used; of MPI's the process's own times:
+  std::int64_t endNs = 0;    // last used. The ranks of a job live together
 };
 
 // Host (0: reachable from any), kind, this end's address, the other end's.
@@ -42,7 +42,10 @@ Result<Connections> readEndpoints(const store::Database& trace) {
       trace.prepare(
           "SELECT c.id, p.id, p.host_id, c.kind, c.local, c.remote, coalesce(x.sent, 0), "
           "coalesce(x.received, 0),"
-          " coalesce(c.open_ns, x.begin_ns, p.start_ns), coalesce(x.end_ns, c.open_ns, p.end_ns)"
+          " CASE c.kind WHEN 'mpi' THEN p.start_ns"
+          " ELSE coalesce(c.open_ns, x.begin_ns, p.start_ns) END,"
+          " CASE c.kind WHEN 'mpi' THEN coalesce(p.end_ns, x.end_ns, p.start_ns)"
+          " ELSE coalesce(x.end_ns, c.open_ns, p.end_ns) END"
           " FROM channel c JOIN process p ON p.id = c.process_id LEFT JOIN (SELECT channel_id,"
           " sum(CASE direction WHEN 'send' THEN bytes ELSE 0 END) AS sent,"
           " sum(CASE direction WHEN 'receive' THEN bytes ELSE 0 END) AS received,"
@@ -84,8 +87,10 @@ std::int64_t carried(const Endpoint& from, const Endpoint& to, bool byTime) {
   return byTime && from.beginNs > to.endNs ? 0 : std::min(from.sent, to.received);
 }
 
+// `together`: those that lived at the same time before all others.
 std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
-                                    const std::vector<Endpoint>& bs) {
+                                    const std::vector<Endpoint>& bs,
+                                    bool together) {
   // Clocks of different hosts may be far apart: time decides only where there is a choice.
   const bool choice = as.size() > 1 || bs.size() > 1;
   std::vector<Candidate> candidates;
@@ -96,9 +101,11 @@ std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
       if (!choice || overlap >= 0 || bytes > 0)
         candidates.push_back({bytes, overlap, &a, &b});
     }
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& x, const Candidate& y) {
-    return std::tuple(y.bytes, y.overlapNs, x.a->id, x.b->id) <
-           std::tuple(x.bytes, x.overlapNs, y.a->id, y.b->id);
+  const auto order = [together](const Candidate& of, const Candidate& ids) {
+    return std::tuple(together && of.overlapNs >= 0, of.bytes, of.overlapNs, ids.a->id, ids.b->id);
+  };
+  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& x, const Candidate& y) {
+    return order(y, x) < order(x, y);
   });
   return candidates;
 }
@@ -106,8 +113,11 @@ std::vector<Candidate> candidatesOf(const std::vector<Endpoint>& as,
 // Addresses that may be used again: best pairs first, each end once; then what is left over and
 // moved bytes (several processes with one socket) points at its best other end of the same time,
 // which points elsewhere.
-void pairUses(const std::vector<Endpoint>& as, const std::vector<Endpoint>& bs, Peers& peers) {
-  const std::vector<Candidate> candidates = candidatesOf(as, bs);
+void pairUses(const std::vector<Endpoint>& as,
+              const std::vector<Endpoint>& bs,
+              bool together,
+              Peers& peers) {
+  const std::vector<Candidate> candidates = candidatesOf(as, bs, together);
   for (const Candidate& candidate : candidates)
     if (!peers.contains(candidate.a->id) && !peers.contains(candidate.b->id)) {
       peers[candidate.a->id] = candidate.b->id;
@@ -169,8 +179,12 @@ Result<void> matchChannels(store::Database& trace) {
     const auto& [host, kind, local, remote] = connection;
     const auto others = connections.find({host, kind, remote, local});
     const bool unique = kind == "tcp" || kind == "nccl" || kind == "mpi";
-    if (others != connections.end() && local < remote)
-      (unique ? pairUses : pairHolders)(ends, others->second, peers);
+    if (others != connections.end() && local < remote) {
+      if (unique)
+        pairUses(ends, others->second, kind == "mpi", peers);
+      else
+        pairHolders(ends, others->second, peers);
+    }
     if (kind == "mpi" && local == remote)  // a rank's messages to itself
       for (const Endpoint& end : ends)
         peers[end.id] = end.id;
@@ -186,6 +200,7 @@ Result<void> joinCommunicators(store::Database& trace) {
   return trace.exec(
       "CREATE TEMP TABLE joining AS SELECT c.id, c.process_id, c.job_key, c.size, c.position, "
       "p.rank,"
+      " p.start_ns, coalesce(p.end_ns, p.start_ns) AS end_ns,"
       " row_number() OVER (PARTITION BY c.process_id, c.job_key, c.size ORDER BY c.id) AS ordinal"
       " FROM communicator c JOIN process p ON p.id = c.process_id WHERE c.job_key <> '';"
       "CREATE INDEX temp.joining_by_key ON joining(job_key, size, ordinal);"
@@ -196,7 +211,9 @@ Result<void> joinCommunicators(store::Database& trace) {
       "other.ordinal = me.ordinal"
       " WHERE me.id = m.communicator_id AND coalesce(other.position = m.position, other.rank = "
       "m.rank)"
-      " ORDER BY other.id LIMIT 1), process_id);"
+      // Of several jobs with the same keys the one of the same time.
+      " ORDER BY other.start_ns <= me.end_ns AND me.start_ns <= other.end_ns DESC, other.id LIMIT "
+      "1), process_id);"
       "DROP TABLE temp.joining");
 }
 
