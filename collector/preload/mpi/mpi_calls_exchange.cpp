@@ -34,7 +34,8 @@ void recordFailed(const Ends& ends, const wire::Message& call) noexcept {
 
 // `bytes()`: how many are sent. `call(place)`: the call.
 template <typename Bytes, typename Call>
-int blocking(Name& name, const Ends& ends, Word status, Bytes bytes, Call call) {
+[[gnu::always_inline]] inline int blocking(
+    Name& name, const Ends& ends, Word status, Bytes bytes, Call call) {
   Status own;
   const Word used = wantStatus(status, own);
   const std::uint64_t begin = now();
@@ -72,35 +73,35 @@ std::uint64_t bytesIn(Word count, Word type) noexcept {
 }  // namespace
 
 // `sent` and `room`: expressions of `Count` and the parameters, in bytes.
-#define SONDE_MPI_EXCHANGE(name, nonblockingName, parameters, arguments, sent, room)       \
-  namespace {                                                                              \
-  template <typename Count, typename Real>                                                 \
-  int call##name(Real real, Name& called, parameters, Word status) {                       \
-    return mpi::blocking(                                                                  \
-        called,                                                                            \
-        {{comm, to, sendTag}, {comm, from, receiveTag}},                                   \
-        status,                                                                            \
-        [&] { return sent; },                                                              \
-        [&](Word used) { return real(arguments, used); });                                 \
-  }                                                                                        \
-  template <typename Count, typename Real>                                                 \
-  int start##name(Real real, Name& called, parameters, Word request) {                     \
-    return mpi::nonblocking(                                                               \
-        called,                                                                            \
-        request,                                                                           \
-        [&] {                                                                              \
-          return mpi::Exchange{{comm, to, sendTag}, sent, {comm, from, receiveTag}, room}; \
-        },                                                                                 \
-        [&](Word made) { return real(arguments, made); });                                 \
-  }                                                                                        \
-  }                                                                                        \
-  SONDE_MPI_COUNTED(name,                                                                  \
-                    SONDE_MPI_WORDS(parameters, Word status),                              \
-                    SONDE_MPI_WORDS(arguments, status),                                    \
-                    call##name)                                                            \
-  SONDE_MPI_COUNTED(nonblockingName,                                                       \
-                    SONDE_MPI_WORDS(parameters, Word request),                             \
-                    SONDE_MPI_WORDS(arguments, request),                                   \
+#define SONDE_MPI_EXCHANGE(name, nonblockingName, parameters, arguments, sent, room)               \
+  namespace {                                                                                      \
+  template <typename Count, typename Real>                                                         \
+  [[gnu::always_inline]] inline int call##name(Real real, Name& called, parameters, Word status) { \
+    return mpi::blocking(                                                                          \
+        called,                                                                                    \
+        {{comm, to, sendTag}, {comm, from, receiveTag}},                                           \
+        status,                                                                                    \
+        [&] { return sent; },                                                                      \
+        [&](Word used) { return real(arguments, used); });                                         \
+  }                                                                                                \
+  template <typename Count, typename Real>                                                         \
+  int start##name(Real real, Name& called, parameters, Word request) {                             \
+    return mpi::nonblocking(                                                                       \
+        called,                                                                                    \
+        request,                                                                                   \
+        [&] {                                                                                      \
+          return mpi::Exchange{{comm, to, sendTag}, sent, {comm, from, receiveTag}, room};         \
+        },                                                                                         \
+        [&](Word made) { return real(arguments, made); });                                         \
+  }                                                                                                \
+  }                                                                                                \
+  SONDE_MPI_COUNTED(name,                                                                          \
+                    SONDE_MPI_WORDS(parameters, Word status),                                      \
+                    SONDE_MPI_WORDS(arguments, status),                                            \
+                    call##name)                                                                    \
+  SONDE_MPI_COUNTED(nonblockingName,                                                               \
+                    SONDE_MPI_WORDS(parameters, Word request),                                     \
+                    SONDE_MPI_WORDS(arguments, request),                                           \
                     start##name)
 
 SONDE_MPI_EXCHANGE(Sendrecv,

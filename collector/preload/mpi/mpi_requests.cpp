@@ -30,18 +30,17 @@ struct Place {
   Request& request() const noexcept { return gRequests[bucket][slot]; }
 };
 
-std::uint32_t bucketOf(Handle handle, std::uint32_t step) noexcept {
-  const auto spread = static_cast<std::uint32_t>(handle * 0x9e37'79b9'7f4a'7c15U >> 40);
-  return (spread + step) % kBuckets;
-}
-
-// The next slot after `place` with this in its handle.
-bool next(Handle handle, Handle held, std::uint32_t& step, Place& place) noexcept {
-  for (; step < kLook * kBucket; ++step) {
-    place = {bucketOf(handle, step / kBucket), step % kBucket};
-    if (place.handle().load(std::memory_order_acquire) == held) {
-      ++step;
-      return true;
+// Of the slots where a handle may be, those with `held` in its place, up to the one that `visit`
+// takes.
+template <typename Visit>
+[[gnu::always_inline]] inline bool visitSlots(Handle handle, Handle held, Visit visit) noexcept {
+  const auto home = static_cast<std::uint32_t>(handle * 0x9e37'79b9'7f4a'7c15U >> 40);
+  for (std::uint32_t step = 0; step < kLook; ++step) {
+    const std::uint32_t bucket = (home + step) % kBuckets;
+    for (std::uint32_t slot = 0; slot < kBucket; ++slot) {
+      if (gBuckets[bucket].handles[slot].load(std::memory_order_acquire) == held &&
+          visit(Place{bucket, slot}))
+        return true;
     }
   }
   return false;
@@ -65,11 +64,10 @@ Found findAll(const RequestId& id) noexcept {
   Found found{};
   RequestOrder newest = 0;
   RequestOrder oldest = 0;
-  std::uint32_t step = 0;
-  for (Place place{}; next(id.handle, id.handle, step, place);) {
+  visitSlots(id.handle, id.handle, [&](const Place& place) {
     RequestOrder order = 0;
     if (!isThere(place, id.handle, order) || order >= id.before)
-      continue;
+      return false;
     if (found.count == 0 || order > newest) {
       newest = order;
       found.newest = place;
@@ -79,7 +77,8 @@ Found findAll(const RequestId& id) noexcept {
       found.oldest = place;
     }
     ++found.count;
-  }
+    return false;
+  });
   return found;
 }
 
@@ -89,18 +88,18 @@ bool find(const RequestId& id, Place& place) noexcept {
     place = found.newest;
     return found.count != 0;
   }
-  std::uint32_t step = 0;
-  return next(id.handle, id.handle, step, place);
+  return visitSlots(id.handle, id.handle, [&](const Place& at) {
+    place = at;
+    return true;
+  });
 }
 
 bool takeFree(Handle handle, Place& place) noexcept {
-  std::uint32_t step = 0;
-  while (next(handle, 0, step, place)) {
+  return visitSlots(handle, 0, [&](const Place& at) {
     Handle free = 0;
-    if (place.handle().compare_exchange_strong(free, kTaken))
-      return true;
-  }
-  return false;
+    place = at;
+    return at.handle().compare_exchange_strong(free, kTaken);
+  });
 }
 
 // In the place of one whose end nobody has seen.
