@@ -94,7 +94,9 @@ void RunCommand::declare(CLI::App& app) {
   app.prefix_command();
   app.add_option("-o,--output", options_.output, "where the trace goes")->type_name("OUT");
   app.add_flag("-f,--force", options_.force, "replace a trace that exists");
-  app.add_option("--sources", sources_, "which probes record: a,b these alone, -c not that one")
+  app.add_option("--sources",
+                 sources_,
+                 "which probes record: a,b these alone; +a,-b the default with and without")
       ->type_name("LIST");
   app.add_option(
          "--cuda-graphs", options_.cuda.graphs, "record a CUDA graph as a whole, or its nodes")

@@ -33,7 +33,7 @@ std::vector<Wanted> split(const std::string& list) {
   std::string word;
   while (std::getline(words, word, ',')) {
     const bool removed = word.starts_with('-');
-    const std::string name = removed ? word.substr(1) : word;
+    const std::string name = removed || word.starts_with('+') ? word.substr(1) : word;
     const auto& names = sourceNames();
     const auto found = std::find_if(
         names.begin(), names.end(), [&](const SourceName& source) { return name == source.name; });
@@ -73,8 +73,8 @@ std::uint32_t defaultSources() {
 }
 
 Result<std::uint32_t> parseSources(const std::string& list) {
-  const bool onlyRemoves = list.starts_with('-');
-  std::uint32_t mask = onlyRemoves ? defaultSources() : bitOf(wire::Probe::Process);
+  const bool changesTheDefault = list.starts_with('-') || list.starts_with('+');
+  std::uint32_t mask = changesTheDefault ? defaultSources() : bitOf(wire::Probe::Process);
   for (const Wanted& wanted : split(list)) {
     if (wanted.source == nullptr)
       return Error{ErrorCode::InvalidArgument,

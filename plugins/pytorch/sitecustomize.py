@@ -64,10 +64,10 @@ def _wants_torch():
     if not os.environ.get("SONDE_SESSION"):
         return False
     sources = os.environ.get("SONDE_SOURCES", "").replace(" ", "")
-    wanted = sources == "" or sources.startswith("-")
+    wanted = sources == "" or sources[0] in "+-"
     for word in sources.split(","):
-        if word in ("torch", "-torch"):
-            wanted = word == "torch"
+        if word in ("torch", "+torch", "-torch"):
+            wanted = word != "-torch"
     return wanted
 
 

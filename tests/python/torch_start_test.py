@@ -23,7 +23,7 @@ class StartUp(unittest.TestCase):
         program = "import torch\ntorch.ones(1, requires_grad=True).sum().backward()\n"
         for environment in ({"SONDE_SOURCES": "-torch"}, {"SONDE_SOURCES": "nvtx,net"}, {"SONDE_SESSION": ""}):
             self.assertEqual([], recorded.run(program, environment=environment).slices, environment)
-        for environment in ({"SONDE_SOURCES": "-net"}, {"SONDE_SOURCES": "nvtx,torch"}, {}):
+        for environment in ({"SONDE_SOURCES": "-net"}, {"SONDE_SOURCES": "+io"}, {"SONDE_SOURCES": "nvtx,torch"}, {}):
             self.assertTrue(recorded.run(program, environment=environment).slices, environment)
 
     def test_a_sonde_of_the_programs_own_is_left_alone(self):

@@ -22,6 +22,17 @@ TEST(Sources, AMinusTakesAwayFromTheDefault) {
   EXPECT_EQ(*mask, defaultSources() & ~bit(wire::Probe::Net) & ~bit(wire::Probe::Nvtx));
 }
 
+TEST(Sources, APlusAddsToTheDefault) {
+  const auto mask = parseSources("+io,+sync,-nvtx");
+  ASSERT_TRUE(mask);
+  EXPECT_EQ(
+      *mask,
+      (defaultSources() | bit(wire::Probe::Io) | bit(wire::Probe::Sync)) & ~bit(wire::Probe::Nvtx));
+  EXPECT_EQ(*parseSources("-nvtx,+io"),
+            (defaultSources() | bit(wire::Probe::Io)) & ~bit(wire::Probe::Nvtx));
+  EXPECT_FALSE(parseSources("+none"));
+}
+
 TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
   const auto mask = parseSources("net,stack,python");
   ASSERT_TRUE(mask);
