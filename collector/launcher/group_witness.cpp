@@ -1,5 +1,7 @@
 #include "collector/launcher/group_witness.h"
 
+#include "collector/launcher/process_stat.h"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -17,7 +19,9 @@ namespace sonde::launcher {
 
 namespace {
 
-constexpr int kPatienceMs = 200;
+constexpr int kLookEveryMs = 50;
+constexpr int kStoppedPatienceMs = 200;
+constexpr int kPatienceMs = 5000;
 
 // Answers one byte for each signal number that it is asked for.
 [[noreturn]] void witness(int socket) {
@@ -77,14 +81,26 @@ GroupWitness::~GroupWitness() {
   }
 }
 
+// On a busy machine it may have to wait for its turn; one that was stopped may never have one.
+bool GroupWitness::answers() const {
+  pollfd descriptor{socket_, POLLIN, 0};
+  for (int waited = 0; waited < kPatienceMs; waited += kLookEveryMs) {
+    if (poll(&descriptor, 1, kLookEveryMs) == 1)
+      return true;
+    const auto stat = readProcessStat(pid_);
+    if (stat && stat->state == 'T' && waited >= kStoppedPatienceMs)
+      return false;
+  }
+  return false;
+}
+
 bool GroupWitness::got(int number) {
   if (socket_ < 0)
     return false;
   auto asked = static_cast<unsigned char>(number);
   unsigned char answer = 0;
-  pollfd descriptor{socket_, POLLIN, 0};
-  const bool answered = send(socket_, &asked, 1, MSG_NOSIGNAL) == 1 &&
-                        poll(&descriptor, 1, kPatienceMs) == 1 && read(socket_, &answer, 1) == 1;
+  const bool answered =
+      send(socket_, &asked, 1, MSG_NOSIGNAL) == 1 && answers() && read(socket_, &answer, 1) == 1;
   if (!answered)
     close(std::exchange(socket_, -1));
   return answered && answer == 1;

@@ -27,6 +27,7 @@ class GroupWitness {
 
  private:
   GroupWitness() = default;
+  bool answers() const;
 
   pid_t pid_ = -1;
   int socket_ = -1;  // -1: it does not answer any more

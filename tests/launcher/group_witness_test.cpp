@@ -3,12 +3,17 @@
 #include "collector/launcher/signal_relay.h"
 
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <future>
+#include <thread>
 
 namespace sonde::launcher {
 namespace {
@@ -26,6 +31,14 @@ int inOwnGroup(int (*body)(GroupWitness& witness)) {
   int status = 0;
   waitpid(pid, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -status;
+}
+
+// That of the calling process, which has no other child.
+pid_t witnessPid() {
+  std::ifstream children("/proc/thread-self/children");
+  pid_t pid = -1;
+  children >> pid;
+  return pid;
 }
 
 TEST(GroupWitness, TellsTheGroupFromTheRecorder) {
@@ -53,12 +66,62 @@ TEST(GroupWitness, CountsAsNoChild) {
             0);
 }
 
+// Keeps a process from running, as a busy machine does: it is not stopped, it has no turn.
+class NoTurn {
+ public:
+  explicit NoTurn(pid_t pid) : thread_([this, pid] { work(pid); }) {}
+  ~NoTurn() { thread_.join(); }
+  NoTurn(const NoTurn&) = delete;
+  NoTurn& operator=(const NoTurn&) = delete;
+
+  // Whether it has none from now on, for half a second.
+  bool begins() {
+    const auto begun = begun_.get_future();
+    return begun.wait_for(std::chrono::seconds(30)) == std::future_status::ready && isHeld_.load();
+  }
+
+ private:
+  void work(pid_t pid) {
+    isHeld_.store(ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0 &&
+                  ptrace(PTRACE_INTERRUPT, pid, nullptr, nullptr) == 0 &&
+                  waitpid(pid, nullptr, __WALL) == pid);
+    begun_.set_value();
+    if (!isHeld_.load())
+      return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ptrace(PTRACE_DETACH, pid, nullptr, nullptr);
+  }
+
+  std::promise<void> begun_;
+  std::atomic<bool> isHeld_{false};
+  std::thread thread_;
+};
+
+TEST(GroupWitness, ALateAnswerIsWaitedFor) {
+  const int failed = inOwnGroup([](GroupWitness& witness) {
+    NoTurn hold(witnessPid());
+    if (!hold.begins())
+      return 77;
+    kill(0, SIGUSR1);
+    return witness.got(SIGUSR1) ? 0 : 1;
+  });
+  if (failed == 77)
+    GTEST_SKIP() << "no process may be held here";
+  EXPECT_EQ(failed, 0);
+}
+
+TEST(GroupWitness, AStoppedOneAnswersNo) {
+  EXPECT_EQ(inOwnGroup([](GroupWitness& witness) {
+              kill(0, SIGUSR1);
+              kill(witnessPid(), SIGSTOP);
+              return witness.got(SIGUSR1) ? 1 : 0;
+            }),
+            0);
+}
+
 TEST(GroupWitness, ADeadOneAnswersNo) {
   EXPECT_EQ(inOwnGroup([](GroupWitness& witness) {
-              std::ifstream children("/proc/thread-self/children");
-              pid_t pid = 0;
-              if (!(children >> pid))
-                return 1;
+              const pid_t pid = witnessPid();
               kill(0, SIGUSR1);
               kill(pid, SIGKILL);
               waitpid(pid, nullptr, __WALL);
