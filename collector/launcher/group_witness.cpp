@@ -94,7 +94,19 @@ bool GroupWitness::answers() const {
   return false;
 }
 
+// One that came to the group between the recorder's look at its own and the witness's is one with
+// that for the witness, and another for the recorder.
 bool GroupWitness::got(int number) {
+  const bool wasCovered = covered_[static_cast<std::size_t>(number)];
+  const bool itDid = ask(number);
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  covered_[static_cast<std::size_t>(number)] = itDid && sigismember(&pending, number) == 1;
+  return itDid || wasCovered;
+}
+
+bool GroupWitness::ask(int number) {
   if (socket_ < 0)
     return false;
   auto asked = static_cast<unsigned char>(number);

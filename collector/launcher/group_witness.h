@@ -11,6 +11,9 @@
 
 #include <sys/types.h>
 
+#include <bitset>
+#include <csignal>
+
 namespace sonde::launcher {
 
 class GroupWitness {
@@ -27,10 +30,12 @@ class GroupWitness {
 
  private:
   GroupWitness() = default;
+  bool ask(int number);
   bool answers() const;
 
   pid_t pid_ = -1;
-  int socket_ = -1;  // -1: it does not answer any more
+  std::bitset<_NSIG> covered_;  // the next of these is one that the witness has told of already
+  int socket_ = -1;             // -1: it does not answer any more
 };
 
 }  // namespace sonde::launcher

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from run_support import SONDE, RunTest, alive, parent_of, state_of, wait_until
+from run_support import SONDE, RunTest, alive, kill_quietly, parent_of, state_of, wait_until
 
 # Counts what it gets, until SIGUSR2.
 COUNTER = """
@@ -33,6 +33,11 @@ class Signals(RunTest):
         self.pid_file = self.folder / "pid"
         self.counts = self.folder / "counts"
         (self.folder / "counter.py").write_text(COUNTER)
+
+    def tearDown(self):
+        if self.pid_file.exists():
+            kill_quietly(int(self.pid_file.read_text()))  # of a test that failed before it ended it
+        super().tearDown()
 
     def counter(self):
         return ("python3", "counter.py", self.pid_file, self.counts)

@@ -41,20 +41,48 @@ pid_t witnessPid() {
   return pid;
 }
 
+// What the recorder does first with a signal.
+void take(int number) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  sigwaitinfo(&one, nullptr);
+}
+
 TEST(GroupWitness, TellsTheGroupFromTheRecorder) {
   EXPECT_EQ(inOwnGroup([](GroupWitness& witness) {
               kill(getpid(), SIGUSR1);
+              take(SIGUSR1);
               if (witness.got(SIGUSR1))
                 return 1;
               kill(0, SIGUSR1);
+              take(SIGUSR1);
               if (!witness.got(SIGUSR1))
                 return 2;
               if (witness.got(SIGUSR1))
                 return 3;  // it must have forgotten
               kill(0, SIGTERM);
+              take(SIGTERM);
               if (witness.got(SIGINT))
                 return 4;
               return witness.got(SIGTERM) ? 0 : 5;
+            }),
+            0);
+}
+
+TEST(GroupWitness, TwoToTheGroupOfWhichItSawOneAreBothOfTheGroup) {
+  EXPECT_EQ(inOwnGroup([](GroupWitness& witness) {
+              kill(0, SIGUSR1);
+              take(SIGUSR1);
+              kill(0, SIGUSR1);  // the witness has not taken the first
+              if (!witness.got(SIGUSR1))
+                return 1;
+              take(SIGUSR1);
+              if (!witness.got(SIGUSR1))
+                return 2;
+              kill(getpid(), SIGUSR1);
+              take(SIGUSR1);
+              return witness.got(SIGUSR1) ? 3 : 0;
             }),
             0);
 }
