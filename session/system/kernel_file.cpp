@@ -14,7 +14,8 @@ namespace sonde::session::system {
 namespace {
 
 constexpr std::size_t kFirstBytes = 16384;
-constexpr ssize_t kFullPage = 4096 - 512;    // a line may not have fitted any more
+constexpr std::size_t kPage = 4096;
+constexpr ssize_t kFullPage = kPage - 512;   // a line may not have fitted any more
 constexpr std::size_t kMostBytes = 4 << 20;  // /proc/stat of the largest machines is half of that
 
 std::atomic<std::size_t> gMostKept{512};
@@ -31,7 +32,7 @@ std::string_view readAll(int descriptor) {
   thread_local std::vector<char> buffer(kFirstBytes);
   std::size_t got = 0;
   while (got < kMostBytes) {
-    if (got == buffer.size())
+    if (buffer.size() - got < kPage)  // or what is short might be for want of room
       buffer.resize(buffer.size() * 2);
     const ssize_t bytes =
         ::pread(descriptor, buffer.data() + got, buffer.size() - got, static_cast<off_t>(got));
