@@ -1,6 +1,8 @@
 #include "analysis/store/scope_inheritance.h"
 
+#include "analysis/store/handed_work.h"
 #include "analysis/store/open_slice.h"
+#include "analysis/store/scope_stack.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +17,6 @@
 namespace sonde::store {
 namespace {
 
-struct Scope {
-  std::int64_t id = 0;
-  std::int64_t startNs = 0;
-  std::int64_t endNs = 0;
-  std::int64_t outer = 0;  // id of the scope it is in
-};
-
 // Begins and ends of the backward passes of one process.
 struct Backward {
   std::int64_t threadId = 0;
@@ -32,55 +27,6 @@ struct Backward {
 using Process = std::vector<Backward>;
 
 constexpr auto kForever = std::numeric_limits<std::int64_t>::max();
-
-// The scopes of one thread, by start.
-class ScopeStack {
- public:
-  static Result<ScopeStack> read(const Database& trace, std::int64_t threadId) {
-    SONDE_TRY_ASSIGN(
-        Statement rows,
-        trace.prepare(fmt::format(
-            "SELECT id, start_ns, start_ns + {}, scope_id FROM slice s WHERE thread_id = ? AND "
-            "kind IN ('phase', 'operation', 'iteration', 'micro_step', 'forward', 'backward', "
-            "'optimizer', 'data_load', 'checkpoint', 'evaluation', 'module', 'operator') "
-            "ORDER BY start_ns, depth, id",
-            drawnSql("s"))));
-    rows.bindAll(threadId);
-    ScopeStack stack;
-    for (;;) {
-      SONDE_TRY_ASSIGN(const bool more, rows.step());
-      if (!more)
-        return stack;
-      stack.places_.emplace(rows.integer(0), stack.scopes_.size());
-      stack.scopes_.push_back({rows.integer(0),
-                               rows.integer(1),
-                               rows.isNull(2) ? kForever : rows.integer(2),
-                               rows.integer(3)});
-    }
-  }
-
-  // The innermost scope open at `ns`; 0: none.
-  std::int64_t innermostAt(std::int64_t ns) const {
-    const auto later = std::upper_bound(
-        scopes_.begin(), scopes_.end(), ns, [](std::int64_t time, const Scope& scope) {
-          return time < scope.startNs;
-        });
-    if (later == scopes_.begin())
-      return 0;
-    auto place = static_cast<std::size_t>(later - scopes_.begin()) - 1;
-    while (scopes_[place].endNs <= ns) {
-      const auto outer = places_.find(scopes_[place].outer);
-      if (outer == places_.end())
-        return 0;
-      place = outer->second;
-    }
-    return scopes_[place].id;
-  }
-
- private:
-  std::vector<Scope> scopes_;
-  std::map<std::int64_t, std::size_t> places_;  // by id
-};
 
 // The backward that is open at `ns` on a thread other than `threadId` and began last.
 const Backward* backwardAt(const Process& process, std::int64_t threadId, std::int64_t ns) {
@@ -117,15 +63,10 @@ Result<std::map<std::int64_t, Process>> readBackwards(const Database& trace) {
 
 class ProcessPass {
  public:
-  ProcessPass(Database& trace, const Process& backwards) : trace_(trace), backwards_(backwards) {}
+  ProcessPass(Database& trace, const Process& backwards, const HandedWork& handed)
+      : trace_(trace), backwards_(backwards), handed_(handed) {}
 
   Result<void> run(std::int64_t processId) {
-    for (const Backward& backward : backwards_) {
-      if (stacks_.count(backward.threadId) != 0)
-        continue;
-      SONDE_TRY_ASSIGN(ScopeStack stack, ScopeStack::read(trace_, backward.threadId));
-      stacks_.emplace(backward.threadId, std::move(stack));
-    }
     SONDE_TRY_ASSIGN(const auto heirs, findHeirs(processId));
     SONDE_TRY_ASSIGN(
         Statement update,
@@ -150,27 +91,70 @@ class ProcessPass {
       SONDE_TRY_ASSIGN(const bool more, rows.step());
       if (!more)
         return heirs;
+      const std::int64_t threadId = rows.integer(1);
       const std::int64_t startNs = rows.integer(2);
-      const Backward* backward = backwardAt(backwards_, rows.integer(1), startNs);
-      if (backward == nullptr)
-        continue;
-      if (const std::int64_t scope = stacks_.at(backward->threadId).innermostAt(startNs);
-          scope != 0)
+      SONDE_TRY_ASSIGN(std::int64_t scope, backwardScope(threadId, startNs));
+      if (scope == 0) {
+        SONDE_TRY_ASSIGN(scope, handedScope(threadId, startNs, kMostHands));
+      }
+      if (scope != 0)
         heirs.emplace_back(rows.integer(0), scope);
     }
   }
 
+  Result<const ScopeStack*> stackOf(std::int64_t threadId) {
+    auto stack = stacks_.find(threadId);
+    if (stack == stacks_.end()) {
+      SONDE_TRY_ASSIGN(ScopeStack fresh, ScopeStack::read(trace_, threadId));
+      stack = stacks_.emplace(threadId, std::move(fresh)).first;
+    }
+    return &stack->second;
+  }
+
+  Result<std::int64_t> ownScope(std::int64_t threadId, std::int64_t ns) {
+    SONDE_TRY_ASSIGN(const ScopeStack* const stack, stackOf(threadId));
+    return stack->innermostAt(ns);
+  }
+
+  Result<std::int64_t> backwardScope(std::int64_t threadId, std::int64_t ns) {
+    const Backward* backward = backwardAt(backwards_, threadId, ns);
+    return backward == nullptr ? Result<std::int64_t>(0) : ownScope(backward->threadId, ns);
+  }
+
+  // Of who handed the thread the work that it does at `ns`, through so many hands. A thread with
+  // scopes of its own is no worker: what it does outside them, it does for itself.
+  Result<std::int64_t> handedScope(std::int64_t threadId, std::int64_t ns, int hands) {
+    const Handing* handing = hands == 0 ? nullptr : handed_.workOf(threadId, ns);
+    if (handing == nullptr)
+      return 0;
+    SONDE_TRY_ASSIGN(const ScopeStack* const own, stackOf(threadId));
+    if (!own->isEmpty())
+      return 0;
+    SONDE_TRY_ASSIGN(std::int64_t scope, ownScope(handing->wakerId, handing->wakerNs));
+    if (scope == 0) {
+      SONDE_TRY_ASSIGN(scope, backwardScope(handing->wakerId, handing->wakerNs));
+    }
+    return scope != 0 ? Result<std::int64_t>(scope)
+                      : handedScope(handing->wakerId, handing->wakerNs, hands - 1);
+  }
+
+  static constexpr int kMostHands = 4;
+
   Database& trace_;
   const Process& backwards_;
+  const HandedWork& handed_;
   std::map<std::int64_t, ScopeStack> stacks_;  // by thread
 };
 
 }  // namespace
 
 Result<void> inheritScopes(Database& trace) {
-  SONDE_TRY_ASSIGN(const auto processes, readBackwards(trace));
+  SONDE_TRY_ASSIGN(auto processes, readBackwards(trace));
+  SONDE_TRY_ASSIGN(const HandedWork handed, HandedWork::read(trace));
+  for (const std::int64_t processId : handed.processes())
+    processes.try_emplace(processId);
   for (const auto& [processId, backwards] : processes)
-    SONDE_TRY(ProcessPass(trace, backwards).run(processId));
+    SONDE_TRY(ProcessPass(trace, backwards, handed).run(processId));
   constexpr std::pair<std::string_view, std::string_view> kOfCalls[] = {
       {"kernel", "launch_slice_id"}, {"copy", "launch_slice_id"}, {"allocation", "slice_id"}};
   for (const auto& [table, call] : kOfCalls)

@@ -1,5 +1,6 @@
-// Scopes that cross threads: what a thread without an open annotation did for another one's
-// backward pass. Within analysis/store; the thread of the database.
+// Scopes that cross threads: what a thread without an open annotation did for another one, in its
+// backward pass or because that handed it the work. Within analysis/store; the thread of the
+// database.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -9,7 +10,10 @@ namespace sonde::store {
 
 // A slice without a scope that starts while another thread of its process is inside a `backward`
 // slice gets the innermost scope that is open there at that time (of several threads the one whose
-// backward began last), and scope_how 'inherited'. Backward slices themselves inherit nothing.
+// backward began last), and scope_how 'inherited'. Without such a backward, where hand-offs were
+// recorded, what a thread without any scopes of its own did gets the scope of the thread that
+// certainly ended its last wait for work (handed_work.h), at the time when that did; if that has
+// none, by the same rules. Backward slices, and waits for work, inherit nothing from a hand-off.
 // What was launched by a slice has its scope.
 // Requires: a transaction and slice_by_line.
 Result<void> inheritScopes(Database& trace);

@@ -89,6 +89,15 @@ class Rows(CudaTest):
 
 
 class Scopes(CudaTest):
+    def test_work_that_was_handed_over_lies_in_the_scope_of_who_gave_it(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.record(TARGETS / f"cuda_handed{variant}", variant=variant, options=("--sources", "+sync"))
+                self.assertEqual(self.rows("SELECT name, scope FROM v_kernel ORDER BY start_ns"),
+                                 [("handed", "step"), ("unscoped", None)])
+                self.assertEqual(self.rows("SELECT scope, scope_how, count(*) FROM v_slice WHERE name = 'cudaLaunchKernel' "
+                                           "GROUP BY 1, 2 ORDER BY 1"), [(None, "none", 1), ("step", "inherited", 1)])
+
     def test_are_those_of_the_launches(self):
         for variant in VARIANTS:
             with self.subTest(variant=variant):

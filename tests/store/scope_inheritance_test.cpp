@@ -108,6 +108,107 @@ TEST_F(ScopeInheritance, ABackwardPassWhoseEndWasLostLastsNoLongerThanItCan) {
   EXPECT_EQ(scopeOf(after, "none"), model::SliceId{});
 }
 
+// Thread 1 works in a step from 0 to 100; thread 2 waits from 10 to 30, let go on at 25.
+class HandedOver : public ScopeInheritance {
+ protected:
+  HandedOver() { step_ = add(1, SliceKind::Operation, 0, 100); }
+
+  model::SliceId wait(std::int64_t thread,
+                      std::pair<std::int64_t, std::int64_t> time,
+                      std::string_view call = "pthread_cond_wait") {
+    model::Slice slice{{},
+                       model::ThreadId{thread},
+                       SliceKind::Wait,
+                       "sync",
+                       *writer_.intern(call),
+                       time.first,
+                       time.second - time.first};
+    slice.scopeHow = model::ScopeHow::None;
+    return *writer_.add(slice);
+  }
+
+  model::SliceId handOff(std::int64_t waker,
+                         std::int64_t wakee,
+                         std::pair<std::int64_t, std::int64_t> time,
+                         std::string_view call = "pthread_cond_wait",
+                         bool certain = true) {
+    model::Handoff row;
+    row.sliceId = wait(wakee, time, call);
+    row.kind = model::SyncObject::Condition;
+    row.wakerThreadId = model::ThreadId{waker};
+    row.wakerNs = time.second - 5;
+    row.wakeeThreadId = model::ThreadId{wakee};
+    row.blockNs = time.first;
+    row.wakeNs = time.second;
+    row.certain = certain;
+    EXPECT_TRUE(writer_.add(row));
+    return row.sliceId;
+  }
+
+  model::SliceId step_;
+};
+
+TEST_F(HandedOver, AWorkerWorksForWhoLetItGoOn) {
+  const auto before = add(2, SliceKind::Api, 5, 2);
+  const auto waited = handOff(1, 2, {10, 30});
+  const auto work = add(2, SliceKind::Api, 35, 5);
+  const auto later = add(2, SliceKind::Io, 200, 5);
+  const auto again = wait(2, {300, 400});
+  const auto afterTimeOut = add(2, SliceKind::Api, 410, 5);
+  inherit();
+  EXPECT_EQ(scopeOf(before, "none"), model::SliceId{});
+  EXPECT_EQ(scopeOf(waited, "none"), model::SliceId{});
+  EXPECT_EQ(scopeOf(work, "inherited"), step_);
+  EXPECT_EQ(scopeOf(later, "inherited"), step_) << "for as long as it does not wait for more";
+  EXPECT_EQ(scopeOf(again, "none"), model::SliceId{});
+  EXPECT_EQ(scopeOf(afterTimeOut, "none"), model::SliceId{});
+}
+
+TEST_F(HandedOver, WorkGoesThroughSeveralHands) {
+  handOff(1, 2, {10, 30});
+  handOff(2, 3, {12, 50});
+  const auto work = add(3, SliceKind::Api, 60, 5);
+  inherit();
+  EXPECT_EQ(scopeOf(work, "inherited"), step_);
+}
+
+TEST_F(HandedOver, NothingIsHandedOverByWhoIsNotCertainOrByALock) {
+  handOff(1, 2, {10, 30}, "sem_wait", false);
+  const auto unsure = add(2, SliceKind::Api, 35, 5);
+  handOff(1, 3, {10, 30}, "pthread_mutex_lock");
+  handOff(1, 3, {31, 40}, "pthread_cond_timedwait");
+  const auto locked = add(3, SliceKind::Api, 45, 5);
+  inherit();
+  EXPECT_EQ(scopeOf(unsure, "none"), model::SliceId{});
+  EXPECT_EQ(scopeOf(locked, "none"), model::SliceId{});
+}
+
+TEST_F(HandedOver, AThreadWithScopesOfItsOwnIsNoWorker) {
+  handOff(1, 2, {10, 30});
+  const auto outside = add(2, SliceKind::Api, 35, 5);
+  add(2, SliceKind::Operation, 60, 5);
+  inherit();
+  EXPECT_EQ(scopeOf(outside, "none"), model::SliceId{});
+}
+
+TEST_F(HandedOver, ABackwardComesFirst) {
+  const auto backward = add(3, SliceKind::Backward, 32, 20);
+  handOff(1, 2, {10, 30});
+  const auto inBackward = add(2, SliceKind::Api, 35, 5);
+  const auto after = add(2, SliceKind::Api, 60, 5);
+  inherit();
+  EXPECT_EQ(scopeOf(inBackward, "inherited"), backward);
+  EXPECT_EQ(scopeOf(after, "inherited"), step_);
+}
+
+TEST_F(HandedOver, WhoWorksForABackwardHandsItOn) {
+  const auto backward = add(1, SliceKind::Backward, 20, 30);
+  handOff(3, 2, {10, 30});  // thread 3 has no scope of its own either
+  const auto work = add(2, SliceKind::Api, 60, 5);
+  inherit();
+  EXPECT_EQ(scopeOf(work, "inherited"), backward) << "at 25, when it was handed over";
+}
+
 TEST_F(ScopeInheritance, OfSeveralThreadsTheLatestBackwardCounts) {
   const auto first = add(1, SliceKind::Backward, 0, 100);
   const auto second = add(2, SliceKind::Backward, 10, 20);
