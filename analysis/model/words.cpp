@@ -33,7 +33,9 @@ constexpr Words kCollectiveOps[] = {"",
                                     "send",
                                     "receive",
                                     "scan",
-                                    "exscan"};
+                                    "exscan",
+                                    "neighborallgather",
+                                    "neighboralltoall"};
 constexpr Words kDataTypes[] = {"",
                                 "int8",
                                 "uint8",

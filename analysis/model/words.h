@@ -76,6 +76,8 @@ enum class CollectiveOp : std::uint8_t {
   Receive = 11,
   Scan = 12,
   Exscan = 13,
+  NeighborAllgather = 14,
+  NeighborAlltoall = 15,
 };
 
 // Unknown has no word; its column is NULL.

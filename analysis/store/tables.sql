@@ -83,7 +83,8 @@ CREATE TABLE communicator_member(communicator_id INTEGER NOT NULL REFERENCES com
 CREATE TABLE collective(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process,
   communicator_id INTEGER REFERENCES communicator, seq INTEGER,
   op TEXT NOT NULL CHECK(op IN ('allreduce', 'broadcast', 'reduce', 'allgather', 'reducescatter', 'alltoall', 'gather',
-    'scatter', 'barrier', 'send', 'receive', 'scan', 'exscan')),
+    'scatter', 'barrier', 'send', 'receive', 'scan', 'exscan', 'neighborallgather',
+    'neighboralltoall')),
   algorithm TEXT, protocol TEXT, dtype TEXT, bytes INTEGER, send_bytes INTEGER, recv_bytes INTEGER, root INTEGER,
   peer INTEGER, slice_id INTEGER REFERENCES slice, kernel_id INTEGER REFERENCES kernel, start_ns INTEGER NOT NULL,
   dur_ns INTEGER, wait_ns INTEGER, transfer_ns INTEGER);

@@ -65,6 +65,8 @@ enum class CollectiveOp : std::uint8_t {
   Receive = 11,
   Scan = 12,
   Exscan = 13,
+  NeighborAllgather = 14,
+  NeighborAlltoall = 15,
 };
 
 // What threads wait for each other at; `handoff.kind` in the store.

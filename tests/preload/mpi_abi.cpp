@@ -39,6 +39,7 @@ void checkConstants(const Abi& abi) {
   EXPECT(abi.ignoreStatus == wordOf(MPI_STATUSES_IGNORE));
   EXPECT(abi.statusBytes == sizeof(MPI_Status));
   EXPECT(abi.isInStatus(MPI_ERR_IN_STATUS) && abi.isPending(MPI_ERR_PENDING));
+  EXPECT(abi.graphTopology == MPI_GRAPH && abi.cartTopology == MPI_CART && MPI_DIST_GRAPH == 3);
   EXPECT(MPI_THREAD_MULTIPLE == 3);
 }
 

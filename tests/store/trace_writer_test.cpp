@@ -106,7 +106,7 @@ TEST_F(Writer, EveryWordSatisfiesTheSchema) {
     ASSERT_GOOD(writer.add(slice));
     ASSERT_GOOD(writer.add(model::Note{{}, {}, {}, static_cast<model::Severity>(how), "test", ""}));
   }
-  for (std::uint8_t op = 1; op <= 11; ++op) {
+  for (std::uint8_t op = 1; op <= 15; ++op) {
     model::Collective collective;
     collective.processId = model::ProcessId{1};
     collective.op = static_cast<model::CollectiveOp>(op);

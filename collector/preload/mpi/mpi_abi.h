@@ -53,6 +53,8 @@ struct Abi {
   std::size_t statusBytes;
   int errorInStatus;  // MPI_ERR_IN_STATUS
   int errorPending;   // MPI_ERR_PENDING
+  int graphTopology;  // MPI_GRAPH
+  int cartTopology;   // MPI_CART
   Handle world;
   Handle noCommunicator;
   Handle noRequest;

@@ -70,6 +70,8 @@ inline constexpr Abi kMpich = {true,
                                sizeof(MpichStatus),
                                17,
                                18,
+                               1,
+                               2,
                                0x4400'0000,
                                0x0400'0000,
                                0x2c00'0000,
@@ -78,6 +80,6 @@ inline constexpr Abi kMpich = {true,
                                0,
                                {}};
 inline constexpr Abi kOpenMpi = {
-    false, -1, -2, -4, 1, 0, sizeof(OpenMpiStatus), 18, 19, 0, 0, 0, 0, 0, 0, {}};
+    false, -1, -2, -4, 1, 0, sizeof(OpenMpiStatus), 18, 19, 2, 1, 0, 0, 0, 0, 0, 0, {}};
 
 }  // namespace sonde::preload::mpi

@@ -15,6 +15,14 @@ bool givesThreads() noexcept {
   return !ask.find(nullptr) || ask()(&level) != kSuccess || level == kThreadMultiple;
 }
 
+// Of a process that MPI_Comm_spawn started the communicator to those who did; 0: it did not.
+Handle parent() noexcept {
+  static constinit RealMpi<int (*)(Handle*)> ask{"PMPI_Comm_get_parent"};
+  Handle found = 0;
+  const bool told = ask.find(nullptr) && ask()(&found) == kSuccess;
+  return told && found != gSession.abi->noCommunicator ? found : 0;
+}
+
 // MPI has begun.
 void begin() noexcept {
   gSession.hooks = findHooks();
@@ -27,7 +35,7 @@ void begin() noexcept {
   gSession.manyThreads = givesThreads();
   prepareDatatypes();
   gSession.active.store(true, std::memory_order_release);
-  communicatorOf(gSession.abi->world);
+  beginCommunicators(parent());
 }
 
 // What was not waited for is not known to have ended.

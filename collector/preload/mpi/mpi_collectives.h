@@ -27,22 +27,27 @@ struct Place {
   int rank;
   int peers;  // whom it exchanges data with, itself included
   bool inter;
+  const Neighbors* around;  // in the topology
 
   // Of two groups the members of one that take no part: their other arguments mean nothing.
   bool isOut(int root) const noexcept { return inter && root == gSession.abi->noProcess; }
   bool isRoot(int root) const noexcept { return inter ? root == gSession.abi->root : root == rank; }
 };
 
+inline Place placeIn(const Communicator& communicator) noexcept {
+  return {communicator.rank, communicator.peers, communicator.inter, &communicator.neighbors};
+}
+
 inline bool isInPlace(Word buffer) noexcept {
   return buffer == gSession.abi->inPlace;
 }
 
 template <typename Count>
-std::uint64_t sumOf(Word counts, int size) noexcept {
+std::uint64_t sumOf(Word counts, int size, std::uint64_t absent = 0) noexcept {
   const auto* const values = reinterpret_cast<const Count*>(counts);
   std::uint64_t sum = 0;
   for (int at = 0; values != nullptr && at < size; ++at)
-    sum += static_cast<std::uint64_t>(values[at]);
+    sum += isAbsent(absent, at) ? 0 : static_cast<std::uint64_t>(values[at]);
   return sum;
 }
 
@@ -162,11 +167,11 @@ CollectiveFacts factsOfAlltoallv(
 
 // With a type for each peer, too.
 template <typename Count>
-std::uint64_t sumOfTyped(Word counts, Word types, int size) noexcept {
+std::uint64_t sumOfTyped(Word counts, Word types, int size, std::uint64_t absent = 0) noexcept {
   const auto* const values = reinterpret_cast<const Count*>(counts);
   std::uint64_t sum = 0;
   for (int at = 0; at < size; ++at)
-    sum += values[at] == 0
+    sum += values[at] == 0 || isAbsent(absent, at)
                ? 0
                : static_cast<std::uint64_t>(values[at]) *
                      bytesOfOne(gSession.abi->handleAt(types, static_cast<std::size_t>(at)));
@@ -193,6 +198,16 @@ CollectiveFacts factsOfReduceScatterBlock(const Place& at, Word part, Word type)
   const std::uint64_t all = one * static_cast<std::uint64_t>(at.peers);
   return {{all, one, all}, -1, type};
 }
+
+// A collective's number among those of its communicator; false: it cannot be recorded. After the
+// call: whether there is such a communicator is MPI's to say.
+bool numberCollective(wire::Collective& record, Word communicator, Place& place) noexcept;
+void describe(wire::Collective& record,
+              wire::CollectiveOp op,
+              const CollectiveFacts& facts,
+              std::uint32_t name) noexcept;
+// The number of one whose end is told later.
+std::uint64_t nextCollective() noexcept;
 
 // Of MPI_Gather and MPI_Gatherv the other way round.
 inline CollectiveFacts turned(CollectiveFacts facts) noexcept {

@@ -19,6 +19,7 @@ constexpr Handle kGoing = kTaken - 1;  // freed, but it has requests yet
 
 constinit Communicator gPool[kCommunicators] = {};
 constinit std::atomic<Communicator*> gLast{nullptr};  // that was asked for
+constinit std::uint64_t gJob = 0;                     // mixed into all keys
 
 // How many communicators of the same members there were.
 struct SameMembers {
@@ -68,9 +69,10 @@ void nameSides(Communicator& communicator, const Members& own, const Members& ot
   communicator.side[1] = communicator.otherSide[1] = '\0';
 }
 
-// What the launcher calls the job, mixed into all keys; 0: it says nothing that every rank finds.
-std::uint64_t hashOfJob() noexcept {
-  std::uint64_t hash = 0;
+// What the launcher calls the job; 0: it says nothing that every rank finds. Those that
+// MPI_Comm_spawn started are another job in any case.
+std::uint64_t hashOfJob(bool spawned) noexcept {
+  std::uint64_t hash = spawned ? 1 : 0;
   for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
     const char* const value = std::getenv(name);
     for (const char* at = value; at != nullptr && *at != '\0'; ++at)
@@ -83,11 +85,22 @@ std::uint64_t hashOfJob() noexcept {
 void nameKey(Communicator& communicator,
              std::uint64_t group,
              const std::uint32_t* reserved) noexcept {
-  const std::uint64_t members = group ^ hashOfJob();
+  const std::uint64_t members = group ^ gJob;
   communicator.members = members;
   const std::uint32_t ordinal = reserved != nullptr ? *reserved : ordinalOf(members);
   TextWriter key(communicator.key, sizeof communicator.key);
   key.text("mpi:").hexadecimal(members).text(".").number(ordinal);
+}
+
+// Whom it can talk to. What two MPI_COMM_WORLDs call each other's members is not the same.
+void layTable(Communicator& communicator, const Members& peers) noexcept {
+  communicator.peers = peers.size;
+  communicator.table =
+      static_cast<Peer*>(mapMemory(static_cast<std::size_t>(peers.size) * sizeof(Peer)));
+  for (std::int32_t at = 0; communicator.table != nullptr && at < peers.size; ++at) {
+    if (!peers.isOfWorld(at))
+      communicator.table[at].foreign = true;
+  }
 }
 
 // Everything but its handle.
@@ -99,17 +112,17 @@ void fillIn(Communicator& communicator, Handle handle, const std::uint32_t* rese
   communicator.seq.store(0, std::memory_order_relaxed);
   communicator.moreTags.store(0, std::memory_order_relaxed);
   communicator.side[0] = communicator.otherSide[0] = '\0';
+  communicator.neighbors = {};
   if (communicator.inter) {
     const Members other(handle, Members::Which::Remote);
-    communicator.peers = other.size;
+    layTable(communicator, other);
     nameSides(communicator, own, other);
     nameKey(communicator, own.hash ^ other.hash ^ 1, reserved);
   } else {
-    communicator.peers = own.size;
+    layTable(communicator, own);
+    communicator.neighbors = neighborsIn(handle, own.rank);
     nameKey(communicator, own.hash, reserved);
   }
-  communicator.table =
-      static_cast<Peer*>(mapMemory(static_cast<std::size_t>(communicator.peers) * sizeof(Peer)));
   communicator.id = gSession.hooks->defineCommunicator(
       communicator.key, own.ranks, communicator.size, communicator.rank);
 }
@@ -167,7 +180,43 @@ void writePlace(TextWriter& to, const char* side, int number) noexcept {
   to.text("/").text(side).number(static_cast<std::uint64_t>(number));
 }
 
+MessageCount* claimCount(Communicator& communicator, int peer, Way way, int tag) noexcept {
+  MessageCount& first = communicator.table[peer].first[static_cast<int>(way)];
+  std::uint64_t tagged = 0;
+  const std::uint64_t own = MessageCount::tagOf(tag);
+  if (first.tagged.compare_exchange_strong(tagged, own) || tagged == own)
+    return &first;
+  if (peer >> kPeerBits != 0)
+    return nullptr;
+  const std::uint64_t key =
+      (std::uint64_t{indexOf(communicator)} + 1) << (kTagBits + kPeerBits + 1) |
+      std::uint64_t{static_cast<std::uint8_t>(way)} << (kTagBits + kPeerBits) |
+      std::uint64_t{static_cast<std::uint32_t>(peer)} << kTagBits | static_cast<std::uint32_t>(tag);
+  for (std::uint32_t step = 0; step < kProbes; ++step) {  // behind what others have left free, too
+    MoreTags& place = gTags[(spread(key) + step) % kTags];
+    if (place.key.load(std::memory_order_acquire) == key)
+      return &place.count;
+  }
+  for (std::uint32_t step = 0; step < kProbes; ++step) {
+    MoreTags& place = gTags[(spread(key) + step) % kTags];
+    std::uint64_t found = 0;
+    if (place.key.compare_exchange_strong(found, key)) {
+      communicator.moreTags.fetch_add(1, std::memory_order_relaxed);
+      return &place.count;
+    }
+    if (found == key)
+      return &place.count;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+void beginCommunicators(Handle parent) noexcept {
+  gJob = hashOfJob(parent != 0);
+  communicatorOf(gSession.abi->world);
+  communicatorOf(parent);
+}
 
 Communicator* communicatorOf(Handle handle) noexcept {
   Communicator* const last = gLast.load(std::memory_order_relaxed);
@@ -233,33 +282,10 @@ std::uint32_t defineChannelTo(Communicator& communicator, int peer) noexcept {
 }
 
 MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) noexcept {
-  MessageCount& first = communicator.table[peer].first[static_cast<int>(way)];
-  std::uint64_t tagged = 0;
-  const std::uint64_t own = MessageCount::tagOf(tag);
-  if (first.tagged.compare_exchange_strong(tagged, own) || tagged == own)
-    return &first;
-  if (peer >> kPeerBits != 0)
-    return nullptr;
-  const std::uint64_t key =
-      (std::uint64_t{indexOf(communicator)} + 1) << (kTagBits + kPeerBits + 1) |
-      std::uint64_t{static_cast<std::uint8_t>(way)} << (kTagBits + kPeerBits) |
-      std::uint64_t{static_cast<std::uint32_t>(peer)} << kTagBits | static_cast<std::uint32_t>(tag);
-  for (std::uint32_t step = 0; step < kProbes; ++step) {  // behind what others have left free, too
-    MoreTags& place = gTags[(spread(key) + step) % kTags];
-    if (place.key.load(std::memory_order_acquire) == key)
-      return &place.count;
-  }
-  for (std::uint32_t step = 0; step < kProbes; ++step) {
-    MoreTags& place = gTags[(spread(key) + step) % kTags];
-    std::uint64_t found = 0;
-    if (place.key.compare_exchange_strong(found, key)) {
-      communicator.moreTags.fetch_add(1, std::memory_order_relaxed);
-      return &place.count;
-    }
-    if (found == key)
-      return &place.count;
-  }
-  return nullptr;
+  MessageCount* const count = claimCount(communicator, peer, way, tag);
+  if (count != nullptr && communicator.table[peer].foreign)
+    count->spoil();
+  return count;
 }
 
 }  // namespace sonde::preload::mpi

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/preload/mpi/mpi_abi.h"
+#include "collector/preload/mpi/mpi_neighbors.h"
 
 #include <atomic>
 #include <cstdint>
@@ -39,6 +40,7 @@ enum class Way : std::uint8_t { Send, Receive };
 struct Peer {
   std::atomic<std::uint32_t> channel;  // 0: not defined yet
   MessageCount first[2];               // by Way, of the tag that came first
+  bool foreign;                        // it is of another MPI_COMM_WORLD
 };
 
 struct Communicator {
@@ -48,6 +50,7 @@ struct Communicator {
   std::int32_t size;           // of this process's group
   std::int32_t peers;          // whom it can talk to: of two groups the other one
   bool inter;
+  Neighbors neighbors;    // in its topology
   std::uint64_t members;  // their hash
   char key[40];
   char side[2];                         // of two groups this process's and …
@@ -59,6 +62,10 @@ struct Communicator {
 
   bool has(int peer) const noexcept { return peer >= 0 && peer < peers && table != nullptr; }
 };
+
+// MPI has begun. `parent`: MPI_Comm_get_parent's, 0: there is none. It is made known now, when
+// every rank does so.
+void beginCommunicators(Handle parent) noexcept;
 
 // The communicator behind a valid handle of the program's; nullptr: there is no room for more. One
 // that came by a way that is not seen is known from here on.

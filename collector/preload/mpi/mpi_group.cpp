@@ -58,6 +58,7 @@ void Members::translate(Handle group, Handle world) noexcept {
   for (std::int32_t at = 0; at < known; ++at) {
     memory_[at] = memory_[at] == kUndefined ? -1 : memory_[at];
     hash = mix(hash, memory_[at]);
+    allOfWorld_ = allOfWorld_ && memory_[at] >= 0;
   }
   ranks = size <= kMaxKnown ? memory_ : nullptr;
 }

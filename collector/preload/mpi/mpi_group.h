@@ -24,10 +24,16 @@ class Members {
   std::int32_t* ranks = nullptr;  // in MPI_COMM_WORLD, -1: not in it; nullptr: not known
   std::uint64_t hash = 0;
 
+  // Whether the n-th is of this process's MPI_COMM_WORLD.
+  bool isOfWorld(std::int32_t at) const noexcept {
+    return allOfWorld_ || (at < kMaxKnown && memory_[at] >= 0);
+  }
+
  private:
   void translate(Handle group, Handle world) noexcept;
 
   std::int32_t* memory_ = nullptr;
+  bool allOfWorld_ = true;  // as far as it is known
 };
 
 bool isInter(Handle communicator) noexcept;

@@ -1,0 +1,47 @@
+"""Probe mpi: communicators between processes that did not begin together, and out of groups."""
+import unittest
+
+from mpi_support import MPI, MpiTest
+
+NONE = "Debian's MPICH, of UCX, has no dynamic processes"
+
+
+class Worlds(MpiTest):
+    def check_channels(self, messages):
+        """All messages are there, sent and received, on channels of a communicator that is known."""
+        self.assertEqual(self.rows("SELECT direction, count(*) FROM v_transfer WHERE kind = 'mpi' GROUP BY 1 ORDER BY 1"),
+                         [("receive", messages), ("send", messages)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_transfer t WHERE kind = 'mpi' AND NOT EXISTS (SELECT 1 FROM communicator c "
+                                   "WHERE c.process_id = t.process_id AND t.local LIKE c.job_key || '/%')"), [(0,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM collective WHERE communicator_id IS NULL"), [(0,)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
+    @unittest.skipIf(MPI == "mpich", NONE)
+    def test_spawned_processes_have_a_world_of_their_own(self):
+        self.job("mpi_worlds", "spawn", ranks=2)
+        self.check_channels(4 * (5 + 5 + 2))
+        # Each world's own messages are those of that world …
+        self.assertEqual(self.rows("SELECT bytes, received_bytes, exact, count(*) FROM v_message WHERE bytes BETWEEN 10 AND 30 GROUP BY 1, 2, 3"),
+                         [(10 + k, 10 + k, 1, 2) for k in range(5)] + [(20 + k, 20 + k, 1, 2) for k in range(5)])
+        # … and of those in between, and of both together, none is called exact that is not known.
+        self.assertEqual(self.rows("SELECT exact, count(*) FROM v_transfer WHERE kind = 'mpi' AND bytes < 10 GROUP BY 1"), [(0, 40)])
+        self.assertEqual(self.rows("SELECT bytes, exact, count(*) FROM v_transfer WHERE kind = 'mpi' AND bytes >= 40 GROUP BY 1, 2"),
+                         [(40, 1, 8), (41, 0, 8)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_message WHERE exact AND bytes <> received_bytes"), [(0,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM collective WHERE op = 'barrier'"), [(4,)])
+
+    @unittest.skipIf(MPI == "mpich", NONE)
+    def test_two_that_have_joined_are_of_one_world(self):
+        self.job("mpi_worlds", "join", ranks=2)
+        self.check_paired(10)
+
+    @unittest.skipIf(MPI == "openmpi", "Open MPI 4 has no MPI_Intercomm_create_from_groups")
+    def test_two_groups_without_a_communicator(self):
+        self.job("mpi_worlds", "halves")
+        self.assertEqual(self.calls()["MPI_Intercomm_create_from_groups"], 4)
+        self.check_paired(20)
+        self.check_channels(20)
+
+
+if __name__ == "__main__":
+    unittest.main()
