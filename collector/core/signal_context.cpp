@@ -23,21 +23,23 @@ struct KernelAction {
 
 constexpr std::size_t kPiece = 4096;
 constexpr std::size_t kPieces = 32;  // a handler that gets here is not deep
+constexpr int kSignals = 65;         // their numbers are less
+
+bool hasHandler(int signal, KernelAction& action) noexcept {
+  const long result = rawSyscall(
+      SYS_rt_sigaction, signal, 0, asLong(&action), static_cast<long>(sizeof action.mask));
+  return result == 0 && action.handler > 1;  // not SIG_DFL or SIG_IGN
+}
 
 // The complement of where handlers return to, libc's one function for all of them, so that the
 // address itself is on the stack for no other reason than a handler. 0: there are no handlers.
 [[gnu::noinline]] std::uintptr_t hiddenRestorer() noexcept {
-  for (int number = 1; number < 65; ++number) {
+  for (int number = 1; number < kSignals; ++number) {
     volatile KernelAction action{};
-    const long result = rawSyscall(SYS_rt_sigaction,
-                                   number,
-                                   0,
-                                   asLong(const_cast<const KernelAction*>(&action)),
-                                   static_cast<long>(sizeof action.mask));
-    const bool isHandler = result == 0 && action.handler > 1;  // not SIG_DFL or SIG_IGN
+    const bool isThere = hasHandler(number, const_cast<KernelAction&>(action));
     const std::uintptr_t hidden = ~action.restorer;
     action.restorer = 0;
-    if (isHandler)
+    if (isThere)
       return hidden;
   }
   return 0;
@@ -68,20 +70,41 @@ bool readMemory(std::uintptr_t from, void* into, std::size_t bytes) noexcept {
 }
 
 #if defined(__x86_64__)
+// The signals that the calling thread blocks.
+std::uint64_t blockedSignals() noexcept {
+  std::uint64_t mask = 0;
+  rawSyscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, asLong(&mask), static_cast<long>(sizeof mask));
+  return mask;
+}
+
+// Whether a handler runs without its own signal blocked (SA_NODEFER).
+bool anyHandlerNests() noexcept {
+  for (int number = 1; number < kSignals; ++number) {
+    KernelAction action{};
+    if (hasHandler(number, action) && (action.flags & SA_NODEFER) != 0)
+      return true;
+  }
+  return false;
+}
+
 // The frame that the kernel makes for a handler, by words: the restorer, then the ucontext. An
-// address alone may be left over from something else.
+// address alone may be left over from something else, and a whole frame from a handler that has
+// returned: while one runs its signal is blocked that was not before.
 bool isFrame(std::uintptr_t at) noexcept {
   constexpr std::size_t kFlags = 1;
   constexpr std::size_t kLink = 2;
   constexpr std::size_t kEflags = 23;
   constexpr std::size_t kSegments = 24;
-  std::uintptr_t words[kSegments + 1] = {};
+  constexpr std::size_t kMask = 38;  // of what was interrupted
+  std::uintptr_t words[kMask + 1] = {};
   if (!readMemory(at, words, sizeof words))
     return false;
   constexpr std::uintptr_t kUserCode = 0x33;
   constexpr std::uintptr_t kAlwaysSet = 2;
-  return words[kFlags] < 8 && words[kLink] == 0 && (words[kSegments] & 0xffff) == kUserCode &&
-         (words[kEflags] & kAlwaysSet) != 0;
+  const bool isWhole = words[kFlags] < 8 && words[kLink] == 0 &&
+                       (words[kSegments] & 0xffff) == kUserCode &&
+                       (words[kEflags] & kAlwaysSet) != 0;
+  return isWhole && ((blockedSignals() & ~words[kMask]) != 0 || anyHandlerNests());
 }
 
 // Looks page by page, upwards, at what is mapped.

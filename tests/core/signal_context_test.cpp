@@ -43,6 +43,43 @@ TEST(SignalContext, IsThatOfAHandler) {
   EXPECT_TRUE(test::inChild(expectToKnow));
 }
 
+// A frame that a handler left further down in the stack is in this array, which nobody writes.
+[[gnu::noinline]] bool saysWithOldFrames() {
+  char room[32768];
+  asm volatile("" ::"r"(room) : "memory");
+  const bool says = maybeInSignalHandler();
+  asm volatile("" ::"r"(room) : "memory");
+  return says;
+}
+
+[[gnu::noinline]] void raiseFurtherDown(int signal) {
+  volatile char room[8192];
+  room[0] = 0;
+  raise(signal);
+  room[1] = room[0];
+}
+
+TEST(SignalContext, IsNotThatOfAHandlerThatHasReturned) {
+  EXPECT_TRUE(test::inChild([] {
+    signal(SIGUSR1, [](int) {});
+    raiseFurtherDown(SIGUSR1);
+    EXPECT_FALSE(saysWithOldFrames());
+  }));
+}
+
+// Its own signal is not blocked while it runs, so an old frame cannot be told from one in use.
+TEST(SignalContext, IsThatOfAHandlerThatMayNest) {
+  EXPECT_TRUE(test::inChild([] {
+    struct sigaction action {};
+    action.sa_handler = [](int) { gInHandler = maybeInSignalHandler(); };
+    action.sa_flags = SA_NODEFER;
+    sigaction(SIGUSR1, &action, nullptr);
+    raiseFurtherDown(SIGUSR1);
+    EXPECT_TRUE(gInHandler);
+    EXPECT_TRUE(saysWithOldFrames());
+  }));
+}
+
 TEST(SignalContext, IsKnownWhereAContainerForbidsToReadProcesses) {
   if (!test::inChild([] { EXPECT_TRUE(forbid(SYS_process_vm_readv, EPERM)); }))
     GTEST_SKIP() << "no system call filters here";

@@ -28,9 +28,23 @@ class Completeness(CudaTest):
     def test_a_program_that_ends_in_a_signal_handler_ends(self):
         for _ in range(5):
             self.record(TARGETS / "cuda_in_handler13", "exits", status=7)
-            self.assertIn("the process ended in a signal handler", " ".join(self.said()))
+            self.assertIn("ended in a signal handler", " ".join(self.said()))
             lost, = self.rows("SELECT probe, reason, count > 0 FROM loss")  # a buffer that CUPTI held counts 1
         self.assertEqual(lost, ("cuda", "tracer", 1))
+
+    def test_a_device_that_is_reset_in_a_signal_handler_is(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.record(TARGETS / f"cuda_in_handler{variant}", "resets", variant=variant)
+                self.assertIn("a device was reset", " ".join(self.said()))
+                self.assertEqual(self.rows("SELECT probe, reason, count > 0 FROM loss"), [("cuda", "tracer", 1)])
+
+    def test_a_handler_that_has_returned_is_none(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.record(TARGETS / f"cuda_in_handler{variant}", "left", variant=variant)
+                self.assertEqual(self.kernels(), 100)
+                self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_what_cupti_held_of_a_killed_program_counts_as_lost(self):
         for variant in VARIANTS:

@@ -200,6 +200,24 @@ void run() noexcept {
   on_exit(flushAtExit, nullptr);  // runs before what the driver and CUPTI have registered
 }
 
+// All that CUPTI holds is stored. False, and nothing, in a forked child, where nothing is recorded,
+// and in a signal handler: there it is lost, and `countLost` says so.
+bool flushOr(void (*countLost)() noexcept) noexcept {
+  if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
+    return false;
+  if (core::maybeInSignalHandler()) {
+    sayFact(kFact,
+            "some of it is lost: a device was reset or the process ended in a signal handler, with "
+            "records in CUPTI's buffers");
+    countLost();
+    return false;
+  }
+  const int error = errno;
+  gCupti.flushAll(cupti::kFlushForced);
+  errno = error;
+  return true;
+}
+
 }  // namespace
 
 void start() noexcept {
@@ -278,24 +296,12 @@ void contextComes() noexcept {
     gCupti.disable(Kind::UnifiedMemoryCounter);
 }
 
-bool flush() noexcept {
-  if (gState.load(std::memory_order_acquire) != State::Running || gProcess != processId())
-    return false;
-  if (core::maybeInSignalHandler()) {
-    sayFact(kFact,
-            "some of it is lost: the process ended in a signal handler, with records in CUPTI's "
-            "buffers");
-    countUndelivered();
-    return false;
-  }
-  const int error = errno;
-  gCupti.flushAll(cupti::kFlushForced);
-  errno = error;
-  return true;
+void flush() noexcept {
+  flushOr(countDiscarded);
 }
 
 bool finish() noexcept {
-  if (!flush())
+  if (!flushOr(countUndelivered))
     return false;
   endDelivery();
   hintAtManagedMemory();

@@ -17,10 +17,11 @@ void handOver(const char* function) noexcept;
 // goes on.
 void contextComes() noexcept;
 
-// All that CUPTI holds is stored. False, and nothing, in a forked child, in a signal handler, and
-// where nothing is recorded.
-bool flush() noexcept;
-// The same, of a process that is about to end, or to become another program.
+// A context is about to go: all that CUPTI holds is stored. In a signal handler it is lost, and
+// counted.
+void flush() noexcept;
+// The same, of a process that is about to end, or to become another program. False where nothing
+// was stored: in a forked child, in a signal handler, and where nothing is recorded.
 bool finish() noexcept;
 // It goes on after all. Requires: a finish() of the caller's that was true.
 void resume() noexcept;

@@ -138,6 +138,10 @@ void countUndelivered() noexcept {
     countLost(1);
 }
 
+void countDiscarded() noexcept {
+  countLost(1);  // at least
+}
+
 void leaveOutCallsOf(std::int32_t tid, std::uint64_t untilTicks) noexcept {
   gDecoder.leaveOutCallsOf(tid, untilTicks);
 }

@@ -25,6 +25,8 @@ void endDelivery() noexcept;
 void resumeDelivery() noexcept;
 // The process ends without asking: what CUPTI has is lost.
 void countUndelivered() noexcept;
+// A context goes without asking: what CUPTI has of it is lost, also if it gives its buffers back.
+void countDiscarded() noexcept;
 
 // Calls of this thread, which is Sonde's own, are not recorded where they began before this time:
 // another thread may have its number one day. One thread at most.
