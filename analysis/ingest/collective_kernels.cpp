@@ -31,6 +31,7 @@ struct Collective {
   std::int64_t communicator = 0;
   std::string_view function;    // that its kernel's name would have
   std::int64_t launchedNs = 0;  // by then it had been; 0: not known
+  std::int64_t group = 0;       // of its thread, in which it was called; 0: in none
 };
 using Collectives = std::vector<Collective>;  // in the order of their calls
 
@@ -84,7 +85,7 @@ std::string_view functionOfOp(std::string_view op) {
 }
 
 // What is launched inside a slice, by its id. Where a group's end was lost, what was called in the
-// group has none: a call outside of one tells.
+// group has none: a call outside of one tells, or in another.
 using Calls = std::map<std::int64_t, Collectives>;
 
 Result<Calls> readCalls(const Database& trace) {
@@ -99,16 +100,20 @@ Result<Calls> readCalls(const Database& trace) {
     if (rows.integer(1) != thread)
       open.clear();
     thread = rows.integer(1);
-    const Collective call{
-        rows.integer(2), rows.integer(3), functionOfOp(rows.text(4)), rows.integer(6)};
-    if (rows.isNull(2))
-      calls[rows.integer(0)] = std::exchange(open, {});
-    else if (rows.integer(5) != 0)
-      open.push_back(call);
-    else {
+    const Collective call{rows.integer(2),
+                          rows.integer(3),
+                          functionOfOp(rows.text(4)),
+                          rows.integer(6),
+                          rows.integer(5)};
+    const bool isEnd = rows.isNull(2);
+    if (!isEnd && !open.empty() && open.front().group != call.group)
       open.clear();
+    if (isEnd)
+      calls[rows.integer(0)] = std::exchange(open, {});
+    else if (call.group != 0)
+      open.push_back(call);
+    else
       calls[rows.integer(0)] = {call};
-    }
   }
 }
 

@@ -48,8 +48,8 @@ void ImageBuilder::addCollectiveArgs(model::CollectiveId id, const wire::Collect
     add("nccl_number", record.ownNumber);
   if ((record.flags & wire::Collective::kGraphCaptured) != 0)
     add("graph", 1);
-  if ((record.flags & wire::Collective::kGrouped) != 0)
-    add("grouped", 1);
+  if ((record.flags & wire::Collective::kGroup) != 0)
+    add("grouped", (record.flags & wire::Collective::kGroup) >> wire::Collective::kGroupShift);
 }
 
 void ImageBuilder::onCollective(Thread& thread, const std::byte* at) {

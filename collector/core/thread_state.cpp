@@ -76,7 +76,7 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   state->cursor = state->end = nullptr;
   state->slot = nullptr;
   state->scopeCount = state->deepScopes = state->silentScopes = 0;
-  state->ncclGroups = 0;
+  state->ncclGroups = state->ncclGroup = 0;
   state->ncclCall = 0;
   state->nextToken = 1;
   state->records = std::uint64_t{state->generation} << 32;

@@ -150,7 +150,8 @@ struct Collective {
   static constexpr std::uint8_t kEnqueued = 0x01;
   static constexpr std::uint8_t kGraphCaptured = 0x02;  // launched by a CUDA graph
   static constexpr std::uint8_t kHasNumber = 0x04;      // `ownNumber` is one
-  static constexpr std::uint8_t kGrouped = 0x08;        // launched when its thread's group ended
+  static constexpr std::uint8_t kGroup = 0xf0;  // launched when this group of its thread's ended:
+  static constexpr unsigned kGroupShift = 4;    // 1 to 15, each one more than the last; 0: in none
   RecordHeader header;
   std::uint64_t beginTicks;
   std::uint64_t endTicks;

@@ -41,8 +41,8 @@ class CollectiveKernels : public ::testing::Test {
     row.depth = parent ? 1 : 0;
     return trace_.add(row);
   }
-  // Its call is a slice of that start.
-  model::SliceId allReduce(std::int64_t start, bool grouped) {
+  // Its call is a slice of that start, in a group of that number, 0: in none.
+  model::SliceId allReduce(std::int64_t start, std::int64_t group) {
     model::Collective row;
     row.processId = process_;
     row.communicatorId = communicator_;
@@ -50,11 +50,11 @@ class CollectiveKernels : public ::testing::Test {
     row.startNs = start;
     row.sliceId = slice("ncclAllReduce", start);
     const model::CollectiveId id = trace_.add(row);
-    if (grouped)
+    if (group != 0)
       trace_.add(model::Arg{.owner = model::Owner::Collective,
                             .ownerId = id.value,
                             .keyId = trace_.name("grouped"),
-                            .value = std::int64_t{1}});
+                            .value = group});
     return row.sliceId;
   }
   // Launched in the slice; ends at `end`.
@@ -86,18 +86,25 @@ class CollectiveKernels : public ::testing::Test {
 };
 
 TEST_F(CollectiveKernels, OfAGroupAreLaunchedInItsEnd) {
-  allReduce(10, true);
-  allReduce(20, true);
+  allReduce(10, 1);
+  allReduce(20, 1);
   kernel(slice("ncclGroupEnd", 30), 31, 60);
   EXPECT_THAT(joined(), ElementsAre("10|50", "20|40"));
 }
 
 TEST_F(CollectiveKernels, OfAGroupWhoseEndWasLostAreNotThoseOfTheNextGroup) {
-  allReduce(10, true);
-  kernel(allReduce(20, false), 21, 50);
-  allReduce(30, true);
+  allReduce(10, 1);
+  kernel(allReduce(20, 0), 21, 50);
+  allReduce(30, 2);
   kernel(slice("ncclGroupEnd", 40), 41, 90);
   EXPECT_THAT(joined(), ElementsAre("10|-", "20|30", "30|60"));
+}
+
+TEST_F(CollectiveKernels, OfAGroupWhoseEndWasLostAreNotThoseOfTheGroupRightBehindIt) {
+  allReduce(10, 15);
+  allReduce(30, 1);
+  kernel(slice("ncclGroupEnd", 40), 41, 90);
+  EXPECT_THAT(joined(), ElementsAre("10|-", "30|60"));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
   wire::Collective record = script.call(1, 100, 110);
   record.algorithm = record.protocol = 0;
   record.channels = 0;
-  record.flags = wire::Collective::kEnqueued | wire::Collective::kGrouped;
+  record.flags = wire::Collective::kEnqueued | 3 << wire::Collective::kGroupShift;
   script.plan(0, 1, "TREE");
   script.add(record);
   record.number = 2;
@@ -178,7 +178,7 @@ TEST(EnqueuedCollectives, MayBeToldHowTheyAreCarriedOutBeforeOrAfter) {
   EXPECT_THAT(rig.rows("SELECT kind, count FROM loss"), ElementsAre("collective part|1"));
   EXPECT_THAT(rig.rows("SELECT s.text, a.value, count(*) FROM arg a JOIN string s ON s.id = "
                        "a.key_id WHERE a.owner = 'collective' GROUP BY 1 ORDER BY 1"),
-              ElementsAre("channels|4|2", "grouped|1|2", "launched_ns|105|2", "nccl_number|17|2"));
+              ElementsAre("channels|4|2", "grouped|3|2", "launched_ns|105|2", "nccl_number|17|2"));
 }
 
 // More than are remembered come before they are stored.

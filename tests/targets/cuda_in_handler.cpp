@@ -7,9 +7,9 @@
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <string_view>
 
 namespace {

@@ -157,6 +157,12 @@ void drop(const OpenCall& open, const ApiCall& call) noexcept {
     removeApiCommunicator(call.communicator);
 }
 
+std::uint8_t groupOf(const ThreadState* thread) noexcept {
+  constexpr std::uint32_t kNumbers = wire::Collective::kGroup >> wire::Collective::kGroupShift;
+  const bool isInGroup = thread != nullptr && thread->ncclGroups > 0;
+  return isInGroup ? static_cast<std::uint8_t>(thread->ncclGroup % kNumbers + 1) : 0;
+}
+
 void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   if (!open.outermost)
     return;
@@ -167,7 +173,7 @@ void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   if (made.kind == HandleKind::Call && !failed(result)) {
     if (result == kSuccess)
       describe(communicatorOfCall(made), call.communicator);
-    return endApiCall(made, factsOf(call), thread != nullptr && thread->ncclGroups > 0);
+    return endApiCall(made, factsOf(call), groupOf(thread));
   }
   if (failed(result))
     drop(open, call);
@@ -193,6 +199,7 @@ void groupStarted() noexcept {
   ThreadState* const thread = threadFor(RecordKind::CollectivePart);
   if (thread == nullptr || thread->ncclGroups++ > 0)
     return;
+  ++thread->ncclGroup;
   thread->ncclBefore = lastCallNumber();
   forgetPromised(thread);
 }

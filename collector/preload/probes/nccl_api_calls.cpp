@@ -40,7 +40,7 @@ BegunCall beginApiCall(Handle handle, const CallFacts& facts) noexcept {
   return {made ? made : Handle{HandleKind::Api, kApiNothing, kApiCounted}, seq};
 }
 
-void endApiCall(Handle handle, const CallFacts& facts, bool grouped) noexcept {
+void endApiCall(Handle handle, const CallFacts& facts, std::uint8_t group) noexcept {
   const std::uint64_t now = core::readTicks();
   Call call;
   if (!readCall(handle, call) || !call.identity.byApi)
@@ -56,8 +56,7 @@ void endApiCall(Handle handle, const CallFacts& facts, bool grouped) noexcept {
   if (!finishCall(handle, rest))
     return;
   call.record.endTicks = now;
-  if (grouped)
-    call.record.flags |= wire::Collective::kGrouped;
+  call.record.flags |= static_cast<std::uint8_t>(group << wire::Collective::kGroupShift);
   writeFinished(call, rest);
 }
 

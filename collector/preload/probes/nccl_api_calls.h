@@ -16,7 +16,8 @@ struct BegunCall {
 
 // Ended, or dropped because it failed; then its number goes back.
 BegunCall beginApiCall(Handle communicator, const CallFacts& facts) noexcept;
-void endApiCall(Handle call, const CallFacts& facts, bool grouped) noexcept;
+// `group`: as wire::Collective has it.
+void endApiCall(Handle call, const CallFacts& facts, std::uint8_t group) noexcept;
 void dropApiCall(Handle call) noexcept;
 void giveBack(Handle communicator, const CallFacts& facts, std::uint64_t seq) noexcept;
 // Kind None: it is of no call that is known.

@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t kMaxLanes = 32768;  // a power of 2
 constexpr std::uint32_t kMaxTries = 64;
 constexpr std::uint64_t kRemoved = 1;
+constexpr std::uint64_t kTaking = 1;  // of no whole key: taken over, with counts of the last yet
 constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at most 64
 
 constinit Lane gLanes[kMaxLanes]{};
@@ -49,11 +50,15 @@ std::uint64_t withoutGeneration(std::uint64_t key) noexcept {
   return isForeign(key) ? key & ~kForeignGeneration : key;
 }
 
-// Another process has made a communicator where the one of this lane was.
+// Another process has made a communicator where the one of this lane was. False: another thread
+// is at it.
 bool takeOver(Lane& lane, std::uint64_t before, std::uint64_t key) noexcept {
+  if ((before & kTaking) != 0 || !lane.key.compare_exchange_strong(before, key | kTaking))
+    return before == key;
   lane.defined.store(0, std::memory_order_relaxed);
   lane.count.store(0, std::memory_order_relaxed);
-  return lane.key.compare_exchange_strong(before, key) || before == key;
+  lane.key.store(key, std::memory_order_release);
+  return true;
 }
 
 std::uint64_t laneKey(const LaneName& name, std::uint64_t channel) noexcept {
@@ -73,8 +78,10 @@ Lane* findLaneOf(std::uint64_t key) noexcept {
   for (std::uint64_t tries = 0; tries < kMaxTries; ++tries) {
     Lane& lane = gLanes[(start + tries) % kMaxLanes];
     std::uint64_t there = lane.key.load(std::memory_order_acquire);
-    if (there == key || (withoutGeneration(there) == name && takeOver(lane, there, key)))
+    if (there == key)
       return &lane;
+    if (withoutGeneration(there & ~kTaking) == name)
+      return takeOver(lane, there, key) ? &lane : nullptr;
     if (there == kRemoved && reusable == nullptr)
       reusable = &lane;
     if (there != 0)

@@ -26,7 +26,7 @@ struct LaneName {
   bool peerToPeer = false;  // NCCL has connections of their own for sends and receives
 };
 
-// nullptr: there are more than the table holds.
+// nullptr: there are more than the table holds, or another thread makes this one anew just now.
 Lane* findLane(const LaneName& name) noexcept;
 // The id of the channel in the spool of this process image; 0: there is no room.
 std::uint32_t channelId(Lane& lane, const LaneName& name) noexcept;
