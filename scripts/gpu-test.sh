@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The tests that need a GPU, on a machine that has one and nothing that Sonde is built with: from a portable build.
+# The tests that need a GPU (those of `ctest -L gpu`), on a machine that has one and nothing that Sonde is built with, so no
+# ctest: from a portable build.
 #
 #   scripts/gpu-test.sh build     here: makes build/gpu, a portable Sonde with the test programs (needs nvcc)
 #   scripts/gpu-test.sh           there, in a copy of this folder: runs them; needs python3 and the NVIDIA driver

@@ -32,6 +32,24 @@ for _ in range(5):
 torch.cuda.synchronize()
 """
 
+GRAPHED = """
+import torch
+model = torch.nn.Linear(256, 256).cuda()
+x = torch.zeros(64, 256, device="cuda")
+side = torch.cuda.Stream()
+side.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(side):
+    for _ in range(3):
+        model(x)
+torch.cuda.current_stream().wait_stream(side)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    y = model(x)
+for _ in range(5):
+    graph.replay()
+torch.cuda.synchronize()
+"""
+
 
 def doctor():
     return json.loads(subprocess.run([SONDE, "doctor", "--format", "json"], check=True, capture_output=True,
@@ -96,6 +114,24 @@ class Torch(GpuTest):
         self.assertEqual(launched, kernels)
         self.assertGreater(scoped, kernels // 2)
         self.assertIn(("backward",), self.rows("SELECT DISTINCT scope_kind FROM v_kernel"))
+        ranges = self.rows("SELECT id, thread_id, start_ns, end_ns FROM v_slice WHERE name = 'side'")
+        self.assertEqual(len(ranges), 5)
+        sides = {stream for _, *when in ranges for (stream,) in self.rows(
+            "SELECT k.stream_id FROM v_kernel k JOIN slice s ON s.id = k.launch_slice_id WHERE s.thread_id = {} AND "
+            "s.start_ns BETWEEN {} AND {}".format(*when))}
+        self.assertEqual(len(sides), 1, "what is launched in the range runs on the side stream")
+        others = self.rows("SELECT DISTINCT stream_id FROM v_kernel WHERE scope_kind IN ('forward', 'backward')")
+        self.assertNotIn(sides.pop(), [stream for (stream,) in others])
+
+    def test_a_captured_graph_is_recorded_each_time_that_it_runs(self):
+        script = self.folder / "graphed.py"
+        script.write_text(GRAPHED)
+        self.record(sys.executable, script)
+        self.assertEqual(self.counts().get("CUDA graph"), 5)
+        self.record(sys.executable, script, options=("--cuda-graphs", "node"))
+        launches = self.rows("SELECT count(DISTINCT k.launch_slice_id) FROM v_kernel k JOIN v_slice s ON s.id = "
+                             "k.launch_slice_id WHERE s.name LIKE 'cudaGraphLaunch%'")
+        self.assertEqual(launches, [(5,)])
 
     def test_torchs_own_profiler_gets_all_it_wants(self):
         script = self.folder / "train.py"
