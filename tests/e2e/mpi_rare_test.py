@@ -54,6 +54,13 @@ class Rare(MpiTest):
                                    "AND kind = 'mpi'"), [(3, 2)])
         self.assertEqual(self.rows("SELECT reason, sum(count) FROM loss GROUP BY 1"), [("unbalanced", 1)])
 
+    def test_a_request_that_was_seen_done_without_a_wait(self):
+        self.job("mpi_rare", "asked")
+        self.check_paired(40)
+        self.assertEqual(self.rows(
+            "SELECT count(*) FROM v_transfer t WHERE kind = 'mpi' AND direction = 'receive' AND NOT EXISTS (SELECT 1 FROM "
+            "v_slice s WHERE s.kind = 'wait' AND s.name = 'MPI_Request_get_status' AND s.thread_id = t.thread_id AND s.end_ns = t.end_ns)"), [(0,)])
+
     def test_asking_often_for_many_requests_asks_for_memory_once(self):
         self.job("mpi_rare", "polling", ranks=1)
         self.check_paired(200)

@@ -43,5 +43,28 @@ class Worlds(MpiTest):
         self.check_channels(20)
 
 
+@unittest.skipIf(MPI == "openmpi", "Open MPI 4 has no MPI_Session_init")
+class Sessions(MpiTest):
+    """A program of MPI 4 may have no MPI_COMM_WORLD."""
+
+    def test_messages_and_collectives_without_a_world(self):
+        self.job("mpi_sessions", "alone")
+        self.assertEqual(self.calls(), {"MPI_Session_init": 4, "MPI_Comm_create_from_group": 4, "MPI_Sendrecv": 20, "MPI_Barrier": 4,
+                                        "MPI_Comm_free": 4, "MPI_Session_finalize": 4})
+        self.check_paired(20)
+        self.assertEqual(self.rows("SELECT m.position, m.rank, p.rank FROM communicator_member m JOIN process p ON "
+                                   "p.id = m.process_id GROUP BY 1, 2, 3 ORDER BY 1"), [(r, r, r) for r in range(4)])
+
+    def test_one_session_after_the_other(self):
+        self.job("mpi_sessions", "twice")
+        self.check_paired(20 + 28)
+        self.assertEqual(self.calls()["MPI_Session_finalize"], 12)
+
+    def test_a_world_outlasts_the_session(self):
+        self.job("mpi_sessions", "both")
+        self.check_paired(12)
+        self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name = 'MPI_Finalize'"), [(4,)])
+
+
 if __name__ == "__main__":
     unittest.main()

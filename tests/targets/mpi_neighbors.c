@@ -23,6 +23,7 @@ static MPI_Comm row(void) {
 }
 
 static void grid(void) {
+  check(gSize == kRanks, "four ranks");
   MPI_Comm comm = row();
   const MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE};
   MPI_Neighbor_allgather(gIn, 3, MPI_INT, gOut, 3, MPI_INT, comm);
@@ -36,11 +37,11 @@ static void grid(void) {
 // From every rank to the next one, and from rank 0 to all besides.
 static MPI_Comm graph(void) {
   MPI_Comm made;
-  const int next[4] = {1, 2, 3, 0};
+  const int next = (gRank + 1) % gSize;
   const int sources[2] = {(gRank + gSize - 1) % gSize, 0};
   const int in = gRank > 1 ? 2 : 1;
   const int all[3] = {1, 2, 3};
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, MPI_UNWEIGHTED, gRank == 0 ? 3 : 1, gRank == 0 ? all : &next[gRank],
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, MPI_UNWEIGHTED, gRank == 0 ? kRanks - 1 : 1, gRank == 0 ? all : &next,
                                  MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
   return made;
 }

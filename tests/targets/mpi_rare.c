@@ -186,9 +186,31 @@ static void groups(void) {
 #endif
 }
 
+// Asks whether requests are done, and lets go of them without a wait.
+static void asked(void) {
+  static char data[200];
+  const int other = gRank ^ 1;
+  MPI_Request requests[2];
+  MPI_Status status;
+  for (int round = 0; round < 10; ++round) {
+    MPI_Irecv(data, 100, MPI_CHAR, round % 2 == 0 ? other : MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(data + 100, round + 1, MPI_CHAR, other, 1, MPI_COMM_WORLD, &requests[1]);
+    for (int at = 0; at < 2; ++at) {
+      int done = 0;
+      while (!done)
+        MPI_Request_get_status(requests[at], &done, round % 3 == 0 ? MPI_STATUS_IGNORE : &status);
+      if (round < 5)
+        MPI_Request_free(&requests[at]);
+      else
+        MPI_Wait(&requests[at], MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 static const struct Part kParts[] = {{"copies", copies},       {"huge", huge},       {"compiled", compiled},
                                      {"exchanges", exchanges}, {"stale", stale},     {"failing", failing},
-                                     {"polling", polling},     {"groups", groups}};
+                                     {"polling", polling},     {"groups", groups},     {"asked", asked}};
 
 int main(int argc, char** argv) {
   return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);

@@ -72,6 +72,24 @@ int testOne(Real real, Name& name, Word place, Word flag, Word status) {
   return result;
 }
 
+// The request stays the program's: only its message, or what else it stands for, has ended.
+template <typename Real>
+int getStatus(Real real, Name& name, Word handle, Word flag, Word status) {
+  const RequestId id = requestOf(gSession.abi->handle(handle));
+  Status own;
+  const Word used = wantStatus(status, own);
+  const std::uint64_t begin = now();
+  const int result = real(handle, flag, used);
+  Request* const request = result == kSuccess && isSet(flag) ? findRequest(id) : nullptr;
+  if (request == nullptr || !request->started)
+    return result;
+  const std::uint64_t end = now();
+  recordWait(name, begin, end);
+  finish(*request, reinterpret_cast<const void*>(used), end);
+  request->started = false;
+  return result;
+}
+
 // The handles of those that are done have gone, but for persistent ones; these only their status
 // tells.
 void sortOut(const Batch& batch, Word requests, int result, std::uint64_t end) noexcept {
@@ -235,6 +253,10 @@ SONDE_MPI(Test,
           SONDE_MPI_WORDS(Word request, Word flag, Word status),
           SONDE_MPI_WORDS(request, flag, status),
           mpi::testOne)
+SONDE_MPI(Request_get_status,
+          SONDE_MPI_WORDS(Word request, Word flag, Word status),
+          SONDE_MPI_WORDS(request, flag, status),
+          mpi::getStatus)
 SONDE_MPI(Waitall,
           SONDE_MPI_WORDS(Word count, Word requests, Word statuses),
           SONDE_MPI_WORDS(count, requests, statuses),

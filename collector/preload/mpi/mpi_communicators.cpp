@@ -212,9 +212,9 @@ MessageCount* claimCount(Communicator& communicator, int peer, Way way, int tag)
 
 }  // namespace
 
-void beginCommunicators(Handle parent) noexcept {
+void beginCommunicators(Handle world, Handle parent) noexcept {
   gJob = hashOfJob(parent != 0);
-  communicatorOf(gSession.abi->world);
+  communicatorOf(world);
   communicatorOf(parent);
 }
 

@@ -63,9 +63,9 @@ struct Communicator {
   bool has(int peer) const noexcept { return peer >= 0 && peer < peers && table != nullptr; }
 };
 
-// MPI has begun. `parent`: MPI_Comm_get_parent's, 0: there is none. It is made known now, when
-// every rank does so.
-void beginCommunicators(Handle parent) noexcept;
+// MPI has begun. `world`: MPI_COMM_WORLD, 0: there is none yet; `parent`: MPI_Comm_get_parent's, 0:
+// there is none. They are made known now, when every rank does so.
+void beginCommunicators(Handle world, Handle parent) noexcept;
 
 // The communicator behind a valid handle of the program's; nullptr: there is no room for more. One
 // that came by a way that is not seen is known from here on.

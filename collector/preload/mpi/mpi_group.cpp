@@ -15,6 +15,12 @@ constinit RealMpi<int (*)(Word, int, const int*, Word, int*)> gTranslate{
     "PMPI_Group_translate_ranks"};
 constinit RealMpi<int (*)(Handle*)> gFree{"PMPI_Group_free"};
 
+constinit RealMpi<int (*)(Word, const char*, Handle*)> gOfSession{"PMPI_Group_from_session_pset"};
+
+// Of a session: whose, and its group; 0: MPI_COMM_WORLD's.
+constinit Handle gSessionHeld = 0;
+constinit Handle gWorldHeld = 0;
+
 bool findAll() noexcept {
   return gRank.find(nullptr) && gGroup.find(nullptr) && gRemoteGroup.find(nullptr) &&
          gGroupSize.find(nullptr) && gTranslate.find(nullptr) && gFree.find(nullptr);
@@ -36,8 +42,10 @@ Members::Members(Handle communicator, Which which) noexcept {
   const auto ask = which == Which::Own ? gGroup() : gRemoteGroup();
   if (ask(communicator, &group) != kSuccess)
     return;
-  if (gGroup()(gSession.abi->world, &world) == kSuccess) {
-    gGroupSize()(group, &size);
+  gGroupSize()(group, &size);
+  if (gWorldHeld != 0) {
+    translate(group, gWorldHeld);
+  } else if (gGroup()(gSession.abi->world, &world) == kSuccess) {
     translate(group, world);
     gFree()(&world);
   }
@@ -66,6 +74,24 @@ void Members::translate(Handle group, Handle world) noexcept {
 Members::~Members() noexcept {
   const std::int32_t known = size < kMaxKnown ? size : kMaxKnown;
   unmapMemory(memory_, 2 * static_cast<std::size_t>(known) * sizeof(std::int32_t));
+}
+
+bool holdWorldOf(Word session) noexcept {
+  Handle group = 0;
+  if (!gOfSession.find(nullptr) || gOfSession()(session, "mpi://WORLD", &group) != kSuccess)
+    return false;
+  gSessionHeld = gSession.abi->handle(session);
+  gWorldHeld = group;
+  return true;
+}
+
+bool dropWorldOf(Word session) noexcept {
+  if (gWorldHeld == 0 || gSessionHeld != gSession.abi->handle(session))
+    return false;
+  if (gFree.find(nullptr))
+    gFree()(&gWorldHeld);
+  gWorldHeld = 0;
+  return true;
 }
 
 bool isInter(Handle communicator) noexcept {

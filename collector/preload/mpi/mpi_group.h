@@ -36,6 +36,12 @@ class Members {
   bool allOfWorld_ = true;  // as far as it is known
 };
 
+// Where a program has a session (MPI 4) and no MPI_COMM_WORLD, its ranks are those of the session's
+// world. False: it has none. Held until the session ends.
+bool holdWorldOf(Word session) noexcept;
+// True: it was this session's.
+bool dropWorldOf(Word session) noexcept;
+
 bool isInter(Handle communicator) noexcept;
 
 }  // namespace sonde::preload::mpi
