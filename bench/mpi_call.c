@@ -16,6 +16,11 @@ static void sendReceive(void) {
   MPI_Sendrecv(&gOut, 8, MPI_BYTE, 1 - gRank, 3, &gIn, 8, MPI_BYTE, 1 - gRank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// Nobody is waited for: what remains is the call itself.
+static void sendReceiveAlone(void) {
+  MPI_Sendrecv(&gOut, 8, MPI_BYTE, 0, 3, &gIn, 8, MPI_BYTE, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
 static void pingPong(void) {
   if (gRank == 0) {
     MPI_Send(&gOut, 8, MPI_BYTE, 1, 4, MPI_COMM_WORLD);
@@ -68,6 +73,7 @@ int main(int argc, char** argv) {
   if (bursts > kMost)
     bursts = kMost;
   measure("MPI_Sendrecv", sendReceive, bursts, calls);
+  measure("MPI_Sendrecv(itself)", sendReceiveAlone, bursts, calls);
   measure("MPI_Send+MPI_Recv", pingPong, bursts, calls);
   measure("MPI_Irecv+MPI_Isend+MPI_Waitall", exchange, bursts, calls);
   measure("MPI_Allreduce", allReduce, bursts, calls);

@@ -3,8 +3,8 @@
 
     bench/mpi_call.py BUILD_FOLDER [ROUNDS]
 
-Prints for each MPI, operation and way the median over the rounds in ns a call, with the least and the most, and the ratio to
-bare, round by round. 8 bytes, two ranks on one machine.
+Prints for each MPI, operation and way the median over the rounds in ns a call, with the quartiles, and the ratio to bare, round
+by round. 8 bytes, two ranks on one machine. Last: the load average, at the begin and at the end.
 """
 import os
 import pathlib
@@ -36,7 +36,13 @@ def run(command, folder):
     return {words[0]: float(words[1]) for words in lines}
 
 
+def spread(values, form):
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return f"{middle:{form}} ({low:{form}}–{high:{form}})"
+
+
 def main():
+    before = os.getloadavg()[0]
     build = pathlib.Path(sys.argv[1]).resolve()
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 9
     for mpi in ("openmpi", "mpich"):
@@ -48,9 +54,9 @@ def main():
                         found.setdefault(operation, {}).setdefault(way, []).append(ns)
         for operation, by_way in found.items():
             for way, values in by_way.items():
-                ratios = sorted(value / bare for value, bare in zip(values, by_way["bare"]))
-                print(f"{mpi:8} {operation:32} {way:8} {statistics.median(values):8.1f} ns ({min(values):.1f}–{max(values):.1f})"
-                      f"  × {statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})")
+                ratios = [value / bare for value, bare in zip(values, by_way["bare"])]
+                print(f"{mpi:8} {operation:32} {way:8} {spread(values, '.1f')} ns  × {spread(ratios, '.3f')}", flush=True)
+    print(f"load average {before:.1f}, {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
