@@ -78,9 +78,10 @@ double millionPerSecond(cuda::Decoder& decoder,
                         std::size_t size) {
   const auto begin = std::chrono::steady_clock::now();
   for (int done = 0; done < kRecords;) {
-    decoder.forgetNames();
+    decoder.beginBuffer();
     for (std::size_t at = 0; at < buffer.size() && done < kRecords; at += size, ++done)
       decoder.decode(reinterpret_cast<const cupti::Record*>(&buffer[at]));
+    decoder.endBuffer();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   return kRecords / took.count() / 1e6;

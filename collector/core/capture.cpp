@@ -1,5 +1,6 @@
 #include "collector/core/capture.h"
 
+#include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/thread_state.h"
 #include "collector/wire/iteration_keys.h"
@@ -11,6 +12,7 @@
 namespace sonde::core {
 
 constinit bool gCapturesRange = false;
+constinit wire::GateHistory<kCaptureChanges> gCaptureChanges{};
 
 namespace {
 
@@ -38,7 +40,10 @@ bool wants(const wire::CaptureRule& of, std::int64_t number) noexcept {
 }
 
 void setGate(bool open) noexcept {
-  wire::setGate(gSpool.control->capture, open ? wire::kGateOpen : wire::kGateOutline);
+  wire::setGate(gSpool.control->capture,
+                gCaptureChanges,
+                open ? wire::kGateOpen : wire::kGateOutline,
+                readTicks);
 }
 
 // An iteration that the calling thread has open: the outermost, or the one with this token.

@@ -20,6 +20,10 @@ struct ThreadState;
 // Scopes of one name decide what is recorded. Constant once the process is attached.
 extern bool gCapturesRange;
 
+// Of the process's own gate. Of iterations of 1 ms, all changes of 2 s.
+inline constexpr std::uint32_t kCaptureChanges = 4096;
+extern wire::GateHistory<kCaptureChanges> gCaptureChanges;
+
 // The gate of a process that begins.
 std::uint32_t firstGate(const wire::CaptureRule& rule) noexcept;
 

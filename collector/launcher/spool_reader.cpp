@@ -11,8 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 #include <utility>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
 
 namespace sonde::launcher {
 namespace {
@@ -31,6 +36,21 @@ Error systemError(const std::filesystem::path& path) {
   const int error = errno;
   return {isPassing(error) ? ErrorCode::Busy : ErrorCode::Io,
           fmt::format("{}: {}", path.string(), std::generic_category().message(error))};
+}
+
+// Now, on the clock of the process.
+std::uint64_t ticksOf(const wire::FileHeader& header) {
+#if defined(__x86_64__)
+  if (header.clock == wire::ClockKind::Tsc)
+    return __rdtsc();
+#endif
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  const std::int64_t begunNs = header.startMonotonicNs - header.testOffsetNs;
+  const double drift =
+      static_cast<double>(ns - begunNs) * static_cast<double>(header.testDriftPpb) / 1e9;
+  return static_cast<std::uint64_t>(ns + header.testOffsetNs + static_cast<std::int64_t>(drift));
 }
 
 }  // namespace
@@ -288,7 +308,9 @@ void SpoolReader::setRecording(wire::RecordingState state) noexcept {
   if (!writable_)
     return;
   auto& control = *reinterpret_cast<wire::ControlPage*>(base_ + wire::kControlOffset);
-  wire::setGate(control.recording, wire::gateMaskOf(state));
+  wire::setGate(control.recording, control.recordings, wire::gateMaskOf(state), [this] {
+    return ticksOf(header());
+  });
 }
 
 SpoolReader::DefinitionSlot* SpoolReader::definitionSlot(std::uint32_t index) {

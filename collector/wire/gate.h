@@ -30,13 +30,13 @@ constexpr std::uint32_t gateClosings(std::uint64_t gate) noexcept {
   return static_cast<std::uint32_t>(gate >> 32);
 }
 
-inline void setGate(Gate& gate, std::uint32_t mask) noexcept {
-  std::uint64_t now = gate.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    const bool closes = gateMask(now) == kGateOpen && mask != kGateOpen;
-    next = std::uint64_t{gateClosings(now) + (closes ? 1 : 0)} << 32 | mask;
-  } while (now != next && !gate.compare_exchange_weak(now, next, std::memory_order_relaxed));
+// The number of the change that made a gate what it is. Those with odd ones opened it, those with
+// even ones closed it; a gate begins with 0, or open, with 1.
+constexpr std::uint64_t gateChange(std::uint64_t gate) noexcept {
+  return std::uint64_t{2} * gateClosings(gate) + (gateMask(gate) == kGateOpen ? 1 : 0);
+}
+constexpr bool opens(std::uint64_t change) noexcept {
+  return change % 2 == 1;
 }
 
 }  // namespace sonde::wire

@@ -34,7 +34,7 @@
 // 5. A file stays until its process is dead, also when the process has gone on to another image.
 #pragma once
 
-#include "collector/wire/gate.h"
+#include "collector/wire/gate_history.h"
 #include "collector/wire/records.h"
 
 #include <atomic>
@@ -99,6 +99,7 @@ struct ControlPage {
   Gate recording;                        // the recorder's, by RecordingState
   Gate capture;                          // the process's own, by SessionPage::capture
   std::atomic<std::uint32_t> probeMask;  // bit 1 << Probe
+  GateHistory<16> recordings;            // of `recording`, in ticks of the process
 };
 
 struct LossCounters {
@@ -136,6 +137,7 @@ struct OpenScope {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(FileHeader) <= kControlOffset);
+static_assert(sizeof(ControlPage) <= kLossOffset - kControlOffset);
 static_assert(sizeof(LossCounters) <= kSlotTableOffset - kLossOffset);
 static_assert(sizeof(SlotTable) <= kSlotBytes - kSlotTableOffset);
 static_assert(sizeof(SlotHeader) == 32 && sizeof(OpenScope) == 24);

@@ -94,7 +94,8 @@ void mark(const char* name) {
 
 // What `sonde ctl` does to this process.
 void become(wire::RecordingState state) {
-  wire::setGate(gSpool.control->recording, wire::gateMaskOf(state));
+  wire::setGate(
+      gSpool.control->recording, gSpool.control->recordings, wire::gateMaskOf(state), ticks);
 }
 
 class Capture : public testing::Test {

@@ -16,6 +16,8 @@
  *   enables anything in CUPTI gives CUPTI_ERROR_UNKNOWN
  * - CUDASIM_CUPTI_VERSION=N: what cuptiGetVersion says
  * - CUDASIM_DROP_EVERY=N: CUPTI drops, and counts, every N-th record
+ * - CUDASIM_CALLS_LAST=1: records of what the host does lie in a buffer of their own, which a flush
+ *   hands over after that of the devices'
  * - CUDASIM_NO_UNIFIED_MEMORY=1: CUPTI cannot count unified memory
  * - CUDASIM_CORRELATION=N: CUPTI's first correlation is N + 1
  * - CUDASIM_NESTED_CALLS=1: cudaLaunchKernel calls cuLaunchKernel
@@ -41,11 +43,11 @@
  * like others and never waits for them; a captured stream is captured alone, and of the
  * calls that may not be made meanwhile only waiting for its context breaks the capture; the nodes
  * of a graph are on the stream of its launch; contexts, streams and events are never freed; kernels
- * of kind KERNEL are not serialised. Of CUPTI: records of all threads share one buffer at a time; a
- * buffer that the client does not give is counted, where CUPTI before 12.9 would crash; a call of a
- * flush from within a buffer callback is refused, where it could deadlock; the first runtime call
- * is already traced; no NVTX, SYNCHRONIZE and STATE callbacks, events and PC samples; no automatic
- * ranges, nested ranges, kernel or application replay, and no lists of metrics. */
+ * of kind KERNEL are not serialised. Of CUPTI: records of all threads share one buffer at a time,
+ * or two; a buffer that the client does not give is counted, where CUPTI before 12.9 would crash; a
+ * call of a flush from within a buffer callback is refused, where it could deadlock; the first
+ * runtime call is already traced; no NVTX, SYNCHRONIZE and STATE callbacks, events and PC samples;
+ * no automatic ranges, nested ranges, kernel or application replay, and no lists of metrics. */
 #pragma once
 
 #include <stddef.h>

@@ -10,23 +10,14 @@
 namespace sonde::preload::cuda {
 namespace {
 
+using Fate = Launches::Fate;
 using wire::DeviceCallKind;
 using wire::DeviceCopyKind;
-using wire::DeviceMemoryKind;
 using wire::DeviceSyncKind;
-using wire::MemoryKind;
-
-// CUPTI's ids of processors are those of devices, and, of a CPU, none.
-constexpr std::uint32_t kMostDevices = 1024;
 
 template <typename Target>
 const Target& as(const cupti::Record* record) noexcept {
   return *reinterpret_cast<const Target*>(record);
-}
-
-template <typename Detail>
-wire::RecordHeader header(std::uint32_t subject, Detail detail) noexcept {
-  return {0, wire::RecordKind::Count, static_cast<std::uint8_t>(detail), subject};
 }
 
 std::uint32_t known(std::uint32_t value) noexcept {
@@ -46,7 +37,7 @@ bool Decoder::begin(std::uint32_t version, CallbackName callbackName) noexcept {
   return is12 || is13;
 }
 
-void Decoder::forgetNames() noexcept {
+void Decoder::beginBuffer() noexcept {
   std::memset(names_, 0, sizeof names_);
 }
 
@@ -94,6 +85,9 @@ void Decoder::decode(const cupti::Record* record) noexcept {
 }
 
 void Decoder::kernel(const cupti::KernelRecord& from) noexcept {
+  const Fate fate = launches_.fateOf(from.correlationId, from.start);
+  if (fate == Fate::LeftOut)
+    return;
   wire::Kernel to{};
   to.header = header(nameOf(from.name), 0);
   to.beginTicks = from.start;
@@ -112,7 +106,7 @@ void Decoder::kernel(const cupti::KernelRecord& from) noexcept {
   to.staticSharedBytes = from.staticSharedMemory;
   to.dynamicSharedBytes = from.dynamicSharedMemory;
   to.localBytes = from.localMemoryPerThread;
-  core::emitKernel(to);
+  launches_.write(to, fate);
 }
 
 // What copies, peer copies and sets have in common.
@@ -130,35 +124,44 @@ wire::DeviceCopy Decoder::copyOf(const Record& from) noexcept {
 }
 
 void Decoder::memcpy(const cupti::MemcpyRecord& from) noexcept {
+  const Fate fate = launches_.fateOf(from.correlationId, from.start);
+  if (fate == Fate::LeftOut)
+    return;
   wire::DeviceCopy to = copyOf(from);
   to.header = header(0, copyKind(from.copyKind));
   to.from = memoryKind(from.srcKind);
   to.to = memoryKind(from.dstKind);
-  core::emitDeviceCopy(to);
+  launches_.write(to, fate);
 }
 
 void Decoder::memcpyPeer(const cupti::MemcpyPeerRecord& from) noexcept {
+  const Fate fate = launches_.fateOf(from.correlationId, from.start);
+  if (fate == Fate::LeftOut)
+    return;
   wire::DeviceCopy to = copyOf(from);
   to.header = header(from.dstDeviceId + 1, DeviceCopyKind::PeerToPeer);
   to.from = memoryKind(from.srcKind);
   to.to = memoryKind(from.dstKind);
-  core::emitDeviceCopy(to);
+  launches_.write(to, fate);
 }
 
 void Decoder::memset(const cupti::MemsetRecord& from) noexcept {
+  const Fate fate = launches_.fateOf(from.correlationId, from.start);
+  if (fate == Fate::LeftOut)
+    return;
   wire::DeviceCopy to = copyOf(from);
   to.header = header(0, DeviceCopyKind::Set);
   to.to = memoryKind(from.memoryKind);
-  core::emitDeviceCopy(to);
+  launches_.write(to, fate);
 }
 
-bool Decoder::isLeftOut(const cupti::ApiRecord& from) const noexcept {
+bool Decoder::isOwnCall(const cupti::ApiRecord& from) const noexcept {
   return static_cast<std::int32_t>(from.threadId) == leftOut_.load(std::memory_order_acquire) &&
          from.start < leftOutUntil_.load(std::memory_order_relaxed);
 }
 
 void Decoder::api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept {
-  if (isLeftOut(from))
+  if (!launches_.isCallKept(from.correlationId, from.start) || isOwnCall(from))
     return;
   const bool isRuntime = domain == cupti::Domain::Runtime;
   wire::DeviceCall to{};
@@ -174,6 +177,8 @@ void Decoder::api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept {
 
 void Decoder::synchronization(const cupti::SynchronizationRecord& from) noexcept {
   using cupti::SyncType;
+  if (!launches_.isKept(from.start))
+    return;
   const DeviceSyncKind kind = from.type == SyncType::Event        ? DeviceSyncKind::Event
                               : from.type == SyncType::StreamWait ? DeviceSyncKind::Wait
                               : from.type == SyncType::Stream     ? DeviceSyncKind::Stream
@@ -191,16 +196,21 @@ void Decoder::synchronization(const cupti::SynchronizationRecord& from) noexcept
 }
 
 void Decoder::cudaEvent(const cupti::CudaEventRecord& from) noexcept {
+  const Fate fate = launches_.fateOf(from.correlationId, 0);
+  if (fate == Fate::LeftOut)
+    return;
   wire::DeviceSync to{};
   to.header = header(known(from.eventId), DeviceSyncKind::Record);
   if (version_ >= cupti::kCuda128)
     to.recordId = from.cudaEventSyncId;
   to.stream = streams_.idOf(from.contextId, from.streamId);
   to.correlation = from.correlationId;
-  core::emitDeviceSync(to);
+  launches_.write(to, fate);
 }
 
 void Decoder::overhead(const cupti::OverheadRecord& from) noexcept {
+  if (!launches_.isKept(from.start))
+    return;
   wire::DeviceCall to{};
   to.header = header(core::intern(overheadName(from.overheadKind)), DeviceCallKind::Overhead);
   to.beginTicks = from.start;
@@ -208,43 +218,6 @@ void Decoder::overhead(const cupti::OverheadRecord& from) noexcept {
   if (from.objectKind == cupti::ObjectKind::Thread)  // else the main thread
     to.tid = static_cast<std::int32_t>(from.objectThreadId);
   core::emitDeviceCall(to);
-}
-
-void Decoder::memory(const cupti::MemoryRecord& from) noexcept {
-  const MemoryKind kind = memoryKind(from.memoryKind);
-  const bool isFree = from.operation == cupti::MemoryOperation::Release;
-  wire::DeviceMemory to{};
-  to.header = header(kind == MemoryKind::Pinned ? 0 : from.deviceId + 1,
-                     isFree ? DeviceMemoryKind::Free : DeviceMemoryKind::Allocate);
-  to.beginTicks = from.timestamp;
-  to.endTicks = from.timestamp;
-  to.address = from.address;
-  to.value = from.bytes;
-  to.correlation = from.correlationId;
-  if (from.poolType == cupti::MemoryPoolType::Local) {
-    to.poolBytes = from.poolSize;
-    to.poolUsedBytes = from.poolUtilizedSize;
-  }
-  if (from.poolType == cupti::MemoryPoolType::Local ||
-      from.poolType == cupti::MemoryPoolType::Imported)
-    to.pool = from.poolAddress;
-  core::emitDeviceMemory(to);
-  if (kind == MemoryKind::Managed)
-    hasManagedMemory_.store(true, std::memory_order_relaxed);
-}
-
-void Decoder::memoryPool(const cupti::MemoryPoolRecord& from) noexcept {
-  if (from.poolType != cupti::MemoryPoolType::Local)
-    return;
-  wire::DeviceMemory to{};
-  to.header = header(from.deviceId + 1, poolKind(from.operation));
-  to.beginTicks = from.timestamp;
-  to.endTicks = from.timestamp;
-  to.pool = from.address;
-  to.poolBytes = from.size;
-  to.poolUsedBytes = from.utilizedSize;
-  to.correlation = from.correlationId;
-  core::emitDeviceMemory(to);
 }
 
 void Decoder::device(const cupti::DeviceRecord& from) noexcept {
@@ -274,6 +247,9 @@ void Decoder::stream(const cupti::StreamRecord& from) noexcept {
 }
 
 void Decoder::graphTrace(const cupti::GraphTraceRecord& from) noexcept {
+  const Fate fate = launches_.fateOf(from.correlationId, from.start);
+  if (fate == Fate::LeftOut)
+    return;
   wire::Kernel to{};
   to.header = header(core::intern("CUDA graph"), wire::Kernel::kWholeGraph);
   to.beginTicks = from.start;
@@ -281,61 +257,7 @@ void Decoder::graphTrace(const cupti::GraphTraceRecord& from) noexcept {
   to.stream = streams_.idOf(from.contextId, from.streamId, from.deviceId);
   to.correlation = from.correlationId;
   to.graph = from.graphId;
-  core::emitKernel(to);
-}
-
-void Decoder::unifiedMemory(const cupti::UnifiedMemoryRecord& from) noexcept {
-  using cupti::UnifiedMemoryKind;
-  switch (from.counterKind) {
-    case UnifiedMemoryKind::BytesToDevice:
-      return migration(from, DeviceCopyKind::UnifiedHostToDevice, from.dstId);
-    case UnifiedMemoryKind::BytesToHost:
-      return migration(from, DeviceCopyKind::UnifiedDeviceToHost, from.srcId);
-    case UnifiedMemoryKind::BytesBetweenDevices:
-      return migration(from, DeviceCopyKind::UnifiedPeerToPeer, from.srcId);
-    case UnifiedMemoryKind::CpuPageFaults:
-      return managedMemory(from, DeviceMemoryKind::CpuPageFault);
-    case UnifiedMemoryKind::GpuPageFaults:
-      return managedMemory(from, DeviceMemoryKind::GpuPageFault);
-    case UnifiedMemoryKind::Thrashing:
-      return managedMemory(from, DeviceMemoryKind::Thrashing);
-    case UnifiedMemoryKind::Throttling:
-      return managedMemory(from, DeviceMemoryKind::Throttling);
-    case UnifiedMemoryKind::RemoteMap:
-      return managedMemory(from, DeviceMemoryKind::RemoteMap);
-  }
-}
-
-void Decoder::migration(const cupti::UnifiedMemoryRecord& from,
-                        DeviceCopyKind kind,
-                        std::uint32_t device) noexcept {
-  wire::DeviceCopy to{};
-  to.header = header(kind == DeviceCopyKind::UnifiedPeerToPeer ? from.dstId + 1 : 0, kind);
-  to.beginTicks = from.start;
-  to.endTicks = from.end;
-  to.bytes = from.value;
-  to.stream = streams_.idOf(device, wire::StreamDefinition::kUnifiedMemory, device);
-  to.from = MemoryKind::Managed;
-  to.to = MemoryKind::Managed;
-  to.cause = migrationCause(from.flags);
-  core::emitDeviceCopy(to);
-}
-
-void Decoder::managedMemory(const cupti::UnifiedMemoryRecord& from,
-                            DeviceMemoryKind kind) noexcept {
-  const bool lasts = kind == DeviceMemoryKind::GpuPageFault || kind == DeviceMemoryKind::Throttling;
-  const bool isOfDevice =
-      kind != DeviceMemoryKind::CpuPageFault && kind != DeviceMemoryKind::Thrashing;
-  const bool hasCause = kind != DeviceMemoryKind::Thrashing && kind != DeviceMemoryKind::Throttling;
-  wire::DeviceMemory to{};
-  to.header =
-      header(isOfDevice && from.srcId < kMostDevices ? from.srcId + 1 : 0, kind);  // else a CPU's
-  to.beginTicks = from.start;
-  to.endTicks = lasts ? from.end : from.start;
-  to.address = from.address;
-  to.value = kind == DeviceMemoryKind::Throttling ? 0 : from.value;
-  to.cause = hasCause ? from.flags : 0;
-  core::emitDeviceMemory(to);
+  launches_.write(to, fate);
 }
 
 void Decoder::externalCorrelation(const cupti::ExternalCorrelationRecord& from) noexcept {
@@ -347,6 +269,8 @@ void Decoder::externalCorrelation(const cupti::ExternalCorrelationRecord& from) 
 }
 
 void Decoder::jit(const cupti::JitRecord& from) noexcept {
+  if (!launches_.isKept(from.start))
+    return;
   wire::DeviceCall to{};
   to.header = header(core::intern("Just-in-time compilation"), DeviceCallKind::Compile);
   to.beginTicks = from.start;

@@ -1,6 +1,8 @@
-// CUPTI's records → Sonde's. One decoder for a process; its caller holds a lock.
+// CUPTI's records → Sonde's: of those times in which the gates (core/capture.h) were open, and what
+// defines or ends something whenever it was. One decoder for a process; its caller holds a lock.
 #pragma once
 
+#include "collector/preload/probes/cuda_launches.h"
 #include "collector/preload/probes/cuda_streams.h"
 #include "collector/preload/probes/cupti_records.h"
 #include "collector/wire/device_records.h"
@@ -23,11 +25,13 @@ class Decoder {
   // decoded.
   bool begin(std::uint32_t version, CallbackName callbackName) noexcept;
 
-  // Between two buffers: what a name stood for may have gone.
-  void forgetNames() noexcept;
-
+  // Of records. What a name stood for may have gone since the last one.
+  void beginBuffer() noexcept;
+  void endBuffer() noexcept { launches_.settle(); }
   // Records one. What Sonde has no use for is passed over.
   void decode(const cupti::Record* record) noexcept;
+  // There are no more, for now.
+  void end() noexcept { launches_.end(); }
 
   // Calls of this thread that began before this time are not recorded. Without the lock.
   void leaveOutCallsOf(std::int32_t tid, std::uint64_t untilTicks) noexcept {
@@ -58,13 +62,13 @@ class Decoder {
   void memcpy(const cupti::MemcpyRecord& from) noexcept;
   void memcpyPeer(const cupti::MemcpyPeerRecord& from) noexcept;
   void memset(const cupti::MemsetRecord& from) noexcept;
-  bool isLeftOut(const cupti::ApiRecord& from) const noexcept;
+  bool isOwnCall(const cupti::ApiRecord& from) const noexcept;
   void api(const cupti::ApiRecord& from, cupti::Domain domain) noexcept;
   void synchronization(const cupti::SynchronizationRecord& from) noexcept;
   void cudaEvent(const cupti::CudaEventRecord& from) noexcept;
   void overhead(const cupti::OverheadRecord& from) noexcept;
   void memory(const cupti::MemoryRecord& from) noexcept;
-  static void memoryPool(const cupti::MemoryPoolRecord& from) noexcept;
+  void memoryPool(const cupti::MemoryPoolRecord& from) noexcept;
   static void device(const cupti::DeviceRecord& from) noexcept;
   void context(const cupti::ContextRecord& from) noexcept;
   void stream(const cupti::StreamRecord& from) noexcept;
@@ -84,8 +88,9 @@ class Decoder {
 
   std::uint32_t version_ = 0;
   std::atomic<bool> hasManagedMemory_{false};
-  std::atomic<std::int32_t> leftOut_{-1};  // thread; -1: none
+  std::atomic<std::int32_t> leftOut_{0};  // thread; 0: none
   std::atomic<std::uint64_t> leftOutUntil_{0};
+  Launches launches_;
   StreamTable streams_;
   NameEntry names_[kNames] = {};
   Callback callbacks_[2][kCallbacks] = {};

@@ -72,9 +72,11 @@ Status decodeBuffer(std::uint8_t* buffer, std::size_t valid) noexcept {
       batch[count++] = record;
     pthread_mutex_lock(&gDecoding);
     if (isFirst)
-      gDecoder.forgetNames();
+      gDecoder.beginBuffer();
     for (std::size_t at = 0; at < count; ++at)
       gDecoder.decode(batch[at]);
+    if (status != Status::Success)
+      gDecoder.endBuffer();
     pthread_mutex_unlock(&gDecoding);
   }
   return status;
@@ -123,6 +125,9 @@ void completeBuffer(void* context,
 }
 
 void endDelivery() noexcept {
+  pthread_mutex_lock(&gDecoding);
+  gDecoder.end();
+  pthread_mutex_unlock(&gDecoding);
   if (const std::uint32_t held = gHeld.fetch_add(kEnd, std::memory_order_relaxed); held < kEnd)
     uncountLost(held);
 }

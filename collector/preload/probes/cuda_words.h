@@ -17,4 +17,10 @@ wire::MigrationCause migrationCause(std::uint32_t flags) noexcept;
 // `kind`: CUpti_ExternalCorrelationKind.
 const char* externalIdName(std::uint32_t kind) noexcept;
 
+// What writes a record fills in its size and kind.
+template <typename Detail>
+wire::RecordHeader header(std::uint32_t subject, Detail detail) noexcept {
+  return {0, wire::RecordKind::Count, static_cast<std::uint8_t>(detail), subject};
+}
+
 }  // namespace sonde::preload::cuda

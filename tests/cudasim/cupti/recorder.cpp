@@ -41,6 +41,7 @@ struct State {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::deque<Activity> queued;
   Buffer current;
+  Buffer calls;  // what the host does, where that has a buffer of its own
   std::deque<Buffer> full;
   uint32_t periodMs = 0;
   bool worker = false;
@@ -63,14 +64,25 @@ uint64_t dropEvery() {
   return every;
 }
 
+bool callsAreApart() {
+  static const bool apart = std::getenv("CUDASIM_CALLS_LAST") != nullptr;
+  return apart;
+}
+
+// Requires: the lock.
+Buffer& bufferOf(State& s, const Activity& activity) {
+  const bool isCall =
+      activity.kind == CUPTI_ACTIVITY_KIND_RUNTIME || activity.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+  return isCall && callsAreApart() ? s.calls : s.current;
+}
+
 void refuse(const char* why, const Activity& activity) {
   ++state().dropped;
   writeLoss(why, activity);
 }
 
-// Requires: the lock. A buffer with room for `bytes`.
-bool haveRoom(State& s, size_t bytes) {
-  Buffer& b = s.current;
+// Requires: the lock. The buffer has room for `bytes`.
+bool haveRoom(State& s, Buffer& b, size_t bytes) {
   if (b.data && (b.used + bytes > b.size || (b.limit && b.contents.size() >= b.limit))) {
     s.full.push_back(std::move(b));
     b = Buffer{};
@@ -94,14 +106,15 @@ bool haveRoom(State& s, size_t bytes) {
 void put(State& s, const Activity& activity) {
   alignas(8) uint8_t record[kLargestRecord] = {};
   const size_t size = encode(activity, record);
+  Buffer& buffer = bufferOf(s, activity);
   if (dropEvery() && ++s.appended % dropEvery() == 0) {
     refuse("dropped", activity);
-  } else if (!haveRoom(s, size)) {
+  } else if (!haveRoom(s, buffer, size)) {
     refuse("refused", activity);
   } else {
-    std::memcpy(s.current.data + s.current.used, record, size);
-    s.current.used += size;
-    s.current.contents.push_back(activity);
+    std::memcpy(buffer.data + buffer.used, record, size);
+    buffer.used += size;
+    buffer.contents.push_back(activity);
   }
 }
 
@@ -116,8 +129,10 @@ std::deque<Buffer> take(bool all) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   putQueued(s);
-  if (all && s.current.used) {
-    s.full.push_back(std::exchange(s.current, Buffer{}));
+  for (Buffer* buffer : {&s.current, &s.calls}) {
+    if (all && buffer->used) {
+      s.full.push_back(std::exchange(*buffer, Buffer{}));
+    }
   }
   return std::exchange(s.full, {});
 }
@@ -211,6 +226,7 @@ void forgetAll(const char* why) {
     writeLoss(why, activity);
   }
   s.full.push_back(std::exchange(s.current, Buffer{}));
+  s.full.push_back(std::exchange(s.calls, Buffer{}));
   for (const Buffer& buffer : s.full) {
     for (const Activity& activity : buffer.contents) {
       writeLoss(why, activity);

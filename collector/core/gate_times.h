@@ -1,0 +1,63 @@
+// What the gates of this process (capture.h) were at a time that has passed, for records that come
+// late: the stretches that were asked for last are at hand. Its owner holds a lock.
+#pragma once
+
+#include "collector/core/capture.h"
+#include "collector/core/spool.h"
+#include "collector/wire/gate_history.h"
+
+#include <cstdint>
+
+namespace sonde::core {
+
+class GateTimes {
+ public:
+  constexpr GateTimes() noexcept = default;
+
+  // Whether what happened then is recorded in full. True also of a time that the histories do not
+  // reach any more.
+  bool wereOpen(std::uint64_t ticks) noexcept {
+    const wire::ControlPage& control = *gSpool.control;
+    return capture_.at(control.capture, gCaptureChanges, ticks).isOpen &&
+           recording_.at(control.recording, control.recordings, ticks).isOpen;
+  }
+
+  enum class Was : std::uint8_t { Open, Closed, Both };
+  // What the gates were all the time from `from` to `until`.
+  Was between(std::uint64_t from, std::uint64_t until) noexcept {
+    const wire::ControlPage& control = *gSpool.control;
+    const wire::GateStretch& capture = capture_.at(control.capture, gCaptureChanges, until);
+    const wire::GateStretch& recording =
+        recording_.at(control.recording, control.recordings, until);
+    const auto stayed = [from](const wire::GateStretch& stretch) noexcept {
+      return stretch.from <= from && stretch.until != stretch.from;
+    };
+    if ((!capture.isOpen && stayed(capture)) || (!recording.isOpen && stayed(recording)))
+      return Was::Closed;
+    const bool isOpen = capture.isOpen && recording.isOpen;
+    return isOpen && stayed(capture) && stayed(recording) ? Was::Open : Was::Both;
+  }
+
+ private:
+  struct Gate {
+    std::uint64_t word = 0;
+    wire::GateStretch stretch;  // of the time that was asked for last, while the gate was `word`
+
+    template <std::uint32_t kPlaces>
+    const wire::GateStretch& at(const wire::Gate& gate,
+                                const wire::GateHistory<kPlaces>& history,
+                                std::uint64_t ticks) noexcept {
+      const std::uint64_t now = gate.load(std::memory_order_acquire);
+      if (__builtin_expect(now != word || !stretch.holds(ticks), 0)) {
+        word = now;
+        stretch = wire::stretchAt(history, now, ticks);
+      }
+      return stretch;
+    }
+  };
+
+  Gate capture_;
+  Gate recording_;
+};
+
+}  // namespace sonde::core

@@ -1,0 +1,86 @@
+// Does on a simulated device what it is told on stdin, a word and arguments in a line, and says
+// "done" on stdout after each:
+//   launch NAME NS STREAM   a kernel of that duration; streams have numbers
+//   hold NAME STREAM        a kernel that ends with release
+//   release
+//   sync
+//   allocate NAME, free NAME
+//   begin NAME, iteration NAME, end   scopes of the program's thread
+#include "plugins/api/sonde.h"
+#include "tests/cudasim/cudasim.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+class Program {
+ public:
+  void run() {
+    for (std::string verb; std::cin >> verb;) {
+      take(verb);
+      std::cout << "done" << std::endl;
+    }
+  }
+
+ private:
+  static std::string word() {
+    std::string text;
+    std::cin >> text;
+    return text;
+  }
+  cudaStream_t stream() {
+    cudaStream_t& stream = streams_[word()];
+    if (stream == nullptr)
+      cudaStreamCreate(&stream);
+    return stream;
+  }
+  void launch(const void* kernel) {
+    cudaLaunchKernel(kernel, dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, stream());
+  }
+  void open(int kind) {
+    scopes_.push_back(sonde_begin(kind, names_.insert(word()).first->c_str()));
+  }
+
+  void take(const std::string& verb) {
+    if (verb == "launch") {
+      const std::string name = word();
+      launch(cudasimKernel(name.c_str(), std::stoull(word())));
+    } else if (verb == "hold") {
+      launch(cudasimHeldKernel(word().c_str()));
+    } else if (verb == "release") {
+      cudasimRelease();
+    } else if (verb == "sync") {
+      cudaDeviceSynchronize();
+    } else if (verb == "allocate") {
+      cudaMalloc(&memory_[word()], 4096);
+    } else if (verb == "free") {
+      cudaFree(memory_[word()]);
+    } else if (verb == "begin") {
+      open(SONDE_OPERATION);
+    } else if (verb == "iteration") {
+      open(SONDE_ITERATION);
+    } else if (verb == "end") {
+      sonde_end(scopes_.back());
+      scopes_.pop_back();
+    }
+  }
+
+  std::map<std::string, cudaStream_t> streams_;
+  std::map<std::string, void*> memory_;
+  std::set<std::string> names_;
+  std::vector<sonde_scope> scopes_;
+};
+
+}  // namespace
+
+int main() {
+  Program().run();
+  return 0;
+}
