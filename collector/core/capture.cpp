@@ -155,6 +155,11 @@ bool wasFullSince(const wire::OpenScope& scope) noexcept {
   return now.areOpen && stamp == now.closings;
 }
 
+bool isFullIteration(std::uint32_t token) noexcept {
+  const wire::OpenScope* const iteration = openIteration(token);
+  return token != 0 && iteration != nullptr && wasFullSince(*iteration);
+}
+
 // The number of an iteration comes right after its begin.
 void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept {
   if (gCapturesRange || (key != gNumberKey && key != gCompleteKey))

@@ -48,6 +48,8 @@ void iterationEnds() noexcept;
 // Notes in an iteration that has begun what the gates are; whether they have been open since.
 void stampIteration(std::uint32_t token) noexcept;
 bool wasFullSince(const wire::OpenScope& scope) noexcept;
+// The same of an iteration by its token; false when the calling thread does not have it open.
+bool isFullIteration(std::uint32_t token) noexcept;
 
 // An integer argument of an open scope of the calling thread is about to be written.
 void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t value) noexcept;

@@ -76,6 +76,20 @@ class Jobs(CountersTest):
         except sqlite3.OperationalError:
             return 0  # nothing is stored yet
 
+    def test_an_iteration_in_which_recording_is_paused_is_not_measured(self):
+        go, sonde = self.prepare(), self.begin(self.output, 6)
+        wait_until(self.stored, "the first iterations are stored")
+        wait_until((self.folder / "go.reached").exists, "the third one waits")
+        subprocess.run([SONDE, "ctl", str(sonde.pid), "stop"], env=self.environment, check=True, capture_output=True)
+        go.touch()
+        self.assertEqual(sonde.wait(PATIENCE), 0)
+        self.assertEqual(self.measured_iterations(), [0, 1])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [], "what was measured of the third one is not lost")
+        (last,), = self.rows("SELECT start_ns + dur_ns FROM iteration WHERE number = 2")
+        epoch = self.epoch()
+        self.assertEqual([line for line in self.happened("range", traced=False) if line["start"] + epoch > last], [],
+                         "nothing is measured of those after it")
+
     def test_what_was_measured_before_and_after_the_recorder_was_killed_is_recovered(self):
         go, sonde = self.prepare(), self.begin(self.output, 6)
         wait_until(self.stored, "the first iterations are stored")

@@ -13,9 +13,9 @@ PER_NS = {"gpu__time_duration.sum": 1, "sm__cycles_elapsed.sum": 2 * 132}
 
 
 class CountersTest(CudaTest):
-    def record(self, *arguments, counters="roofline", variant="13", **keywords):
+    def record(self, *arguments, counters="roofline", variant="13", options=(), **keywords):
         return super().record(TARGETS / f"cuda_counted{variant}", *arguments, variant=variant,
-                              options=("--cuda-graphs", "node", "--counters", counters), **keywords)
+                              options=("--cuda-graphs", "node", "--counters", counters, *options), **keywords)
 
     def said(self):
         return [text for (text,) in
@@ -59,6 +59,12 @@ class CountersTest(CudaTest):
                 for value, in self.rows(f"SELECT value FROM v_device_metric WHERE name = '{metric}' AND device = {device} "
                                         "ORDER BY start_ns"):
                     self.assertIn(value / per_ns, ranges, "the next range of the device, or one after that")
+
+    def check_ranges(self):
+        """The device had no range but those that are in the trace, and none is lost."""
+        (stored,), = self.rows("SELECT count(DISTINCT start_ns) FROM device_metric")
+        self.assertEqual(len(self.happened("range", traced=False)), stored)
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def measured_iterations(self):
         return [number for (number,) in self.rows(

@@ -133,6 +133,19 @@ class Refusals(CountersTest):
         self.assertEqual(sorted(self.said()), ["not measured: none of the metrics can be measured here",
                                                "sm__nonsense.sum is not measured on device 0: this GPU does not have it"])
 
+    def test_of_a_part_of_the_iterations_no_other_is_measured(self):
+        for rule, numbers in (("every:4", [0, 4, 8]), ("iterations:3-5", [3, 4, 5])):
+            with self.subTest(rule):
+                self.record("12", options=("--capture", rule))
+                self.assertEqual(self.measured_iterations(), numbers)
+                self.check_ranges()
+
+    def test_of_none_of_the_iterations_the_trace_says_so(self):
+        self.record("4", options=("--capture", "iterations:100-"))
+        self.assertEqual(self.rows("SELECT * FROM device_metric"), [])
+        said, = self.said()
+        self.assertIn("no iteration that is recorded in full", said)
+
     def test_without_iterations_the_trace_says_so(self):
         self.record("0")
         said, = self.said()

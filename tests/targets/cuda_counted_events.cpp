@@ -195,7 +195,17 @@ void pause() {
   }
 }
 
-// The file NAME.reached tells that it is about to be waited for.
+// The file NAME.reached tells that the other one is about to be waited for.
+void sayReached() {
+  if (const char* const file = std::getenv("CUDA_COUNTED_GO"); file != nullptr)
+    const std::ofstream reached(std::string(file) + ".reached");
+}
+
+void standStill() {
+  sayReached();
+  pause();
+}
+
 void waitForGo() {
   std::thread other([] {
     pause();
@@ -203,8 +213,7 @@ void waitForGo() {
   });
   const Scope scope(SONDE_OPERATION, "held");
   check(cudaLaunchKernel(cudasimHeldKernel("held"), dim3{1}, dim3{64}, nullptr, 0, gStream));
-  if (const char* const file = std::getenv("CUDA_COUNTED_GO"); file != nullptr)
-    const std::ofstream reached(std::string(file) + ".reached");
+  sayReached();
   sonde_end(sonde_begin(SONDE_OPERATION, "waits"));
   other.join();
 }
@@ -235,7 +244,7 @@ void happen(const std::string& event) {
       {"go", waitForGo},
       {"handler", exitInHandler},
       {"many", captureMany},
-      {"pause", pause},
+      {"pause", standStill},
       {"profiler", profile},
       {"profiler elsewhere", profileElsewhere},
       {"reset", reset},

@@ -27,6 +27,8 @@ class CounterPass {
 
   // What was measured since begin() is of no use. Any thread.
   void lose() noexcept;
+  // It is of no concern, and no loss. Any thread.
+  void leaveOut() noexcept { stretches_.store(0, std::memory_order_relaxed); }
 
   std::uint32_t token() const noexcept { return token_; }
   bool isOpen() const noexcept { return isOpen_; }

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/cuda_counters.h"
 
+#include "collector/core/capture.h"
 #include "collector/core/scope_watch.h"
 #include "collector/core/signal_context.h"
 #include "collector/core/symbol_versions.h"
@@ -39,9 +40,10 @@ std::atomic<int> gCutting{0};        // threads that wait for the device, or are
 constinit CounterContexts gContexts;
 pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below
 constinit CounterPass gPass;
-bool gIsOver = false;       // the iteration has ended; its thread's alone
-std::uint32_t gOthers = 0;  // iterations that began since the measured one did
-std::uint64_t gTurn = 0;    // which group of metrics is measured next
+bool gIsOver = false;                 // the iteration has ended; its thread's alone
+std::atomic<bool> gIsLeftOut{false};  // not all of it is recorded in full
+std::uint32_t gOthers = 0;            // iterations that began since the measured one did
+std::uint64_t gTurn = 0;              // which group of metrics is measured next
 std::atomic<std::uint64_t> gPasses{0};
 
 class Lock {
@@ -176,6 +178,7 @@ void beginPass(std::uint32_t token) noexcept {
   if (endsAt(gPass.begin(gContexts, gTurn, token)))
     return;
   gIsOver = false;
+  gIsLeftOut.store(false, std::memory_order_relaxed);
   gOthers = 0;
   gOwner.store(core::tState->thread, std::memory_order_release);
   advance(State::Waiting, State::Measuring);
@@ -191,10 +194,14 @@ void finishPass() noexcept {
   advance(State::Measuring, State::Waiting);
 }
 
-// Requires: gLock. The pass is of no use: where it ends is not known, or a part of it is missing.
+// Requires: gLock. The pass is of no use: where it ends is not known, or a part of it is missing;
+// or nobody wants it.
 void dropPass() noexcept {
   gContexts.drop();
-  gPass.lose();
+  if (gIsLeftOut.load(std::memory_order_relaxed))
+    gPass.leaveOut();
+  else
+    gPass.lose();
   gOwner.store(kNobody, std::memory_order_release);
   advance(State::Measuring, State::Waiting);
 }
@@ -220,8 +227,10 @@ void beforeChange() noexcept {
   if (gState.load(std::memory_order_acquire) != State::Measuring || !isOwner())
     return;
   const int error = errno;
+  if (!gIsOver && !core::isFullIteration(gPass.token()))
+    gIsLeftOut.store(true, std::memory_order_relaxed);
   gCutting.fetch_add(1, std::memory_order_seq_cst);
-  if (mayCut()) {
+  if (!gIsLeftOut.load(std::memory_order_relaxed) && mayCut()) {
     const Lock lock;
     if (gState.load(std::memory_order_relaxed) == State::Measuring)
       endsAt(gPass.close(gContexts));
@@ -250,11 +259,13 @@ bool isCapturing(const ScopeChange& change) noexcept {
 void follow(const ScopeChange& change) noexcept {
   const bool isMeasuring = gState.load(std::memory_order_relaxed) == State::Measuring;
   const bool isSpoilt = gIsSpoilt.exchange(false, std::memory_order_relaxed);
-  if (isMeasuring && !isSpoilt && isOwner() && gIsOver && !gPass.isOpen())
+  const bool isLeftOut = isOwner() && gIsLeftOut.load(std::memory_order_relaxed);
+  if (isMeasuring && !isSpoilt && !isLeftOut && isOwner() && gIsOver && !gPass.isOpen())
     finishPass();
-  else if (isMeasuring && (isSpoilt || (isOther(change) && ++gOthers > kPatience)))
+  else if (isMeasuring && (isSpoilt || isLeftOut || (isOther(change) && ++gOthers > kPatience)))
     dropPass();
-  if (gState.load(std::memory_order_relaxed) == State::Waiting && isOther(change))
+  if (gState.load(std::memory_order_relaxed) == State::Waiting && isOther(change) &&
+      core::isFullIteration(change.token))
     beginPass(change.token);
   if (gState.load(std::memory_order_relaxed) == State::Measuring && isOwner())
     endsAt(gPass.open(gContexts));
@@ -378,7 +389,8 @@ void tellOfCounters() noexcept {
     sayFact(kCounterFact, "an iteration that did not end is not measured");
   else if (gPasses.load() == 0)
     sayFact(kCounterFact,
-            "not measured: no iteration ended: mark them, as docs/probes/annotation.md says");
+            "not measured: no iteration that is recorded in full ended: mark them, as "
+            "docs/probes/annotation.md says");
 }
 
 }  // namespace sonde::preload::cuda

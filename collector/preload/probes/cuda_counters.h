@@ -5,7 +5,9 @@
 // is a range: so a range's counters are of what was executed for one operation, and belong to the
 // scope that kernels launched there have. Before each cut the host waits for the device, because
 // hardware counters know no launches, only time. The next iteration collects the next group of
-// metrics (counter_groups.h). What it counted is stored at its end (counter_pass.h).
+// metrics (counter_groups.h). What it counted is stored at its end (counter_pass.h). An iteration
+// that is not recorded in full (core/capture.h) from its begin to its end is not measured, or not
+// any more.
 //
 // While a stream is being captured into a graph nothing is cut: waiting would break the capture.
 //
