@@ -112,6 +112,9 @@ Environment injectedEnvironment(const Environment& base,
   if (request.sources)
     setVariable(environment, "SONDE_SOURCES", *request.sources);
   setVariable(environment, "SONDE_CUDA_GRAPHS", request.cuda.graphs);
+  unsetVariable(environment, "SONDE_CUDA_FLUSH");
+  if (request.cuda.flushes)
+    setVariable(environment, "SONDE_CUDA_FLUSH", "1");
   unsetVariable(environment, "SONDE_COUNTERS");
   if (!request.cuda.counters.empty())
     setVariable(environment, "SONDE_COUNTERS", request.cuda.counters);

@@ -234,12 +234,14 @@ class JobRun {
     recording.say = say_;
     recording.command = options_.command;
     recording.redactor = Redactor(options_.redact);
+    CudaOptions cuda = options_.cuda;
+    cuda.flushes = options_.lastNs > 0;
     jobEnvironment_ =
         injectedEnvironment(environment_,
                             installation_,
                             {folder,
                              options_.sources,
-                             options_.cuda,
+                             cuda,
                              companionsOf(probeMask_),
                              launcher::checkFollow(program_, environment_).companions});
     recording.environment = jobEnvironment_;

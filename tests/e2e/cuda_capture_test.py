@@ -156,5 +156,31 @@ class Iterations(ToldTest):
         self.assertEqual(self.kernels(), [("inside", "special")])
 
 
+class FlightRecorder(ToldTest):
+    def dump_until(self, kernels):
+        """Dumps until one has these kernels. Their few records fill no buffer of CUPTI's."""
+        def has():
+            dump = self.ctl("dump").strip().removeprefix("wrote ")
+            return self.rows("SELECT name FROM v_kernel ORDER BY start_ns", dump) == [(name,) for name in kernels]
+        wait_until(has, f"a dump has {kernels}")
+
+    def test_dumps_have_what_fills_no_buffer(self):
+        self.start("--last", "30s")
+        self.tell("launch a 20000 1", "sync")
+        self.dump_until(["a"])
+        self.tell("launch b 20000 1", "sync")
+        self.dump_until(["a", "b"])
+        self.end()
+        self.assertEqual(self.kernels(), [("a", None), ("b", None)])
+        self.assert_nothing_lost()
+        self.assertEqual(self.rows("SELECT count(*) FROM thread WHERE name = 'sonde-cuda'"), [(1,)])
+
+    def test_only_a_flight_recorder_begins_a_thread(self):
+        self.start()
+        self.tell("launch a 20000 1", "sync")
+        self.end()
+        self.assertEqual(self.rows("SELECT count(*) FROM thread WHERE name = 'sonde-cuda'"), [(0,)])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -10,6 +10,7 @@
 #include "collector/preload/probes/cuda_callbacks.h"
 #include "collector/preload/probes/cuda_counters.h"
 #include "collector/preload/probes/cuda_delivery.h"
+#include "collector/preload/probes/cuda_flushing.h"
 #include "collector/preload/probes/cupti_library.h"
 #include "collector/preload/probes/process_fact.h"
 
@@ -197,6 +198,7 @@ void run() noexcept {
   startCounters(gLibrary, gCupti);
   enableCallbacks(gCupti, gSubscriber, true);
   gCupti.flushPeriod(kFlushPeriodMs);
+  beginFlushing(gCupti);
   on_exit(flushAtExit, nullptr);  // runs before what the driver and CUPTI have registered
 }
 
@@ -244,6 +246,7 @@ void handOver(const char* function) noexcept {
   pthread_mutex_lock(&gLock);
   if (gState.load(std::memory_order_acquire) == State::Running) {
     stopCounters(function);
+    holdFlushing();
     enableCallbacks(gCupti, gSubscriber, false);
     gCupti.flushAll(0);
     disableAll();
@@ -303,6 +306,7 @@ void flush() noexcept {
 bool finish() noexcept {
   if (!flushOr(countUndelivered))
     return false;
+  holdFlushing();
   endDelivery();
   hintAtManagedMemory();
   return true;
@@ -310,6 +314,7 @@ bool finish() noexcept {
 
 void resume() noexcept {
   resumeDelivery();
+  resumeFlushing();
 }
 
 }  // namespace sonde::preload::cuda

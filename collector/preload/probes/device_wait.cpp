@@ -1,15 +1,11 @@
 #include "collector/preload/probes/device_wait.h"
 
 #include "collector/core/clock.h"
-#include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
-#include "collector/core/thread_state.h"
 #include "collector/preload/probes/cuda_delivery.h"
+#include "collector/preload/probes/own_thread.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -67,11 +63,9 @@ void DeviceWait::answer() noexcept {
   }
 }
 
-void* DeviceWait::run(void* self) noexcept {
+void DeviceWait::run(void* self) noexcept {
   constexpr timespec kAgain{1, 0};
   auto& wait = *static_cast<DeviceWait*>(self);
-  core::rawSyscall(SYS_prctl, PR_SET_NAME, core::asLong("sonde-counters"));
-  core::registerSelf();  // so that it has its name in the trace
   const auto tid = static_cast<std::int32_t>(core::rawSyscall(SYS_gettid));
   leaveOutCallsOf(tid, std::numeric_limits<std::uint64_t>::max());
   wait.answer();
@@ -79,24 +73,10 @@ void* DeviceWait::run(void* self) noexcept {
   while (!afterwards())
     nanosleep(&kAgain, nullptr);
   leaveOutCallsOf(tid, core::readTicks());
-  return nullptr;
 }
 
-// The job's signals are not for it, but for the two of glibc's own (SIGCANCEL, SIGSETXID): setuid()
-// and its like wait until every thread has answered the latter.
 bool DeviceWait::start() noexcept {
-  constexpr std::uint64_t kGlibcs = std::uint64_t{3} << 31;
-  const std::uint64_t all = ~kGlibcs;
-  std::uint64_t before = 0;
-  pthread_attr_t detached;
-  pthread_t thread{};
-  pthread_attr_init(&detached);
-  pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-  core::rawSyscall(
-      SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(&all), core::asLong(&before), sizeof all);
-  isRunning_ = pthread_create(&thread, &detached, run, this) == 0;
-  core::rawSyscall(SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(&before), 0, sizeof before);
-  pthread_attr_destroy(&detached);
+  isRunning_ = beginThread("sonde-counters", run, this);
   return isRunning_;
 }
 

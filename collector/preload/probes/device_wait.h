@@ -41,7 +41,7 @@ class DeviceWait {
   bool isWaitingFor(void* context) const noexcept;
 
  private:
-  static void* run(void* self) noexcept;
+  static void run(void* self) noexcept;
   void answer() noexcept;
   bool start() noexcept;
   Waited untilAnswered(std::uint32_t request) noexcept;

@@ -56,6 +56,7 @@ Variable gVariables[] = {
     {core::kCompanions[1].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[2].variable, Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_CUDA_FLUSH", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_COUNTERS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_UNIFIED_MEMORY", Join::IfMissing, nullptr, nullptr, {}},
