@@ -21,11 +21,12 @@ std::optional<std::string> pathOf(const Roots& roots, std::string_view controlle
     const std::size_t second = line.find(':', first + 1);
     if (second == std::string_view::npos)
       continue;
-    Words names(line.substr(first + 1, second - first - 1), ',');
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    Words names(controllers, ',');
     std::string_view name = names.next();
     while (!name.empty() && name != controller)
       name = names.next();
-    if (name == controller)
+    if (controller.empty() ? controllers.empty() : name == controller)
       return std::string(line.substr(second + 1));
   }
   return std::nullopt;

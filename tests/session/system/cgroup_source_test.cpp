@@ -16,7 +16,7 @@ using Values = std::map<std::string, double>;
 TEST(CgroupSource, ReadsVersion2) {
   MachineOfFiles machine;
   const std::string group = "sys/fs/cgroup/jobs/train/";
-  machine.write("proc/self/cgroup", "0::/jobs/train\n");
+  machine.write("proc/self/cgroup", "1:net_cls:/other\n0::/jobs/train\n");
   machine.write("sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
   machine.write(group + "memory.current", "1000\n");
   machine.write(group + "memory.max", "5000\n");
