@@ -19,7 +19,8 @@ Result<HandedWork> HandedWork::read(const Database& trace) {
           " iif(h.certain, h.waker_thread_id, NULL), h.waker_ns FROM slice s"
           " JOIN thread t ON t.id = s.thread_id JOIN string n ON n.id = s.name_id"
           " LEFT JOIN handoff h ON h.slice_id = s.id WHERE s.kind = 'wait' AND s.category = 'sync'"
-          " AND n.text IN ('pthread_cond_wait', 'sem_wait', 'futex')"
+          " AND n.text IN ('pthread_cond_wait', 'pthread_cond_clockwait', 'sem_wait', "
+          "'sem_timedwait', 'sem_clockwait', 'futex')"
           " ORDER BY s.thread_id, s.start_ns"));
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());

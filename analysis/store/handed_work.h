@@ -21,9 +21,9 @@ struct Handing {
 
 class HandedWork {
  public:
-  // Waits for work are those at conditions, semaphores and futexes, without a time limit: a lock, a
-  // barrier or a thread that ends hands none over, and Python's interpreter lock is waited for with
-  // one. Memory: 32 bytes a wait.
+  // Waits for work are those at conditions, semaphores and futexes: a lock, a barrier or a thread
+  // that ends hands none over. Not pthread_cond_timedwait, by which Python's threads wait for its
+  // interpreter lock. Memory: 32 bytes a wait.
   static Result<HandedWork> read(const Database& trace);
 
   // With such waits.

@@ -183,6 +183,26 @@ TEST_F(HandedOver, NothingIsHandedOverByWhoIsNotCertainOrByALock) {
   EXPECT_EQ(scopeOf(locked, "none"), model::SliceId{});
 }
 
+TEST_F(HandedOver, AWaitWithATimeLimitHandsOverAndEnds) {
+  handOff(1, 2, {10, 30});
+  const auto next = add(1, SliceKind::Operation, 110, 300);
+  std::vector<model::SliceId> works;
+  std::vector<model::SliceId> afterTimeOuts;
+  std::int64_t at = 120;
+  for (const auto* call : {"sem_clockwait", "sem_timedwait", "pthread_cond_clockwait", "futex"}) {
+    handOff(1, 2, {at, at + 10}, call);
+    works.push_back(add(2, SliceKind::Api, at + 15, 5));
+    wait(2, {at + 25, at + 30}, call);
+    afterTimeOuts.push_back(add(2, SliceKind::Api, at + 35, 5));
+    at += 50;
+  }
+  inherit();
+  for (const model::SliceId work : works)
+    EXPECT_EQ(scopeOf(work, "inherited"), next);
+  for (const model::SliceId afterTimeOut : afterTimeOuts)
+    EXPECT_EQ(scopeOf(afterTimeOut, "none"), model::SliceId{});
+}
+
 TEST_F(HandedOver, AThreadWithScopesOfItsOwnIsNoWorker) {
   handOff(1, 2, {10, 30});
   const auto outside = add(2, SliceKind::Api, 35, 5);
