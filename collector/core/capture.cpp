@@ -139,6 +139,19 @@ void iterationEnds() noexcept {
     leaveDriving();
 }
 
+void stampSilent(wire::OpenScope& scope) noexcept {
+  const std::uint32_t stamp = readGates().closings;
+  memcpy(&scope.reserved[kStampAt], &stamp, sizeof stamp);
+}
+
+// What has closed was open; perhaps while the other gate was not, which does no harm.
+bool wasEverFullSince(const wire::OpenScope& silent) noexcept {
+  std::uint32_t stamp = 0;
+  memcpy(&stamp, &silent.reserved[kStampAt], sizeof stamp);
+  const Gates now = readGates();
+  return now.areOpen || now.closings != stamp;
+}
+
 void stampIteration(std::uint32_t token) noexcept {
   wire::OpenScope* const iteration = openIteration(token);
   if (iteration == nullptr)

@@ -48,7 +48,12 @@ void iterationEnds() noexcept;
 // Notes in an iteration that has begun what the gates are; whether they have been open since.
 void stampIteration(std::uint32_t token) noexcept;
 bool wasFullSince(const wire::OpenScope& scope) noexcept;
-// The same of an iteration by its token; false when the calling thread does not have it open.
+// The same of a silent scope, and whether there was a time since in which they were open: what is
+// recorded by its own time (gate_times.h) may be in it.
+void stampSilent(wire::OpenScope& scope) noexcept;
+bool wasEverFullSince(const wire::OpenScope& silent) noexcept;
+// Whether they have been open all the time, of an iteration by its token; false when the calling
+// thread does not have it open.
 bool isFullIteration(std::uint32_t token) noexcept;
 
 // An integer argument of an open scope of the calling thread is about to be written.

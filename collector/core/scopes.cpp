@@ -61,11 +61,12 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
   return state->generation << 24 | count;
 }
 
-// Whether the file has the scope by now, or has it from here on, because this is recorded in full.
+// Whether the file has the scope by now, or has it from here on, because this is recorded in full
+// or was so meanwhile.
 [[gnu::cold, gnu::noinline]] bool showSilent(ThreadState* state, std::uint32_t position) noexcept {
   if (state->scopes[position].reserved[kSilentAt] == 0)
     return true;
-  return isFull() && nextSlot(state);
+  return wasEverFullSince(state->scopes[position]) && nextSlot(state);
 }
 
 [[gnu::cold, gnu::noinline]] void dropSilent(ThreadState* state, std::uint32_t position) noexcept {
@@ -81,6 +82,7 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
   wire::OpenScope& opened = state->scopes[state->scopeCount++];
   opened = scope;
   opened.reserved[kSilentAt] = 1;
+  stampSilent(opened);
   opened.token = makeToken(state);
   opened.beginTicks = readTicks();
   ++state->silentScopes;

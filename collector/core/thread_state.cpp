@@ -223,15 +223,16 @@ bool nextSlot(ThreadState* state) noexcept {
   slot->thread = state->thread;
   auto* scopes = reinterpret_cast<wire::OpenScope*>(slot + 1);
   slot->scopeCount = 0;
-  const bool full = isFull();
+  state->silentScopes = 0;
   for (std::uint32_t at = 0; at < state->scopeCount; ++at) {
-    if (state->scopes[at].token == kUnrecorded ||
-        (!full && state->scopes[at].reserved[kSilentAt] != 0))
+    wire::OpenScope& scope = state->scopes[at];
+    const bool isSilent = scope.reserved[kSilentAt] != 0 && !wasEverFullSince(scope);
+    state->silentScopes += isSilent ? 1 : 0;
+    if (isSilent || scope.token == kUnrecorded)
       continue;
-    state->scopes[at].reserved[kSilentAt] = 0;
-    scopes[slot->scopeCount++] = state->scopes[at];
+    scope.reserved[kSilentAt] = 0;
+    scopes[slot->scopeCount++] = scope;
   }
-  state->silentScopes = full ? 0 : state->silentScopes;
   slot->firstRecord =
       static_cast<std::uint32_t>(reinterpret_cast<char*>(scopes + slot->scopeCount) - base);
   state->slot = slot;

@@ -18,7 +18,7 @@ namespace sonde::core {
 inline constexpr std::uint32_t kUnrecorded = 0;
 
 // Of OpenScope::reserved, which are the process's own: the NVTX domain, 1 where the file does not
-// have the scope, and in four bytes the stamp of an iteration (capture.h).
+// have the scope, and in four bytes the stamp of an iteration or a silent scope (capture.h).
 inline constexpr int kGroupAt = 0;
 inline constexpr int kSilentAt = 1;
 inline constexpr int kStampAt = 2;

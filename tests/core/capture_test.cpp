@@ -349,6 +349,28 @@ TEST_F(Capture, WhilePausedIsInOutlineAndKnowsWhatIsOpen) {
   EXPECT_THAT(dump.opened, ElementsAre("outer", "inner")) << "in the slot that begins after it";
 }
 
+// What a device did then may be of the operation, though its thread recorded nothing.
+TEST_F(Capture, AnOperationIsKnownThatSpansATimeOfRecording) {
+  const SpoolDump dump = recordOne([] {
+    become(wire::RecordingState::Paused);
+    const std::uint32_t outer = operation("outer");
+    const std::uint32_t spanning = operation("spanning");
+    become(wire::RecordingState::On);
+    become(wire::RecordingState::Paused);
+    const std::uint32_t unseen = operation("unseen");
+    endScope(spanning);
+    endScope(unseen);
+    endScope(operation("later"));
+    endScope(outer);
+  });
+  EXPECT_THAT(dump.opened, ElementsAre("outer", "spanning"));
+  const auto isEnd = [](const DumpedRecord& record) {
+    return record.header.kind == wire::RecordKind::ScopeEnd;
+  };
+  EXPECT_EQ(std::count_if(dump.records.begin(), dump.records.end(), isEnd), 2)
+      << "of these, and of no other";
+}
+
 TEST_F(Capture, AnIterationThatWasPausedInBetweenIsInOutline) {
   const SpoolDump dump = recordOne([] {
     const std::uint32_t token = iteration("interrupted");

@@ -104,6 +104,16 @@ class Paused(ToldTest):
         self.end()
         self.assertEqual(self.kernels(), [("a", "long"), ("c", "long")])
 
+    def test_an_operation_that_spans_the_time_of_recording_is_the_scope_in_it(self):
+        self.start("--delay", "1000h")
+        self.tell("begin long")
+        self.ctl("start")
+        self.tell("launch a 20000 1")
+        self.ctl("stop")
+        self.tell("end", "sync")
+        self.end()
+        self.assertEqual(self.kernels(), [("a", "long")])
+
 
 class Delay(ToldTest):
     def test_what_was_launched_before_its_end_is_not_there(self):
