@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde::bench {
@@ -138,13 +139,40 @@ Time fresh(const fs::path& folder, Run run, const std::vector<Slice>& rows) {
   return taken;
 }
 
-inline void report(const char* what, std::vector<double> values) {
+inline void report(std::string_view what, std::vector<double> values) {
   std::sort(values.begin(), values.end());
   fmt::print("{}: median {:.3f}, range {:.3f}–{:.3f}\n",
              what,
              values[values.size() / 2],
              values.front(),
              values.back());
+}
+
+// Both in turns, so that neither has the better minutes: their rates, and those of `other` as
+// multiples of the bare insert's.
+template <typename Other>
+void compareWithBare(const fs::path& folder,
+                     const std::vector<Slice>& rows,
+                     int pairs,
+                     std::string_view name,
+                     Other other) {
+  std::vector<double> wall, cpu, bareRate, otherRate;
+  for (int pair = 0; pair < pairs; ++pair) {
+    Time bare, measured;
+    if (pair % 2 == 0)
+      bare = fresh(folder, runBare, rows);
+    measured = fresh(folder, other, rows);
+    if (pair % 2 != 0)
+      bare = fresh(folder, runBare, rows);
+    wall.push_back(bare.wallS / measured.wallS);
+    cpu.push_back(bare.cpuS / measured.cpuS);
+    bareRate.push_back(static_cast<double>(rows.size()) / bare.wallS / 1e6);
+    otherRate.push_back(static_cast<double>(rows.size()) / measured.wallS / 1e6);
+  }
+  report("bare insert, 10^6 rows/s", bareRate);
+  report(fmt::format("{}, 10^6 rows/s", name), otherRate);
+  report("ratio of rates by wall time", wall);
+  report("ratio of rates by CPU time", cpu);
 }
 
 }  // namespace sonde::bench

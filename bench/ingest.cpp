@@ -116,23 +116,7 @@ int main(int argc, char** argv) {
   const int pairs = argc > 2 ? std::atoi(argv[2]) : 11;
   const fs::path folder = argc > 3 ? argv[3] : ".";
   const std::vector<Slice> rows = makeRows(count);
-  std::vector<double> wall, cpu, bareRate, writerRate;
-  for (int pair = 0; pair < pairs; ++pair) {
-    Time bare, writer;
-    if (pair % 2 == 0)
-      bare = fresh(folder, runBare, rows);
-    writer = fresh(folder, runWriter, rows);
-    if (pair % 2 != 0)
-      bare = fresh(folder, runBare, rows);
-    wall.push_back(bare.wallS / writer.wallS);
-    cpu.push_back(bare.cpuS / writer.cpuS);
-    bareRate.push_back(static_cast<double>(rows.size()) / bare.wallS / 1e6);
-    writerRate.push_back(static_cast<double>(rows.size()) / writer.wallS / 1e6);
-  }
   fmt::print("{} slices, {} pairs\n", rows.size(), pairs);
-  report("bare insert, 10^6 rows/s", bareRate);
-  report("TraceWriter, 10^6 rows/s", writerRate);
-  report("ratio of rates by wall time", wall);
-  report("ratio of rates by CPU time", cpu);
+  compareWithBare(folder, rows, pairs, "TraceWriter", runWriter);
   runFinaliser(folder, rows);
 }

@@ -74,23 +74,7 @@ int main(int argc, char** argv) {
     return taken;
   };
   fresh(folder, runDrain, {});
-  std::vector<double> wall, cpu, bareRate, drainRate;
-  for (int pair = 0; pair < pairs; ++pair) {
-    Time bare, drained;
-    if (pair % 2 == 0)
-      bare = fresh(folder, runBare, slices);
-    drained = fresh(folder, runDrain, slices);
-    if (pair % 2 != 0)
-      bare = fresh(folder, runBare, slices);
-    wall.push_back(bare.wallS / drained.wallS);
-    cpu.push_back(bare.cpuS / drained.cpuS);
-    bareRate.push_back(static_cast<double>(slices.size()) / bare.wallS / 1e6);
-    drainRate.push_back(static_cast<double>(slices.size()) / drained.wallS / 1e6);
-  }
   fmt::print("{} slices\n", slices.size());
-  report("bare insert, 10^6 rows/s", bareRate);
-  report("from the spool, 10^6 rows/s", drainRate);
-  report("spool / bare, wall time", wall);
-  report("spool / bare, CPU time", cpu);
+  compareWithBare(folder, slices, pairs, "from the spool", runDrain);
   return 0;
 }
