@@ -12,11 +12,17 @@ EXPECTED = [
     ("pwritev2", 10300, 100), ("fsync", None, None), ("fdatasync", None, None),
     ("open", None, None), ("write", 30300, 7),
     ("open", None, None), ("read", 0, 1000), ("readv", 1000, 30), ("pread", 4000, 5), ("preadv", 5000, 30),
-    ("preadv2", 6000, 10), ("read", 1030, 3), ("read", 30307, 0), ("pread", None, 0), ("pread", 0, 1),
+    ("preadv2", 6000, 10), ("read", 1030, 3), ("read", 30307, 0), ("pread", None, 0), ("pread", None, 0),
+    ("pread", 0, 1),
     ("mmap", 4096, 8192), ("mmap", 0, 0),
     ("open", None, None), ("read", 0, 8), ("read", 8, 8), ("read", 16, 4),
-    ("read", 0, 1),
-    ("open", None, None), ("pwritev2", None, 1), ("open", None, None), ("open", None, None), ("open", None, None)]
+    ("fopen", None, None), ("read", 0, 1),
+    ("open", None, None), ("pwritev2", None, 1), ("open", None, None), ("open", None, None), ("open", None, None),
+    ("fopen", None, None), ("fwrite", 0, 8192), ("fclose", 8192, 1818),
+    ("fopen", None, None), ("fread", 0, 4096), ("fread", 4096, 5914), ("fread", 10010, 0),
+    ("freopen", None, None), ("fwrite", 10010, 4096), ("fclose", None, 904),
+    ("fopen", None, None), ("fflush", 0, 3),
+    ("open", None, None), ("mmap", 0, 4096)]
 
 
 class Files(RunTest):
@@ -31,6 +37,7 @@ class Files(RunTest):
         self.assertEqual(self.rows(ROWS.format(data)), EXPECTED)
         self.assertEqual(self.rows("SELECT DISTINCT f.text FROM io JOIN string f ON f.id = io.path_id"), [(str(data),)],
                          "neither pipes nor devices nor memory are files")
+        self.assertEqual(self.rows("SELECT call, offset, bytes FROM v_io WHERE path IS NULL"), [("msync", None, None)])
         self.assertEqual(self.rows("SELECT * FROM loss"), [])
 
     def test_beside_the_other_probes(self):
@@ -97,6 +104,16 @@ class Files(RunTest):
         self.assertEqual(self.rows("SELECT scope, call, sum(bytes) FROM v_io WHERE bytes > 0 AND "
                                    f"path = '{data}' GROUP BY 1, 2 ORDER BY 1"),
                          [("load", "read", 100000), ("save", "write", 100000)])
+
+    def test_arrays_that_numpy_saves_and_loads(self):
+        data = self.folder / "array.npy"
+        program = ("import numpy, sonde, sys\n"
+                   "with sonde.operation('save'): numpy.save(sys.argv[1], numpy.zeros(1 << 20))\n"
+                   "with sonde.operation('load'): numpy.load(sys.argv[1])\n")
+        self.record("/usr/bin/python3", "-c", program, data, sources="annotation,io")
+        moved = dict(self.rows(f"SELECT scope, sum(bytes) FROM v_io WHERE path = '{data}' AND bytes > 0 GROUP BY 1"))
+        self.assertGreaterEqual(moved["save"], 8 << 20)
+        self.assertGreaterEqual(moved["load"], 8 << 20)
 
     def test_files_of_very_many_names(self):
         program = ("import os, sys\n"

@@ -68,6 +68,7 @@ static void reads(const char* path) {
   check(lseek(fd, 0, SEEK_END) == 30307 && read(fd, block, 9) == 0, "behind the end");
   errno = 0;
   check(pread(fd, block, 1, -5) == -1 && errno == EINVAL, "a place that cannot be");
+  check(pread(fd, block, 1, -1) == -1 && errno == EINVAL, "not where it stands");
   errno = 4711;
   check(pread(fd, block, 1, 0) == 1 && errno == 4711, "errno");
   void* mapped = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, fd, 4096);
@@ -123,6 +124,42 @@ static void inherited(const char* path) {
   close(fd);
 }
 
+/* With a buffer of 4096 bytes: what goes between libc and the file is known. */
+static void streams(const char* path) {
+  static char block[10000];
+  FILE* stream = fopen(path, "w");
+  setvbuf(stream, NULL, _IOFBF, 4096);
+  check(fwrite(block, 1, 10, stream) == 10, "fwrite into the buffer");
+  check(fwrite(block, 100, 100, stream) == 100, "fwrite");
+  errno = 4711;
+  check(fclose(stream) == 0 && errno == 4711, "fclose writes the rest");
+  stream = fopen64(path, "r");
+  setvbuf(stream, NULL, _IOFBF, 4096);
+  check(fread(block, 1, 10, stream) == 10, "fread");
+  check(fread(block, 10, 1, stream) == 1, "fread out of the buffer");
+  check(fread_unlocked(block, 1, 9000, stream) == 9000, "fread past the buffer");
+  check(fread(block, 1, 10000, stream) == 990, "fread to the end");
+  check(freopen(path, "a", stream) == stream, "freopen");
+  setvbuf(stream, NULL, _IOFBF, 4096);
+  check(fwrite_unlocked(block, 1, 5000, stream) == 5000, "fwrite at the end");
+  check(fclose(stream) == 0, "fclose at the end");
+  stream = fopen(path, "r+");
+  check(fwrite(block, 1, 3, stream) == 3 && fflush(stream) == 0 && fflush(stream) == 0, "fflush");
+  check(fclose(stream) == 0, "fclose with nothing to write");
+  stream = fmemopen(block, sizeof block, "r+");
+  check(fwrite("x", 1, 1, stream) == 1 && fflush(stream) == 0 && fclose(stream) == 0, "memory");
+}
+
+/* Shared memory is written to its file at once. */
+static void mapped(const char* path) {
+  const int fd = open(path, O_RDWR);
+  char* const memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  check(memory != MAP_FAILED, "mmap");
+  memory[0] = 'x';
+  check(msync(memory, 4096, MS_SYNC) == 0 && munmap(memory, 4096) == 0, "msync");
+  close(fd);
+}
+
 int main(int count, char** arguments) {
   check(count == 2, "usage: file_calls FILE");
   noFiles();
@@ -131,6 +168,8 @@ int main(int count, char** arguments) {
   inherited(arguments[1]);
   folders(arguments[1]);
   fortified(arguments[1]);
+  streams(arguments[1]);
+  mapped(arguments[1]);
   errno = 0;
   check(read(-1, arguments, 1) == -1 && errno == EBADF, "no descriptor");
   check(fsync(-1) == -1 && errno == EBADF, "fsync of no descriptor");

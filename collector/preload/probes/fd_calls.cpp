@@ -81,6 +81,26 @@ bool recordsFiles() noexcept {
   return gFiles.load(std::memory_order_acquire) != nullptr && core::enabled(wire::Probe::Io);
 }
 
+std::uint64_t beginOpening() noexcept {
+  return recordsFiles() || core::enabled(wire::Probe::Sync) ? core::ticks() : 0;
+}
+
+// To open a FIFO, or a device, is to wait for its other end.
+int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept {
+  if (fd < 0)
+    return fd;
+  forgetFd(fd);
+  if (beginTicks == 0)
+    return fd;
+  const std::uint64_t end = core::ticks();
+  const FdEntry entry = trackFd(fd);
+  if (entry.kind() != FdKind::File)
+    notePause(name, beginTicks, end);
+  else if (recordsFiles())
+    endFileCall({fd, entry, Way::Send, beginTicks, 0}, kMovesNothing, kOwnPosition, name);
+  return fd;
+}
+
 FileCall beginFileCall(int fd, FdEntry entry, Way way) noexcept {
   return gFiles.load(std::memory_order_acquire)->begin(fd, entry, way);
 }

@@ -64,6 +64,11 @@ struct FileHandler {
 void registerFileHandler(const FileHandler* handler) noexcept;
 bool recordsFiles() noexcept;
 
+// Before a call that opens by name: ticks; 0 when neither files nor waits are recorded.
+std::uint64_t beginOpening() noexcept;
+// Its `fd`, which it returns; one that did not open (-1) has no record.
+int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept;
+
 // Before start() of the wrappers: `handler` must live for ever. Kinds without one are forwarded
 // untouched.
 void registerFdHandler(FdKind kind, const FdHandler* handler) noexcept;

@@ -19,6 +19,7 @@ using ReadCheckedCall = ssize_t (*)(int, void*, size_t, off_t, size_t);
 using WriteCall = ssize_t (*)(int, const void*, size_t, off_t);
 using VectorCall = ssize_t (*)(int, const iovec*, int, off_t);
 using SyncCall = int (*)(int);
+using MapSyncCall = int (*)(void*, size_t, int);
 using MapCall = void* (*)(void*, size_t, int, int, int, off_t);
 
 // Where off_t has 64 bits, the calls for both sizes are one.
@@ -30,6 +31,7 @@ constinit Real<VectorCall> gPwritev{"pwritev64"};
 constinit Real<SyncCall> gFsync{"fsync"};
 constinit Real<SyncCall> gFdatasync{"fdatasync"};
 constinit Real<MapCall> gMap{"mmap64"};
+constinit Real<MapSyncCall> gMapSync{"msync"};
 constinit std::atomic<bool> gResolved{false};
 
 __attribute__((constructor(102))) void resolve() {
@@ -41,6 +43,7 @@ __attribute__((constructor(102))) void resolve() {
   gFsync();
   gFdatasync();
   gMap();
+  gMapSync();
   gResolved.store(true, std::memory_order_release);
 }
 
@@ -51,7 +54,7 @@ auto placed(Call real, const char* name, Way way, off_t offset, int fd, Argument
     return real(fd, arguments...);
   const FileCall call = beginFileCall(fd, entry, way);
   const auto result = real(fd, arguments...);
-  endFileCall(call, result, offset, name);
+  endFileCall(call, result, offset < 0 ? kOffsetUnknown : offset, name);
   return result;
 }
 
@@ -62,6 +65,16 @@ int synced(SyncCall real, const char* name, int fd) {
   const FileCall call = beginFileCall(fd, entry, Way::Send);
   const int result = real(fd);
   endFileCall(call, kMovesNothing, kOwnPosition, name);
+  return result;
+}
+
+// Which file is mapped there is not looked for.
+int syncedMap(void* address, size_t length, int flags) {
+  if (!recordsFiles())
+    return gMapSync()(address, length, flags);
+  const FileCall call = beginFileCall(-1, FdEntry(FdKind::File, 0, 0), Way::Send);
+  const int result = gMapSync()(address, length, flags);
+  endFileCall(call, kMovesNothing, kOwnPosition, "msync");
   return result;
 }
 
@@ -149,4 +162,8 @@ SONDE_EXPORT void* mmap(
 SONDE_EXPORT void* mmap64(
     void* address, size_t length, int protection, int flags, int fd, off_t offset) {
   return mapped(address, length, protection, flags, fd, offset);
+}
+
+SONDE_EXPORT int msync(void* address, size_t length, int flags) {
+  return syncedMap(address, length, flags);
 }

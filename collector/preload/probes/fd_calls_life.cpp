@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 namespace sonde::preload {
@@ -31,10 +30,7 @@ using CloseRangeCall = int (*)(unsigned, unsigned, int);
 using CloseFromCall = void (*)(int);
 using OpenChecked = int (*)(const char*, int);
 using OpenAtChecked = int (*)(int, const char*, int);
-using FcloseCall = int (*)(FILE*);
 using ClosedirCall = int (*)(DIR*);
-using FdopenCall = FILE* (*)(int, const char*);
-using FreopenCall = FILE* (*)(const char*, const char*, FILE*);
 
 constinit Real<OpenCall> gOpen{"open"};
 constinit Real<OpenCall> gOpen64{"open64"};
@@ -54,12 +50,7 @@ constinit Real<Dup2Call> gDup2{"dup2"};
 constinit Real<Dup3Call> gDup3{"dup3"};
 constinit Real<FcntlCall> gFcntl{"fcntl"};
 constinit Real<FcntlCall> gFcntl64{"fcntl64"};
-constinit Real<FcloseCall> gFclose{"fclose"};
 constinit Real<ClosedirCall> gClosedir{"closedir"};
-constinit Real<FcloseCall> gPclose{"pclose"};
-constinit Real<FdopenCall> gFdopen{"fdopen"};
-constinit Real<FreopenCall> gFreopen{"freopen"};
-constinit Real<FreopenCall> gFreopen64{"freopen64"};
 constinit Real<FdCall1> gLoginTty{"login_tty"};
 
 __attribute__((constructor(102))) void resolve() {
@@ -81,12 +72,7 @@ __attribute__((constructor(102))) void resolve() {
   gDup3();
   gFcntl();
   gFcntl64();
-  gFclose();
   gClosedir();
-  gPclose();
-  gFdopen();
-  gFreopen();
-  gFreopen64();
   gLoginTty();
 }
 
@@ -94,28 +80,6 @@ constexpr int kCloexecOnly = 4;  // CLOSE_RANGE_CLOEXEC
 
 bool takesMode(int flags) noexcept {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
-int opened(int fd) noexcept {
-  if (fd >= 0)
-    forgetFd(fd);
-  return fd;
-}
-
-// 0: files are not recorded.
-std::uint64_t beginOpen() noexcept {
-  return recordsFiles() ? core::ticks() : 0;
-}
-
-// One that did not open has no record.
-int opened(int fd, std::uint64_t beginTicks) noexcept {
-  opened(fd);
-  if (fd < 0 || beginTicks == 0)
-    return fd;
-  const FdEntry entry = trackFd(fd);
-  if (entry.kind() == FdKind::File)
-    endFileCall({fd, entry, Way::Send, beginTicks, 0}, kMovesNothing, kOwnPosition, "open");
-  return fd;
 }
 
 int duplicated(int fd, int copy) noexcept {
@@ -126,20 +90,6 @@ int duplicated(int fd, int copy) noexcept {
 int control(FcntlCall real, int fd, int command, void* argument) {
   const int result = real(fd, command, argument);
   return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
-}
-
-// The descriptor of a stream; -1 when it has none. Keeps errno.
-int descriptorOf(FILE* stream) noexcept {
-  const int before = errno;
-  const int fd = stream == nullptr ? -1 : fileno(stream);
-  errno = before;
-  return fd;
-}
-
-void forgetDescriptorOf(FILE* stream) noexcept {
-  const int fd = descriptorOf(stream);
-  if (fd >= 0)
-    forgetFd(fd);
 }
 
 void forgetDescriptorOf(DIR* folder) noexcept {
@@ -158,12 +108,6 @@ FdCall1 loginTty() noexcept {
   return library == nullptr ? nullptr : reinterpret_cast<FdCall1>(dlsym(library, "login_tty"));
 }
 
-FILE* reopened(FILE* stream) noexcept {
-  if (stream != nullptr)
-    opened(descriptorOf(stream));
-  return stream;
-}
-
 }  // namespace
 }  // namespace sonde::preload
 
@@ -180,58 +124,58 @@ using namespace sonde::preload;
   }
 
 SONDE_EXPORT int open(const char* path, int flags, ...) {
-  const std::uint64_t begin = beginOpen();
+  const std::uint64_t begin = beginOpening();
   SONDE_READ_MODE(flags)
-  return opened(gOpen()(path, flags, mode), begin);
+  return opened(gOpen()(path, flags, mode), begin, "open");
 }
 
 SONDE_EXPORT int open64(const char* path, int flags, ...) {
-  const std::uint64_t begin = beginOpen();
+  const std::uint64_t begin = beginOpening();
   SONDE_READ_MODE(flags)
-  return opened(gOpen64()(path, flags, mode), begin);
+  return opened(gOpen64()(path, flags, mode), begin, "open");
 }
 
 // What a fortified program calls where it gives no mode.
 SONDE_EXPORT int __open_2(const char* path, int flags) {
-  const std::uint64_t begin = beginOpen();
-  return opened(gOpenChecked()(path, flags), begin);
+  const std::uint64_t begin = beginOpening();
+  return opened(gOpenChecked()(path, flags), begin, "open");
 }
 
 SONDE_EXPORT int __open64_2(const char* path, int flags) {
-  const std::uint64_t begin = beginOpen();
-  return opened(gOpen64Checked()(path, flags), begin);
+  const std::uint64_t begin = beginOpening();
+  return opened(gOpen64Checked()(path, flags), begin, "open");
 }
 
 SONDE_EXPORT int __openat_2(int folder, const char* path, int flags) {
-  const std::uint64_t begin = beginOpen();
-  return opened(gOpenAtChecked()(folder, path, flags), begin);
+  const std::uint64_t begin = beginOpening();
+  return opened(gOpenAtChecked()(folder, path, flags), begin, "open");
 }
 
 SONDE_EXPORT int __openat64_2(int folder, const char* path, int flags) {
-  const std::uint64_t begin = beginOpen();
-  return opened(gOpenAt64Checked()(folder, path, flags), begin);
+  const std::uint64_t begin = beginOpening();
+  return opened(gOpenAt64Checked()(folder, path, flags), begin, "open");
 }
 
 SONDE_EXPORT int openat(int folder, const char* path, int flags, ...) {
-  const std::uint64_t begin = beginOpen();
+  const std::uint64_t begin = beginOpening();
   SONDE_READ_MODE(flags)
-  return opened(gOpenAt()(folder, path, flags, mode), begin);
+  return opened(gOpenAt()(folder, path, flags, mode), begin, "open");
 }
 
 SONDE_EXPORT int openat64(int folder, const char* path, int flags, ...) {
-  const std::uint64_t begin = beginOpen();
+  const std::uint64_t begin = beginOpening();
   SONDE_READ_MODE(flags)
-  return opened(gOpenAt64()(folder, path, flags, mode), begin);
+  return opened(gOpenAt64()(folder, path, flags, mode), begin, "open");
 }
 
 SONDE_EXPORT int creat(const char* path, mode_t mode) {
-  const std::uint64_t begin = beginOpen();
-  return opened(gCreat()(path, mode), begin);
+  const std::uint64_t begin = beginOpening();
+  return opened(gCreat()(path, mode), begin, "open");
 }
 
 SONDE_EXPORT int creat64(const char* path, mode_t mode) {
-  const std::uint64_t begin = beginOpen();
-  return opened(gCreat64()(path, mode), begin);
+  const std::uint64_t begin = beginOpening();
+  return opened(gCreat64()(path, mode), begin, "open");
 }
 
 // Forgotten before it is closed: afterwards the number may already be another thread's.
@@ -295,19 +239,9 @@ SONDE_EXPORT int fcntl64(int fd, int command, ...) {
 }
 
 // libc closes the descriptor by a call of its own that no wrapper sees.
-SONDE_EXPORT int fclose(FILE* stream) {
-  forgetDescriptorOf(stream);
-  return gFclose()(stream);
-}
-
 SONDE_EXPORT int closedir(DIR* folder) {
   forgetDescriptorOf(folder);
   return gClosedir()(folder);
-}
-
-SONDE_EXPORT int pclose(FILE* stream) {
-  forgetDescriptorOf(stream);
-  return gPclose()(stream);
 }
 
 // Puts the terminal in the place of descriptors 0 to 2, and closes the one that it was given.
@@ -323,22 +257,4 @@ SONDE_EXPORT int login_tty(int fd) {
     forgetFd(fd);
   }
   return result;
-}
-
-// What goes through a FILE goes past the wrappers.
-SONDE_EXPORT FILE* fdopen(int fd, const char* mode) {
-  FILE* stream = gFdopen()(fd, mode);
-  if (stream != nullptr) {
-    markInexact(fd, Way::Send);
-    markInexact(fd, Way::Receive);
-  }
-  return stream;
-}
-
-SONDE_EXPORT FILE* freopen(const char* path, const char* mode, FILE* stream) {
-  return reopened(gFreopen()(path, mode, stream));
-}
-
-SONDE_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* stream) {
-  return reopened(gFreopen64()(path, mode, stream));
 }
