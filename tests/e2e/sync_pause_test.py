@@ -20,7 +20,7 @@ class Pauses(RunTest):
 
     def test_each_is_a_wait_as_long_as_it_was(self):
         called = self.record(TARGETS / "sync_pauses", sources="sync,net")
-        self.assertEqual(len(called), 23)
+        self.assertEqual(len(called), 25)
         waits = dict(self.rows(WAITS))
         self.assertEqual(set(waits), called)
         self.assertEqual({call for call, ns in waits.items() if ns < PAUSE_NS * 9 // 10}, set())

@@ -34,6 +34,7 @@ class ThreadTime(RunTest):
         self.assertGreater(main["blocked"]["sleep_ns"], 1_000_000_000)
         self.assertGreater(main["blocked"]["message_ns"], 100_000_000)
         self.assertGreater(main["blocked"]["join_ns"], 60_000_000)
+        self.assertEqual(main["blocked"]["lock_ns"], 0, "each function has its cause")
 
     def test_is_unknown_where_nobody_looks(self):
         result = self.run_sonde(TARGETS / "sync_pauses", options=("-f", "--sources", "system"))

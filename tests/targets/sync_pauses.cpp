@@ -4,18 +4,22 @@
 // without Sonde.
 #include "tests/targets/sync_threads.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <threads.h>
 
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <string>
 
 namespace {
 
@@ -86,6 +90,7 @@ std::vector<Step> sleeps() {
              const timespec until = later();
              return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == 0;
            }},
+          {"thrd_sleep", [] { return thrd_sleep(&kPause, nullptr) == 0; }},
           {"usleep", [] { return usleep(kPauseMs * 1000) == 0; }},
           {"sleep", [] { return sleep(1) == 0; }}};
 }
@@ -185,6 +190,18 @@ std::vector<Step> descriptors() {
              closer.join();
              return ended;
            }},
+          {"open",
+           [] {
+             const std::string path = "/tmp/sync_pauses." + std::to_string(getpid());
+             check(mkfifo(path.c_str(), 0600) == 0, "mkfifo");
+             std::thread writer([&] {
+               nanosleep(&kPause, nullptr);
+               open(path.c_str(), O_WRONLY);
+             });
+             const bool opened = open(path.c_str(), O_RDONLY) >= 0;
+             writer.join();
+             return unlink(path.c_str()) == 0 && opened;
+           }},
           {"accept", [] {
              const int listener = socket(AF_INET, SOCK_STREAM, 0);
              sockaddr_in address{};
@@ -218,9 +235,9 @@ int main(int count, char**) {
   run(children(quick ? WNOHANG : 0));
   if (quick)
     return 0;
+  run(descriptors());
   run(sleeps());
   run(signals());
   run(moreChildren());
-  run(descriptors());
   return 0;
 }

@@ -91,7 +91,7 @@ int waitAt(const char* name, const Condition& condition, pthread_mutex_t* mutex,
   // The mutex is let go inside libc.
   const Post released = isAwaited(idOf(mutex)) ? beginPost(idOf(mutex)) : Post{};
   const int result = block();
-  endPost(released, true);
+  endPost(released, result != EINVAL && result != EPERM);
   endWait(wait, call, outcomeOf(result));
   return result;
 }

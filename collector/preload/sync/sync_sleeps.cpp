@@ -4,6 +4,7 @@
 #include "collector/preload/sync/pausing.h"
 
 #include <signal.h>
+#include <threads.h>
 #include <unistd.h>
 
 namespace sonde::preload::sync {
@@ -23,6 +24,7 @@ using WaitTimed = int (*)(const sigset_t*, siginfo_t*, const timespec*);
 
 constinit Real<Nanosleep> gNanosleep{"nanosleep"};
 constinit Real<ClockNanosleep> gClockNanosleep{"clock_nanosleep"};
+constinit Real<Nanosleep> gThreadSleep{"thrd_sleep"};
 constinit Real<Usleep> gUsleep{"usleep"};
 constinit Real<Sleep> gSleep{"sleep"};
 constinit Real<Pause> gPause{"pause"};
@@ -34,6 +36,7 @@ constinit Real<WaitTimed> gWaitTimed{"sigtimedwait"};
 __attribute__((constructor(102))) void resolve() {
   gNanosleep();
   gClockNanosleep();
+  gThreadSleep();
   gUsleep();
   gSleep();
   gPause();
@@ -57,6 +60,10 @@ SONDE_EXPORT int clock_nanosleep(clockid_t clock,
                                  const timespec* until,
                                  timespec* left) {
   return pausing("clock_nanosleep", [=] { return gClockNanosleep()(clock, flags, until, left); });
+}
+
+SONDE_EXPORT int thrd_sleep(const timespec* duration, timespec* left) {
+  return pausing("thrd_sleep", [=] { return gThreadSleep()(duration, left); });
 }
 
 SONDE_EXPORT int usleep(useconds_t duration) {
