@@ -2,6 +2,7 @@
 
 #include "session/system/cgroup_source.h"
 #include "session/system/energy_source.h"
+#include "session/system/infiniband_source.h"
 #include "session/system/kernel_file.h"
 #include "session/system/machine_sources.h"
 #include "session/system/nvml_source.h"
@@ -49,6 +50,7 @@ std::vector<std::unique_ptr<Source>> machineSources(const Roots& roots) {
   sources.push_back(std::make_unique<PressureSource>(roots));
   sources.push_back(std::make_unique<DiskSource>(roots));
   sources.push_back(std::make_unique<NetworkSource>(roots));
+  sources.push_back(std::make_unique<InfinibandSource>(roots));
   sources.push_back(std::make_unique<CgroupSource>(roots));
   sources.push_back(std::make_unique<EnergySource>(roots));
   if (auto gpus = openNvml())

@@ -1,6 +1,7 @@
 #include "session/system/machine_sources.h"
 
 #include "session/system/energy_source.h"
+#include "session/system/infiniband_source.h"
 #include "tests/session/system/sources_rig.h"
 
 #include <gmock/gmock.h>
@@ -99,6 +100,21 @@ TEST(NetworkSource, CountsInterfacesThatAreUsed) {
   EXPECT_THAT(machine.sample(source), Contains(Pair("network lo sent", 7)));
 }
 
+TEST(InfinibandSource, CountsBytesOfPortsThatAreUsed) {
+  MachineOfFiles machine;
+  const std::string ports = "sys/class/infiniband/mlx5_0/ports/";
+  for (const char* port : {"1", "2"}) {
+    machine.write(ports + port + "/counters/port_rcv_data", "0\n");
+    machine.write(ports + port + "/counters/port_xmit_data", "0\n");
+  }
+  machine.write(ports + "3/state", "1: DOWN\n");
+  InfinibandSource source(machine.roots());
+  EXPECT_EQ(machine.sample(source), Values());
+  machine.write(ports + "2/counters/port_rcv_data", "100\n");
+  EXPECT_EQ(machine.sample(source),
+            (Values{{"network mlx5_0 port 2 received", 400}, {"network mlx5_0 port 2 sent", 0}}));
+}
+
 TEST(EnergySource, GoesOnWhereTheKernelsCounterBeginsAgain) {
   MachineOfFiles machine;
   const std::string zone = "sys/class/powercap/intel-rapl:0/";
@@ -122,9 +138,10 @@ TEST(MachineSources, WhatTheKernelDoesNotTellHasNoCounter) {
   PressureSource pressure(roots);
   DiskSource disk(roots);
   NetworkSource network(roots);
+  InfinibandSource infiniband(roots);
   EnergySource energy(roots);
-  for (Source* const source :
-       std::initializer_list<Source*>{&cpu, &memory, &pressure, &disk, &network, &energy})
+  for (Source* const source : std::initializer_list<Source*>{
+           &cpu, &memory, &pressure, &disk, &network, &infiniband, &energy})
     EXPECT_EQ(machine.sample(*source), Values());
 }
 
