@@ -54,6 +54,20 @@ class Rare(MpiTest):
                                    "AND kind = 'mpi'"), [(3, 2)])
         self.assertEqual(self.rows("SELECT reason, sum(count) FROM loss GROUP BY 1"), [("unbalanced", 1)])
 
+    RECEIVED = ("SELECT offset, exact FROM v_transfer WHERE tag = 1 AND direction = 'receive' AND kind = 'mpi' AND rank = 1 "
+                "ORDER BY start_ns")
+
+    def test_a_failed_one_of_several_may_have_taken_a_message(self):
+        self.job("mpi_rare", "failing_any", ranks=2)
+        self.assertEqual(self.rows(self.RECEIVED), [(0, 1), (2, 0), (3, 0)])
+        self.assertEqual(self.rows("SELECT reason, sum(count) FROM loss GROUP BY 1"), [("unbalanced", 1)])
+
+    @unittest.skipIf(MPI == "openmpi", "Open MPI 4 has no MPI_Isendrecv")
+    def test_after_a_receive_whose_sender_is_not_known_no_number_is_certain(self):
+        self.job("mpi_rare", "untold", ranks=2)
+        self.assertEqual([exact for _, exact in self.rows(self.RECEIVED)], [1, 0, 0])
+        self.assertEqual(self.rows("SELECT reason, sum(count) FROM loss GROUP BY 1"), [("definitions", 2)])
+
     def test_a_request_that_was_seen_done_without_a_wait(self):
         self.job("mpi_rare", "asked")
         self.check_paired(40)

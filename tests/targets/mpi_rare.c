@@ -149,6 +149,41 @@ static void failing(void) {
   MPI_Request_free(&requests[1]);
 }
 
+// A receive whose message is too long ends a wait for any of several, and others follow it. Two ranks.
+static void failingAny(void) {
+  int data[8] = {0};
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int round = 0; round < 4; ++round) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status status;
+    int index = 0;
+    if (gRank == 1)
+      MPI_Irecv(data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (gRank == 0)
+      MPI_Send(data, round == 1 ? 4 : 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    else
+      check((MPI_Waitany(2, requests, &index, &status) != MPI_SUCCESS) == (round == 1), "what came does not fit");
+  }
+}
+
+// What came from anybody in an exchange that does not block, whose status does not say from whom. Two ranks.
+static void untold(void) {
+#if MPI_VERSION >= 4
+  static char data[200];
+  const int other = 1 - gRank;
+  for (int round = 0; round < 4; ++round) {
+    MPI_Request request;
+    if (round == 1)
+      MPI_Isendrecv(data, 1, MPI_CHAR, other, 1, data + 100, 100, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+    if (round == 1)
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    else
+      MPI_Sendrecv(data, 1, MPI_CHAR, other, 1, data + 100, 100, MPI_CHAR, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+#endif
+}
+
 // Asks often for more requests than fit on the stack, none of which is done. Memory that is asked
 // for each time would be touched each time. One rank.
 static void polling(void) {
@@ -210,7 +245,8 @@ static void asked(void) {
 
 static const struct Part kParts[] = {{"copies", copies},       {"huge", huge},       {"compiled", compiled},
                                      {"exchanges", exchanges}, {"stale", stale},     {"failing", failing},
-                                     {"polling", polling},     {"groups", groups},     {"asked", asked}};
+                                     {"polling", polling},     {"groups", groups},     {"asked", asked},
+                                     {"failing_any", failingAny}, {"untold", untold}};
 
 int main(int argc, char** argv) {
   return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);

@@ -140,21 +140,22 @@ int testAll(Real real, Name& name, Word count, Word requests, Word flag, Word st
   return result;
 }
 
-// The one that MPI_Waitany or MPI_Testany has found.
+// The one that MPI_Waitany or MPI_Testany has found; after a failure nobody may have written to
+// `place`.
 void settleOne(const Batch& batch,
                Name& name,
+               Word requests,
                Word place,
                Word status,
                int result,
                std::uint64_t begin) noexcept {
   const std::uint64_t end = now();
   recordWait(name, begin, end);
-  if (result != kSuccess || place == 0)
-    return;  // nobody may have written there
-  const int index = *reinterpret_cast<const int*>(place);
-  if (batch.handles == nullptr || index < 0 || static_cast<std::size_t>(index) >= batch.count)
-    return;
-  settle(batch.id(static_cast<std::size_t>(index)), reinterpret_cast<const void*>(status), end);
+  if (result != kSuccess)
+    return sortOut(batch, requests, result, end);
+  const int index = place == 0 ? -1 : *reinterpret_cast<const int*>(place);
+  if (batch.handles != nullptr && index >= 0 && static_cast<std::size_t>(index) < batch.count)
+    settle(batch.id(static_cast<std::size_t>(index)), reinterpret_cast<const void*>(status), end);
 }
 
 template <typename Real>
@@ -165,7 +166,7 @@ int waitAny(Real real, Name& name, Word count, Word requests, Word index, Word s
   openBatch(batch, count, requests, used);
   const std::uint64_t begin = now();
   const int result = real(count, requests, index, used);
-  settleOne(batch, name, index, used, result, begin);
+  settleOne(batch, name, requests, index, used, result, begin);
   closeBatch(batch);
   return result;
 }
@@ -179,7 +180,7 @@ int testAny(Real real, Name& name, Word count, Word requests, Word index, Word f
   const std::uint64_t begin = now();
   const int result = real(count, requests, index, flag, used);
   if (result != kSuccess || isSet(flag))
-    settleOne(batch, name, index, used, result, begin);
+    settleOne(batch, name, requests, index, used, result, begin);
   closeBatch(batch);
   return result;
 }

@@ -58,6 +58,7 @@ struct Communicator {
   std::atomic<std::uint64_t> seq;       // of the next collective
   std::atomic<std::uint32_t> moreTags;  // counts that are not in `table`
   std::atomic<std::uint32_t> requests;  // that are kept of it
+  std::atomic<bool> untold;             // nobody knows from whom one that was received came
   Peer* table;                          // `peers` of them; nullptr: there is no memory
 
   bool has(int peer) const noexcept { return peer >= 0 && peer < peers && table != nullptr; }
@@ -96,6 +97,12 @@ MessageCount* findCount(Communicator& communicator, int peer, Way way, int tag) 
 inline std::uint32_t channelTo(Communicator& communicator, int peer) noexcept {
   const std::uint32_t known = communicator.table[peer].channel.load(std::memory_order_relaxed);
   return __builtin_expect(known != 0, 1) ? known : defineChannelTo(communicator, peer);
+}
+
+// Whether a number that was taken of it may be off.
+inline bool isOff(const Communicator& communicator, const MessageCount* count, Way way) noexcept {
+  return count == nullptr || count->isSpoilt() ||
+         (way == Way::Receive && communicator.untold.load(std::memory_order_relaxed));
 }
 
 inline MessageCount* countOf(Communicator& communicator, int peer, Way way, int tag) noexcept {

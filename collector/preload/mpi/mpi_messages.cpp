@@ -30,17 +30,14 @@ bool isNobody(int peer) noexcept {
   return peer == gSession.abi->noProcess;
 }
 
-void number(wire::Message& message, MessageCount* count) noexcept {
-  if (count == nullptr) {
-    message.header.detail |= wire::Message::kInexact;
-    message.ordinal = 0;
-    return;
-  }
-  message.ordinal = count->take(gSession.manyThreads);
+// Of a message with this peer.
+void number(wire::Message& message, Communicator& communicator, int peer, Way way) noexcept {
+  MessageCount* const count = countOf(communicator, peer, way, message.tag);
+  message.ordinal = count == nullptr ? 0 : count->take(gSession.manyThreads);
   // So that of messages that do not overlap the later one has the higher number.
   if (gSession.manyThreads)
     message.endTicks = now();
-  if (count->isSpoilt())
+  if (isOff(communicator, count, way))
     message.header.detail |= wire::Message::kInexact;
 }
 
@@ -60,7 +57,7 @@ void takeNumber(Request& request, Way way) noexcept {
   MessageCount* const count = request.communicator->has(request.peer)
                                   ? countOf(*request.communicator, request.peer, way, request.tag)
                                   : nullptr;
-  request.inexact = count == nullptr || count->isSpoilt();
+  request.inexact = isOff(*request.communicator, count, way);
   request.number = count == nullptr ? 0 : count->take(gSession.manyThreads);
   request.numbered = true;
 }
@@ -110,7 +107,7 @@ bool fillSent(wire::Message& message, const Envelope& to, std::uint64_t bytes) n
     return lost();
   message.bytes = bytes;
   message.tag = intOf(to.tag);
-  number(message, countOf(*communicator, peer, Way::Send, message.tag));
+  number(message, *communicator, peer, Way::Send);
   return true;
 }
 
@@ -126,7 +123,7 @@ bool fillReceived(wire::Message& message, const Envelope& from, const void* stat
     message.header.detail |= wire::Message::kAnySource;
   message.bytes = received.bytes;
   message.tag = received.tag;
-  number(message, countOf(*communicator, received.source, Way::Receive, received.tag));
+  number(message, *communicator, received.source, Way::Receive);
   return true;
 }
 
@@ -193,6 +190,8 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
       return forget(request);
   }
   if (!address(message, *request.communicator, received.source)) {
+    if (received.source == gSession.abi->anySource)
+      request.communicator->untold.store(true, std::memory_order_relaxed);
     lost();
     return;
   }
@@ -204,10 +203,10 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
     const MessageCount* const count =
         countOf(*request.communicator, received.source, way, received.tag);
     message.ordinal = request.number;
-    if (request.inexact || count == nullptr || count->isSpoilt())
+    if (request.inexact || isOff(*request.communicator, count, way))
       message.header.detail |= wire::Message::kInexact;
   } else {
-    number(message, countOf(*request.communicator, received.source, Way::Receive, received.tag));
+    number(message, *request.communicator, received.source, Way::Receive);
   }
   hooks.message(message);
 }
