@@ -73,6 +73,9 @@ std::uint32_t defaultSources() {
 }
 
 Result<std::uint32_t> parseSources(const std::string& list) {
+  if (list.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("the list of sources is empty: choose among {}", knownNames())};
   const bool changesTheDefault = list.starts_with('-') || list.starts_with('+');
   std::uint32_t mask = changesTheDefault ? defaultSources() : bitOf(wire::Probe::Process);
   for (const Wanted& wanted : split(list)) {

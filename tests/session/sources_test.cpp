@@ -59,7 +59,7 @@ TEST(Sources, TheCostlyOnesAreOffByDefault) {
 }
 
 TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
-  EXPECT_EQ(*parseSources(""), bit(wire::Probe::Process));
+  EXPECT_EQ(*parseSources("net,-net"), bit(wire::Probe::Process));
   EXPECT_FALSE(parseSources("-process"));
 }
 
@@ -72,6 +72,12 @@ TEST(Sources, NamesTheOneItDoesNotKnow) {
   const auto mask = parseSources("net,gpu");
   ASSERT_FALSE(mask);
   EXPECT_THAT(mask.error().message, ::testing::HasSubstr("'gpu' is no source: choose among"));
+}
+
+TEST(Sources, AnEmptyListIsAMistake) {
+  const auto mask = parseSources("");
+  ASSERT_FALSE(mask);
+  EXPECT_THAT(mask.error().message, ::testing::HasSubstr("empty: choose among"));
 }
 
 }  // namespace
