@@ -22,6 +22,10 @@ std::vector<fs::path> entriesOf(const fs::path& folder) {
   return entries;
 }
 
+Metric bytesTotal(std::string name) {
+  return {.name = std::move(name), .unit = "bytes", .isTotal = true};
+}
+
 }  // namespace
 
 InfinibandSource::InfinibandSource(const Roots& roots) {
@@ -42,12 +46,8 @@ void InfinibandSource::sample(Readings& into) {
     if (!received || !sent || (!port.isDefined && *received == 0 && *sent == 0))
       continue;
     if (!std::exchange(port.isDefined, true)) {
-      const auto define = [&](const char* what) {
-        return into.define(
-            {.name = fmt::format("{} {}", port.name, what), .unit = "bytes", .isTotal = true});
-      };
-      port.receivedMetric = define("received");
-      port.sentMetric = define("sent");
+      port.receivedMetric = into.define(bytesTotal(port.name + " received"));
+      port.sentMetric = into.define(bytesTotal(port.name + " sent"));
     }
     into.add(port.receivedMetric, static_cast<double>(*received) * kCountedBytes);
     into.add(port.sentMetric, static_cast<double>(*sent) * kCountedBytes);
