@@ -3,9 +3,9 @@
 // [BATCHES]. Prints the median over batches of 512 calls, and the lower and upper tenth, in ns.
 #include "bench/batches.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace {
@@ -28,6 +28,11 @@ int main(int count, char** arguments) {
   }
   std::vector<double> placed;
   std::vector<double> streamed;
+  std::vector<double> throughBuffer;
+  std::vector<double> outOfBuffer;
+  FILE* const stream = fopen(path, "r");
+  if (stream == nullptr)
+    return 1;
   std::vector<double> reads;
   for (int batch = 0; batch < batches; ++batch) {
     placed.push_back(nsEach(kCalls, [&](int at) {
@@ -36,10 +41,19 @@ int main(int count, char** arguments) {
     lseek(fd, 0, SEEK_SET);
     streamed.push_back(
         nsEach(kBlocks, [&](int) { static_cast<void>(!read(fd, gBlock, sizeof gBlock)); }));
+    rewind(stream);
+    throughBuffer.push_back(
+        nsEach(kBlocks, [&](int) { static_cast<void>(!fread(gBlock, 1, sizeof gBlock, stream)); }));
+    rewind(stream);
+    static_cast<void>(!fread(gBlock, 1, 1, stream));
+    outOfBuffer.push_back(
+        nsEach(kCalls, [&](int) { static_cast<void>(!fread(gBlock, 1, 4, stream)); }));
     reads.push_back(nsOfTwoClockReads(kCalls));
   }
   print("pread of 4 KiB", placed);
   print("read of 4 KiB", streamed);
+  print("fread of 4 KiB", throughBuffer);
+  print("fread of 4 bytes, out of libc's buffer", outOfBuffer);
   print("two clock reads", reads);
   unlink(path);
   return 0;
