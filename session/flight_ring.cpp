@@ -58,7 +58,7 @@ bool FlightRing::holds(const ImageId& image) const {
   });
 }
 
-void FlightRing::scan(Look& look) {
+void FlightRing::scan() {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder_, failure)) {
     const std::string name = entry.path().filename();
@@ -71,7 +71,7 @@ void FlightRing::scan(Look& look) {
         unreadable_.insert(name);
       continue;
     }
-    look.newImages.push_back(idOf(*reader));
+    newImages_.push_back(idOf(*reader));
     images_.emplace(name, Image{*std::move(reader), {}});
   }
 }
@@ -178,7 +178,8 @@ void FlightRing::dropEnded(std::int64_t nowNs) {
 
 FlightRing::Look FlightRing::look(std::int64_t nowNs, bool isFrozen) {
   Look look;
-  scan(look);
+  scan();
+  look.newImages = std::exchange(newImages_, {});
   for (auto& [name, image] : images_)
     follow(image, nowNs, look);
   if (!isFrozen)
@@ -199,6 +200,7 @@ Result<void> FlightRing::copyTo(const fs::path& folder) {
   if (failure)
     return Error{ErrorCode::Io, fmt::format("{}: {}", folder.string(), failure.message())};
   fs::permissions(folder, fs::perms::owner_all, failure);
+  scan();  // so that a process that has just begun is there, too
   for (auto& [name, image] : images_)
     SONDE_TRY(image.reader.copyTo(folder / name));
   return {};

@@ -50,7 +50,7 @@ class FlightRing {
     bool isPressed = false;     // there were more since the look before
   };
 
-  void scan(Look& look);
+  void scan();
   void follow(Image& image, std::int64_t nowNs, Look& look);
   bool isReplaced(const Image& image) const;
   void age(Image& image, std::int64_t nowNs);
@@ -64,6 +64,7 @@ class FlightRing {
   SessionPage& page_;
   std::int64_t lastNs_;
   std::map<std::string, Image> images_;  // by name of the file
+  std::vector<ImageId> newImages_;       // since the last look
   std::set<std::string> unreadable_;
 };
 

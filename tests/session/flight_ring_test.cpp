@@ -271,5 +271,15 @@ TEST_F(FlightRingTest, ACopyCanBeReadAlone) {
   EXPECT_THAT(numbers(copy / file.filename()), ElementsAreArray(numbers(file)));
 }
 
+TEST_F(FlightRingTest, ACopyHasAProcessThatHasJustBegun) {
+  SpoolBuilder spool = running();
+  fill(spool, 0, 20);
+  const fs::path file = place(spool);
+  const fs::path copy = folder().parent_path() / "copy";
+  ASSERT_TRUE(ring().copyTo(copy));
+  EXPECT_THAT(numbers(copy / file.filename()), SizeIs(20));
+  EXPECT_THAT(ring().look(10, false).newImages, SizeIs(1)) << "it is told of all the same";
+}
+
 }  // namespace
 }  // namespace sonde::session
