@@ -1,10 +1,13 @@
 """What of CUDA's work is in a trace that was recorded in part: what was launched while recording was on, whenever it ran."""
 import json
+import os
+import signal
 import subprocess
+import time
 import unittest
 
 from cuda_support import VARIANTS, CudaTest, folder_of
-from run_support import PATIENCE, SONDE, TARGETS, kill_quietly, wait_until
+from run_support import PATIENCE, SONDE, TARGETS, alive, kill_quietly, wait_until
 
 
 class ToldTest(CudaTest):
@@ -166,6 +169,32 @@ class Iterations(ToldTest):
         self.assertEqual(self.kernels(), [("inside", "special")])
 
 
+class Size(ToldTest):
+    EACH = 200  # kernels of an iteration
+    COUNT = 1000
+
+    def test_of_a_long_job_iterations_are_in_full_or_in_outline(self):
+        self.start("--max-size", "12MiB", "--sources", "annotation,cuda")
+        for number in range(self.COUNT):
+            self.tell("iteration train", f"launches {self.EACH} k 1000 1", "end")
+            if number % 50 == 49:
+                time.sleep(0.2)
+        self.tell("sync")
+        self.end()
+        self.assertLessEqual(self.output.stat().st_size, 12 << 20)
+        self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM iteration"), [(self.COUNT, self.COUNT)])
+        self.assert_nothing_lost()
+        (full,), = self.rows("SELECT count(*) FROM iteration WHERE probe_mask <> 0")
+        self.assertGreater(full, 50)
+        self.assertLess(full, self.COUNT)
+        self.assertEqual(self.rows("SELECT i.probe_mask <> 0, kernels, count(*) FROM iteration i JOIN (SELECT i.id, count(*) "
+                                   "AS kernels FROM iteration i JOIN slice l ON l.start_ns BETWEEN i.start_ns AND i.start_ns + "
+                                   "i.dur_ns JOIN kernel k ON k.launch_slice_id = l.id GROUP BY 1) USING (id) GROUP BY 1, 2"),
+                         [(1, self.EACH, full)])
+        self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(full * self.EACH,)])
+        self.assertEqual(self.calls(), full * self.EACH)
+
+
 class FlightRecorder(ToldTest):
     def dump_until(self, kernels):
         """Dumps until one has these kernels. Their few records fill no buffer of CUPTI's."""
@@ -184,6 +213,44 @@ class FlightRecorder(ToldTest):
         self.assertEqual(self.kernels(), [("a", None), ("b", None)])
         self.assert_nothing_lost()
         self.assertEqual(self.rows("SELECT count(*) FROM thread WHERE name = 'sonde-cuda'"), [(1,)])
+
+    def crash(self):
+        self.start("--last", "30s")
+        self.tell("begin step", "launch a 20000 1", "sync")
+        self.dump_until(["a"])
+        self.tell("launch b 20000 1")
+
+    def assert_has_its_end(self, status):
+        """All but the work that CUPTI held, which counts as lost."""
+        process, self.process = self.process, None
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, status)
+        self.assertEqual(self.kernels()[:1], [("a", "step")])
+        if len(self.kernels()) == 1:
+            self.assertEqual(self.rows("SELECT probe, reason, count FROM loss"), [("cuda", "tracer", 1)])
+
+    def test_after_a_crash_the_trace_has_what_was_told_before(self):
+        self.crash()
+        self.process.stdin.write("crash\n")
+        self.process.stdin.flush()
+        self.assert_has_its_end(-signal.SIGSEGV)
+
+    def test_after_it_was_killed_the_trace_has_what_was_told_before(self):
+        self.crash()
+        (target,), = self.rows("SELECT DISTINCT pid FROM process", self.folder / "out-1.sonde")
+        os.kill(target, signal.SIGKILL)
+        self.assert_has_its_end(-signal.SIGKILL)
+
+    def test_after_the_recorder_was_killed_too_recover_has_what_was_told_before(self):
+        self.crash()
+        (target,), = self.rows("SELECT DISTINCT pid FROM process", self.folder / "out-1.sonde")
+        self.process.kill()
+        self.process.wait()
+        os.kill(target, signal.SIGKILL)
+        wait_until(lambda: not alive(target), "the job is dead")
+        recovered = subprocess.run([SONDE, "recover"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(recovered.returncode, 0, recovered.stderr)
+        self.assert_has_its_end(-signal.SIGKILL)
 
     def test_only_a_flight_recorder_begins_a_thread(self):
         self.start()

@@ -33,6 +33,21 @@ class Kernels(NcclTest):
                 self.assertEqual(self.rows("SELECT count(*) FROM kernel"), [(14,)])
                 self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name = 'cuStreamIsCapturing'"), [(0,)])
 
+    def test_in_part_each_call_of_an_iteration_that_is_recorded_has_its_kernel(self):
+        for environment in VARIANTS:
+            with self.subTest(environment):
+                self.job("compute", "steps", "compute", options=("--capture", "iterations:2-3"), **environment)
+                self.assertEqual(self.rows("SELECT number, count(*) FROM iteration WHERE probe_mask <> 0 GROUP BY 1"),
+                                 [(2, 2), (3, 2)])
+                rows = self.rows("SELECT c.process_id, i.number, c.op, count(*), count(c.kernel_id), count(c.dur_ns) FROM "
+                                 "collective c JOIN slice s ON s.id = c.slice_id JOIN iteration i ON i.process_id = "
+                                 "c.process_id AND c.start_ns BETWEEN i.start_ns AND i.start_ns + i.dur_ns GROUP BY 1, 2, 3")
+                self.assertEqual([row[1:] for row in rows], 2 * [(step, op, times, times, times) for step in (2, 3)
+                                 for op, times in (("allreduce", 1), ("receive", 2), ("send", 2))])
+                self.assertEqual(self.rows("SELECT count(*) FROM collective"), [(20,)])
+                self.assertEqual(self.rows("SELECT count(*), count(launch_slice_id) FROM v_kernel"), [(8, 8)])
+                self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
     def test_what_a_group_fused_shares_its_kernel(self):
         for environment in VARIANTS:
             with self.subTest(environment):

@@ -1,16 +1,19 @@
 // Does on a simulated device what it is told on stdin, a word and arguments in a line, and says
 // "done" on stdout after each:
 //   launch NAME NS STREAM   a kernel of that duration; streams have numbers
+//   launches COUNT NAME NS STREAM
 //   hold NAME STREAM        a kernel that ends with release
 //   release
 //   sync
 //   allocate NAME, free NAME
+//   crash
 //   begin NAME, iteration NAME, end   scopes of the program's thread
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
 #include <cuda_runtime_api.h>
 
+#include <csignal>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -44,14 +47,24 @@ class Program {
   void launch(const void* kernel) {
     cudaLaunchKernel(kernel, dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, stream());
   }
+  void launchTimes(int count) {
+    const std::string name = word();
+    const void* const kernel = cudasimKernel(name.c_str(), std::stoull(word()));
+    const cudaStream_t on = stream();
+    for (int at = 0; at < count; ++at)
+      cudaLaunchKernel(kernel, dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, on);
+  }
   void open(int kind) {
     scopes_.push_back(sonde_begin(kind, names_.insert(word()).first->c_str()));
   }
 
   void take(const std::string& verb) {
     if (verb == "launch") {
-      const std::string name = word();
-      launch(cudasimKernel(name.c_str(), std::stoull(word())));
+      launchTimes(1);
+    } else if (verb == "launches") {
+      launchTimes(std::stoi(word()));
+    } else if (verb == "crash") {
+      std::raise(SIGSEGV);
     } else if (verb == "hold") {
       launch(cudasimHeldKernel(word().c_str()));
     } else if (verb == "release") {

@@ -1,6 +1,7 @@
 // nccl_job FILE WORD…: a rank of a job, RANK of WORLD_SIZE, that makes a communicator, the
 // identifier of which it finds in FILE (rank 0 writes it), and does what each word says. Its
 // streams are those of the simulated CUDA device, if it is built with that.
+#include "plugins/api/sonde.h"
 #include "tests/ncclsim/ncclsim.h"
 
 #ifdef NCCL_JOB_ON_DEVICE
@@ -285,6 +286,17 @@ void graphFirst() {}
 void compute() {}
 #endif
 
+// Six iterations, each of which leaves the device idle.
+void steps() {
+  for (int step = 0; step < 6; ++step) {
+    const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "step");
+    allReduce();
+    exchange();
+    synchronise();
+    sonde_end(iteration);
+  }
+}
+
 bool findIdentifier(const char* path, ncclUniqueId& id) {
   if (gRank == 0) {
     ncclGetUniqueId(&id);
@@ -339,6 +351,7 @@ int main(int count, char** words) {
                                                      {"graph", graph},
                                                      {"graphfirst", graphFirst},
                                                      {"compute", compute},
+                                                     {"steps", steps},
                                                      {"once", [] { allReduce(); }}};
   gRank = numberOf("RANK", 0);
   gSize = numberOf("WORLD_SIZE", 1);
