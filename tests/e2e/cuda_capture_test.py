@@ -83,6 +83,20 @@ class Paused(ToldTest):
                     self.assertEqual(self.calls(), 4)
                     self.assert_nothing_lost()
 
+    def test_more_work_than_may_wait_for_its_calls_loses_nothing(self):
+        for order in ORDERS:
+            with self.subTest(**order):
+                self.start("--cuda-graphs", "node", **order)
+                self.tell("launch a 20000 1")
+                self.ctl("stop")
+                self.ctl("start")
+                # One call has a thousand kernels, and comes after 30,000 of them.
+                self.tell("begin step", "graph 30 1000 g 100", "launch c 20000 1", "sync", "end")
+                self.end()
+                self.assertEqual(self.rows("SELECT name, scope, count(*) FROM v_kernel GROUP BY 1, 2"),
+                                 [("a", None, 1), ("c", "step", 1), ("g", "step", 30000)])
+                self.assert_nothing_lost()
+
     def test_memory_that_is_freed_meanwhile_is_known_to_be(self):
         self.pause_and_resume()
         self.assertEqual(self.rows("SELECT count(*), count(free_ns) FROM allocation WHERE bytes = 4096"), [(1, 1)])

@@ -73,6 +73,16 @@ TEST_F(CudaLaunches, OfACallThatHasNotComeWaitOnlyWhereTheGatesChangedShortlyBef
   EXPECT_EQ(launches().fateOf(7, 2 * kLong), Fate::Kept);
 }
 
+TEST_F(CudaLaunches, OfACallThatNeverComesAreKeptUnlessTheGatesHadBeenClosedForLong) {
+  close(1000);
+  EXPECT_EQ(launches().lastFateOf(7, 1500), Fate::Kept);
+  EXPECT_EQ(launches().lastFateOf(7, kLong), Fate::LeftOut);
+  open(kLong + 1000);
+  EXPECT_EQ(launches().lastFateOf(7, kLong + 1500), Fate::Kept);
+  EXPECT_FALSE(launches().isCallKept(8, 2000));
+  EXPECT_EQ(launches().lastFateOf(8, kLong + 1500), Fate::LeftOut);
+}
+
 TEST_F(CudaLaunches, OfACallLongAgoAreNotThoseOfTheOneInItsPlace) {
   close(1000);
   EXPECT_FALSE(launches().isCallKept(1, 1500));

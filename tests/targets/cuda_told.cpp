@@ -2,6 +2,7 @@
 // "done" on stdout after each:
 //   launch NAME NS STREAM   a kernel of that duration; streams have numbers
 //   launches COUNT NAME NS STREAM
+//   graph TIMES COUNT NAME NS   so many kernels as a graph, which is launched so many times
 //   hold NAME STREAM        a kernel that ends with release
 //   release
 //   sync
@@ -54,6 +55,22 @@ class Program {
     for (int at = 0; at < count; ++at)
       cudaLaunchKernel(kernel, dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, on);
   }
+  void launchGraph(int times) {
+    cudaStream_t on = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    cudaStreamCreate(&on);
+    cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal);
+    const int count = std::stoi(word());
+    const std::string name = word();
+    const void* const kernel = cudasimKernel(name.c_str(), std::stoull(word()));
+    for (int at = 0; at < count; ++at)
+      cudaLaunchKernel(kernel, dim3{1, 1, 1}, dim3{32, 1, 1}, nullptr, 0, on);
+    cudaStreamEndCapture(on, &graph);
+    cudaGraphInstantiate(&ready, graph, 0);
+    for (int at = 0; at < times; ++at)
+      cudaGraphLaunch(ready, on);
+  }
   void open(int kind) {
     scopes_.push_back(sonde_begin(kind, names_.insert(word()).first->c_str()));
   }
@@ -63,6 +80,8 @@ class Program {
       launchTimes(1);
     } else if (verb == "launches") {
       launchTimes(std::stoi(word()));
+    } else if (verb == "graph") {
+      launchGraph(std::stoi(word()));
     } else if (verb == "crash") {
       std::raise(SIGSEGV);
     } else if (verb == "hold") {

@@ -54,17 +54,22 @@ void Launches::wait(const Waiting& work) noexcept {
   waiting_[waits_++] = work;
 }
 
-// What cannot be known is kept, but for what began so long after the gates closed that it was
-// hardly launched before.
+Launches::Fate Launches::lastFateOf(std::uint32_t correlation, std::uint64_t beginTicks) noexcept {
+  const Fate fate = fateOf(correlation, beginTicks);
+  if (fate != Fate::Unknown)
+    return fate;
+  return before(beginTicks) == Was::Closed ? Fate::LeftOut : Fate::Kept;
+}
+
 void Launches::settle(Patience patience) noexcept {
   std::size_t left = 0;
   for (std::size_t at = 0; at < waits_; ++at) {
     const Waiting& work = waiting_[at];
-    const Fate fate = fateOf(correlationOf(work), beginOf(work));
-    const bool isJudged = fate != Fate::Unknown;
-    if (!isJudged && patience == Patience::Lasts)
+    const Fate fate = patience == Patience::Ends ? lastFateOf(correlationOf(work), beginOf(work))
+                                                 : fateOf(correlationOf(work), beginOf(work));
+    if (fate == Fate::Unknown)
       waiting_[left++] = work;
-    else if (isJudged ? fate == Fate::Kept : before(beginOf(work)) != Was::Closed)
+    else if (fate == Fate::Kept)
       emit(work);
   }
   waits_ = left;

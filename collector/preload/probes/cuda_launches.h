@@ -38,6 +38,10 @@ class Launches {
                                                               : Fate::Unknown;
   }
 
+  // The same where its call will not come any more: what cannot be known is kept, but for what
+  // began so long after the gates closed that it was hardly launched before.
+  Fate lastFateOf(std::uint32_t correlation, std::uint64_t beginTicks) noexcept;
+
   // Writes it, or, with Unknown, does so when its call turns out to be kept. Requires: not LeftOut.
   template <typename Record>
   void write(const Record& record, Fate fate) noexcept {
