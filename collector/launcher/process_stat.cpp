@@ -73,9 +73,9 @@ Result<ProcessStat> parseProcessStat(const std::string& line) {
   for (int field = 5; field <= 13; ++field)
     rest >> unused;
   rest >> userTicks >> systemTicks;
-  for (int field = 16; field <= 21; ++field)
+  for (int field = 16; field <= 19; ++field)
     rest >> unused;
-  rest >> stat.startTime >> unused >> residentPages;
+  rest >> stat.threads >> unused >> stat.startTime >> unused >> residentPages;
   if (!rest)
     return Error{ErrorCode::Corrupt, "a line of /proc/PID/stat is too short"};
   static const auto ticksPerSecond = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
@@ -94,7 +94,9 @@ bool processAlive(pid_t pid, std::uint64_t startTime) {
   const auto stat = readProcessStat(pid);
   if (!stat)
     return stat.error().code == ErrorCode::Busy;  // nobody knows
-  return stat->startTime == startTime && stat->state != 'Z' && stat->state != 'X';
+  // The first thread of a process may end before the others, and is a zombie until they have, too.
+  const bool hasEnded = stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
+  return stat->startTime == startTime && !hasEnded;
 }
 
 std::vector<std::string> readCommandLine(pid_t pid) {

@@ -14,7 +14,8 @@ namespace sonde::launcher {
 struct ProcessStat {
   pid_t pid = 0;
   pid_t parentPid = 0;
-  char state = '?';             // R S D T Z X …
+  char state = '?';  // of its first thread: R S D T Z X …
+  std::uint32_t threads = 0;
   std::uint64_t startTime = 0;  // clock ticks since boot; with the pid it names a process for ever
   std::uint64_t cpuNs = 0;      // user and system time so far
   std::uint64_t residentBytes = 0;
@@ -26,8 +27,8 @@ Result<ProcessStat> readProcessStat(pid_t pid);
 // The text of one line of /proc/PID/stat; split out so that odd program names can be tested.
 Result<ProcessStat> parseProcessStat(const std::string& line);
 
-// Whether the process that had this pid and start time still runs. A zombie counts as dead;
-// one that cannot be looked at because files have run out, as alive.
+// Whether the process that had this pid and start time still runs. A zombie counts as dead
+// when none of its threads runs; one that cannot be looked at because files have run out, as alive.
 bool processAlive(pid_t pid, std::uint64_t startTime);
 
 // The arguments and the environment as the process was started with, empty when they cannot be read

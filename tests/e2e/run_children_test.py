@@ -33,6 +33,12 @@ class Children(RunTest):
         self.assertEqual(self.rows("SELECT state, exit_status FROM process ORDER BY exit_status"),
                          [("exited", 0), ("exited", 6)])
 
+    def test_a_process_whose_first_thread_has_ended_goes_on(self):
+        self.assertEqual(self.run_sonde(TARGETS / "first_thread_ends").returncode, 0)
+        self.assertEqual(self.rows("SELECT count(*), count(dur_ns) FROM v_slice WHERE name = 'work'"), [(1000, 1000)])
+        self.assertEqual(self.rows("SELECT state, exit_status FROM process"), [("exited", 0)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
     def daemon(self):
         """A command that leaves a daemon behind; the daemon's pid."""
         result = self.run_sonde("sh", "-c", "setsid sleep 60 </dev/null >/dev/null 2>&1 & echo $!")

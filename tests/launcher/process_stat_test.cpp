@@ -1,8 +1,12 @@
 #include "collector/launcher/process_stat.h"
 
 #include <gmock/gmock.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <thread>
 
 namespace sonde::launcher {
 namespace {
@@ -49,6 +53,23 @@ TEST(ProcessStat, AZombieIsDead) {
   EXPECT_FALSE(processAlive(pid, stat->startTime));
   waitpid(pid, nullptr, 0);
   EXPECT_FALSE(readProcessStat(pid));
+}
+
+TEST(ProcessStat, AProcessWhoseFirstThreadHasEndedIsAlive) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // of this thread alone
+  }
+  auto stat = readProcessStat(pid);
+  while (stat && stat->state != 'Z')
+    stat = readProcessStat(pid);
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->threads, 2U);
+  EXPECT_TRUE(processAlive(pid, stat->startTime));
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  EXPECT_FALSE(processAlive(pid, stat->startTime));
 }
 
 }  // namespace
