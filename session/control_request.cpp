@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace sonde::session {
 
@@ -11,6 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookEvery{10};
+constexpr std::chrono::milliseconds kReadWithin{50};  // an answer, by who asked
 constexpr int kVerbBits = 8;
 
 // Whether `condition` came true in time.
@@ -35,9 +37,14 @@ Error notAnswered(const AskOptions& options) {
 Result<std::string> askRecorder(RecorderWords& words, ControlVerb verb, const AskOptions& options) {
   const auto deadline = Clock::now() + options.patience;
   std::uint64_t mine = 0;
+  std::uint64_t seen = 0;
+  Clock::time_point seenAt = Clock::now();
   const bool posted = waitUntil(deadline, [&] {
     std::uint64_t last = words.request.load();
-    if (last != words.answered.load())
+    if (std::exchange(seen, last) != last)
+      seenAt = Clock::now();
+    // The answer to another's request is there until the next is answered.
+    if (last != words.answered.load() || (last != 0 && Clock::now() < seenAt + kReadWithin))
       return false;
     mine = ((last >> kVerbBits) + 1) << kVerbBits | static_cast<std::uint64_t>(verb);
     return words.request.compare_exchange_strong(last, mine);
@@ -53,13 +60,17 @@ Result<std::string> askRecorder(RecorderWords& words, ControlVerb verb, const As
     return notAnswered(options);
   }
   // A dump takes as long as it takes.
-  while (words.answered.load() != mine) {
+  const auto isAnswered = [&] { return words.answered.load() >> kVerbBits >= mine >> kVerbBits; };
+  while (!isAnswered()) {
     if (!options.recorderLives())
       return notAnswered(options);
     std::this_thread::sleep_for(kLookEvery);
   }
   const std::string text(words.answer, ::strnlen(words.answer, sizeof words.answer));
-  if (words.refused.load() != 0)
+  const bool isRefused = words.refused.load() != 0;
+  if (words.answered.load() != mine)
+    return Error{ErrorCode::Busy, "it was done, but the answer to a later request came before it"};
+  if (isRefused)
     return Error{ErrorCode::Unsupported, text};
   return text;
 }

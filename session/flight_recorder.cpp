@@ -46,6 +46,10 @@ FlightRecorder::~FlightRecorder() {
 void FlightRecorder::finish() {
   if (storing_.joinable())
     storing_.join();
+  for (const Wanted& wanted : std::exchange(wanted_, {}))
+    wanted.answer(
+        Error{ErrorCode::Unsupported,
+              "the recording has ended: what it holds is in " + options_.output.string()});
 }
 
 DrainProgress FlightRecorder::look(bool isFrozen) {
@@ -55,7 +59,8 @@ DrainProgress FlightRecorder::look(bool isFrozen) {
     crashed_ = look.crashed.front();
   if (crashed_ && now >= nextCrashDumpNs_)
     dumpCrash(now);
-  sayHowShort(now, look.liveImages);
+  beginNext();
+  sayHowShort(look);
   if (now >= nextCleaningNs_ && !isFrozen) {
     nextCleaningNs_ = now + kCleanEveryNs;
     notes_.forgetBefore(now - options_.lastNs,
@@ -69,16 +74,14 @@ DrainProgress FlightRecorder::look(bool isFrozen) {
 }
 
 // At the first time, and when it has become half of that.
-void FlightRecorder::sayHowShort(std::int64_t nowNs, std::uint32_t liveImages) {
-  const RecorderWords& words = page_.words();
-  const std::int64_t kept = std::max<std::int64_t>(nowNs - words.completeFromNs.load(), 1);
-  if (words.cutShortSlots.load() == 0 || kept >= options_.lastNs ||
-      (saidNs_ != 0 && kept > saidNs_ / 2))
+void FlightRecorder::sayHowShort(const FlightRing::Look& look) {
+  const std::int64_t kept = look.roomNs;
+  if (kept == 0 || kept >= options_.lastNs || (saidNs_ != 0 && kept > saidNs_ / 2))
     return;
   saidNs_ = kept;
   const double needed = static_cast<double>(page_.limitBytes()) *
                         static_cast<double>(options_.lastNs) / static_cast<double>(kept);
-  const bool isPossible = needed / 2 <= static_cast<double>(std::max(liveImages, 1U)) *
+  const bool isPossible = needed / 2 <= static_cast<double>(std::max(look.liveImages, 1U)) *
                                             wire::kMaxSlots * wire::kSlotBytes;
   options_.say(fmt::format("of --last {:.4g} s the spool has room for {:.2g} s at this rate: {}",
                            static_cast<double>(options_.lastNs) / 1e9,
@@ -100,6 +103,8 @@ void FlightRecorder::dumpCrash(std::int64_t nowNs) {
                                    kMostCrashDumps));
   if (before < kMostCrashDumps)
     dump(why, [](const Result<std::string>&) {});
+  else
+    ring_.forgetCrashes();
 }
 
 fs::path FlightRecorder::nextOutput() const {
@@ -132,23 +137,39 @@ Result<std::unique_ptr<Drainer>> FlightRecorder::openDump(const fs::path& output
 }
 
 void FlightRecorder::dump(const std::string& why, Answer answer) {
-  finish();  // one at a time
+  wanted_.push_back({why, std::move(answer)});
+}
+
+// One at a time, and nobody waits for it: the ring goes on.
+void FlightRecorder::beginNext() {
+  if (wanted_.empty() || isStoring_.load())
+    return;
+  if (storing_.joinable())
+    storing_.join();
+  const Wanted wanted = std::move(wanted_.front());
+  wanted_.pop_front();
+  store(wanted);
+}
+
+void FlightRecorder::store(const Wanted& wanted) {
   const fs::path output = nextOutput();
   fs::path copy = output;
   copy += ".spool";
-  auto opened = openDump(output, copy, why);
+  auto opened = openDump(output, copy, wanted.why);
   if (!opened) {
     removeFolder(copy);
     store::removeTrace(store::partOf(output));
     notes_.noteWarning(fmt::format("no dump was written: {}", opened.error().message));
-    answer(Error{ErrorCode::Io, opened.error().message});
+    wanted.answer(Error{ErrorCode::Io, opened.error().message});
     return;
   }
-  notes_.noteEvent(fmt::format("{}: dumped to {}", why, output.string()));
-  storing_ = std::thread([drainer = std::shared_ptr<Drainer>(*std::move(opened)),
+  notes_.noteEvent(fmt::format("{}: dumped to {}", wanted.why, output.string()));
+  isStoring_.store(true);
+  storing_ = std::thread([this,
+                          drainer = std::shared_ptr<Drainer>(*std::move(opened)),
                           output,
                           copy,
-                          answer = std::move(answer)] {
+                          answer = wanted.answer] {
     setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
     const auto totals = drainer->finish(output);
     removeFolder(copy);
@@ -156,6 +177,7 @@ void FlightRecorder::dump(const std::string& why, Answer answer) {
       store::removeTrace(store::partOf(output));
     answer(totals ? Result<std::string>("wrote " + output.string())
                   : Error{ErrorCode::Io, totals.error().message});
+    isStoring_.store(false);
   });
 }
 

@@ -9,11 +9,12 @@
 #include "session/flight_ring.h"
 #include "session/session_page.h"
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -41,19 +42,27 @@ class FlightRecorder {
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // One look at the ring; nothing is let go for its age while it is frozen.
+  // One look at the ring; nothing is let go for its age while it is frozen. Then begins the dump
+  // whose turn it is.
   DrainProgress look(bool isFrozen);
-  // Copies what the ring holds, and begins to store it. `answer` is called when that is done, from
-  // any thread: with the trace's name, or why there is none.
+  // With the next look that finds none being stored, what the ring holds is copied and stored.
+  // `answer` is called when that is done, from any thread: with the trace's name, or why there is
+  // none.
   void dump(const std::string& why, Answer answer);
   // The job is ending: what crashes now is in the trace of the recording.
   void settle() noexcept { isSettled_ = true; }
-  // Waits for the dump that is being stored.
+  // Waits for the dump that is being stored; those that wait are not made.
   void finish();
 
  private:
+  struct Wanted {
+    std::string why;
+    Answer answer;
+  };
   void dumpCrash(std::int64_t nowNs);
-  void sayHowShort(std::int64_t nowNs, std::uint32_t liveImages);
+  void beginNext();
+  void store(const Wanted& wanted);
+  void sayHowShort(const FlightRing::Look& look);
   std::filesystem::path nextOutput() const;
   Result<std::unique_ptr<Drainer>> openDump(const std::filesystem::path& output,
                                             const std::filesystem::path& copy,
@@ -68,6 +77,8 @@ class FlightRecorder {
   std::int64_t nextCrashDumpNs_ = 0;  // not before
   std::int64_t nextCleaningNs_ = 0;
   std::int64_t saidNs_ = 0;  // that there is room for so much; 0: for all that was asked for
+  std::deque<Wanted> wanted_;
+  std::atomic<bool> isStoring_{false};
   std::thread storing_;
 };
 

@@ -87,7 +87,9 @@ bool FlightRing::isReplaced(const Image& image) const {
 void FlightRing::follow(Image& image, std::int64_t nowNs, Look& look) {
   if (!image.isDead && !processRuns(image.reader.identity())) {
     image.isDead = true;
-    if (!isReplaced(image) && !image.reader.finished())
+    image.awaitsDump =
+        !isReplaced(image) && !image.reader.finished() && !image.reader.hasBecomeAnother();
+    if (image.awaitsDump)
       look.crashed.push_back(idOf(image.reader));
   }
   if (!image.isOver && (image.isDead || isReplaced(image))) {
@@ -131,7 +133,7 @@ std::uint64_t FlightRing::roomToGrow(const Image& image) const {
 }
 
 // Its process takes free slots first, then what the session has left.
-void FlightRing::makeRoom(Image& image) {
+void FlightRing::makeRoom(Image& image, std::int64_t nowNs, Look& look) {
   const std::uint64_t own = image.reader.allocatedBytes() / wire::kSlotBytes;
   const std::uint64_t reserve =
       std::max({own / kReserveShare,
@@ -140,7 +142,10 @@ void FlightRing::makeRoom(Image& image) {
   const std::uint64_t room = image.reader.freeSlots() + roomToGrow(image);
   if (room >= reserve)
     return;
-  giveBack(image, std::min<std::size_t>(reserve - room, image.ages.full().size()), true);
+  const std::size_t count = std::min<std::size_t>(reserve - room, image.ages.full().size());
+  if (count > 0)
+    look.roomNs = std::max(std::int64_t{1}, nowNs - image.ages.full()[count - 1].fullSinceNs);
+  giveBack(image, count, true);
 }
 
 void FlightRing::remove(const std::string& name, Image& image, bool tooEarly) {
@@ -151,29 +156,50 @@ void FlightRing::remove(const std::string& name, Image& image, bool tooEarly) {
     page_.freeBytes(bytes);
 }
 
+// When the process ended that has ended last. It may have been the job.
+std::int64_t FlightRing::lastEnd() const {
+  std::int64_t last = INT64_MIN;
+  for (const auto& [name, image] : images_)
+    last = image.isDead ? std::max(last, image.overNs) : last;
+  return last;
+}
+
 // A process counts its images by the files that are there: all stay until it is dead, and for as
-// long as what else was written then.
+// long as what else was written then; what has crashed, until a dump has it.
 void FlightRing::dropEnded(std::int64_t nowNs) {
   const std::int64_t complete = page_.words().completeFromNs.load();
+  const std::int64_t last = lastEnd();
   std::uint64_t bytes = 0;
   for (auto at = images_.begin(); at != images_.end();) {
     Image& image = at->second;
-    const bool isOld = image.isDead && (image.overNs < nowNs - lastNs_ || image.overNs < complete);
+    const bool isOld =
+        image.isDead && !image.awaitsDump &&
+        (image.overNs < nowNs - lastNs_ || (image.overNs < complete && image.overNs != last));
     bytes += image.isDead && !isOld ? image.reader.allocatedBytes() : 0;
     if (isOld)
       remove(at->first, image, false);
     at = isOld ? images_.erase(at) : std::next(at);
   }
   // Those that begin need room, too.
+  const auto mayGo = [last](const Image& image) {
+    return image.isDead && !image.awaitsDump && image.overNs != last;
+  };
   while (bytes > page_.limitBytes() / 2) {
-    const auto oldest = std::min_element(images_.begin(), images_.end(), [](auto& a, auto& b) {
-      return std::pair(!a.second.isDead, a.second.overNs) <
-             std::pair(!b.second.isDead, b.second.overNs);
+    const auto oldest = std::min_element(images_.begin(), images_.end(), [&](auto& a, auto& b) {
+      return std::pair(!mayGo(a.second), a.second.overNs) <
+             std::pair(!mayGo(b.second), b.second.overNs);
     });
+    if (oldest == images_.end() || !mayGo(oldest->second))
+      return;
     bytes -= oldest->second.reader.allocatedBytes();
     remove(oldest->first, oldest->second, true);
     images_.erase(oldest);
   }
+}
+
+void FlightRing::forgetCrashes() {
+  for (auto& [name, image] : images_)
+    image.awaitsDump = false;
 }
 
 FlightRing::Look FlightRing::look(std::int64_t nowNs, bool isFrozen) {
@@ -188,7 +214,7 @@ FlightRing::Look FlightRing::look(std::int64_t nowNs, bool isFrozen) {
     if (!isFrozen)
       age(image, nowNs);
     if (!image.isOver)
-      makeRoom(image);
+      makeRoom(image, nowNs, look);
   }
   page_.words().seenNs.store(nowNs);
   return look;
@@ -203,6 +229,7 @@ Result<void> FlightRing::copyTo(const fs::path& folder) {
   scan();  // so that a process that has just begun is there, too
   for (auto& [name, image] : images_)
     SONDE_TRY(image.reader.copyTo(folder / name));
+  forgetCrashes();
   return {};
 }
 

@@ -29,10 +29,13 @@ class FlightRing {
     std::uint64_t bytes = 0;  // in slots that are full for the first time
     std::vector<ImageId>
         crashed;  // images whose process ended without its own exit, since the last look
+    std::int64_t roomNs = 0;  // where the newest began that had to go too early; 0: none had to
   };
   // Looks what there is, and lets go of what is too old; with `isFrozen` only of what the spool has
   // no room for.
   Look look(std::int64_t nowNs, bool isFrozen);
+  // What has crashed may be let go like everything else: no dump will have it.
+  void forgetCrashes();
 
   bool holds(const ImageId& image) const;
 
@@ -46,6 +49,7 @@ class FlightRing {
     bool isOver = false;        // its process has ended, or gone on to another image
     bool isDead = false;        // its process has ended
     std::int64_t overNs = 0;    // since then
+    bool awaitsDump = false;    // it has crashed, and no copy has it
     std::uint64_t refused = 0;  // records that the spool had no room for, at the last look
     bool isPressed = false;     // there were more since the look before
   };
@@ -54,9 +58,10 @@ class FlightRing {
   void follow(Image& image, std::int64_t nowNs, Look& look);
   bool isReplaced(const Image& image) const;
   void age(Image& image, std::int64_t nowNs);
-  void makeRoom(Image& image);
+  void makeRoom(Image& image, std::int64_t nowNs, Look& look);
   void giveBack(Image& image, std::size_t count, bool tooEarly);
   void dropEnded(std::int64_t nowNs);
+  std::int64_t lastEnd() const;
   void remove(const std::string& name, Image& image, bool tooEarly);
   std::uint64_t roomToGrow(const Image& image) const;
 

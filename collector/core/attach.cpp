@@ -66,6 +66,11 @@ __attribute__((destructor)) void detach() noexcept {
       running, wire::kFinished, std::memory_order_release, std::memory_order_relaxed);
 }
 
+// The header may be a parent's: of a vfork child, and of a forked one that has recorded nothing.
+bool hasOwnHeader() noexcept {
+  return gForkPage->generation.load(std::memory_order_relaxed) != 0 && !inVforkChild();
+}
+
 }  // namespace
 
 bool attach(const char* folder, const char* testClock) noexcept {
@@ -83,9 +88,13 @@ bool attach(const char* folder, const char* testClock) noexcept {
   return true;
 }
 
-// The header may be a parent's: of a vfork child, and of a forked one that has recorded nothing.
+void noteExec(bool isAbout) noexcept {
+  if (hasOwnHeader())
+    gSpool.header->leaving.store(isAbout ? 1 : 0, std::memory_order_release);
+}
+
 void noteExit(int status) noexcept {
-  if (gForkPage->generation.load(std::memory_order_relaxed) == 0 || inVforkChild())
+  if (!hasOwnHeader())
     return;
   const auto byte = static_cast<std::uint32_t>(status) & 0xff;
   gSpool.header->finished.store(wire::kFinishedWithStatus + byte, std::memory_order_release);

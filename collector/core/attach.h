@@ -22,5 +22,7 @@ void stopForGood() noexcept;
 // The process is about to end with this status, as exit(3) takes it. What it records after that is
 // recorded all the same. Asks the kernel for the process's id alone.
 void noteExit(int status) noexcept;
+// The process is about to become another program, or that has failed.
+void noteExec(bool isAbout) noexcept;
 
 }  // namespace sonde::core

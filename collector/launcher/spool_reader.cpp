@@ -287,6 +287,10 @@ bool SpoolReader::finished() const noexcept {
   return header().finished.load(std::memory_order_acquire) != 0;
 }
 
+bool SpoolReader::hasBecomeAnother() const noexcept {
+  return header().leaving.load(std::memory_order_acquire) != 0;
+}
+
 std::optional<int> SpoolReader::exitStatus() const noexcept {
   const std::uint32_t finished = header().finished.load(std::memory_order_acquire);
   if (finished < wire::kFinishedWithStatus)

@@ -107,6 +107,7 @@ class SpoolReader {
 
   LossTable losses() const;
   bool finished() const noexcept;                  // the process left by exit or _exit
+  bool hasBecomeAnother() const noexcept;          // … by an exec, if it is not here any more
   std::optional<int> exitStatus() const noexcept;  // that it left with, if known
   std::uint64_t allocatedBytes() const noexcept;
   // How many definition slots were left unread because their chain of records is broken.

@@ -84,6 +84,7 @@ struct FileHeader {
   std::atomic<std::uint32_t> slotCount;       // slots up to the last that was ever allocated
   std::atomic<std::uint32_t> allocatedSlots;  // fewer when what lies between could not be had
   std::atomic<std::uint32_t> finished;        // 0, or one of kFinished…
+  std::atomic<std::uint32_t> leaving;         // 1: by an exec that has not failed
   std::atomic<std::uint64_t> nextSeq;         // of the next claim; > 0
   std::atomic<std::uint64_t> definitionsTail;  // file offset of the next definition record
   std::uint32_t commandBytes;                  // of `command`

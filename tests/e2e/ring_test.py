@@ -6,7 +6,7 @@ import time
 import unittest
 
 from capture_support import NUMBERS, CaptureTest
-from run_support import PATIENCE, SONDE, alive, state_of, wait_until
+from run_support import PATIENCE, SONDE, TARGETS, alive, state_of, wait_until
 
 LAST_NS = 1_000_000_000  # unless a test asks for something else
 FAST = 200  # numbers in a millisecond or so: a slot of them is full within a few
@@ -164,6 +164,39 @@ class RingTest(CaptureTest):
         (self.folder / "over").touch()
         process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
+
+    def test_a_child_that_crashes_with_a_large_ring_is_in_its_dump(self):
+        process = self.start_sonde("sh", "-c", f"{NUMBERS} {self.page} 400 exit; "
+                                   f"while ! test -e {self.folder}/over; do sleep 0.02; done",
+                                   options=("--last", "1h", "--spool-limit", "8MiB"))
+        self.running.append(process)
+        wait_until(lambda: self.number() > 0, "the program counts")
+        self.let_go(process)
+        os.kill(self.target(), signal.SIGKILL)
+        dump = self.folder / "out-1.sonde"
+        wait_until(dump.exists, "the crash is dumped")
+        (self.folder / "over").touch()
+        process.communicate(timeout=PATIENCE)
+        self.assertGreaterEqual(self.intervals(dump)[0][1] + 1, self.number())
+
+    def test_dumps_that_are_wanted_together_are_made_one_after_the_other(self):
+        process = self.ring()
+        self.let_go(process)
+        for _ in range(3):
+            os.kill(process.pid, signal.SIGUSR2)
+            time.sleep(0.3)
+        wait_until((self.folder / "out-2.sonde").exists, "two dumps are there")
+        counted = self.number()
+        self.assertEqual(self.ctl(process.pid, "dump").startswith("wrote "), True)
+        self.assertGreaterEqual(max(self.intervals(path)[0][1] for path in self.folder.glob("out-*.sonde")) + 1, counted)
+        self.end(process)
+        self.assertEqual(self.rows("SELECT count(*) FROM loss"), [(0,)])
+
+    def test_a_process_that_becomes_a_program_that_is_not_recorded_has_not_crashed(self):
+        program = TARGETS / "hello_static"
+        result = self.run_sonde("bash", "-c", f"(exec {program}) & wait; sleep 0.5", options=("-f", "--last", "30s"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([path.name for path in self.folder.glob("out-*.sonde")], [])
 
     def test_the_spool_is_never_exceeded_and_the_trace_says_how_short_it_is(self):
         process = self.ring("--spool-limit", "2MiB", last="1h")

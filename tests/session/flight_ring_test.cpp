@@ -220,8 +220,56 @@ TEST_F(FlightRingTest, AProcessThatExitedIsNoCrash) {
   EXPECT_THAT(ring().look(10, false).crashed, IsEmpty());
 }
 
+TEST_F(FlightRingTest, AProcessThatHasBecomeAnotherProgramIsNoCrash) {
+  SpoolBuilder spool;
+  spool.header().leaving.store(1);
+  place(spool);
+  EXPECT_THAT(ring().look(10, false).crashed, IsEmpty());
+}
+
+TEST_F(FlightRingTest, WhatHasCrashedStaysUntilACopyHasIt) {
+  SpoolBuilder crashed(1 << 22);
+  fill(crashed, 0, 100);
+  const fs::path file = place(crashed);
+  ring().look(10, false);
+  SpoolBuilder ended((1 << 22) + 1);
+  ended.header().finished.store(wire::kFinished);
+  fill(ended, 0, 100);
+  place(ended);
+  ring().look(20, false);
+  words().completeFromNs.store(30);
+  ring().look(kLast, false);
+  ASSERT_TRUE(fs::exists(file));
+  const fs::path copy = folder().parent_path() / "copy";
+  ASSERT_TRUE(ring().copyTo(copy));
+  EXPECT_THAT(numbers(copy / file.filename()), SizeIs(100));
+  ring().look(kLast + 1, false);
+  EXPECT_FALSE(fs::exists(file));
+}
+
+TEST_F(FlightRingTest, WhatHasCrashedGoesWhenNoCopyIsToHaveIt) {
+  SpoolBuilder crashed;
+  const fs::path file = place(crashed);
+  ring().look(10, false);
+  ring().forgetCrashes();
+  ring().look(11 + kLast, false);
+  EXPECT_FALSE(fs::exists(file));
+}
+
+TEST_F(FlightRingTest, WhatHasEndedLastStaysWhateverItsSize) {
+  SpoolBuilder spool;
+  spool.header().finished.store(wire::kFinished);
+  fill(spool, 0, kLimitSlots / 8 * 5);
+  const fs::path file = place(spool);
+  ring().look(10, false);
+  words().completeFromNs.store(15);
+  ring().look(20, false);
+  EXPECT_THAT(numbers(file), SizeIs(kLimitSlots / 8 * 5));
+}
+
 TEST_F(FlightRingTest, TheFileOfADeadProcessGoesWhenItIsOldAndItsBytesAreFree) {
   SpoolBuilder spool;
+  spool.header().finished.store(wire::kFinished);
   fill(spool, 0, 3);
   const fs::path file = place(spool);
   ring().look(10, false);
@@ -239,6 +287,7 @@ TEST_F(FlightRingTest, DeadProcessesTakeAtMostHalfAndTheOldestGoesFirst) {
   std::vector<fs::path> files;
   for (std::int32_t at = 0; at < 4; ++at) {
     SpoolBuilder spool((1 << 22) + at);
+    spool.header().finished.store(wire::kFinished);
     fill(spool, 0, 40);
     files.push_back(place(spool));
     ring().look(10 + at, false);

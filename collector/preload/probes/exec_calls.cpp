@@ -1,6 +1,7 @@
 // The exec family. libc's own calls among it never reach an interposed execve, so each is wrapped,
 // and each ends in the one of libc that takes an environment.
 
+#include "collector/core/attach.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
@@ -42,7 +43,9 @@ constexpr ExecTarget kUnknownTarget = {};
 template <typename Call>
 int attempt(Call call) {
   const bool isEnd = !core::inVforkChild() && cuda::finish();
+  core::noteExec(true);
   const int result = call();
+  core::noteExec(false);
   if (isEnd)
     cuda::resume();
   return result;
