@@ -24,6 +24,13 @@ FdKind kindOfPipe(int fd) noexcept {
                                                                               : FdKind::Other;
 }
 
+// To open one is to wait for its other end.
+bool isFifoOrDevice(int fd) noexcept {
+  struct stat info {};
+  return rawSyscall(SYS_fstat, fd, core::asLong(&info)) == 0 &&
+         (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
+}
+
 // Unknown: there is no such descriptor.
 FdKind kindOf(int fd) noexcept {
   struct stat info {};
@@ -85,7 +92,6 @@ std::uint64_t beginOpening() noexcept {
   return recordsFiles() || core::enabled(wire::Probe::Sync) ? core::ticks() : 0;
 }
 
-// To open a FIFO, or a device, is to wait for its other end.
 int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept {
   if (fd < 0)
     return fd;
@@ -94,10 +100,10 @@ int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept {
     return fd;
   const std::uint64_t end = core::ticks();
   const FdEntry entry = trackFd(fd);
-  if (entry.kind() != FdKind::File)
-    notePause(name, beginTicks, end);
-  else if (recordsFiles())
+  if (entry.kind() == FdKind::File && recordsFiles())
     endFileCall({fd, entry, Way::Send, beginTicks, 0}, kMovesNothing, kOwnPosition, name);
+  else if (isFifoOrDevice(fd))
+    notePause(name, beginTicks, end);
   return fd;
 }
 
