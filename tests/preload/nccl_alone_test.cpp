@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -23,7 +22,8 @@ const std::string kPlugin = SONDE_NCCL_PLUGIN;
 class NcclPluginAlone : public ::testing::TestWithParam<const char*> {
  protected:
   std::vector<RecordedProcess> run(std::vector<std::string> settings) {
-    const std::string file = testing::TempDir() + std::to_string(getpid()) + "-nccl-id";
+    const TemporaryFolder folder;
+    const std::string file = folder / "nccl-id";
     settings.insert(settings.end(),
                     {"WORLD_SIZE=2", "RANK=0", std::string("NCCLSIM_PLUGIN=") + GetParam()});
     const Finished finished = recording_.run({SONDE_TARGETS "/nccl_job", file, "each"}, settings);
