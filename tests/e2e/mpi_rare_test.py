@@ -68,6 +68,35 @@ class Rare(MpiTest):
         self.assertEqual([exact for _, exact in self.rows(self.RECEIVED)], [1, 0, 0])
         self.assertEqual(self.rows("SELECT reason, sum(count) FROM loss GROUP BY 1"), [("definitions", 2)])
 
+    PAIRED_WRONGLY = "SELECT count(*) FROM v_message WHERE exact AND bytes <> received_bytes"
+
+    def test_after_a_send_that_was_cancelled_no_number_is_certain(self):
+        result = self.job("mpi_rare", "cancelled_send", ranks=2)
+        was_cancelled = "cancelled\n" in result.stdout
+        self.assertEqual(self.rows("SELECT count(*) FROM v_transfer WHERE kind = 'mpi' AND tag = 1 GROUP BY direction"),
+                         [(3 + (not was_cancelled),)] * 2)
+        self.assertEqual(self.rows("SELECT sum(exact) FROM v_transfer WHERE kind = 'mpi' AND tag = 1 AND direction = 'send'"), [(0,)])
+        self.assertEqual(self.rows(self.PAIRED_WRONGLY), [(0,)])
+        self.assertEqual(self.calls()["MPI_Cancel"], 1)
+
+    def test_after_a_receive_that_was_cancelled_no_number_is_certain(self):
+        self.job("mpi_rare", "cancelled_receive", ranks=2)
+        self.assertEqual(self.rows("SELECT count(*), sum(exact) FROM v_transfer WHERE kind = 'mpi' AND direction = 'receive'"), [(2, 0)])
+        self.assertEqual(self.rows("SELECT bytes, exact FROM v_transfer WHERE kind = 'mpi' AND direction = 'send' ORDER BY offset"),
+                         [(5, 1), (6, 1)])
+        self.assertEqual(self.rows(self.PAIRED_WRONGLY), [(0,)])
+
+    def test_reductions_between_groups_of_different_sizes(self):
+        self.job("mpi_rare", "two_groups")
+        self.assertEqual(self.rows("SELECT rank, send_bytes, recv_bytes FROM v_collective WHERE op = 'reducescatter' ORDER BY 1"),
+                         [(0, 24, 24)] * 2 + [(rank, 24, 8) for rank in (1, 1, 2, 2, 3, 3)])
+
+    def test_prepared_collectives_that_ranks_start_in_different_orders(self):
+        self.job("mpi_rare", "prepared")
+        self.assertEqual(self.rows("SELECT op, min(bytes), max(bytes), count(*), count(DISTINCT rank) FROM v_collective "
+                                   "GROUP BY seq ORDER BY 1, 2"),
+                         [("allreduce", size, size, 4, 4) for size in (4, 64) for _ in range(3)] + [("barrier", 0, 0, 4, 4)] * 2)
+
     def test_a_request_that_was_seen_done_without_a_wait(self):
         self.job("mpi_rare", "asked")
         self.check_paired(40)
@@ -93,6 +122,21 @@ class Threads(MpiTest):
         self.job("mpi_threads", "raised", ranks=2)
         self.assertEqual(self.rows("SELECT count(*), count(DISTINCT ordinal) FROM v_message"), [(20000, 20000)])
         self.assertEqual(self.rows("SELECT count(*) FROM v_message WHERE exact AND bytes <> received_bytes"), [(0,)])
+
+    def posted(self, case):
+        self.job("mpi_threads", case, ranks=2)
+        self.assertEqual(self.rows("SELECT count(*) FROM v_transfer WHERE kind = 'mpi'"), [(2 * 4 * 40 * 200,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_message WHERE exact AND bytes <> received_bytes"), [(0,)])
+        return self.rows("SELECT count(*), sum(exact) FROM v_message")[0]
+
+    def test_threads_may_post_what_another_one_waits_for(self):
+        messages, exact = self.posted("posted")
+        self.assertEqual(messages, 32000)
+        self.assertLess(exact, messages)
+        self.assertEqual(self.posted("posted_apart"), (32000, 32000))
+
+    def test_threads_may_post_receives_from_anybody(self):
+        self.posted("posted_any")
 
     def test_a_handle_may_be_given_again_before_the_call_that_ended_its_request_returns(self):
         result = self.job("mpi_reuse", ranks=2)

@@ -40,9 +40,10 @@ class MessageOrder : public ::testing::Test {
   void receive(std::int64_t offset,
                std::pair<std::int64_t, std::int64_t> time,
                bool anySource,
-               std::int64_t tag = 0) {
+               std::int64_t tag = 0,
+               std::optional<model::ThreadId> thread = {}) {
     trace_.add(model::Transfer{.channelId = channel_,
-                               .threadId = thread_,
+                               .threadId = thread.value_or(thread_),
                                .direction = Direction::Receive,
                                .offset = offset,
                                .startNs = time.first,
@@ -125,21 +126,19 @@ TEST_F(MessageOrder, ARingThatLetNothingGoHasAll) {
   EXPECT_THAT(ordered(), ElementsAre(Pair(0, true), Pair(1, true)));
 }
 
-TEST_F(MessageOrder, OfSeveralThreadsNobodyKnowsWhichWasFirst) {
-  const auto send = [&](model::ThreadId thread, std::int64_t offset, std::int64_t begin) {
-    trace_.add(model::Transfer{.channelId = channel_,
-                               .threadId = thread,
-                               .direction = Direction::Send,
-                               .offset = offset,
-                               .startNs = begin,
-                               .durNs = 15,
-                               .tag = 0});
-  };
-  send(thread_, 0, 10);
-  send(other_, 1, 20);
-  send(thread_, 2, 100);
-  send(other_, 3, 200);
+TEST_F(MessageOrder, OfReceivesFromAnybodyInSeveralThreadsNobodyKnowsWhichWasFirst) {
+  receive(0, {10, 25}, true);
+  receive(1, {20, 35}, true, 0, other_);
+  receive(2, {100, 115}, true);
+  receive(3, {200, 215}, true, 0, other_);
   EXPECT_THAT(ordered(), ElementsAre(Pair(0, false), Pair(1, false), Pair(2, true), Pair(3, true)));
+}
+
+// Those the recorder has seen together itself.
+TEST_F(MessageOrder, OtherMessagesOfSeveralThreadsAreAsTheRecorderHasNumberedThem) {
+  receive(1, {10, 25}, false);
+  receive(0, {20, 35}, false, 0, other_);
+  EXPECT_THAT(ordered(), ElementsAre(Pair(1, true), Pair(0, true)));
 }
 
 class MessageConservation : public MessageOrder {

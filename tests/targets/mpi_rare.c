@@ -243,10 +243,101 @@ static void asked(void) {
   }
 }
 
+// Between a group of one and one of three. The counts end where a page does.
+static void twoGroups(void) {
+  enum { kPage = 4096, kNumbers = 6 };
+  int numbers[kNumbers] = {0}, sums[kNumbers];
+  const int group = gRank == 0 ? 0 : 1;
+  int size;
+  MPI_Comm own, both;
+  MPI_Comm_split(MPI_COMM_WORLD, group, gRank, &own);
+  MPI_Comm_size(own, &size);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, group == 0 ? 1 : 0, 1, &both);
+  char* const pages = mmap(NULL, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  check(pages != MAP_FAILED && mprotect(pages + kPage, kPage, PROT_NONE) == 0, "pages");
+  int* const counts = (int*)(pages + kPage) - size;
+  for (int at = 0; at < size; ++at)
+    counts[at] = kNumbers / size;
+  MPI_Reduce_scatter(numbers, sums, counts, MPI_INT, MPI_SUM, both);
+  MPI_Reduce_scatter_block(numbers, sums, kNumbers / size, MPI_INT, MPI_SUM, both);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&own);
+}
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#define ALLREDUCE_INIT MPIX_Allreduce_init
+#elif MPI_VERSION >= 4
+#define ALLREDUCE_INIT MPI_Allreduce_init
+#endif
+
+// Two collectives that are prepared in one order and started in another on every second rank.
+static void prepared(void) {
+  int number = 1, sum;
+  double numbers[8] = {1}, sums[8];
+  MPI_Request requests[2];
+  MPI_Barrier(MPI_COMM_WORLD);
+  ALLREDUCE_INIT(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  ALLREDUCE_INIT(numbers, sums, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  for (int round = 0; round < 3; ++round) {
+    MPI_Start(&requests[gRank % 2]);
+    MPI_Start(&requests[1 - gRank % 2]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// A send that is cancelled, if the MPI can do so, and others after it. Two ranks.
+static void cancelledSend(void) {
+  static char data[1 << 20];
+  int cancelled = 0;
+  MPI_Status status;
+  if (gRank == 0) {
+    MPI_Request request;
+    MPI_Issend(data, sizeof data, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Send(data, 1, MPI_CHAR, 1, 2, MPI_COMM_WORLD);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    printf("%s\n", cancelled ? "cancelled" : "sent");
+    for (int k = 0; k < 3; ++k)
+      MPI_Send(data, 10 + k, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(data, 1, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &status);
+    for (int got = 0, bytes = 0; got < 3; got += bytes < 100) {
+      MPI_Recv(data, sizeof data, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &status);
+      MPI_Get_count(&status, MPI_CHAR, &bytes);
+    }
+  }
+}
+
+// Of two receives the first is cancelled, and the second ends before anybody waits for that. Two ranks.
+static void cancelledReceive(void) {
+  char data[200];
+  if (gRank == 1) {
+    MPI_Request requests[2];
+    for (int at = 0; at < 2; ++at)
+      MPI_Irecv(data + 100 * at, 100, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &requests[at]);
+    MPI_Cancel(&requests[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Recv(data, 100, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(data, 5, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+    MPI_Send(data, 6, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+  }
+}
+
 static const struct Part kParts[] = {{"copies", copies},       {"huge", huge},       {"compiled", compiled},
                                      {"exchanges", exchanges}, {"stale", stale},     {"failing", failing},
                                      {"polling", polling},     {"groups", groups},     {"asked", asked},
-                                     {"failing_any", failingAny}, {"untold", untold}};
+                                     {"failing_any", failingAny}, {"untold", untold},
+                                     {"two_groups", twoGroups}, {"prepared", prepared},
+                                     {"cancelled_send", cancelledSend}, {"cancelled_receive", cancelledReceive}};
 
 int main(int argc, char** argv) {
   return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);

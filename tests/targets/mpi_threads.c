@@ -1,6 +1,8 @@
 // Several threads in MPI at a time: mpi_threads CASE, two ranks. `apart`: each thread has a tag of
 // its own; `together`: all have one, so that nobody can say which thread's message was first;
-// `raised`: the same, and it is not the program that asks for threads.
+// `raised`: the same, and it is not the program that asks for threads. `posted` and `posted_apart`:
+// threads send and receive without blocking, and it is the main thread that waits for all of that;
+// `posted_any`: receives from anybody among them.
 #include <mpi.h>
 
 #include <pthread.h>
@@ -28,6 +30,39 @@ static void* run(void* argument) {
   return NULL;
 }
 
+enum { kPosts = 40, kWaits = 200 };
+static MPI_Request gRequests[kThreads][kPosts];
+static char gData[kThreads][kPosts][1024];
+static pthread_barrier_t gBarrier;
+static int gFromAnybody;
+
+// Of each thread's messages no two are of the same length, nor are those of two threads.
+static void* post(void* argument) {
+  const int thread = (int)(intptr_t)argument;
+  const int tag = gTogether ? 0 : thread;
+  for (int wait = 0; wait < kWaits; ++wait) {
+    pthread_barrier_wait(&gBarrier);
+    for (int at = 0; at < kPosts; ++at) {
+      if (gRank == 0)
+        MPI_Isend(gData[thread][at], 1 + thread + kThreads * at, MPI_CHAR, 1, tag, MPI_COMM_WORLD, &gRequests[thread][at]);
+      else
+        MPI_Irecv(gData[thread][at], 1024, MPI_CHAR, gFromAnybody && at % 2 == 0 ? MPI_ANY_SOURCE : 0, tag, MPI_COMM_WORLD,
+                  &gRequests[thread][at]);
+    }
+    pthread_barrier_wait(&gBarrier);
+  }
+  return NULL;
+}
+
+static void waitForAll(void) {
+  for (int wait = 0; wait < kWaits; ++wait) {
+    pthread_barrier_wait(&gBarrier);
+    pthread_barrier_wait(&gBarrier);
+    MPI_Waitall(kThreads * kPosts, &gRequests[0][0], MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   const int raised = argc == 2 && strcmp(argv[1], "raised") == 0;
@@ -38,12 +73,17 @@ int main(int argc, char** argv) {
   MPI_Query_thread(&provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &gRank);
   gRounds = raised ? kManyRounds : kRounds;
-  gTogether = raised || (argc == 2 && strcmp(argv[1], "together") == 0);
+  const int posted = argc == 2 && strncmp(argv[1], "posted", 6) == 0;
+  gFromAnybody = posted && strcmp(argv[1], "posted_any") == 0;
+  gTogether = raised || gFromAnybody || (argc == 2 && (strcmp(argv[1], "together") == 0 || strcmp(argv[1], "posted") == 0));
+  pthread_barrier_init(&gBarrier, NULL, kThreads + 1);
   if (gRank == 0)
     usleep(200000);  // all receivers wait by then, together
   pthread_t threads[kThreads];
   for (intptr_t at = 0; at < kThreads; ++at)
-    pthread_create(&threads[at], NULL, run, (void*)at);
+    pthread_create(&threads[at], NULL, posted ? post : run, (void*)at);
+  if (posted)
+    waitForAll();
   for (int at = 0; at < kThreads; ++at)
     pthread_join(threads[at], NULL);
   MPI_Finalize();

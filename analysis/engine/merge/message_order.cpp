@@ -42,9 +42,9 @@ bool hasAnySource(const Cluster& cluster) {
 
 // `complete`: no message of the process was lost.
 Result<void> settle(const Cluster& cluster, bool complete, Statement& update) {
-  const bool several = hasSeveralThreads(cluster);
-  if (cluster.size() < 2 || (!several && !hasAnySource(cluster)))
+  if (cluster.size() < 2 || !hasAnySource(cluster))
     return {};
+  const bool several = hasSeveralThreads(cluster);
   std::vector<std::int64_t> offsets;
   offsets.reserve(cluster.size());
   for (const Message& message : cluster)
@@ -58,11 +58,11 @@ Result<void> settle(const Cluster& cluster, bool complete, Statement& update) {
   return {};
 }
 
-// Channels of which an order has to be settled, each way and tag for itself, by time.
+// Channels of which an order has to be settled, each way and tag for itself, by time. The recorder
+// itself has looked at those messages that threads sent, or received from one peer, together.
 constexpr char kRows[] =
     "WITH unsettled AS (SELECT x.channel_id, x.direction FROM transfer x JOIN channel c ON c.id = "
-    "x.channel_id WHERE c.kind = 'mpi' GROUP BY 1, 2 HAVING max(x.any_source) = 1 OR "
-    "min(x.thread_id) <> max(x.thread_id)),"
+    "x.channel_id WHERE c.kind = 'mpi' AND x.any_source = 1 GROUP BY 1, 2),"
     " lossy AS (SELECT DISTINCT process_id FROM loss WHERE probe = 'mpi' AND kind = 'message')"
     " SELECT x.channel_id, x.direction = 'send', x.tag, x.id, x.offset, x.start_ns,"
     " x.start_ns + coalesce(x.dur_ns, 0), x.thread_id, x.any_source, x.exact,"

@@ -12,8 +12,8 @@ namespace sonde::engine::merge {
 // A receive that was posted for any source is numbered only once its message has come, perhaps
 // after ones that were posted later; so among receives that were open together the numbers go by
 // the time of posting. Where records were lost these numbers may be wrong. And where several
-// threads had messages of one way and tag under way together, nobody can tell which was first: they
-// are not exact.
+// threads had such receives under way together, nobody can tell which was first: they are not
+// exact.
 //
 // Requires: a transaction, and the rows of whole processes.
 Result<void> orderMessages(store::Database& trace);

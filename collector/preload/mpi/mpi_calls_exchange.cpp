@@ -9,15 +9,22 @@ struct Ends {
   Envelope to;
   Envelope from;
 };
+struct Crossings {
+  Crossing sending;
+  Crossing receiving;
+};
 
 // As two messages of which one is the call.
 void record(const Ends& ends,
+            const Crossings& crossings,
             std::uint64_t bytes,
             const void* status,
             wire::Message& sent) noexcept {
   wire::Message received = messageOf({sent.beginTicks, sent.endTicks}, 0);
   const bool hasSent = fillSent(sent, ends.to, bytes);
+  endCrossing(crossings.sending, sent);
   const bool hasReceived = fillReceived(received, ends.from, status);
+  endCrossing(crossings.receiving, received);
   if (hasSent && hasReceived)
     return gSession.hooks->messages(sent, received);
   if (hasReceived)
@@ -26,7 +33,11 @@ void record(const Ends& ends,
 }
 
 // It may have sent and received all the same.
-void recordFailed(const Ends& ends, const wire::Message& call) noexcept {
+void recordFailed(const Ends& ends,
+                  const Crossings& crossings,
+                  const wire::Message& call) noexcept {
+  leave(crossings.sending);
+  leave(crossings.receiving);
   spoilNumbers(ends.to, Way::Send);
   spoilNumbers(ends.from, Way::Receive);
   recordOne(call, false);
@@ -38,24 +49,37 @@ template <typename Bytes, typename Call>
     Name& name, const Ends& ends, Word status, Bytes bytes, Call call) {
   Status own;
   const Word used = wantStatus(status, own);
+  const Crossings crossings{enterSend(ends.to), enterReceive(ends.from, Settled::Now)};
   const std::uint64_t begin = now();
   const int result = call(used);
   wire::Message sent = messageOf({begin, now()}, name());
   if (result == kSuccess)
-    record(ends, bytes(), reinterpret_cast<const void*>(used), sent);
+    record(ends, crossings, bytes(), reinterpret_cast<const void*>(used), sent);
   else
-    recordFailed(ends, sent);
+    recordFailed(ends, crossings, sent);
   return result;
 }
 
 // `exchange()`: what was called, which means something once the call has succeeded.
 template <typename What, typename Call>
-int nonblocking(Name& name, Word request, What exchange, Call call) {
-  return posted<true>(
+int nonblocking(Name& name, Word request, const Ends& ends, What exchange, Call call) {
+  const Crossing sending = enterSend(ends.to);
+  const int result = posted(
       name,
       request,
+      [&] { return enterReceive(ends.from, Settled::Later); },
       [&] { return call(request); },
-      [&](Request& made) { return postBoth(made, exchange()); });
+      [&](Request& made) {
+        const bool is = postBoth(made, exchange());
+        if (made.sends)
+          endCrossing(sending, made.sent);
+        else
+          made.crossing.crossed |= leave(sending);
+        return is;
+      });
+  if (result != kSuccess)
+    leave(sending);
+  return result;
 }
 
 }  // namespace
@@ -89,6 +113,7 @@ std::uint64_t bytesIn(Word count, Word type) noexcept {
     return mpi::nonblocking(                                                                       \
         called,                                                                                    \
         request,                                                                                   \
+        {{comm, to, sendTag}, {comm, from, receiveTag}},                                           \
         [&] {                                                                                      \
           return mpi::Exchange{{comm, to, sendTag}, sent, {comm, from, receiveTag}, room};         \
         },                                                                                         \

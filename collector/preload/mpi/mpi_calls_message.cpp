@@ -14,13 +14,15 @@ int send(Real real,
          Word peer,
          Word tag,
          Word communicator) {
+  const Envelope to{communicator, peer, tag};
+  const Crossing crossing = enterSend(to);
   const std::uint64_t begin = now();
   const int result = real(buffer, count, type, peer, tag, communicator);
   wire::Message message = messageOf({begin, now()}, name());
-  recordOne(
-      message,
-      result == kSuccess &&
-          fillSent(message, {communicator, peer, tag}, bytesOf(elements<Count>(count, type))));
+  const bool filled =
+      result == kSuccess && fillSent(message, to, bytesOf(elements<Count>(count, type)));
+  endCrossing(crossing, message);
+  recordOne(message, filled);
   return result;
 }
 
@@ -36,15 +38,17 @@ int receive(Real real,
             Word status) {
   Status own;
   const Word used = wantStatus(status, own);
+  const Envelope from{communicator, peer, tag};
+  const Crossing crossing = enterReceive(from, Settled::Now);
   const std::uint64_t begin = now();
   const int result = real(buffer, count, type, peer, tag, communicator, used);
   wire::Message message = messageOf({begin, now()}, name());
   if (result != kSuccess)
-    spoilNumbers({communicator, peer, tag}, Way::Receive);
-  recordOne(
-      message,
-      result == kSuccess &&
-          fillReceived(message, {communicator, peer, tag}, reinterpret_cast<const void*>(used)));
+    spoilNumbers(from, Way::Receive);
+  const bool filled =
+      result == kSuccess && fillReceived(message, from, reinterpret_cast<const void*>(used));
+  endCrossing(crossing, message);
+  recordOne(message, filled);
   return result;
 }
 

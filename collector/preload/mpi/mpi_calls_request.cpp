@@ -9,10 +9,20 @@ Handle requestAt(Word place) noexcept {
   return gSession.abi->handleAt(place, 0);
 }
 
-template <bool begins, typename Count, typename Real>
-int postedSend(
+template <typename Count, typename Real>
+int startSend(Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
+  const Envelope envelope{c, to, tag};
+  return posted(
+      name,
+      r,
+      [&] { return enterSend(envelope); },
+      [&] { return real(b, n, type, to, tag, c, r); },
+      [&](Request& made) { return postSend(made, envelope, bytesOf(elements<Count>(n, type))); });
+}
+template <typename Count, typename Real>
+int prepareSend(
     Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
-  return posted<begins>(
+  return prepared(
       name,
       r,
       [&] { return real(b, n, type, to, tag, c, r); },
@@ -20,20 +30,22 @@ int postedSend(
         return postSend(made, {c, to, tag}, bytesOf(elements<Count>(n, type)));
       });
 }
-template <typename Count, typename Real>
-int startSend(Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
-  return postedSend<true, Count>(real, name, b, n, type, to, tag, c, r);
-}
-template <typename Count, typename Real>
-int prepareSend(
-    Real real, Name& name, Word b, Word n, Word type, Word to, Word tag, Word c, Word r) {
-  return postedSend<false, Count>(real, name, b, n, type, to, tag, c, r);
-}
 
-template <bool begins, typename Real>
-int postedReceive(
+template <typename Count, typename Real>
+int startReceive(
     Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
-  return posted<begins>(
+  const Envelope envelope{c, from, tag};
+  return posted(
+      name,
+      r,
+      [&] { return enterReceive(envelope, Settled::Later); },
+      [&] { return real(b, n, type, from, tag, c, r); },
+      [&](Request& made) { return postReceive(made, envelope); });
+}
+template <typename Count, typename Real>
+int prepareReceive(
+    Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
+  return prepared(
       name,
       r,
       [&] { return real(b, n, type, from, tag, c, r); },
@@ -41,49 +53,50 @@ int postedReceive(
         return postReceive(made, {c, from, tag});
       });
 }
-template <typename Count, typename Real>
-int startReceive(
-    Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
-  return postedReceive<true>(real, name, b, n, type, from, tag, c, r);
-}
-template <typename Count, typename Real>
-int prepareReceive(
-    Real real, Name& name, Word b, Word n, Word type, Word from, Word tag, Word c, Word r) {
-  return postedReceive<false>(real, name, b, n, type, from, tag, c, r);
-}
 
-// A persistent request begins again.
-void startAgain(Handle handle, std::uint64_t begin, std::uint64_t end) noexcept {
+// A persistent request is about to begin again, and has, unless `result` says that it has not.
+void prepareToStart(Handle handle) noexcept {
+  if (!gSession.manyThreads)
+    return;
+  if (Request* const request = findRequest(requestOf(handle)); request != nullptr)
+    request->crossing = crossingOf(*request);
+}
+void startAgain(Handle handle, int result, Interval call) noexcept {
   Request* const request = findRequest(requestOf(handle));
   if (request == nullptr)
     return;
-  request->begin = begin;
-  start(*request);
-  if (request->kind == RequestKind::Collective)
-    startCollective(*request, {begin, end});
+  if (result == kSuccess) {
+    request->begin = call.beginTicks;
+    start(*request);
+  }
+  endCrossing(request->crossing, *request);
+  if (result == kSuccess && request->kind == RequestKind::Collective)
+    startCollective(*request, call);
 }
 
 // The handle stays the same.
 template <typename Real>
 int startOne(Real real, Name& name, Word place) {
   const Handle handle = requestAt(place);
+  prepareToStart(handle);
   const std::uint64_t begin = now();
   const int result = real(place);
   const std::uint64_t end = now();
   recordPost(name, begin, end);
-  if (result == kSuccess)
-    startAgain(handle, begin, end);
+  startAgain(handle, result, {begin, end});
   return result;
 }
 
 template <typename Real>
 int startAll(Real real, Name& name, Word count, Word places) {
+  for (int at = 0; at < intOf(count); ++at)
+    prepareToStart(gSession.abi->handleAt(places, static_cast<std::size_t>(at)));
   const std::uint64_t begin = now();
   const int result = real(count, places);
   const std::uint64_t end = now();
   recordPost(name, begin, end);
-  for (int at = 0; result == kSuccess && at < intOf(count); ++at)
-    startAgain(gSession.abi->handleAt(places, static_cast<std::size_t>(at)), begin, end);
+  for (int at = 0; at < intOf(count); ++at)
+    startAgain(gSession.abi->handleAt(places, static_cast<std::size_t>(at)), result, {begin, end});
   return result;
 }
 
@@ -99,14 +112,20 @@ int matchedProbe(Real real,
                  Word status) {
   Status own;
   const Word used = wantStatus(status, own);
-  const std::uint64_t begin = now();
+  const Envelope from{communicator, peer, tag};
+  Request request{};
+  request.crossing = enterReceive(from, Settled::Later);
+  request.begin = now();
   const int result = real(peer, tag, communicator, flag, message, used);
   const int* const found = reinterpret_cast<const int*>(flag);
-  if (result != kSuccess || (found != nullptr && *found == 0))
-    return result;
-  gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, now()});
-  keepMatched(
-      requestAt(message), {communicator, peer, tag}, reinterpret_cast<const void*>(used), begin);
+  const bool isFound = result == kSuccess && (found == nullptr || *found != 0);
+  const bool is = isFound && requestAt(message) != gSession.abi->noProcessMessage &&
+                  postMatched(request, from, reinterpret_cast<const void*>(used));
+  endCrossing(request.crossing, request);
+  if (isFound)
+    gSession.hooks->call(wire::SliceKind::Wait, name(), {request.begin, now()});
+  if (is)
+    keepMatched(requestAt(message), request);
   return result;
 }
 

@@ -240,6 +240,17 @@ int freeRequest(Real real, Name& name, Word place) {
   return result;
 }
 
+template <typename Real>
+int cancel(Real real, Name& name, Word place) {
+  Request* const request = findRequest(requestOf(gSession.abi->handleAt(place, 0)));
+  if (request != nullptr && request->started)
+    prepareToCancel(*request);
+  const std::uint64_t begin = now();
+  const int result = real(place);
+  gSession.hooks->call(wire::SliceKind::Api, name(), {begin, now()});
+  return result;
+}
+
 }  // namespace
 }  // namespace sonde::preload::mpi
 
@@ -282,4 +293,5 @@ SONDE_MPI(Testsome,
           SONDE_MPI_WORDS(Word count, Word requests, Word done, Word indices, Word statuses),
           SONDE_MPI_WORDS(count, requests, done, indices, statuses),
           mpi::testSome)
+SONDE_MPI(Cancel, SONDE_MPI_WORDS(Word request), SONDE_MPI_WORDS(request), mpi::cancel)
 SONDE_MPI(Request_free, SONDE_MPI_WORDS(Word request), SONDE_MPI_WORDS(request), mpi::freeRequest)

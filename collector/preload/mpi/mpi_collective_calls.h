@@ -62,6 +62,7 @@ int persistent(
   record.probe = wire::Probe::Mpi;
   record.peer = -1;
   describe(record, op, facts(placeIn(*found)), name());
+  record.seq = found->seq.fetch_add(1, std::memory_order_relaxed);
   made.kind = RequestKind::Collective;
   made.communicator = found;
   made.persistent = true;

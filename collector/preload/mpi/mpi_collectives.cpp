@@ -5,6 +5,10 @@ namespace {
 
 constinit std::atomic<std::uint64_t> gNumber{1};  // of the next collective whose end is told later
 
+// The starts of one that is prepared share its number and are counted in the upper half: every rank
+// prepares them in the same order, but may start them in any.
+constexpr std::uint64_t kOneStart = std::uint64_t{1} << 32;
+
 }  // namespace
 
 bool numberCollective(wire::Collective& record, Word communicator, Place& place) noexcept {
@@ -40,12 +44,12 @@ std::uint64_t nextCollective() noexcept {
 
 void startCollective(Request& request, Interval call) noexcept {
   wire::Collective& record = request.collective;
-  record.seq = request.communicator->seq.fetch_add(1, std::memory_order_relaxed);
   record.beginTicks = call.beginTicks;
   record.endTicks = call.endTicks;
   record.flags = wire::Collective::kEnqueued;
   record.number = nextCollective();
   request.recorded = gSession.hooks->collective(record);
+  record.seq += kOneStart;  // of the next one
 }
 
 }  // namespace sonde::preload::mpi

@@ -25,7 +25,8 @@ struct CollectiveFacts {
 // The caller's place among those who call.
 struct Place {
   int rank;
-  int peers;  // whom it exchanges data with, itself included
+  int size;   // of its own group
+  int peers;  // whom it exchanges data with, itself included unless there are two groups
   bool inter;
   const Neighbors* around;  // in the topology
 
@@ -35,7 +36,11 @@ struct Place {
 };
 
 inline Place placeIn(const Communicator& communicator) noexcept {
-  return {communicator.rank, communicator.peers, communicator.inter, &communicator.neighbors};
+  return {communicator.rank,
+          communicator.size,
+          communicator.peers,
+          communicator.inter,
+          &communicator.neighbors};
 }
 
 inline bool isInPlace(Word buffer) noexcept {
@@ -185,9 +190,10 @@ CollectiveFacts factsOfAlltoallw(
   return {{out, in, kUnknownBytes}, -1, 0};
 }
 
+// What is scattered is what the caller's own group shares out.
 template <typename Count>
 CollectiveFacts factsOfReduceScatter(const Place& at, Word parts, Word type) noexcept {
-  const std::uint64_t all = sumOf<Count>(parts, at.peers) * bytesOfOne(type);
+  const std::uint64_t all = sumOf<Count>(parts, at.size) * bytesOfOne(type);
   const auto mine = static_cast<std::uint64_t>(reinterpret_cast<const Count*>(parts)[at.rank]);
   return {{all, mine * bytesOfOne(type), all}, -1, type};
 }
@@ -195,7 +201,7 @@ CollectiveFacts factsOfReduceScatter(const Place& at, Word parts, Word type) noe
 template <typename Count>
 CollectiveFacts factsOfReduceScatterBlock(const Place& at, Word part, Word type) noexcept {
   const std::uint64_t one = bytesOf<Count>(part, type);
-  const std::uint64_t all = one * static_cast<std::uint64_t>(at.peers);
+  const std::uint64_t all = one * static_cast<std::uint64_t>(at.size);
   return {{all, one, all}, -1, type};
 }
 

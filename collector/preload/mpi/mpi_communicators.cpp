@@ -1,6 +1,7 @@
 #include "collector/preload/mpi/mpi_communicators.h"
 
 #include "collector/preload/mpi/mpi_group.h"
+#include "collector/preload/mpi/mpi_hash.h"
 #include "collector/preload/mpi/mpi_library.h"
 #include "collector/preload/mpi/mpi_memory.h"
 #include "collector/preload/mpi/mpi_text.h"
@@ -38,13 +39,6 @@ constexpr std::uint32_t kTags = 65536;
 constinit MoreTags gTags[kTags] = {};
 constexpr int kTagBits = 31;
 constexpr int kPeerBits = 19;
-
-std::uint32_t spread(std::uint64_t value) noexcept {
-  value ^= value >> 33;
-  value *= 0xff51'afd7'ed55'8ccdU;
-  value ^= value >> 33;
-  return static_cast<std::uint32_t>(value * 0x9e37'79b9'7f4a'7c15U >> 32);
-}
 
 std::uint32_t indexOf(const Communicator& communicator) noexcept {
   return static_cast<std::uint32_t>(&communicator - gPool);

@@ -62,12 +62,16 @@ void takeNumber(Request& request, Way way) noexcept {
   request.numbered = true;
 }
 
-// A message that was to come but was cancelled has taken a number that no message has.
+Way wayOf(const Request& request) noexcept {
+  return request.kind == RequestKind::Send ? Way::Send : Way::Receive;
+}
+
+// One that was cancelled, or failed, has taken a number that no message has.
 void forget(const Request& request) noexcept {
   if (!request.numbered || !request.communicator->has(request.peer))
     return;
   if (MessageCount* const count =
-          countOf(*request.communicator, request.peer, Way::Receive, request.tag);
+          countOf(*request.communicator, request.peer, wayOf(request), request.tag);
       count != nullptr)
     count->spoil();
 }
@@ -158,9 +162,23 @@ bool postBoth(Request& request, const Exchange& exchange) noexcept {
   return postReceive(request, exchange.from);
 }
 
+Crossing crossingOf(const Request& request) noexcept {
+  if (request.communicator == nullptr)
+    return {};
+  const Envelope envelope{
+      static_cast<Word>(request.communicator->handle.load(std::memory_order_relaxed)),
+      static_cast<Word>(request.peer),
+      static_cast<Word>(request.tag)};
+  if (request.kind == RequestKind::Send)
+    return enterSend(envelope);
+  return request.kind == RequestKind::Receive ? enterReceive(envelope, Settled::Later) : Crossing{};
+}
+
 void start(Request& request) noexcept {
   request.started = true;
   request.numbered = false;
+  request.inexact = false;
+  request.cancelled = false;
   if (request.kind == RequestKind::Send)
     takeNumber(request, Way::Send);
   else if (request.kind == RequestKind::Receive && !request.anySource)
@@ -188,6 +206,8 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
       received = gSession.abi->received(status);
     if (received.cancelled)
       return forget(request);
+  } else if (request.cancelled && status != nullptr && gSession.abi->received(status).cancelled) {
+    return;
   }
   if (!address(message, *request.communicator, received.source)) {
     if (received.source == gSession.abi->anySource)
@@ -199,7 +219,7 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
   message.tag = received.tag;
   message.header.detail |= request.anySource ? wire::Message::kAnySource : 0;
   if (request.numbered) {
-    const Way way = request.kind == RequestKind::Send ? Way::Send : Way::Receive;
+    const Way way = wayOf(request);
     const MessageCount* const count =
         countOf(*request.communicator, received.source, way, received.tag);
     message.ordinal = request.number;
@@ -207,6 +227,7 @@ void finish(const Request& request, const void* status, std::uint64_t endTicks) 
       message.header.detail |= wire::Message::kInexact;
   } else {
     number(message, *request.communicator, received.source, Way::Receive);
+    message.header.detail |= request.inexact ? wire::Message::kInexact : 0;
   }
   hooks.message(message);
 }
@@ -221,12 +242,19 @@ void spoilNumbers(const Envelope& envelope, Way way) noexcept {
     count->spoil();
 }
 
+void prepareToCancel(Request& request) noexcept {
+  if (request.kind != RequestKind::Send && request.kind != RequestKind::Receive)
+    return;
+  request.cancelled = true;
+  forget(request);
+}
+
 void giveUp(const Request& request) noexcept {
-  if (request.kind == RequestKind::Receive)
-    forget(request);
-  if (request.kind == RequestKind::Send || request.kind == RequestKind::Receive)
-    gSession.hooks->lose(
-        wire::RecordKind::Message, wire::LossReason::Unbalanced, request.sends ? 2 : 1);
+  if (request.kind != RequestKind::Send && request.kind != RequestKind::Receive)
+    return;
+  forget(request);
+  gSession.hooks->lose(
+      wire::RecordKind::Message, wire::LossReason::Unbalanced, request.sends ? 2 : 1);
 }
 
 void keepRequest(Word place, const Request& request, std::uint64_t end) noexcept {
@@ -245,18 +273,17 @@ void keepRequest(Word place, const Request& request, std::uint64_t end) noexcept
   }
 }
 
-void keepMatched(Handle message,
-                 const Envelope& from,
-                 const void* status,
-                 std::uint64_t begin) noexcept {
+bool postMatched(Request& request, const Envelope& from, const void* status) noexcept {
   const Received received = gSession.abi->received(status);
-  Request request{};
-  if (message == gSession.abi->noProcessMessage || !postReceive(request, from))
-    return;
-  request.begin = begin;
+  if (!postReceive(request, from))
+    return false;
   request.peer = received.source;
   request.tag = received.tag;
   takeNumber(request, Way::Receive);
+  return true;
+}
+
+void keepMatched(Handle message, const Request& request) noexcept {
   if (!addRequest(message, request))
     lost();
 }

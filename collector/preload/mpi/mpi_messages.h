@@ -3,17 +3,11 @@
 #pragma once
 
 #include "collector/preload/mpi/mpi_communicators.h"
+#include "collector/preload/mpi/mpi_crossings.h"
 #include "collector/preload/mpi/mpi_library.h"
 #include "collector/preload/mpi/mpi_requests.h"
 
 namespace sonde::preload::mpi {
-
-// What goes to, or is to come from, a peer.
-struct Envelope {
-  Word communicator;
-  Word peer;
-  Word tag;
-};
 
 // Elements of a datatype. Of the parameters that are ints in C the upper half is undefined.
 struct Elements {
@@ -42,6 +36,14 @@ inline wire::Message messageOf(Interval call, std::uint32_t name) noexcept {
   message.name = name;
   return message;
 }
+// Of the call that moved it; `message` has its number, or will have none.
+inline void endCrossing(const Crossing& crossing, wire::Message& message) noexcept {
+  if (leave(crossing))
+    message.header.detail |= wire::Message::kInexact;
+}
+inline void endCrossing(const Crossing& crossing, Request& request) noexcept {
+  request.inexact |= leave(crossing);
+}
 inline void recordOne(const wire::Message& message, bool filled) noexcept {
   if (filled)
     gSession.hooks->message(message);
@@ -66,12 +68,16 @@ struct Exchange {
 };
 // Requires: request.begin.
 bool postBoth(Request& request, const Exchange& exchange) noexcept;
+// Of a message's request that is about to begin.
+Crossing crossingOf(const Request& request) noexcept;
 // It begins again, or for the first time.
 void start(Request& request) noexcept;
 // It has ended. `status`: of a receive.
 void finish(const Request& request, const void* status, std::uint64_t endTicks) noexcept;
 // A call that has failed may have moved a message: numbers from here on may be off.
 void spoilNumbers(const Envelope& envelope, Way way) noexcept;
+// It is about to be cancelled, which may come too late.
+void prepareToCancel(Request& request) noexcept;
 // It will not: nobody knows how it ended.
 void giveUp(const Request& request) noexcept;
 
@@ -82,11 +88,9 @@ void keepRequest(Word place, const Request& request, std::uint64_t end) noexcept
 // A collective's request begins; the call that does so has returned.
 void startCollective(Request& request, Interval call) noexcept;
 
-// A message that MPI_Mprobe has found, until it is received.
-void keepMatched(Handle message,
-                 const Envelope& from,
-                 const void* status,
-                 std::uint64_t begin) noexcept;
+// A message that MPI_Mprobe has found, until it is received. False: nobody has sent it.
+bool postMatched(Request& request, const Envelope& from, const void* status) noexcept;
+void keepMatched(Handle message, const Request& request) noexcept;
 bool takeMatched(const RequestId& message, Request& request) noexcept;
 
 // A place for a status where the program wants none.

@@ -9,22 +9,35 @@ inline void recordPost(Name& name, std::uint64_t begin, std::uint64_t end) noexc
   gSession.hooks->call(wire::SliceKind::Api, name(), {begin, end});
 }
 
-// A request that `call` makes and `post` fills in, if there is to be one. `begins`: else MPI_Start
-// will start it.
-template <bool begins, typename Call, typename Post>
-int posted(Name& name, Word place, Call call, Post post) {
+// A request that `call` makes and `post` fills in, if there is to be one. `enter()`: its Crossing.
+template <typename Enter, typename Call, typename Post>
+int posted(Name& name, Word place, Enter enter, Call call, Post post) {
+  Request request{};
+  request.crossing = enter();
+  request.begin = now();
+  const int result = call();
+  const std::uint64_t end = now();
+  recordPost(name, request.begin, end);
+  const bool is = result == kSuccess && post(request);
+  if (is)
+    start(request);
+  endCrossing(request.crossing, request);
+  if (is)
+    keepRequest(place, request, end);
+  return result;
+}
+
+// One that MPI_Start will start.
+template <typename Call, typename Post>
+int prepared(Name& name, Word place, Call call, Post post) {
+  Request request{};
   const std::uint64_t begin = now();
   const int result = call();
   const std::uint64_t end = now();
   recordPost(name, begin, end);
-  Request request{};
-  request.begin = begin;
-  request.persistent = !begins;
-  if (result != kSuccess || !post(request))
-    return result;
-  if (begins)
-    start(request);
-  keepRequest(place, request, end);
+  request.persistent = true;
+  if (result == kSuccess && post(request))
+    keepRequest(place, request, end);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collector/preload/mpi/mpi_communicators.h"
+#include "collector/preload/mpi/mpi_crossings.h"
 #include "collector/wire/records.h"
 
 #include <atomic>
@@ -26,6 +27,7 @@ struct Request {
   bool anySource;  // or any tag: it gets a number when it has ended …
   bool numbered;   // … or when it is matched
   bool sends;      // of a receive: `sent`, too
+  bool cancelled;  // or not, as its status will say
   std::int32_t peer;
   std::int32_t tag;
   Communicator* communicator;  // nullptr: none; kept until the request has gone
@@ -34,6 +36,7 @@ struct Request {
   std::uint64_t number;        // of the message
   Handle made;                 // a communicator that is there once this has ended; 0: none
   std::uint32_t place;         // of that among those of the same members
+  Crossing crossing;           // while it is started
   union {
     wire::Collective collective;
     wire::Message sent;
