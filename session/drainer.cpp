@@ -88,32 +88,32 @@ void Drainer::Impl::thinOut() {
       std::min<std::uint64_t>(std::uint64_t{capture.every} * thinned_, UINT32_MAX));
   images_->recordEvery(every);
   notes_.setMeta("thinned", std::to_string(thinned_));
-  const auto isSeen = hasWhatIsThinned();
-  if (!isSeen || !*isSeen)
-    return;
-  const bool ofRanges = capture.kind == wire::CaptureRule::Kind::Range;
   note(model::Severity::Warning,
-       fmt::format("at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on one "
-                   "of {} {} is in it in full, of the others {}",
+       fmt::format("at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on {}",
                    timeOfDay(options_.clock()),
                    100 * left,
                    static_cast<double>(options_.limitBytes) / (1 << 20),
-                   every,
-                   ofRanges ? fmt::format("ranges \"{}\"", capture.range) : "iterations",
-                   ofRanges ? "nothing" : "when they were"));
+                   whatIsThinned(every)));
 }
 
-// Whether there are any iterations, or ranges, so far, of which fewer can be recorded.
-Result<bool> Drainer::Impl::hasWhatIsThinned() const {
-  const store::Database& trace = recorder_->writer().database();
-  const CaptureRule& capture = options_.capture;
-  const bool ofRanges = capture.kind == wire::CaptureRule::Kind::Range;
-  SONDE_TRY_ASSIGN(store::Statement found,
-                   trace.prepare(ofRanges ? "SELECT 1 FROM string WHERE text = ?1 LIMIT 1"
-                                          : "SELECT 1 FROM iteration LIMIT 1"));
-  if (ofRanges)
-    found.bindAll(std::string_view(capture.range));
-  return found.step();
+std::string Drainer::Impl::whatIsThinned(std::uint32_t every) const {
+  if (capturesRange())
+    return fmt::format("one of {} ranges \"{}\" is in it in full, of the others nothing",
+                       every,
+                       options_.capture.range);
+  return fmt::format(
+      "one of {} iterations is in it in full, of the others when they were, and of processes "
+      "without iterations one second of {}",
+      every,
+      thinned_);
+}
+
+// Of a process without iterations. By the time of day, so that the ranks of a job, each of which
+// may have a trace of its own, record the same seconds.
+void Drainer::Impl::sliceTime() {
+  constexpr std::int64_t kSliceNs = 1'000'000'000;
+  if (thinned_ > 1 && !capturesRange())
+    images_->recordOthers(options_.clock().realtimeNs / kSliceNs % thinned_ == 0);
 }
 
 bool Drainer::Impl::mayStore() {
@@ -146,6 +146,8 @@ DrainProgress Drainer::Impl::drainOnce() {
   if (stall_)
     progress.why = stall_->whileItLasts();
   liveImages_ = progress.liveImages;
+  if (images_ != nullptr)
+    sliceTime();
   return progress;
 }
 

@@ -60,7 +60,11 @@ class Drainer::Impl {
   void stall(const Error& error);
   void reachLimit();
   void thinOut();
-  Result<bool> hasWhatIsThinned() const;
+  bool capturesRange() const noexcept {
+    return options_.capture.kind == wire::CaptureRule::Kind::Range;
+  }
+  std::string whatIsThinned(std::uint32_t every) const;
+  void sliceTime();
   bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   void scan(DrainProgress& progress);

@@ -84,7 +84,8 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     samples_.committed();
     stall_.reset();
     progress.records += records;
-    thinOut();
+    if (pass == Pass::Store)
+      thinOut();
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;

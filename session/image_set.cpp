@@ -202,7 +202,7 @@ void ImageSet::close(SpoolImage& image, bool runs, ingest::RowSink& sink) {
       row.exitStatus = *status;
   }
   inheritRank(image);
-  image.finish();
+  image.finish(page_ && page_->words().discardedSlots.load() > 0);
   sink.setState(image.name(), "closed", 0, 1);
 }
 
@@ -294,6 +294,15 @@ void ImageSet::giveBack(SpoolImage& image) {
 void ImageSet::recordEvery(std::uint32_t every) {
   if (page_)
     page_->recordEvery(every);
+}
+
+void ImageSet::recordOthers(bool inFull) {
+  if (!page_ || page_->recording() != wire::RecordingState::On)
+    return;
+  for (const auto& image : open_) {
+    const bool isOn = inFull || !image->begun() || image->counts().iterations > 0;
+    image->reader().setRecording(isOn ? wire::RecordingState::On : wire::RecordingState::Paused);
+  }
 }
 
 void ImageSet::sweep() {

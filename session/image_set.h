@@ -69,6 +69,9 @@ class ImageSet {
 
   // Of the iterations of all processes from now on; see SessionPage::recordEvery.
   void recordEvery(std::uint32_t every);
+  // Of processes that have had no iteration yet, now; unless all of the recording is paused or
+  // over.
+  void recordOthers(bool inFull);
 
   // Takes finished images out of open(); deletes the files of processes that are dead.
   void sweep();

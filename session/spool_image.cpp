@@ -142,7 +142,8 @@ void SpoolImage::giveUp(std::string_view reason) {
   }
 }
 
-void SpoolImage::finish() {
+void SpoolImage::finish(bool letGo) {
+  lost_.letGo = letGo;
   for (std::uint32_t left = reader_.damagedDefinitions(); left > 0; --left)
     builder_->noteDamage();
   builder_->finish(reader_.losses(), lost_);

@@ -46,8 +46,8 @@ class SpoolImage {
   std::uint64_t store(ingest::RowSink& sink);
   // Counts it instead, when it cannot be stored any more.
   void giveUp(std::string_view reason);
-  // After the last store(): closes the image.
-  void finish();
+  // After the last store(): closes the image. `letGo`: as LostRecords says.
+  void finish(bool letGo);
   bool finished() const noexcept { return finished_; }
   // Requires: begun().
   model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns) {

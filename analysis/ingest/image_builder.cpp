@@ -338,8 +338,8 @@ void ImageBuilder::addLosses(const LossTable& losses, const LostRecords& lost) {
   }
   addLoss("process", "exec", notFollowed_, "not followed");
   addLoss("process", "unknown", counts_.skipped + counts_.damaged, "damaged");
-  addLoss("process", "unknown", counts_.unbalanced, "unbalanced");
-  addLoss("annotation", "iteration info", counts_.strayInfos, "no iteration");
+  addLoss("process", "unknown", lost.letGo ? 0 : counts_.unbalanced, "unbalanced");
+  addLoss("annotation", "iteration info", lost.letGo ? 0 : counts_.strayInfos, "no iteration");
   addLoss(probeWord(wire::Probe::Nccl),
           recordWord(wire::RecordKind::CollectivePart),
           collectives_.lostParts(),

@@ -38,6 +38,7 @@ using LossTable = std::array<
 
 // How many records of each probe and kind are lost for a reason that the process knows nothing of.
 struct LostRecords {
+  bool letGo = false;  // the oldest records went on purpose: ends without a begin are no loss
   std::string_view reason;
   std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::RecordKind::Count)>,
              static_cast<std::size_t>(wire::Probe::Count)>
@@ -52,6 +53,7 @@ struct ImageCounts {
   std::uint64_t damaged = 0;     // with values that cannot be
   std::uint64_t unbalanced = 0;  // ends without a begin
   std::uint64_t strayInfos = 0;  // iteration infos where there was no iteration yet
+  std::uint64_t iterations = 0;  // that have begun, of all threads
 };
 
 class ImageBuilder {

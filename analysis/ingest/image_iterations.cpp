@@ -18,6 +18,7 @@ void ImageBuilder::beginIteration(const Thread& thread, const model::Slice& slic
   iteration.row.probeMask = probeMask_;
   iteration.row.sliceId = slice.id;
   iterations_.push_back(iteration);
+  ++counts_.iterations;
 }
 
 void ImageBuilder::outlineIteration(Thread& thread, std::uint32_t token) {

@@ -122,6 +122,30 @@ class Size(RunTest):
     def test_a_job_that_would_take_many_times_as_much_has_them_too(self):
         self.assert_stays_within(5, at_least=100)
 
+    def test_a_process_without_iterations_does_not_end_the_recording_of_the_others(self):
+        helper = ("import sonde, time\n"
+                  "for i in range(7500):\n"
+                  "    for _ in range(20):\n"
+                  "        with sonde.operation('helper'): pass\n"
+                  "    time.sleep(0.001)\n")
+        program = ("import sonde, subprocess, sys, time\n"
+                   f"helper = subprocess.Popen([sys.executable, '-c', {helper!r}])\n"
+                   "count = 0\n"
+                   "while helper.poll() is None:\n"
+                   "    with sonde.iteration(): time.sleep(0.02)\n"
+                   "    count += 1\n"
+                   "print(count)\n")
+        result = self.run_sonde(sys.executable, "-c", program, options=("-f", "--sources", "annotation", "--max-size", "8MiB"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLessEqual(self.output.stat().st_size, 8 << 20)
+        self.assertEqual(self.rows("SELECT count(*) FROM iteration"), [(int(result.stdout),)])
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        self.assertEqual(self.rows("SELECT count(*) FROM iteration WHERE number % 16 = 0 AND probe_mask = 0"), [(0,)],
+                         "those of the others are in full all the time")
+        (operations,), = self.rows("SELECT count(*) FROM v_slice WHERE name = 'helper'")
+        self.assertTrue(40000 < operations < 140000, operations)
+        self.assertIn("of processes without iterations one second of 2", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -149,7 +149,7 @@ class FullDisk(RunTest):
             self.rows("SELECT count(*) FROM note JOIN process p WHERE text LIKE '%--max-size (2 MiB)%' "
                       "AND ts_ns > p.start_ns AND ts_ns < p.end_ns"), [(1,)])
         report = subprocess.run([SONDE, "report", self.output], capture_output=True, text=True).stdout
-        self.assertRegex(report, r"Dropped .*\n *\+[0-9.]+ m?s: at .* the trace reached --max-size")
+        self.assertRegex(report, r"Dropped .*\n(?: .*\n)* *\+[0-9.]+ m?s: at .* the trace reached --max-size")
         names = dict(self.rows("SELECT text, count(*) FROM slice JOIN string s ON s.id = name_id "
                                "WHERE kind = 'operation' GROUP BY text"))
         self.assertGreater(names.get("early", 0), 0)

@@ -2,6 +2,7 @@
 
 #include "collector/wire/iteration_keys.h"
 #include "session/manifest.h"
+#include "session/session_page.h"
 #include "tests/session/drainer_rig.h"
 
 #include <gmock/gmock.h>
@@ -223,6 +224,27 @@ TEST_F(DrainerTest, StoresNothingTwiceWhenItDiedBetweenCommitAndRelease) {
   finish(std::move(drainer));
   EXPECT_THAT(rows("SELECT count(*), count(DISTINCT start_ns) FROM slice"),
               ElementsAre("6000|6000"));
+}
+
+TEST_F(DrainerTest, AnEndWhoseBeginARingHasLetGoIsNoLoss) {
+  for (const std::uint32_t discarded : {0U, 3U}) {
+    fs::create_directories(session());
+    auto page = SessionPage::create(session(), ~0U, 1 << 20);
+    ASSERT_TRUE(page) << page.error().message;
+    page->words().discardedSlots.store(discarded);
+    SpoolBuilder spool;
+    spool.argInt(0, 0, "of a call that is not there", 1);
+    wire::RangeEnd end{};
+    end.rangeId = 4;
+    end.ticks = 1280;
+    spool.add(0, wire::RecordKind::RangeEnd, end);
+    spool.write(session());
+    finish(open());
+    EXPECT_EQ(
+        rows("SELECT reason, count FROM loss"),
+        discarded == 0 ? std::vector<std::string>{"unbalanced|2"} : std::vector<std::string>{});
+    fs::remove(output());
+  }
 }
 
 TEST_F(DrainerTest, GivesTheRoomOfDeadProcessesBack) {
