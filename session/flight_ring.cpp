@@ -72,7 +72,9 @@ void FlightRing::scan() {
       continue;
     }
     newImages_.push_back(idOf(*reader));
-    images_.emplace(name, Image{*std::move(reader), {}});
+    Image image{*std::move(reader), {}};
+    image.isOfPause = isFrozen_;
+    images_.emplace(name, std::move(image));
   }
 }
 
@@ -150,6 +152,10 @@ void FlightRing::makeRoom(Image& image, std::int64_t nowNs, Look& look) {
 
 void FlightRing::remove(const std::string& name, Image& image, bool tooEarly) {
   giveBack(image, image.ages.full().size(), tooEarly);
+  deleteFile(name, image);
+}
+
+void FlightRing::deleteFile(const std::string& name, const Image& image) {
   const std::uint64_t bytes = image.reader.allocatedBytes();
   std::error_code failure;
   if (fs::remove(folder_ / name, failure))
@@ -197,6 +203,23 @@ void FlightRing::dropEnded(std::int64_t nowNs) {
   }
 }
 
+// What was there before stays as it was.
+void FlightRing::dropOfPause() {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, image] : images_)
+    bytes += image.isDead && image.isOfPause ? image.reader.allocatedBytes() : 0;
+  if (bytes <= page_.limitBytes() / 8)
+    return;
+  const std::int64_t last = lastEnd();
+  std::erase_if(images_, [&](const auto& entry) {
+    const auto& [name, image] = entry;
+    const bool goes = image.isOfPause && image.isDead && !image.awaitsDump && image.overNs != last;
+    if (goes)
+      deleteFile(name, image);
+    return goes;
+  });
+}
+
 void FlightRing::forgetCrashes() {
   for (auto& [name, image] : images_)
     image.awaitsDump = false;
@@ -204,11 +227,14 @@ void FlightRing::forgetCrashes() {
 
 FlightRing::Look FlightRing::look(std::int64_t nowNs, bool isFrozen) {
   Look look;
+  isFrozen_ = isFrozen;
   scan();
   look.newImages = std::exchange(newImages_, {});
   for (auto& [name, image] : images_)
     follow(image, nowNs, look);
-  if (!isFrozen)
+  if (isFrozen)
+    dropOfPause();
+  else
     dropEnded(nowNs);
   for (auto& [name, image] : images_) {
     if (!isFrozen)

@@ -32,7 +32,7 @@ class FlightRing {
     std::int64_t roomNs = 0;  // where the newest began that had to go too early; 0: none had to
   };
   // Looks what there is, and lets go of what is too old; with `isFrozen` only of what the spool has
-  // no room for.
+  // no room for, and of processes that have begun and ended since it was, when they are many.
   Look look(std::int64_t nowNs, bool isFrozen);
   // What has crashed may be let go like everything else: no dump will have it.
   void forgetCrashes();
@@ -48,6 +48,7 @@ class FlightRing {
     SlotAges ages;
     bool isOver = false;        // its process has ended, or gone on to another image
     bool isDead = false;        // its process has ended
+    bool isOfPause = false;     // it began while the ring was frozen: it has an outline alone
     std::int64_t overNs = 0;    // since then
     bool awaitsDump = false;    // it has crashed, and no copy has it
     std::uint64_t refused = 0;  // records that the spool had no room for, at the last look
@@ -62,7 +63,9 @@ class FlightRing {
   void giveBack(Image& image, std::size_t count, bool tooEarly);
   void dropEnded(std::int64_t nowNs);
   std::int64_t lastEnd() const;
+  void dropOfPause();
   void remove(const std::string& name, Image& image, bool tooEarly);
+  void deleteFile(const std::string& name, const Image& image);
   std::uint64_t roomToGrow(const Image& image) const;
 
   std::filesystem::path folder_;
@@ -71,6 +74,7 @@ class FlightRing {
   std::map<std::string, Image> images_;  // by name of the file
   std::vector<ImageId> newImages_;       // since the last look
   std::set<std::string> unreadable_;
+  bool isFrozen_ = false;  // at the last look
 };
 
 }  // namespace sonde::session

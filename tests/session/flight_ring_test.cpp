@@ -298,6 +298,24 @@ TEST_F(FlightRingTest, DeadProcessesTakeAtMostHalfAndTheOldestGoesFirst) {
   EXPECT_THAT(numbers(files.back()), SizeIs(40));
 }
 
+TEST_F(FlightRingTest, ProcessesThatBeginAndEndInAPauseDoNotFillTheSpool) {
+  SpoolBuilder before;
+  before.header().finished.store(wire::kFinished);
+  fill(before, 0, 40);
+  const fs::path kept = place(before);
+  ring().look(10, false);
+  for (std::int32_t at = 1; at < 40; ++at) {
+    SpoolBuilder spool((1 << 22) + at);
+    spool.header().finished.store(wire::kFinished);
+    fill(spool, 0, 9);
+    place(spool);
+    ring().look(10 + at, true);
+  }
+  EXPECT_LE(page().allocatedBytes(), page().limitBytes() / 2);
+  EXPECT_THAT(numbers(kept), SizeIs(40));
+  EXPECT_EQ(words().completeFromNs.load(), 0) << "all that was recorded in full is there";
+}
+
 TEST_F(FlightRingTest, AnImageThatAnotherReplacedIsOverButItsFileStaysWithTheProcess) {
   SpoolBuilder first = running(0);
   fill(first, 0, 3);
