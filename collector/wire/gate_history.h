@@ -41,8 +41,7 @@ template <std::uint32_t kPlaces>
 void noteChange(GateHistory<kPlaces>& history, std::uint64_t number, std::uint64_t ticks) noexcept {
   auto& place = history.placeOf(number);
   place.number.store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  place.ticks.store(ticks, std::memory_order_relaxed);
+  place.ticks.store(ticks, std::memory_order_release);  // who sees it sees that 0, too
   place.number.store(number, std::memory_order_release);
 }
 
@@ -68,8 +67,7 @@ bool timeOf(const GateHistory<kPlaces>& history,
             std::uint64_t& ticks) noexcept {
   const auto& place = history.placeOf(number);
   const bool isIts = place.number.load(std::memory_order_acquire) == number;
-  ticks = place.ticks.load(std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_acquire);
+  ticks = place.ticks.load(std::memory_order_acquire);
   return isIts && place.number.load(std::memory_order_relaxed) == number;
 }
 
