@@ -126,6 +126,30 @@ TEST(GateHistoryOfManyThreads, HasTheTimeOfEachChange) {
   EXPECT_EQ(wrong, 0U);
 }
 
+// One place for all changes: what is read while it is written is not taken for either.
+TEST(GateHistoryOfManyThreads, HasNoTimeOfAnother) {
+  constexpr std::uint64_t kChanges = 300'000;
+  wire::GateHistory<1> history{};
+  std::atomic<std::uint64_t> latest{0};
+  std::thread writer([&] {
+    for (std::uint64_t number = 1; number <= kChanges; ++number) {
+      wire::noteChange(history, number, 8 * number);
+      latest.store(number);
+      for (std::uint64_t spin = 0; spin < number % 32; ++spin)
+        static_cast<void>(latest.load());
+    }
+  });
+  std::uint64_t wrong = 0;
+  for (std::uint64_t number = 0; number < kChanges;) {
+    number = latest.load();
+    std::uint64_t ticks = 0;
+    for (bool isThere = number > 0; isThere; wrong += isThere && ticks != 8 * number ? 1 : 0)
+      isThere = latest.load() < kChanges && wire::timeOf(history, number, ticks);
+  }
+  writer.join();
+  EXPECT_EQ(wrong, 0U);
+}
+
 class GateTimesOfAProcess : public testing::Test {
  protected:
   void SetUp() override {
@@ -176,6 +200,15 @@ TEST_F(GateTimesOfAProcess, SayWhatTheGatesWereAllTheTime) {
   EXPECT_EQ(times_.between(210, 390), GateTimes::Was::Closed);
   EXPECT_EQ(times_.between(390, 410), GateTimes::Was::Both);
   EXPECT_EQ(times_.between(400, 410), GateTimes::Was::Open);
+}
+
+TEST_F(GateTimesOfAProcess, DoNotSayThatTheyWereOpenWhenThatIsForgotten) {
+  for (std::uint64_t at = 1; at <= 20; ++at) {
+    record(kGateOutline, 200 * at);
+    record(kGateOpen, 200 * at + 100);
+  }
+  EXPECT_TRUE(times_.wereOpen(250));
+  EXPECT_EQ(times_.between(210, 250), GateTimes::Was::Both);
 }
 
 }  // namespace
