@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """A flight recorder under full load: how much of spool and memory it takes, at most.
 
-    SONDE_BIN=build/dev/bin/sonde SONDE_TARGETS=build/dev/tests/targets bench/ring_stress.py [MINUTES] [LAST] [LIMIT] [PER_MS]
+    bench/ring_stress.py --build build/dev [--minutes 1] [--last 30s] [--limit 64] [--per-ms 1000]
 
-Records `annotation_numbers` as fast as it annotates (PER_MS: in a millisecond or so; 1000), looks at spool, recorder and
+Records `annotation_numbers` as fast as it annotates (`--per-ms`: in a millisecond or so; `--limit`: of the spool, MiB), looks at spool, recorder and
 unfinished trace ten times a second, and dumps once in the middle. Fails when the spool was larger than its limit, records were
 lost, or the end of what was counted is not in the trace.
 """
-import os
+import argparse
 import pathlib
 import sqlite3
 import struct
@@ -44,16 +44,22 @@ def allocated(folder):
 
 
 def main():
-    minutes, last, limit, per_ms = (*sys.argv[1:], *("1", "30s", "64", "1000")[len(sys.argv) - 1:])
-    sonde, targets = os.environ["SONDE_BIN"], os.environ["SONDE_TARGETS"]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--last", default="30s")
+    parser.add_argument("--limit", type=int, default=64)
+    parser.add_argument("--per-ms", default="1000")
+    options = parser.parse_args()
+    sonde, targets = options.build / "bin/sonde", options.build / "tests/targets"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         page, spool, output = folder / "page", folder / "spool", folder / "out.sonde"
         spool.mkdir()
-        run = subprocess.Popen([sonde, "run", "-o", output, "--spool", spool, "--spool-limit", f"{limit}MiB", "--last", last,
-                                "--", f"{targets}/annotation_numbers", page, per_ms, "exit"])
-        end = time.monotonic() + float(minutes) * 60
-        middle = time.monotonic() + float(minutes) * 30
+        run = subprocess.Popen([sonde, "run", "-o", output, "--spool", spool, "--spool-limit", f"{options.limit}MiB", "--last", options.last,
+                                "--", f"{targets}/annotation_numbers", page, options.per_ms, "exit"])
+        end = time.monotonic() + options.minutes * 60
+        middle = time.monotonic() + options.minutes * 30
         most_spool = most_memory = most_own = most_trace = 0
         dump = None
         while time.monotonic() < end:
@@ -71,11 +77,11 @@ def main():
         newest, rows = trace.execute("SELECT max(value), count(*) FROM arg WHERE owner = 'slice'").fetchone()
         lost = trace.execute("SELECT coalesce(sum(count), 0) FROM loss").fetchone()[0]
         kept = trace.execute("SELECT value FROM meta WHERE key = 'kept_ns'").fetchone()[0]
-        print(f"{counted} annotations in {minutes} min; spool at most {most_spool} of {int(limit) << 20} bytes; "
+        print(f"{counted} annotations in {options.minutes:g} min; spool at most {most_spool} of {options.limit << 20} bytes; "
               f"recorder at most {most_memory} bytes of memory while it ran, {most_own} its own; traces at most {most_trace} "
               f"bytes while it ran, {size(output)} at the end; the last {int(kept) / 1e9:.2f} s kept, "
               f"{rows} annotations, {lost} records lost; dumped: {dump is not None and dump.wait() == 0}")
-        return 0 if status == 0 and most_spool <= (int(limit) << 20) + 65536 and lost == 0 and newest == counted - 1 else 1
+        return 0 if status == 0 and most_spool <= (options.limit << 20) + 65536 and lost == 0 and newest == counted - 1 else 1
 
 
 if __name__ == "__main__":
