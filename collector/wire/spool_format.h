@@ -5,7 +5,7 @@
 //   | FileHeader         | SlotHeader      | SlotHeader               |
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
 //   | LossCounters  @4½K | (never recycled)| records … → committed    |
-//   | slot states   @32K |                 |                          |
+//   | slot states   @56K |                 |                          |
 //   +--------------------+-----------------+--------------------------+
 //
 // The process writes, the recorder reads and gives slots back. No lock is shared. States of a slot:
@@ -44,14 +44,14 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 9;
+inline constexpr std::uint32_t kSpoolVersion = 10;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
 
 inline constexpr std::uint32_t kMaxCommandBytes = 2048;
 
-enum class SlotState : std::uint32_t {
+enum class SlotState : std::uint8_t {
   Unallocated = 0,
   Free = 1,
   Writing = 2,
@@ -114,7 +114,7 @@ struct SlotTable {
 
 inline constexpr std::size_t kControlOffset = 4 << 10;
 inline constexpr std::size_t kLossOffset = (4 << 10) + 512;
-inline constexpr std::size_t kSlotTableOffset = 32 << 10;
+inline constexpr std::size_t kSlotTableOffset = 56 << 10;
 
 struct SlotHeader {
   std::atomic<std::uint64_t> seq;  // of this claim
