@@ -1,5 +1,6 @@
 #include "analysis/export/output_folder.h"
 
+#include "analysis/store/scratch.h"
 #include "analysis/store/trace_name.h"
 
 #include <fmt/format.h>
@@ -128,6 +129,7 @@ Result<void> OutputFolder::moveFiles() const {
 Result<void> OutputFolder::finish() {
   std::error_code problem;
   if (exists_) {
+    const store::EndingHeld whole;
     SONDE_TRY(moveFiles());
     fs::remove(part_, problem);
   } else {

@@ -25,6 +25,32 @@ struct ScratchEnding {
   static inline std::atomic<Scratch::Paths*> newest{nullptr};
   static inline std::atomic<void (*)() noexcept> beforeTheEnd{nullptr};
 
+  enum State : int { Running, Held, Ending };
+  static inline std::atomic<int> state{Running};
+  static inline std::atomic<int> waiting{0};  // the signal that came while it was Held
+
+  static void onSignal(int signal) {
+    int now = Running;
+    if (!state.compare_exchange_strong(now, Ending) && now == Held) {
+      waiting = signal;
+      now = Running;  // released since, by a thread that may not have seen it
+      state.compare_exchange_strong(now, Ending);
+    }
+    if (now == Running)
+      removeAndEnd(signal);
+  }
+
+  static void hold() {
+    for (int now = Running; !state.compare_exchange_strong(now, Held); now = Running)
+      pause();  // another thread's handler is about to end this
+  }
+
+  static void release() {
+    state = Running;
+    if (const int signal = waiting.exchange(0); signal != 0)
+      onSignal(signal);
+  }
+
   static void removeAndEnd(int signal) {
     for (const Scratch::Paths* each = newest.load(); each != nullptr; each = each->next) {
       if (!each->unfinished.load())
@@ -54,7 +80,7 @@ struct ScratchEnding {
     static int number = 0;
     const std::lock_guard lock(mutex);
     number += change;
-    number > 0 ? handle(SIG_DFL, removeAndEnd) : handle(removeAndEnd, SIG_DFL);
+    number > 0 ? handle(SIG_DFL, onSignal) : handle(onSignal, SIG_DFL);
   }
 };
 
@@ -68,6 +94,14 @@ Scratch::Scratch(std::vector<std::string> paths) : paths_(new Paths{std::move(pa
 Scratch::~Scratch() {
   paths_->unfinished = false;
   ScratchEnding::count(-1);
+}
+
+EndingHeld::EndingHeld() noexcept {
+  ScratchEnding::hold();
+}
+
+EndingHeld::~EndingHeld() {
+  ScratchEnding::release();
 }
 
 void Scratch::callBeforeTheEnd(void (*what)() noexcept) noexcept {

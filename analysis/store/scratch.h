@@ -28,6 +28,16 @@ class Scratch {
   Paths* paths_;
 };
 
+// While it lives such a signal waits: for what is to happen as a whole or not at all, and soon. One
+// at a time.
+class EndingHeld {
+ public:
+  EndingHeld() noexcept;
+  ~EndingHeld();  // ends the program, if a signal has come
+  EndingHeld(const EndingHeld&) = delete;
+  EndingHeld& operator=(const EndingHeld&) = delete;
+};
+
 // A trace under construction, with the files that SQLite and the finaliser have beside it.
 std::vector<std::string> traceFiles(const std::filesystem::path& trace);
 

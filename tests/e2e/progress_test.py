@@ -230,24 +230,29 @@ class Interrupted(ProgressTest):
         self.interrupt("export", self.traces[0], "--to", "csv", "-o", "tables")
 
     def test_export_of_tables_into_a_folder_that_is_there(self):
+        whole = self.folder / "whole"
+        subprocess.run([SONDE, "export", self.traces[0], "--to", "csv", "-o", whole], check=True)
+        all_tables = {path.name for path in whole.iterdir()}
         there = self.folder / "tables"
         there.mkdir()
         (there / "slice.csv").write_text("mine")
         self.before = self.listing()
-        # Until one was interrupted with files of its own.
+        # Until one was interrupted with files of its own. One that was just putting them in their places ends after
+        # that: none of them is half there.
         for _ in range(50):
             process = self.start("export", self.traces[0], "--to", "csv", "-f", "-o", "tables", SONDE_PROGRESS="off")
             while process.poll() is None and not any(there.glob(".part/*.csv")):
                 pass
             process.send_signal(signal.SIGINT)
-            if process.wait() == -signal.SIGINT:
+            process.wait()
+            if (there / "slice.csv").read_text() == "mine":
                 break
+            self.assertEqual({path.name for path in there.iterdir()}, all_tables)
             for path in there.iterdir():
                 path.unlink()
             (there / "slice.csv").write_text("mine")
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual(self.listing(), self.before)
-        self.assertEqual((there / "slice.csv").read_text(), "mine")
 
     def test_what_is_somebody_elses_stays(self):
         part = self.folder / "job.sonde.part"
