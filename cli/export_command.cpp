@@ -1,11 +1,9 @@
-#include "analysis/base/whole_file.h"
 #include "analysis/export/chrome/chrome_exporter.h"
 #include "analysis/export/csv/csv_exporter.h"
 #include "analysis/export/folded/folded_exporter.h"
 #include "analysis/export/output_file.h"
 #include "analysis/export/perfetto/perfetto_exporter.h"
 #include "analysis/store/scratch.h"
-#include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/open_job.h"
 #include "cli/progress_bar.h"
@@ -56,7 +54,6 @@ class ExportCommand : public Command {
   int run() override;
 
  private:
-  Result<void> checkApart() const;
   Result<std::vector<std::string>> unfinishedFiles(const store::Database& trace) const;
   Result<void> write(const store::Database& trace);
 
@@ -65,20 +62,6 @@ class ExportCommand : public Command {
   bool force_ = false;
   std::vector<std::string> traces_;
 };
-
-// Neither a trace nor what is one's `.part` may be written over.
-Result<void> ExportCommand::checkApart() const {
-  if (output_.empty())
-    return {};
-  for (const std::string& trace : traces_)
-    if (leadsTo(output_, trace) || leadsTo(store::partOf(output_), trace))
-      return Error{ErrorCode::InvalidArgument,
-                   fmt::format("writing '{}' would write over '{}', which is to be exported: give "
-                               "-o another name",
-                               output_,
-                               trace)};
-  return {};
-}
 
 // What must not outlive an export that a signal ends.
 Result<std::vector<std::string>> ExportCommand::unfinishedFiles(
@@ -116,7 +99,7 @@ int ExportCommand::run() {
     complain(name(), "csv is one file for each table: give a folder with -o");
     return kExitUsage;
   }
-  if (const auto apart = checkApart(); !apart)
+  if (const auto apart = checkApart(output_, traces_); !apart)
     return fail(name(), apart.error());
   auto job = Job::open(name(), traces_);
   if (!job)

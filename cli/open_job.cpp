@@ -1,7 +1,9 @@
 #include "cli/open_job.h"
 
+#include "analysis/base/whole_file.h"
 #include "analysis/engine/merge/merge.h"
 #include "analysis/store/trace_file.h"
+#include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 
@@ -78,6 +80,19 @@ Result<Job> Job::open(const char* verb, const std::vector<std::string>& traces) 
   job.temporary_ = folder;
   job.scratch_ = std::move(scratch);
   return job;
+}
+
+Result<void> checkApart(const std::string& output, const std::vector<std::string>& traces) {
+  if (output.empty())
+    return {};
+  for (const std::string& trace : traces)
+    if (leadsTo(output, trace) || leadsTo(store::partOf(output), trace))
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("writing '{}' would write over '{}', which is to be read: give -o "
+                               "another name",
+                               output,
+                               trace)};
+  return {};
 }
 
 }  // namespace sonde::cli

@@ -13,6 +13,9 @@
 
 namespace sonde::cli {
 
+// Neither a trace nor what is one's `.part` may be written over. InvalidArgument: it would be.
+Result<void> checkApart(const std::string& output, const std::vector<std::string>& traces);
+
 class Job {
  public:
   // Errors say which file and what to do.

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/time_span.h"
+#include "cli/word_option.h"
 #include "session/counter_sets.h"
 #include "session/job_run.h"
 
@@ -49,6 +50,8 @@ class RunCommand : public Command {
   int usageExit() const override { return session::kExitCannotBegin; }
 
  private:
+  void declareProbes(CLI::App& app);
+  void declareParts(CLI::App& app);
   // What stands behind the options, without the `--`; empty after an error, which it has told.
   std::vector<std::string> command() const;
 
@@ -57,6 +60,7 @@ class RunCommand : public Command {
   std::string sources_;
   std::string counters_;
   std::string capture_;
+  std::vector<std::string> stacksAt_;
   std::int64_t duration_ = 0;
   bool noSubreaper_ = false;
 };
@@ -94,6 +98,31 @@ void RunCommand::declare(CLI::App& app) {
   app.prefix_command();
   app.add_option("-o,--output", options_.output, "where the trace goes")->type_name("OUT");
   app.add_flag("-f,--force", options_.force, "replace a trace that exists");
+  declareProbes(app);
+  app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
+      ->type_name("FILE");
+  app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
+      ->type_name("DIR");
+  app.add_option("--spool-limit",
+                 options_.spoolLimitBytes,
+                 "most that may be on its way at a time, on this host (256MiB)")
+      ->transform(sizeFrom(1))
+      ->type_name("SIZE");
+  app.add_option("--max-size",
+                 options_.maxTraceBytes,
+                 "of the trace (the lesser of 4GiB and a tenth of the free disk)")
+      ->transform(sizeFrom(kSmallestTrace))
+      ->type_name("SIZE");
+  declareParts(app);
+  app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
+      ->type_name("PATTERN");
+  app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");
+  app.add_option("--summary", options_.summaryFile, "write what was recorded as JSON")
+      ->type_name("FILE");
+}
+
+// What is recorded, and how.
+void RunCommand::declareProbes(CLI::App& app) {
   app.add_option("--sources",
                  sources_,
                  "which probes record: a,b these alone; +a,-b the default with and without")
@@ -114,20 +143,25 @@ void RunCommand::declare(CLI::App& app) {
                  "how often per second the machine is looked at, by the source system (10)")
       ->check(CLI::Range(0.01, 1000.0))
       ->type_name("HZ");
-  app.add_option("--rules", options_.rulesFile, "judge the finished trace by these rules")
-      ->type_name("FILE");
-  app.add_option("--spool", options_.spool, "folder on a local disk for what is on its way")
-      ->type_name("DIR");
-  app.add_option("--spool-limit",
-                 options_.spoolLimitBytes,
-                 "most that may be on its way at a time, on this host (256MiB)")
-      ->transform(sizeFrom(1))
-      ->type_name("SIZE");
-  app.add_option("--max-size",
-                 options_.maxTraceBytes,
-                 "of the trace (the lesser of 4GiB and a tenth of the free disk)")
-      ->transform(sizeFrom(kSmallestTrace))
-      ->type_name("SIZE");
+  app.add_option("--stack-rate",
+                 options_.stacks.perSecond,
+                 "stacks per second of CPU time of each thread, by the source stack (99)")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("HZ");
+  const OptionWords<bool> modes{{"cpu", false}, {"wall", true}};
+  takeOneOf(modes,
+            "mode",
+            app.add_option("--stack-mode",
+                           options_.stacks.wall,
+                           "where threads run (cpu), or also where they wait (wall)"));
+  app.add_option("--stacks-at", stacksAt_, "also take the stack at each: block, collective")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"block", "collective"}))
+      ->type_name("EVENT,...");
+}
+
+// When.
+void RunCommand::declareParts(CLI::App& app) {
   app.add_option("--capture",
                  capture_,
                  "what to record in full: iterations:A-B, every:N (iterations) or range:NAME")
@@ -143,11 +177,6 @@ void RunCommand::declare(CLI::App& app) {
                  "keep only so much, and write it when the command ends or crashes")
       ->transform(timeFrom(1))
       ->type_name("TIME");
-  app.add_option("--redact", options_.redact, "hide what these match in stored command lines")
-      ->type_name("PATTERN");
-  app.add_flag("--no-subreaper", noSubreaper_, "leave orphaned processes to init");
-  app.add_option("--summary", options_.summaryFile, "write what was recorded as JSON")
-      ->type_name("FILE");
 }
 
 std::vector<std::string> RunCommand::command() const {
@@ -170,6 +199,8 @@ int RunCommand::run() {
   if (app_->count("--sources") > 0)
     options_.sources = sources_;
   options_.subreaper = !noSubreaper_;
+  for (const std::string& event : stacksAt_)
+    (event == "block" ? options_.stacks.atWaits : options_.stacks.atCollectives) = true;
   if (duration_ > 0)
     options_.times.durationNs = duration_;
   if (app_->count("--counters") > 0) {

@@ -2,15 +2,13 @@
 #include "analysis/engine/trim/trim.h"
 #include "analysis/store/scratch.h"
 #include "cli/command.h"
+#include "cli/number_range.h"
 #include "cli/progress_bar.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
-#include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -49,24 +47,6 @@ class TrimCommand : public Command {
   std::string range_;
 };
 
-std::optional<std::int64_t> numberOf(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0)
-    return std::nullopt;
-  return number;
-}
-
-// "7-9", or "7" alone.
-std::optional<std::pair<std::int64_t, std::int64_t>> rangeOf(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  const auto first = numberOf(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : numberOf(text.substr(dash + 1));
-  if (!first || !last || *last < *first)
-    return std::nullopt;
-  return std::pair(*first, *last);
-}
-
 std::string sizeOf(const std::filesystem::path& path) {
   std::error_code problem;
   const auto bytes = std::filesystem::file_size(path, problem);
@@ -81,7 +61,7 @@ Result<void> TrimCommand::trim() {
 }
 
 int TrimCommand::run() {
-  const auto range = rangeOf(range_);
+  const auto range = parseNumberRange(range_);
   if (!range) {
     complain(
         name(),

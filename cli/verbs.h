@@ -21,6 +21,7 @@
   VERB(Import)            \
   VERB(Export)            \
   VERB(Stats)             \
+  VERB(Stacks)            \
   VERB(Gui)               \
   VERB(Doctor)            \
   VERB(Completion)        \

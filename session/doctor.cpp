@@ -163,6 +163,17 @@ ProbeReport systemReport() {
   return {"system", true, lacks};
 }
 
+// As python_layout.h has them.
+ProbeReport stackReport(const std::string& python) {
+  int minor = 0;
+  const bool known = std::sscanf(python.c_str(), "3.%d", &minor) == 1 && minor >= 8 && minor <= 13;
+  return {"stack",
+          true,
+          python.empty() || known
+              ? ""
+              : fmt::format("no functions of Python: {} is none of 3.8 to 3.13", python)};
+}
+
 // Probes whose code is in this version; the others are named, so that nobody looks for them in
 // vain.
 ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
@@ -191,6 +202,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return mpiReport(report);
     case Probe::System:
       return systemReport();
+    case Probe::Stack:
+      return stackReport(version("python"));
     case Probe::Sync:
       return {source.name, true, "not inside libgomp and libc: they ask the kernel themselves"};
     default:

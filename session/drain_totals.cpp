@@ -29,6 +29,11 @@ Result<void> countRows(const store::Database& trace, DrainTotals& totals) {
                             "collective",
                             "channel",
                             "transfer",
+                            "io",
+                            "handoff",
+                            "kernel",
+                            "copy",
+                            "stack_sample",
                             "iteration",
                             "scalar",
                             "arg"}) {

@@ -40,7 +40,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kLargestTrace = 4ULL << 30;
-constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
+constexpr std::uint64_t kDiskShare = 10;        // of the free disk a trace takes at most 1/10
+constexpr std::uint32_t kStacksPerSecond = 99;  // next to 100, but never in step with what is
 
 std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   if (options.maxTraceBytes > 0)
@@ -129,6 +130,11 @@ class JobRun {
       nameMissingSources();
     if (!options_.cuda.counters.empty() && !records(wire::Probe::Cuda)) {
       say_("--counters needs the cuda probe, which --sources leaves out");
+      return kExitCannotBegin;
+    }
+    if (options_.stacks.isGiven() && !records(wire::Probe::Stack)) {
+      say_(
+          "--stack-rate, --stack-mode and --stacks-at need the stack probe: give --sources +stack");
       return kExitCannotBegin;
     }
     if (!options_.summaryFile.empty()) {
@@ -226,6 +232,8 @@ class JobRun {
     if (records(wire::Probe::System))
       recording.sampleInterval =
           std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options_.samplesPerSecond));
+    if (records(wire::Probe::Stack))
+      recording.stacks = options_.stacks.rule();
     recording.times = options_.times;
     recording.lastNs = options_.lastNs;
     recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank
@@ -371,6 +379,17 @@ class JobRun {
 };
 
 }  // namespace
+
+wire::StackRule StackOptions::rule() const {
+  wire::StackRule rule{perSecond.value_or(kStacksPerSecond), 0};
+  if (wall)
+    rule.flags |= wire::StackRule::kWall;
+  if (wall || atWaits)
+    rule.flags |= wire::StackRule::kAtBlock;
+  if (atCollectives)
+    rule.flags |= wire::StackRule::kAtCollective;
+  return rule;
+}
 
 RunEnd runJob(const RunOptions& options, const Say& say) {
   return JobRun(options, say).run();

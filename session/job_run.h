@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/progress.h"
+#include "collector/wire/spool_format.h"
 #include "session/capture_rule.h"
 #include "session/capture_schedule.h"
 #include "session/cuda_options.h"
@@ -18,6 +19,17 @@ namespace sonde::session {
 
 inline constexpr int kExitCannotBegin = 125;  // Sonde could not begin; the job was not started
 
+// Of the source stack.
+struct StackOptions {
+  std::optional<std::uint32_t> perSecond;  // --stack-rate, of each thread's CPU time; 99
+  bool wall = false;                       // --stack-mode
+  bool atCollectives = false;              // --stacks-at
+  bool atWaits = false;
+
+  bool isGiven() const { return perSecond || wall || atCollectives || atWaits; }
+  wire::StackRule rule() const;
+};
+
 struct RunOptions {
   std::vector<std::string> command;
   std::string output;  // -o
@@ -25,7 +37,8 @@ struct RunOptions {
   std::optional<std::string> sources;
   CudaOptions cuda;
   double samplesPerSecond = 10;  // of the source system
-  std::string rulesFile;         // --rules; the finished trace is judged by it
+  StackOptions stacks;
+  std::string rulesFile;  // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;

@@ -51,6 +51,7 @@ Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
   SONDE_TRY_ASSIGN(SessionPage page,
                    SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
   page.setCapture(options.capture);
+  page.setStacks(options.stacks);
   CaptureControl::prepare(page, options.times);
   Manifest manifest;
   manifest.session = options.folder.filename();

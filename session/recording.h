@@ -40,6 +40,7 @@ struct RecordingOptions {
   std::uint64_t spoolLimitBytes = 0;
   std::uint64_t maxTraceBytes = 0;
   CaptureRule capture;
+  wire::StackRule stacks{};
   std::chrono::nanoseconds sampleInterval{0};  // of the job's processes; 0: never
   bool samplesMachine = true;                  // and of the rest of the machine
   CaptureTimes times;

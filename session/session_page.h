@@ -25,6 +25,7 @@ class SessionPage {
   static Result<SessionPage> open(const std::filesystem::path& folder);
   // Before any process begins.
   void setCapture(const CaptureRule& rule);
+  void setStacks(const wire::StackRule& rule) { page_->stack = rule; }
   // Of the iterations that are to be recorded in full only each whose number is a multiple.
   void recordEvery(std::uint32_t every);
   SessionPage(SessionPage&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}

@@ -58,7 +58,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Io, "io", false, true},
                                                  {Probe::Sync, "sync", false, true},
                                                  {Probe::Python, "python", false, false},
-                                                 {Probe::Stack, "stack", false, false},
+                                                 {Probe::Stack, "stack", false, true},
                                                  {Probe::Tensor, "tensor", false, false}};
   return kNames;
 }

@@ -3,6 +3,11 @@
 #include "analysis/ingest/record_walk.h"
 #include "session/image_life.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace sonde::session {
@@ -109,6 +114,7 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
   reader_.newDefinitions(
       [&](std::span<const std::byte> definition) { builder_->define(definition); });
   builder_->definitionsDone();
+  lookAtCode();
   for (const SpoolSlot& slot : work_) {
     const std::uint32_t consumed = consumedOf(slot);
     const std::uint64_t counted = builder_->counts().records;
@@ -120,9 +126,7 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
       const auto records = reader_.readRecords(slot, consumed);
       if (records.empty())
         builder_->noteDamage();
-      if (consumed == 0)
-        builder_->openSlot(slot.thread, reader_.readScopes(slot), slot.claimTicks, records);
-      builder_->addRecords(slot.thread, records);
+      storeRecords(slot, consumed == 0, records);
     }
     SlotProgress& progress = consumed_[slot.seq];
     progress.bytes = slot.committed;
@@ -132,6 +136,30 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
   }
   builder_->save();
   return builder_->counts().records - before;
+}
+
+void SpoolImage::storeRecords(const SpoolSlot& slot,
+                              bool isNew,
+                              std::span<const std::byte> records) {
+  constexpr std::uint32_t kSamples = wire::SlotHeader::kSamples;
+  if ((slot.thread & kSamples) != 0) {
+    builder_->addSamples(slot.thread & ~kSamples, records);
+    return;
+  }
+  if (isNew)
+    builder_->openSlot(slot.thread, reader_.readScopes(slot), slot.claimTicks, records);
+  builder_->addRecords(slot.thread, records);
+}
+
+// What code a living process has now. One that has ended has said it itself, if it could.
+void SpoolImage::lookAtCode() {
+  const bool hasSamples = std::any_of(work_.begin(), work_.end(), [](const SpoolSlot& slot) {
+    return (slot.thread & wire::SlotHeader::kSamples) != 0;
+  });
+  if (!hasSamples || !processRuns())
+    return;
+  std::ifstream maps(fmt::format("/proc/{}/maps", identity().pid));
+  builder_->addCode(std::string(std::istreambuf_iterator<char>(maps), {}));
 }
 
 void SpoolImage::giveUp(std::string_view reason) {

@@ -69,6 +69,10 @@ class SpoolImage {
   };
   std::uint32_t consumedOf(const launcher::SpoolSlot& slot) const noexcept;
   bool goesBack(const launcher::SpoolSlot& slot) const noexcept;
+  void storeRecords(const launcher::SpoolSlot& slot,
+                    bool isNew,
+                    std::span<const std::byte> records);
+  void lookAtCode();
 
   launcher::SpoolReader reader_;
   std::string name_;

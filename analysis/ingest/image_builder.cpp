@@ -40,6 +40,8 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return wire::Probe::Io;
     case wire::RecordKind::Handoff:
       return wire::Probe::Sync;
+    case wire::RecordKind::StackSample:
+      return wire::Probe::Stack;
     case wire::RecordKind::CollectivePart:
       return wire::Probe::Nccl;
     case wire::RecordKind::DeviceCall:
@@ -77,7 +79,8 @@ ImageBuilder::ImageBuilder(
       probeMask_(probeMask),
       devices_(sink_, time_, spool_, process_, dictionary_),
       memory_(sink_, time_, spool_, process_, devices_),
-      collectives_(sink_, spool_, dictionary_) {}
+      collectives_(sink_, spool_, dictionary_),
+      stacks_(sink_, time_, process_, dictionary_) {}
 
 void ImageBuilder::begin() {
   process_.row.id = sink_.add(process_.row);
@@ -110,6 +113,14 @@ void ImageBuilder::define(std::span<const std::byte> bytes) {
           reinterpret_cast<const char*>(bytes.data()) + sizeof(wire::StringDefinition);
       if (!fits || !dictionary_.define(string->id, {text, string->length}))
         ++counts_.damaged;
+      return;
+    }
+    case wire::DefinitionKind::Code: {
+      const auto code = loadDefinition<wire::CodeDefinition>(bytes);
+      if (!code || code->length > bytes.size() - sizeof *code)
+        ++counts_.damaged;
+      else
+        addCode({reinterpret_cast<const char*>(bytes.data()) + sizeof *code, code->length});
       return;
     }
     case wire::DefinitionKind::Thread:

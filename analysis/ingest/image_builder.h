@@ -13,6 +13,7 @@
 #include "analysis/ingest/memory_rows.h"
 #include "analysis/ingest/process_row.h"
 #include "analysis/ingest/row_sink.h"
+#include "analysis/ingest/stacks/stack_rows.h"
 #include "analysis/ingest/state_codec.h"
 #include "analysis/ingest/thread_track.h"
 #include "collector/wire/definitions.h"
@@ -81,6 +82,11 @@ class ImageBuilder {
                 std::span<const std::byte> records);
   void addRecords(std::uint32_t thread, std::span<const std::byte> records);
 
+  // Lines of the process' /proc/PID/maps, as they are now.
+  void addCode(std::string_view lines) { stacks_.addCode(lines, lastNs_); }
+  // Records of a slot that has nothing but copies of a thread's stack.
+  void addSamples(std::uint32_t thread, std::span<const std::byte> records);
+
   // Stores the builder's state in the transaction of its rows.
   void save();
   // Closes what is open, with durations only where an end is known, and stores the losses. `state`
@@ -131,6 +137,7 @@ class ImageBuilder {
   void onRangeEnd(Thread& thread, const std::byte* at);
   void onFileAccess(Thread& thread, const std::byte* at);
   void onHandoff(Thread& thread, const std::byte* at);
+  void onStackSample(Thread& thread, const std::byte* at);
   void onMark(Thread& thread, const std::byte* at);
   void onScalar(Thread& thread, const std::byte* at);
   void onIterationInfo(Thread& thread, const std::byte* at);
@@ -228,6 +235,7 @@ class ImageBuilder {
   DeviceRows devices_;
   MemoryRows memory_;
   CollectiveRows collectives_;
+  StackRows stacks_;
   ImageCounts counts_;
   // Those that may still write, and those that did since the last save(); of the others the trace
   // has the state.

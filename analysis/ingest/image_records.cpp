@@ -45,7 +45,8 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onDeviceMetric,
                                &ImageBuilder::onFileAccess,
                                &ImageBuilder::onMessage,
-                               &ImageBuilder::onHandoff};
+                               &ImageBuilder::onHandoff,
+                               &ImageBuilder::onStackSample};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -56,6 +57,27 @@ void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> re
       });
   counts_.records += count.records;
   counts_.skipped += count.skipped;
+}
+
+// The thread's own records are in other slots, which say by themselves where it is.
+void ImageBuilder::addSamples(std::uint32_t index, std::span<const std::byte> records) {
+  Thread& thread = threadOf(index);
+  const WalkCount count =
+      walkRecords(records, [&](const wire::RecordHeader& header, const std::byte* at) {
+        if (header.kind == wire::RecordKind::StackSample)
+          onStackSample(thread, at);
+        else
+          ++counts_.damaged;
+      });
+  counts_.records += count.records;
+  counts_.skipped += count.skipped;
+}
+
+void ImageBuilder::onStackSample(Thread& thread, const std::byte* at) {
+  const auto header = loadRecord<wire::RecordHeader>(at);
+  if (!stacks_.add(thread.row.id, {at, header.size}))
+    ++counts_.damaged;
+  lastNs_ = std::max(lastNs_, stacks_.lastNs());
 }
 
 void ImageBuilder::remember(Thread& thread, model::Owner owner, std::int64_t id) {

@@ -255,6 +255,7 @@ Result<bool> ImageBuilder::restore() {
   unpack(blob);
   SONDE_TRY(restoreOpenScopes());
   SONDE_TRY(memory_.restoreAllocations());
+  SONDE_TRY(stacks_.restore());
   dropEndedThreads();
   return true;
 }

@@ -41,7 +41,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "device copy",    "device sync",
      "device memory",  "collective part",
      "device metric",  "file access",
-     "message",        "handoff"};
+     "message",        "handoff",
+     "stack sample"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",

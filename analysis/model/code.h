@@ -33,6 +33,18 @@ struct StackSample {
   StackId stackId{};  // none: it could not be unwound
   std::int64_t weightNs = 0;
   bool truncated = false;  // outer frames are missing
+  SampleKind kind = SampleKind::Cpu;
+};
+
+// What the samples of one stack come to; no row.
+struct StackTime {
+  ProcessId processId{};
+  ThreadId threadId{};
+  StackId stackId{};
+  bool truncated = false;
+  bool isOther = false;  // neither on a processor nor waiting in what was recorded: no stack
+  std::int64_t ns = 0;
+  std::int64_t samples = 0;
 };
 
 }  // namespace sonde::model

@@ -20,6 +20,7 @@ constexpr Words kSyncObjects[] = {
 constexpr Words kChannelKinds[] = {"", "tcp", "unix", "pipe", "mpi", "nccl"};
 constexpr Words kDirections[] = {"", "send", "receive"};
 constexpr Words kFrameKinds[] = {"", "native", "python", "kernel"};
+constexpr Words kSampleKinds[] = {"", "cpu", "blocked", "event", "other"};
 constexpr Words kCollectiveOps[] = {"",
                                     "allreduce",
                                     "broadcast",
@@ -110,6 +111,9 @@ Words word(Direction direction) noexcept {
 }
 Words word(FrameKind kind) noexcept {
   return wordAt(kFrameKinds, kind);
+}
+Words word(SampleKind kind) noexcept {
+  return wordAt(kSampleKinds, kind);
 }
 Words word(CollectiveOp op) noexcept {
   return wordAt(kCollectiveOps, op);

@@ -62,6 +62,10 @@ enum class Direction : std::uint8_t { Send = 1, Receive = 2 };
 // Where a frame's code is; Kernel: the operating system's.
 enum class FrameKind : std::uint8_t { Native = 1, Python = 2, Kernel = 3 };
 
+// What a sample of a stack stands for: time on a processor; that it waited; nothing but what the
+// thread did then; time that is neither of the first two.
+enum class SampleKind : std::uint8_t { Cpu = 1, Blocked = 2, Event = 3, Other = 4 };
+
 enum class CollectiveOp : std::uint8_t {
   Allreduce = 1,
   Broadcast = 2,
@@ -137,6 +141,7 @@ std::string_view word(ChannelKind kind) noexcept;
 std::string_view word(SyncObject kind) noexcept;
 std::string_view word(Direction direction) noexcept;
 std::string_view word(FrameKind kind) noexcept;
+std::string_view word(SampleKind kind) noexcept;
 std::string_view word(CollectiveOp op) noexcept;
 std::string_view word(DataType type) noexcept;
 std::string_view word(CopyKind kind) noexcept;

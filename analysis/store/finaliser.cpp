@@ -56,6 +56,14 @@ Result<void> dropIndexes(Database& trace) {
   return {};
 }
 
+// A stack that was taken at an event is that of the event's slice. Both have their time from the
+// same ticks, by what was known of the clocks when each was stored.
+constexpr const char* kStackSql =
+    "UPDATE slice SET stack_id = x.stack_id FROM (SELECT thread_id, ts_ns, stack_id FROM "
+    "stack_sample WHERE kind IN ('blocked', 'event')) x WHERE slice.thread_id = x.thread_id AND "
+    "slice.kind IN ('wait', 'io', 'collective') AND slice.start_ns BETWEEN x.ts_ns - 500 AND "
+    "x.ts_ns + 500";
+
 Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY_ASSIGN(Transaction transaction, Transaction::begin(trace));
   progress("building indexes", 0);
@@ -63,6 +71,7 @@ Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY(trace.exec(indexesSql()));
   progress("finding scopes across threads", 0.35);
   SONDE_TRY(inheritScopes(trace));
+  SONDE_TRY(trace.exec(kStackSql));
   progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
   progress("gathering statistics", 0.85);

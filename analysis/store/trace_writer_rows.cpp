@@ -275,8 +275,13 @@ Result<model::StackId> TraceWriter::add(const model::Stack& row) {
 }
 
 Result<void> TraceWriter::add(const model::StackSample& row) {
-  return state_->insert(
-      Table::StackSample, row.threadId, row.tsNs, row.stackId, row.weightNs, row.truncated);
+  return state_->insert(Table::StackSample,
+                        row.threadId,
+                        row.tsNs,
+                        row.stackId,
+                        row.weightNs,
+                        row.truncated,
+                        word(row.kind));
 }
 
 Result<model::AllocationId> TraceWriter::add(const model::Allocation& row) {

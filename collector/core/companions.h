@@ -33,6 +33,7 @@ inline constexpr Companion kCompanions[] = {
      false,
      {"libmpi", nullptr},
      {"OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "PMIX_RANK=", nullptr}},
+    {wire::Probe::Stack, "libsonde_stack.so", "SONDE_STACK_LIBRARY", true, {nullptr}, {nullptr}},
     {wire::Probe::Sync, "libsonde_sync.so", "SONDE_SYNC_LIBRARY", true, {nullptr}, {nullptr}},
 };
 inline constexpr std::size_t kCompanionCount = sizeof kCompanions / sizeof kCompanions[0];

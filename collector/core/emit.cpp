@@ -5,6 +5,7 @@
 #include "collector/core/definitions.h"
 #include "collector/core/record_place.h"
 #include "collector/core/spool.h"
+#include "collector/core/stack_events.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 
@@ -53,7 +54,10 @@ std::uint64_t emitCall(wire::SliceKind kind,
   if (!isFull())
     return 0;
   wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
-  return emit(record, RecordKind::Call, probe);
+  const std::uint64_t number = emit(record, RecordKind::Call, probe);
+  if (kind == wire::SliceKind::Wait)
+    stackAt(wire::StackRule::kAtBlock, beginTicks, endTicks);
+  return number;
 }
 
 std::uint64_t emitRangeBegin(wire::SliceKind kind,
@@ -148,19 +152,27 @@ void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept {
 }
 
 bool emitCollective(wire::Collective record) noexcept {
-  return emit(record, RecordKind::Collective, record.probe) != 0;
+  const bool written = emit(record, RecordKind::Collective, record.probe) != 0;
+  stackAt(wire::StackRule::kAtCollective, record.beginTicks, record.endTicks);
+  return written;
 }
 
 bool emitTransfer(wire::Transfer record, Probe probe) noexcept {
-  return emit(record, RecordKind::Transfer, probe) != 0;
+  const bool written = emit(record, RecordKind::Transfer, probe) != 0;
+  stackAt(wire::StackRule::kAtBlock, record.beginTicks, record.endTicks);
+  return written;
 }
 
 bool emitFileAccess(wire::FileAccess record) noexcept {
-  return emit(record, RecordKind::FileAccess, Probe::Io) != 0;
+  const bool written = emit(record, RecordKind::FileAccess, Probe::Io) != 0;
+  stackAt(wire::StackRule::kAtBlock, record.beginTicks, record.endTicks);
+  return written;
 }
 
 bool emitHandoff(wire::Handoff record) noexcept {
-  return emit(record, RecordKind::Handoff, Probe::Sync) != 0;
+  const bool written = emit(record, RecordKind::Handoff, Probe::Sync) != 0;
+  stackAt(wire::StackRule::kAtBlock, record.beginTicks, record.endTicks);
+  return written;
 }
 
 bool emitMessage(const wire::Message& record) noexcept {

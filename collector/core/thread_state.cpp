@@ -5,6 +5,7 @@
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
 #include "collector/core/record_place.h"
+#include "collector/core/sample_slot.h"
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
 
@@ -75,6 +76,8 @@ ThreadState* registerThread(ThreadState* before) noexcept {
   state->generation = gForkPage->generation.load(std::memory_order_relaxed);
   state->cursor = state->end = nullptr;
   state->slot = nullptr;
+  state->sampleCursor = state->sampleEnd = nullptr;
+  state->sampleSlot = nullptr;
   state->scopeCount = state->deepScopes = state->silentScopes = 0;
   state->ncclGroups = state->ncclGroup = 0;
   state->ncclCall = 0;
@@ -120,6 +123,7 @@ void threadEnds(void* pointer) noexcept {
   if (state->slot != nullptr)
     releaseSlot(gSpool, state->slot, wire::SlotState::Full);
   state->slot = nullptr;
+  releaseSamples(state);
   giveBackState(state);
 }
 

@@ -36,13 +36,16 @@ struct ThreadState {
   std::uint32_t nextToken;
   std::uint64_t records;  // number of the last that arguments may be of, never given twice
   std::uint32_t scopeCount;
-  const char* guardFrame;      // a place in the stack frame that took the guard last
-  std::uint32_t deepScopes;    // of NVTX, begun past kMaxOpenScopes and not yet popped
-  std::uint32_t silentScopes;  // of `scopes`, how many the file does not have; see capture.h
-  std::uint32_t ncclGroups;    // that the thread has open
-  std::uint32_t ncclGroup;     // how many outermost ones it began
-  std::uint64_t ncclBefore;    // the last call's number when the outermost of these began
-  std::uint64_t ncclCall;      // what it is inside of, as nccl_api.h has it; 0: nothing
+  const char* guardFrame;        // a place in the stack frame that took the guard last
+  std::uint32_t deepScopes;      // of NVTX, begun past kMaxOpenScopes and not yet popped
+  std::uint32_t silentScopes;    // of `scopes`, how many the file does not have; see capture.h
+  std::uint32_t ncclGroups;      // that the thread has open
+  std::uint32_t ncclGroup;       // how many outermost ones it began
+  std::uint64_t ncclBefore;      // the last call's number when the outermost of these began
+  wire::SlotHeader* sampleSlot;  // for copies of its stack; see sample_slot.h
+  char* sampleCursor;
+  char* sampleEnd;
+  std::uint64_t ncclCall;  // what it is inside of, as nccl_api.h has it; 0: nothing
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 

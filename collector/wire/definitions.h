@@ -23,6 +23,7 @@ enum class DefinitionKind : std::uint16_t {
   Communicator = 5,
   Device = 6,
   Stream = 7,
+  Code = 8,
 };
 
 struct DefinitionHeader {
@@ -113,7 +114,15 @@ struct StreamDefinition {
   static constexpr std::uint32_t kUnifiedMemory = 0xffff'fffe;
 };
 
-static_assert(sizeof(DefinitionHeader) == 8 && sizeof(StringDefinition) == 16);
+// Code that is in the process: followed by `length` bytes, lines as /proc/PID/maps has them.
+struct CodeDefinition {
+  DefinitionHeader header;
+  std::uint32_t length;
+  std::uint32_t reserved;
+};
+
+static_assert(sizeof(DefinitionHeader) == 8 && sizeof(CodeDefinition) == 16 &&
+              sizeof(StringDefinition) == 16);
 static_assert(sizeof(ThreadDefinition) == 24 && sizeof(ThreadNameDefinition) == 16);
 static_assert(sizeof(ChannelDefinition) == 32 && sizeof(CommunicatorDefinition) == 32);
 static_assert(sizeof(DeviceDefinition) == 40 && sizeof(StreamDefinition) == 32);

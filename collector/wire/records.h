@@ -47,7 +47,9 @@ enum class RecordKind : std::uint8_t {
   FileAccess = 23,
   Message = 24,
   Handoff = 25,
-  Count = 26,  // one past the last kind this version writes; not a kind
+  // stack_records.h
+  StackSample = 26,
+  Count = 27,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {

@@ -117,6 +117,8 @@ inline constexpr std::size_t kLossOffset = (4 << 10) + 512;
 inline constexpr std::size_t kSlotTableOffset = 56 << 10;
 
 struct SlotHeader {
+  // In `thread`: it holds nothing but StackSample records of that thread, besides its other slots.
+  static constexpr std::uint32_t kSamples = 0x8000'0000;
   std::atomic<std::uint64_t> seq;  // of this claim
   std::atomic<std::uint32_t>
       committed;         // bytes from the slot's start that are readable; 0: not yet begun
@@ -159,6 +161,15 @@ struct CaptureRule {
   char range[128];  // zero-terminated
 };
 
+// How threads' stacks are looked at, by the source `stack`.
+struct StackRule {
+  static constexpr std::uint32_t kWall = 0x01;  // what passed besides CPU time is told, too
+  static constexpr std::uint32_t kAtCollective = 0x10;
+  static constexpr std::uint32_t kAtBlock = 0x20;
+  std::uint32_t perSecond;  // 0: not at all
+  std::uint32_t flags;
+};
+
 // The recorder's own page, `session` in the spool folder, mapped by every process of the run.
 struct SessionPage {
   std::uint32_t version;     // kSpoolVersion
@@ -170,6 +181,7 @@ struct SessionPage {
   std::atomic<std::uint32_t> refusedImages;      // for which there was no room for a file at all
   std::atomic<std::uint32_t> unreachableImages;  // that could not create a file in the folder
   CaptureRule capture;
+  StackRule stack;
 };
 
 }  // namespace sonde::wire

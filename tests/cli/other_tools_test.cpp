@@ -94,7 +94,7 @@ TEST_F(Verbs, ExportDoesNotWriteOverItsTraces) {
     for (const auto& [input, output] : calls) {
       const Finished refused = sonde({"export", input, "--to", format, "-f", "-o", output});
       EXPECT_EQ(refused.status, 2) << format << " to " << output;
-      EXPECT_THAT(refused.err, HasSubstr("which is to be exported: give -o another name"));
+      EXPECT_THAT(refused.err, HasSubstr("which is to be read: give -o another name"));
       EXPECT_TRUE(readText(trace) == before && readText(part) == before);
     }
   }

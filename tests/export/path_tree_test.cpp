@@ -1,4 +1,4 @@
-#include "analysis/export/folded/path_tree.h"
+#include "analysis/export/path_tree.h"
 
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
@@ -79,6 +79,20 @@ TEST_F(PathTreeTest, WritesWhatAMapOfPathsHolds) {
   }
   EXPECT_EQ(written(), expected);
   EXPECT_LE(tree_.nodes(), 2 * times.size() + 1);
+}
+
+// Depth, begin, time.
+TEST_F(PathTreeTest, ABoxHasWhatHangsBelowIt) {
+  const auto a = pathOf(PathTree::kRoot, {"a", "b"});
+  tree_.add(a, 5);
+  tree_.add(pathOf(a, {"z"}), 3);
+  tree_.add(pathOf(a, {"c", "d"}), 2);
+  tree_.add(pathOf(PathTree::kRoot, {"a", "q"}), 4);
+  std::vector<std::string> boxes;
+  for (const PathTree::Box& box : tree_.boxes())
+    boxes.push_back(tree_.textOf(box.frame) + " " + std::to_string(box.depth) + " " +
+                    std::to_string(box.beginNs) + "+" + std::to_string(box.ns));
+  EXPECT_EQ(boxes, (Names{"a 0 0+14", "b 1 0+10", "c 2 0+2", "d 3 0+2", "z 2 2+3", "q 1 10+4"}));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ PROGRAMS = {"bin/sonde", "bin/sonde-gui", "bin/qt.conf"}
 LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync")} | {"libnccl-profiler-sonde.so"}
 ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "lib/cmake/Sonde/SondeConfig.cmake",
           "lib/sonde/libsonde_preload.so", "lib/sonde/libsonde_nccl.so", "lib/sonde/libsonde_mpi.so",
-          "lib/sonde/libsonde_sync.so", "lib/sonde/libnccl-profiler-sonde.so",
+          "lib/sonde/libsonde_stack.so", "lib/sonde/libsonde_sync.so", "lib/sonde/libnccl-profiler-sonde.so",
           "lib/sonde/python/sitecustomize.py",
           "lib/sonde/python/sonde/__init__.py", "lib/sonde/python/sonde/_sonde.abi3.so",
           "share/bash-completion/completions/sonde", "share/doc/sonde/LICENSE", "share/man/man1/sonde-run.1"]

@@ -145,7 +145,7 @@ TEST_F(ExecEnvironment, TheLibraryBeforeNcclGoesOnlyWhereNcclIsCalled) {
 
 TEST_F(ExecEnvironment, TheLibraryBeforeLocksGoesAlongWhereItIsAskedFor) {
   using ::testing::Contains;
-  const Preload everywhere{true, core::companionBit(2)};
+  const Preload everywhere{true, core::companionBit(3)};
   const std::string recorder = std::string("LD_PRELOAD=") + kLibrary + ":" + kSync;
   std::vector<std::string> asked = {"SONDE_SESSION=/tmp/s",
                                     std::string("SONDE_SYNC_LIBRARY=") + kSync};

@@ -34,7 +34,7 @@ TEST(Sources, APlusAddsToTheDefault) {
 }
 
 TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
-  const auto mask = parseSources("net,stack,python");
+  const auto mask = parseSources("net,tensor,python");
   ASSERT_TRUE(mask);
   EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
 }
@@ -64,8 +64,8 @@ TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
 }
 
 TEST(Sources, NamesThoseThatThisVersionCannotRecord) {
-  EXPECT_THAT(missingSources("stack,net,-nccl,system"), ::testing::ElementsAre("stack"));
-  EXPECT_THAT(missingSources("-net,-stack"), ::testing::IsEmpty());
+  EXPECT_THAT(missingSources("tensor,net,-nccl,system"), ::testing::ElementsAre("tensor"));
+  EXPECT_THAT(missingSources("-net,-tensor"), ::testing::IsEmpty());
 }
 
 TEST(Sources, NamesTheOneItDoesNotKnow) {

@@ -1,6 +1,6 @@
 #include "analysis/export/folded/folded_exporter.h"
 
-#include "analysis/export/folded/path_tree.h"
+#include "analysis/export/path_tree.h"
 #include "analysis/export/timeline.h"
 
 #include <fmt/format.h>
@@ -14,15 +14,6 @@
 
 namespace sonde::exports {
 namespace {
-
-// A name as one frame: what separates frames or lines would make two of it.
-std::string frameOf(std::string_view name) {
-  std::string frame(name);
-  std::replace(frame.begin(), frame.end(), ';', ':');
-  std::replace(frame.begin(), frame.end(), '\n', ' ');
-  std::replace(frame.begin(), frame.end(), '\r', ' ');
-  return frame;
-}
 
 class FoldedWriter : public TimelineVisitor {
  public:
@@ -65,7 +56,7 @@ class FoldedWriter : public TimelineVisitor {
 Result<void> FoldedWriter::process(const TimelineProcess& process) {
   processes_[process.shownPid] = process.rank
                                      ? fmt::format("rank {}", *process.rank)
-                                     : fmt::format("{} {}", frameOf(process.name), process.pid);
+                                     : fmt::format("{} {}", frameText(process.name), process.pid);
   return {};
 }
 
@@ -73,7 +64,7 @@ PathTree::Path FoldedWriter::rootOf(const TimelineTrack& track) {
   const PathTree::Frame thread =
       paths_.frameOf(fmt::format("{};{} {}",
                                  processes_[track.shownPid],
-                                 track.name.empty() ? "thread" : frameOf(track.name),
+                                 track.name.empty() ? "thread" : frameText(track.name),
                                  track.tid.value_or(0)));
   return paths_.pathOf(PathTree::kRoot, {&thread, 1});
 }
@@ -139,7 +130,7 @@ Result<void> FoldedWriter::span(const TimelineSpan& span) {
     return {};
   advance(span.startNs);
   nowNs_ = span.startNs;
-  const PathTree::Frame frame = paths_.frameOf(frameOf(span.name));
+  const PathTree::Frame frame = paths_.frameOf(frameText(span.name));
   const std::int64_t endNs = span.startNs + *span.durNs;
   open_.push_back({frame, pathOf(frame), true, endNs, firstEndWith(endNs)});
   return {};

@@ -8,6 +8,7 @@
 #include "collector/core/vfork.h"
 #include "collector/preload/probes/cuda_capture.h"
 #include "collector/preload/probes/exec_plan.h"
+#include "collector/preload/probes/stack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +44,8 @@ constexpr ExecTarget kUnknownTarget = {};
 template <typename Call>
 int attempt(Call call) {
   const bool isEnd = !core::inVforkChild() && cuda::finish();
+  if (!core::inVforkChild())
+    noteCodeAtEnd();
   core::noteExec(true);
   const int result = call();
   core::noteExec(false);

@@ -55,6 +55,7 @@ Variable gVariables[] = {
     {core::kCompanions[0].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[1].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[2].variable, Join::IfMissing, nullptr, nullptr, {}},
+    {core::kCompanions[3].variable, Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_FLUSH", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
@@ -70,7 +71,7 @@ Variable gVariables[] = {
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
 constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
 
-static_assert(core::kCompanionCount == 3);
+static_assert(core::kCompanionCount == 4);
 
 core::CompanionSet gOwnCompanions = 0;  // that this process preloads, too
 

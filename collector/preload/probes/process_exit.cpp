@@ -7,6 +7,7 @@
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/cuda_capture.h"
+#include "collector/preload/probes/stack.h"
 
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ using ExitCall = void (*)(int);
 constinit core::Real<ExitCall> gExit{"_exit"};
 
 void onExit(int status, void*) {
+  noteCodeAtEnd();
   core::noteExit(status);
 }
 
@@ -28,6 +30,7 @@ __attribute__((constructor(102))) void prepare() {
 
 [[noreturn]] void leave(int status) {
   cuda::finish();
+  noteCodeAtEnd();
   core::noteExit(status);
   if (gExit() != nullptr)
     gExit()(status);

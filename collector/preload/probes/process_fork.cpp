@@ -8,6 +8,7 @@
 #include "collector/core/thread_state.h"
 #include "collector/core/vfork.h"
 #include "collector/preload/probes/fd_table.h"
+#include "collector/preload/probes/stack.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,6 +35,8 @@ pid_t forkWith(ForkCall real) {
     core::forgetOwnState();
   }
   fd_table::afterFork(holder, child);
+  if (child == 0)
+    childHasBegun();
   if (child > 0 && core::enabled(wire::Probe::Process))
     core::emitFork(child);
   return child;

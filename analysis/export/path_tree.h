@@ -18,6 +18,9 @@
 
 namespace sonde::exports {
 
+// What a name is as one frame: what separates frames or lines would make two of it.
+std::string frameText(std::string_view name);
+
 class PathTree {
  public:
   using Frame = std::uint32_t;
@@ -29,6 +32,18 @@ class PathTree {
   Path pathOf(Path parent, std::span<const Frame> frames);
   void add(Path path, std::int64_t ns) { nodes_[path].ns += ns; }
   std::size_t nodes() const noexcept { return nodes_.size(); }
+
+  // A frame of each path, with the time that was in it and in what hangs below: what a flame graph
+  // draws.
+  struct Box {
+    Frame frame;
+    std::uint32_t depth;   // 0: below the root
+    std::int64_t beginNs;  // behind its earlier siblings, in its parent
+    std::int64_t ns;
+  };
+  // Parents first, children in alphabetical order, before what a path has of its own.
+  std::vector<Box> boxes() const;
+  const std::string& textOf(Frame frame) const noexcept { return *texts_[frame]; }
 
   // A line "frame;frame 1234" for each path that has time: parents first, children in alphabetical
   // order.
@@ -50,8 +65,8 @@ class PathTree {
   static std::uint64_t keyOf(Path parent, Frame first) noexcept {
     return (std::uint64_t{parent} << 32U) | first;
   }
-  // Those that have a parent, the children of each in the reverse of their order.
-  std::vector<Path> byParent() const;
+  // All but the root, parents before their children, these in alphabetical order.
+  std::vector<Path> inOrder() const;
 
   std::map<std::string, Frame, std::less<>> frames_;
   std::vector<const std::string*> texts_;             // by frame; keys of frames_

@@ -1,12 +1,19 @@
-#include "analysis/export/folded/path_tree.h"
+#include "analysis/export/path_tree.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace sonde::exports {
+
+std::string frameText(std::string_view name) {
+  std::string frame(name);
+  std::replace(frame.begin(), frame.end(), ';', ':');
+  std::replace(frame.begin(), frame.end(), '\n', ' ');
+  std::replace(frame.begin(), frame.end(), '\r', ' ');
+  return frame;
+}
 
 PathTree::Frame PathTree::frameOf(std::string_view text) {
   const auto known = frames_.find(text);
@@ -51,41 +58,71 @@ PathTree::Path PathTree::pathOf(Path parent, std::span<const Frame> frames) {
   return parent;
 }
 
-std::vector<PathTree::Path> PathTree::byParent() const {
-  std::vector<Path> paths(nodes_.size() - 1);
-  std::iota(paths.begin(), paths.end(), kRoot + 1);
-  std::sort(paths.begin(), paths.end(), [this](Path a, Path b) {
+// With a stack of its own: paths may be deeper than that of a thread.
+std::vector<PathTree::Path> PathTree::inOrder() const {
+  std::vector<Path> byParent(nodes_.size() - 1);
+  std::iota(byParent.begin(), byParent.end(), kRoot + 1);
+  // The children of each in the reverse of their order, in which the stack turns them round.
+  std::sort(byParent.begin(), byParent.end(), [this](Path a, Path b) {
     const Node& left = nodes_[a];
     const Node& right = nodes_[b];
     return left.parent != right.parent
                ? left.parent < right.parent
                : *texts_[labels_[left.first]] > *texts_[labels_[right.first]];
   });
-  return paths;
+  std::vector<Path> order;
+  order.reserve(byParent.size());
+  std::vector<Path> ahead = {kRoot};
+  while (!ahead.empty()) {
+    const Path path = ahead.back();
+    ahead.pop_back();
+    if (path != kRoot)
+      order.push_back(path);
+    auto child = std::partition_point(
+        byParent.begin(), byParent.end(), [&](Path each) { return nodes_[each].parent < path; });
+    for (; child != byParent.end() && nodes_[*child].parent == path; ++child)
+      ahead.push_back(*child);
+  }
+  return order;
 }
 
-// With a stack of its own: paths may be deeper than that of a thread.
-Result<void> PathTree::write(OutputFile& output) const {
-  const std::vector<Path> paths = byParent();
-  std::vector<std::pair<Path, std::size_t>> ahead;  // and the length of the parent's line
-  const auto addChildren = [&](Path parent, std::size_t length) {
-    auto child = std::partition_point(
-        paths.begin(), paths.end(), [&](Path path) { return nodes_[path].parent < parent; });
-    for (; child != paths.end() && nodes_[*child].parent == parent; ++child)
-      ahead.emplace_back(*child, length);
+std::vector<PathTree::Box> PathTree::boxes() const {
+  struct Place {
+    std::int64_t ns = 0;      // in it and below
+    std::int64_t nextNs = 0;  // where its next child begins
+    std::uint32_t depth = 0;  // of its children
   };
-  std::string line;
-  addChildren(kRoot, 0);
-  while (!ahead.empty()) {
-    const auto [path, length] = ahead.back();
-    ahead.pop_back();
+  const std::vector<Path> order = inOrder();
+  std::vector<Place> places(nodes_.size());
+  for (auto path = order.rbegin(); path != order.rend(); ++path) {
+    places[*path].ns += nodes_[*path].ns;
+    places[nodes_[*path].parent].ns += places[*path].ns;
+  }
+  std::vector<Box> boxes;
+  for (const Path path : order) {
     const Node& node = nodes_[path];
-    line.resize(length);
+    Place& place = places[path];
+    Place& parent = places[node.parent];
+    place.nextNs = parent.nextNs;
+    place.depth = parent.depth;
+    parent.nextNs += place.ns;
+    for (const Frame frame : labelOf(node))
+      boxes.push_back({frame, place.depth++, place.nextNs, place.ns});
+  }
+  return boxes;
+}
+
+Result<void> PathTree::write(OutputFile& output) const {
+  std::vector<std::size_t> lengths(nodes_.size());
+  std::string line;
+  for (const Path path : inOrder()) {
+    const Node& node = nodes_[path];
+    line.resize(lengths[node.parent]);
     for (const Frame frame : labelOf(node))
       line.append(line.empty() ? "" : ";").append(*texts_[frame]);
+    lengths[path] = line.size();
     if (node.ns > 0)
       SONDE_TRY(output.write(fmt::format("{} {}\n", line, node.ns)));
-    addChildren(path, line.size());
   }
   return {};
 }

@@ -1,0 +1,245 @@
+#include "analysis/engine/metrics/stack_times.h"
+
+#include "analysis/base/suggest.h"
+#include "analysis/engine/metrics/intervals.h"
+#include "analysis/model/words.h"
+#include "analysis/store/open_slice.h"
+#include "analysis/store/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace sonde::engine::metrics {
+namespace {
+
+bool contains(const Intervals& intervals, std::int64_t ns) {
+  const auto next = std::partition_point(
+      intervals.begin(), intervals.end(), [&](const Interval& one) { return one.end <= ns; });
+  return next != intervals.end() && next->begin <= ns;
+}
+
+// "'phase', 'operation', …"
+std::string scopeKinds() {
+  std::string words;
+  for (int kind = 1; model::isScope(static_cast<model::SliceKind>(kind)); ++kind)
+    words += fmt::format(
+        "{}'{}'", kind == 1 ? "" : ", ", model::word(static_cast<model::SliceKind>(kind)));
+  return words;
+}
+
+// Where one operation was open, and where any scope was.
+class Whereabouts {
+ public:
+  Result<void> read(const store::Database& trace, const std::string& operation);
+  bool isIn(std::int64_t process, std::int64_t thread, std::int64_t ns) const;
+
+ private:
+  struct Thread {
+    std::int64_t process = 0;
+    Intervals inside;
+    Intervals scopes;
+  };
+  std::map<std::int64_t, Thread> threads_;
+  std::map<std::int64_t, Intervals> shared_;  // by process: what threads without scopes are in
+};
+
+Result<void> Whereabouts::read(const store::Database& trace, const std::string& operation) {
+  SONDE_TRY_ASSIGN(
+      store::Statement rows,
+      trace.prepare(fmt::format(
+          "SELECT t.process_id, s.thread_id, s.start_ns, {}, n.text = ?1 FROM slice s"
+          " JOIN thread t ON t.id = s.thread_id JOIN string n ON n.id = s.name_id"
+          " WHERE s.kind IN ({}) AND (n.text = ?1 OR s.scope_id IS NULL OR s.scope_how <> 'own')",
+          store::drawnSql("s"),
+          scopeKinds())));
+  rows.bindAll(operation);
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      break;
+    Thread& thread = threads_[rows.integer(1)];
+    thread.process = rows.integer(0);
+    const std::int64_t end = rows.isNull(3) ? std::numeric_limits<std::int64_t>::max()
+                                            : rows.integer(2) + rows.integer(3);
+    thread.scopes.push_back({rows.integer(2), end});
+    if (rows.integer(4) != 0)
+      thread.inside.push_back({rows.integer(2), end});
+  }
+  std::map<std::int64_t, Intervals> inside;
+  std::map<std::int64_t, Intervals> outside;
+  for (auto& [id, thread] : threads_) {
+    thread.inside = normalise(std::move(thread.inside));
+    thread.scopes = normalise(std::move(thread.scopes));
+    inside[thread.process] = unite(inside[thread.process], thread.inside);
+    outside[thread.process] =
+        unite(outside[thread.process], subtract(thread.scopes, thread.inside));
+  }
+  for (const auto& [process, intervals] : inside)
+    shared_[process] = subtract(intervals, outside[process]);
+  return {};
+}
+
+bool Whereabouts::isIn(std::int64_t process, std::int64_t thread, std::int64_t ns) const {
+  const auto own = threads_.find(thread);
+  if (own != threads_.end() && contains(own->second.scopes, ns))
+    return contains(own->second.inside, ns);
+  const auto shared = shared_.find(process);
+  return shared != shared_.end() && contains(shared->second, ns);
+}
+
+Result<std::vector<std::string>> textsOf(const store::Database& trace, const std::string& sql) {
+  SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare(sql));
+  std::vector<std::string> texts;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      return texts;
+    texts.emplace_back(rows.text(0));
+  }
+}
+
+Result<bool> hasRows(const store::Database& trace, const std::string& sql) {
+  SONDE_TRY_ASSIGN(const std::vector<std::string> texts, textsOf(trace, sql + " LIMIT 1"));
+  return !texts.empty();
+}
+
+Result<void> checkOperation(const store::Database& trace, const std::string& operation) {
+  SONDE_TRY_ASSIGN(
+      const std::vector<std::string> known,
+      textsOf(trace,
+              fmt::format("SELECT DISTINCT n.text FROM slice s JOIN string n ON n.id = s.name_id"
+                          " WHERE s.kind IN ({})",
+                          scopeKinds())));
+  if (std::find(known.begin(), known.end(), operation) != known.end())
+    return {};
+  const std::string nearest = nearestWord(operation, known);
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("there is no operation '{}': {}",
+                           operation,
+                           nearest.empty() ? "'sonde report' lists them"
+                                           : fmt::format("did you mean '{}'?", nearest))};
+}
+
+const char* kindsOf(StackClock clock) {
+  switch (clock) {
+    case StackClock::Cpu:
+      return "'cpu'";
+    case StackClock::Blocked:
+      return "'blocked'";
+    case StackClock::Wall:
+      break;
+  }
+  return "'cpu', 'blocked', 'other'";
+}
+
+// What is asked for is there.
+Result<void> check(const store::Database& trace, const StackFilter& filter) {
+  SONDE_TRY_ASSIGN(const bool any, hasRows(trace, "SELECT 1 FROM stack_sample"));
+  if (!any)
+    return Error{ErrorCode::NotFound,
+                 "the trace has no stacks: record it with 'sonde run --sources +stack'"};
+  if (filter.rank) {
+    SONDE_TRY_ASSIGN(
+        const std::vector<std::string> ranks,
+        textsOf(trace, "SELECT DISTINCT rank FROM process WHERE rank IS NOT NULL ORDER BY 1"));
+    if (std::find(ranks.begin(), ranks.end(), std::to_string(*filter.rank)) == ranks.end())
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("there is no rank {}: the trace has {}",
+                               *filter.rank,
+                               ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ", ")))};
+  }
+  if (filter.iterations) {
+    const auto [first, last] = *filter.iterations;
+    SONDE_TRY_ASSIGN(
+        const bool some,
+        hasRows(
+            trace,
+            fmt::format("SELECT 1 FROM iteration WHERE number BETWEEN {} AND {}", first, last)));
+    if (!some)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("there is no iteration from {} to {}: 'sonde report' tells which "
+                               "there are",
+                               first,
+                               last)};
+  }
+  return filter.operation.empty() ? Result<void>() : checkOperation(trace, filter.operation);
+}
+
+// When each process was in one of these iterations.
+Result<std::map<std::int64_t, Intervals>> iterationsOf(const store::Database& trace,
+                                                       std::int64_t first,
+                                                       std::int64_t last) {
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   trace.prepare("SELECT process_id, start_ns, start_ns + dur_ns FROM iteration"
+                                 " WHERE number BETWEEN ?1 AND ?2 AND dur_ns IS NOT NULL"));
+  rows.bindAll(first, last);
+  std::map<std::int64_t, Intervals> times;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      break;
+    times[rows.integer(0)].push_back({rows.integer(1), rows.integer(2)});
+  }
+  for (auto& [process, intervals] : times)
+    intervals = normalise(std::move(intervals));
+  return times;
+}
+
+}  // namespace
+
+Result<std::vector<model::StackTime>> stackTimes(const store::Database& trace,
+                                                 const StackFilter& filter) {
+  SONDE_TRY(check(trace, filter));
+  Whereabouts whereabouts;
+  if (!filter.operation.empty())
+    SONDE_TRY(whereabouts.read(trace, filter.operation));
+  std::map<std::int64_t, Intervals> iterations;
+  if (filter.iterations) {
+    SONDE_TRY_ASSIGN(iterations,
+                     iterationsOf(trace, filter.iterations->first, filter.iterations->second));
+  }
+  SONDE_TRY_ASSIGN(
+      store::Statement rows,
+      trace.prepare(fmt::format(
+          "SELECT t.process_id, x.thread_id, x.stack_id, x.truncated, x.weight, x.ts_ns,"
+          " x.kind = 'other' FROM stack_sample x JOIN thread t ON t.id = x.thread_id"
+          " JOIN process p ON p.id = t.process_id"
+          " WHERE x.kind IN ({}) AND (?1 IS NULL OR p.rank = ?1)",
+          kindsOf(filter.clock))));
+  rows.bindAll(filter.rank);
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>, model::StackTime>
+      times;
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, rows.step());
+    if (!more)
+      break;
+    const std::int64_t process = rows.integer(0);
+    const std::int64_t thread = rows.integer(1);
+    const std::int64_t ns = rows.integer(5);
+    if (filter.iterations && !contains(iterations[process], ns))
+      continue;
+    if (!filter.operation.empty() && !whereabouts.isIn(process, thread, ns))
+      continue;
+    const bool truncated = rows.integer(3) != 0;
+    model::StackTime& time =
+        times[{process, thread, rows.integer(2), truncated, rows.integer(6) != 0}];
+    time.processId = rows.id<model::ProcessId>(0);
+    time.threadId = rows.id<model::ThreadId>(1);
+    time.stackId = rows.id<model::StackId>(2);
+    time.truncated = truncated;
+    time.isOther = rows.integer(6) != 0;
+    time.ns += rows.integer(4);
+    ++time.samples;
+  }
+  std::vector<model::StackTime> result;
+  result.reserve(times.size());
+  for (auto& [key, time] : times)
+    result.push_back(time);
+  return result;
+}
+
+}  // namespace sonde::engine::metrics

@@ -1,0 +1,79 @@
+// Makes rows of the copies of stacks that a process has left: samples, the stacks that they are of,
+// and the frames of these. Stacks grow from the outside in: two samples share what they have in
+// common.
+//
+// Part of one ImageBuilder, on its thread. After a restart a stack or a frame may be stored again.
+#pragma once
+
+#include "analysis/ingest/clock_fit.h"
+#include "analysis/ingest/dictionary.h"
+#include "analysis/ingest/process_row.h"
+#include "analysis/ingest/row_sink.h"
+#include "analysis/ingest/stacks/code_map.h"
+#include "analysis/ingest/stacks/merge_python.h"
+#include "analysis/ingest/stacks/unwinder.h"
+#include "analysis/model/code.h"
+#include "collector/wire/stack_records.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace sonde::ingest {
+
+class StackRows {
+ public:
+  // All but the time must outlive it.
+  StackRows(RowSink& sink, TimeBase time, const ProcessRow& process, Dictionary& dictionary);
+
+  // Lines of the process' /proc/PID/maps, as they were at `ns`. What is there twice is taken once.
+  void addCode(std::string_view lines, std::int64_t ns);
+  // A StackSample record, whole. False: it makes no sense.
+  bool add(model::ThreadId thread, std::span<const std::byte> record);
+  std::int64_t lastNs() const noexcept { return lastNs_; }
+
+  // What an earlier recorder left.
+  Result<void> restore();
+
+ private:
+  using FrameKey = std::pair<const CodeFile*, std::uint64_t>;
+
+  using PythonKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // name, file, line
+
+  const NativeCall& callAt(std::uint64_t address);
+  NativeCall callOf(const MappedCode* code, std::uint64_t address);
+  PythonCall callOf(const wire::PythonFrame& frame);
+  void callsOf(std::span<const std::byte> registers,
+               const wire::StackSample& head,
+               std::span<const std::byte> stack);
+  void addOther(model::ThreadId thread, const model::StackSample& sample, std::uint64_t ticks);
+  model::FrameId unnamed(const std::string& name);
+  model::StackId stackOf(std::span<const model::FrameId> innermostFirst);
+
+  RowSink& sink_;
+  TimeBase time_;
+  const ProcessRow& process_;
+  Dictionary& dictionary_;
+  CodeMap code_;
+  Unwinder unwinder_;
+  Unwound unwound_;
+  std::vector<std::uint64_t> copy_;  // of a record, aligned
+  std::vector<NativeCall> native_;
+  std::vector<PythonCall> python_;
+  std::unordered_map<std::uint64_t, NativeCall> byAddress_;  // until the code changes
+  std::map<FrameKey, NativeCall> functions_;
+  std::map<PythonKey, model::FrameId> pythonFunctions_;
+  std::map<std::string, model::FrameId, std::less<>> unnamed_;  // code without a file, by name
+  std::map<std::pair<std::int64_t, std::int64_t>, model::StackId> stacks_;  // by caller and frame
+  // Of each thread, neither on a processor nor waiting, as far as that has no row yet.
+  std::unordered_map<std::int64_t, std::int64_t> otherNs_;
+  std::int64_t lastNs_ = 0;
+};
+
+}  // namespace sonde::ingest

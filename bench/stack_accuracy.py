@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""How well the samples of probe stack agree with what a program with a known call tree spends in each of its 18 paths, on 16 threads.
+
+stack_accuracy.py BUILD_FOLDER [SECONDS]   (of CPU time, each thread's; the rate is 250 Hz)
+"""
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    seconds = sys.argv[2] if len(sys.argv) > 2 else "5"
+    sonde, targets = build / "bin/sonde", build / "tests/targets"
+    with tempfile.TemporaryDirectory() as folder:
+        trace = f"{folder}/out.sonde"
+        told = subprocess.run([sonde, "run", "-o", trace, "--sources", "stack", "--stack-rate", "250", "--", targets / "stack_tree", "16",
+                               seconds, targets / "libstack_plugin.so"], check=True, capture_output=True, text=True).stdout
+        folded = subprocess.run([sonde, "stacks", trace], check=True, capture_output=True, text=True).stdout
+    truth = {re.sub(r"(\w+)\*(\d+)", lambda m: ";".join([m[1]] * int(m[2])), path): int(ns)
+             for path, ns in re.findall(r"^path (\S+) (\d+)$", told, re.MULTILINE)}
+    found, elsewhere, period = Counter(), 0, 4_000_000
+    for line in folded.splitlines():
+        frames, _, ns = line.rpartition(" ")
+        frames = frames.replace("(anonymous namespace)::measured(void (*)(long), long)", "measured")
+        path = frames.partition(";threadBody;")[2].removesuffix(";plugged_inner")
+        if path in truth:
+            found[path] += int(ns) / period
+        else:
+            elsewhere += int(ns) / period
+    total, whole = sum(found.values()), sum(truth.values())
+    worst = 0
+    for path, ns in sorted(truth.items()):
+        share = ns / whole
+        sigma = math.sqrt(total * share * (1 - share))
+        off = (found[path] - total * share) / sigma
+        worst = max(worst, abs(off))
+        print(f"{share:8.4%} true  {found[path] / total:8.4%} sampled  {off:+5.2f} standard deviations  {path}")
+    print(f"{total:.0f} samples in these paths, {elsewhere:.0f} elsewhere; CPU time of the samples / true: {total * period / whole:.4f}; "
+          f"worst {worst:.2f} standard deviations")
+
+
+if __name__ == "__main__":
+    main()

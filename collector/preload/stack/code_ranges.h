@@ -1,0 +1,12 @@
+// Which code is in this process. Any thread; not in a signal handler.
+#pragma once
+
+#include <cstddef>
+
+namespace sonde::preload::stack {
+
+// Calls define() with lines of /proc/self/maps, some at a time, until all of those with code have
+// been told.
+void describeCode(void (*define)(const char* lines, std::size_t length)) noexcept;
+
+}  // namespace sonde::preload::stack

@@ -1,0 +1,12 @@
+// Copies of threads' stacks, taken when they have run for a while.
+#pragma once
+
+namespace sonde::preload::stack {
+
+// Whether threads are interrupted at all.
+bool isSampling() noexcept;
+
+// The calling thread has begun. Not in a signal handler.
+void beginThread() noexcept;
+
+}  // namespace sonde::preload::stack

@@ -1,0 +1,30 @@
+// What a signal handler copies of the thread that it interrupted. Safe in any of them.
+#pragma once
+
+#include "collector/wire/stack_records.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::preload::stack {
+
+// In the order of wire::kStackRegisters, from the handler's third argument.
+void copyRegisters(const void* context, std::uint64_t* to) noexcept;
+
+// Those of its caller, which a function must preserve. `from` means nothing.
+void copyOwnRegisters(const void* from, std::uint64_t* to) noexcept;
+
+// Remembers where the calling thread's own stack lies. Not in a signal handler.
+void rememberStack() noexcept;
+
+struct StackCopy {
+  std::uint64_t address = 0;  // of the first byte that was copied
+  std::uint32_t bytes = 0;
+  bool truncated = false;  // the stack goes on
+};
+
+// Copies at most `most` bytes of the stack at this stack pointer, whichever it is: the thread's
+// own, that of another handler, or a coroutine's, which ends nobody knows where.
+StackCopy copyStack(std::uint64_t stackPointer, char* to, std::size_t most) noexcept;
+
+}  // namespace sonde::preload::stack

@@ -1,0 +1,204 @@
+"""Probe stack: a program with a known call tree gets it back, whatever it is built and loaded like, and none is harmed."""
+import os
+import re
+import subprocess
+import unittest
+from collections import Counter
+from xml.etree import ElementTree
+
+from run_support import SONDE, TARGETS
+from stack_support import StackTest
+
+SECONDS = float(os.environ.get("SONDE_STACK_SECONDS", 0.5))  # of CPU time, each of 16 threads
+
+
+def in_full(path):
+    """descend*6 → descend;descend;…"""
+    return re.sub(r"(\w+)\*(\d+)", lambda m: ";".join([m[1]] * int(m[2])), path)
+
+
+class CallTree(StackTest):
+    def truth_of(self, lines):
+        words = [line.split() for line in lines]
+        return ({in_full(path): int(ns) for kind, path, ns in words if kind == "path"},
+                {name: int(at, 16) for kind, name, at in words if kind == "at"})
+
+    def test_is_that_of_the_program(self):
+        lines = self.record(TARGETS / "stack_tree", 16, SECONDS, TARGETS / "libstack_plugin.so")
+        truth, _ = self.truth_of(lines)
+        self.assertEqual(len(truth), 18)
+        found, elsewhere = Counter(), 0
+        for frames, ns in self.stacks():
+            folded = ";".join(frames).replace("(anonymous namespace)::measured(void (*)(long), long)", "measured")
+            before, _, below = folded.partition(";threadBody;")
+            self.assertTrue(before.startswith("clone3;start_thread;") or not below, folded)
+            below = below.removesuffix(";plugged_inner")
+            found[below] += ns / 4_000_000
+        elsewhere = sum(found.pop(path) for path in list(found) if path not in truth)
+        self.assert_shares(found, truth)
+        self.assertLess(elsewhere / sum(found.values()), 0.03, "not in a path that is known")
+        ((weight, threads),) = self.rows("SELECT sum(weight), count(DISTINCT thread_id) FROM stack_sample")
+        self.assertIn(threads, (16, 17), "perhaps also the main one")
+        self.assertLess(abs(weight / sum(truth.values()) - 1), 0.1, "CPU time that the samples stand for")
+        self.assert_hardly_truncated()
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
+    def test_has_files_and_build_ids(self):
+        self.record(TARGETS / "stack_tree", 2, 0.5, TARGETS / "libstack_plugin.so")
+        names = dict(self.rows("SELECT DISTINCT n.text, p.text FROM frame f JOIN string n ON n.id = f.name_id JOIN string p ON "
+                               "p.id = f.path_id"))
+        self.assertEqual(names["leafOne"], str((TARGETS / "stack_tree").resolve()))
+        self.assertEqual(names["plugged_inner"], str((TARGETS / "libstack_plugin.so").resolve()))
+        told = subprocess.run(["readelf", "-n", TARGETS / "stack_tree"], capture_output=True, text=True).stdout
+        build_id = re.search(r"Build ID: (\w+)", told)[1]
+        query = "SELECT DISTINCT f.build_id FROM frame f JOIN string n ON n.id = f.name_id WHERE n.text = 'leafOne'"
+        self.assertEqual(self.rows(query), [(build_id,)])
+        query = "SELECT DISTINCT m.build_id FROM mapping m JOIN string s ON s.id = m.path_id WHERE s.text GLOB '*/stack_tree'"
+        self.assertEqual(self.rows(query), [(build_id,)])
+
+    def test_of_a_stripped_program_is_known_by_addresses(self):
+        stripped = self.folder / "bare"
+        subprocess.run(["strip", "--strip-all", "-o", stripped, TARGETS / "stack_tree"], check=True)
+        truth, places = self.truth_of(self.record(stripped, 4, 1))
+        names = {name: f"bare+{at:#x}" for name, at in places.items()}
+        found = Counter()
+        for frames, ns in self.stacks():
+            for name in ("leafOne", "leafTwo"):
+                found[name] += ns / 4_000_000 * (frames[-1] == names[name])
+            if frames[-1] not in (names["leafOne"], names["leafTwo"]):
+                continue  # on its way to one
+            if names["middleOne"] in frames:
+                self.assertRegex(frames[frames.index(names["middleOne"]) + 1], r"bare\+0x")
+            self.assertIn(frames.count(names["descend"]), (0, 6))
+        self.assert_shares(found, {name: sum(ns for path, ns in truth.items() if path.endswith(name)) for name in found})
+
+    def test_nothing_is_sampled_without_the_probe(self):
+        self.record(TARGETS / "stack_tree", 2, 0.2, sources="annotation")
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM stack_sample), (SELECT count(*) FROM mapping)"), [(0, 0)])
+        maps = ("grep", "-c", "libsonde_stack", "/proc/self/maps")
+        self.assertEqual(self.record(*maps, sources="annotation", status=1), ["0"])
+
+    def test_a_thread_that_sleeps_has_no_samples(self):
+        self.record("sleep", 1)
+        self.assertLess(self.rows("SELECT count(*) FROM stack_sample")[0][0], 5)
+
+    def test_the_rate_is_that_which_is_asked_for(self):
+        for rate in (20, 100):
+            with self.subTest(rate):
+                truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 2, rate=str(rate)))
+                ((count, ns),) = self.rows("SELECT count(*), sum(weight) FROM stack_sample")
+                # On a busy machine one may come late, and stand for two.
+                self.assertLess(abs(ns / sum(truth.values()) - 1), 0.1)
+                self.assertLessEqual(count, ns / 1e9 * rate + 1)
+                self.assertGreater(count, ns / 1e9 * rate / 10)
+
+
+class Verb(StackTest):
+    """sonde stacks"""
+
+    def setUp(self):
+        super().setUp()
+        self.record(TARGETS / "stack_tree", 2, 0.5)
+
+    def test_refuses_what_is_not_there(self):
+        for options, status, said in ((("--operation", "forward"), 2, "no operation 'forward'"), (("--rank", "3"), 2, "no rank 3"),
+                                      (("--iterations", "3-1"), 2, "'3-1' is no range"), (("--iterations", "1-3"), 2, "no iteration"),
+                                      (("--format", "png"), 2, "png"), (("-o", self.output), 2, "would write over")):
+            with self.subTest(options):
+                self.assertIn(said, self.stacks(*map(str, options), status=status))
+        self.record(TARGETS / "stack_tree", 1, 0.1, sources="annotation")
+        self.assertIn("sonde run --sources +stack", self.stacks(status=3))
+
+    def test_a_picture_is_a_file_that_others_read(self):
+        picture = self.folder / "a.svg"
+        self.stacks("--format", "svg", "-o", str(picture))
+        names = {group.get("data-t") for group in ElementTree.parse(picture).getroot().iter("{http://www.w3.org/2000/svg}g")}
+        self.assertLess({"leafOne", "leafTwo", "threadBody", "clone3"}, {name.partition("(")[0] for name in names})
+        self.assertIn("exists", self.stacks("--format", "svg", "-o", str(picture), status=2))
+        self.stacks("-f", "-o", str(picture))
+        self.assertIn(";leafOne ", picture.read_text())
+
+    def test_threads_can_be_told_apart(self):
+        whole, apart = self.stacks(), self.stacks("--threads")
+        self.assertEqual(sum(ns for _, ns in whole), sum(ns for _, ns in apart))
+        self.assertIn(len({frames[0] for frames, _ in apart}), (2, 3))
+        self.assertEqual({tuple(frames[1:]) for frames, _ in apart}, {tuple(frames) for frames, _ in whole})
+
+    def test_merged_traces_have_the_stacks_of_all(self):
+        ranks = [self.folder / f"rank{rank}.sonde" for rank in range(2)]
+        runs = []
+        for rank, path in enumerate(ranks):
+            self.environment.update(RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="29511")
+            runs.append(self.start_sonde(TARGETS / "stack_tree", 1, 0.3 + rank * 0.3, output=False, stdout=subprocess.DEVNULL,
+                                         options=("-o", str(path), "--sources", "stack")))
+        for run in runs:
+            self.assertEqual(run.wait(), 0, run.stderr.read())
+            run.stderr.close()
+        for rank in range(2):
+            alone = subprocess.run([SONDE, "stacks", ranks[rank]], capture_output=True, text=True).stdout
+            both = subprocess.run([SONDE, "stacks", *ranks, "--rank", str(rank)], capture_output=True, text=True).stdout
+            self.assertEqual(alone, both)
+            self.assertTrue(alone.startswith(f"rank {rank};"), alone[:80])
+
+    def test_an_operation_has_its_own_stacks(self):
+        script = ("import sonde, zlib\ndata = bytes(10 ** 6)\ndef one(): sum(range(300000))\ndef two(): zlib.crc32(data)\n"
+                  "for number in range(8):\n  with sonde.iteration(number):\n"
+                  "    with sonde.operation('first'):\n      for _ in range(10): one()\n"
+                  "    with sonde.operation('second'):\n      for _ in range(60): two()\n")
+        self.record("/usr/bin/python3", "-c", script, sources="annotation,stack")
+        times = {name: sum(ns for _, ns in self.stacks("--operation", name)) for name in ("first", "second")}
+        spent = dict(self.rows("SELECT name, sum(dur_ns) FROM v_slice WHERE kind = 'operation' GROUP BY 1"))
+        for name, function in (("first", "one"), ("second", "two")):
+            stacks = self.stacks("--operation", name)
+            inside = sum(ns for frames, ns in stacks if any(frame.startswith(f"{function} (") for frame in frames))
+            self.assertGreater(inside / times[name], 0.9)
+            self.assertLess(times[name] / spent[name], 1.5)
+            some = sum(ns for _, ns in self.stacks("--operation", name, "--iterations", "0-3"))
+            self.assertLess(some, times[name])
+
+
+class Harmless(StackTest):
+    def both(self, case):
+        alone = subprocess.run([TARGETS / "stack_harmless", case], capture_output=True, text=True, timeout=60)
+        self.assertEqual(alone.returncode, 0, alone.stdout)
+        self.assertEqual(self.record(TARGETS / "stack_harmless", case, sources="stack,sync,net,io", more=("--stack-mode", "wall")),
+                         alone.stdout.splitlines())
+        self.assertEqual(self.record(TARGETS / "stack_harmless", case), alone.stdout.splitlines())
+
+    def test_exceptions_are_caught(self):
+        self.both("exceptions")
+        self.assertGreater(self.samples(), 30)
+
+    def test_a_profiler_of_its_own(self):
+        self.both("profiler")
+        self.assertGreater(self.samples(), 30)
+
+    def test_faults_and_jumps_out_of_handlers(self):
+        self.both("jumps")
+        self.assertGreater(self.samples(), 30)
+
+    def test_forked_and_replaced_processes(self):
+        self.both("forks")
+        children = self.rows("SELECT count(DISTINCT t.process_id) FROM stack_sample x JOIN thread t ON t.id = x.thread_id")
+        self.assertGreater(children[0][0], 3)
+        self.assertGreater(self.samples(), 30)
+
+    def test_blocking_calls_are_not_interrupted(self):
+        self.both("blocking")
+        self.assertGreater(self.samples(), 30)
+
+    def test_its_own_use_of_the_signal(self):
+        self.both("urgent")
+        self.assertEqual(self.facts(), [("ended: the program has a use of its own for SIGURG",)])
+        self.assertGreater(self.samples(), 0)
+
+    def test_threads_that_let_no_signal_in(self):
+        self.both("masks")
+
+    def test_one_that_ignores_the_signal_from_the_beginning(self):
+        self.record("sh", "-c", "trap '' URG; exec " + str(TARGETS / "stack_tree") + " 1 0.1")
+        self.assertIn(("off: the program was started with SIGURG ignored",), self.facts())
+
+
+if __name__ == "__main__":
+    unittest.main()
