@@ -26,7 +26,10 @@ if $all; then
 fi
 # How often kill_test kills the target and the recorder.
 kills=$($all && echo 200,100 || echo 20,10)
-SONDE_KILL_ROUNDS=${SONDE_KILL_ROUNDS:-$kills} ctest --preset dev -LE 'gpu|bench' --timeout 600 "$@"
+# A test that fails is run once more, and named at the end if it passes then.
+log=build/dev/test.log
+SONDE_KILL_ROUNDS=${SONDE_KILL_ROUNDS:-$kills} ctest --preset dev -LE 'gpu|bench' --timeout 600 --repeat until-pass:2 "$@" |
+  tee "$log"
 
 if $all; then
   for preset in asan tsan; do
@@ -37,6 +40,10 @@ if $all; then
 fi
 
 # What this run says nothing about, last.
+failed=$(sed -nE 's/^.*Test +#[0-9]+: +(\S+) .*\*\*\*(Failed|Timeout|Exception).*$/\1/p' "$log" | sort -u)
+if [[ -n $failed ]]; then
+  echo "Passed only when run again; there is something to find in: ${failed//$'\n'/ }"
+fi
 if not_built=$(grep -hoE '(CUDA|GPU) tests not built: .*' build/dev/build.log); then
   echo "$not_built"
   ! $cuda || exit 1
