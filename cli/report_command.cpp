@@ -20,6 +20,7 @@ Result<JobReport> readReport(const store::Database& trace) {
   SONDE_TRY_ASSIGN(report.conservation, metrics::conservationOf(trace));
   SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));
   SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
+  SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
   for (metrics::RankProcess& process : ranks) {
     RankReport rank;
     rank.process = std::move(process);

@@ -1,3 +1,4 @@
+#include "cli/report_python.h"
 #include "cli/report_text.h"
 #include "cli/report_threads.h"
 
@@ -86,6 +87,7 @@ json reportJson(const JobReport& report) {
                    {"traffic", trafficJson(report)},
                    {"scalars", json::array()},
                    {"threads", threadsJson(report)},
+                   {"python", pythonJson(report)},
                    {"dropped", json::object()}};
   for (const RankReport& rank : report.ranks) {
     document["ranks"].push_back(rankJson(rank));

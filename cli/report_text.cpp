@@ -2,6 +2,7 @@
 
 #include "cli/report_facts.h"
 #include "cli/report_lines.h"
+#include "cli/report_python.h"
 #include "cli/report_threads.h"
 #include "cli/table.h"
 
@@ -20,6 +21,7 @@ namespace metrics = engine::metrics;
 constexpr std::size_t kLines = 40;
 constexpr std::size_t kAll = 1'000'000;
 constexpr std::size_t kRankRows = 6;  // of each table about ranks
+constexpr std::size_t kPythonRows = 5;
 constexpr std::size_t kTrafficRows = 4;
 constexpr std::size_t kScalarRows = 3;
 constexpr std::size_t kRankColumns = 4;  // of the table of operations
@@ -288,6 +290,7 @@ std::string renderReport(const JobReport& report, bool full) {
   const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
   const Lines time = timeLines(report, full ? kAll : kRankRows);
   const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
+  const Lines python = pythonLines(report, full ? kAll : kPythonRows);
   const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
   Lines tail = scalarLines(report, full ? kAll : kScalarRows);
   const Lines foot = footLines(report.facts, full);
@@ -295,7 +298,7 @@ std::string renderReport(const JobReport& report, bool full) {
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
   const std::size_t rest = head.size() + iterations.size() + time.size() + threads.size() +
-                           traffic.size() + tail.size() + 4;
+                           python.size() + traffic.size() + tail.size() + 4;
   const Lines operations = operationLines(
       report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
   std::string text;
@@ -303,6 +306,7 @@ std::string renderReport(const JobReport& report, bool full) {
                             &iterations,
                             &time,
                             &threads,
+                            &python,
                             &operations,
                             &traffic,
                             static_cast<const Lines*>(&tail)})

@@ -4,6 +4,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/engine/metrics/operations.h"
+#include "analysis/engine/metrics/python_time.h"
 #include "analysis/engine/metrics/rank_time.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/engine/metrics/run_facts.h"
@@ -34,6 +35,7 @@ struct JobReport {
   engine::metrics::Conservation conservation;
   std::vector<engine::metrics::ScalarTrend> scalars;
   std::vector<engine::metrics::ThreadTime> threads;
+  std::vector<engine::metrics::PythonTime> python;
 };
 
 Result<JobReport> readReport(const store::Database& trace);

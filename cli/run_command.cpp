@@ -5,6 +5,7 @@
 #include "cli/word_option.h"
 #include "session/counter_sets.h"
 #include "session/job_run.h"
+#include "session/module_categories.h"
 
 #include <fmt/format.h>
 
@@ -61,6 +62,7 @@ class RunCommand : public Command {
   std::string counters_;
   std::string capture_;
   std::vector<std::string> stacksAt_;
+  std::vector<std::string> moduleCategories_;
   std::int64_t duration_ = 0;
   bool noSubreaper_ = false;
 };
@@ -158,6 +160,11 @@ void RunCommand::declareProbes(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember({"block", "collective"}))
       ->type_name("EVENT,...");
+  app.add_option("--module-category",
+                 moduleCategories_,
+                 "whose native code a Python module has: framework, simulator, other or python")
+      ->type_name("MODULE=CATEGORY")
+      ->allow_extra_args(false);
 }
 
 // When.
@@ -201,6 +208,12 @@ int RunCommand::run() {
   options_.subreaper = !noSubreaper_;
   for (const std::string& event : stacksAt_)
     (event == "block" ? options_.stacks.atWaits : options_.stacks.atCollectives) = true;
+  auto categories = session::moduleCategories(moduleCategories_);
+  if (!categories) {
+    complain(name(), categories.error().message);
+    return usageExit();
+  }
+  options_.moduleCategories = *std::move(categories);
   if (duration_ > 0)
     options_.times.durationNs = duration_;
   if (app_->count("--counters") > 0) {

@@ -202,6 +202,10 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return mpiReport(report);
     case Probe::System:
       return systemReport();
+    case Probe::Python:
+      if (version("python").empty())
+        return {source.name, false, "there is no python3 in $PATH"};
+      return {source.name, true, "not types, getters and ctypes: only functions are seen"};
     case Probe::Stack:
       return stackReport(version("python"));
     case Probe::Sync:

@@ -118,6 +118,9 @@ Environment injectedEnvironment(const Environment& base,
   unsetVariable(environment, "SONDE_COUNTERS");
   if (!request.cuda.counters.empty())
     setVariable(environment, "SONDE_COUNTERS", request.cuda.counters);
+  unsetVariable(environment, "SONDE_MODULE_CATEGORIES");
+  if (!request.moduleCategories.empty())
+    setVariable(environment, "SONDE_MODULE_CATEGORIES", request.moduleCategories);
   setVariable(environment, "SONDE_CUDA_UNIFIED_MEMORY", request.cuda.unifiedMemory);
   return environment;
 }

@@ -28,6 +28,7 @@ struct InjectionRequest {
   CudaOptions cuda = {};
   core::CompanionSet companions = 0;  // that the run needs …
   core::CompanionSet called = 0;      // … and of which the job's first program can make use
+  std::string moduleCategories = {};  // as moduleCategories() has them
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,

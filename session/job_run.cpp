@@ -137,6 +137,10 @@ class JobRun {
           "--stack-rate, --stack-mode and --stacks-at need the stack probe: give --sources +stack");
       return kExitCannotBegin;
     }
+    if (!options_.moduleCategories.empty() && !records(wire::Probe::Python)) {
+      say_("--module-category needs the python probe: give --sources +python");
+      return kExitCannotBegin;
+    }
     if (!options_.summaryFile.empty()) {
       if (const auto checked = checkSummaryFile(options_.summaryFile); !checked) {
         say_(checked.error().message);
@@ -244,14 +248,14 @@ class JobRun {
     recording.redactor = Redactor(options_.redact);
     CudaOptions cuda = options_.cuda;
     cuda.flushes = options_.lastNs > 0;
-    jobEnvironment_ =
-        injectedEnvironment(environment_,
-                            installation_,
-                            {folder,
-                             options_.sources,
-                             cuda,
-                             companionsOf(probeMask_),
-                             launcher::checkFollow(program_, environment_).companions});
+    jobEnvironment_ = injectedEnvironment(environment_,
+                                          installation_,
+                                          {folder,
+                                           options_.sources,
+                                           cuda,
+                                           companionsOf(probeMask_),
+                                           launcher::checkFollow(program_, environment_).companions,
+                                           options_.moduleCategories});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)

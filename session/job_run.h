@@ -38,7 +38,8 @@ struct RunOptions {
   CudaOptions cuda;
   double samplesPerSecond = 10;  // of the source system
   StackOptions stacks;
-  std::string rulesFile;  // --rules; the finished trace is judged by it
+  std::string moduleCategories;  // --module-category; as moduleCategories() has them
+  std::string rulesFile;         // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;

@@ -57,7 +57,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::System, "system", true, true},
                                                  {Probe::Io, "io", false, true},
                                                  {Probe::Sync, "sync", false, true},
-                                                 {Probe::Python, "python", false, false},
+                                                 {Probe::Python, "python", false, true},
                                                  {Probe::Stack, "stack", false, true},
                                                  {Probe::Tensor, "tensor", false, false}};
   return kNames;

@@ -125,6 +125,8 @@ void ImageBuilder::onCall(Thread& thread, const std::byte* at) {
   const std::int64_t endNs = advance(thread, record.endTicks);
   const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
   model::Slice slice = newSlice(thread, *kind, record.probe, record.header.subject, startNs);
+  if (record.probe == wire::Probe::Python)
+    slice.category = codeWord(record.category);
   remember(thread, model::Owner::Slice, addCall(thread, slice, endNs).value);
 }
 

@@ -117,6 +117,19 @@ std::string_view migrationCauseWord(wire::MigrationCause cause) noexcept {
   return at(kCauses, static_cast<std::size_t>(cause));
 }
 
+std::string_view codeWord(wire::CodeCategory category) noexcept {
+  switch (category) {
+    case wire::CodeCategory::Framework:
+      return "framework";
+    case wire::CodeCategory::Simulator:
+      return "simulator";
+    case wire::CodeCategory::Other:
+      return "other";
+    default:
+      return probeWord(wire::Probe::Python);
+  }
+}
+
 std::string_view lossWord(wire::LossReason reason) noexcept {
   return at(kReasons, static_cast<std::size_t>(reason));
 }

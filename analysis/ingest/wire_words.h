@@ -15,7 +15,6 @@ std::string_view probeWord(wire::Probe probe) noexcept;
 std::string_view knownProbeWord(std::string_view word) noexcept;
 // `loss.kind`.
 std::string_view recordWord(wire::RecordKind kind) noexcept;
-// `loss.reason`.
 // The category of a device call's slice.
 std::string_view deviceCallWord(std::uint8_t number) noexcept;
 // What a mark says of managed memory; empty for other kinds of wire::DeviceMemoryKind.
@@ -23,6 +22,9 @@ std::string_view managedMemoryWord(std::uint8_t number) noexcept;
 // Empty where it is not known. `cause`: of a mark of that kind.
 std::string_view memoryCauseWord(std::uint8_t kind, std::uint32_t cause) noexcept;
 std::string_view migrationCauseWord(wire::MigrationCause cause) noexcept;
+// The category of a slice of the probe `python`.
+std::string_view codeWord(wire::CodeCategory category) noexcept;
+// `loss.reason`.
 std::string_view lossWord(wire::LossReason reason) noexcept;
 
 // The model's value of the same number; nothing when the number is none.

@@ -53,11 +53,27 @@ std::uint64_t emitCall(wire::SliceKind kind,
                        std::uint64_t endTicks) noexcept {
   if (!isFull())
     return 0;
-  wire::Call record{header(name, detailOf(kind)), beginTicks, endTicks, probe, {}};
+  wire::Call record{
+      header(name, detailOf(kind)), beginTicks, endTicks, probe, wire::CodeCategory::None, {}};
   const std::uint64_t number = emit(record, RecordKind::Call, probe);
   if (kind == wire::SliceKind::Wait)
     stackAt(wire::StackRule::kAtBlock, beginTicks, endTicks);
   return number;
+}
+
+std::uint64_t emitNativeCall(std::uint32_t name,
+                             wire::CodeCategory category,
+                             std::uint64_t beginTicks,
+                             std::uint64_t endTicks) noexcept {
+  if (!isFull())
+    return 0;
+  wire::Call record{header(name, detailOf(wire::SliceKind::Python)),
+                    beginTicks,
+                    endTicks,
+                    Probe::Python,
+                    category,
+                    {}};
+  return emit(record, RecordKind::Call, Probe::Python);
 }
 
 std::uint64_t emitRangeBegin(wire::SliceKind kind,

@@ -69,6 +69,11 @@ std::uint64_t emitCall(wire::SliceKind kind,
                        wire::Probe probe,
                        std::uint64_t beginTicks,
                        std::uint64_t endTicks) noexcept;
+// A call by Python code of code of `category`, or garbage collection.
+std::uint64_t emitNativeCall(std::uint32_t name,
+                             wire::CodeCategory category,
+                             std::uint64_t beginTicks,
+                             std::uint64_t endTicks) noexcept;
 std::uint64_t emitRangeBegin(wire::SliceKind kind,
                              std::uint32_t name,
                              wire::Probe probe,

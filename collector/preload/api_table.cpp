@@ -15,7 +15,8 @@ using wire::Probe;
 // Numbers come from code built against another version of the header; one that is not known here is
 // an annotation's.
 Probe probeOf(uint32_t number) {
-  return number <= SONDE_PROBE_TORCH ? static_cast<Probe>(number) : Probe::Annotation;
+  const bool known = number <= SONDE_PROBE_TORCH || number == SONDE_PROBE_PYTHON;
+  return known ? static_cast<Probe>(number) : Probe::Annotation;
 }
 
 uint32_t apiIntern(const char* text, size_t length) {
@@ -76,6 +77,10 @@ void apiScalarAt(uint32_t name, double value, uint64_t when) {
     core::emitScalar(name, value, when);
 }
 
+void apiNativeCall(uint32_t name, uint32_t category, uint64_t begin, uint64_t end) {
+  core::emitNativeCall(name, static_cast<wire::CodeCategory>(category), begin, end);
+}
+
 constexpr sonde_api_table kTable = {
     SONDE_API_VERSION,
     sizeof(sonde_api_table),
@@ -91,6 +96,7 @@ constexpr sonde_api_table kTable = {
     apiCommunicatorHint,
     apiNow,
     apiScalarAt,
+    apiNativeCall,
 };
 
 }  // namespace

@@ -83,7 +83,8 @@ struct Call {
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
   Probe probe;
-  std::uint8_t reserved[7];
+  CodeCategory category;  // of probe `python`; else None
+  std::uint8_t reserved[6];
 };
 
 // An interval that need not nest and may end on another thread (NVTX start/end). `detail`:

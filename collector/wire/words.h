@@ -49,6 +49,15 @@ enum class Probe : std::uint8_t {
   Count = 15,
 };
 
+// Whose code a call by Python code runs; `slice.category` of the probe `python`.
+enum class CodeCategory : std::uint8_t {
+  None = 0,
+  Python = 1,  // the interpreter's own: the collection of garbage
+  Framework = 2,
+  Simulator = 3,
+  Other = 4,
+};
+
 enum class ChannelKind : std::uint8_t { Tcp = 1, Unix = 2, Pipe = 3, Mpi = 4, Nccl = 5 };
 
 enum class CollectiveOp : std::uint8_t {

@@ -77,9 +77,25 @@ typedef struct sonde_api_table {
    * late, as from a device. */
   uint64_t (*now)(void);
   void (*scalar_at)(uint32_t name, double value, uint64_t when);
+  /* Of the probe `python`: a call of native code that has returned, or a collection of garbage.
+   * `category`: SONDE_CATEGORY_…; times as now() gave them. */
+  void (*native_call)(uint32_t name, uint32_t category, uint64_t begin, uint64_t end);
 } sonde_api_table;
 
-enum { SONDE_PROBE_ANNOTATION = 0, SONDE_PROBE_NVTX = 1, SONDE_PROBE_TORCH = 2 };
+enum {
+  SONDE_PROBE_ANNOTATION = 0,
+  SONDE_PROBE_NVTX = 1,
+  SONDE_PROBE_TORCH = 2,
+  SONDE_PROBE_PYTHON = 11
+};
+
+/* Whose code a call of Python's runs. */
+enum {
+  SONDE_CATEGORY_PYTHON = 1,
+  SONDE_CATEGORY_FRAMEWORK = 2,
+  SONDE_CATEGORY_SIMULATOR = 3,
+  SONDE_CATEGORY_OTHER = 4
+};
 
 static const sonde_api_table* sonde_found;
 

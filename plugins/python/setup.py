@@ -4,7 +4,8 @@ import pathlib
 from setuptools import Extension, setup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SOURCES = ["entry", "module", "names", "numbers", "region", "scope"]
+SOURCES = ["entry", "module", "names", "native", "native_entries", "native_objects", "numbers", "region",
+           "scope"]
 
 setup(
     ext_modules=[

@@ -59,16 +59,25 @@ def _package_is_ours():
     return spec is not None and os.path.abspath(spec.origin or "") == os.path.join(own, "sonde", "__init__.py")
 
 
-def _wants_torch():
-    """Whether the recorder asked for the source `torch`."""
+def _wants(source, by_default):
+    """Whether the recorder asked for this source."""
     if not os.environ.get("SONDE_SESSION"):
         return False
     sources = os.environ.get("SONDE_SOURCES", "").replace(" ", "")
-    wanted = sources == "" or sources[0] in "+-"
+    wanted = by_default and (sources == "" or sources[0] in "+-")
     for word in sources.split(","):
-        if word in ("torch", "+torch", "-torch"):
-            wanted = word != "-torch"
+        if word in (source, "+" + source, "-" + source):
+            wanted = word[0] != "-"
     return wanted
+
+
+def _begin_python():
+    try:
+        if _package_is_ours():
+            from sonde import _native
+            _native.install()
+    except Exception:  # the host's program comes first
+        pass
 
 
 def _shadowed():
@@ -97,6 +106,8 @@ def _run_shadowed():
     spec.loader.exec_module(module)  # what it raises is reported by site, as it would be without this file
 
 
-if _wants_torch() and "torch" not in sys.modules:
+if _wants("torch", True) and "torch" not in sys.modules:
     sys.meta_path.insert(0, _TorchFinder)
+if _wants("python", False):
+    _begin_python()
 _run_shadowed()

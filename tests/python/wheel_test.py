@@ -32,7 +32,8 @@ class Wheel(unittest.TestCase):
     def test_is_for_every_python_from_3_9(self):
         self.assertRegex(self.wheel.name, r"^sonde-[\d.]+-cp39-abi3-linux_\w+\.whl$")
         files = sorted(path.name for path in (self.installed / "sonde").iterdir())
-        self.assertEqual(["__init__.py", "__init__.pyi", "_absent.py", "_decorator.py", "_sonde.abi3.so", "py.typed"],
+        self.assertEqual(["__init__.py", "__init__.pyi", "_absent.py", "_decorator.py", "_native.py",
+                          "_native_modules.py", "_sonde.abi3.so", "py.typed"],
                          files)
 
     def test_is_quiet_alone_and_records_under_a_library(self):

@@ -34,7 +34,7 @@ TEST(Sources, APlusAddsToTheDefault) {
 }
 
 TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
-  const auto mask = parseSources("net,tensor,python");
+  const auto mask = parseSources("net,tensor");
   ASSERT_TRUE(mask);
   EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
 }

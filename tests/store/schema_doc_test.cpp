@@ -136,10 +136,24 @@ class SchemaDocument : public TemporaryFolder {
     ASSERT_TRUE(writer.commit());
   }
 
+  static void addNativeCall(TraceWriter& writer) {
+    ASSERT_TRUE(writer.begin());
+    model::Slice slice{{},
+                       model::ThreadId{1},
+                       model::SliceKind::Python,
+                       "framework",
+                       *writer.intern("torch.add"),
+                       5,
+                       1};
+    ASSERT_TRUE(writer.add(slice));
+    ASSERT_TRUE(writer.commit());
+  }
+
   Database sample() {
     auto writer = TraceWriter::open(*createTrace(file("a.part")));
     EXPECT_TRUE(writeSample(*writer, 10));
     addMessage(*writer);
+    addNativeCall(*writer);
     EXPECT_TRUE(finalise(*TraceWriter::release(std::move(*writer))));
     return *openTrace(file("a.part"));
   }

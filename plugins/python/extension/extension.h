@@ -19,6 +19,8 @@
 
 /* The table of the recording library, found once when the module is loaded. */
 extern const sonde_api_table* sondeApi;
+/* Whether it is new enough to have `member`. */
+#define apiHas(member) (sondeApi->size > offsetof(sonde_api_table, member))
 
 /* names.c: the id of a str; 0 when it has none. Never raises. */
 uint32_t nameId(PyObject* text);
@@ -83,3 +85,12 @@ int scopeSetUp(void);
 /* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over
  * `arguments`. Whether it returned something true. */
 bool callQuietly(PyObject* function, PyObject* arguments);
+
+/* native.c: methods of the module. watch_native(function, name, category): whether its calls are
+ * recorded from now on; False when they are already, or it is no native function. OverflowError
+ * when there are too many. */
+PyObject* watchNative(PyObject* module, PyObject* arguments);
+/* Whether it knows this Python's objects. */
+PyObject* canWatchNative(PyObject* module, PyObject* nothing);
+/* For gc.callbacks: records each collection. */
+PyObject* collects(PyObject* module, PyObject* arguments);

@@ -219,8 +219,7 @@ static PyObject* torchScalar(PyObject* module, PyObject* arguments) {
 static PyObject* torchNow(PyObject* module, PyObject* nothing) {
   (void)module;
   (void)nothing;
-  return PyLong_FromUnsignedLongLong(
-      sondeApi != NULL && sondeApi->size >= sizeof(sonde_api_table) ? sondeApi->now() : 0);
+  return PyLong_FromUnsignedLongLong(sondeApi != NULL && apiHas(scalar_at) ? sondeApi->now() : 0);
 }
 
 /* What the hooks counted, unless the program counts itself. */
@@ -308,6 +307,9 @@ static PyMethodDef functions[] = {
     {"torch_samples", torchSamples, METH_O, NULL},
     {"communicator_hint", hint, METH_VARARGS, NULL},
     {"watch", watch, METH_O, NULL},
+    {"watch_native", watchNative, METH_VARARGS, NULL},
+    {"can_watch_native", canWatchNative, METH_NOARGS, NULL},
+    {"collects", collects, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

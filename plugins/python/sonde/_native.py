@@ -1,0 +1,154 @@
+"""The probe `python`: finds the native functions of extension modules as they are imported, and has them watched.
+
+Loaded by sitecustomize under `sonde run --sources +python`. What is found: builtin functions, methods, class and static
+methods, pybind11's and Cython's too, and callable objects such as NumPy's functions and nanobind's, in an extension
+module, in the types of it, and in the modules that it makes itself. What Python itself brings is left alone. The objects
+stay what they are; see native.c.
+"""
+import gc
+import os
+import sys
+import sysconfig
+from importlib import machinery
+from types import BuiltinFunctionType, FunctionType, ModuleType
+
+from sonde import _native_modules, _sonde, metadata
+
+_STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+def _note(text):
+    metadata("sonde.python", text)
+
+
+def _is_of_python(module):
+    path = os.path.realpath(getattr(module, "__file__", None) or "")
+    if not path or module.__name__ in sys.builtin_module_names:
+        return True
+    return path.startswith(_STDLIB) and not any(f"{os.sep}{folder}{os.sep}" in path for folder in _PACKAGES)
+
+
+def _is_extension(module):
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    return isinstance(loader, machinery.ExtensionFileLoader)
+
+
+class _Finder:
+    """Stands first on sys.meta_path and has the others do its work."""
+
+    def __init__(self, watcher):
+        self._watcher = watcher
+
+    def find_spec(self, name, path=None, target=None):
+        for finder in sys.meta_path:
+            if finder is self:
+                continue
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is None:
+                continue
+            extension = isinstance(spec.loader, machinery.ExtensionFileLoader)
+            package = "." not in name and spec.submodule_search_locations is not None
+            if (extension or package) and hasattr(spec.loader, "exec_module"):
+                spec.loader = _Loader(spec.loader, self._watcher)
+            return spec
+        return None
+
+
+class _Loader:
+    """Loads a module with its own loader, which is also the only one that the module ever gets to see."""
+
+    def __init__(self, loader, watcher):
+        self._loader = loader
+        self._watcher = watcher
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._watcher.imported(module)
+
+
+class _Watcher:
+    def __init__(self, categories):
+        self._categories = categories
+        self._on = True
+
+    def imported(self, module):
+        """An extension module, or a package from the top, whose extension modules may have got more since."""
+        if not self._on:
+            return
+        try:
+            if _is_extension(module):
+                self._extension(module)
+            else:
+                inside = module.__name__ + "."
+                for name, each in list(sys.modules.items()):
+                    if name.startswith(inside) and isinstance(each, ModuleType) and _is_extension(each):
+                        self._extension(each)
+        except Exception as error:  # the program comes first
+            self._on = False
+            _note(f"switched off at {module.__name__}: {type(error).__name__}: {error}")
+
+    def _extension(self, module):
+        category = _native_modules.category(module.__name__, self._categories)
+        if category is None:
+            category = _native_modules.PYTHON if _is_of_python(module) else _native_modules.OTHER
+        if category != _native_modules.PYTHON:
+            self._within(module, module.__name__, category, set())
+
+    def _within(self, holder, name, category, seen):
+        """Everything in the module or type `holder`, which is called `name`."""
+        if id(holder) in seen:
+            return
+        seen.add(id(holder))
+        root = name.partition(".")[0]
+        for key, value in list(vars(holder).items()):
+            if isinstance(value, (ModuleType, type)):
+                if _is_inside(value, name, root):
+                    self._within(value, f"{name}.{key}", category, seen)
+            elif isinstance(key, str) and key not in _LEFT_ALONE:
+                self._function(value, f"{name}.{key}", category)
+
+    @staticmethod
+    def _function(value, name, category):
+        value = value.__func__ if type(value).__name__ in ("staticmethod", "instancemethod") else value
+        if type(value).__module__ in ("functools", "operator", "types") or isinstance(value, FunctionType):
+            return
+        # A module's own functions, not ones of others that it has as attributes.
+        owner = getattr(value, "__module__", None) if isinstance(value, BuiltinFunctionType) else None
+        if isinstance(owner, str) and owner.partition(".")[0] != name.partition(".")[0]:
+            return
+        _sonde.watch_native(value, name, category)
+
+
+# Called by the interpreter and by debuggers rather than by the program.
+_LEFT_ALONE = frozenset(("__new__", "__repr__", "__str__", "__hash__", "__dir__", "__del__", "__sizeof__", "__reduce__",
+                         "__reduce_ex__", "__getstate__", "__setstate__", "__class_getitem__", "__subclasshook__",
+                         "__init_subclass__", "__dealloc__", "__getattribute__", "__getattr__"))
+
+
+def _is_inside(value, name, root):
+    """Whether a module or type found in `name` belongs to it. Types say so loosely: by the package."""
+    if isinstance(value, ModuleType):
+        return value.__name__.startswith(name + ".") and not hasattr(value, "__file__")
+    module = value.__dict__.get("__module__")
+    return not isinstance(module, str) or module.partition(".")[0] == root
+
+
+def install():
+    """Watches what is imported from now on, and collections of garbage."""
+    if not _sonde.recording:
+        return
+    if not _sonde.can_watch_native():
+        _note(f"native functions are not recorded: unknown objects in Python {sys.version.split()[0]}")
+        return
+    watcher = _Watcher(_native_modules.table(os.environ.get("SONDE_MODULE_CATEGORIES", "")))
+    sys.meta_path.insert(0, _Finder(watcher))
+    gc.callbacks.append(_sonde.collects)
