@@ -131,6 +131,16 @@ class Interpreter(PythonTest):
                                check=True)
         self.assertEqual(self.record(PYTHON, "-c", program).splitlines()[:4], plain.stdout.splitlines()[:4])
 
+    def test_keeps_its_own_functions(self):
+        """Also those that an extension module has as attributes."""
+        self.record(PYTHON, "-c",
+                    "import toysim\n"
+                    "class Given:\n  def __init__(self, value): pass\n"
+                    "class Both(Given, toysim.Env): pass\n"
+                    "Given(1)\nassert type(Both(2)) is Both\nassert 'a'.upper() == toysim.upper('a')\n"
+                    "toysim.fromkeys('ab')\ntoysim.new_member(Given)")
+        self.assertEqual(self.rows("SELECT name FROM v_slice WHERE name LIKE 'toysim%'"), [])
+
     def test_an_exception_passes(self):
         result = self.run_sonde(PYTHON, "-c", "import toysim\ntoysim.fail()", options=("--sources", "python"))
         self.assertEqual(result.returncode, 1)

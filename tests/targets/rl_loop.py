@@ -2,7 +2,7 @@
 
     rl_loop.py on-policy|off-policy ITERATIONS
 
-On-policy, a rollout of many steps is followed by few updates; off-policy, each step is followed by an update from a
+On-policy, a rollout of many steps is followed by few updates; off-policy, each step is followed by updates from a
 replay buffer. Prints the simulator's own account of its calls as JSON.
 """
 import json
@@ -67,7 +67,8 @@ buffer = []
 def off_policy():
     for _ in range(8):
         buffer.extend(rollout(1))
-        update(random.choices(buffer, k=BATCH))
+        for _ in range(2):
+            update(random.choices(buffer, k=BATCH))
 
 
 iterate = {"on-policy": on_policy, "off-policy": off_policy}[sys.argv[1]]

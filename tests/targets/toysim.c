@@ -10,9 +10,18 @@
 #include <unistd.h>
 
 enum { kFunctions = 12 };
-static const char* const kNames[kFunctions] = {
-    "spin", "nothing", "fast", "keywords", "fail", "call", "Env.step", "Env.reset", "Env.cost",
-    "Env.__add__", "Env.make", "Env.size"};
+static const char* const kNames[kFunctions] = {"spin",
+                                               "nothing",
+                                               "fast",
+                                               "keywords",
+                                               "fail",
+                                               "call",
+                                               "Env.step",
+                                               "Env.reset",
+                                               "Env.cost",
+                                               "Env.__add__",
+                                               "Env.make",
+                                               "Env.size"};
 enum { Spin, Nothing, Fast, Keywords, Fail, Call, Step, Reset, Cost, Add, Make, Size };
 
 /* With the GIL held. */
@@ -186,6 +195,15 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_toysim(void) {
   PyObject* const module = PyModule_Create(&definition);
+  /* As enumerations have them: functions that are somebody else's. */
+  PyObject* const borrowed[] = {PyObject_GetAttrString((PyObject*)&PyBaseObject_Type, "__new__"),
+                                PyObject_GetAttrString((PyObject*)&PyUnicode_Type, "upper"),
+                                PyObject_GetAttrString((PyObject*)&PyDict_Type, "fromkeys")};
+  if (module != NULL) {
+    PyModule_AddObject(module, "new_member", borrowed[0]);
+    PyModule_AddObject(module, "upper", borrowed[1]);
+    PyModule_AddObject(module, "fromkeys", borrowed[2]);
+  }
   if (module != NULL && PyModule_AddObject(module, "Env", PyType_FromSpec(&envSpec)) != 0) {
     Py_DECREF(module);
     return NULL;

@@ -5,12 +5,13 @@ methods, pybind11's and Cython's too, and callable objects such as NumPy's funct
 module, in the types of it, and in the modules that it makes itself. What Python itself brings is left alone. The objects
 stay what they are; see native.c.
 """
+import builtins
 import gc
 import os
 import sys
 import sysconfig
 from importlib import machinery
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 
 from sonde import _native_modules, _sonde, metadata
 
@@ -121,11 +122,8 @@ class _Watcher:
         value = value.__func__ if type(value).__name__ in ("staticmethod", "instancemethod") else value
         if type(value).__module__ in ("functools", "operator", "types") or isinstance(value, FunctionType):
             return
-        # A module's own functions, not ones of others that it has as attributes.
-        owner = getattr(value, "__module__", None) if isinstance(value, BuiltinFunctionType) else None
-        if isinstance(owner, str) and owner.partition(".")[0] != name.partition(".")[0]:
-            return
-        _sonde.watch_native(value, name, category)
+        if getattr(value, "__name__", None) not in _LEFT_ALONE and _is_own(value, name.partition(".")[0]):
+            _sonde.watch_native(value, name, category)
 
 
 # Called by the interpreter and by debuggers rather than by the program.
@@ -134,12 +132,29 @@ _LEFT_ALONE = frozenset(("__new__", "__repr__", "__str__", "__hash__", "__dir__"
                          "__init_subclass__", "__dealloc__", "__getattribute__", "__getattr__"))
 
 
+def _is_of_package(holder, root):
+    """Whether a module or type is of the package `root`. A type may not know its module, and says builtins then."""
+    module = holder.__name__ if isinstance(holder, ModuleType) else holder.__dict__.get("__module__", "builtins")
+    if module == "builtins":
+        return vars(builtins).get(holder.__name__) is not holder and isinstance(holder, type)
+    return isinstance(module, str) and module.partition(".")[0] == root
+
+
+def _is_own(function, root):
+    """Whether it is the package's own: modules and types have functions of others as attributes, too, as an enumeration
+    has object.__new__."""
+    holder = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+    if isinstance(holder, (ModuleType, type)):
+        return _is_of_package(holder, root)
+    module = getattr(function, "__module__", None)
+    return not isinstance(module, str) or module.partition(".")[0] == root
+
+
 def _is_inside(value, name, root):
-    """Whether a module or type found in `name` belongs to it. Types say so loosely: by the package."""
+    """Whether a module or type found in `name` belongs to it."""
     if isinstance(value, ModuleType):
         return value.__name__.startswith(name + ".") and not hasattr(value, "__file__")
-    module = value.__dict__.get("__module__")
-    return not isinstance(module, str) or module.partition(".")[0] == root
+    return _is_of_package(value, root)
 
 
 def install():
