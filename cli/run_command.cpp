@@ -160,6 +160,11 @@ void RunCommand::declareProbes(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember({"block", "collective"}))
       ->type_name("EVENT,...");
+  app.add_option("--torch-operators",
+                 options_.torchOperators,
+                 "record each operator of PyTorch: its name, or also its inputs' shapes and types")
+      ->check(CLI::IsMember({"names", "shapes"}))
+      ->type_name("names|shapes");
   app.add_option("--module-category",
                  moduleCategories_,
                  "whose native code a Python module has: framework, simulator, other or python")

@@ -118,6 +118,9 @@ Environment injectedEnvironment(const Environment& base,
   unsetVariable(environment, "SONDE_COUNTERS");
   if (!request.cuda.counters.empty())
     setVariable(environment, "SONDE_COUNTERS", request.cuda.counters);
+  unsetVariable(environment, "SONDE_TORCH_OPERATORS");
+  if (!request.torchOperators.empty())
+    setVariable(environment, "SONDE_TORCH_OPERATORS", request.torchOperators);
   unsetVariable(environment, "SONDE_MODULE_CATEGORIES");
   if (!request.moduleCategories.empty())
     setVariable(environment, "SONDE_MODULE_CATEGORIES", request.moduleCategories);

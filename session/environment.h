@@ -28,6 +28,7 @@ struct InjectionRequest {
   CudaOptions cuda = {};
   core::CompanionSet companions = 0;  // that the run needs …
   core::CompanionSet called = 0;      // … and of which the job's first program can make use
+  std::string torchOperators = {};    // "names", "shapes"; empty: none
   std::string moduleCategories = {};  // as moduleCategories() has them
 };
 

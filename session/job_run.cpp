@@ -137,6 +137,10 @@ class JobRun {
           "--stack-rate, --stack-mode and --stacks-at need the stack probe: give --sources +stack");
       return kExitCannotBegin;
     }
+    if (!options_.torchOperators.empty() && !records(wire::Probe::Torch)) {
+      say_("--torch-operators needs the torch probe, which --sources leaves out");
+      return kExitCannotBegin;
+    }
     if (!options_.moduleCategories.empty() && !records(wire::Probe::Python)) {
       say_("--module-category needs the python probe: give --sources +python");
       return kExitCannotBegin;
@@ -255,6 +259,7 @@ class JobRun {
                                            cuda,
                                            companionsOf(probeMask_),
                                            launcher::checkFollow(program_, environment_).companions,
+                                           options_.torchOperators,
                                            options_.moduleCategories});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));

@@ -38,6 +38,7 @@ struct RunOptions {
   CudaOptions cuda;
   double samplesPerSecond = 10;  // of the source system
   StackOptions stacks;
+  std::string torchOperators;    // --torch-operators; empty: none
   std::string moduleCategories;  // --module-category; as moduleCategories() has them
   std::string rulesFile;         // --rules; the finished trace is judged by it
   std::string spool;

@@ -61,6 +61,7 @@ Variable gVariables[] = {
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_COUNTERS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_UNIFIED_MEMORY", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_TORCH_OPERATORS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_MODULE_CATEGORIES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_KERNEL_CHANNELS", Join::IfMissing, nullptr, nullptr, {}},
     {"NCCL_PROFILER_PLUGIN", Join::IfMissing, isOurPlugin, nullptr, {}},

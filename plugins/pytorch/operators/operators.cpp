@@ -1,0 +1,228 @@
+// Records PyTorch's operators: a global observer of libtorch_cpu, which every release since 1.8
+// exports. Nothing of PyTorch is compiled against: the one structure that is handed over has had
+// one layout from 1.13 to 2.15, and whoever calls this proves it by an operator of known name.
+//
+// Loaded by Python once torch is there (hooks/operators.py), so libstdc++ is in the process.
+#define SONDE_NO_LOOKUP
+#include "plugins/api/sonde.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+// ---- what is known of libtorch_cpu ----
+
+class RecordFunction;  // at::RecordFunction: what runs
+
+// std::unique_ptr<at::ObserverContext>, always null.
+struct NoContext {
+  NoContext() noexcept = default;
+  NoContext(const NoContext&) = delete;
+  NoContext& operator=(const NoContext&) = delete;
+  // NOLINTNEXTLINE(modernize-use-equals-default): must not be trivial, as the original is not
+  ~NoContext() {}
+  void* pointer = nullptr;
+};
+
+// at::RecordFunctionCallback, with room for what later versions may append.
+struct Observer {
+  NoContext (*start)(const RecordFunction&);
+  void (*end)(const RecordFunction&, void*);
+  double samplingProbability;
+  bool scopes[10];  // at::RecordScope
+  bool needsInputs;
+  bool needsOutputs;
+  bool needsIds;
+  char later[32];
+};
+constexpr std::size_t kFunctions = 0;
+constexpr std::size_t kBackwardFunctions = 1;
+
+struct Library {
+  std::uint64_t (*addObserver)(Observer);
+  void (*removeObserver)(std::uint64_t);
+  const char* (*nameOf)(const RecordFunction*);
+  // Of the inputs; empty where one is no tensor. The second argument: also of lists of tensors.
+  std::vector<std::vector<std::int64_t>> (*sizesOf)(const RecordFunction&, bool);
+  std::vector<std::string> (*typesOf)(const RecordFunction&);
+};
+
+Library gLibrary;
+const sonde_api_table* gApi;
+std::uint64_t gObserver;
+std::uint32_t gShapesKey;
+std::uint32_t gTypesKey;
+
+// ---- the operators that run on a thread ----
+
+struct Running {
+  const RecordFunction* function;
+  std::uint32_t token;
+};
+
+// Operators call operators, a dozen deep or so; deeper ones are not recorded.
+constexpr std::size_t kDeepest = 64;
+thread_local std::array<Running, kDeepest> tRunning;
+thread_local std::size_t tDepth;
+
+// The last operator that was begun anywhere, for the proof.
+const char* gProof;
+bool gProofFound;
+
+void appendSizes(std::string& text, const std::vector<std::int64_t>& sizes) {
+  text += '[';
+  for (std::size_t at = 0; at < sizes.size(); ++at) {
+    if (at > 0)
+      text += ", ";
+    text += std::to_string(sizes[at]);
+  }
+  text += ']';
+}
+
+void noteInputs(const RecordFunction& function, std::uint32_t token) {
+  std::string shapes = "[";
+  for (const std::vector<std::int64_t>& sizes : gLibrary.sizesOf(function, false)) {
+    shapes += shapes.size() > 1 ? ", " : "";
+    appendSizes(shapes, sizes);
+  }
+  shapes += ']';
+  gApi->metadata(token, gShapesKey, gApi->intern(shapes.data(), shapes.size()));
+  std::string types = "[";
+  for (const std::string& type : gLibrary.typesOf(function)) {
+    types += types.size() > 1 ? ", " : "";
+    types += type;
+  }
+  types += ']';
+  gApi->metadata(token, gTypesKey, gApi->intern(types.data(), types.size()));
+}
+
+NoContext begins(const RecordFunction& function) {
+  if (gApi->enabled(SONDE_PROBE_TORCH) == 0 || tDepth == kDeepest)
+    return {};
+  const char* const name = gLibrary.nameOf(&function);
+  const std::uint32_t token =
+      gApi->begin(SONDE_OPERATOR, gApi->intern(name, std::strlen(name)), SONDE_PROBE_TORCH);
+  if (token == 0)
+    return {};
+  tRunning[tDepth++] = {&function, token};
+  return {};
+}
+
+NoContext beginsWithInputs(const RecordFunction& function) {
+  const std::size_t depth = tDepth;
+  begins(function);
+  try {
+    if (tDepth > depth)
+      noteInputs(function, tRunning[depth].token);
+  } catch (...) {  // no memory: then without them
+  }
+  return {};
+}
+
+// One that was handed to another thread to end there is not found; it ends with what is around it.
+void ends(const RecordFunction& function, void* /*context*/) {
+  std::size_t at = tDepth;
+  while (at > 0 && tRunning[at - 1].function != &function)
+    --at;
+  if (at == 0)
+    return;
+  while (tDepth >= at)
+    gApi->end(tRunning[--tDepth].token);
+}
+
+NoContext proves(const RecordFunction& function) {
+  gProofFound |= std::strcmp(gLibrary.nameOf(&function), gProof) == 0;
+  return {};
+}
+
+void provesEnd(const RecordFunction& /*function*/, void* /*context*/) {}
+
+// ---- looking it up ----
+
+int keepPath(dl_phdr_info* object, std::size_t /*size*/, void* path) {
+  const std::string_view name = object->dlpi_name;
+  if (name.substr(name.rfind('/') + 1).substr(0, 15) != "libtorch_cpu.so")
+    return 0;
+  *static_cast<std::string*>(path) = name;
+  return 1;
+}
+
+template <typename Function>
+bool find(void* library, const char* name, Function& function) {
+  void* const symbol = dlsym(library, name);
+  std::memcpy(&function, &symbol, sizeof symbol);
+  return symbol != nullptr;
+}
+
+bool findAll(void* library, bool inputs) {
+  return find(library,
+              "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
+              gLibrary.addObserver) &&
+         find(library, "_ZN2at14removeCallbackEm", gLibrary.removeObserver) &&
+         find(library, "_ZNK2at14RecordFunction4nameEv", gLibrary.nameOf) &&
+         (!inputs || (find(library,
+                           "_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb",
+                           gLibrary.sizesOf) &&
+                      find(library,
+                           "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE",
+                           gLibrary.typesOf)));
+}
+
+Observer observerWith(NoContext (*start)(const RecordFunction&),
+                      void (*end)(const RecordFunction&, void*)) {
+  Observer observer{};
+  observer.start = start;
+  observer.end = end;
+  observer.samplingProbability = 1;
+  observer.scopes[kFunctions] = true;
+  observer.scopes[kBackwardFunctions] = true;
+  return observer;
+}
+
+}  // namespace
+
+#define SONDE_EXPORT extern "C" __attribute__((visibility("default")))
+
+// Looks for libtorch_cpu's functions, with `inputs` also those that tell inputs' shapes and types.
+// NULL, or what is missing.
+SONDE_EXPORT const char* sonde_operators_find(int inputs) {
+  void* const symbol = dlsym(RTLD_DEFAULT, "sonde_api");
+  const sonde_api_table* (*api)(std::uint32_t) = nullptr;
+  std::memcpy(&api, &symbol, sizeof symbol);
+  gApi = api == nullptr ? nullptr : api(SONDE_API_VERSION);
+  if (gApi == nullptr)
+    return "Sonde's library is not in the process";
+  std::string path;
+  dl_iterate_phdr(keepPath, &path);
+  void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr)
+    return "there is no libtorch_cpu";
+  return findAll(library, inputs != 0) ? nullptr : "libtorch_cpu lacks functions of 1.13 and later";
+}
+
+// From now on until sonde_operators_proven() it is watched for an operator of this name.
+SONDE_EXPORT void sonde_operators_prove(const char* name) {
+  gProof = name;
+  gObserver = gLibrary.addObserver(observerWith(proves, provesEnd));
+}
+
+SONDE_EXPORT int sonde_operators_proven() {
+  gLibrary.removeObserver(gObserver);
+  return gProofFound ? 1 : 0;
+}
+
+SONDE_EXPORT void sonde_operators_begin(int inputs) {
+  gShapesKey = gApi->intern("shapes", 6);
+  gTypesKey = gApi->intern("dtypes", 6);
+  Observer observer = observerWith(inputs != 0 ? beginsWithInputs : begins, ends);
+  observer.needsInputs = inputs != 0;
+  gObserver = gLibrary.addObserver(observer);
+}
