@@ -33,6 +33,7 @@ std::vector<PythonTime> byOperation(const std::vector<PythonTime>& times) {
     }
   }
   std::vector<PythonTime> rows;
+  rows.reserve(sums.size());
   for (auto& [key, sum] : sums)
     rows.push_back(std::move(sum));
   std::stable_sort(rows.begin(), rows.end(), [](const PythonTime& a, const PythonTime& b) {

@@ -57,7 +57,7 @@ void takePlace(Environment& environment,
 }  // namespace
 
 std::string otherNcclPlugin(const Environment& environment) {
-  const std::string named = findVariable(environment, kNcclPlugin).value_or("");
+  std::string named = findVariable(environment, kNcclPlugin).value_or("");
   if (isOwnPlugin(named))
     return "";
   if (!named.empty())

@@ -20,7 +20,7 @@
 /* The table of the recording library, found once when the module is loaded. */
 extern const sonde_api_table* sondeApi;
 /* Whether it is new enough to have `member`. */
-#define apiHas(member) (sondeApi->size > offsetof(sonde_api_table, member))
+#define API_HAS(member) (sondeApi->size > offsetof(sonde_api_table, member))
 
 /* names.c: the id of a str; 0 when it has none. Never raises. */
 uint32_t nameId(PyObject* text);

@@ -219,7 +219,7 @@ static PyObject* torchScalar(PyObject* module, PyObject* arguments) {
 static PyObject* torchNow(PyObject* module, PyObject* nothing) {
   (void)module;
   (void)nothing;
-  return PyLong_FromUnsignedLongLong(sondeApi != NULL && apiHas(scalar_at) ? sondeApi->now() : 0);
+  return PyLong_FromUnsignedLongLong(sondeApi != NULL && API_HAS(scalar_at) ? sondeApi->now() : 0);
 }
 
 /* What the hooks counted, unless the program counts itself. */

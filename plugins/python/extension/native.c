@@ -31,7 +31,7 @@ PyObject* watchNative(PyObject* module, PyObject* arguments) {
 PyObject* canWatchNative(PyObject* module, PyObject* nothing) {
   (void)module;
   (void)nothing;
-  if (sondeApi == NULL || !apiHas(native_call))
+  if (sondeApi == NULL || !API_HAS(native_call))
     Py_RETURN_FALSE;
   return PyBool_FromLong(areEntriesLeft() && areObjectsKnown());
 }

@@ -147,6 +147,17 @@ static PyMethodDef* copyOf(const PyMethodDef* definition) {
   return copy;
 }
 
+/* ISO C has no cast between the two kinds of pointers. */
+static void** placeIn(PyMethodDef* definition) {
+  return (void**)(void*)&definition->ml_meth;
+}
+
+static bool isWatched(PyMethodDef* definition) {
+  const void* function;
+  memcpy(&function, placeIn(definition), sizeof function);
+  return isEntry(function);
+}
+
 void** functionPlace(PyObject* object) {
   PyMethodDef** const definition = definitionOf(object);
   PyMethodDef* copy;
@@ -154,11 +165,11 @@ void** functionPlace(PyObject* object) {
     return vectorcallOf(object);
   if (*definition == NULL || (*definition)->ml_meth == NULL)
     return NULL;
-  if (isEntry((void*)(uintptr_t)(*definition)->ml_meth) || !isOfALibrary(*definition))
-    return (void**)(void*)&(*definition)->ml_meth;
+  if (isWatched(*definition) || !isOfALibrary(*definition))
+    return placeIn(*definition);
   copy = copyOf(*definition);
   if (copy == NULL)
     return NULL;
   *definition = copy;
-  return (void**)(void*)&copy->ml_meth;
+  return placeIn(copy);
 }
