@@ -16,6 +16,15 @@
 #include <string_view>
 #include <vector>
 
+// glibc 2.34 gave these a new version; with the old one the library loads on glibc 2.28, too.
+#if defined(__x86_64__)
+__asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
+__asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlsym,dlsym@GLIBC_2.17");
+__asm__(".symver dlopen,dlopen@GLIBC_2.17");
+#endif
+
 namespace {
 
 // ---- what is known of libtorch_cpu ----
