@@ -40,8 +40,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kLargestTrace = 4ULL << 30;
-constexpr std::uint64_t kDiskShare = 10;        // of the free disk a trace takes at most 1/10
-constexpr std::uint32_t kStacksPerSecond = 99;  // next to 100, but never in step with what is
+constexpr std::uint64_t kDiskShare = 10;  // of the free disk a trace takes at most 1/10
 
 std::uint64_t traceLimit(const RunOptions& options, const fs::path& output) {
   if (options.maxTraceBytes > 0)
@@ -128,21 +127,8 @@ class JobRun {
     probeMask_ = *mask;
     if (options_.sources)
       nameMissingSources();
-    if (!options_.cuda.counters.empty() && !records(wire::Probe::Cuda)) {
-      say_("--counters needs the cuda probe, which --sources leaves out");
-      return kExitCannotBegin;
-    }
-    if (options_.stacks.isGiven() && !records(wire::Probe::Stack)) {
-      say_(
-          "--stack-rate, --stack-mode and --stacks-at need the stack probe: give --sources +stack");
-      return kExitCannotBegin;
-    }
-    if (!options_.torchOperators.empty() && !records(wire::Probe::Torch)) {
-      say_("--torch-operators needs the torch probe, which --sources leaves out");
-      return kExitCannotBegin;
-    }
-    if (!options_.moduleCategories.empty() && !records(wire::Probe::Python)) {
-      say_("--module-category needs the python probe: give --sources +python");
+    if (const std::string unmet = unmetNeed(options_, probeMask_); !unmet.empty()) {
+      say_(unmet);
       return kExitCannotBegin;
     }
     if (!options_.summaryFile.empty()) {
@@ -388,17 +374,6 @@ class JobRun {
 };
 
 }  // namespace
-
-wire::StackRule StackOptions::rule() const {
-  wire::StackRule rule{perSecond.value_or(kStacksPerSecond), 0};
-  if (wall)
-    rule.flags |= wire::StackRule::kWall;
-  if (wall || atWaits)
-    rule.flags |= wire::StackRule::kAtBlock;
-  if (atCollectives)
-    rule.flags |= wire::StackRule::kAtCollective;
-  return rule;
-}
 
 RunEnd runJob(const RunOptions& options, const Say& say) {
   return JobRun(options, say).run();

@@ -1,10 +1,41 @@
 """Runs at the start of every Python program under `sonde run`: arranges that the PyTorch hooks are loaded once
-`import torch` has finished, then hands over to the sitecustomize that this file shadows.
+`import torch` has finished, and begins the probe `python` where it is wanted; then hands over to the sitecustomize that
+this file shadows.
 
 A program that never imports torch pays for one comparison per import, and nothing here can make it fail.
 """
 import os
 import sys
+
+
+def _find(name, path=None, target=None, without=None):
+    """The spec that Python would find if the finder `without` were not there, or None."""
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None) if finder is not without else None
+        spec = find(name, path, target) if find else None
+        if spec is not None:
+            return spec
+    return None
+
+
+class _WatchedLoader:
+    """Loads a module with its own loader, which is also the only one that the module ever gets to see, and then calls
+    `loaded` with it."""
+
+    def __init__(self, loader, loaded):
+        self._loader = loader
+        self._loaded = loaded
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._loaded(module)
 
 
 class _TorchFinder:
@@ -18,37 +49,19 @@ class _TorchFinder:
             sys.meta_path.remove(_TorchFinder)
         except ValueError:  # another thread was faster
             return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find else None
-            if spec is not None:
-                if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _TorchLoader(spec.loader)
-                return spec
-        return None
+        spec = _find(name, path, target)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = _WatchedLoader(spec.loader, _begin_torch)
+        return spec
 
 
-class _TorchLoader:
-    """Loads torch with its own loader, which is also the only one that the module ever gets to see."""
-
-    def __init__(self, loader):
-        self._loader = loader
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        try:
-            if _package_is_ours():
-                from sonde import _torch
-                _torch.install(module)
-        except Exception:  # the host's program comes first; install() notes what it can
-            pass
+def _begin_torch(torch):
+    try:
+        if _package_is_ours():
+            from sonde import _torch
+            _torch.install(torch)
+    except Exception:  # the host's program comes first; install() notes what it can
+        pass
 
 
 def _package_is_ours():
@@ -75,7 +88,7 @@ def _begin_python():
     try:
         if _package_is_ours():
             from sonde import _native
-            _native.install()
+            _native.install(_find, _WatchedLoader)
     except Exception:  # the host's program comes first
         pass
 
@@ -86,14 +99,9 @@ def _shadowed():
     path = sys.path[:]
     sys.path[:] = [entry for entry in path if os.path.abspath(entry) != own]
     try:
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find("sitecustomize", None, None) if find else None
-            if spec is not None:
-                return spec
+        return _find("sitecustomize")
     finally:
         sys.path[:] = path
-    return None
 
 
 def _run_shadowed():

@@ -12,26 +12,12 @@ void* sondeCallNative(void* a, void* b, void* c, void* d, void* e, uint32_t numb
 extern const char sondeNativeEntries[];
 
 #if defined(__x86_64__)
-enum { kEntries = 16384, kEntryShift = 4 };
-static uint32_t entryCount;
-__asm__(
-    ".pushsection .text\n"
-    ".hidden sondeNativeEntries\n"
-    ".hidden sondeCallNative\n"
-    ".p2align 4\n"
-    "sondeNativeEntries:\n"
-    ".cfi_startproc\n"
-    ".set sondeNumber, 0\n"
-    ".rept 16384\n"
-    ".p2align 4\n"
-    "endbr64\n"
-    "movl $sondeNumber, %r9d\n"
-    "jmp sondeCallNative\n"
-    ".set sondeNumber, sondeNumber + 1\n"
-    ".endr\n"
-    ".cfi_endproc\n"
-    ".popsection\n");
+#define ENTRY "endbr64\n movl $sondeNumber, %r9d\n jmp sondeCallNative\n"
 #elif defined(__aarch64__)
+#define ENTRY "hint #34 /* bti c */\n mov w5, #sondeNumber\n b sondeCallNative\n"
+#endif
+
+#ifdef ENTRY
 enum { kEntries = 16384, kEntryShift = 4 };
 static uint32_t entryCount;
 __asm__(
@@ -43,10 +29,7 @@ __asm__(
     ".cfi_startproc\n"
     ".set sondeNumber, 0\n"
     ".rept 16384\n"
-    ".p2align 4\n"
-    "hint #34\n" /* bti c */
-    "mov w5, #sondeNumber\n"
-    "b sondeCallNative\n"
+    ".p2align 4\n" ENTRY
     ".set sondeNumber, sondeNumber + 1\n"
     ".endr\n"
     ".cfi_endproc\n"

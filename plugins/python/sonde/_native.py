@@ -38,42 +38,19 @@ def _is_extension(module):
 class _Finder:
     """Stands first on sys.meta_path and has the others do its work."""
 
-    def __init__(self, watcher):
-        self._watcher = watcher
-
-    def find_spec(self, name, path=None, target=None):
-        for finder in sys.meta_path:
-            if finder is self:
-                continue
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find else None
-            if spec is None:
-                continue
-            extension = isinstance(spec.loader, machinery.ExtensionFileLoader)
-            package = "." not in name and spec.submodule_search_locations is not None
-            if (extension or package) and hasattr(spec.loader, "exec_module"):
-                spec.loader = _Loader(spec.loader, self._watcher)
-            return spec
-        return None
-
-
-class _Loader:
-    """Loads a module with its own loader, which is also the only one that the module ever gets to see."""
-
-    def __init__(self, loader, watcher):
+    def __init__(self, find, loader, watcher):
+        self._find = find
         self._loader = loader
         self._watcher = watcher
 
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._watcher.imported(module)
+    def find_spec(self, name, path=None, target=None):
+        spec = self._find(name, path, target, without=self)
+        if spec is None or not hasattr(spec.loader, "exec_module") or isinstance(spec.loader, self._loader):
+            return spec  # the last: another of Sonde's finders has asked this one before
+        package = "." not in name and spec.submodule_search_locations is not None
+        if package or isinstance(spec.loader, machinery.ExtensionFileLoader):
+            spec.loader = self._loader(spec.loader, self._watcher.imported)
+        return spec
 
 
 class _Watcher:
@@ -157,13 +134,13 @@ def _is_inside(value, name, root):
     return _is_of_package(value, root)
 
 
-def install():
-    """Watches what is imported from now on, and collections of garbage."""
+def install(find, loader):
+    """Watches what is imported from now on, and collections of garbage. `find` and `loader`: of sitecustomize."""
     if not _sonde.recording:
         return
     if not _sonde.can_watch_native():
         _note(f"native functions are not recorded: unknown objects in Python {sys.version.split()[0]}")
         return
     watcher = _Watcher(_native_modules.table(os.environ.get("SONDE_MODULE_CATEGORIES", "")))
-    sys.meta_path.insert(0, _Finder(watcher))
+    sys.meta_path.insert(0, _Finder(find, loader, watcher))
     gc.callbacks.append(_sonde.collects)

@@ -31,15 +31,16 @@ namespace {
 
 class RecordFunction;  // at::RecordFunction: what runs
 
-// std::unique_ptr<at::ObserverContext>, always null.
+// std::unique_ptr<at::ObserverContext>, always null. Like that, it has a destructor, by which it is
+// returned in memory.
 struct NoContext {
   NoContext() noexcept = default;
   NoContext(const NoContext&) = delete;
   NoContext& operator=(const NoContext&) = delete;
-  // NOLINTNEXTLINE(modernize-use-equals-default): must not be trivial, as the original is not
-  ~NoContext() {}
+  ~NoContext();
   void* pointer = nullptr;
 };
+NoContext::~NoContext() = default;
 
 // at::RecordFunctionCallback, with room for what later versions may append.
 struct Observer {

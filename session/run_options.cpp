@@ -1,0 +1,55 @@
+#include "session/run_options.h"
+
+#include "collector/wire/words.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace sonde::session {
+namespace {
+
+constexpr std::uint32_t kStacksPerSecond = 99;  // next to 100, but never in step with what is
+
+struct Need {
+  bool isGiven;
+  std::string_view options;
+  wire::Probe probe;
+  std::string_view source;
+};
+
+}  // namespace
+
+wire::StackRule StackOptions::rule() const {
+  wire::StackRule rule{perSecond.value_or(kStacksPerSecond), 0};
+  if (wall)
+    rule.flags |= wire::StackRule::kWall;
+  if (wall || atWaits)
+    rule.flags |= wire::StackRule::kAtBlock;
+  if (atCollectives)
+    rule.flags |= wire::StackRule::kAtCollective;
+  return rule;
+}
+
+std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
+  using wire::Probe;
+  const Need needs[] = {
+      {!options.cuda.counters.empty(), "--counters needs", Probe::Cuda, "cuda"},
+      {options.stacks.isGiven(),
+       "--stack-rate, --stack-mode and --stacks-at need",
+       Probe::Stack,
+       "stack"},
+      {!options.torchOperators.empty(), "--torch-operators needs", Probe::Torch, "torch"},
+      {!options.moduleCategories.empty(), "--module-category needs", Probe::Python, "python"},
+  };
+  for (const Need& need : needs) {
+    if (need.isGiven && (probeMask >> static_cast<unsigned>(need.probe) & 1U) == 0)
+      return fmt::format("{} the {} probe, which does not record in this run: give --sources +{}",
+                         need.options,
+                         need.source,
+                         need.source);
+  }
+  return "";
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,43 @@
+#include "session/run_options.h"
+
+#include "session/sources.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sonde::session {
+namespace {
+
+std::string unmet(const RunOptions& options, const char* sources) {
+  return unmetNeed(options, *parseSources(sources));
+}
+
+TEST(RunOptions, AnOptionWithoutItsProbeIsNamed) {
+  RunOptions options;
+  EXPECT_EQ(unmet(options, "annotation"), "");
+  options.cuda.counters = "roofline";
+  EXPECT_EQ(unmet(options, "+stack"), "");
+  EXPECT_EQ(unmet(options, "-cuda"),
+            "--counters needs the cuda probe, which does not record in this run: give --sources "
+            "+cuda");
+}
+
+TEST(RunOptions, EachOptionHasItsProbe) {
+  RunOptions stacks;
+  stacks.stacks.atWaits = true;
+  EXPECT_NE(unmet(stacks, "+python").find("--sources +stack"), std::string::npos);
+  EXPECT_EQ(unmet(stacks, "+stack"), "");
+  RunOptions operators;
+  operators.torchOperators = "names";
+  EXPECT_NE(unmet(operators, "-torch").find("--torch-operators needs the torch"),
+            std::string::npos);
+  EXPECT_EQ(unmet(operators, "annotation,torch"), "");
+  RunOptions categories;
+  categories.moduleCategories = "a=simulator";
+  EXPECT_NE(unmet(categories, "+stack").find("--sources +python"), std::string::npos);
+  EXPECT_EQ(unmet(categories, "+python"), "");
+}
+
+}  // namespace
+}  // namespace sonde::session
