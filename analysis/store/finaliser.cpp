@@ -1,5 +1,6 @@
 #include "analysis/store/finaliser.h"
 
+#include "analysis/store/backward_links.h"
 #include "analysis/store/lod_tables.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/scope_inheritance.h"
@@ -72,6 +73,7 @@ Result<void> complete(Database& trace, const Progress& progress) {
   progress("finding scopes across threads", 0.35);
   SONDE_TRY(inheritScopes(trace));
   SONDE_TRY(trace.exec(kStackSql));
+  SONDE_TRY(linkBackward(trace));
   progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
   progress("gathering statistics", 0.85);

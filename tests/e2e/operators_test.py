@@ -58,6 +58,29 @@ class Operators(RunTest):
         ((threads,),) = self.rows("SELECT count(DISTINCT thread_id) FROM slice WHERE kind = 'operator'")
         self.assertGreaterEqual(threads, 2)
 
+    def pairs(self, scope):
+        """Counter of (operator, its backward function) of the operation `scope`"""
+        return Counter(self.rows(
+            "WITH RECURSIVE around(id, of, outer) AS (SELECT l.to_id, l.from_id, s.parent_id FROM link l JOIN slice s ON s.id ="
+            " l.to_id WHERE l.kind = 'fwdbwd' UNION ALL SELECT a.id, a.of, s.parent_id FROM around a JOIN slice s ON s.id ="
+            " a.outer) SELECT f.name, b.name FROM around a JOIN v_slice o ON o.id = a.outer JOIN v_slice f ON f.id = a.of"
+            " JOIN v_slice b ON b.id = a.id WHERE o.kind = 'operation' AND o.name ="
+            f" '{scope}'"))
+
+    def test_backward_is_tied_to_forward(self):
+        told = json.loads(self.record(PYTHON, SCRIPT, what="names"))
+        truth = Counter(map(tuple, told["pairs"]))
+        self.assertGreater(sum(truth.values()), 15)
+        self.assertEqual(self.pairs("measured"), truth)
+        functions = [name for name, _, _ in self.operators("measured") if name.endswith(("Backward0", "Backward"))
+                     and ":" not in name]
+        self.assertEqual(len(functions), sum(truth.values()))
+
+    def test_backward_is_tied_to_the_thread_that_went_forward(self):
+        self.record(PYTHON, SCRIPT, what="names")
+        self.assertEqual(self.pairs("joined"), Counter({("aten::exp", "ExpBackward0"): 1, ("aten::sin", "SinBackward0"): 1,
+                                                        ("aten::sub", "SubBackward0"): 1, ("aten::sum", "SumBackward0"): 2}))
+
     def test_have_no_shapes_unless_asked(self):
         self.record(PYTHON, "-c", "import torch\ntorch.ones(2) + 1", what="names")
         self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE key IN ('shapes', 'dtypes')"), [(0,)])

@@ -1,7 +1,10 @@
 """Operators, by `sonde run --torch-operators`: has the library beside this file observe what PyTorch runs."""
 import os
+import threading
 
-PROOF = b"aten::empty"  # what torch.empty runs, in every release
+from sonde import metadata
+
+UNKNOWN, WITHOUT_NODES = 0, 1  # of what the proof finds
 
 
 def install(torch, guard):
@@ -12,11 +15,33 @@ def install(torch, guard):
     library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_operators.so"))
     library.sonde_operators_find.restype = ctypes.c_char_p
     missing = library.sonde_operators_find(wanted == "shapes")
-    if missing is None:
-        library.sonde_operators_prove(PROOF)
-        torch.empty(0)
-        if not library.sonde_operators_proven():
-            missing = b"its observers are not as in 1.13 to 2.15"
     if missing is not None:
         raise RuntimeError(f"PyTorch {torch.__version__}: {missing.decode()}")
+    found = prove(torch, library)
+    if found == UNKNOWN:
+        raise RuntimeError(f"PyTorch {torch.__version__}: its observers are not as in 1.13 to 2.15")
+    if found == WITHOUT_NODES:
+        metadata("sonde.torch.operators", f"PyTorch {torch.__version__}: backward is not tied to forward, for what its "
+                                          "observers are told of that is not as in 1.13 to 2.15")
     library.sonde_operators_begin(wanted == "shapes")
+
+
+def prove(torch, library):
+    """Runs operators of which the library knows what it must be told. The engine of backward is not begun: a process
+    that forks after that cannot use it in the child."""
+    ones = torch.ones(1)
+
+    def forward(before, result):
+        for _ in range(before):  # so that no other number is that of the node
+            torch.ones(1, requires_grad=True).mul(2)
+        result.append(torch.ones(1, requires_grad=True).mul(2))
+
+    library.sonde_operators_prove()
+    for before in (0, 4, 7):
+        result = []
+        thread = threading.Thread(target=forward, args=(before, result))
+        thread.start()
+        thread.join()
+        with torch.no_grad():
+            result[0].grad_fn(ones)
+    return library.sonde_operators_proven()

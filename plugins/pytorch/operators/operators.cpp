@@ -1,10 +1,11 @@
 // Records PyTorch's operators: a global observer of libtorch_cpu, which every release since 1.8
 // exports. Nothing of PyTorch is compiled against: the one structure that is handed over has had
-// one layout from 1.13 to 2.15, and whoever calls this proves it by an operator of known name.
+// one layout from 1.13 to 2.15, and whoever calls this proves it by operators of known names.
 //
 // Loaded by Python once torch is there (hooks/operators.py), so libstdc++ is in the process.
 #define SONDE_NO_LOOKUP
 #include "plugins/api/sonde.h"
+#include "plugins/pytorch/operators/graph_nodes.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -60,6 +61,8 @@ struct Library {
   std::uint64_t (*addObserver)(Observer);
   void (*removeObserver)(std::uint64_t);
   const char* (*nameOf)(const RecordFunction*);
+  std::uint64_t (*currentThread)();  // as PyTorch numbers them, from 1
+  std::uint64_t (*nextNode)();       // the number of the node that the thread makes next
   // Of the inputs; empty where one is no tensor. The second argument: also of lists of tensors.
   std::vector<std::vector<std::int64_t>> (*sizesOf)(const RecordFunction&, bool);
   std::vector<std::string> (*typesOf)(const RecordFunction&);
@@ -67,9 +70,13 @@ struct Library {
 
 Library gLibrary;
 const sonde_api_table* gApi;
-std::uint64_t gObserver;
+std::array<std::uint64_t, 2> gObservers;
+sonde::torch::GraphNodes gNodes;
+bool gTellsNodes;
 std::uint32_t gShapesKey;
 std::uint32_t gTypesKey;
+std::uint32_t gNodeKey;
+std::uint32_t gBackwardOfKey;
 
 // ---- the operators that run on a thread ----
 
@@ -82,10 +89,6 @@ struct Running {
 constexpr std::size_t kDeepest = 64;
 thread_local std::array<Running, kDeepest> tRunning;
 thread_local std::size_t tDepth;
-
-// The last operator that was begun anywhere, for the proof.
-const char* gProof;
-bool gProofFound;
 
 void appendSizes(std::string& text, const std::vector<std::int64_t>& sizes) {
   text += '[';
@@ -114,24 +117,32 @@ void noteInputs(const RecordFunction& function, std::uint32_t token) {
   gApi->metadata(token, gTypesKey, gApi->intern(types.data(), types.size()));
 }
 
-NoContext begins(const RecordFunction& function) {
+// The token of the new scope; 0: it is not recorded.
+std::uint32_t begin(const RecordFunction& function) {
   if (gApi->enabled(SONDE_PROBE_TORCH) == 0 || tDepth == kDeepest)
-    return {};
+    return 0;
   const char* const name = gLibrary.nameOf(&function);
   const std::uint32_t token =
       gApi->begin(SONDE_OPERATOR, gApi->intern(name, std::strlen(name)), SONDE_PROBE_TORCH);
-  if (token == 0)
-    return {};
-  tRunning[tDepth++] = {&function, token};
-  return {};
+  if (token != 0)
+    tRunning[tDepth++] = {&function, token};
+  return token;
 }
 
-NoContext beginsWithInputs(const RecordFunction& function) {
-  const std::size_t depth = tDepth;
-  begins(function);
+template <bool kIsBackward, bool kHasInputs>
+NoContext begins(const RecordFunction& function) {
+  const std::uint32_t token = begin(function);
+  if (token == 0)
+    return {};
+  if (gTellsNodes) {
+    const std::int64_t node = kIsBackward ? gNodes.backwardOf(&function)
+                                          : gNodes.madeBy(&function, gLibrary.currentThread());
+    if (node != 0)
+      gApi->argument_int(token, kIsBackward ? gBackwardOfKey : gNodeKey, node);
+  }
   try {
-    if (tDepth > depth)
-      noteInputs(function, tRunning[depth].token);
+    if (kHasInputs)
+      noteInputs(function, token);
   } catch (...) {  // no memory: then without them
   }
   return {};
@@ -148,8 +159,36 @@ void ends(const RecordFunction& function, void* /*context*/) {
     gApi->end(tRunning[--tDepth].token);
 }
 
-NoContext proves(const RecordFunction& function) {
-  gProofFound |= std::strcmp(gLibrary.nameOf(&function), gProof) == 0;
+// ---- the proof: x.mul(2) on one thread, and its node called on another ----
+
+struct Proof {
+  std::uint64_t caller = 0;  // the thread that calls the nodes, whose multiplications do not count
+  int operators = 0;
+  int backwards = 0;
+  std::uint64_t node = 0;    // of the last operator
+  std::uint64_t thread = 0;  // that ran it
+};
+Proof gProof;
+
+bool isNamed(const RecordFunction& function, const char* name) {
+  return std::strcmp(gLibrary.nameOf(&function), name) == 0;
+}
+
+NoContext provesOperator(const RecordFunction& function) {
+  if (gLibrary.currentThread() == gProof.caller || !isNamed(function, "aten::mul"))
+    return {};
+  ++gProof.operators;
+  gProof.node = gLibrary.nextNode();
+  gProof.thread = gLibrary.currentThread();
+  gNodes.learn(&function, gProof.node, 0);
+  return {};
+}
+
+NoContext provesBackward(const RecordFunction& function) {
+  if (!isNamed(function, "MulBackward0"))
+    return {};
+  ++gProof.backwards;
+  gNodes.learn(&function, gProof.node, gProof.thread);
   return {};
 }
 
@@ -178,6 +217,8 @@ bool findAll(void* library, bool inputs) {
               gLibrary.addObserver) &&
          find(library, "_ZN2at14removeCallbackEm", gLibrary.removeObserver) &&
          find(library, "_ZNK2at14RecordFunction4nameEv", gLibrary.nameOf) &&
+         find(library, "_ZN2at14RecordFunction15currentThreadIdEv", gLibrary.currentThread) &&
+         find(library, "_ZN2at15sequence_number4peekEv", gLibrary.nextNode) &&
          (!inputs || (find(library,
                            "_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb",
                            gLibrary.sizesOf) &&
@@ -186,15 +227,17 @@ bool findAll(void* library, bool inputs) {
                            gLibrary.typesOf)));
 }
 
-Observer observerWith(NoContext (*start)(const RecordFunction&),
-                      void (*end)(const RecordFunction&, void*)) {
+using Start = NoContext (*)(const RecordFunction&);
+using End = void (*)(const RecordFunction&, void*);
+
+void observe(std::size_t scope, Start start, End end, bool inputs = false) {
   Observer observer{};
   observer.start = start;
   observer.end = end;
   observer.samplingProbability = 1;
-  observer.scopes[kFunctions] = true;
-  observer.scopes[kBackwardFunctions] = true;
-  return observer;
+  observer.scopes[scope] = true;
+  observer.needsInputs = inputs;
+  gObservers[scope] = gLibrary.addObserver(observer);
 }
 
 }  // namespace
@@ -218,21 +261,32 @@ SONDE_EXPORT const char* sonde_operators_find(int inputs) {
   return findAll(library, inputs != 0) ? nullptr : "libtorch_cpu lacks functions of 1.13 and later";
 }
 
-// From now on until sonde_operators_proven() it is watched for an operator of this name.
-SONDE_EXPORT void sonde_operators_prove(const char* name) {
-  gProof = name;
-  gObserver = gLibrary.addObserver(observerWith(proves, provesEnd));
+// From now on until sonde_operators_proven() each x.mul(2) of another thread is the proof of what
+// is known of operators, and the next call of the result's grad_fn, on this one, of backward
+// functions.
+SONDE_EXPORT void sonde_operators_prove() {
+  gProof.caller = gLibrary.currentThread();
+  observe(kFunctions, provesOperator, provesEnd);
+  observe(kBackwardFunctions, provesBackward, provesEnd);
 }
 
+enum { kIsUnknown = 0, kHasNoNodes = 1, kIsKnown = 2 };
+
 SONDE_EXPORT int sonde_operators_proven() {
-  gLibrary.removeObserver(gObserver);
-  return gProofFound ? 1 : 0;
+  for (const std::uint64_t observer : gObservers)
+    gLibrary.removeObserver(observer);
+  if (gProof.operators == 0 || gProof.backwards == 0)
+    return kIsUnknown;
+  gTellsNodes = gNodes.settle();
+  return gTellsNodes ? kIsKnown : kHasNoNodes;
 }
 
 SONDE_EXPORT void sonde_operators_begin(int inputs) {
   gShapesKey = gApi->intern("shapes", 6);
   gTypesKey = gApi->intern("dtypes", 6);
-  Observer observer = observerWith(inputs != 0 ? beginsWithInputs : begins, ends);
-  observer.needsInputs = inputs != 0;
-  gObserver = gLibrary.addObserver(observer);
+  gNodeKey = gApi->intern("autograd_node", 13);
+  gBackwardOfKey = gApi->intern("backward_of", 11);
+  const bool wants = inputs != 0;
+  observe(kFunctions, wants ? begins<false, true> : begins<false, false>, ends, wants);
+  observe(kBackwardFunctions, wants ? begins<true, true> : begins<true, false>, ends, wants);
 }
