@@ -6,6 +6,7 @@ import unittest
 from collections import Counter
 from xml.etree import ElementTree
 
+from python_support import PYTHON
 from run_support import SONDE, TARGETS
 from stack_support import StackTest
 
@@ -91,6 +92,44 @@ class CallTree(StackTest):
                 self.assertLess(abs(ns / sum(truth.values()) - 1), 0.1)
                 self.assertLessEqual(count, ns / 1e9 * rate + 1)
                 self.assertGreater(count, ns / 1e9 * rate / 10)
+
+
+    def test_a_rate_past_the_kernels_tick_is_reached_where_it_is_allowed(self):
+        truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 1, TARGETS / "libstack_plugin.so", rate="5000"))
+        ((count, ns),) = self.rows("SELECT count(*), sum(weight) FROM stack_sample")
+        self.assertLess(abs(ns / sum(truth.values()) - 1), 0.05)
+        said = [text for (text,) in self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'stack'")]
+        if said:
+            self.assertIn("perf_event_paranoid", said[0])
+        else:
+            self.assertGreater(count, ns / 1e9 * 2500)
+            self.assertLess(count, ns / 1e9 * 5000 * 1.05)
+
+    def test_descriptors_are_the_programs_own_again(self):
+        program = ("import os, signal, threading, time\n"
+                   "def burn(): sum(range(300_000))\n"
+                   "def run():\n"
+                   "  thread = threading.Thread(target=burn); thread.start(); thread.join()\n"
+                   "def few():\n"  # threads that have been joined may be on their last steps
+                   "  for _ in range(1000):\n"
+                   "    if len(os.listdir('/proc/self/fd')) <= held: return True\n"
+                   "    time.sleep(0.01)\n"
+                   "run()\n"
+                   "time.sleep(0.2)\n"
+                   "held = len(os.listdir('/proc/self/fd'))\n"
+                   "for _ in range(20): run()\n"
+                   "burn()\n"
+                   "if os.fork() == 0:\n"
+                   "  burn(); print(few(), flush=True); os._exit(0)\n"
+                   "os.wait()\n"
+                   "os.closerange(3, 4096)\n"
+                   "burn()\n"
+                   "file = os.dup2(2, 400)\n"  # where the thread's own event was
+                   "run()\n"
+                   "signal.signal(signal.SIGURG, signal.SIG_IGN)\n"  # ends all events
+                   "print(few(), os.fstat(400).st_ino == os.fstat(2).st_ino)\n")
+        lines = self.record(PYTHON, "-c", program, rate="2000")
+        self.assertEqual(lines, ["True", "True True"])
 
 
 class Verb(StackTest):

@@ -34,10 +34,10 @@ std::int64_t periodNs() noexcept {
 // a busy machine many periods may pass between two ticks that find the same thread running.
 constexpr std::int64_t kMostMissedNs = 500'000'000;
 
-std::int64_t weightOf(int missed) noexcept {
-  if (periodNs() * missed < kMostMissedNs)
-    return periodNs() * (1 + missed);
-  gHooks->lose(static_cast<std::uint32_t>(missed));
+std::int64_t weightOf(std::int64_t ns) noexcept {
+  if (ns < kMostMissedNs + periodNs())
+    return ns;
+  gHooks->lose(static_cast<std::uint32_t>(ns / periodNs() - 1));
   return periodNs();
 }
 
@@ -124,11 +124,19 @@ void take(std::uint64_t beginTicks, std::uint64_t endTicks, bool blocked) noexce
 
 // One that somebody else sent means nothing: the host has not asked for any.
 void onSignal(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &gTimerMark)
-    return;
   const int error = errno;
-  sample(context, weightOf(info->si_overrun));
+  if (const std::int64_t ns = timeOf(*info, periodNs()); ns > 0)
+    sample(context, weightOf(ns));
   errno = error;
+}
+
+// Of the first thread; the others have what it has.
+void begin() noexcept {
+  if (const int failure = startTimer(periodNs()); failure != 0)
+    gHooks->say(failure == -EACCES || failure == -EPERM
+                    ? "samples only at the kernel's ticks: perf events are not allowed here "
+                      "(kernel.perf_event_paranoid above 2, or a container's rules)"
+                    : "samples only at the kernel's ticks: there are no perf events here");
 }
 
 void onLost() noexcept {
@@ -175,7 +183,9 @@ SONDE_EXPORT const Sampler* sonde_stack_begin(const Hooks* hooks) {
   onSignalLost(onLost);
   if (takeSignal(onSignal)) {
     describeCode(gHooks->defineCode);
-    beginThread();
+    rememberStack();
+    tellAll(gHooks->ticks());
+    begin();
   } else {
     gHooks->say("off: the program was started with SIGURG ignored");
   }

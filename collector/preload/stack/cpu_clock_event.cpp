@@ -1,0 +1,68 @@
+#include "collector/preload/stack/cpu_clock_event.h"
+
+#include "collector/core/syscalls.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+
+namespace sonde::preload::stack {
+namespace {
+
+// Out of the way of programs that count on the next free number.
+constexpr long kLowestDescriptor = 400;
+
+int closed(long descriptor, long error) noexcept {
+  core::rawSyscall(SYS_close, descriptor);
+  return static_cast<int>(error);
+}
+
+// Nothing else understands this.
+bool isPerfEvent(long descriptor) noexcept {
+  std::uint64_t id = 0;
+  return core::rawSyscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, core::asLong(&id)) == 0 &&
+         id != 0;
+}
+
+}  // namespace
+
+int openCpuClock(std::int64_t periodNs, int signal) noexcept {
+  perf_event_attr what{};
+  what.size = sizeof what;
+  what.type = PERF_TYPE_SOFTWARE;
+  what.config = PERF_COUNT_SW_TASK_CLOCK;
+  what.sample_period = static_cast<std::uint64_t>(periodNs);
+  what.exclude_kernel = 1;
+  what.exclude_hv = 1;
+  what.disabled = 1;
+  what.wakeup_events = 1;
+  long descriptor =
+      core::rawSyscall(SYS_perf_event_open, core::asLong(&what), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (descriptor < 0)
+    return static_cast<int>(descriptor);
+  const long high =
+      core::rawSyscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  if (high >= 0) {
+    core::rawSyscall(SYS_close, descriptor);
+    descriptor = high;
+  }
+  const f_owner_ex owner{F_OWNER_TID, static_cast<pid_t>(core::rawSyscall(SYS_gettid))};
+  const long steps[] = {
+      core::rawSyscall(SYS_fcntl, descriptor, F_SETFL, O_ASYNC | O_NONBLOCK),
+      core::rawSyscall(SYS_fcntl, descriptor, F_SETSIG, signal),
+      core::rawSyscall(SYS_fcntl, descriptor, F_SETOWN_EX, core::asLong(&owner)),
+      core::rawSyscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ENABLE, 0),
+  };
+  for (const long step : steps) {
+    if (step < 0)
+      return closed(descriptor, step);
+  }
+  return static_cast<int>(descriptor);
+}
+
+void closeCpuClock(int descriptor) noexcept {
+  if (isPerfEvent(descriptor))
+    core::rawSyscall(SYS_close, descriptor);
+}
+
+}  // namespace sonde::preload::stack
