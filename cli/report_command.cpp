@@ -12,7 +12,7 @@ namespace sonde::cli {
 
 namespace metrics = engine::metrics;
 
-Result<JobReport> readReport(const store::Database& trace) {
+Result<JobReport> readReport(const store::Database& trace, std::optional<double> peakFlops) {
   JobReport report;
   SONDE_TRY_ASSIGN(std::vector<metrics::RankProcess> ranks, metrics::readRanks(trace));
   SONDE_TRY_ASSIGN(report.facts, metrics::readFacts(trace));
@@ -30,6 +30,9 @@ Result<JobReport> readReport(const store::Database& trace) {
     }
     SONDE_TRY_ASSIGN(rank.time, metrics::timeOf(trace, rank.process));
     SONDE_TRY_ASSIGN(rank.operations, metrics::operationsOf(trace, rank.process));
+    SONDE_TRY_ASSIGN(metrics::Throughput throughput,
+                     metrics::throughputOf(trace, rank.process, peakFlops));
+    report.throughput.push_back(std::move(throughput));
     report.ranks.push_back(std::move(rank));
   }
   return report;
@@ -54,6 +57,11 @@ class ReportCommand : public Command {
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
     app.add_flag("--full", full_, "every rank, operation, module and channel");
+    app.add_option("--peak-flops",
+                   peakFlops_,
+                   "what the devices of a rank can do a second, for MFU: 989e12 (by their names)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
@@ -61,6 +69,7 @@ class ReportCommand : public Command {
  private:
   Format format_ = Format::Table;
   bool full_ = false;
+  std::optional<double> peakFlops_;
   std::vector<std::string> traces_;
 };
 
@@ -91,7 +100,7 @@ int ReportCommand::run() {
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
-  const auto report = readReport(job->database());
+  const auto report = readReport(job->database(), peakFlops_);
   if (!report)
     return fail(name(), report.error());
   if (format_ == Format::Json)

@@ -1,6 +1,7 @@
 #include "cli/report_python.h"
 #include "cli/report_text.h"
 #include "cli/report_threads.h"
+#include "cli/report_throughput.h"
 
 #include <map>
 
@@ -88,6 +89,7 @@ json reportJson(const JobReport& report) {
                    {"scalars", json::array()},
                    {"threads", threadsJson(report)},
                    {"python", pythonJson(report)},
+                   {"throughput", throughputJson(report)},
                    {"dropped", json::object()}};
   for (const RankReport& rank : report.ranks) {
     document["ranks"].push_back(rankJson(rank));

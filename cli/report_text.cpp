@@ -4,6 +4,7 @@
 #include "cli/report_lines.h"
 #include "cli/report_python.h"
 #include "cli/report_threads.h"
+#include "cli/report_throughput.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ namespace metrics = engine::metrics;
 constexpr std::size_t kLines = 40;
 constexpr std::size_t kAll = 1'000'000;
 constexpr std::size_t kRankRows = 6;  // of each table about ranks
+constexpr std::size_t kThroughputRows = 3;
 constexpr std::size_t kPythonRows = 5;
 constexpr std::size_t kTrafficRows = 4;
 constexpr std::size_t kScalarRows = 3;
@@ -288,6 +290,7 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
 std::string renderReport(const JobReport& report, bool full) {
   const Lines head = headLines(report.facts, full);
   const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
+  const Lines throughput = throughputLines(report, full ? kAll : kThroughputRows);
   const Lines time = timeLines(report, full ? kAll : kRankRows);
   const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
   const Lines python = pythonLines(report, full ? kAll : kPythonRows);
@@ -297,13 +300,14 @@ std::string renderReport(const JobReport& report, bool full) {
   tail.insert(tail.end(), foot.begin(), foot.end());
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
-  const std::size_t rest = head.size() + iterations.size() + time.size() + threads.size() +
+  const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() + threads.size() +
                            python.size() + traffic.size() + tail.size() + 4;
   const Lines operations = operationLines(
       report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
   std::string text;
   for (const Lines* part : {&head,
                             &iterations,
+                            &throughput,
                             &time,
                             &threads,
                             &python,

@@ -9,6 +9,7 @@
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/engine/metrics/run_facts.h"
 #include "analysis/engine/metrics/thread_time.h"
+#include "analysis/engine/metrics/throughput.h"
 #include "analysis/engine/metrics/traffic.h"
 #include "analysis/store/database.h"
 
@@ -36,9 +37,11 @@ struct JobReport {
   std::vector<engine::metrics::ScalarTrend> scalars;
   std::vector<engine::metrics::ThreadTime> threads;
   std::vector<engine::metrics::PythonTime> python;
+  std::vector<engine::metrics::Throughput> throughput;  // of the ranks
 };
 
-Result<JobReport> readReport(const store::Database& trace);
+// `peakFlops`: of a rank's devices, a second; none: what is known of them.
+Result<JobReport> readReport(const store::Database& trace, std::optional<double> peakFlops);
 
 // At most 40 lines of 100 characters, unless `full`.
 std::string renderReport(const JobReport& report, bool full);

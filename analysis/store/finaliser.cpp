@@ -2,6 +2,7 @@
 
 #include "analysis/store/backward_links.h"
 #include "analysis/store/lod_tables.h"
+#include "analysis/store/operator_flops.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/scope_inheritance.h"
 #include "analysis/store/trace_file.h"
@@ -74,6 +75,7 @@ Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY(inheritScopes(trace));
   SONDE_TRY(trace.exec(kStackSql));
   SONDE_TRY(linkBackward(trace));
+  SONDE_TRY(countOperatorFlops(trace));
   progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
   progress("gathering statistics", 0.85);

@@ -1,0 +1,92 @@
+#include "analysis/engine/metrics/throughput.h"
+
+#include <string_view>
+
+namespace sonde::engine::metrics {
+namespace {
+
+// Dense, with sums in 32 bits: bfloat16 where the device has it, else half. NVIDIA's data sheets of
+// each; where one has 989.4, that is 989.4e12. The longest part of a name that fits decides.
+struct KnownDevice {
+  std::string_view part;
+  double flops;
+};
+constexpr KnownDevice kDevices[] = {{"GB200", 2500e12},     {"B200", 2250e12},
+                                    {"H200", 989.4e12},     {"GH200", 989.4e12},
+                                    {"H100 PCIe", 756e12},  {"H100 NVL", 835e12},
+                                    {"H100", 989.4e12},     {"H800", 989.4e12},
+                                    {"H20", 148e12},        {"A100", 312e12},
+                                    {"A800", 312e12},       {"A40", 149.7e12},
+                                    {"A30", 165e12},        {"A10G", 70e12},
+                                    {"A10", 125e12},        {"L40S", 362.1e12},
+                                    {"L40", 181e12},        {"L4", 121e12},
+                                    {"V100", 125e12},       {"T4", 65e12},
+                                    {"RTX 4090", 165.2e12}, {"RTX 3090", 71e12}};
+
+Result<std::optional<double>> peakOf(const store::Database& trace, const RankProcess& rank) {
+  SONDE_TRY_ASSIGN(store::Statement devices,
+                   trace.prepare("SELECT DISTINCT d.id, d.name FROM stream s JOIN device d ON "
+                                 "d.id = s.device_id WHERE s.process_id = ? AND d.kind = 'cuda' "
+                                 "AND EXISTS (SELECT 1 FROM kernel k WHERE k.stream_id = s.id)"));
+  devices.bindAll(rank.processId);
+  std::optional<double> sum;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool more, devices.step());
+    if (!more)
+      return sum;
+    const auto one = peakFlopsOf(devices.text(1));
+    if (!one)
+      return std::optional<double>();
+    sum = sum.value_or(0) + *one;
+  }
+}
+
+}  // namespace
+
+std::optional<double> peakFlopsOf(std::string_view device) {
+  const KnownDevice* best = nullptr;
+  for (const KnownDevice& known : kDevices) {
+    const auto at = device.find(known.part);
+    if (at == std::string_view::npos)
+      continue;
+    const std::size_t end = at + known.part.size();
+    const bool isWord = (at == 0 || device[at - 1] == ' ') &&
+                        (end == device.size() || device[end] == ' ' || device[end] == '-');
+    if (isWord && (best == nullptr || known.part.size() > best->part.size()))
+      best = &known;
+  }
+  return best == nullptr ? std::nullopt : std::optional(best->flops);
+}
+
+Result<Throughput> throughputOf(const store::Database& trace,
+                                const RankProcess& rank,
+                                std::optional<double> peakFlops) {
+  SONDE_TRY_ASSIGN(
+      store::Statement sums,
+      trace.prepare("SELECT count(*), sum(samples), sum(dur_ns) FILTER (WHERE samples IS NOT NULL),"
+                    " sum(tokens), sum(dur_ns) FILTER (WHERE tokens IS NOT NULL), sum(flops),"
+                    " sum(dur_ns) FILTER (WHERE flops IS NOT NULL) FROM iteration"
+                    " WHERE process_id = ? AND start_ns >= ? AND start_ns + dur_ns <= ?"));
+  sums.bindAll(rank.processId, rank.window.begin, rank.window.end);
+  SONDE_TRY_ASSIGN([[maybe_unused]] const bool isThere, sums.step());
+  const auto rate = [&sums](int column) {
+    const double seconds = static_cast<double>(sums.integer(column + 1)) / 1e9;
+    return seconds > 0 ? std::optional(sums.real(column) / seconds) : std::nullopt;
+  };
+  Throughput found;
+  found.rank = rank.rank;
+  found.process = rank.name;
+  found.iterations = sums.integer(0);
+  found.samplesPerSecond = rate(1);
+  found.tokensPerSecond = rate(3);
+  found.flopsPerSecond = rate(5);
+  found.peakFlops = peakFlops;
+  if (!found.peakFlops) {
+    SONDE_TRY_ASSIGN(found.peakFlops, peakOf(trace, rank));
+  }
+  if (found.flopsPerSecond && found.peakFlops)
+    found.mfu = *found.flopsPerSecond / *found.peakFlops;
+  return found;
+}
+
+}  // namespace sonde::engine::metrics

@@ -1,0 +1,101 @@
+#include "cli/report_throughput.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+namespace {
+
+namespace metrics = engine::metrics;
+using metrics::Throughput;
+
+std::string quantity(double value) {
+  constexpr std::array<const char*, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
+  std::size_t prefix = 0;
+  for (; value >= 1000 && prefix + 1 < kPrefixes.size(); ++prefix)
+    value /= 1000;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, kPrefixes[prefix]);
+}
+
+// Empty: nothing is known.
+std::string textOf(const Throughput& done) {
+  std::string text;
+  const auto add = [&text](const std::optional<double>& value, const char* unit) {
+    if (value)
+      text += fmt::format("{}{}{}/s", text.empty() ? "" : ", ", quantity(*value), unit);
+  };
+  add(done.samplesPerSecond, "samples");
+  add(done.tokensPerSecond, "tokens");
+  add(done.flopsPerSecond, "FLOP");
+  if (done.mfu)
+    text += fmt::format(" (MFU {:.1f} % of {}FLOP/s)", *done.mfu * 100, quantity(*done.peakFlops));
+  return text;
+}
+
+void addTo(std::optional<double>& sum, const std::optional<double>& value, bool isFirst) {
+  if (isFirst)
+    sum = value;
+  else if (sum && value)
+    *sum += *value;
+  else
+    sum.reset();
+}
+
+// What is known of every rank.
+Throughput together(const std::vector<Throughput>& ranks) {
+  Throughput sum;
+  sum.process = "all ranks";
+  bool isFirst = true;
+  for (const Throughput& rank : ranks) {
+    addTo(sum.samplesPerSecond, rank.samplesPerSecond, isFirst);
+    addTo(sum.tokensPerSecond, rank.tokensPerSecond, isFirst);
+    addTo(sum.flopsPerSecond, rank.flopsPerSecond, isFirst);
+    addTo(sum.peakFlops, rank.peakFlops, isFirst);
+    isFirst = false;
+  }
+  if (sum.flopsPerSecond && sum.peakFlops)
+    sum.mfu = *sum.flopsPerSecond / *sum.peakFlops;
+  return sum;
+}
+
+}  // namespace
+
+Lines throughputLines(const JobReport& report, std::size_t limit) {
+  std::vector<Throughput> rows;
+  if (report.throughput.size() > 1)
+    rows.push_back(together(report.throughput));
+  rows.insert(rows.end(), report.throughput.begin(), report.throughput.end());
+  Lines lines;
+  for (const Throughput& row : rows) {
+    const std::string text = textOf(row);
+    if (!text.empty() && lines.size() < limit)
+      appendLines(
+          lines,
+          fmt::format("{:<10} {}: {}", lines.empty() ? "Throughput" : "", row.process, text));
+  }
+  if (!lines.empty())
+    lines.insert(lines.begin(), "");
+  return lines;
+}
+
+nlohmann::json throughputJson(const JobReport& report) {
+  const auto orNull = [](const auto& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+  };
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Throughput& row : report.throughput)
+    rows.push_back({{"rank", orNull(row.rank)},
+                    {"iterations", row.iterations},
+                    {"samples_per_s", orNull(row.samplesPerSecond)},
+                    {"tokens_per_s", orNull(row.tokensPerSecond)},
+                    {"flops_per_s", orNull(row.flopsPerSecond)},
+                    {"peak_flops_per_s", orNull(row.peakFlops)},
+                    {"mfu", orNull(row.mfu)}});
+  return rows;
+}
+
+}  // namespace sonde::cli

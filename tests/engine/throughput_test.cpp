@@ -1,0 +1,82 @@
+#include "analysis/engine/metrics/throughput.h"
+
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde::engine::metrics {
+namespace {
+
+using test::must;
+
+TEST(PeakFlops, AreFoundByName) {
+  EXPECT_EQ(peakFlopsOf("NVIDIA H100 80GB HBM3"), 989.4e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA H100 PCIe"), 756e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA A100-SXM4-80GB"), 312e12);
+  EXPECT_EQ(peakFlopsOf("Tesla V100-SXM2-16GB"), 125e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA L4"), 121e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA L40S"), 362.1e12);
+  EXPECT_EQ(peakFlopsOf("NVIDIA A1000"), std::nullopt);
+  EXPECT_EQ(peakFlopsOf(""), std::nullopt);
+}
+
+class ThroughputOf : public testing::Test {
+ protected:
+  Throughput of(const std::vector<model::Iteration>& rows, std::optional<double> peak = {}) {
+    {
+      test::TraceBuilder trace(path_);
+      trace.add(model::Host{{}, "host"});
+      model::Process process;
+      process.hostId = model::HostId{1};
+      trace.add(process);
+      for (model::Iteration row : rows) {
+        row.processId = model::ProcessId{1};
+        trace.add(row);
+      }
+      trace.finish();
+    }
+    const auto trace = must(store::openTrace(path_));
+    RankProcess rank;
+    rank.processId = 1;
+    rank.window = {0, 10'000'000'000};
+    return must(throughputOf(trace, rank, peak));
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_ / "a.sonde";
+};
+
+model::Iteration second(std::int64_t number) {
+  model::Iteration row;
+  row.number = number;
+  row.startNs = number * 1'000'000'000;
+  row.durNs = 1'000'000'000;
+  return row;
+}
+
+TEST_F(ThroughputOf, CountsOnlyIterationsOfWhichItIsKnown) {
+  auto rows = {second(0), second(1), second(2)};
+  std::vector<model::Iteration> all(rows);
+  all[0].samples = 10;
+  all[2].samples = 30;
+  all[1].flops = 5e12;
+  const Throughput found = of(all, 20e12);
+  EXPECT_EQ(found.iterations, 3);
+  EXPECT_EQ(found.samplesPerSecond, 20);
+  EXPECT_EQ(found.tokensPerSecond, std::nullopt);
+  EXPECT_EQ(found.flopsPerSecond, 5e12);
+  EXPECT_EQ(found.mfu, 0.25);
+}
+
+TEST_F(ThroughputOf, HasNoMfuWithoutAPeak) {
+  std::vector<model::Iteration> all = {second(0)};
+  all[0].flops = 5e12;
+  const Throughput found = of(all);
+  EXPECT_EQ(found.peakFlops, std::nullopt);
+  EXPECT_EQ(found.mfu, std::nullopt);
+}
+
+}  // namespace
+}  // namespace sonde::engine::metrics
