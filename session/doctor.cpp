@@ -174,17 +174,14 @@ ProbeReport stackReport(const std::string& python) {
               : fmt::format("no functions of Python: {} is none of 3.8 to 3.13", python)};
 }
 
-// Probes whose code is in this version; the others are named, so that nobody looks for them in
-// vain.
 ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
   using wire::Probe;
   const auto version = [&](const char* name) { return report.versions.at(name); };
-  if (!source.built)
-    return {source.name, false, "not part of this version of Sonde"};
   if (!libraryThere)
     return {source.name, false, "Sonde's own library is missing: install Sonde again"};
   switch (source.probe) {
     case Probe::Torch:
+    case Probe::Tensor:
       if (version("python").empty())
         return {source.name, false, "there is no python3 in $PATH"};
       if (version("torch").empty())

@@ -124,6 +124,12 @@ Environment injectedEnvironment(const Environment& base,
   unsetVariable(environment, "SONDE_MODULE_CATEGORIES");
   if (!request.moduleCategories.empty())
     setVariable(environment, "SONDE_MODULE_CATEGORIES", request.moduleCategories);
+  unsetVariable(environment, "SONDE_TENSORS");
+  if (!request.tensorPlan.empty())
+    setVariable(environment, "SONDE_TENSORS", request.tensorPlan);
+  unsetVariable(environment, "SONDE_TENSOR_FOLDER");
+  if (!request.tensorFolder.empty())
+    setVariable(environment, "SONDE_TENSOR_FOLDER", request.tensorFolder.string());
   setVariable(environment, "SONDE_CUDA_UNIFIED_MEMORY", request.cuda.unifiedMemory);
   return environment;
 }

@@ -30,6 +30,8 @@ struct InjectionRequest {
   core::CompanionSet called = 0;      // … and of which the job's first program can make use
   std::string torchOperators = {};    // "names", "shapes"; empty: none
   std::string moduleCategories = {};  // as moduleCategories() has them
+  std::string tensorPlan = {};        // as readTensorPlan() has it
+  std::filesystem::path tensorFolder = {};  // for tensors that are kept as a whole
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,

@@ -20,6 +20,7 @@
 #include "session/recover.h"
 #include "session/run_summary.h"
 #include "session/sources.h"
+#include "session/tensor_plan.h"
 #include "session/verdict.h"
 
 #include <fmt/format.h>
@@ -125,8 +126,6 @@ class JobRun {
     }
     installation_ = *std::move(installation);
     probeMask_ = *mask;
-    if (options_.sources)
-      nameMissingSources();
     if (const std::string unmet = unmetNeed(options_, probeMask_); !unmet.empty()) {
       say_(unmet);
       return kExitCannotBegin;
@@ -137,14 +136,7 @@ class JobRun {
         return kExitCannotBegin;
       }
     }
-    return readRules() ? 0 : kExitCannotBegin;
-  }
-
-  void nameMissingSources() const {
-    const auto missing = missingSources(*options_.sources);
-    if (!missing.empty())
-      say_(fmt::format("this version of Sonde cannot record {}: the run goes on without",
-                       fmt::join(missing, ", ")));
+    return readRules() && readTensors() ? 0 : kExitCannotBegin;
   }
 
   bool readRules() {
@@ -159,8 +151,28 @@ class JobRun {
     return true;
   }
 
+  bool readTensors() {
+    if (options_.tensorsFile.empty())
+      return true;
+    auto plan = readTensorPlan(options_.tensorsFile);
+    if (!plan) {
+      say_(plan.error().message);
+      return false;
+    }
+    tensorPlan_ = *std::move(plan);
+    return true;
+  }
+
   bool records(wire::Probe probe) const {
     return (probeMask_ >> static_cast<unsigned>(probe) & 1) != 0;
+  }
+
+  // Beside the trace.
+  fs::path tensorFolder() const {
+    fs::path folder;
+    if (records(wire::Probe::Tensor))
+      folder = fs::absolute(output_).string() + ".tensors";
+    return folder;
   }
 
   SpoolRequest spoolRequest() const {
@@ -246,7 +258,9 @@ class JobRun {
                                            companionsOf(probeMask_),
                                            launcher::checkFollow(program_, environment_).companions,
                                            options_.torchOperators,
-                                           options_.moduleCategories});
+                                           options_.moduleCategories,
+                                           tensorPlan_,
+                                           tensorFolder()});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
@@ -370,6 +384,7 @@ class JobRun {
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;
   std::optional<rules::Configuration> rules_;
+  std::string tensorPlan_;
   std::optional<launcher::GroupWitness> witness_;
 };
 

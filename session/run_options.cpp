@@ -41,6 +41,11 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
        "stack"},
       {!options.torchOperators.empty(), "--torch-operators needs", Probe::Torch, "torch"},
       {!options.moduleCategories.empty(), "--module-category needs", Probe::Python, "python"},
+      {!options.tensorsFile.empty(), "--tensors needs", Probe::Tensor, "tensor"},
+      {(probeMask >> static_cast<unsigned>(Probe::Tensor) & 1U) != 0,
+       "--sources tensor needs",
+       Probe::Torch,
+       "torch"},
   };
   for (const Need& need : needs) {
     if (need.isGiven && (probeMask >> static_cast<unsigned>(need.probe) & 1U) == 0)

@@ -36,6 +36,7 @@ struct RunOptions {
   StackOptions stacks;
   std::string torchOperators;    // --torch-operators; empty: none
   std::string moduleCategories;  // --module-category; as moduleCategories() has them
+  std::string tensorsFile;       // --tensors; empty: what there is without
   std::string rulesFile;         // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;

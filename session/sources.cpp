@@ -46,27 +46,27 @@ std::vector<Wanted> split(const std::string& list) {
 
 const std::vector<SourceName>& sourceNames() {
   using wire::Probe;
-  static const std::vector<SourceName> kNames = {{Probe::Annotation, "annotation", true, true},
-                                                 {Probe::Torch, "torch", true, true},
-                                                 {Probe::Gloo, "gloo", true, true},
-                                                 {Probe::Nccl, "nccl", true, true},
-                                                 {Probe::Mpi, "mpi", true, true},
-                                                 {Probe::Net, "net", true, true},
-                                                 {Probe::Cuda, "cuda", true, true},
-                                                 {Probe::Nvtx, "nvtx", true, true},
-                                                 {Probe::System, "system", true, true},
-                                                 {Probe::Io, "io", false, true},
-                                                 {Probe::Sync, "sync", false, true},
-                                                 {Probe::Python, "python", false, true},
-                                                 {Probe::Stack, "stack", false, true},
-                                                 {Probe::Tensor, "tensor", false, false}};
+  static const std::vector<SourceName> kNames = {{Probe::Annotation, "annotation", true},
+                                                 {Probe::Torch, "torch", true},
+                                                 {Probe::Gloo, "gloo", true},
+                                                 {Probe::Nccl, "nccl", true},
+                                                 {Probe::Mpi, "mpi", true},
+                                                 {Probe::Net, "net", true},
+                                                 {Probe::Cuda, "cuda", true},
+                                                 {Probe::Nvtx, "nvtx", true},
+                                                 {Probe::System, "system", true},
+                                                 {Probe::Io, "io", false},
+                                                 {Probe::Sync, "sync", false},
+                                                 {Probe::Python, "python", false},
+                                                 {Probe::Stack, "stack", false},
+                                                 {Probe::Tensor, "tensor", false}};
   return kNames;
 }
 
 std::uint32_t defaultSources() {
   std::uint32_t mask = bitOf(wire::Probe::Process);
   for (const SourceName& source : sourceNames()) {
-    if (source.byDefault && source.built)
+    if (source.byDefault)
       mask |= bitOf(source.probe);
   }
   return mask;
@@ -84,19 +84,10 @@ Result<std::uint32_t> parseSources(const std::string& list) {
                    fmt::format("'{}' is no source: choose among {}", wanted.name, knownNames())};
     if (wanted.removed)
       mask &= ~bitOf(wanted.source->probe);
-    else if (wanted.source->built)
+    else
       mask |= bitOf(wanted.source->probe);
   }
   return mask;
-}
-
-std::vector<std::string> missingSources(const std::string& list) {
-  std::vector<std::string> missing;
-  for (const Wanted& wanted : split(list)) {
-    if (!wanted.removed && wanted.source != nullptr && !wanted.source->built)
-      missing.push_back(wanted.name);
-  }
-  return missing;
 }
 
 core::CompanionSet companionsOf(std::uint32_t probeMask) noexcept {

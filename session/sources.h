@@ -15,7 +15,6 @@ struct SourceName {
   wire::Probe probe;
   const char* name;
   bool byDefault;
-  bool built;  // its code is in this version
 };
 
 // Every probe that a user may name, in the order of the manual.
@@ -26,10 +25,6 @@ const std::vector<SourceName>& sourceNames();
 Result<std::uint32_t> parseSources(const std::string& list);
 
 std::uint32_t defaultSources();
-
-// Those that `list` asks for by name and that this version cannot record. Requires: parseSources()
-// understands `list`.
-std::vector<std::string> missingSources(const std::string& list);
 
 // Which of Sonde's libraries that stand in front of others these probes need.
 core::CompanionSet companionsOf(std::uint32_t probeMask) noexcept;

@@ -140,6 +140,7 @@ class ImageBuilder {
   void onStackSample(Thread& thread, const std::byte* at);
   void onMark(Thread& thread, const std::byte* at);
   void onScalar(Thread& thread, const std::byte* at);
+  void onTensor(Thread& thread, const std::byte* at);
   void onIterationInfo(Thread& thread, const std::byte* at);
   void onArg(Thread& thread, const std::byte* at);
   void onCollective(Thread& thread, const std::byte* at);
@@ -203,6 +204,7 @@ class ImageBuilder {
   ThreadIteration* iterationOfOthers(std::int64_t ns);
   // The one that something recorded on the thread at this time belongs to, or nullptr.
   ThreadIteration* iterationOf(const Thread& thread, std::int64_t ns);
+  model::OptionalInt numberAt(const Thread& thread, std::int64_t ns);
   std::optional<model::ArgValue> valueOf(const wire::Arg& record);
   // A fact of the process that has columns of its own: its rank, the size of its world.
   bool takePlaceInJob(std::string_view key, const model::ArgValue& value);

@@ -1,6 +1,7 @@
 // The iterations of ImageBuilder, and the records that belong to the one that is open.
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
+#include "analysis/ingest/tensor_rows.h"
 #include "analysis/ingest/wire_words.h"
 #include "collector/wire/iteration_keys.h"
 
@@ -171,9 +172,34 @@ void ImageBuilder::onScalar(Thread& thread, const std::byte* at) {
   row.value = record.value;
   advance(thread, record.ticks);
   row.tsNs = time_.toNs(record.ticks);  // a value that came late from a device is of its own time
-  const ThreadIteration* const iteration = iterationOf(thread, row.tsNs);
-  if (iteration != nullptr && iteration->isNumbered)
-    row.iteration = iteration->row.number;
+  row.iteration = numberAt(thread, row.tsNs);
+  sink_.add(row);
+  remember(thread, model::Owner::Slice, 0);
+}
+
+// Its number of what was at that time, if it has one.
+model::OptionalInt ImageBuilder::numberAt(const Thread& thread, std::int64_t ns) {
+  const ThreadIteration* const iteration = iterationOf(thread, ns);
+  return iteration != nullptr && iteration->isNumbered ? model::OptionalInt(iteration->row.number)
+                                                       : std::nullopt;
+}
+
+void ImageBuilder::onTensor(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::TensorStatistics>(at);
+  model::Tensor row;
+  if (!readTensor({at, record.header.size}, row)) {
+    ++counts_.damaged;
+    return;
+  }
+  row.processId = process_.row.id;
+  row.nameId = dictionary_.name(sink_, record.header.subject);
+  row.collection = dictionary_.text(record.collection);
+  row.dtype = dictionary_.text(record.dtype);
+  row.shape = dictionary_.text(record.shape);
+  row.file = dictionary_.text(record.file);
+  advance(thread, record.ticks);
+  row.tsNs = time_.toNs(record.ticks);
+  row.iteration = numberAt(thread, row.tsNs);
   sink_.add(row);
   remember(thread, model::Owner::Slice, 0);
 }

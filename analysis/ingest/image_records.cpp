@@ -46,7 +46,8 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onFileAccess,
                                &ImageBuilder::onMessage,
                                &ImageBuilder::onHandoff,
-                               &ImageBuilder::onStackSample};
+                               &ImageBuilder::onStackSample,
+                               &ImageBuilder::onTensor};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);

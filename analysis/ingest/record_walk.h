@@ -4,6 +4,7 @@
 #include "collector/wire/device_records.h"
 #include "collector/wire/nccl_records.h"
 #include "collector/wire/stack_records.h"
+#include "collector/wire/tensor_records.h"
 
 #include <array>
 #include <cstddef>
@@ -43,7 +44,8 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::FileAccess),
                     sizeof(wire::Message),
                     sizeof(wire::Handoff),
-                    sizeof(wire::StackSample)};
+                    sizeof(wire::StackSample),
+                    sizeof(wire::TensorStatistics)};
 
 struct WalkCount {
   std::uint64_t records = 0;  // visited

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "device memory",  "collective part",
      "device metric",  "file access",
      "message",        "handoff",
-     "stack sample"};
+     "stack sample",   "tensor statistics"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",
@@ -53,7 +53,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason
      "no thread",
      "names",
      "spool not reachable",
-     "tracer"};
+     "tracer",
+     "not supported"};
 
 }  // namespace
 

@@ -7,7 +7,10 @@
 #include "analysis/model/place.h"
 #include "analysis/model/words.h"
 
+#include <array>
 #include <cstdint>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -158,6 +161,34 @@ struct Scalar {
   StringId nameId{};
   double value = 0;
   std::int64_t tsNs = 0;
+};
+
+// What is known of a tensor's elements at an instant. The doubles are of the finite ones; where there
+// are none they are not numbers, as a column's NULL is.
+struct Tensor {
+  static constexpr double kQuantiles[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
+  ProcessId processId{};
+  OptionalInt iteration{};  // its number
+  StringId nameId{};
+  TensorRole role = TensorRole::Other;
+  std::string_view collection{};
+  std::int64_t tsNs = 0;
+  std::string_view dtype{};
+  std::string_view shape{};
+  std::int64_t elements = 0;
+  std::int64_t zeros = 0;
+  std::int64_t nans = 0;
+  std::int64_t infs = 0;
+  double minimum = 0;
+  double maximum = 0;
+  double mean = 0;
+  double variance = 0;  // of the population
+  double l1 = 0;
+  double l2 = 0;
+  std::array<double, std::size(kQuantiles)> quantiles{};
+  std::string histogram{};   // JSON: [lower end, elements from there to the next one's], …
+  std::string_view file{};   // that holds all elements, if one does
+  OptionalInt fileOffset{};  // of these
 };
 
 struct Counter {

@@ -37,6 +37,7 @@ constexpr Words kCollectiveOps[] = {"",
                                     "exscan",
                                     "neighborallgather",
                                     "neighboralltoall"};
+constexpr Words kTensorRoles[] = {"", "weight", "gradient", "input", "output", "loss", "other"};
 constexpr Words kDataTypes[] = {"",
                                 "int8",
                                 "uint8",
@@ -126,6 +127,9 @@ Words word(CopyKind kind) noexcept {
 }
 Words word(SyncKind kind) noexcept {
   return wordAt(kSyncKinds, kind);
+}
+Words word(TensorRole role) noexcept {
+  return wordAt(kTensorRoles, role);
 }
 Words word(CounterKind kind) noexcept {
   return wordAt(kCounterKinds, kind);

@@ -1,7 +1,7 @@
 // The enumerations of the trace and the words that its columns hold for them. Plain values; any
 // thread.
 //
-// SliceKind, ChannelKind, SyncObject, CollectiveOp and DataType number their values as the spool's
+// SliceKind, ChannelKind, SyncObject, CollectiveOp, TensorRole and DataType number their values as the spool's
 // records do.
 #pragma once
 
@@ -111,6 +111,16 @@ enum class CopyKind : std::uint8_t {
 
 enum class SyncKind : std::uint8_t { Stream = 1, Context = 2, Event = 3, Record = 4, Wait = 5 };
 
+// What a tensor is to the model.
+enum class TensorRole : std::uint8_t {
+  Weight = 1,
+  Gradient = 2,
+  Input = 3,
+  Output = 4,
+  Loss = 5,
+  Other = 6,
+};
+
 // A total only grows.
 enum class CounterKind : std::uint8_t { Gauge = 1, Total = 2 };
 
@@ -146,6 +156,7 @@ std::string_view word(CollectiveOp op) noexcept;
 std::string_view word(DataType type) noexcept;
 std::string_view word(CopyKind kind) noexcept;
 std::string_view word(SyncKind kind) noexcept;
+std::string_view word(TensorRole role) noexcept;
 std::string_view word(CounterKind kind) noexcept;
 std::string_view word(Severity severity) noexcept;
 std::string_view word(Owner owner) noexcept;

@@ -32,6 +32,7 @@ enum class Table : std::size_t {
   Transfer,
   Iteration,
   Scalar,
+  Tensor,
   Counter,
   Sample,
   Frame,
@@ -99,6 +100,10 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"iteration",
      "id, process_id, number, start_ns, dur_ns, probe_mask, samples, tokens, flops, slice_id"},
     {"scalar", "process_id, iteration, name_id, value, ts_ns"},
+    {"tensor",
+     "process_id, iteration, name_id, collection, role, ts_ns, dtype, shape, elements, minimum, "
+     "maximum, mean, variance, l1, l2, zeros, nans, infs, p01, p05, p25, p50, p75, p95, p99, "
+     "histogram, file, file_offset"},
     {"counter", "id, host_id, process_id, thread_id, device_id, name_id, unit, kind"},
     {"sample", "counter_id, ts_ns, value"},
     {"frame", "id, kind, name_id, path_id, line, build_id, address"},

@@ -110,10 +110,11 @@ CREATE TABLE iteration(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFER
 CREATE TABLE scalar(process_id INTEGER NOT NULL REFERENCES process, iteration INTEGER,
   name_id INTEGER NOT NULL REFERENCES string, value REAL, ts_ns INTEGER NOT NULL);
 CREATE TABLE tensor(process_id INTEGER NOT NULL REFERENCES process, iteration INTEGER,
-  name_id INTEGER NOT NULL REFERENCES string,
-  collection TEXT NOT NULL CHECK(collection IN ('weight', 'gradient', 'activation', 'loss', 'optimizer', 'other')),
+  name_id INTEGER NOT NULL REFERENCES string, collection TEXT NOT NULL,
+  role TEXT NOT NULL CHECK(role IN ('weight', 'gradient', 'input', 'output', 'loss', 'other')),
   ts_ns INTEGER NOT NULL, dtype TEXT, shape TEXT, elements INTEGER, minimum REAL, maximum REAL, mean REAL, variance REAL,
-  l1 REAL, l2 REAL, zeros INTEGER, nans INTEGER, infs INTEGER, histogram TEXT);
+  l1 REAL, l2 REAL, zeros INTEGER, nans INTEGER, infs INTEGER, p01 REAL, p05 REAL, p25 REAL, p50 REAL, p75 REAL,
+  p95 REAL, p99 REAL, histogram TEXT, file TEXT, file_offset INTEGER);
 CREATE TABLE counter(id INTEGER PRIMARY KEY, host_id INTEGER NOT NULL REFERENCES host,
   process_id INTEGER REFERENCES process, thread_id INTEGER REFERENCES thread, device_id INTEGER REFERENCES device,
   name_id INTEGER NOT NULL REFERENCES string, unit TEXT NOT NULL, kind TEXT NOT NULL DEFAULT 'gauge'

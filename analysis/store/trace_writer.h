@@ -77,6 +77,7 @@ class TraceWriter {
   Result<model::TransferId> add(const model::Transfer& row);
   Result<model::IterationId> add(const model::Iteration& row);
   Result<void> add(const model::Scalar& row);
+  Result<void> add(const model::Tensor& row);
   Result<model::CounterId> add(const model::Counter& row);
   Result<void> add(const model::Sample& row);
   Result<model::FrameId> add(const model::Frame& row);

@@ -243,6 +243,39 @@ Result<void> TraceWriter::add(const model::Scalar& row) {
       Table::Scalar, row.processId, row.iteration, row.nameId, row.value, row.tsNs);
 }
 
+Result<void> TraceWriter::add(const model::Tensor& row) {
+  const auto& quantiles = row.quantiles;
+  return state_->insert(Table::Tensor,
+                        row.processId,
+                        row.iteration,
+                        row.nameId,
+                        row.collection,
+                        wordOf(row.role),
+                        row.tsNs,
+                        row.dtype,
+                        row.shape,
+                        row.elements,
+                        row.minimum,
+                        row.maximum,
+                        row.mean,
+                        row.variance,
+                        row.l1,
+                        row.l2,
+                        row.zeros,
+                        row.nans,
+                        row.infs,
+                        quantiles[0],
+                        quantiles[1],
+                        quantiles[2],
+                        quantiles[3],
+                        quantiles[4],
+                        quantiles[5],
+                        quantiles[6],
+                        std::string_view(row.histogram),
+                        row.file.empty() ? model::OptionalText() : model::OptionalText(row.file),
+                        row.fileOffset);
+}
+
 Result<model::CounterId> TraceWriter::add(const model::Counter& row) {
   return state_->insertWithId(Table::Counter,
                               row.id,

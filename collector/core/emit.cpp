@@ -191,6 +191,31 @@ bool emitHandoff(wire::Handoff record) noexcept {
   return written;
 }
 
+bool emitTensor(const wire::TensorStatistics& record,
+                const std::uint64_t* buckets,
+                std::uint32_t count) noexcept {
+  constexpr Probe kProbe = Probe::Tensor;
+  constexpr RecordKind kKind = RecordKind::TensorStatistics;
+  ThreadState* state = enter(kProbe, kKind);
+  if (state == nullptr)
+    return false;
+  const std::uint32_t kept = count < wire::kMaxTensorBuckets ? count : wire::kMaxTensorBuckets;
+  const std::size_t more = kept * sizeof *buckets;
+  auto* place = reserve<wire::TensorStatistics>(state, more);
+  if (place != nullptr) {
+    *place = record;
+    place->header.size = static_cast<std::uint16_t>(sizeof record + more);
+    place->header.kind = kKind;
+    place->bucketCount = kept;
+    memcpy(place + 1, buckets, more);
+    publish<wire::TensorStatistics>(state, more);
+  }
+  leave(state);
+  if (place == nullptr)
+    countLoss(kProbe, kKind, whyNoRoom(gSpool));
+  return place != nullptr;
+}
+
 bool emitMessage(const wire::Message& record) noexcept {
   return emit(record, RecordKind::Message, Probe::Mpi) != 0;
 }

@@ -8,6 +8,7 @@
 
 #include "collector/wire/definitions.h"
 #include "collector/wire/records.h"
+#include "collector/wire/tensor_records.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -102,6 +103,10 @@ bool emitCollective(wire::Collective record) noexcept;
 bool emitTransfer(wire::Transfer record, wire::Probe probe) noexcept;
 bool emitFileAccess(wire::FileAccess record) noexcept;
 bool emitHandoff(wire::Handoff record) noexcept;
+// With so many buckets behind it, of which there is room for kMaxTensorBuckets.
+bool emitTensor(const wire::TensorStatistics& record,
+                const std::uint64_t* buckets,
+                std::uint32_t count) noexcept;
 bool emitMessage(const wire::Message& record) noexcept;
 // What one call sent and what it received, all or nothing.
 bool emitMessages(const wire::Message& sent, const wire::Message& received) noexcept;

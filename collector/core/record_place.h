@@ -15,13 +15,15 @@ namespace sonde::core {
 // Where the thread's next record goes; nullptr when there is no room. Requires: the guard. Records
 // are built in place: one built on the stack and copied would be read back before its stores have
 // left the store buffer.
+// `more`: bytes behind it, which belong to it.
 template <typename Record>
-Record* reserve(ThreadState* state) noexcept {
+Record* reserve(ThreadState* state, std::size_t more = 0) noexcept {
   if (__builtin_expect(state->silentScopes != 0, 0) && isFull() && !nextSlot(state))
     return nullptr;
-  if (__builtin_expect(state->end - state->cursor < static_cast<std::ptrdiff_t>(sizeof(Record)),
-                       0) &&
-      !nextSlot(state))
+  if (__builtin_expect(
+          state->end - state->cursor < static_cast<std::ptrdiff_t>(sizeof(Record) + more), 0) &&
+      (!nextSlot(state) ||
+       state->end - state->cursor < static_cast<std::ptrdiff_t>(sizeof(Record) + more)))
     return nullptr;
   return reinterpret_cast<Record*>(state->cursor);
 }
@@ -36,10 +38,10 @@ inline constexpr bool kTakesArguments<wire::ClockSync> = false;
 
 // Makes the record at the cursor visible.
 template <typename Record>
-void publish(ThreadState* state) noexcept {
+void publish(ThreadState* state, std::size_t more = 0) noexcept {
   if constexpr (kTakesArguments<Record>)
     ++state->records;
-  state->cursor += sizeof(Record);
+  state->cursor += sizeof(Record) + more;
   state->slot->committed.store(
       static_cast<std::uint32_t>(state->cursor - reinterpret_cast<char*>(state->slot)),
       std::memory_order_release);

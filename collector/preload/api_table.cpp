@@ -15,7 +15,8 @@ using wire::Probe;
 // Numbers come from code built against another version of the header; one that is not known here is
 // an annotation's.
 Probe probeOf(uint32_t number) {
-  const bool known = number <= SONDE_PROBE_TORCH || number == SONDE_PROBE_PYTHON;
+  const bool known = number <= SONDE_PROBE_TORCH || number == SONDE_PROBE_PYTHON ||
+                     number == SONDE_PROBE_TENSOR;
   return known ? static_cast<Probe>(number) : Probe::Annotation;
 }
 
@@ -81,6 +82,36 @@ void apiNativeCall(uint32_t name, uint32_t category, uint64_t begin, uint64_t en
   core::emitNativeCall(name, static_cast<wire::CodeCategory>(category), begin, end);
 }
 
+int apiTensor(const sonde_tensor* tensor) {
+  wire::TensorStatistics record{};
+  record.header.subject = tensor->name;
+  record.header.detail = static_cast<uint8_t>(tensor->role);
+  record.ticks = tensor->when != 0 ? tensor->when : core::ticks();
+  record.elements = tensor->elements;
+  record.zeros = tensor->zeros;
+  record.nans = tensor->nans;
+  record.infs = tensor->infs;
+  record.minimum = tensor->minimum;
+  record.maximum = tensor->maximum;
+  record.mean = tensor->mean;
+  record.variance = tensor->variance;
+  record.l1 = tensor->l1;
+  record.l2 = tensor->l2;
+  record.collection = tensor->collection;
+  record.dtype = tensor->dtype;
+  record.shape = tensor->shape;
+  record.file = tensor->file;
+  record.fileOffset = tensor->file_offset;
+  return core::emitTensor(record, tensor->buckets, tensor->bucket_count) ? 1 : 0;
+}
+
+void apiLostTensors(uint32_t count) {
+  core::countLoss(Probe::Tensor,
+                  wire::RecordKind::TensorStatistics,
+                  wire::LossReason::NotSupported,
+                  count);
+}
+
 constexpr sonde_api_table kTable = {
     SONDE_API_VERSION,
     sizeof(sonde_api_table),
@@ -97,6 +128,8 @@ constexpr sonde_api_table kTable = {
     apiNow,
     apiScalarAt,
     apiNativeCall,
+    apiTensor,
+    apiLostTensors,
 };
 
 }  // namespace

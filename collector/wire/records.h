@@ -49,7 +49,9 @@ enum class RecordKind : std::uint8_t {
   Handoff = 25,
   // stack_records.h
   StackSample = 26,
-  Count = 27,  // one past the last kind this version writes; not a kind
+  // tensor_records.h
+  TensorStatistics = 27,
+  Count = 28,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {

@@ -44,7 +44,7 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 10;
+inline constexpr std::uint32_t kSpoolVersion = 11;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;

@@ -115,7 +115,8 @@ enum class LossReason : std::uint8_t {
   Unreachable =
       7,       // the spool could not be opened: another user's now, another root, no descriptor
   Tracer = 8,  // the device's own tracing library had no room or no time
-  Count = 9,
+  NotSupported = 9,
+  Count = 10,
 };
 
 }  // namespace sonde::wire

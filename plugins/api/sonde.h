@@ -48,6 +48,41 @@ enum {
   SONDE_PYTHON = 17
 };
 
+/* What is known of a tensor at an instant; docs/probes/tensor.md defines the numbers. Names are ids
+ * of intern(), 0 where there is none. */
+typedef struct sonde_tensor {
+  uint32_t name;
+  uint32_t collection;
+  uint32_t role;  /* SONDE_TENSOR_… */
+  uint32_t dtype; /* as torch has it: "float32" */
+  uint32_t shape; /* "[2, 3]" */
+  uint32_t file;  /* that holds all elements, from `file_offset` on; 0: none does */
+  uint64_t file_offset;
+  uint64_t when; /* as now() gave it; 0: now */
+  int64_t elements;
+  int64_t zeros;
+  int64_t nans;
+  int64_t infs;
+  double minimum; /* this and the next: of the finite elements, of which there may be none */
+  double maximum;
+  double mean;
+  double variance;
+  double l1;
+  double l2;
+  /* By rising bucket: bucket << 48 | count, wire::TensorStatistics has how; at most 5,120. */
+  const uint64_t* buckets;
+  uint32_t bucket_count;
+} sonde_tensor;
+
+enum {
+  SONDE_TENSOR_WEIGHT = 1,
+  SONDE_TENSOR_GRADIENT = 2,
+  SONDE_TENSOR_INPUT = 3,
+  SONDE_TENSOR_OUTPUT = 4,
+  SONDE_TENSOR_LOSS = 5,
+  SONDE_TENSOR_OTHER = 6
+};
+
 /* What the recording library offers. Later versions append; `size` says how much is there. */
 typedef struct sonde_api_table {
   uint32_t version;
@@ -80,13 +115,18 @@ typedef struct sonde_api_table {
   /* Of the probe `python`: a call of native code that has returned, or a collection of garbage.
    * `category`: SONDE_CATEGORY_…; times as now() gave them. */
   void (*native_call)(uint32_t name, uint32_t category, uint64_t begin, uint64_t end);
+  /* Of the probe `tensor`. 0: it was not recorded, and is counted. */
+  int (*tensor)(const sonde_tensor* tensor);
+  /* What the probe was asked for and cannot do, so often: counted as lost, "not supported". */
+  void (*lost_tensors)(uint32_t count);
 } sonde_api_table;
 
 enum {
   SONDE_PROBE_ANNOTATION = 0,
   SONDE_PROBE_NVTX = 1,
   SONDE_PROBE_TORCH = 2,
-  SONDE_PROBE_PYTHON = 11
+  SONDE_PROBE_PYTHON = 11,
+  SONDE_PROBE_TENSOR = 13
 };
 
 /* Whose code a call of Python's runs. */

@@ -63,12 +63,6 @@ class Status(RunTest):
         self.refused(self.run_sonde(*touch, options=("--spool-limit", "much")))
         self.assertIn("no command given", self.refused(self.run_sonde()))
 
-    def test_a_source_that_this_version_cannot_record(self):
-        result = self.run_sonde("sh", "-c", "exit 3", options=("--sources", "annotation,tensor,-stack"))
-        self.assertEqual(result.returncode, 3)
-        self.assertEqual(result.stderr.count("cannot record"), 1)
-        self.assertIn("sonde run: this version of Sonde cannot record tensor: the run goes on without", result.stderr)
-
     def test_a_rules_file_with_a_mistake(self):
         (self.folder / "sonde.toml").write_text("[rules]\nno-such-rule = 'error'\n")
         self.assertIn("no-such-rule", self.refused(self.run_sonde("sh", "-c", "touch ran", options=("--rules", "sonde.toml"))))

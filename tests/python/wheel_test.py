@@ -33,7 +33,7 @@ class Wheel(unittest.TestCase):
         self.assertRegex(self.wheel.name, r"^sonde-[\d.]+-cp39-abi3-linux_\w+\.whl$")
         files = sorted(path.name for path in (self.installed / "sonde").iterdir())
         self.assertEqual(["__init__.py", "__init__.pyi", "_absent.py", "_decorator.py", "_native.py",
-                          "_native_modules.py", "_sonde.abi3.so", "py.typed"],
+                          "_native_modules.py", "_sonde.abi3.so", "_tensor.py", "py.typed"],
                          files)
 
     def test_is_quiet_alone_and_records_under_a_library(self):

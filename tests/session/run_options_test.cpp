@@ -37,6 +37,11 @@ TEST(RunOptions, EachOptionHasItsProbe) {
   categories.moduleCategories = "a=simulator";
   EXPECT_NE(unmet(categories, "+stack").find("--sources +python"), std::string::npos);
   EXPECT_EQ(unmet(categories, "+python"), "");
+  RunOptions tensors;
+  tensors.tensorsFile = "a.toml";
+  EXPECT_NE(unmet(tensors, "torch").find("--sources +tensor"), std::string::npos);
+  EXPECT_EQ(unmet(tensors, "+tensor"), "");
+  EXPECT_NE(unmet(RunOptions(), "tensor").find("needs the torch"), std::string::npos);
 }
 
 }  // namespace

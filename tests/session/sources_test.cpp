@@ -33,12 +33,6 @@ TEST(Sources, APlusAddsToTheDefault) {
   EXPECT_FALSE(parseSources("+none"));
 }
 
-TEST(Sources, WhatIsNotBuiltIsNotInTheMask) {
-  const auto mask = parseSources("net,tensor");
-  ASSERT_TRUE(mask);
-  EXPECT_EQ(*mask, bit(wire::Probe::Net) | bit(wire::Probe::Process));
-}
-
 TEST(Sources, TheCostlyOnesAreOffByDefault) {
   for (const auto probe : {wire::Probe::Io,
                            wire::Probe::Sync,
@@ -61,11 +55,6 @@ TEST(Sources, TheCostlyOnesAreOffByDefault) {
 TEST(Sources, ProcessLifeCannotBeSwitchedOff) {
   EXPECT_EQ(*parseSources("net,-net"), bit(wire::Probe::Process));
   EXPECT_FALSE(parseSources("-process"));
-}
-
-TEST(Sources, NamesThoseThatThisVersionCannotRecord) {
-  EXPECT_THAT(missingSources("tensor,net,-nccl,system"), ::testing::ElementsAre("tensor"));
-  EXPECT_THAT(missingSources("-net,-tensor"), ::testing::IsEmpty());
 }
 
 TEST(Sources, NamesTheOneItDoesNotKnow) {

@@ -71,7 +71,10 @@ static PyObject* enter(PyObject* self, PyObject* unused) {
   if (sondeApi == NULL)
     return self;
   if (isWatched(scope))
-    callQuietly(scopeWatcher, Py_BuildValue("(IO)", scope->what.kind, Py_True));
+    callQuietly(scopeWatcher,
+                scope->hasNumber
+                    ? Py_BuildValue("(IOL)", scope->what.kind, Py_True, (long long)scope->number)
+                    : Py_BuildValue("(IOO)", scope->what.kind, Py_True, Py_None));
   if (scope->open == 0)
     scope->top.below = NULL;
   else if (keepTop(scope) != 0) {
@@ -127,7 +130,7 @@ static PyObject* exitScope(PyObject* self, PyObject* const* arguments, Py_ssize_
   if (sondeApi != NULL) {
     leave(scope);
     if (isWatched(scope))
-      callQuietly(scopeWatcher, Py_BuildValue("(IO)", scope->what.kind, Py_False));
+      callQuietly(scopeWatcher, Py_BuildValue("(IOO)", scope->what.kind, Py_False, Py_None));
   }
   Py_RETURN_FALSE;
 }

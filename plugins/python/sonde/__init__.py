@@ -16,5 +16,7 @@ try:
 except ImportError:  # no extension for this interpreter: PyPy, a free-threaded build, another platform
     from sonde._absent import (evaluation, iteration, iteration_info, mark, metadata, operation, phase, scalar)
 
-__all__ = ["evaluation", "iteration", "iteration_info", "mark", "metadata", "operation", "phase", "scalar"]
+from sonde._tensor import tensor
+
+__all__ = ["evaluation", "iteration", "iteration_info", "mark", "metadata", "operation", "phase", "scalar", "tensor"]
 __version__ = "0.1.0"

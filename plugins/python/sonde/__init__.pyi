@@ -52,4 +52,7 @@ def metadata(**facts: object) -> None: ...
 def iteration_info(samples: int = 0, tokens: int = 0, flops: float = 0.0) -> None:
     """How much work the current iteration does; 0 where unknown."""
 
+def tensor(name: str, value: Any, /) -> None:
+    """Statistics of a tensor, or of what torch makes one of, in the current iteration: `sonde run --sources +tensor`."""
+
 __version__: str

@@ -9,7 +9,7 @@ import importlib
 
 from sonde import _sonde
 
-HOOKS = ("optimizers", "modules", "backward", "loading", "checkpoints", "groups", "operators")
+HOOKS = ("optimizers", "modules", "backward", "loading", "checkpoints", "groups", "operators", "tensors")
 
 
 def install(torch):

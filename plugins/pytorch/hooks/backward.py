@@ -4,6 +4,7 @@ The wrapped place is the autograd engine's run_backward, which Tensor.backward a
 torch.jit knows these two by identity, so that replacing them would break scripts that use them.
 """
 from sonde._torch import losses
+from sonde._torch import tensors as observed
 from sonde._torch.guard import BACKWARD, NOTHING, enabled, in_graph, scope
 from sonde._torch.modules import HERE
 from sonde._torch.training import TRAINING
@@ -47,6 +48,7 @@ def install(torch, guard):
             with scope_of(kwargs.get("accumulate_grad", True)) as outermost:
                 if outermost is not NOTHING:
                     reader.read(tensors)  # inside: before a backward begins, a value may be of the iteration before
+                    observed.loss(tensors)
                 return engine.run_backward(tensors, *args, **kwargs)
 
     torch.autograd.Variable._execution_engine = Engine()

@@ -7,6 +7,7 @@ import functools
 import threading
 import weakref
 
+from sonde._torch import tensors
 from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, enabled, in_graph, scope
 from sonde._torch.training import TRAINING
 
@@ -77,6 +78,7 @@ class Names:
 
 class Here(threading.local):
     root = None      # Names of the outermost module that is being called
+    due = ()         # collections of tensors that this call is looked at for
     backward = 0     # inside backward(): recomputation calls modules again
 
 
@@ -116,6 +118,7 @@ class Outermost:
         if kind is not None:
             self.scopes.insert(0, scope(kind, "forward" if kind == FORWARD else "evaluation"))
         self.names = names_of(module)
+        self.due = tensors.due() if kind == FORWARD else ()
 
     @staticmethod
     def _kind(module, gradients):
@@ -140,10 +143,10 @@ class Outermost:
     def __enter__(self):
         for one in self.scopes:
             one.__enter__()
-        HERE.root = self.names
+        HERE.root, HERE.due = self.names, self.due
 
     def __exit__(self, *exception):
-        HERE.root = None
+        HERE.root, HERE.due = None, ()
         for one in reversed(self.scopes):
             one.__exit__(None, None, None)
         return False
@@ -168,8 +171,13 @@ def install(torch, guard):
     def called(self, *args, **kwargs):
         if skip() or not guard.on or not enabled():
             return call(self, *args, **kwargs)
+        is_outermost = HERE.root is None
         with scope_of(self):
-            return call(self, *args, **kwargs)
+            result = call(self, *args, **kwargs)
+            if HERE.due:
+                root = HERE.root.root()
+                tensors.called(HERE.due, root, self, HERE.root.of(self), is_outermost, args, kwargs, result)
+            return result
 
     def switched(module, mode):
         if not is_trained(module):

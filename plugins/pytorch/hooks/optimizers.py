@@ -5,6 +5,7 @@ import functools
 import threading
 import weakref
 
+from sonde._torch import tensors
 from sonde._torch.guard import NOTHING, OPTIMIZER, enabled, in_graph, scope
 from sonde._torch.training import TRAINING
 
@@ -71,6 +72,7 @@ def install(torch, guard):
     def scope_of(optimizer):
         if HERE.stepping:
             return NOTHING
+        tensors.step(optimizer)
         return guard.run(Step, guard, optimizer) or NOTHING
 
     def wrap(step):
@@ -111,6 +113,7 @@ def install_scaler(torch, guard):
 
     def skipped(optimizer, before):
         if PRIMARY.steps == before and PRIMARY.optimizer is not None and PRIMARY.optimizer() is optimizer:
+            tensors.step(optimizer)
             TRAINING.step_ended(True)
 
     @functools.wraps(step)

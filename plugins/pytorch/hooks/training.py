@@ -26,8 +26,9 @@ class Training:
         self.evaluation = _sonde.Region(EVALUATION, "evaluation", self._evaluation_heard)
         self.forget()
         self.overridden = False
+        self.given = -1          # the number of the program's own iteration
         self.suspended = 0
-        _sonde.watch(lambda kind, entering: self.guard.run(self._annotated, kind, entering))
+        _sonde.watch(lambda kind, entering, number: self.guard.run(self._annotated, kind, entering, number))
         os.register_at_fork(after_in_child=self.forget)
         atexit.register(lambda: self.guard.run(self.finish))
 
@@ -115,6 +116,10 @@ class Training:
             self._boundary()
         else:
             self.stepped = True
+
+    def current(self):
+        """The number of the iteration that is open or comes next."""
+        return self.given if self.overridden else self.number
 
     # -- iterations -----------------------------------------------------------------------------------------------
 
@@ -213,13 +218,15 @@ class Training:
     def _evaluation_heard(self, region, event):
         region.end()
 
-    def _annotated(self, kind, entering):
+    def _annotated(self, kind, entering, number):
         """The program's own iteration or evaluation opens or closes."""
         if self.ident not in (None, threading.get_ident()):
             return
-        if kind == ITERATION and entering and not self.overridden:
-            self._drop()
-            self.overridden = True
+        if kind == ITERATION and entering:
+            self.given = self.given + 1 if number is None else number
+            if not self.overridden:
+                self._drop()
+                self.overridden = True
         elif kind == EVALUATION:
             if entering:
                 self._drop()

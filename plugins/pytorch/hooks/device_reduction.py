@@ -1,0 +1,75 @@
+"""The statistics of tensors/tensor_statistics.h by operators of torch, on the device that the tensor is on: the same
+definitions, in double precision. Nothing here waits: no size depends on a value.
+"""
+PIECE = 1 << 22  # elements at a time, for which a device needs some 200 MB
+MANTISSA_BITS = 4
+BUCKET_SHIFT = 48
+WIDE = (0, 0x7ff0)                      # buckets of finite doubles, without sign
+NARROW = (874 << MANTISSA_BITS, 1151 << MANTISSA_BITS)  # of what a float32 or a half can be, from 2^-149 up
+
+
+def bounds(torch, dtype):
+    """(first bucket, one past the last) of magnitudes of this type."""
+    return WIDE if dtype is torch.float64 else NARROW
+
+
+class Reduction:
+    def __init__(self, torch, tensor, copies=False):
+        self.torch = torch
+        self.dtype, self.shape = tensor.dtype, tuple(tensor.shape)
+        self.first, end = bounds(torch, tensor.dtype)
+        self.size = end - self.first
+        self.copy = tensor.detach() if copies else None
+        self.values, self.counts = self._reduce(tensor.detach().reshape(-1))
+        self.event = None
+
+    def _reduce(self, flat):
+        torch = self.torch
+        counts = torch.zeros(2 * self.size, dtype=torch.int64, device=flat.device)
+        pieces = flat.split(PIECE)
+        sums = [self._sums(piece.to(torch.float64), counts) for piece in pieces]
+        zeros, nans, infs, total, l1, squares = (torch.stack(column).sum() for column in list(zip(*sums))[:6])
+        least = torch.stack([row[6] for row in sums]).min()
+        most = torch.stack([row[7] for row in sums]).max()
+        finite = flat.numel() - nans - infs
+        mean = total / finite
+        deviations = torch.stack([self._deviations(piece.to(torch.float64), mean) for piece in pieces]).sum()
+        elements = torch.full((), float(flat.numel()), dtype=torch.float64, device=flat.device)
+        return torch.stack([elements, zeros, nans, infs, least, most, mean, deviations / finite, l1, squares.sqrt()]), counts
+
+    def _sums(self, piece, counts):
+        torch = self.torch
+        finite = torch.isfinite(piece)
+        kept = torch.where(finite, piece, 0.0)
+        is_zero = piece == 0
+        self._count(piece, finite & ~is_zero, counts)
+        infinity = float("inf")
+        some = piece.numel() > 0
+        none = torch.full((), infinity, dtype=torch.float64, device=piece.device)
+        return (is_zero.sum().double(), torch.isnan(piece).sum().double(), torch.isinf(piece).sum().double(), kept.sum(),
+                kept.abs().sum(), (kept * kept).sum(), torch.where(finite, piece, infinity).min() if some else none,
+                torch.where(finite, piece, -infinity).max() if some else -none)
+
+    def _count(self, piece, wanted, counts):
+        torch = self.torch
+        bits = piece.view(torch.int64) >> BUCKET_SHIFT
+        bucket = (bits & 0x7fff) - self.first + torch.where(bits < 0, self.size, 0)
+        counts.scatter_add_(0, torch.where(wanted, bucket, 0), wanted.to(torch.int64))
+
+    def _deviations(self, piece, mean):
+        return self.torch.where(self.torch.isfinite(piece), (piece - mean) ** 2, 0.0).sum()
+
+    def send(self):
+        """Has the results copied to the host behind the work that makes them."""
+        self.values, self.counts = self._pinned(self.values), self._pinned(self.counts)
+        self.copy = self._pinned(self.copy) if self.copy is not None else None
+        self.event = self.torch.cuda.Event()
+        self.event.record()
+
+    def _pinned(self, there):
+        here = self.torch.empty(there.shape, dtype=there.dtype, pin_memory=True)
+        here.copy_(there, non_blocking=True)
+        return here
+
+    def has_arrived(self):
+        return self.event.query()

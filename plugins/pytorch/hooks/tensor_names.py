@@ -1,0 +1,61 @@
+"""What tensors are called: parameters and modules by their path from the outermost module of the program's, as state_dict()
+has them. With more than one such module those after the first have its class before that: `Discriminator.0.weight`."""
+import weakref
+
+from sonde._torch import modules
+
+MAX_REBUILDS = 64  # when parameters come that are of no known module
+
+
+class TensorNames:
+    def __init__(self):
+        self.roots = {}    # id of a root -> (weak reference, prefix)
+        self.prefixes = {}  # class -> how many roots had it
+        self.parameters = {}  # id of a parameter -> (weak reference, name)
+        self.builds = 0
+
+    def prefix(self, root):
+        found = self.roots.get(id(root))
+        if found is not None and found[0]() is root:
+            return found[1]
+        name = type(root).__name__
+        count = self.prefixes[name] = self.prefixes.get(name, 0) + 1
+        prefix = "" if not self.roots else f"{name}." if count == 1 else f"{name}#{count}."
+        self.roots[id(root)] = (weakref.ref(root), prefix)
+        return prefix
+
+    def of_parameter(self, parameter, otherwise):
+        """`otherwise`: what one of no known module is called."""
+        found = self.parameters.get(id(parameter))
+        if found is None or found[0]() is not parameter:
+            if self.builds < MAX_REBUILDS:
+                self.builds += 1
+                self._build()
+            found = self.parameters.get(id(parameter))
+            if found is None or found[0]() is not parameter:
+                found = self.parameters[id(parameter)] = (weakref.ref(parameter), otherwise)
+        return found[1]
+
+    def _build(self):
+        """Of the outermost modules: what TRAINED has, too, of the model in a wrapper has no part in this."""
+        trained = [one for one in (reference() for reference in list(modules.TRAINED.values())) if one is not None]
+        inside = {id(module) for one in trained for path, module in modules.modules_in(one) if path}
+        for root in trained:
+            if id(root) not in inside:
+                for path, module in modules.modules_in(root):
+                    self._add(root, path, module)
+
+    def _add(self, root, path, module):
+        parameters = modules.attribute(module, "_parameters") or {}
+        for name, parameter in parameters.items():
+            if parameter is not None and id(parameter) not in self.parameters:
+                full = f"{path}.{name}" if path else name
+                self.parameters[id(parameter)] = (weakref.ref(parameter), self.prefix(root) + without_wrapper(full))
+
+
+def without_wrapper(path):
+    """Past what DistributedDataParallel and torch.compile call the module inside."""
+    for wrapper in ("module.", "_orig_mod."):
+        if path.startswith(wrapper):
+            return without_wrapper(path[len(wrapper):])
+    return path

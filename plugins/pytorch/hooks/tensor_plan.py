@@ -1,0 +1,89 @@
+"""Which tensors are looked at, and in which iterations: the plan of `sonde run --tensors`, or without one all built-in
+collections each 100th iteration.
+
+A collection has a schedule and a selection: what it is made of (`weights`, `activations`, …), and regular expressions that
+a tensor's name must match, and must not.
+"""
+import json
+import re
+
+WEIGHT, GRADIENT, INPUT, OUTPUT, LOSS, OTHER = 1, 2, 3, 4, 5, 6
+ROLES = {"weights": WEIGHT, "gradients": GRADIENT, "inputs": INPUT, "outputs": OUTPUT, "activations": OUTPUT,
+         "losses": LOSS}
+EVERY = 100
+SAVE_LIMIT_MIB = 1024
+
+
+class Collection:
+    """`told(key, text)` is called with what is wrong; such a collection selects nothing."""
+
+    def __init__(self, described, told):
+        self.name = described["name"]
+        self.of = frozenset(described.get("of", (self.name,)))
+        self.every = described.get("every", EVERY)
+        self.start = described.get("start", 0)
+        self.end = described.get("end")
+        self.iterations = frozenset(described.get("iterations", ()))
+        self.saves = described.get("save", False)
+        self.implied = described.get("implied", False)  # nobody asked for it by name
+        self.was_due = False
+        self.found = False     # a tensor that it is about
+        self.usable = True
+        self.known = {}        # name of a tensor -> whether it is selected
+        self.include = self._expressions(described.get("include", ()), told)
+        self.exclude = self._expressions(described.get("exclude", ()), told)
+
+    def _expressions(self, texts, told):
+        expressions = []
+        for text in texts:
+            try:
+                expressions.append(re.compile(text))
+            except re.error as error:
+                self.usable = False
+                told(self.name, f"switched off: {text!r} is no regular expression: {error}")
+        return expressions
+
+    def is_due(self, iteration):
+        if iteration in self.iterations:
+            return True
+        return (self.every > 0 and iteration >= self.start and (self.end is None or iteration < self.end)
+                and (iteration - self.start) % self.every == 0)
+
+    def selects(self, of, name):
+        if of not in self.of:
+            return False
+        selected = self.known.get(name)
+        if selected is None:
+            selected = self.known[name] = self._matches(name)
+        self.found |= selected
+        return selected
+
+    def _matches(self, name):
+        if self.include and not any(one.search(name) for one in self.include):
+            return False
+        return not any(one.search(name) for one in self.exclude)
+
+
+class Plan:
+    def __init__(self, text, told):
+        described = json.loads(text) if text else {"collections": [{"name": name, "implied": True} for name in ROLES]}
+        collections = [Collection(one, told) for one in described["collections"]]
+        self.collections = [one for one in collections if one.usable]
+        self.unusable = len(collections) - len(self.collections)
+        self.finds_first_nan = described.get("first-nan", False)
+        self.save_limit = described.get("save-limit-mib", SAVE_LIMIT_MIB) << 20
+        self.iteration = None  # that `due` is of
+        self.due = ()
+
+    def at(self, iteration):
+        """The collections whose turn it is."""
+        if iteration != self.iteration:
+            self.iteration = iteration
+            self.due = tuple(one for one in self.collections if one.is_due(iteration))
+            for one in self.due:
+                one.was_due = True
+        return self.due
+
+    def missed(self):
+        """The collections that were asked for, had their turn, and no tensor."""
+        return [one for one in self.collections if one.was_due and not one.found and not one.implied]

@@ -1,0 +1,215 @@
+"""Reads tensors: what there is to know of their elements, in the host's memory at once, on a device by work that is put
+behind the program's and whose result is looked at when it has arrived. Nothing waits for a device.
+"""
+import ctypes
+import os
+import platform
+import threading
+
+from sonde import metadata
+from sonde._torch.guard import Guard, past_overrides
+from sonde._torch import device_reduction
+
+PENDING = 256  # tensors of devices whose numbers are under way; those beyond are counted as lost
+
+
+def load_library():
+    library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_tensors.so"))
+    library.sonde_tensors_find.restype = ctypes.c_char_p
+    layout = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+    library.sonde_tensors_describe.argtypes = layout
+    library.sonde_tensors_has_nan.argtypes = layout
+    library.sonde_tensors_save.argtypes = [ctypes.c_int, *layout]
+    library.sonde_tensors_save.restype = ctypes.c_int64
+    library.sonde_tensors_take.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    library.sonde_tensors_record.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
+                                             ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64]
+    library.sonde_tensors_now.restype = ctypes.c_uint64
+    missing = library.sonde_tensors_find()
+    if missing is not None:
+        raise RuntimeError(missing.decode())
+    return library
+
+
+class Unsupported(Exception):
+    """Of this tensor nothing can be told; says why."""
+
+
+class SideFile:
+    """The file that this process appends whole tensors to; made when there is one."""
+
+    def __init__(self, folder, limit):
+        self.folder, self.limit = folder, limit
+        self.process = self.file = None
+        self.name = b""
+
+    def descriptor(self):
+        if self.process != os.getpid():  # a forked child has its own
+            os.makedirs(self.folder, exist_ok=True)
+            name = f"{platform.node()}-{os.getpid()}.npys"
+            self.file = os.open(os.path.join(self.folder, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self.process = os.getpid()
+            self.name = os.path.join(os.path.basename(self.folder), name).encode(errors="surrogateescape")
+        return self.file
+
+    def has_room(self, size):
+        return os.fstat(self.descriptor()).st_size + size <= self.limit
+
+
+class Memory:
+    """A tensor's elements as the library takes them. Holds the tensor."""
+
+    def __init__(self, tensor, code):
+        self.tensor = tensor
+        self.code = code
+        shape = tensor.shape
+        if tensor.is_contiguous():
+            sizes, strides = (tensor.numel(),), (1,)
+        else:
+            sizes, strides = shape, tensor.stride()
+        self.layout = self._layout(tensor, sizes, strides)
+        self.whole = self._layout(tensor, shape, tensor.stride())
+
+    def _layout(self, tensor, sizes, strides):
+        array = ctypes.c_int64 * len(sizes)
+        return tensor.data_ptr(), self.code, len(sizes), array(*sizes), array(*strides)
+
+
+class Label:
+    """What a tensor is recorded as; several collections may be about it."""
+
+    __slots__ = ("name", "role", "collections", "saves")
+
+    def __init__(self, name, role, collections):
+        self.name, self.role = name.encode(errors="replace"), role
+        self.collections = [one.name.encode(errors="replace") for one in collections]
+        self.saves = any(one.saves for one in collections)
+
+
+class TensorReader:
+    def __init__(self, torch, library, folder, save_limit):
+        self.torch, self.library = torch, library
+        self.guard = Guard("tensors")
+        self.past_overrides = past_overrides(torch)
+        self.plain = (torch.Tensor, torch.nn.Parameter)
+        self.codes = {torch.bool: 0, torch.uint8: 1, torch.int8: 2, torch.int16: 3, torch.int32: 4, torch.int64: 5,
+                      torch.float16: 6, torch.bfloat16: 7, torch.float32: 8, torch.float64: 9}
+        self.names = {dtype: str(dtype).partition(".")[2].encode() for dtype in self.codes}
+        self.side = SideFile(folder, save_limit)
+        self.saving = bool(folder)
+        self.pending = []      # device_reduction.Reduction, oldest first
+        self.told = set()      # reasons that have been said
+        self.lock = threading.Lock()
+
+    def read(self, tensor, label):
+        """Records a tensor of the program's, whatever it is."""
+        try:
+            self._read(tensor, label)
+        except Unsupported as why:
+            self.lose(label.name.decode(errors="replace"), str(why))
+
+    def _read(self, tensor, label):
+        with self.past_overrides():
+            self._check(tensor)
+            if tensor.device.type == "cpu":
+                self._describe(tensor, label, 0)
+            elif tensor.device.type == "cuda":
+                self._reduce(tensor, label)
+            else:
+                raise Unsupported(f"it is on a device of the type {tensor.device.type}")
+
+    def lose(self, name, why):
+        """Counts a tensor that was to be recorded, and says once why such ones are not."""
+        self.library.sonde_tensors_lost(1)
+        if why not in self.told:
+            self.told.add(why)
+            metadata("sonde.tensor.unsupported", f"{name}: {why}")
+
+    def _check(self, tensor):
+        if type(tensor) not in self.plain:
+            raise Unsupported(f"it is a {type(tensor).__name__}, not a plain tensor")
+        if tensor.layout is not self.torch.strided:
+            raise Unsupported(f"its layout is {tensor.layout}")
+        if tensor.dtype not in self.codes:
+            raise Unsupported(f"its type is {tensor.dtype}")
+        if tensor.is_neg() or self._is_wrapped(tensor):
+            raise Unsupported("its elements are not in memory")
+
+    def _is_wrapped(self, tensor):
+        """Inside functorch and functionalisation a plain Tensor stands for another one and has no memory."""
+        wrapped = getattr(self.torch._C, "_functorch", None)
+        is_functorch = getattr(wrapped, "is_functorch_wrapped_tensor", None)
+        is_functional = getattr(self.torch, "_is_functional_tensor", None)
+        return bool((is_functorch and is_functorch(tensor)) or (is_functional and is_functional(tensor)))
+
+    # -- in the host's memory --------------------------------------------------------------------------------------
+
+    def _describe(self, tensor, label, when):
+        memory = self._memory(tensor)
+        if not self.library.sonde_tensors_describe(*memory.layout):
+            raise Unsupported("there was no memory for it")
+        place = self._save(memory, label) if label.saves and self.saving else (None, 0)
+        self._record(label, tensor.dtype, tensor.shape, place, when)
+
+    def _memory(self, tensor):
+        try:
+            memory = Memory(tensor, self.codes[tensor.dtype])
+        except RuntimeError as error:  # a tensor without memory of its own
+            raise Unsupported(str(error).partition("\n")[0]) from None
+        if not memory.layout[0] and tensor.numel():
+            raise Unsupported("its elements are not in memory")
+        return memory
+
+    def _record(self, label, dtype, shape, place, when):
+        shape = str(list(shape)).encode()
+        for collection in label.collections:
+            self.library.sonde_tensors_record(label.name, collection, label.role, self.names[dtype], shape, *place, when)
+
+    def _save(self, memory, label):
+        """(file, offset)"""
+        try:
+            with self.lock:
+                file = self.side.descriptor()
+                if not self.side.has_room(memory.tensor.numel() * memory.tensor.element_size()):
+                    raise OSError(f"{self.side.limit >> 20} MiB are full: see save-limit-mib")
+                offset = self.library.sonde_tensors_save(file, *memory.whole)
+                if offset < 0:
+                    raise OSError(-offset, os.strerror(-offset))
+                return self.side.name, offset
+        except OSError as error:
+            self.saving = False
+            self.library.sonde_tensors_lost(1)
+            metadata("sonde.tensor.saved", f"no more tensors are saved from {label.name.decode()} on: {error}")
+            return None, 0
+
+    # -- on a device -----------------------------------------------------------------------------------------------
+
+    def _reduce(self, tensor, label):
+        if self.torch.cuda.is_current_stream_capturing():
+            return
+        if len(self.pending) >= PENDING:
+            raise Unsupported("too many tensors of a device were under way")
+        with self.torch.cuda.device(tensor.device), self.torch.no_grad():
+            reduction = device_reduction.Reduction(self.torch, tensor, label.saves and self.saving)
+            reduction.send()
+        self.pending.append((reduction, label, self.library.sonde_tensors_now()))
+
+    def collect(self):
+        """Records what has arrived. Asking for it would break the capture of a CUDA graph."""
+        if self.pending and not self.torch.cuda.is_current_stream_capturing():
+            with self.past_overrides():
+                while self.pending and self.pending[0][0].has_arrived():
+                    self.take(*self.pending.pop(0))
+
+    def take(self, reduction, label, when):
+        values, counts = reduction.values, reduction.counts
+        self.library.sonde_tensors_take(values.data_ptr(), counts.data_ptr(), reduction.first, counts.numel() // 2)
+        place = self._save(self._memory(reduction.copy), label) if reduction.copy is not None else (None, 0)
+        self._record(label, reduction.dtype, reduction.shape, place, when)
+
+    # -- for hooks/first_nan.py ------------------------------------------------------------------------------------
+
+    def has_nan(self, tensor):
+        """Of a plain tensor in the host's memory."""
+        self._check(tensor)
+        return bool(self.library.sonde_tensors_has_nan(*self._memory(tensor).layout))
