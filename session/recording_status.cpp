@@ -57,6 +57,12 @@ void addCounted(const SpoolReader& reader, std::map<std::string, std::uint64_t>&
         if (reasons[reason] > 0)
           lost[std::string(ingest::lossWord(static_cast<wire::LossReason>(reason)))] +=
               reasons[reason];
+  // Whose they are is known when the image is closed.
+  for (const auto& calls : reader.pluginLosses())
+    for (const auto& mistakes : calls)
+      for (const std::uint64_t count : mistakes)
+        if (count > 0)
+          lost["plugin"] += count;
 }
 
 void readSpool(const fs::path& folder,

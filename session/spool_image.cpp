@@ -174,7 +174,7 @@ void SpoolImage::finish(bool letGo) {
   lost_.letGo = letGo;
   for (std::uint32_t left = reader_.damagedDefinitions(); left > 0; --left)
     builder_->noteDamage();
-  builder_->finish(reader_.losses(), lost_);
+  builder_->finish(reader_.losses(), reader_.pluginLosses(), lost_);
   reader_.closeFile();
   finished_ = true;
 }

@@ -34,6 +34,9 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return loadRecord<wire::Collective>(at).probe;
     case wire::RecordKind::Transfer:
       return wire::Probe::Net;
+    case wire::RecordKind::CounterValue:
+    case wire::RecordKind::Note:
+      return wire::Probe::Plugin;
     case wire::RecordKind::Message:
       return wire::Probe::Mpi;
     case wire::RecordKind::FileAccess:
@@ -80,7 +83,8 @@ ImageBuilder::ImageBuilder(
       devices_(sink_, time_, spool_, process_, dictionary_),
       memory_(sink_, time_, spool_, process_, devices_),
       collectives_(sink_, spool_, dictionary_),
-      stacks_(sink_, time_, process_, dictionary_) {}
+      stacks_(sink_, time_, process_, dictionary_),
+      plugins_(sink_, spool_, process_, dictionary_) {}
 
 void ImageBuilder::begin() {
   process_.row.id = sink_.add(process_.row);
@@ -129,6 +133,8 @@ void ImageBuilder::define(std::span<const std::byte> bytes) {
     case wire::DefinitionKind::Communicator:
     case wire::DefinitionKind::Device:
     case wire::DefinitionKind::Stream:
+    case wire::DefinitionKind::Plugin:
+    case wire::DefinitionKind::Counter:
       waiting_.emplace_back(bytes.begin(), bytes.end());
       return;
   }
@@ -143,20 +149,28 @@ void ImageBuilder::definitionsDone() {
       if (whole)
         devices_.define(*definition);
     };
-    const auto with = [&](auto definition, auto use) {
+    const auto with = [&](auto definition, auto& rows, auto use) {
       whole = definition.has_value();
       if (whole)
-        (this->*use)(*definition);
+        (rows.*use)(*definition);
     };
     switch (loadRecord<wire::DefinitionHeader>(bytes.data()).kind) {
       case wire::DefinitionKind::Thread:
-        with(loadDefinition<wire::ThreadDefinition>(bytes), &ImageBuilder::defineThread);
+        with(loadDefinition<wire::ThreadDefinition>(bytes), *this, &ImageBuilder::defineThread);
         break;
       case wire::DefinitionKind::ThreadName:
-        with(loadDefinition<wire::ThreadNameDefinition>(bytes), &ImageBuilder::defineThreadName);
+        with(loadDefinition<wire::ThreadNameDefinition>(bytes),
+             *this,
+             &ImageBuilder::defineThreadName);
         break;
       case wire::DefinitionKind::Channel:
         defineChannel(bytes);
+        break;
+      case wire::DefinitionKind::Plugin:
+        with(loadDefinition<wire::PluginDefinition>(bytes), plugins_, &PluginRows::definePlugin);
+        break;
+      case wire::DefinitionKind::Counter:
+        with(loadDefinition<wire::CounterDefinition>(bytes), plugins_, &PluginRows::defineCounter);
         break;
       case wire::DefinitionKind::Device:
         device(loadDefinition<wire::DeviceDefinition>(bytes));
@@ -314,7 +328,9 @@ void ImageBuilder::closeThread(Thread& thread) {
   thread.changed = true;
 }
 
-void ImageBuilder::finish(const LossTable& losses, const LostRecords& lost) {
+void ImageBuilder::finish(const LossTable& losses,
+                          const PluginLossTable& pluginLosses,
+                          const LostRecords& lost) {
   for (auto& [index, thread] : threads_)
     closeThread(*thread);
   for (auto& [id, range] : ranges_)
@@ -328,6 +344,7 @@ void ImageBuilder::finish(const LossTable& losses, const LostRecords& lost) {
     process_.row.endNs = lastNs_;
   sink_.update(process_.row);
   addLosses(losses, lost);
+  plugins_.addLosses(pluginLosses);
   if (counts_.skipped + counts_.damaged > 0)
     addNote(model::Severity::Warning,
             fmt::format(

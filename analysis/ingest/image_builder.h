@@ -11,6 +11,7 @@
 #include "analysis/ingest/device_rows.h"
 #include "analysis/ingest/dictionary.h"
 #include "analysis/ingest/memory_rows.h"
+#include "analysis/ingest/plugin_rows.h"
 #include "analysis/ingest/process_row.h"
 #include "analysis/ingest/row_sink.h"
 #include "analysis/ingest/stacks/stack_rows.h"
@@ -91,7 +92,9 @@ class ImageBuilder {
   void save();
   // Closes what is open, with durations only where an end is known, and stores the losses. `state`
   // and what else is known of the process's end is in the process row.
-  void finish(const LossTable& losses, const LostRecords& lost);
+  void finish(const LossTable& losses,
+              const PluginLossTable& pluginLosses,
+              const LostRecords& lost);
 
   // The row of the thread with this kernel id that ran at `ns`. One that Sonde has not heard of
   // gets its row now.
@@ -138,6 +141,8 @@ class ImageBuilder {
   void onFileAccess(Thread& thread, const std::byte* at);
   void onHandoff(Thread& thread, const std::byte* at);
   void onStackSample(Thread& thread, const std::byte* at);
+  void onCounterValue(Thread& thread, const std::byte* at);
+  void onNote(Thread& thread, const std::byte* at);
   void onMark(Thread& thread, const std::byte* at);
   void onScalar(Thread& thread, const std::byte* at);
   void onTensor(Thread& thread, const std::byte* at);
@@ -189,7 +194,10 @@ class ImageBuilder {
   void loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs);
   void storeScope(Thread& thread, const TrackScope& scope);
   model::SliceId addCall(Thread& thread, model::Slice slice, std::int64_t endNs);
-  void addMark(Thread& thread, wire::Probe probe, model::StringId name, std::uint64_t ticks);
+  void addMark(Thread& thread,
+               std::string_view category,
+               model::StringId name,
+               std::uint64_t ticks);
   void endRange(OpenRange range, std::optional<std::int64_t> endNs);
   void beginIteration(const Thread& thread, const model::Slice& slice);
   // It is not recorded in full.
@@ -238,6 +246,7 @@ class ImageBuilder {
   MemoryRows memory_;
   CollectiveRows collectives_;
   StackRows stacks_;
+  PluginRows plugins_;
   ImageCounts counts_;
   // Those that may still write, and those that did since the last save(); of the others the trace
   // has the state.

@@ -47,7 +47,9 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onMessage,
                                &ImageBuilder::onHandoff,
                                &ImageBuilder::onStackSample,
-                               &ImageBuilder::onTensor};
+                               &ImageBuilder::onTensor,
+                               &ImageBuilder::onCounterValue,
+                               &ImageBuilder::onNote};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);
@@ -128,25 +130,47 @@ void ImageBuilder::onCall(Thread& thread, const std::byte* at) {
   model::Slice slice = newSlice(thread, *kind, record.probe, record.header.subject, startNs);
   if (record.probe == wire::Probe::Python)
     slice.category = codeWord(record.category);
+  else if (record.probe == wire::Probe::Plugin)
+    slice.category = plugins_.category(record.plugin);
   remember(thread, model::Owner::Slice, addCall(thread, slice, endNs).value);
 }
 
 void ImageBuilder::onMark(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Mark>(at);
-  addMark(thread, record.probe, dictionary_.name(sink_, record.header.subject), record.ticks);
+  const std::string_view category = record.probe == wire::Probe::Plugin
+                                        ? plugins_.category(record.plugin)
+                                        : probeWord(record.probe);
+  addMark(thread, category, dictionary_.name(sink_, record.header.subject), record.ticks);
 }
 
 void ImageBuilder::addMark(Thread& thread,
-                           wire::Probe probe,
+                           std::string_view category,
                            model::StringId name,
                            std::uint64_t ticks) {
-  model::Slice slice = newSlice(thread, model::SliceKind::Mark, probe, 0, advance(thread, ticks));
+  model::Slice slice =
+      newSlice(thread, model::SliceKind::Mark, wire::Probe::Process, 0, advance(thread, ticks));
+  slice.category = category;
   slice.nameId = name;
   slice.durNs = 0;
   putAt(slice, thread.track.innermost());
   slice.id = sink_.add(slice);
   thread.track.finished(slice);
   remember(thread, model::Owner::Slice, slice.id.value);
+}
+
+void ImageBuilder::onCounterValue(Thread&, const std::byte* at) {
+  const auto record = loadRecord<wire::CounterValue>(at);
+  const std::int64_t ns = time_.toNs(record.ticks);
+  lastNs_ = std::max(lastNs_, ns);
+  if (!plugins_.addValue(record, ns))
+    ++counts_.damaged;
+}
+
+void ImageBuilder::onNote(Thread&, const std::byte* at) {
+  const auto record = loadRecord<wire::Note>(at);
+  lastNs_ = std::max(lastNs_, time_.toNs(record.ticks));
+  if (!plugins_.addNote(record, time_.toNs(record.ticks)))
+    ++counts_.damaged;
 }
 
 std::optional<model::ArgValue> ImageBuilder::valueOf(const wire::Arg& record) {
@@ -228,7 +252,7 @@ void ImageBuilder::onThreadEnd(Thread& thread, const std::byte* at) {
 
 void ImageBuilder::onFork(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Fork>(at);
-  addMark(thread, wire::Probe::Process, sink_.intern("fork"), record.ticks);
+  addMark(thread, probeWord(wire::Probe::Process), sink_.intern("fork"), record.ticks);
   addArg(model::Owner::Slice,
          thread.lastId,
          sink_.intern("child"),
@@ -237,7 +261,7 @@ void ImageBuilder::onFork(Thread& thread, const std::byte* at) {
 
 void ImageBuilder::onExec(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Exec>(at);
-  addMark(thread, wire::Probe::Process, sink_.intern("exec"), record.ticks);
+  addMark(thread, probeWord(wire::Probe::Process), sink_.intern("exec"), record.ticks);
   addArg(model::Owner::Slice,
          thread.lastId,
          sink_.intern("path"),

@@ -24,6 +24,8 @@ void ImageBuilder::beginScope(Thread& thread, const wire::OpenScope& begun, mode
   TrackScope scope;
   scope.token = begun.token;
   scope.slice = newSlice(thread, kind, begun.probe, begun.name, startNs);
+  if (begun.probe == wire::Probe::Plugin)
+    scope.slice.category = plugins_.category(begun.reserved[wire::OpenScope::kPluginAt]);
   putAt(scope.slice, thread.track.innermost());
   scope.slice.id = sink_.reserveSliceId();
   beginInsideIteration(thread, kind);
@@ -45,6 +47,7 @@ void ImageBuilder::onScopeBegin(Thread& thread, const std::byte* at) {
   begun.name = record.header.subject;
   begun.token = record.token;
   begun.probe = record.probe;
+  begun.reserved[wire::OpenScope::kPluginAt] = record.plugin;
   beginScope(thread, begun, *kind);
 }
 

@@ -189,6 +189,10 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       devices_.restoreStream(key, states.id<model::StreamId>(2));
     else if (kind == MemoryRows::kPoolSize || kind == MemoryRows::kPoolUsed)
       memory_.restorePool(kind, states.integer(1), states.id<model::CounterId>(2));
+    else if (kind == PluginRows::kCounter)
+      plugins_.restoreCounter(key, states.id<model::CounterId>(2));
+    else if (kind == PluginRows::kKnown)
+      plugins_.restoreKnown(key);
     else if (kind == kExternalIds)
       nextExternal_ = states.integer(1) + 1;
     else if (kind == "tid")
@@ -223,7 +227,7 @@ Result<void> ImageBuilder::restoreOpenScopes() {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
       return {};
-    const model::Slice slice = readOpenSlice(rows, knownProbeWord(rows.text(4)));
+    const model::Slice slice = readOpenSlice(rows, plugins_.keepCategory(rows.text(4)));
     const std::int64_t token = rows.integer(1);
     for (auto& [id, range] : ranges_)
       if (range.token == token)

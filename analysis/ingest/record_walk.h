@@ -45,7 +45,9 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::Message),
                     sizeof(wire::Handoff),
                     sizeof(wire::StackSample),
-                    sizeof(wire::TensorStatistics)};
+                    sizeof(wire::TensorStatistics),
+                    sizeof(wire::CounterValue),
+                    sizeof(wire::Note)};
 
 struct WalkCount {
   std::uint64_t records = 0;  // visited

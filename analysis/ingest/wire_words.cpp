@@ -1,6 +1,5 @@
 #include "analysis/ingest/wire_words.h"
 
-#include <algorithm>
 #include <array>
 
 namespace sonde::ingest {
@@ -26,23 +25,40 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::Probe::Cou
     "python",
     "stack",
     "tensor",
-    "system"};
+    "system",
+    "memory",
+    "plugin"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind::Count)> kRecords =
-    {"name",           "scope begin",
-     "scope end",      "call",
-     "range begin",    "range end",
-     "mark",           "scalar",
-     "iteration info", "arg",
-     "collective",     "transfer",
-     "clock sync",     "thread end",
-     "fork",           "exec",
-     "device call",    "kernel",
-     "device copy",    "device sync",
-     "device memory",  "collective part",
-     "device metric",  "file access",
-     "message",        "handoff",
-     "stack sample",   "tensor statistics"};
+    {"name",
+     "scope begin",
+     "scope end",
+     "call",
+     "range begin",
+     "range end",
+     "mark",
+     "scalar",
+     "iteration info",
+     "arg",
+     "collective",
+     "transfer",
+     "clock sync",
+     "thread end",
+     "fork",
+     "exec",
+     "device call",
+     "kernel",
+     "device copy",
+     "device sync",
+     "device memory",
+     "collective part",
+     "device metric",
+     "file access",
+     "message",
+     "handoff",
+     "stack sample",
+     "counter value",
+     "note"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",
@@ -56,15 +72,28 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason
      "tracer",
      "not supported"};
 
+constexpr std::array<std::string_view, static_cast<std::size_t>(wire::PluginCall::Count)>
+    kPluginCalls = {
+        "intern", "begin", "end", "call", "mark", "counter", "value", "argument", "note", "other"};
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(wire::PluginMistake::Count)>
+    kMistakes = {"not between start and stop",
+                 "null pointer",
+                 "text too long",
+                 "unknown name",
+                 "unknown kind",
+                 "impossible time",
+                 "not open on this thread",
+                 "not its own scope",
+                 "not the last record of its thread",
+                 "unknown counter",
+                 "not a finite number",
+                 "too many"};
+
 }  // namespace
 
 std::string_view probeWord(wire::Probe probe) noexcept {
   return at(kProbes, static_cast<std::size_t>(probe));
-}
-
-std::string_view knownProbeWord(std::string_view word) noexcept {
-  const auto* found = std::find(kProbes.begin(), kProbes.end(), word);
-  return found == kProbes.end() ? probeWord(wire::Probe::Count) : *found;
 }
 
 std::string_view recordWord(wire::RecordKind kind) noexcept {
@@ -129,6 +158,14 @@ std::string_view codeWord(wire::CodeCategory category) noexcept {
     default:
       return probeWord(wire::Probe::Python);
   }
+}
+
+std::string_view pluginCallWord(wire::PluginCall call) noexcept {
+  return at(kPluginCalls, static_cast<std::size_t>(call));
+}
+
+std::string_view mistakeWord(wire::PluginMistake mistake) noexcept {
+  return at(kMistakes, static_cast<std::size_t>(mistake));
 }
 
 std::string_view lossWord(wire::LossReason reason) noexcept {

@@ -3,6 +3,7 @@
 
 #include "analysis/model/words.h"
 #include "collector/wire/device_records.h"
+#include "collector/wire/plugin_misuse.h"
 
 #include <optional>
 #include <string_view>
@@ -11,8 +12,6 @@ namespace sonde::ingest {
 
 // `slice.category`, `loss.probe`; "unknown" for a number that is none.
 std::string_view probeWord(wire::Probe probe) noexcept;
-// The same word, as a text that lives for ever.
-std::string_view knownProbeWord(std::string_view word) noexcept;
 // `loss.kind`.
 std::string_view recordWord(wire::RecordKind kind) noexcept;
 // The category of a device call's slice.
@@ -24,6 +23,9 @@ std::string_view memoryCauseWord(std::uint8_t kind, std::uint32_t cause) noexcep
 std::string_view migrationCauseWord(wire::MigrationCause cause) noexcept;
 // The category of a slice of the probe `python`.
 std::string_view codeWord(wire::CodeCategory category) noexcept;
+// `loss.kind` of what a plugin asked for that could not be: the function, and what was wrong.
+std::string_view pluginCallWord(wire::PluginCall call) noexcept;
+std::string_view mistakeWord(wire::PluginMistake mistake) noexcept;
 // `loss.reason`.
 std::string_view lossWord(wire::LossReason reason) noexcept;
 

@@ -4,6 +4,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
+#include "collector/core/plugins.h"
 #include "collector/core/spool.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
@@ -43,6 +44,7 @@ bool open(bool forked) noexcept {
     return false;
   }
   const std::uint32_t lostTexts = adoptStrings(gSpool);
+  adoptPlugins(gSpool);
   // Last: from here on other threads and signal handlers write.
   gForkPage->generation.store(gGeneration.fetch_add(1, std::memory_order_relaxed) + 1,
                               std::memory_order_release);

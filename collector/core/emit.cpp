@@ -54,7 +54,7 @@ std::uint64_t emitCall(wire::SliceKind kind,
   if (!isFull())
     return 0;
   wire::Call record{
-      header(name, detailOf(kind)), beginTicks, endTicks, probe, wire::CodeCategory::None, {}};
+      header(name, detailOf(kind)), beginTicks, endTicks, probe, wire::CodeCategory::None, 0, {}};
   const std::uint64_t number = emit(record, RecordKind::Call, probe);
   if (kind == wire::SliceKind::Wait)
     stackAt(wire::StackRule::kAtBlock, beginTicks, endTicks);
@@ -72,6 +72,7 @@ std::uint64_t emitNativeCall(std::uint32_t name,
                     endTicks,
                     Probe::Python,
                     category,
+                    0,
                     {}};
   return emit(record, RecordKind::Call, Probe::Python);
 }
@@ -94,7 +95,7 @@ bool emitRangeEnd(std::uint64_t rangeId) noexcept {
 std::uint64_t emitMark(std::uint32_t name, Probe probe) noexcept {
   if (!isFull())
     return 0;
-  wire::Mark record{header(name), readTicks(), probe, {}};
+  wire::Mark record{header(name), readTicks(), probe, 0, {}};
   return emit(record, RecordKind::Mark, probe);
 }
 
@@ -159,6 +160,13 @@ void emitArgDouble(ArgOwner owner, std::uint32_t key, double value) noexcept {
   std::uint64_t bits = 0;
   memcpy(&bits, &value, sizeof bits);
   emitArg(owner, key, static_cast<std::uint8_t>(wire::ArgType::Double), bits);
+}
+
+void emitArgument(ArgOwner owner,
+                  std::uint32_t key,
+                  wire::ArgType type,
+                  std::uint64_t bits) noexcept {
+  emitArg(owner, key, static_cast<std::uint8_t>(type), bits);
 }
 
 void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept {

@@ -46,6 +46,15 @@ std::uint32_t beginScope(wire::SliceKind kind,
 // Closes the scope with this token if it is open on the calling thread; 0 is ignored.
 void endScope(std::uint32_t token) noexcept;
 
+// What a token is to the calling thread, if `probe` opened it in `group`.
+enum class OpenScopeState : std::uint8_t {
+  Own,
+  Foreign,    // another probe's or group's
+  NotOpen,    // here
+  Inherited,  // perhaps a parent's, of which a forked child has nothing open
+};
+OpenScopeState scopeState(std::uint32_t token, wire::Probe probe, std::uint8_t group) noexcept;
+
 // Closes the innermost open scope of the calling thread that `probe` opened in `group` (NVTX pops).
 // False when there is none.
 bool endInnermost(wire::Probe probe, std::uint8_t group = 0) noexcept;
@@ -96,6 +105,11 @@ struct ArgOwner {
 void emitArgText(ArgOwner owner, std::uint32_t key, std::uint32_t text) noexcept;
 void emitArgInt(ArgOwner owner, std::uint32_t key, std::int64_t value) noexcept;
 void emitArgDouble(ArgOwner owner, std::uint32_t key, double value) noexcept;
+// The same of any type: `bits` as wire::Arg has them.
+void emitArgument(ArgOwner owner,
+                  std::uint32_t key,
+                  wire::ArgType type,
+                  std::uint64_t bits) noexcept;
 void emitProcessText(std::uint32_t key, std::uint32_t text) noexcept;
 
 // The caller fills in everything but header.size and header.kind.

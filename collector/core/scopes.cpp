@@ -139,6 +139,7 @@ std::uint32_t beginAt(ThreadState* state,
   record->header = {sizeof *record, RecordKind::ScopeBegin, detailOf(kind), name};
   record->token = scope.token;
   record->probe = probe;
+  record->plugin = probe == Probe::Plugin ? group : std::uint8_t{0};
   // The clock is read last, so that Sonde's own work lies outside the scope.
   const std::uint64_t now = readTicks();
   record->ticks = scope.beginTicks = now;
@@ -312,6 +313,19 @@ void endScope(std::uint32_t token) noexcept {
     endWatched(token);
   else
     endPlain(token);
+}
+
+OpenScopeState scopeState(std::uint32_t token, Probe probe, std::uint8_t group) noexcept {
+  const ThreadState* state = tState;
+  const std::uint32_t open = isCurrent(state) ? state->scopeCount : 0;
+  for (std::uint32_t at = open; at > 0; --at) {
+    const wire::OpenScope& scope = state->scopes[at - 1];
+    if (scope.token == token)
+      return scope.probe == probe && scope.reserved[kGroupAt] == group ? OpenScopeState::Own
+                                                                       : OpenScopeState::Foreign;
+  }
+  return token >> 24 == (imageGeneration() & 0xff) ? OpenScopeState::NotOpen
+                                                   : OpenScopeState::Inherited;
 }
 
 bool endInnermost(Probe probe, std::uint8_t group) noexcept {

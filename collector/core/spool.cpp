@@ -161,6 +161,7 @@ void fillHeader(Spool& spool,
 void adopt(Spool& spool) noexcept {
   spool.header = reinterpret_cast<wire::FileHeader*>(spool.base);
   spool.loss = reinterpret_cast<wire::LossCounters*>(spool.base + wire::kLossOffset);
+  spool.pluginLoss = reinterpret_cast<wire::PluginLosses*>(spool.base + wire::kPluginLossOffset);
   spool.slots = reinterpret_cast<wire::SlotTable*>(spool.base + wire::kSlotTableOffset);
 }
 

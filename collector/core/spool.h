@@ -21,6 +21,7 @@ struct Spool {
   wire::ControlPage* control =
       nullptr;  // never null: a zeroed page stands in while there is no file
   wire::LossCounters* loss = nullptr;
+  wire::PluginLosses* pluginLoss = nullptr;
   wire::SlotTable* slots = nullptr;
   wire::SessionPage* session = nullptr;
   std::atomic<bool> chunkTaken[kMaxChunks] = {};

@@ -17,8 +17,8 @@ namespace sonde::core {
 // The token of a place on the stack whose scope was not recorded.
 inline constexpr std::uint32_t kUnrecorded = 0;
 
-// Of OpenScope::reserved, which are the process's own: the NVTX domain, 1 where the file does not
-// have the scope, and in four bytes the stamp of an iteration or a silent scope (capture.h).
+// Of OpenScope::reserved: the NVTX domain or the plugin's number, 1 where the file does not have
+// the scope, and in four bytes the stamp of an iteration or a silent scope (capture.h).
 inline constexpr int kGroupAt = 0;
 inline constexpr int kSilentAt = 1;
 inline constexpr int kStampAt = 2;

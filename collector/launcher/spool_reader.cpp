@@ -283,6 +283,17 @@ LossTable SpoolReader::losses() const {
   return copy;
 }
 
+PluginLossTable SpoolReader::pluginLosses() const {
+  const auto& from = *reinterpret_cast<const wire::PluginLosses*>(base_ + wire::kPluginLossOffset);
+  PluginLossTable copy{};
+  for (std::size_t plugin = 0; plugin < copy.size(); ++plugin)
+    for (std::size_t call = 0; call < copy[plugin].size(); ++call)
+      for (std::size_t mistake = 0; mistake < copy[plugin][call].size(); ++mistake)
+        copy[plugin][call][mistake] =
+            from.count[plugin][call][mistake].load(std::memory_order_relaxed);
+  return copy;
+}
+
 bool SpoolReader::finished() const noexcept {
   return header().finished.load(std::memory_order_acquire) != 0;
 }

@@ -61,6 +61,11 @@ using LossTable = std::array<
                static_cast<std::size_t>(wire::RecordKind::Count)>,
     static_cast<std::size_t>(wire::Probe::Count)>;
 
+using PluginLossTable = std::array<
+    std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::PluginMistake::Count)>,
+               static_cast<std::size_t>(wire::PluginCall::Count)>,
+    wire::kMaxPlugins + 1>;
+
 class SpoolReader {
  public:
   enum class Access { ReadOnly, ReadWrite };
@@ -106,6 +111,7 @@ class SpoolReader {
   void closeFile() noexcept;
 
   LossTable losses() const;
+  PluginLossTable pluginLosses() const;            // by the plugin's number
   bool finished() const noexcept;                  // the process left by exit or _exit
   bool hasBecomeAnother() const noexcept;          // … by an exec, if it is not here any more
   std::optional<int> exitStatus() const noexcept;  // that it left with, if known

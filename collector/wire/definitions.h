@@ -24,6 +24,8 @@ enum class DefinitionKind : std::uint16_t {
   Device = 6,
   Stream = 7,
   Code = 8,
+  Plugin = 9,
+  Counter = 10,
 };
 
 struct DefinitionHeader {
@@ -121,6 +123,27 @@ struct CodeDefinition {
   std::uint32_t reserved;
 };
 
+// A probe from outside that takes part in this process.
+struct PluginDefinition {
+  DefinitionHeader header;
+  std::uint32_t name;
+  std::uint32_t category;  // of its slices
+  std::uint32_t version;   // of the plugin
+  std::uint8_t number;     // by which records name it: 1 to kMaxPlugins
+  std::uint8_t reserved[3];
+};
+
+// A counter of a plugin. May come twice.
+struct CounterDefinition {
+  DefinitionHeader header;
+  std::uint32_t id;
+  std::uint32_t name;
+  std::uint32_t unit;
+  std::uint8_t plugin;
+  std::uint8_t reserved[3];
+};
+
+static_assert(sizeof(PluginDefinition) == 24 && sizeof(CounterDefinition) == 24);
 static_assert(sizeof(DefinitionHeader) == 8 && sizeof(CodeDefinition) == 16 &&
               sizeof(StringDefinition) == 16);
 static_assert(sizeof(ThreadDefinition) == 24 && sizeof(ThreadNameDefinition) == 16);

@@ -51,7 +51,9 @@ enum class RecordKind : std::uint8_t {
   StackSample = 26,
   // tensor_records.h
   TensorStatistics = 27,
-  Count = 28,  // one past the last kind this version writes; not a kind
+  CounterValue = 28,
+  Note = 29,
+  Count = 30,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {
@@ -68,7 +70,8 @@ struct ScopeBegin {
   std::uint64_t ticks;
   std::uint32_t token;  // names this opening within the thread; never 0
   Probe probe;
-  std::uint8_t reserved[3];
+  std::uint8_t plugin;  // of probe `plugin`: its PluginDefinition::number; else 0
+  std::uint8_t reserved[2];
 };
 
 // The scope with `token` closes (header.subject = token). When it was not the innermost one, those
@@ -86,7 +89,8 @@ struct Call {
   std::uint64_t endTicks;
   Probe probe;
   CodeCategory category;  // of probe `python`; else None
-  std::uint8_t reserved[6];
+  std::uint8_t plugin;    // as in ScopeBegin
+  std::uint8_t reserved[5];
 };
 
 // An interval that need not nest and may end on another thread (NVTX start/end). `detail`:
@@ -110,7 +114,8 @@ struct Mark {
   RecordHeader header;
   std::uint64_t ticks;
   Probe probe;
-  std::uint8_t reserved[7];
+  std::uint8_t plugin;  // as in ScopeBegin
+  std::uint8_t reserved[6];
 };
 
 // A value (loss, learning rate, …) of the iteration that is open on the thread or ended last on it.
@@ -263,12 +268,30 @@ struct Exec {
   std::uint32_t reserved;
 };
 
+// A counter of a plugin has had this value from now on. `subject`: CounterDefinition::id.
+struct CounterValue {
+  RecordHeader header;
+  std::uint64_t ticks;
+  double value;
+};
+
+// Something that a person should read beside the trace. `subject`: the text; `detail`: 1 for
+// information, 2 a warning, 3 an error.
+struct Note {
+  RecordHeader header;
+  std::uint64_t ticks;
+  Probe probe;
+  std::uint8_t plugin;  // as in ScopeBegin; 0: of all of them
+  std::uint8_t reserved[6];
+};
+
 static_assert(sizeof(RecordHeader) == 8);
 static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call) == 32);
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
 static_assert(sizeof(Collective) == 96 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);
 static_assert(sizeof(FileAccess) == 56 && sizeof(Message) == 48 && sizeof(Handoff) == 48);
+static_assert(sizeof(CounterValue) == 24 && sizeof(Note) == 24);
 static_assert(sizeof(ThreadEnd) == 16 && sizeof(Fork) == 16 && sizeof(Exec) == 24);
 
 }  // namespace sonde::wire

@@ -5,6 +5,7 @@
 //   | FileHeader         | SlotHeader      | SlotHeader               |
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
 //   | LossCounters  @4½K | (never recycled)| records … → committed    |
+//   | PluginLosses  @46K |                 |                          |
 //   | slot states   @56K |                 |                          |
 //   +--------------------+-----------------+--------------------------+
 //
@@ -35,6 +36,7 @@
 #pragma once
 
 #include "collector/wire/gate_history.h"
+#include "collector/wire/plugin_misuse.h"
 #include "collector/wire/records.h"
 
 #include <atomic>
@@ -114,6 +116,7 @@ struct SlotTable {
 
 inline constexpr std::size_t kControlOffset = 4 << 10;
 inline constexpr std::size_t kLossOffset = (4 << 10) + 512;
+inline constexpr std::size_t kPluginLossOffset = 46 << 10;
 inline constexpr std::size_t kSlotTableOffset = 56 << 10;
 
 struct SlotHeader {
@@ -135,13 +138,15 @@ struct OpenScope {
   std::uint32_t token;
   SliceKind kind;
   Probe probe;
-  std::uint8_t reserved[6];
+  std::uint8_t reserved[6];            // the process's own, but for this one
+  static constexpr int kPluginAt = 0;  // of probe `plugin`: as ScopeBegin::plugin
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(FileHeader) <= kControlOffset);
 static_assert(sizeof(ControlPage) <= kLossOffset - kControlOffset);
-static_assert(sizeof(LossCounters) <= kSlotTableOffset - kLossOffset);
+static_assert(sizeof(LossCounters) <= kPluginLossOffset - kLossOffset);
+static_assert(sizeof(PluginLosses) <= kSlotTableOffset - kPluginLossOffset);
 static_assert(sizeof(SlotTable) <= kSlotBytes - kSlotTableOffset);
 static_assert(sizeof(SlotHeader) == 32 && sizeof(OpenScope) == 24);
 

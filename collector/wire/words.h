@@ -46,7 +46,9 @@ enum class Probe : std::uint8_t {
   Stack = 12,
   Tensor = 13,
   System = 14,
-  Count = 15,
+  // 15: memory
+  Plugin = 16,  // those from outside; which one, the records say
+  Count = 17,
 };
 
 // Whose code a call by Python code runs; `slice.category` of the probe `python`.

@@ -87,7 +87,7 @@ TEST_F(ImageThreads, LosesNothingOfMoreThreadsThanOneCouldHaveAtOnce) {
   }
   image->save();
   EXPECT_EQ(states(), empty);
-  image->finish({}, {});
+  image->finish({}, {}, {});
   ASSERT_FALSE(sink_->failed()) << sink_->failure().message;
   EXPECT_THAT(rows("SELECT count(DISTINCT thread_id) FROM slice"), ElementsAre("70000"));
   EXPECT_THAT(rows("SELECT count(*) FROM thread WHERE end_ns = 40"), ElementsAre("70000"));
@@ -130,7 +130,7 @@ TEST_F(ImageThreads, KnowsTheThreadsOfTheRecorderBefore) {
     call(*image, index);
   }
   end(*image, 4);
-  image->finish({}, {});
+  image->finish({}, {}, {});
   EXPECT_THAT(rows("SELECT tid FROM thread ORDER BY id"), ElementsAre("3", "4", "5"));
   // The first one's clock had got to 40 and runs backwards for nobody.
   EXPECT_THAT(rows("SELECT thread_id, kind, dur_ns FROM slice ORDER BY thread_id, kind"),
@@ -165,7 +165,7 @@ TEST_F(ImageThreads, AKernelIdThatComesAgainIsAnotherThreadToTheNextRecorder) {
   deviceCall.beginTicks = 20;
   deviceCall.endTicks = 25;
   image->addRecords(9, bytesOf(deviceCall, wire::RecordKind::DeviceCall));
-  image->finish({}, {});
+  image->finish({}, {}, {});
   EXPECT_THAT(rows("SELECT id, start_ns, end_ns FROM thread WHERE tid = 3 ORDER BY id"),
               ElementsAre("2|10|40", "3|50|-"));
   EXPECT_THAT(rows("SELECT thread_id FROM slice ORDER BY start_ns"), ElementsAre("2", "2"));
@@ -202,7 +202,7 @@ TEST_F(ImageThreads, KnowsTheIterationsOfTheRecorderBefore) {
   info.ticks = 25;
   info.samples = 32;
   image->addRecords(3, bytesOf(info, wire::RecordKind::IterationInfo));
-  image->finish({}, {});
+  image->finish({}, {}, {});
   EXPECT_THAT(rows("SELECT iteration FROM scalar"), ElementsAre("0"));
   EXPECT_THAT(rows("SELECT number, start_ns, dur_ns, samples FROM iteration"),
               ElementsAre("0|15|5|32", "1|20|-|-"));

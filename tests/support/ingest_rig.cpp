@@ -39,7 +39,7 @@ void IngestRig::ingest(launcher::SpoolReader& reader) {
     builder.openSlot(slot.thread, reader.readScopes(slot), slot.claimTicks, records);
     builder.addRecords(slot.thread, records);
   }
-  builder.finish(reader.losses(), {});
+  builder.finish(reader.losses(), reader.pluginLosses(), {});
   ASSERT_FALSE(sink_->failed()) << sink_->failure().message;
   ASSERT_TRUE(writer_->commit());
   counts_ = builder.counts();

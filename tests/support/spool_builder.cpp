@@ -69,6 +69,10 @@ void SpoolBuilder::command(const std::vector<std::string>& arguments) {
   header().commandBytes = static_cast<std::uint32_t>(text.copy(header().command, text.size()));
 }
 
+wire::PluginLosses& SpoolBuilder::pluginLosses() {
+  return *reinterpret_cast<wire::PluginLosses*>(bytes_.data() + wire::kPluginLossOffset);
+}
+
 wire::LossCounters& SpoolBuilder::losses() {
   return *reinterpret_cast<wire::LossCounters*>(bytes_.data() + wire::kLossOffset);
 }
@@ -182,6 +186,30 @@ std::uint32_t SpoolBuilder::stream(std::uint32_t device, std::uint32_t number) {
   definition.number = number;
   define(wire::DefinitionKind::Stream, bytesOf(definition));
   return definition.id;
+}
+
+void SpoolBuilder::plugin(std::uint8_t number,
+                          std::string_view name,
+                          std::string_view category,
+                          std::string_view version) {
+  wire::PluginDefinition definition{};
+  definition.name = string(name);
+  definition.category = string(category);
+  definition.version = string(version);
+  definition.number = number;
+  define(wire::DefinitionKind::Plugin, bytesOf(definition));
+}
+
+void SpoolBuilder::counter(std::uint32_t id,
+                           std::uint8_t plugin,
+                           std::string_view name,
+                           std::string_view unit) {
+  wire::CounterDefinition definition{};
+  definition.id = id;
+  definition.name = string(name);
+  definition.unit = string(unit);
+  definition.plugin = plugin;
+  define(wire::DefinitionKind::Counter, bytesOf(definition));
 }
 
 std::uint32_t SpoolBuilder::communicator(std::string_view key,

@@ -26,6 +26,7 @@ class SpoolBuilder {
   wire::FileHeader& header();
   void command(const std::vector<std::string>& arguments);
   wire::LossCounters& losses();
+  wire::PluginLosses& pluginLosses();
   wire::SlotHeader& slot(std::uint32_t index);
   std::atomic<wire::SlotState>& state(std::uint32_t index);
   std::vector<std::byte>& bytes() noexcept { return bytes_; }
@@ -41,6 +42,12 @@ class SpoolBuilder {
   void device(std::uint32_t ordinal, std::string_view name, std::uint8_t uuid);
   // A stream of context 1.
   std::uint32_t stream(std::uint32_t device, std::uint32_t number);
+
+  void plugin(std::uint8_t number,
+              std::string_view name,
+              std::string_view category,
+              std::string_view version);
+  void counter(std::uint32_t id, std::uint8_t plugin, std::string_view name, std::string_view unit);
 
   // Begins another slot for the thread; returns its index. The one before is Full.
   std::uint32_t openSlot(std::uint32_t thread, const std::vector<wire::OpenScope>& scopes = {});
