@@ -11,9 +11,11 @@
 namespace sonde::core {
 
 struct Companion {
-  wire::Probe probe;     // without which it does not go at all
-  const char* file;      // beside libsonde_preload.so
-  const char* variable;  // of the environment, names the file to a process that makes others
+  wire::Probe probe;  // without which it does not go at all
+  const char* file;   // beside libsonde_preload.so
+  // Of the environment, names the file to a process that makes others; further files that go
+  // along with it follow, each after a colon.
+  const char* variable;
   bool everywhere;       // into every program that the recorder goes into; else …
   const char* needs[4];  // … where a library whose name begins so is needed, …
   const char* ranks[4];  // … or one of these is in the environment
@@ -35,6 +37,12 @@ inline constexpr Companion kCompanions[] = {
      {"OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "PMIX_RANK=", nullptr}},
     {wire::Probe::Stack, "libsonde_stack.so", "SONDE_STACK_LIBRARY", true, {nullptr}, {nullptr}},
     {wire::Probe::Sync, "libsonde_sync.so", "SONDE_SYNC_LIBRARY", true, {nullptr}, {nullptr}},
+    {wire::Probe::Plugin,
+     "libsonde_plugin.so",
+     "SONDE_PLUGIN_LIBRARIES",
+     true,
+     {nullptr},
+     {nullptr}},
 };
 inline constexpr std::size_t kCompanionCount = sizeof kCompanions / sizeof kCompanions[0];
 

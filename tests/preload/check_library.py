@@ -27,6 +27,12 @@ def listed(path):
     return {name for part in text.split("global:")[1:] for name in re.findall(r"(\w+\*?);", re.split(r"local:|}", part)[0])}
 
 
+def weak(path):
+    """What of a C++ runtime it may leave undefined, because it is weak: a line "# weak: NAME; …" of the map."""
+    text = open(path, encoding="utf-8").read()
+    return {name for line in re.findall(r"# weak:(.*)", text) for name in re.findall(r"(\w+);", line)}
+
+
 def complaints(library, exports_map):
     wanted = listed(exports_map)
     families = tuple(name.removesuffix("*") for name in wanted if name.endswith("*"))
@@ -45,7 +51,8 @@ def complaints(library, exports_map):
         yield f"does not need {name}: on glibc before 2.34 its symbols would be missing"
     for line in output("nm", "-D", "--undefined-only", "--with-symbol-versions", library).splitlines():
         name = line.split()[-1]
-        if RUNTIME.match(name):
+        is_weak = line.split()[-2] in "wv" and name in weak(exports_map)
+        if RUNTIME.match(name) and not is_weak and "@GLIBC_" not in name:
             yield f"leaves {name} undefined"
         version = re.search(r"@+GLIBC_(\d+)\.(\d+)", name)
         if version and tuple(map(int, version.groups())) > NEWEST:

@@ -18,6 +18,8 @@ constexpr const char* kLibrary = "/opt/lib/sonde/libsonde_preload.so";
 constexpr const char* kNccl = "/opt/lib/sonde/libsonde_nccl.so";
 constexpr const char* kMpi = "/opt/lib/sonde/libsonde_mpi.so";
 constexpr const char* kSync = "/opt/lib/sonde/libsonde_sync.so";
+constexpr const char* kPlugins =
+    "/opt/lib/sonde/libsonde_plugin.so:/home/me/libone.so:/home/me/libtwo.so";
 constexpr const char* kPython = "/opt/lib/sonde/python";
 
 constexpr Preload kNothing{false, core::kAllCompanions};
@@ -156,6 +158,26 @@ TEST_F(ExecEnvironment, TheLibraryBeforeLocksGoesAlongWhereItIsAskedFor) {
   EXPECT_THAT(complete, Contains(asked.back()));
   EXPECT_TRUE(isComplete(pointers(complete).data(), everywhere));
   asked.back() = "SONDE_SYNC_LIBRARY=";
+  rememberEnvironment(pointers(asked).data(), kLibrary);
+}
+
+TEST_F(ExecEnvironment, PluginsGoAlongAndGoAgain) {
+  using ::testing::Contains;
+  using ::testing::Not;
+  using ::testing::StartsWith;
+  const Preload everywhere{true, core::companionBit(4)};
+  const std::string recorder = std::string("LD_PRELOAD=") + kLibrary + ":" + kPlugins;
+  std::vector<std::string> asked = {"SONDE_SESSION=/tmp/s",
+                                    recorder + ":/x.so",
+                                    std::string("SONDE_PLUGIN_LIBRARIES=") + kPlugins};
+  rememberEnvironment(pointers(asked).data(), kLibrary);
+  EXPECT_EQ(ownPreload().companions, core::companionBit(4));
+  EXPECT_THAT(build({"LD_PRELOAD=/x.so"}, everywhere), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({recorder + ":/x.so"}, everywhere), Contains(recorder + ":/x.so"));
+  EXPECT_THAT(build({}, everywhere), Contains(asked.back()));
+  EXPECT_THAT(build({recorder + ":/x.so"}, kNothing), Contains("LD_PRELOAD=/x.so"));
+  EXPECT_THAT(build({recorder}, kNothing), Not(Contains(StartsWith("LD_PRELOAD="))));
+  asked.back() = "SONDE_PLUGIN_LIBRARIES=";
   rememberEnvironment(pointers(asked).data(), kLibrary);
 }
 

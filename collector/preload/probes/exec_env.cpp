@@ -56,6 +56,7 @@ Variable gVariables[] = {
     {core::kCompanions[1].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[2].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[3].variable, Join::IfMissing, nullptr, nullptr, {}},
+    {core::kCompanions[4].variable, Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_FLUSH", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
@@ -73,18 +74,42 @@ Variable gVariables[] = {
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
 constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
 
-static_assert(core::kCompanionCount == 4);
+static_assert(core::kCompanionCount == 5);
 
 core::CompanionSet gOwnCompanions = 0;  // that this process preloads, too
 
+// The companion's file, and those that go along with it.
 const char* libraryOf(std::size_t companion) noexcept {
   return gVariables[kCompanion + companion].value;
+}
+
+bool separates(char letter) noexcept {
+  return letter == ':' || letter == ' ';
+}
+
+// Calls `visit(item, length)` for each item of a list until it returns true; whether it did.
+template <typename Visit>
+bool anyItem(const char* list, Visit visit) noexcept {
+  while (*list != '\0') {
+    const char* end = list;
+    while (*end != '\0' && !separates(*end))
+      ++end;
+    if (end != list && visit(list, static_cast<std::size_t>(end - list)))
+      return true;
+    list = *end == '\0' ? end : end + 1;
+  }
+  return false;
 }
 
 core::CompanionSet companionsNamed(const char* item, std::size_t length) noexcept {
   core::CompanionSet set = 0;
   for (std::size_t at = 0; at < core::kCompanionCount; ++at)
-    set |= length > 0 && isText(item, length, libraryOf(at)) ? core::companionBit(at) : 0;
+    set |= anyItem(libraryOf(at),
+                   [&](const char* file, std::size_t bytes) {
+                     return bytes == length && memcmp(file, item, bytes) == 0;
+                   })
+               ? core::companionBit(at)
+               : 0;
   return set;
 }
 
@@ -104,24 +129,6 @@ const char* find(char* const* environment, const char* name) noexcept {
       return value;
   }
   return nullptr;
-}
-
-bool separates(char letter) noexcept {
-  return letter == ':' || letter == ' ';
-}
-
-// Calls `visit(item, length)` for each item of a list until it returns true; whether it did.
-template <typename Visit>
-bool anyItem(const char* list, Visit visit) noexcept {
-  while (*list != '\0') {
-    const char* end = list;
-    while (*end != '\0' && !separates(*end))
-      ++end;
-    if (end != list && visit(list, static_cast<std::size_t>(end - list)))
-      return true;
-    list = *end == '\0' ? end : end + 1;
-  }
-  return false;
 }
 
 class Writer {
