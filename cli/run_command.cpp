@@ -174,6 +174,11 @@ void RunCommand::declareProbes(CLI::App& app) {
                  "whose native code a Python module has: framework, simulator, other or python")
       ->type_name("MODULE=CATEGORY")
       ->allow_extra_args(false);
+  app.add_option("--plugin",
+                 options_.plugins,
+                 "a probe from outside, a shared object; may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
 }
 
 // When.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace sonde::session {
 
 namespace {
@@ -17,6 +19,23 @@ Result<void> readWarnings(const store::Database& trace, DrainTotals& totals) {
     if (!more)
       return {};
     totals.warnings.emplace_back(notes.text(0));
+  }
+}
+
+// What plugins had to say, each line once.
+Result<void> readPluginWarnings(const store::Database& trace, DrainTotals& totals) {
+  SONDE_TRY_ASSIGN(store::Statement notes,
+                   trace.prepare("SELECT source, text, count(DISTINCT process_id) FROM note WHERE "
+                                 "source GLOB 'plugin*' AND severity <> 'info' GROUP BY 1, 2 "
+                                 "ORDER BY min(id)"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, notes.step());
+    if (!more)
+      return {};
+    std::string line = fmt::format("{}: {}", notes.text(0), notes.text(1));
+    if (const std::int64_t processes = notes.integer(2); processes > 1)
+      line += fmt::format(" ({} processes)", processes);
+    totals.warnings.push_back(std::move(line));
   }
 }
 
@@ -46,9 +65,11 @@ Result<void> countRows(const store::Database& trace, DrainTotals& totals) {
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, losses.step());
     if (!more)
-      return readWarnings(trace, totals);
+      break;
     totals.dropped[std::string(losses.text(0))] = static_cast<std::uint64_t>(losses.integer(1));
   }
+  SONDE_TRY(readWarnings(trace, totals));
+  return readPluginWarnings(trace, totals);
 }
 
 }  // namespace sonde::session

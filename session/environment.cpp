@@ -97,7 +97,11 @@ Environment injectedEnvironment(const Environment& base,
   std::string libraries = preload;
   for (std::size_t at = 0; at < core::kCompanionCount; ++at) {
     const core::Companion& companion = core::kCompanions[at];
-    const std::string library = (installation.preload.parent_path() / companion.file).string();
+    std::string library = (installation.preload.parent_path() / companion.file).string();
+    if (companion.probe == wire::Probe::Plugin) {
+      for (const fs::path& plugin : request.plugins)
+        library += ":" + plugin.string();
+    }
     unsetVariable(environment, companion.variable);
     if ((request.companions & core::companionBit(at)) == 0)
       continue;

@@ -32,13 +32,14 @@ struct InjectionRequest {
   std::string moduleCategories = {};  // as moduleCategories() has them
   std::string tensorPlan = {};        // as readTensorPlan() has it
   std::filesystem::path tensorFolder = {};  // for tensors that are kept as a whole
+  std::vector<std::filesystem::path> plugins = {};  // absolute; go behind Sonde's libraries
 };
 
 // `base` (NAME=VALUE) with the recorder's variables set: LD_PRELOAD and PYTHONPATH prepended to,
 // the user's own injection libraries of NVTX and CUDA kept in SONDE_CHAIN_NVTX and
-// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY, SONDE_MPI_LIBRARY and SONDE_SYNC_LIBRARY are what other
-// programs preload, too, where they can make use of it (core::Companion). NCCL looks for its
-// profiler plugin in the process, unless the user has named one.
+// SONDE_CHAIN_CUDA. SONDE_NCCL_LIBRARY and the like are what other programs preload, too, where
+// they can make use of it (core::Companion); SONDE_PLUGIN_LIBRARIES has the plugins behind it. NCCL
+// looks for its profiler plugin in the process, unless the user has named one.
 std::vector<std::string> injectedEnvironment(const std::vector<std::string>& base,
                                              const Installation& installation,
                                              const InjectionRequest& request);

@@ -9,6 +9,7 @@
 #include "collector/launcher/reaper.h"
 #include "collector/launcher/signal_relay.h"
 #include "collector/launcher/supervisor.h"
+#include "plugins/host/plugin_set.h"
 #include "rules/configuration.h"
 #include "session/closing.h"
 #include "session/environment.h"
@@ -126,6 +127,10 @@ class JobRun {
     }
     installation_ = *std::move(installation);
     probeMask_ = *mask;
+    if (const auto taken = takePlugins(); !taken) {
+      say_(taken.error().message);
+      return kExitCannotBegin;
+    }
     if (const std::string unmet = unmetNeed(options_, probeMask_); !unmet.empty()) {
       say_(unmet);
       return kExitCannotBegin;
@@ -137,6 +142,18 @@ class JobRun {
       }
     }
     return readRules() && readTensors() ? 0 : kExitCannotBegin;
+  }
+
+  // Before any of their code runs: a job with a plugin that cannot be is not started.
+  Result<void> takePlugins() {
+    if (options_.plugins.empty())
+      return {};
+    SONDE_TRY_ASSIGN(const auto plugins, plugins::checkPlugins(options_.plugins));
+    SONDE_TRY(plugins::tryLoading(plugins, "/proc/self/exe", environment_));
+    for (const plugins::PluginFile& plugin : plugins)
+      plugins_.push_back(plugin.path);
+    probeMask_ |= 1U << static_cast<unsigned>(wire::Probe::Plugin);
+    return {};
   }
 
   bool readRules() {
@@ -260,7 +277,8 @@ class JobRun {
                                            options_.torchOperators,
                                            options_.moduleCategories,
                                            tensorPlan_,
-                                           tensorFolder()});
+                                           tensorFolder(),
+                                           plugins_});
     recording.environment = jobEnvironment_;
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
@@ -379,6 +397,7 @@ class JobRun {
   std::string program_;
   Installation installation_;
   std::uint32_t probeMask_ = 0;
+  std::vector<fs::path> plugins_;
   fs::path output_;
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;

@@ -34,10 +34,11 @@ struct RunOptions {
   CudaOptions cuda;
   double samplesPerSecond = 10;  // of the source system
   StackOptions stacks;
-  std::string torchOperators;    // --torch-operators; empty: none
-  std::string moduleCategories;  // --module-category; as moduleCategories() has them
-  std::string tensorsFile;       // --tensors; empty: what there is without
-  std::string rulesFile;         // --rules; the finished trace is judged by it
+  std::string torchOperators;        // --torch-operators; empty: none
+  std::string moduleCategories;      // --module-category; as moduleCategories() has them
+  std::vector<std::string> plugins;  // --plugin: files of probes from outside
+  std::string tensorsFile;           // --tensors; empty: what there is without
+  std::string rulesFile;             // --rules; the finished trace is judged by it
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;

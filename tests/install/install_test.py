@@ -3,7 +3,9 @@
 
 Usage: install_test.py CMAKE BUILD_FOLDER CONSUMER_FOLDER
 """
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,13 +26,15 @@ def files(folder, *patterns):
 
 # What may be there; sonde-gui and the libraries for other interfaces when they are built, Qt's in a portable build.
 PROGRAMS = {"bin/sonde", "bin/sonde-gui", "bin/qt.conf"}
-LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync")} | {"libnccl-profiler-sonde.so"}
-ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "lib/cmake/Sonde/SondeConfig.cmake",
+LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync", "plugin")} | {"libnccl-profiler-sonde.so"}
+ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "include/sonde/sonde_plugin.h", "lib/cmake/Sonde/SondeConfig.cmake",
           "lib/sonde/libsonde_preload.so", "lib/sonde/libsonde_nccl.so", "lib/sonde/libsonde_mpi.so",
-          "lib/sonde/libsonde_stack.so", "lib/sonde/libsonde_sync.so", "lib/sonde/libnccl-profiler-sonde.so",
+          "lib/sonde/libsonde_stack.so", "lib/sonde/libsonde_sync.so", "lib/sonde/libsonde_plugin.so",
+          "lib/sonde/libnccl-profiler-sonde.so",
           "lib/sonde/python/sitecustomize.py",
           "lib/sonde/python/sonde/__init__.py", "lib/sonde/python/sonde/_sonde.abi3.so",
-          "share/bash-completion/completions/sonde", "share/doc/sonde/LICENSE", "share/man/man1/sonde-run.1"]
+          "share/bash-completion/completions/sonde", "share/doc/sonde/LICENSE",
+          "share/doc/sonde/examples/ballsim_probe.c", "share/man/man1/sonde-run.1"]
 
 
 def check_layout(build, prefix):
@@ -60,6 +64,21 @@ def check_page(consumer):
     assert lines and set(lines) <= set(built), lines
 
 
+def check_plugin(prefix, work):
+    """The example as the page on plugins builds and records it, from what is installed."""
+    examples = work / "examples"
+    shutil.copytree(prefix / "share/doc/sonde/examples", examples)
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
+    source = (examples / "ballsim_probe.c").read_text(encoding="utf-8")
+    assert f"```c\n{source}```\n" in page, "docs/plugins.md does not show ballsim_probe.c as it is"
+    commands = page.split("```sh\n")[1].split("```")[0]
+    environment = {**os.environ, "CPATH": str(prefix / "include"), "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
+    run("sh", "-e", "-c", commands, cwd=examples, env=environment)
+    found = rows(prefix / "bin" / "sonde", examples / "bounce.sonde",
+                 "SELECT name, count(*) FROM v_slice WHERE category = 'simulator' GROUP BY name ORDER BY name")
+    assert found == ["ballsim_create,1", "ballsim_step,100"], found
+
+
 # By program: kinds and names of its scopes, by depth, and its scalars.
 RECORDED = {"annotated_c": (["phase,train", "operation,step"], [0.25]),
             "annotated_cpp": (["phase,train"] + 3 * ["iteration,iteration"] + 3 * ["operation,step"], 3 * [0.25])}
@@ -82,6 +101,7 @@ def main(cmake, build, consumer):
                                        "WHERE s.category = 'annotation' AND s.kind <> 'mark' ORDER BY s.depth")
             assert found == scopes, found
             assert [float(value) for value in rows(sonde, trace, "SELECT value FROM scalar")] == scalars
+        check_plugin(prefix, work)
 
 
 if __name__ == "__main__":

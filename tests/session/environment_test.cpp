@@ -92,6 +92,22 @@ std::string otherPlugin(const std::string& named) {
   return otherNcclPlugin({"NCCL_PROFILER_PLUGIN=" + named});
 }
 
+TEST(Environment, PluginsGoBehindTheirCompanion) {
+  InjectionRequest request{"/tmp/spool", {}};
+  request.companions = companionsOf(1U << static_cast<unsigned>(wire::Probe::Plugin));
+  request.called = core::kAllCompanions;
+  request.plugins = {"/home/me/libone.so", "/home/me/libtwo.so"};
+  const auto environment = injectedEnvironment({"LD_PRELOAD=/x.so"}, kInstalled, request);
+  const std::string libraries =
+      "/s/lib/sonde/libsonde_plugin.so:/home/me/libone.so:/home/me/libtwo.so";
+  EXPECT_EQ(value(environment, "SONDE_PLUGIN_LIBRARIES"), libraries);
+  EXPECT_EQ(value(environment, "LD_PRELOAD"),
+            kInstalled.preload.string() + ":" + libraries + ":/x.so");
+  request.companions = 0;
+  EXPECT_EQ(value(injectedEnvironment(environment, kInstalled, request), "SONDE_PLUGIN_LIBRARIES"),
+            "(unset)");
+}
+
 TEST(Environment, TellsAPluginOfTheUsersFromItsOwn) {
   EXPECT_EQ(otherNcclPlugin({}), "");
   EXPECT_EQ(otherPlugin(""), "");
