@@ -4,7 +4,7 @@ import contextlib
 from sonde import _sonde, metadata
 
 MODULE, FORWARD, BACKWARD, OPTIMIZER, DATA_LOAD, CHECKPOINT, EVALUATION = 11, 5, 6, 7, 8, 9, 10
-ITERATION, MICRO_STEP = 3, 4
+ITERATION, MICRO_STEP, API = 3, 4, 13
 
 
 class Guard:
