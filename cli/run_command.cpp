@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -156,10 +157,15 @@ void RunCommand::declareProbes(CLI::App& app) {
             app.add_option("--stack-mode",
                            options_.stacks.wall,
                            "where threads run (cpu), or also where they wait (wall)"));
-  app.add_option("--stacks-at", stacksAt_, "also take the stack at each: block, collective")
+  app.add_option("--stacks-at", stacksAt_, "also take the stack at each: alloc, block, collective")
       ->delimiter(',')
-      ->check(CLI::IsMember({"block", "collective"}))
+      ->check(CLI::IsMember({"alloc", "block", "collective"}))
       ->type_name("EVENT,...");
+  app.add_option("--memory-threshold",
+                 options_.memoryThreshold,
+                 "least bytes of malloc that the source memory records (64KiB)")
+      ->transform(sizeFrom(1))
+      ->type_name("SIZE");
   app.add_option("--torch-operators",
                  options_.torchOperators,
                  "record each operator of PyTorch: its name, or also its inputs' shapes and types")
@@ -220,8 +226,11 @@ int RunCommand::run() {
   if (app_->count("--sources") > 0)
     options_.sources = sources_;
   options_.subreaper = !noSubreaper_;
-  for (const std::string& event : stacksAt_)
-    (event == "block" ? options_.stacks.atWaits : options_.stacks.atCollectives) = true;
+  const std::pair<const char*, bool*> events[] = {{"alloc", &options_.stacks.atAllocations},
+                                                  {"block", &options_.stacks.atWaits},
+                                                  {"collective", &options_.stacks.atCollectives}};
+  for (const auto& [event, isWanted] : events)
+    *isWanted = std::find(stacksAt_.begin(), stacksAt_.end(), event) != stacksAt_.end();
   auto categories = session::moduleCategories(moduleCategories_);
   if (!categories) {
     complain(name(), categories.error().message);

@@ -174,6 +174,11 @@ ProbeReport stackReport(const std::string& python) {
               : fmt::format("no functions of Python: {} is none of 3.8 to 3.13", python)};
 }
 
+// A preloaded allocator is seen, since Sonde stands in front of it, too.
+ProbeReport memoryReport() {
+  return {"memory", true, "not the malloc that a program has linked into itself, nor mmap"};
+}
+
 ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool libraryThere) {
   using wire::Probe;
   const auto version = [&](const char* name) { return report.versions.at(name); };
@@ -205,6 +210,8 @@ ProbeReport reportOf(const SourceName& source, const DoctorReport& report, bool 
       return {source.name, true, "not types, getters and ctypes: only functions are seen"};
     case Probe::Stack:
       return stackReport(version("python"));
+    case Probe::Memory:
+      return memoryReport();
     case Probe::Sync:
       return {source.name, true, "not inside libgomp and libc: they ask the kernel themselves"};
     default:

@@ -257,6 +257,7 @@ class JobRun {
           std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options_.samplesPerSecond));
     if (records(wire::Probe::Stack))
       recording.stacks = options_.stacks.rule();
+    recording.memoryThreshold = options_.memoryThreshold.value_or(kMemoryThreshold);
     recording.times = options_.times;
     recording.lastNs = options_.lastNs;
     recording.samplesMachine = identity_.localRank.value_or(0) == 0;  // once, not by every rank

@@ -52,6 +52,7 @@ Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
                    SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
   page.setCapture(options.capture);
   page.setStacks(options.stacks);
+  page.setMemoryThreshold(options.memoryThreshold);
   CaptureControl::prepare(page, options.times);
   Manifest manifest;
   manifest.session = options.folder.filename();

@@ -32,6 +32,9 @@
 
 namespace sonde::session {
 
+// The least that malloc gives and the source memory records, unless the run says otherwise.
+inline constexpr std::uint64_t kMemoryThreshold = 64 << 10;
+
 struct RecordingOptions {
   std::filesystem::path folder;  // of makeSessionFolder
   std::filesystem::path output;
@@ -41,8 +44,9 @@ struct RecordingOptions {
   std::uint64_t maxTraceBytes = 0;
   CaptureRule capture;
   wire::StackRule stacks{};
-  std::chrono::nanoseconds sampleInterval{0};  // of the job's processes; 0: never
-  bool samplesMachine = true;                  // and of the rest of the machine
+  std::uint64_t memoryThreshold = kMemoryThreshold;  // bytes
+  std::chrono::nanoseconds sampleInterval{0};        // of the job's processes; 0: never
+  bool samplesMachine = true;                        // and of the rest of the machine
   CaptureTimes times;
   std::int64_t lastNs = 0;  // of a flight recorder; 0: everything is stored
   std::string job;

@@ -28,6 +28,8 @@ wire::StackRule StackOptions::rule() const {
     rule.flags |= wire::StackRule::kAtBlock;
   if (atCollectives)
     rule.flags |= wire::StackRule::kAtCollective;
+  if (atAllocations)
+    rule.flags |= wire::StackRule::kAtAllocation;
   return rule;
 }
 
@@ -39,6 +41,8 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
        "--stack-rate, --stack-mode and --stacks-at need",
        Probe::Stack,
        "stack"},
+      {options.memoryThreshold.has_value(), "--memory-threshold needs", Probe::Memory, "memory"},
+      {options.stacks.atAllocations, "--stacks-at alloc needs", Probe::Memory, "memory"},
       {!options.torchOperators.empty(), "--torch-operators needs", Probe::Torch, "torch"},
       {!options.moduleCategories.empty(), "--module-category needs", Probe::Python, "python"},
       {!options.tensorsFile.empty(), "--tensors needs", Probe::Tensor, "tensor"},

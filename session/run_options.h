@@ -21,8 +21,9 @@ struct StackOptions {
   bool wall = false;                       // --stack-mode
   bool atCollectives = false;              // --stacks-at
   bool atWaits = false;
+  bool atAllocations = false;
 
-  bool isGiven() const { return perSecond || wall || atCollectives || atWaits; }
+  bool isGiven() const { return perSecond || wall || atCollectives || atWaits || atAllocations; }
   wire::StackRule rule() const;
 };
 
@@ -34,6 +35,7 @@ struct RunOptions {
   CudaOptions cuda;
   double samplesPerSecond = 10;  // of the source system
   StackOptions stacks;
+  std::optional<std::uint64_t> memoryThreshold;  // --memory-threshold, in bytes
   std::string torchOperators;        // --torch-operators; empty: none
   std::string moduleCategories;      // --module-category; as moduleCategories() has them
   std::vector<std::string> plugins;  // --plugin: files of probes from outside

@@ -59,6 +59,7 @@ const std::vector<SourceName>& sourceNames() {
                                                  {Probe::Sync, "sync", false},
                                                  {Probe::Python, "python", false},
                                                  {Probe::Stack, "stack", false},
+                                                 {Probe::Memory, "memory", false},
                                                  {Probe::Tensor, "tensor", false}};
   return kNames;
 }

@@ -131,7 +131,8 @@ Result<void> joinLaunches(Database& trace) {
       const std::int64_t any,
       trace.queryInteger("SELECT EXISTS (SELECT 1 FROM kernel WHERE launch_slice_id IS NULL) OR "
                          "EXISTS (SELECT 1 FROM copy WHERE launch_slice_id IS NULL) OR EXISTS "
-                         "(SELECT 1 FROM sync) OR EXISTS (SELECT 1 FROM allocation) OR EXISTS "
+                         "(SELECT 1 FROM sync) OR EXISTS (SELECT 1 FROM allocation WHERE "
+                         "correlation_id IS NOT NULL) OR EXISTS "
                          "(SELECT 1 FROM ingest_state WHERE kind = 'external')"));
   if (any == 0)
     return {};

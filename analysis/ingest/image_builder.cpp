@@ -45,6 +45,9 @@ wire::Probe probeOf(const wire::RecordHeader& header, const std::byte* at) {
       return wire::Probe::Sync;
     case wire::RecordKind::StackSample:
       return wire::Probe::Stack;
+    case wire::RecordKind::Allocation:
+    case wire::RecordKind::Release:
+      return wire::Probe::Memory;
     case wire::RecordKind::CollectivePart:
       return wire::Probe::Nccl;
     case wire::RecordKind::DeviceCall:
@@ -82,6 +85,7 @@ ImageBuilder::ImageBuilder(
       probeMask_(probeMask),
       devices_(sink_, time_, spool_, process_, dictionary_),
       memory_(sink_, time_, spool_, process_, devices_),
+      hostMemory_(sink_, time_, spool_, process_),
       collectives_(sink_, spool_, dictionary_),
       stacks_(sink_, time_, process_, dictionary_),
       plugins_(sink_, spool_, process_, dictionary_) {}

@@ -10,6 +10,7 @@
 #include "analysis/ingest/collective_rows.h"
 #include "analysis/ingest/device_rows.h"
 #include "analysis/ingest/dictionary.h"
+#include "analysis/ingest/host_memory_rows.h"
 #include "analysis/ingest/memory_rows.h"
 #include "analysis/ingest/plugin_rows.h"
 #include "analysis/ingest/process_row.h"
@@ -143,6 +144,8 @@ class ImageBuilder {
   void onStackSample(Thread& thread, const std::byte* at);
   void onCounterValue(Thread& thread, const std::byte* at);
   void onNote(Thread& thread, const std::byte* at);
+  void onAllocation(Thread& thread, const std::byte* at);
+  void onRelease(Thread& thread, const std::byte* at);
   void onMark(Thread& thread, const std::byte* at);
   void onScalar(Thread& thread, const std::byte* at);
   void onTensor(Thread& thread, const std::byte* at);
@@ -244,6 +247,7 @@ class ImageBuilder {
   Dictionary dictionary_;
   DeviceRows devices_;
   MemoryRows memory_;
+  HostMemoryRows hostMemory_;
   CollectiveRows collectives_;
   StackRows stacks_;
   PluginRows plugins_;

@@ -49,7 +49,9 @@ const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKin
                                &ImageBuilder::onStackSample,
                                &ImageBuilder::onTensor,
                                &ImageBuilder::onCounterValue,
-                               &ImageBuilder::onNote};
+                               &ImageBuilder::onNote,
+                               &ImageBuilder::onAllocation,
+                               &ImageBuilder::onRelease};
 
 void ImageBuilder::addRecords(std::uint32_t index, std::span<const std::byte> records) {
   Thread& thread = threadOf(index);

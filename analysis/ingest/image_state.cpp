@@ -47,6 +47,7 @@ model::Slice readOpenSlice(const store::Statement& row, std::string_view categor
 
 void ImageBuilder::save() {
   collectives_.save();
+  hostMemory_.save();
   for (auto& [index, thread] : threads_)
     if (thread->changed)
       saveThread(*thread);
@@ -193,6 +194,8 @@ Result<void> ImageBuilder::restoreMaps(std::string& blob) {
       plugins_.restoreCounter(key, states.id<model::CounterId>(2));
     else if (kind == PluginRows::kKnown)
       plugins_.restoreKnown(key);
+    else if (kind == HostMemoryRows::kEarlyReleases)
+      hostMemory_.restoreEarly(states.text(2));
     else if (kind == kExternalIds)
       nextExternal_ = states.integer(1) + 1;
     else if (kind == "tid")
@@ -259,6 +262,7 @@ Result<bool> ImageBuilder::restore() {
   unpack(blob);
   SONDE_TRY(restoreOpenScopes());
   SONDE_TRY(memory_.restoreAllocations());
+  SONDE_TRY(hostMemory_.restore());
   SONDE_TRY(stacks_.restore());
   dropEndedThreads();
   return true;

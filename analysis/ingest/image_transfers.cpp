@@ -1,4 +1,5 @@
-// The records of ImageBuilder: what threads read and write, send and receive, and wait for.
+// The records of ImageBuilder: what threads read and write, send and receive, wait for and
+// allocate.
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
 #include "analysis/ingest/wire_words.h"
@@ -66,6 +67,30 @@ void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
     row.wakerThreadId = threadOfTid(record.waker, row.wakerNs.value_or(row.blockNs));
   row.certain = record.waker != 0 && (record.header.detail & wire::Handoff::kCertain) != 0;
   sink_.add(row);
+}
+
+// What the record before was stays what it was: memory is allocated in the middle of other things.
+void ImageBuilder::onAllocation(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::Allocation>(at);
+  const auto who = allocator(record.header.detail);
+  if (!who || *who == model::Allocator::Cuda) {
+    ++counts_.damaged;
+    return;
+  }
+  model::Allocation row;
+  row.processId = process_.row.id;
+  row.threadId = thread.row.id;
+  row.allocator = *who;
+  row.address = signedOf(record.address);
+  row.bytes = signedOf(record.bytes);
+  row.allocNs = advance(thread, record.ticks);
+  row.scopeId = thread.track.innermost().scope;
+  hostMemory_.allocated(record, row);
+}
+
+void ImageBuilder::onRelease(Thread& thread, const std::byte* at) {
+  const auto record = loadRecord<wire::Release>(at);
+  hostMemory_.released(record, advance(thread, record.ticks));
 }
 
 void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {

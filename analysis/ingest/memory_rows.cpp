@@ -123,7 +123,8 @@ Result<void> MemoryRows::restoreAllocations() {
   SONDE_TRY_ASSIGN(store::Statement rows,
                    sink_.writer().database().prepare(
                        "SELECT id, device_id, address, bytes, alloc_ns, pool, correlation_id FROM "
-                       "allocation WHERE process_id = ?1 AND free_ns IS NULL ORDER BY id"));
+                       "allocation WHERE process_id = ?1 AND free_ns IS NULL AND "
+                       "allocator = 'cuda' ORDER BY id"));
   rows.bindAll(process_.row.id);
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collector/wire/device_records.h"
+#include "collector/wire/memory_records.h"
 #include "collector/wire/nccl_records.h"
 #include "collector/wire/stack_records.h"
 #include "collector/wire/tensor_records.h"
@@ -47,7 +48,9 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(wire::Record
                     sizeof(wire::StackSample),
                     sizeof(wire::TensorStatistics),
                     sizeof(wire::CounterValue),
-                    sizeof(wire::Note)};
+                    sizeof(wire::Note),
+                    sizeof(wire::Allocation),
+                    sizeof(wire::Release)};
 
 struct WalkCount {
   std::uint64_t records = 0;  // visited

@@ -57,8 +57,11 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind
      "message",
      "handoff",
      "stack sample",
+     "tensor statistics",
      "counter value",
-     "note"};
+     "note",
+     "allocation",
+     "release"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason::Count)> kReasons =
     {"spool full",
@@ -70,7 +73,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::LossReason
      "names",
      "spool not reachable",
      "tracer",
-     "not supported"};
+     "not supported",
+     "blocks"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::PluginCall::Count)>
     kPluginCalls = {
@@ -190,6 +194,11 @@ std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept {
 std::optional<model::SyncObject> syncObject(std::uint8_t number) noexcept {
   const auto kind = static_cast<model::SyncObject>(number);
   return model::word(kind).empty() ? std::nullopt : std::optional(kind);
+}
+
+std::optional<model::Allocator> allocator(std::uint8_t number) noexcept {
+  const auto who = static_cast<model::Allocator>(number);
+  return model::word(who).empty() ? std::nullopt : std::optional(who);
 }
 
 model::DataType dataType(std::uint8_t number) noexcept {

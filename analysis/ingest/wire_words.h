@@ -34,6 +34,7 @@ std::optional<model::SliceKind> sliceKind(std::uint8_t number) noexcept;
 std::optional<model::CollectiveOp> collectiveOp(std::uint8_t number) noexcept;
 std::optional<model::ChannelKind> channelKind(std::uint8_t number) noexcept;
 std::optional<model::SyncObject> syncObject(std::uint8_t number) noexcept;
+std::optional<model::Allocator> allocator(std::uint8_t number) noexcept;
 model::DataType dataType(std::uint8_t number) noexcept;
 
 }  // namespace sonde::ingest

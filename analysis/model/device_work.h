@@ -76,11 +76,13 @@ struct DeviceMetric {
   double value = 0;
 };
 
-// Memory of a device, or of the host that devices reach.
+// Memory of a device, of the host that devices reach, or of a process.
 struct Allocation {
   AllocationId id{};
   ProcessId processId{};
+  ThreadId threadId{};  // that asked for it
   DeviceId deviceId{};
+  Allocator allocator = Allocator::Cuda;
   std::int64_t address = 0;
   std::int64_t bytes = 0;
   std::int64_t allocNs = 0;

@@ -21,6 +21,7 @@ constexpr Words kChannelKinds[] = {"", "tcp", "unix", "pipe", "mpi", "nccl"};
 constexpr Words kDirections[] = {"", "send", "receive"};
 constexpr Words kFrameKinds[] = {"", "native", "python", "kernel"};
 constexpr Words kSampleKinds[] = {"", "cpu", "blocked", "event", "other"};
+constexpr Words kAllocators[] = {"", "malloc", "torch", "cuda"};
 constexpr Words kCollectiveOps[] = {"",
                                     "allreduce",
                                     "broadcast",
@@ -115,6 +116,9 @@ Words word(FrameKind kind) noexcept {
 }
 Words word(SampleKind kind) noexcept {
   return wordAt(kSampleKinds, kind);
+}
+Words word(Allocator allocator) noexcept {
+  return wordAt(kAllocators, allocator);
 }
 Words word(CollectiveOp op) noexcept {
   return wordAt(kCollectiveOps, op);

@@ -66,6 +66,9 @@ enum class FrameKind : std::uint8_t { Native = 1, Python = 2, Kernel = 3 };
 // thread did then; time that is neither of the first two.
 enum class SampleKind : std::uint8_t { Cpu = 1, Blocked = 2, Event = 3, Other = 4 };
 
+// Who gave a piece of memory.
+enum class Allocator : std::uint8_t { Malloc = 1, Torch = 2, Cuda = 3 };
+
 enum class CollectiveOp : std::uint8_t {
   Allreduce = 1,
   Broadcast = 2,
@@ -152,6 +155,7 @@ std::string_view word(SyncObject kind) noexcept;
 std::string_view word(Direction direction) noexcept;
 std::string_view word(FrameKind kind) noexcept;
 std::string_view word(SampleKind kind) noexcept;
+std::string_view word(Allocator allocator) noexcept;
 std::string_view word(CollectiveOp op) noexcept;
 std::string_view word(DataType type) noexcept;
 std::string_view word(CopyKind kind) noexcept;

@@ -66,6 +66,14 @@ constexpr const char* kStackSql =
     "slice.kind IN ('wait', 'io', 'collective') AND slice.start_ns BETWEEN x.ts_ns - 500 AND "
     "x.ts_ns + 500";
 
+// The same of allocations, of which one may follow another sooner.
+constexpr const char* kAllocationStackSql =
+    "UPDATE allocation SET stack_id = coalesce((SELECT y.stack_id FROM (SELECT x.stack_id, "
+    "abs(x.ts_ns - allocation.alloc_ns) AS off FROM stack_sample x WHERE x.thread_id = "
+    "allocation.thread_id AND x.kind = 'event' AND x.ts_ns BETWEEN allocation.alloc_ns - 500 AND "
+    "allocation.alloc_ns + 500) y ORDER BY y.off LIMIT 1), stack_id) WHERE thread_id IS NOT NULL "
+    "AND EXISTS (SELECT 1 FROM stack_sample WHERE kind = 'event')";
+
 Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY_ASSIGN(Transaction transaction, Transaction::begin(trace));
   progress("building indexes", 0);
@@ -76,6 +84,7 @@ Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY(trace.exec(kStackSql));
   SONDE_TRY(linkBackward(trace));
   SONDE_TRY(countOperatorFlops(trace));
+  SONDE_TRY(trace.exec(kAllocationStackSql));
   progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
   progress("gathering statistics", 0.85);

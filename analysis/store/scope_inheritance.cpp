@@ -67,24 +67,37 @@ class ProcessPass {
       : trace_(trace), backwards_(backwards), handed_(handed) {}
 
   Result<void> run(std::int64_t processId) {
-    SONDE_TRY_ASSIGN(const auto heirs, findHeirs(processId));
-    SONDE_TRY_ASSIGN(
-        Statement update,
-        trace_.prepare("UPDATE slice SET scope_id = ?2, scope_how = 'inherited' WHERE id = ?1"));
-    for (const auto& [slice, scope] : heirs)
-      SONDE_TRY(update.bindAll(slice, scope).run());
+    for (const auto& [find, update] : kHeirs)
+      SONDE_TRY(run(processId, find, update));
     return {};
   }
 
  private:
-  // Slices that inherit, each with its scope. Marks of managed memory are of no thread's doing.
-  Result<std::vector<std::pair<std::int64_t, std::int64_t>>> findHeirs(std::int64_t processId) {
-    SONDE_TRY_ASSIGN(
-        Statement rows,
-        trace_.prepare("SELECT s.id, s.thread_id, s.start_ns FROM thread t JOIN slice s ON "
-                       "s.thread_id = t.id WHERE "
-                       "t.process_id = ? AND s.scope_how = 'none' AND s.kind <> 'backward' AND "
-                       "s.category IS NOT 'unified_memory'"));
+  // What has no scope of its own, with its thread and time, and how it gets one. Marks of managed
+  // memory are of no thread's doing.
+  static constexpr std::pair<std::string_view, std::string_view> kHeirs[] = {
+      {"SELECT s.id, s.thread_id, s.start_ns FROM thread t JOIN slice s ON s.thread_id = t.id "
+       "WHERE "
+       "t.process_id = ? AND s.scope_how = 'none' AND s.kind <> 'backward' AND s.category IS NOT "
+       "'unified_memory'",
+       "UPDATE slice SET scope_id = ?2, scope_how = 'inherited' WHERE id = ?1"},
+      {"SELECT id, thread_id, alloc_ns FROM allocation WHERE process_id = ? AND scope_id IS NULL "
+       "AND "
+       "thread_id IS NOT NULL",
+       "UPDATE allocation SET scope_id = ?2 WHERE id = ?1"}};
+
+  Result<void> run(std::int64_t processId, std::string_view find, std::string_view change) {
+    SONDE_TRY_ASSIGN(const auto heirs, findHeirs(processId, find));
+    SONDE_TRY_ASSIGN(Statement update, trace_.prepare(change));
+    for (const auto& [row, scope] : heirs)
+      SONDE_TRY(update.bindAll(row, scope).run());
+    return {};
+  }
+
+  // Rows that inherit, each with its scope.
+  Result<std::vector<std::pair<std::int64_t, std::int64_t>>> findHeirs(std::int64_t processId,
+                                                                       std::string_view find) {
+    SONDE_TRY_ASSIGN(Statement rows, trace_.prepare(find));
     rows.bindAll(processId);
     std::vector<std::pair<std::int64_t, std::int64_t>> heirs;
     for (;;) {

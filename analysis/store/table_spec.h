@@ -111,7 +111,7 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"stack_sample", "thread_id, ts_ns, stack_id, weight, truncated, kind"},
     {"allocation",
      "id, process_id, device_id, address, bytes, alloc_ns, free_ns, scope_id, stack_id, "
-     "pool, correlation_id, slice_id"},
+     "pool, correlation_id, slice_id, thread_id, allocator"},
     {"device_metric", "slice_id, thread_id, device_id, name_id, start_ns, dur_ns, value"},
     {"io", "slice_id, path_id, offset, bytes, disk_bytes"},
     {"handoff",

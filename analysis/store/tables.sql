@@ -134,7 +134,8 @@ CREATE TABLE stack_sample(thread_id INTEGER NOT NULL REFERENCES thread, ts_ns IN
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process, device_id INTEGER REFERENCES device,
   address INTEGER NOT NULL, bytes INTEGER NOT NULL, alloc_ns INTEGER NOT NULL, free_ns INTEGER,
   scope_id INTEGER REFERENCES slice, stack_id INTEGER REFERENCES stack, pool INTEGER, correlation_id INTEGER,
-  slice_id INTEGER REFERENCES slice);
+  slice_id INTEGER REFERENCES slice, thread_id INTEGER REFERENCES thread,
+  allocator TEXT NOT NULL DEFAULT 'cuda' CHECK(allocator IN ('malloc', 'torch', 'cuda')));
 
 -- What recording cost, and what it missed ---------------------------------------------------------------------------
 CREATE TABLE overhead(probe TEXT NOT NULL, api TEXT NOT NULL, mean_ns REAL NOT NULL, error_ns REAL, n INTEGER,

@@ -330,7 +330,9 @@ Result<model::AllocationId> TraceWriter::add(const model::Allocation& row) {
                               row.stackId,
                               row.pool,
                               row.correlationId,
-                              row.sliceId);
+                              row.sliceId,
+                              row.threadId,
+                              word(row.allocator));
 }
 
 Result<void> TraceWriter::add(const model::DeviceMetric& row) {

@@ -43,6 +43,7 @@ inline constexpr Companion kCompanions[] = {
      true,
      {nullptr},
      {nullptr}},
+    {wire::Probe::Memory, "libsonde_memory.so", "SONDE_MEMORY_LIBRARY", true, {nullptr}, {nullptr}},
 };
 inline constexpr std::size_t kCompanionCount = sizeof kCompanions / sizeof kCompanions[0];
 

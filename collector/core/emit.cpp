@@ -224,6 +224,19 @@ bool emitTensor(const wire::TensorStatistics& record,
   return place != nullptr;
 }
 
+bool emitAllocation(wire::Allocation record) noexcept {
+  const bool written = emit(record, RecordKind::Allocation, Probe::Memory) != 0;
+  if (written)
+    stackAt(wire::StackRule::kAtAllocation, record.ticks, record.ticks);
+  return written;
+}
+
+bool emitRelease(wire::Release record) noexcept {
+  const bool isOver =
+      wire::gateMask(gSpool.control->recording.load(std::memory_order_relaxed)) == 0;
+  return !isOver && emit(record, RecordKind::Release, Probe::Memory) != 0;
+}
+
 bool emitMessage(const wire::Message& record) noexcept {
   return emit(record, RecordKind::Message, Probe::Mpi) != 0;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collector/wire/definitions.h"
+#include "collector/wire/memory_records.h"
 #include "collector/wire/records.h"
 #include "collector/wire/tensor_records.h"
 
@@ -121,6 +122,9 @@ bool emitHandoff(wire::Handoff record) noexcept;
 bool emitTensor(const wire::TensorStatistics& record,
                 const std::uint64_t* buckets,
                 std::uint32_t count) noexcept;
+bool emitAllocation(wire::Allocation record) noexcept;
+// Also while the probe does not record: the trace has the allocation.
+bool emitRelease(wire::Release record) noexcept;
 bool emitMessage(const wire::Message& record) noexcept;
 // What one call sent and what it received, all or nothing.
 bool emitMessages(const wire::Message& sent, const wire::Message& received) noexcept;

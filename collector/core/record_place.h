@@ -35,6 +35,10 @@ template <>
 inline constexpr bool kTakesArguments<wire::Arg> = false;
 template <>
 inline constexpr bool kTakesArguments<wire::ClockSync> = false;
+template <>
+inline constexpr bool kTakesArguments<wire::Allocation> = false;
+template <>
+inline constexpr bool kTakesArguments<wire::Release> = false;
 
 // Makes the record at the cursor visible.
 template <typename Record>

@@ -42,7 +42,7 @@ enum class PluginMistake : std::uint8_t {
 
 // By PluginDefinition::number; under 0 what came through no table that was handed out.
 struct PluginLosses {
-  std::atomic<std::uint64_t> count[kMaxPlugins + 1][static_cast<int>(PluginCall::Count)]
+  std::atomic<std::uint32_t> count[kMaxPlugins + 1][static_cast<int>(PluginCall::Count)]
                                   [static_cast<int>(PluginMistake::Count)];
 };
 

@@ -53,7 +53,10 @@ enum class RecordKind : std::uint8_t {
   TensorStatistics = 27,
   CounterValue = 28,
   Note = 29,
-  Count = 30,  // one past the last kind this version writes; not a kind
+  // memory_records.h
+  Allocation = 30,
+  Release = 31,
+  Count = 32,  // one past the last kind this version writes; not a kind
 };
 
 struct RecordHeader {

@@ -5,7 +5,7 @@
 //   | FileHeader         | SlotHeader      | SlotHeader               |
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
 //   | LossCounters  @4½K | (never recycled)| records … → committed    |
-//   | PluginLosses  @46K |                 |                          |
+//   | PluginLosses @51½K |                 |                          |
 //   | slot states   @56K |                 |                          |
 //   +--------------------+-----------------+--------------------------+
 //
@@ -116,7 +116,7 @@ struct SlotTable {
 
 inline constexpr std::size_t kControlOffset = 4 << 10;
 inline constexpr std::size_t kLossOffset = (4 << 10) + 512;
-inline constexpr std::size_t kPluginLossOffset = 46 << 10;
+inline constexpr std::size_t kPluginLossOffset = (51 << 10) + 512;
 inline constexpr std::size_t kSlotTableOffset = 56 << 10;
 
 struct SlotHeader {
@@ -171,6 +171,7 @@ struct StackRule {
   static constexpr std::uint32_t kWall = 0x01;  // what passed besides CPU time is told, too
   static constexpr std::uint32_t kAtCollective = 0x10;
   static constexpr std::uint32_t kAtBlock = 0x20;
+  static constexpr std::uint32_t kAtAllocation = 0x40;
   std::uint32_t perSecond;  // 0: not at all
   std::uint32_t flags;
 };
@@ -187,6 +188,7 @@ struct SessionPage {
   std::atomic<std::uint32_t> unreachableImages;  // that could not create a file in the folder
   CaptureRule capture;
   StackRule stack;
+  std::uint64_t memoryThreshold;  // bytes: the least that malloc gives and `memory` records
 };
 
 }  // namespace sonde::wire

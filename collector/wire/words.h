@@ -46,7 +46,7 @@ enum class Probe : std::uint8_t {
   Stack = 12,
   Tensor = 13,
   System = 14,
-  // 15: memory
+  Memory = 15,
   Plugin = 16,  // those from outside; which one, the records say
   Count = 17,
 };
@@ -118,7 +118,8 @@ enum class LossReason : std::uint8_t {
       7,       // the spool could not be opened: another user's now, another root, no descriptor
   Tracer = 8,  // the device's own tracing library had no room or no time
   NotSupported = 9,
-  Count = 10,
+  Blocks = 10,  // more blocks of memory in use than the process remembers
+  Count = 11,
 };
 
 }  // namespace sonde::wire

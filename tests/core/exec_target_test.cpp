@@ -50,7 +50,8 @@ TEST(ExecTarget, ASanitizerIsSeenHoweverItIsLinked) {
   EXPECT_EQ(reasonFor(builtTarget("static_asan_program")), "sanitizer");
 }
 
-constexpr CompanionSet kEverywhere = companionBit(2) | companionBit(3) | companionBit(4);
+constexpr CompanionSet kEverywhere =
+    companionBit(2) | companionBit(3) | companionBit(4) | companionBit(5);
 
 TEST(ExecTarget, PythonMayCallWhatHasACompanionAndAShellDoesNot) {
   EXPECT_EQ(inspectTarget(AT_FDCWD, "/usr/bin/python3", nullptr).companions, kAllCompanions);

@@ -26,10 +26,11 @@ def files(folder, *patterns):
 
 # What may be there; sonde-gui and the libraries for other interfaces when they are built, Qt's in a portable build.
 PROGRAMS = {"bin/sonde", "bin/sonde-gui", "bin/qt.conf"}
-LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync", "plugin")} | {"libnccl-profiler-sonde.so"}
+LIBRARIES = {f"libsonde_{name}.so" for name in ("preload", "stack", "mpi", "nccl", "sync", "plugin", "memory")} | {"libnccl-profiler-sonde.so"}
 ALWAYS = ["bin/sonde", "include/sonde/sonde.h", "include/sonde/sonde_plugin.h", "lib/cmake/Sonde/SondeConfig.cmake",
           "lib/sonde/libsonde_preload.so", "lib/sonde/libsonde_nccl.so", "lib/sonde/libsonde_mpi.so",
           "lib/sonde/libsonde_stack.so", "lib/sonde/libsonde_sync.so", "lib/sonde/libsonde_plugin.so",
+          "lib/sonde/libsonde_memory.so",
           "lib/sonde/libnccl-profiler-sonde.so",
           "lib/sonde/python/sitecustomize.py",
           "lib/sonde/python/sonde/__init__.py", "lib/sonde/python/sonde/_sonde.abi3.so",

@@ -28,6 +28,15 @@ TEST(RunOptions, EachOptionHasItsProbe) {
   stacks.stacks.atWaits = true;
   EXPECT_NE(unmet(stacks, "+python").find("--sources +stack"), std::string::npos);
   EXPECT_EQ(unmet(stacks, "+stack"), "");
+  RunOptions memory;
+  memory.memoryThreshold = 1;
+  EXPECT_NE(unmet(memory, "+stack").find("--sources +memory"), std::string::npos);
+  EXPECT_EQ(unmet(memory, "+memory"), "");
+  RunOptions allocations;
+  allocations.stacks.atAllocations = true;
+  EXPECT_NE(unmet(allocations, "+memory").find("--sources +stack"), std::string::npos);
+  EXPECT_NE(unmet(allocations, "+stack").find("--sources +memory"), std::string::npos);
+  EXPECT_EQ(unmet(allocations, "+stack,+memory"), "");
   RunOptions operators;
   operators.torchOperators = "names";
   EXPECT_NE(unmet(operators, "-torch").find("--torch-operators needs the torch"),

@@ -38,7 +38,8 @@ TEST(Sources, TheCostlyOnesAreOffByDefault) {
                            wire::Probe::Sync,
                            wire::Probe::Python,
                            wire::Probe::Stack,
-                           wire::Probe::Tensor})
+                           wire::Probe::Tensor,
+                           wire::Probe::Memory})
     EXPECT_EQ(defaultSources() & bit(probe), 0U);
   for (const auto probe : {wire::Probe::Annotation,
                            wire::Probe::Torch,

@@ -57,6 +57,7 @@ Variable gVariables[] = {
     {core::kCompanions[2].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[3].variable, Join::IfMissing, nullptr, nullptr, {}},
     {core::kCompanions[4].variable, Join::IfMissing, nullptr, nullptr, {}},
+    {core::kCompanions[5].variable, Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_SOURCES", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_FLUSH", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_CUDA_GRAPHS", Join::IfMissing, nullptr, nullptr, {}},
@@ -64,6 +65,8 @@ Variable gVariables[] = {
     {"SONDE_CUDA_UNIFIED_MEMORY", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_TORCH_OPERATORS", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_MODULE_CATEGORIES", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_TENSORS", Join::IfMissing, nullptr, nullptr, {}},
+    {"SONDE_TENSOR_FOLDER", Join::IfMissing, nullptr, nullptr, {}},
     {"SONDE_NCCL_KERNEL_CHANNELS", Join::IfMissing, nullptr, nullptr, {}},
     {"NCCL_PROFILER_PLUGIN", Join::IfMissing, isOurPlugin, nullptr, {}},
     {"SONDE_TEST_CLOCK", Join::IfMissing, nullptr, nullptr, {}},
@@ -74,7 +77,7 @@ Variable gVariables[] = {
 constexpr std::size_t kVariables = sizeof gVariables / sizeof gVariables[0];
 constexpr std::size_t kMostAdded = kVariables + 2;  // and those that other tools' values go to
 
-static_assert(core::kCompanionCount == 5);
+static_assert(core::kCompanionCount == 6);
 
 core::CompanionSet gOwnCompanions = 0;  // that this process preloads, too
 
