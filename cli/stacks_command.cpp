@@ -23,8 +23,18 @@ using engine::metrics::StackClock;
 using Clock = StackClock;
 enum class Form { Folded, Svg };
 
-const char* timeName(Clock clock) {
-  return clock == Clock::Cpu ? "CPU time" : clock == Clock::Blocked ? "waiting" : "time";
+exports::FlameMeasure measureOf(Clock clock) {
+  switch (clock) {
+    case Clock::Cpu:
+      return {"CPU time"};
+    case Clock::Blocked:
+      return {"waiting"};
+    case Clock::Allocated:
+      return {"allocations", true};
+    case Clock::Wall:
+      break;
+  }
+  return {"time"};
 }
 
 class StacksCommand : public Command {
@@ -40,7 +50,8 @@ class StacksCommand : public Command {
            "to mark a word\n\n"
            "The time is that on a processor. What threads waited is there with 'sonde run "
            "--stacks-at block', all their\n"
-           "time with 'sonde run --stack-mode wall'; see --time.\n"
+           "time with 'sonde run --stack-mode wall', the bytes that each stack allocated with "
+           "'sonde run\n--sources +stack,+memory --stacks-at alloc'; see --time.\n"
            "Stacks are recorded by 'sonde run --sources +stack'. With --operation: of what the "
            "program annotates\n"
            "('forward', 'backward', a module), on the threads that it works on.\n\n"
@@ -51,12 +62,15 @@ class StacksCommand : public Command {
   void declare(CLI::App& app) override {
     const OptionWords<Form> forms{{"folded", Form::Folded}, {"svg", Form::Svg}};
     takeOneOf(forms, "format", app.add_option("--format", form_, "what to write (folded)"));
-    const OptionWords<Clock> clocks{
-        {"cpu", Clock::Cpu}, {"blocked", Clock::Blocked}, {"wall", Clock::Wall}};
-    takeOneOf(
-        clocks,
-        "time",
-        app.add_option("--time", filter_.clock, "which: on a processor, waiting, or all (cpu)"));
+    const OptionWords<Clock> clocks{{"cpu", Clock::Cpu},
+                                    {"blocked", Clock::Blocked},
+                                    {"wall", Clock::Wall},
+                                    {"alloc", Clock::Allocated}};
+    takeOneOf(clocks,
+              "time",
+              app.add_option("--time",
+                             filter_.clock,
+                             "which: on a processor, waiting, or all; or bytes allocated (cpu)"));
     app.add_option("--operation", filter_.operation, "only while this was open")->type_name("NAME");
     app.add_option("--iterations", iterations_, "only in these, by number")->type_name("A-B");
     app.add_option("--rank", rank_, "only of this one")
@@ -120,7 +134,7 @@ Result<void> StacksCommand::write(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const exports::PathTree paths, exports::stackPaths(trace, times, threads_));
   SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(output_, force_));
   SONDE_TRY(form_ == Form::Svg
-                ? exports::writeFlameGraph(paths, title(), timeName(filter_.clock), output)
+                ? exports::writeFlameGraph(paths, title(), measureOf(filter_.clock), output)
                 : paths.write(output));
   return output.finish();
 }

@@ -218,6 +218,16 @@ class Stacks(StackTest):
             self.assertIn(call, leaf)
         self.assertEqual(self.rows("SELECT DISTINCT kind, weight FROM stack_sample WHERE kind <> 'cpu'"), [("event", 0)])
 
+    def test_bytes_are_added_up_by_stack(self):
+        self.record(TARGETS / "memory_calls", "each", sources="annotation,stack,memory", more=("--stacks-at", "alloc"))
+        truth = self.rows("SELECT sum(bytes) FROM allocation WHERE stack_id IS NOT NULL")[0][0]
+        self.assertEqual(sum(size for _, size in self.stacks("--time", "alloc")), truth)
+        ((frames, size),) = self.stacks("--time", "alloc", "--operation", "make memalign")
+        self.assertEqual((frames[-1], size), ("memalign", 100003))
+        self.assertIn("each", " ".join(frames))
+        self.record(TARGETS / "memory_calls", "each", sources="annotation,stack,memory")
+        self.assertIn("--stacks-at alloc", self.stacks("--time", "alloc", status=3))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -51,6 +51,21 @@ class StackTimes : public ::testing::Test {
         model::StackSample{.threadId = thread, .tsNs = ns, .stackId = stack_, .weightNs = 1});
   }
 
+  // Taken `late` ns after it, on that thread's clock; one that is cut off.
+  void allocation(model::ThreadId thread, std::int64_t ns, std::int64_t bytes, std::int64_t late) {
+    trace_.add(model::Allocation{.processId = process_,
+                                 .threadId = thread,
+                                 .allocator = model::Allocator::Malloc,
+                                 .address = 4096,
+                                 .bytes = bytes,
+                                 .allocNs = ns});
+    trace_.add(model::StackSample{.threadId = thread,
+                                  .tsNs = ns + late,
+                                  .stackId = stack_,
+                                  .truncated = true,
+                                  .kind = model::SampleKind::Event});
+  }
+
   // Samples by thread.
   std::map<int, std::int64_t> found(const StackFilter& filter) {
     if (!std::exchange(finished_, true))
@@ -130,6 +145,27 @@ TEST_F(StackTimes, OfAnOperationThatNeverEndedReachToTheEnd) {
   EXPECT_EQ(found({.operation = "hung"}), (Counts{{1, 1}}));
 }
 
+TEST_F(StackTimes, OfAllocationsAreTheirBytes) {
+  sample(main_, 120);
+  allocation(main_, 110, 1000, 3);
+  allocation(main_, 2000, 100, -3);
+  allocation(worker_, 120, 10, 0);
+  allocation(other_, 5000, 1, 501);  // another one's stack
+  trace_.finish();
+  auto trace = must(store::openTrace(path_));
+  const auto bytes = [&](const StackFilter& filter) {
+    std::vector<std::pair<std::int64_t, bool>> found;
+    for (const model::StackTime& time : must(stackTimes(trace, filter)))
+      found.emplace_back(time.ns, time.truncated);
+    return found;
+  };
+  using Bytes = std::vector<std::pair<std::int64_t, bool>>;
+  constexpr StackClock kBytes = StackClock::Allocated;
+  EXPECT_EQ(bytes({.clock = kBytes}), (Bytes{{1100, true}, {10, true}}));
+  EXPECT_EQ(bytes({.clock = kBytes, .operation = "forward"}), (Bytes{{1000, true}, {10, true}}));
+  EXPECT_EQ(bytes({}), (Bytes{{1, false}}));
+}
+
 TEST_F(StackTimes, WhatIsNotThereIsNamed) {
   EXPECT_THAT(refusal({}), HasSubstr("'sonde run --sources +stack'"));
 }
@@ -141,6 +177,7 @@ TEST_F(StackTimes, WhatIsAskedForInVainIsNamed) {
   EXPECT_EQ(refusal({.operation = "forwards"}),
             "there is no operation 'forwards': did you mean 'forward'?");
   EXPECT_EQ(refusal({.operation = "forward"}), "(none)");
+  EXPECT_THAT(refusal({.clock = StackClock::Allocated}), HasSubstr("--stacks-at alloc"));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class FlameGraph : public ::testing::Test {
   }
   std::string drawn(const std::string& title = "t") {
     OutputFile output = must(OutputFile::create(folder_ / "out.svg", false));
-    must(writeFlameGraph(tree_, title, "CPU time", output));
+    must(writeFlameGraph(tree_, title, {"CPU time"}, output));
     must(output.finish());
     return test::readText(folder_ / "out.svg");
   }

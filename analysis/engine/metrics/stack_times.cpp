@@ -131,17 +131,41 @@ const char* kindsOf(StackClock clock) {
     case StackClock::Blocked:
       return "'blocked'";
     case StackClock::Wall:
+    case StackClock::Allocated:
       break;
   }
   return "'cpu', 'blocked', 'other'";
 }
 
+// Process, thread, stack, whether it is cut off, how much, when, and whether it has none.
+std::string rowsOf(StackClock clock) {
+  if (clock == StackClock::Allocated)
+    return "WITH cut AS (SELECT DISTINCT thread_id, stack_id, 1 AS yes FROM stack_sample WHERE "
+           "truncated = 1 AND kind = 'event') SELECT x.process_id, x.thread_id, x.stack_id, "
+           "coalesce(cut.yes, 0), x.bytes, x.alloc_ns, 0 FROM allocation x JOIN process p ON p.id "
+           "= "
+           "x.process_id LEFT JOIN cut ON cut.thread_id = x.thread_id AND cut.stack_id = "
+           "x.stack_id WHERE x.stack_id IS NOT NULL AND (?1 IS NULL OR p.rank = ?1)";
+  return fmt::format(
+      "SELECT t.process_id, x.thread_id, x.stack_id, x.truncated, x.weight, x.ts_ns,"
+      " x.kind = 'other' FROM stack_sample x JOIN thread t ON t.id = x.thread_id"
+      " JOIN process p ON p.id = t.process_id"
+      " WHERE x.kind IN ({}) AND (?1 IS NULL OR p.rank = ?1)",
+      kindsOf(clock));
+}
+
 // What is asked for is there.
 Result<void> check(const store::Database& trace, const StackFilter& filter) {
-  SONDE_TRY_ASSIGN(const bool any, hasRows(trace, "SELECT 1 FROM stack_sample"));
+  const bool bytes = filter.clock == StackClock::Allocated;
+  SONDE_TRY_ASSIGN(const bool any,
+                   hasRows(trace,
+                           bytes ? "SELECT 1 FROM allocation WHERE stack_id IS NOT NULL"
+                                 : "SELECT 1 FROM stack_sample"));
   if (!any)
     return Error{ErrorCode::NotFound,
-                 "the trace has no stacks: record it with 'sonde run --sources +stack'"};
+                 bytes ? "the trace has no stacks of allocations: record it with 'sonde run "
+                         "--sources +stack,+memory --stacks-at alloc'"
+                       : "the trace has no stacks: record it with 'sonde run --sources +stack'"};
   if (filter.rank) {
     SONDE_TRY_ASSIGN(
         const std::vector<std::string> ranks,
@@ -202,14 +226,7 @@ Result<std::vector<model::StackTime>> stackTimes(const store::Database& trace,
     SONDE_TRY_ASSIGN(iterations,
                      iterationsOf(trace, filter.iterations->first, filter.iterations->second));
   }
-  SONDE_TRY_ASSIGN(
-      store::Statement rows,
-      trace.prepare(fmt::format(
-          "SELECT t.process_id, x.thread_id, x.stack_id, x.truncated, x.weight, x.ts_ns,"
-          " x.kind = 'other' FROM stack_sample x JOIN thread t ON t.id = x.thread_id"
-          " JOIN process p ON p.id = t.process_id"
-          " WHERE x.kind IN ({}) AND (?1 IS NULL OR p.rank = ?1)",
-          kindsOf(filter.clock))));
+  SONDE_TRY_ASSIGN(store::Statement rows, trace.prepare(rowsOf(filter.clock)));
   rows.bindAll(filter.rank);
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>, model::StackTime>
       times;

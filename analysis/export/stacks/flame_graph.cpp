@@ -111,11 +111,13 @@ std::string shortened(const std::string& text, double width) {
   return std::string(text.begin(), end) + "..";
 }
 
-std::string secondsOf(std::int64_t ns) {
-  return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
+std::string amountOf(std::int64_t amount, bool isBytes) {
+  return isBytes ? fmt::format("{:.3f} MB", static_cast<double>(amount) * 1e-6)
+                 : fmt::format("{:.3f} s", static_cast<double>(amount) * 1e-9);
 }
 
 struct Picture {
+  bool isBytes = false;
   std::int64_t wholeNs = 0;
   std::uint32_t depth = 0;
 
@@ -138,7 +140,7 @@ struct Picture {
         width,
         box.depth,
         shown,
-        secondsOf(box.ns),
+        amountOf(box.ns, isBytes),
         100 * width,
         x * kWidth,
         y,
@@ -155,10 +157,10 @@ struct Picture {
 
 Result<void> writeFlameGraph(const PathTree& paths,
                              std::string_view title,
-                             std::string_view what,
+                             const FlameMeasure& measure,
                              OutputFile& output) {
   std::vector<PathTree::Box> boxes = paths.boxes();
-  Picture picture;
+  Picture picture{measure.isBytes};
   for (const PathTree::Box& box : boxes)
     if (box.depth == 0)
       picture.wholeNs += box.ns;
@@ -177,8 +179,8 @@ Result<void> writeFlameGraph(const PathTree& paths,
                   picture.height(),
                   kStyle,
                   escaped(title),
-                  secondsOf(picture.wholeNs),
-                  what)));
+                  amountOf(picture.wholeNs, measure.isBytes),
+                  measure.what)));
   for (const PathTree::Box& box : boxes)
     SONDE_TRY(output.write(picture.frame(box, paths.textOf(box.frame))));
   SONDE_TRY(output.write(kScript));

@@ -12,11 +12,16 @@
 
 namespace sonde::exports {
 
+// What the frames' widths are: which time ("CPU time"), in ns, or which bytes.
+struct FlameMeasure {
+  std::string_view what;
+  bool isBytes = false;
+};
+
 // Frames that would be narrower than a tenth of a pixel are left out.
-// `what`: which time it is of ("CPU time").
 Result<void> writeFlameGraph(const PathTree& paths,
                              std::string_view title,
-                             std::string_view what,
+                             const FlameMeasure& measure,
                              OutputFile& output);
 
 }  // namespace sonde::exports
