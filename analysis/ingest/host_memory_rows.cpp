@@ -82,6 +82,11 @@ void HostMemoryRows::save() {
 }
 
 void HostMemoryRows::saveEarly() {
+  earlyChanged_ = false;
+  if (early_.empty()) {
+    sink_.dropState(spool_, kEarlyReleases, 0);
+    return;
+  }
   std::vector<Early> all;
   all.reserve(early_.size());
   for (const auto& [key, ns] : early_)
@@ -89,7 +94,6 @@ void HostMemoryRows::saveEarly() {
   StatePacker out;
   out.putAll(all);
   sink_.setState(spool_, kEarlyReleases, 0, std::string_view(out.bytes()));
-  earlyChanged_ = false;
 }
 
 void HostMemoryRows::restoreEarly(std::string_view blob) {
