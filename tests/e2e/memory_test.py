@@ -112,6 +112,16 @@ class Processes(Memory):
         told = self.record(TARGETS / "memory_calls", "each", env=preload)
         self.assert_lives(told, LIVES + " AND a.scope_id IS NOT NULL")
 
+    def test_what_recording_itself_takes_is_nobodys(self):
+        # Values of keys past 32 are in memory that a thread allocates at its first: within malloc, where that one is recorded.
+        preload = {"LD_PRELOAD": str(TARGETS / "libmemory_other.so")}
+        self.record(TARGETS / "memory_exchange", 8, 100, env=preload, more=("--memory-threshold", "1"))
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        ((threads, blocks),) = self.rows(f"SELECT count(DISTINCT thread_id), count(*) FROM allocation WHERE {EXCHANGED}")
+        self.assertEqual((threads, blocks), (8, 800))
+        self.assertEqual(self.rows("SELECT count(*) FROM allocation a JOIN thread t ON t.id = a.thread_id JOIN process p ON "
+                                   "p.id = a.process_id WHERE t.tid <> p.pid AND a.bytes = 512"), [(0,)])
+
     def test_only_while_it_is_recorded(self):
         told = self.record(TARGETS / "memory_calls", "each", more=("--capture", "range:make malloc"))
         self.assertEqual(self.rows("SELECT bytes FROM allocation WHERE bytes >= 100000"), [(100000,)])

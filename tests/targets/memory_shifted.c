@@ -2,6 +2,7 @@
  * up unnoticed. As a library, for LD_PRELOAD; as a program (MEMORY_OWN), memory_own BYTES, which
  * allocates that much (tests/e2e/memory_test.py). */
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,14 @@ void* pvalloc(size_t bytes) {
 }
 size_t malloc_usable_size(void* block) {
   return block == NULL ? 0 : head_of(block)->bytes;
+}
+
+/* So many that a thread's values of later keys are in memory that it allocates for them. */
+__attribute__((constructor)) static void take_keys(void) {
+  for (int at = 0; at < 40; ++at) {
+    pthread_key_t key;
+    pthread_key_create(&key, NULL);
+  }
 }
 
 #ifdef MEMORY_OWN

@@ -24,7 +24,7 @@ struct CAllocator {
 // Begins with functions that look the others up, so that nobody has to ask.
 extern CAllocator gBehind;
 
-inline constexpr std::size_t kFirstBytes = 16 * 1024;
+inline constexpr std::size_t kFirstBytes = std::size_t{16} << 10;
 extern char gFirstMemory[kFirstBytes];
 
 // Given while the allocator is looked up; never given back.

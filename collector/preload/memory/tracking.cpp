@@ -20,17 +20,19 @@ constinit std::atomic<const Hooks*> gHooks{nullptr};
 // Where the calling thread records. What is allocated for that, when a thread is new, is not the
 // program's. One that was left by longjmp out of a signal handler no longer counts once the thread
 // records further up its stack.
-constinit __thread const char* tRecordsAt __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit __thread std::uint64_t tRecordsAt __attribute__((tls_model("initial-exec"))) = 0;
 
 class Recording {
  public:
-  Recording() noexcept : inner_(tRecordsAt != nullptr && &here_ < tRecordsAt) {
+  // `frame`: the caller's own.
+  explicit Recording(const void* frame) noexcept
+      : inner_(tRecordsAt != 0 && idOf(frame) < tRecordsAt) {
     if (!inner_)
-      tRecordsAt = &here_;
+      tRecordsAt = idOf(frame);
   }
   ~Recording() noexcept {
     if (!inner_)
-      tRecordsAt = nullptr;
+      tRecordsAt = 0;
   }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -38,7 +40,6 @@ class Recording {
   bool isInner() const noexcept { return inner_; }
 
  private:
-  char here_ = 0;
   bool inner_;
 };
 
@@ -72,7 +73,7 @@ void noteGiven(const void* block,
                wire::Allocator allocator) noexcept {
   if (block == nullptr || begin == 0)
     return;
-  const Recording recording;
+  const Recording recording(__builtin_frame_address(0));
   if (recording.isInner())
     return;
   const Hooks& hooks = *gHooks.load(std::memory_order_relaxed);
@@ -116,7 +117,7 @@ void putBack(const Taken& taken) noexcept {
 void noteReleased(const Taken& taken) noexcept {
   if (taken.since == 0)
     return;
-  const Recording recording;
+  const Recording recording(__builtin_frame_address(0));
   record(*gHooks.load(std::memory_order_relaxed), taken, taken.ticks);
 }
 
