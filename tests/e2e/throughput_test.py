@@ -84,6 +84,23 @@ class ThroughputTest(RunTest):
         (row,) = json.loads(self.report("--format", "json"))["throughput"]
         self.assertAlmostEqual(row["tokens_per_s"] / row["samples_per_s"], 10)
 
+    def test_tokens_of_a_tokenizers_batches_are_counted(self):
+        for kind in ("dict", "collections.UserDict"):
+            with self.subTest(kind):
+                self.record(textwrap.dedent(f"""
+                    import collections, torch
+                    net = torch.nn.Embedding(10, 4)
+                    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                    rows = [dict(labels=torch.tensor(1), input_ids=torch.arange(7)) for _ in range(6)]
+                    def collate(rows):
+                        return {kind}(labels=torch.stack([row["labels"] for row in rows]),
+                                      input_ids=torch.stack([row["input_ids"] for row in rows]))
+                    for batch in torch.utils.data.DataLoader(rows, batch_size=3, collate_fn=collate):
+                        net(batch["input_ids"]).sum().backward()
+                        optimizer.step()
+                    """))
+                self.assertEqual(self.rows("SELECT samples, tokens FROM iteration"), [(3, 21), (3, 21)])
+
     @unittest.skipUnless(HAS_COUNTER, "PyTorch 1.13 has no counter of its own to compare with")
     def test_equals_pytorchs_own_counter(self):
         own = int(self.record(COUNTED, "--torch-operators", "shapes"))

@@ -223,10 +223,14 @@ static PyObject* torchNow(PyObject* module, PyObject* nothing) {
 }
 
 /* What the hooks counted, unless the program counts itself. */
-static PyObject* torchSamples(PyObject* module, PyObject* samples) {
+static PyObject* torchWork(PyObject* module, PyObject* arguments) {
+  unsigned long long samples;
+  unsigned long long tokens;
   (void)module;
+  if (!PyArg_ParseTuple(arguments, "KK", &samples, &tokens))
+    return NULL;
   if (sondeApi != NULL && !infoGiven && sondeApi->enabled(SONDE_PROBE_TORCH))
-    sondeApi->iteration_info(PyLong_AsUnsignedLongLongMask(samples), 0, 0.0);
+    sondeApi->iteration_info(samples, tokens, 0.0);
   Py_RETURN_NONE;
 }
 
@@ -304,7 +308,7 @@ static PyMethodDef functions[] = {
     {"torch_enabled", torchEnabled, METH_NOARGS, NULL},
     {"torch_scalar", torchScalar, METH_VARARGS, NULL},
     {"torch_now", torchNow, METH_NOARGS, NULL},
-    {"torch_samples", torchSamples, METH_O, NULL},
+    {"torch_work", torchWork, METH_VARARGS, NULL},
     {"communicator_hint", hint, METH_VARARGS, NULL},
     {"watch", watch, METH_O, NULL},
     {"watch_native", watchNative, METH_VARARGS, NULL},

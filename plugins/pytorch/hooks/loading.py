@@ -1,10 +1,12 @@
 """DataLoader: a slice for each batch that the consuming process asks for, and one for the start of an iterator, which
-is where worker processes are made. The number of samples is the first dimension of the batch's first tensor.
+is where worker processes are made. The number of samples is the first dimension of the batch's first tensor, that of tokens the
+number of elements of `input_ids` where the batch is a dictionary with such a tensor.
 
 Batches are the program's own objects: what is looked at here is looked at by the methods of torch and Python, never by
 those that the program's classes put in their place. Of other objects the number of samples is unknown.
 """
 import functools
+import math
 import weakref
 from collections import UserDict
 
@@ -28,22 +30,40 @@ class Samples:
             batch, depth = self._first(batch), depth - 1
         return 0
 
+    def tokens(self, batch):
+        """0: unknown."""
+        batch = self._plain(batch)
+        if not issubclass(type(batch), dict):
+            return 0
+        shape = self._shape(dict.get(batch, "input_ids"))
+        return math.prod(shape) if shape else 0
+
     def _of_tensor(self, tensor):
+        shape = self._shape(tensor)
+        return shape[0] if shape else 0
+
+    def _shape(self, tensor):
+        """None: it is no tensor, or does not tell."""
+        if not issubclass(type(tensor), self.torch.Tensor):
+            return None
         if type(tensor).__torch_dispatch__ is not self.torch.Tensor.__torch_dispatch__:
-            return 0  # it may tell its shape by a function of its own
+            return None  # it may tell its shape by a function of its own
         try:
             with self.past_overrides():
-                shape = self.shape(tensor)
+                return self.shape(tensor)
         except RuntimeError:  # a nested tensor
-            return 0
-        return shape[0] if len(shape) > 0 else 0
+            return None
 
     @staticmethod
-    def _first(batch):
+    def _plain(batch):
+        """What a dictionary of the library's, such as a tokenizer's, holds."""
+        if UserDict in type(batch).__mro__:
+            return object.__getattribute__(batch, "__dict__").get("data")
+        return batch
+
+    def _first(self, batch):
+        batch = self._plain(batch)
         kind = type(batch)
-        if UserDict in kind.__mro__:
-            batch = object.__getattribute__(batch, "__dict__").get("data")
-            kind = type(batch)
         for base, items in ((dict, dict.values), (list, list.__iter__), (tuple, tuple.__iter__)):
             if issubclass(kind, base):
                 return next(iter(items(batch)), None)
@@ -78,7 +98,8 @@ def install(torch, guard):
         return scope(DATA_LOAD, "data_load")
 
     def arrived(iterator, batch):
-        TRAINING.loaded(counting.run(samples.count, batch) or 0, is_used_up(iterator))
+        TRAINING.loaded(counting.run(samples.count, batch) or 0, counting.run(samples.tokens, batch) or 0,
+                        is_used_up(iterator))
 
     @functools.wraps(following)
     def followed(self):

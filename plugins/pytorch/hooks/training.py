@@ -42,7 +42,7 @@ class Training:
         self.stepped = False     # step() came from another thread
         self.awaited = None      # what happens when the inside of the iteration is empty: "step" or "drop"
         self.exhausted = False   # the DataLoader of this iteration has no more
-        self.samples = 0
+        self.samples = self.tokens = 0
         self.backwards = 0
         self.accumulates = False
         self.single = 0          # iterations in a row with one backward
@@ -97,10 +97,11 @@ class Training:
         if self.micro.is_open and self.micro.settled():
             self.micro.end()
 
-    def loaded(self, samples, exhausted):
+    def loaded(self, samples, tokens, exhausted):
         """A batch has arrived on this thread."""
         if threading.get_ident() == self.ident and not self.evaluation.is_open:
             self.samples += samples
+            self.tokens += tokens
             self.exhausted = exhausted
 
     def step_begins(self):
@@ -139,16 +140,16 @@ class Training:
                 self.awaited = "step"
 
     def _open(self):
-        self.samples = self.backwards = 0
+        self.samples = self.tokens = self.backwards = 0
         self.exhausted, self.awaited = False, None
         self.iteration.begin(self.number)
         if self.accumulates:
             self.micro.begin()
 
     def _count(self):
-        if self.samples:
-            _sonde.torch_samples(self.samples)
-        self.samples = 0
+        if self.samples or self.tokens:
+            _sonde.torch_work(self.samples, self.tokens)
+        self.samples = self.tokens = 0
 
     def _next(self):
         """The iteration has come to its end; the next begins."""
