@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well the samples of probe stack agree with what a program with a known call tree spends in each of its 18 paths, on 16 threads.
 
-stack_accuracy.py BUILD_FOLDER [SECONDS]   (of CPU time, each thread's; the rate is 250 Hz)
+stack_accuracy.py BUILD_FOLDER [SECONDS [RATE [cpu|wall [THREADS]]]]   (5 of CPU time, each thread's; 250 Hz; cpu; 16)
 """
 import math
 import pathlib
@@ -14,16 +14,16 @@ from collections import Counter
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    seconds = sys.argv[2] if len(sys.argv) > 2 else "5"
+    seconds, rate, mode, threads = (*sys.argv[2:], *("5", "250", "cpu", "16")[len(sys.argv) - 2:])
     sonde, targets = build / "bin/sonde", build / "tests/targets"
     with tempfile.TemporaryDirectory() as folder:
         trace = f"{folder}/out.sonde"
-        told = subprocess.run([sonde, "run", "-o", trace, "--sources", "stack", "--stack-rate", "250", "--", targets / "stack_tree", "16",
-                               seconds, targets / "libstack_plugin.so"], check=True, capture_output=True, text=True).stdout
+        told = subprocess.run([sonde, "run", "-o", trace, "--sources", "stack", "--stack-rate", rate, "--stack-mode", mode, "--spool-limit", "4GiB",
+                               "--max-size", "8GiB", "--", targets / "stack_tree", threads, seconds, targets / "libstack_plugin.so"], check=True, capture_output=True, text=True).stdout
         folded = subprocess.run([sonde, "stacks", trace], check=True, capture_output=True, text=True).stdout
     truth = {re.sub(r"(\w+)\*(\d+)", lambda m: ";".join([m[1]] * int(m[2])), path): int(ns)
              for path, ns in re.findall(r"^path (\S+) (\d+)$", told, re.MULTILINE)}
-    found, elsewhere, period = Counter(), 0, 4_000_000
+    found, elsewhere, period = Counter(), 0, 1_000_000_000 / int(rate)
     for line in folded.splitlines():
         frames, _, ns = line.rpartition(" ")
         frames = frames.replace("(anonymous namespace)::measured(void (*)(long), long)", "measured")
