@@ -105,6 +105,19 @@ class CallTree(StackTest):
             self.assertGreater(count, ns / 1e9 * 2500)
             self.assertLess(count, ns / 1e9 * 5000 * 1.05)
 
+    def test_time_in_the_kernel_is_that_of_who_called_it(self):
+        for rate in ("99", "1000", "5000"):
+            with self.subTest(rate):
+                lines = self.record(TARGETS / "stack_kernel", 3, rate=rate)
+                truth = {name: int(ns) for name, ns in (line.split() for line in lines)}
+                found = Counter()
+                for frames, ns in self.stacks():
+                    for name in truth:
+                        found[name] += ns * (name in frames)
+                whole = sum(truth.values())
+                for name, ns in truth.items():  # 99 ticks a second are some 300 samples
+                    self.assertLess(abs(found[name] / whole - ns / whole), 0.12, (name, found, truth))
+
     def test_descriptors_are_the_programs_own_again(self):
         program = ("import os, signal, threading, time\n"
                    "def burn(): sum(range(300_000))\n"

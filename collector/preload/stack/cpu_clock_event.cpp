@@ -2,9 +2,13 @@
 
 #include "collector/core/syscalls.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#include <atomic>
 
 namespace sonde::preload::stack {
 namespace {
@@ -17,6 +21,16 @@ int closed(long descriptor, long error) noexcept {
   return static_cast<int>(error);
 }
 
+constinit std::atomic<std::uint64_t> gOpen{0};
+
+// A quarter of the descriptors that the host may have are enough.
+bool isRoom() noexcept {
+  rlimit limit{};
+  core::rawSyscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, core::asLong(&limit));
+  return limit.rlim_cur > 2 * kLowestDescriptor &&
+         gOpen.load(std::memory_order_relaxed) < limit.rlim_cur / 4;
+}
+
 // Nothing else understands this.
 bool isPerfEvent(long descriptor) noexcept {
   std::uint64_t id = 0;
@@ -27,6 +41,8 @@ bool isPerfEvent(long descriptor) noexcept {
 }  // namespace
 
 int openCpuClock(std::int64_t periodNs, int signal) noexcept {
+  if (!isRoom())
+    return -EMFILE;
   perf_event_attr what{};
   what.size = sizeof what;
   what.type = PERF_TYPE_SOFTWARE;
@@ -57,10 +73,12 @@ int openCpuClock(std::int64_t periodNs, int signal) noexcept {
     if (step < 0)
       return closed(descriptor, step);
   }
+  gOpen.fetch_add(1, std::memory_order_relaxed);
   return static_cast<int>(descriptor);
 }
 
 void closeCpuClock(int descriptor) noexcept {
+  gOpen.fetch_sub(1, std::memory_order_relaxed);
   if (isPerfEvent(descriptor))
     core::rawSyscall(SYS_close, descriptor);
 }

@@ -125,7 +125,7 @@ void take(std::uint64_t beginTicks, std::uint64_t endTicks, bool blocked) noexce
 // One that somebody else sent means nothing: the host has not asked for any.
 void onSignal(int, siginfo_t* info, void* context) {
   const int error = errno;
-  if (const std::int64_t ns = timeOf(*info, periodNs()); ns > 0)
+  if (const std::int64_t ns = timeOf(*info, context, periodNs()); ns > 0)
     sample(context, weightOf(ns));
   errno = error;
 }
@@ -133,10 +133,10 @@ void onSignal(int, siginfo_t* info, void* context) {
 // Of the first thread; the others have what it has.
 void begin() noexcept {
   if (const int failure = startTimer(periodNs()); failure != 0)
-    gHooks->say(failure == -EACCES || failure == -EPERM
-                    ? "samples only at the kernel's ticks: perf events are not allowed here "
-                      "(kernel.perf_event_paranoid above 2, or a container's rules)"
-                    : "samples only at the kernel's ticks: there are no perf events here");
+    gHooks->say(failure == -EMFILE
+                    ? "samples only at the kernel's ticks: few descriptors are allowed (ulimit -n)"
+                    : "samples only at the kernel's ticks: perf events are not allowed here "
+                      "(kernel.perf_event_paranoid above 2, or a container's rules)");
 }
 
 void onLost() noexcept {

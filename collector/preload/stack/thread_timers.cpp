@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include <atomic>
 
@@ -28,18 +29,23 @@ constinit std::atomic<std::int32_t> gTimers[kMostTimers];
 constinit std::atomic<bool> gHasKey{false};
 constinit pthread_key_t gKey = 0;
 
-// Of the calling thread, when it has an event.
-struct Event {
-  int descriptor;
+// What the calling thread has.
+struct Clock {
+  std::atomic<std::int32_t>* timer;
+  std::atomic<std::int32_t>* event;
+  int descriptor;       // of the event
   std::int64_t toldNs;  // of its CPU time, by its last sample
+  std::int64_t owedNs;  // that it spent in the kernel and no sample stands for yet
 };
-constinit __thread Event tEvent __attribute__((tls_model("initial-exec"))) = {-1, 0};
+constinit __thread Clock tClock __attribute__((tls_model("initial-exec"))) = {};
 
-void stop(std::atomic<std::int32_t>& timer) noexcept {
-  const std::int32_t id = timer.exchange(0, std::memory_order_acq_rel);
+void stop(std::atomic<std::int32_t>* timer) noexcept {
+  const std::int32_t id = timer == nullptr ? 0 : timer->exchange(0, std::memory_order_acq_rel);
+  if (id <= 0)
+    return;
   if ((id & kIsEvent) != 0)
     closeCpuClock(id & ~kIsEvent);
-  else if (id != 0)
+  else
     core::rawSyscall(SYS_timer_delete, id - 1);
 }
 
@@ -51,18 +57,23 @@ std::int64_t cpuNs() noexcept {
 }
 
 // The thread's last own code: the kernel would keep the timer.
-void threadEnds(void* place) {
-  stop(*static_cast<std::atomic<std::int32_t>*>(place));
+void threadEnds(void* /*value*/) {
+  stop(tClock.timer);
+  stop(tClock.event);
 }
 
-std::atomic<std::int32_t>* freePlace() noexcept {
+// Where it is from now on; nullptr: there is none, or no place for it, and then it is stopped.
+std::atomic<std::int32_t>* keep(std::int32_t id) noexcept {
+  if (id == 0)
+    return nullptr;
   for (auto& timer : gTimers) {
     std::int32_t none = 0;
-    // Taken with a number that is no timer's.
     if (timer.load(std::memory_order_relaxed) == 0 &&
-        timer.compare_exchange_strong(none, -1, std::memory_order_acq_rel))
+        timer.compare_exchange_strong(none, id, std::memory_order_acq_rel))
       return &timer;
   }
+  std::atomic<std::int32_t> alone{id};
+  stop(&alone);
   return nullptr;
 }
 
@@ -77,6 +88,21 @@ std::int64_t firstIn(std::int64_t periodNs, long tid) noexcept {
   const auto seed = (static_cast<std::uint64_t>(now.tv_nsec) ^ static_cast<std::uint64_t>(tid)) *
                     0x9e37'79b9'7f4a'7c15;
   return static_cast<std::int64_t>((seed >> 20) % static_cast<std::uint64_t>(periodNs)) + 1;
+}
+
+// Whether the thread was interrupted in a system call, or on its way into or out of one.
+bool isAfterSystemCall(const void* context) noexcept {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto at = static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+  constexpr std::uint8_t kCall[] = {0x0f, 0x05};
+#else
+  const std::uintptr_t at = machine.pc;
+  constexpr std::uint8_t kCall[] = {0x01, 0x00, 0x00, 0xd4};
+#endif
+  // Code at the begin of a page may have none before it.
+  return at % 4096 >= sizeof kCall &&
+         memcmp(reinterpret_cast<const void*>(at - sizeof kCall), kCall, sizeof kCall) == 0;
 }
 
 // What is kept of it in gTimers; 0: there is none to be had.
@@ -103,35 +129,52 @@ void prepareTimers() noexcept {
 }
 
 int startTimer(std::int64_t periodNs) noexcept {
-  std::atomic<std::int32_t>* place = gHasKey ? freePlace() : nullptr;
-  if (place == nullptr)
+  tClock = {nullptr, nullptr, -1, cpuNs(), 0};
+  if (!gHasKey)
     return 0;
-  tEvent = {-1, cpuNs()};
-  if (periodNs < kLongestTickNs)
-    tEvent.descriptor = openCpuClock(periodNs, kSignal);
-  const int failure = periodNs < kLongestTickNs && tEvent.descriptor < 0 ? tEvent.descriptor : 0;
-  place->store(tEvent.descriptor >= 0 ? tEvent.descriptor | kIsEvent : makeTimer(periodNs),
-               std::memory_order_release);
-  pthread_setspecific(gKey, place);
+  if (periodNs < kLongestTickNs) {
+    tClock.descriptor = openCpuClock(periodNs, kSignal);
+    if (tClock.descriptor >= 0)
+      tClock.event = keep(tClock.descriptor | kIsEvent);
+  }
+  tClock.timer = keep(makeTimer(periodNs));
+  pthread_setspecific(gKey, &tClock);
   if (!hasSignal())
-    stop(*place);
-  return failure;
+    threadEnds(nullptr);
+  return periodNs < kLongestTickNs && tClock.descriptor < 0 ? tClock.descriptor : 0;
 }
 
-std::int64_t timeOf(const siginfo_t& signal, std::int64_t periodNs) noexcept {
-  if (signal.si_code == SI_TIMER && signal.si_value.sival_ptr == &gTimerMark)
+// An event is silent while the thread is in the kernel, so that no call that waits is interrupted.
+// Each period in which it was silent is owed to the kernel's ticks that find a system call: the
+// timer's. What has been owed for long is in the kernel for another reason, such as page faults.
+std::int64_t timeOf(const siginfo_t& signal, const void* context, std::int64_t periodNs) noexcept {
+  constexpr std::int64_t kLongOwedNs = 100'000'000;
+  const bool isTick = signal.si_code == SI_TIMER && signal.si_value.sival_ptr == &gTimerMark;
+  if (isTick && tClock.event == nullptr)
     return periodNs * (1 + signal.si_overrun);
-  if (signal.si_code != POLL_IN || signal.si_fd != tEvent.descriptor)
+  if (!isTick && (signal.si_code != POLL_IN || signal.si_fd != tClock.descriptor))
     return 0;
-  const std::int64_t before = tEvent.toldNs;
-  tEvent.toldNs = cpuNs();
-  return tEvent.toldNs - before;
+  const std::int64_t now = cpuNs();
+  const std::int64_t passed = now - tClock.toldNs;
+  if (!isTick) {
+    const bool wasSilent = passed > periodNs + periodNs / 2;
+    tClock.toldNs = now;
+    tClock.owedNs += wasSilent ? passed - periodNs : 0;
+    return wasSilent ? periodNs : passed;
+  }
+  const std::int64_t silent = passed > periodNs + periodNs / 2 ? passed : 0;
+  const std::int64_t owed = tClock.owedNs + silent;
+  if (owed == 0 || !(isAfterSystemCall(context) || owed > kLongOwedNs))
+    return 0;
+  tClock.toldNs += silent;
+  tClock.owedNs = 0;
+  return owed;
 }
 
 void stopTimers() noexcept {
   for (auto& timer : gTimers) {
     if (timer.load(std::memory_order_relaxed) > 0)
-      stop(timer);
+      stop(&timer);
   }
 }
 

@@ -14,7 +14,7 @@ void prepareTimers() noexcept;
 // the tick has to do. Else 0.
 int startTimer(std::int64_t periodNs) noexcept;
 // In the handler: for how much of the thread's CPU time the signal stands. 0: it is somebody else's.
-std::int64_t timeOf(const siginfo_t& signal, std::int64_t periodNs) noexcept;
+std::int64_t timeOf(const siginfo_t& signal, const void* context, std::int64_t periodNs) noexcept;
 // No thread gets one any more.
 void stopTimers() noexcept;
 // In a child that was forked: it has none of its parent's.
