@@ -211,6 +211,9 @@ class JobRun {
     if (options_.force)
       SONDE_TRY(dropSessionOf(store::partOf(output_), spoolPlaces(spoolRequest())));
     auto claimed = claimOutput(output_, options_.force);
+    std::error_code ignored;
+    if (claimed && options_.force)  // of the trace that is replaced
+      fs::remove_all(fs::absolute(output_).string() + ".tensors", ignored);
     if (claimed || claimed.error().code != ErrorCode::Busy)
       return claimed;
     // Its spool need not be where `sonde recover` looks by itself.

@@ -21,6 +21,8 @@ using Json = nlohmann::json;
 
 const std::vector<std::string> kBuiltIn = {
     "weights", "gradients", "inputs", "outputs", "activations", "losses"};
+// It goes through the environment, where 128 KiB would keep any program from starting.
+constexpr std::size_t kMostBytes = 64 << 10;
 constexpr std::int64_t kEvery = 100;  // iterations, unless the file says otherwise
 
 // Reads one value of a key; an Error says what is expected instead.
@@ -200,7 +202,15 @@ Result<Json> PlanReader::read(const toml::table& file) const {
 Result<std::string> parseTensorPlan(const std::string& text, const std::string& path) {
   try {
     SONDE_TRY_ASSIGN(const Json plan, PlanReader(path).read(toml::parse(text, path)));
-    return plan.dump();
+    std::string given = plan.dump();
+    if (given.size() > kMostBytes)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{}: {} bytes are too many, {} is the most: name iterations by every, "
+                               "start and end instead of one by one",
+                               path,
+                               given.size(),
+                               kMostBytes)};
+    return given;
   } catch (const toml::parse_error& error) {
     const auto& place = error.source().begin;
     return Error{ErrorCode::InvalidArgument,

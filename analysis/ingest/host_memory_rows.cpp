@@ -9,7 +9,8 @@ namespace sonde::ingest {
 namespace {
 
 // More are of allocations that were never written, as in what a flight recorder has let go.
-constexpr std::size_t kMostEarly = 1 << 20;
+// Each time that one comes all are stored.
+constexpr std::size_t kMostEarly = 1 << 18;
 
 }  // namespace
 
@@ -38,7 +39,9 @@ void HostMemoryRows::released(const wire::Release& record, std::int64_t ns) {
   } else if (const auto old = findRestored(record); old != restored_.end()) {
     end(old->second, ns);
     restored_.erase(old);
-  } else if (early_.size() < kMostEarly) {
+  } else {
+    if (early_.size() >= kMostEarly)
+      early_.clear();
     early_.insert_or_assign(key, ns);
     earlyChanged_ = true;
   }

@@ -86,6 +86,18 @@ std::string histogramOf(const std::vector<Bucket>& buckets) {
   return text + "]";
 }
 
+// Rising, and of finite numbers.
+bool areBuckets(std::span<const std::uint64_t> words) {
+  constexpr std::uint64_t kInfinite = 0x7ff0;
+  std::int64_t before = -1;
+  return std::all_of(words.begin(), words.end(), [&before](std::uint64_t word) {
+    const auto bucket = static_cast<std::int64_t>(word >> TensorStatistics::kBucketShift);
+    const bool isNext = bucket > before && (static_cast<std::uint64_t>(bucket) & 0x7fff) < kInfinite;
+    before = bucket;
+    return isNext;
+  });
+}
+
 bool canBe(const TensorStatistics& head, std::size_t bytes) {
   return head.bucketCount <= wire::kMaxTensorBuckets &&
          sizeof head + head.bucketCount * sizeof(std::uint64_t) <= bytes && head.nans >= 0 &&
@@ -102,6 +114,8 @@ bool readTensor(std::span<const std::byte> record, model::Tensor& row) {
     return false;
   std::vector<std::uint64_t> words(head.bucketCount);
   std::memcpy(words.data(), record.data() + sizeof head, words.size() * sizeof words[0]);
+  if (!areBuckets(words))
+    return false;
   row.role = role;
   row.elements = head.elements;
   row.zeros = head.zeros;

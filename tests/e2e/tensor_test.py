@@ -101,6 +101,10 @@ class Tensors(RunTest):
                     self.assertLessEqual(ends[0], least + abs(least) * 1e-5)
                     self.assertGreaterEqual(ends[-1], most - abs(most) * 1e-5)
 
+    def test_a_devices_reductions_tell_the_same(self):
+        result = self.record(PYTHON, SCRIPT.with_name("device_tensors.py"))
+        self.assertEqual(result.stdout, "True ([True], 1)\n")
+
     # -- what it looks at ------------------------------------------------------------------------------------------
 
     def test_looks_at_everything_now_and_then(self):
@@ -170,6 +174,48 @@ class Tensors(RunTest):
             """)
         self.train(program=program)
         self.assertEqual(self.counts()["weights", 0], ["Critic.bias", "Critic.weight", "bias", "weight"])
+
+    def test_parameters_that_come_later_have_names_of_their_own(self):
+        program = textwrap.dedent("""
+            import gc, torch
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+            for number in range(3):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(torch.ones(3, 2)).sum().backward()
+                optimizer.step()
+                del optimizer
+                model[1] = torch.nn.Linear(2, 1)
+                gc.collect()
+            """)
+        self.train("[tensors.weights]\nevery = 1", program)
+        self.assertEqual({name for names in self.counts().values() for name in names}, {"0.bias", "0.weight", "1.bias", "1.weight"})
+
+    def test_gradients_that_are_scaled_are_not_told_as_if_they_were_not(self):
+        program = TRAINING.replace("    optimizer.step()", "    optimizer.grad_scale = torch.tensor(65536.0)\n"
+                                                           "    optimizer.step()")
+        self.train("[tensors]\nend = 1\n[tensors.weights]\n[tensors.gradients]", program)
+        self.assertEqual([collection for collection, _ in self.counts()], ["weights"])
+        self.assertEqual(self.losses(), {"tensor statistics": 4 + 1})  # and the collection that had none
+
+    def test_a_file_of_the_programs_is_never_written_to(self):
+        program = TRAINING + textwrap.dedent("""
+            import os
+            os.closerange(3, 4096)
+            mine = os.open("mine", os.O_RDWR | os.O_CREAT)
+            for number in range(3, 400):
+                os.dup2(mine, number)
+            for _ in range(3):
+                model(torch.randn(5, 6)).sum().backward()
+                optimizer.step()
+            assert os.fstat(mine).st_size == 0
+            """)
+        self.train("[tensors]\nevery = 1\nsave = true\n[tensors.weights]", program)
+        self.assertIn("closed its descriptor", self.args()["sonde.tensor.saved"])
+
+    def test_a_replaced_trace_takes_its_tensors_along(self):
+        for _ in range(2):
+            self.train("[tensors]\nsave = true\n[tensors.weights]")
+            self.assertEqual(len(list((self.folder / "out.sonde.tensors").iterdir())), 1)
 
     def test_evaluations_and_other_modes_are_left_alone(self):
         self.train("[tensors.activations]\nevery = 1", TRAINING + textwrap.dedent("""
@@ -255,7 +301,23 @@ class Tensors(RunTest):
             x = torch.tensor([float("nan"), 1.0])
             (x * 2).log()
             torch.empty(3, 3)[:2].mul(2)
+            torch.nn.functional.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), weight=torch.full((3,), float("nan")))
+            torch.zeros(3).fill_(float("nan"))
+            torch.ones(2, device="meta").log()
             """), [])
+
+    def test_once_it_is_found_operators_are_followed_no_more(self):
+        result = self.record(PYTHON, "-c", textwrap.dedent("""
+            import torch
+            from torch.utils import _python_dispatch
+            current = getattr(_python_dispatch, "_get_current_dispatch_mode", lambda: None)
+            x = torch.nn.Parameter(torch.tensor([-1.0]))
+            optimizer = torch.optim.SGD([x], lr=0.1)
+            x.log().backward()
+            optimizer.step()
+            print(current())
+            """), plan="[tensors]\nfirst-nan = true\n[tensors.losses]")
+        self.assertEqual(result.stdout, "None\n")
 
     # -- what it cannot do -----------------------------------------------------------------------------------------
 
@@ -264,6 +326,14 @@ class Tensors(RunTest):
 
     def args(self):
         return dict(self.rows("SELECT key, value FROM v_arg WHERE owner = 'process' AND key LIKE 'sonde.t%'"))
+
+    def test_expressions_that_are_bad_in_other_ways_are_named_and_counted(self):
+        result = self.train('[tensors.losses]\n[tensors.a]\nof = "weights"\ninclude = "a{99999999999999}"\n'
+                            '[tensors.b]\nof = "weights"\ninclude = "[[0]"')
+        self.assertEqual(list(self.counts()), [("b", 0), ("losses", 0)])
+        self.assertIn("no regular expression", self.args()["sonde.tensor.a"])
+        self.assertEqual(self.losses(), {"tensor statistics": 1})
+        self.assertNotIn("FutureWarning", result.stderr)
 
     def test_a_bad_expression_is_named_and_counted(self):
         result = self.train('[tensors.losses]\n[tensors.a]\nof = "weights"\ninclude = "(x"')

@@ -122,7 +122,7 @@ TEST(Plugins, MistakesAreLossesOfTheirs) {
   SpoolBuilder spool;
   spool.thread(0, 11);
   spool.plugin(1, "toysim", "simulator", "1.0");
-  const auto count = [&](int plugin, PluginCall call, PluginMistake mistake, std::uint64_t many) {
+  const auto count = [&](int plugin, PluginCall call, PluginMistake mistake, std::uint32_t many) {
     spool.pluginLosses().count[plugin][static_cast<int>(call)][static_cast<int>(mistake)].store(
         many);
   };

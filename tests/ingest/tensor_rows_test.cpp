@@ -88,6 +88,13 @@ TEST(ReadTensor, RefusesWhatCannotBe) {
   EXPECT_FALSE(refused([](TensorStatistics&) {}));
   EXPECT_TRUE(refused([](TensorStatistics& record) { record.bucketCount = 1; }));
   EXPECT_TRUE(refused([](TensorStatistics& record) { record.bucketCount = ~0U; }));
+  using Words = std::vector<std::uint64_t>;
+  for (const Words& buckets : {Words{bucket(2, 1), bucket(1, 1)},
+                               Words{bucket(1, 1), bucket(1, 1)},
+                               Words{bucket(INFINITY, 1)}}) {
+    model::Tensor row;
+    EXPECT_FALSE(readTensor(bytesOf(head(), buckets), row));
+  }
   EXPECT_TRUE(refused([](TensorStatistics& record) { record.header.detail = 0; }));
   EXPECT_TRUE(refused([](TensorStatistics& record) { record.header.detail = 200; }));
   EXPECT_TRUE(refused([](TensorStatistics& record) { record.nans = -1; }));

@@ -66,6 +66,13 @@ TEST(TensorPlan, AnExpressionThatIsNoTextOfUnicodeIsRefused) {
   EXPECT_NE(errorOf("[tensors.weights]\ninclude = '\xff'"), "");
 }
 
+TEST(TensorPlan, WhatNoEnvironmentTakesIsRefused) {
+  std::string text = "[tensors.weights]\niterations = [";
+  for (int number = 0; number < 20'000; ++number)
+    text += std::to_string(number) + ", ";
+  EXPECT_NE(errorOf((text + "]").c_str()).find("too many"), std::string::npos);
+}
+
 TEST(TensorPlan, AFileThatIsNotThereIsNamed) {
   const auto plan = readTensorPlan("/no/such/file");
   ASSERT_FALSE(plan);

@@ -53,13 +53,18 @@ def tensors():
         yield f"{name} of NaNs", torch.full((3,), math.nan, dtype=dtype)
 
 
-told = {}
-torch.set_flush_denormal(len(sys.argv) > 2)
-with sonde.iteration(17):
-    for name, tensor in tensors():
-        sonde.tensor(name, tensor)
-        told[name] = tensor
-    sonde.tensor("of NumPy", np.arange(12.0).reshape(3, 4)[:, ::2])
-torch.set_flush_denormal(False)
-with open(sys.argv[1], "w") as file:
-    json.dump({name: truth(tensor) for name, tensor in told.items()}, file)
+def main():
+    told = {}
+    torch.set_flush_denormal(len(sys.argv) > 2)
+    with sonde.iteration(17):
+        for name, tensor in tensors():
+            sonde.tensor(name, tensor)
+            told[name] = tensor
+        sonde.tensor("of NumPy", np.arange(12.0).reshape(3, 4)[:, ::2])
+    torch.set_flush_denormal(False)
+    with open(sys.argv[1], "w") as file:
+        json.dump({name: truth(tensor) for name, tensor in told.items()}, file)
+
+
+if __name__ == "__main__":
+    main()

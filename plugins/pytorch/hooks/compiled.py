@@ -7,11 +7,19 @@ of it.
 import functools
 import json
 import os
+import threading
 
 from sonde import metadata
 from sonde._torch.guard import API, NOTHING, enabled, scope
 
 PIECE = 4000  # characters of a graph in one text
+
+
+class Last(threading.local):
+    id = None  # of what the thread has compiled last
+
+
+LAST = Last()
 
 
 def numbered(compile_id):
@@ -24,6 +32,7 @@ def watch_graphs(torch, guard, output_graph):
     compile_graph = output_graph.OutputGraph.call_user_compiler
 
     def tell(module):
+        LAST.id = torch._guards.CompileContext.current_compile_id()
         name = numbered(torch._guards.CompileContext.current_compile_id())
         text = str(module.graph)
         for at in range(0, len(text), PIECE):
@@ -61,11 +70,12 @@ def watch_compiles(torch, guard, convert_frame):
     def compiled(code, *args, **kwargs):
         if not enabled():
             return compile_frame(code, *args, **kwargs)
+        LAST.id = None
         with guard.run(begin, code) or NOTHING:
             try:
                 return compile_frame(code, *args, **kwargs)
             finally:
-                guard.run(tell, code, kwargs.get("compile_id"))
+                guard.run(tell, code, kwargs.get("compile_id") or LAST.id)
 
     convert_frame._compile = compiled
 

@@ -1,27 +1,25 @@
 """The statistics of tensors/tensor_statistics.h by operators of torch, on the device that the tensor is on: the same
 definitions, in double precision. Nothing here waits: no size depends on a value.
 """
-PIECE = 1 << 22  # elements at a time, for which a device needs some 200 MB
+PIECE = 1 << 22   # elements at a time, for which a device needs some 200 MB
+COPIED = 1 << 25  # elements of a tensor without gaps that may be made of one with them
 MANTISSA_BITS = 4
 BUCKET_SHIFT = 48
 WIDE = (0, 0x7ff0)                      # buckets of finite doubles, without sign
 NARROW = (874 << MANTISSA_BITS, 1151 << MANTISSA_BITS)  # of what a float32 or a half can be, from 2^-149 up
 
 
-def bounds(torch, dtype):
-    """(first bucket, one past the last) of magnitudes of this type."""
-    return WIDE if dtype is torch.float64 else NARROW
-
-
 class Reduction:
-    def __init__(self, torch, tensor, copies=False):
+    """`values` as tensors/tensors.cpp takes them, and `counts` of the buckets from `first` on, of negative numbers behind the
+    others: on the device, until `send`."""
+
+    def __init__(self, torch, tensor):
         self.torch = torch
         self.dtype, self.shape = tensor.dtype, tuple(tensor.shape)
-        self.first, end = bounds(torch, tensor.dtype)
+        self.first, end = WIDE if tensor.dtype is torch.float64 else NARROW
         self.size = end - self.first
-        self.copy = tensor.detach() if copies else None
+        self.copy = self.event = None
         self.values, self.counts = self._reduce(tensor.detach().reshape(-1))
-        self.event = None
 
     def _reduce(self, flat):
         torch = self.torch
@@ -59,17 +57,44 @@ class Reduction:
     def _deviations(self, piece, mean):
         return self.torch.where(self.torch.isfinite(piece), (piece - mean) ** 2, 0.0).sum()
 
-    def send(self):
-        """Has the results copied to the host behind the work that makes them."""
-        self.values, self.counts = self._pinned(self.values), self._pinned(self.counts)
-        self.copy = self._pinned(self.copy) if self.copy is not None else None
+    def send(self, pinned, tensor=None):
+        """Has the results, and all of `tensor`, copied to the host behind the work that makes them."""
+        self.values, self.counts = pinned.filled(self.values), pinned.filled(self.counts)
+        self.copy = pinned.filled(tensor.detach()) if tensor is not None else None
         self.event = self.torch.cuda.Event()
         self.event.record()
 
-    def _pinned(self, there):
-        here = self.torch.empty(there.shape, dtype=there.dtype, pin_memory=True)
+    def has_arrived(self):
+        return self.event.query()
+
+    def release(self, pinned):
+        for tensor in (self.values, self.counts, self.copy):
+            if tensor is not None:
+                pinned.free(tensor)
+
+
+class Pinned:
+    """Memory that a device copies to, used again and again: to get some from CUDA may wait for the device."""
+
+    MOST_BYTES = 256 << 20
+
+    def __init__(self, torch):
+        self.torch = torch
+        self.unused = {}  # (shape, dtype) -> tensors
+        self.bytes = 0
+
+    def has_room(self, size):
+        return self.bytes + size <= self.MOST_BYTES
+
+    def filled(self, there):
+        known = self.unused.get((there.shape, there.dtype))
+        here = known.pop() if known else self._make(there)
         here.copy_(there, non_blocking=True)
         return here
 
-    def has_arrived(self):
-        return self.event.query()
+    def _make(self, there):
+        self.bytes += there.numel() * there.element_size()
+        return self.torch.empty(there.shape, dtype=there.dtype, device="cpu", pin_memory=True)
+
+    def free(self, tensor):
+        self.unused.setdefault((tensor.shape, tensor.dtype), []).append(tensor)

@@ -3,7 +3,10 @@
 Every operator of the thread that imports torch, and of backward, is followed by a look at what it gives. On a device the
 looks are collected there and read when they have arrived. This costs a multiple of what the operators do.
 """
+import atexit
 import sys
+import threading
+import time
 
 from sonde import mark, metadata
 from sonde._torch.guard import Guard
@@ -12,7 +15,10 @@ from sonde._torch.training import TRAINING
 
 # Their results are memory that nobody has written yet.
 UNWRITTEN = ("empty", "new_empty", "resize_", "set_")
-PENDING = 128  # looks at a device's results that are read together
+# What they write to may have been such memory.
+OVERWRITING = ("copy_", "fill_", "zero_", "normal_", "uniform_")
+PENDING = 128   # looks at a device's results that are read together
+PATIENCE = 1.0  # seconds for what a device still owes when the program ends
 
 
 def tensors_in(torch, value):
@@ -39,22 +45,28 @@ class Search:
         self.torch, self.reader = torch, reader
         self.guard = Guard("first_nan")
         self.found = False
-        self.pending = []  # (flags of result and inputs, what ran), of a device
+        self.pending = {}  # device -> [(flags of result and inputs, what ran)]
         self.sent = []     # (event, flags in pinned memory, what ran)
+        self.collecting = threading.Lock()
 
     def is_wanted(self, function):
         return not self.found and not function.__name__.startswith(UNWRITTEN)
 
-    def look(self, function, args, result):
-        floats = [one for one in tensors_in(self.torch, result) if one.is_floating_point()]
-        if not floats:
-            return
-        if floats[0].device.type != "cpu":
-            self._look_later(function, args, floats)
-        elif any(self._has(one) for one in floats):
-            # What is written to may have been memory that nobody had written.
-            if not any(self._has(one) for one in self._inputs(function, args)):
+    def look(self, function, args, kwargs, result):
+        if any(isinstance(one, float) and one != one for one in (*args, *kwargs.values())):
+            return  # the program's own NaN
+        results = self._floats(result)
+        devices = {one.device.type for one in results}
+        if "cpu" in devices and any(self._has(one) for one in results):
+            # One that an input had is no news. Those on a device have had their own look.
+            if not any(self._has(one) or one.device.type != "cpu" for one in self._inputs(function, args, kwargs)):
                 self.say(self._description(function, args))
+        if "cuda" in devices:
+            self._look_later(function, args, kwargs, [one for one in results if one.device.type == "cuda"])
+
+    def _floats(self, value):
+        return [one for one in tensors_in(self.torch, value)
+                if type(one) in self.reader.plain and one.is_floating_point() and one.layout is self.torch.strided]
 
     def _has(self, tensor):
         try:
@@ -62,12 +74,18 @@ class Search:
         except Unsupported:
             return False
 
-    def _inputs(self, function, args):
+    def _inputs(self, function, args, kwargs):
         arguments = function._schema.arguments
+        overwrites = function.__name__.startswith(OVERWRITING)
+        found = []
         for at, value in enumerate(args):
             written = at < len(arguments) and arguments[at].alias_info is not None and arguments[at].alias_info.is_write
-            if not (written and function.__name__.startswith(("copy_", "fill_", "zero_", "normal_", "uniform_"))):
-                yield from (one for one in tensors_in(self.torch, value) if one.is_floating_point())
+            if not (written and overwrites):
+                found += self._floats(value)
+        for name, value in kwargs.items():
+            if name != "out":
+                found += self._floats(value)
+        return found
 
     def _description(self, function, args):
         shapes = [tuple(one.shape) for value in args for one in tensors_in(self.torch, value)]
@@ -85,33 +103,41 @@ class Search:
 
     # -- on a device -----------------------------------------------------------------------------------------------
 
-    def _look_later(self, function, args, floats):
+    def _look_later(self, function, args, kwargs, results):
         torch = self.torch
-        if torch.cuda.is_current_stream_capturing():
+        if self.reader.captures.are_on():
             return
-        nan = [torch.isnan(one).any() for one in floats]
-        before = [torch.isnan(one).any() for one in self._inputs(function, args)] or [torch.zeros_like(nan[0])]
-        self.pending.append((torch.stack([torch.stack(nan).any(), torch.stack(before).any()]),
-                             self._description(function, args)))
-        if len(self.pending) >= PENDING:
-            self.send()
+        device = results[0].device
+        inputs = self._inputs(function, args, kwargs)
+        if any(one.device.type == "cpu" and self._has(one) for one in inputs):
+            return
+        nan = [torch.isnan(one).any() for one in results if one.device == device]
+        before = [torch.isnan(one).any() for one in inputs if one.device == device] or [torch.zeros_like(nan[0])]
+        pending = self.pending.setdefault(device, [])
+        pending.append((torch.stack([torch.stack(nan).any(), torch.stack(before).any()]), self._description(function, args)))
+        if len(pending) >= PENDING:
+            self.send(device)
         self.collect()
 
-    def send(self):
-        if not self.pending:
-            return
-        flags = self.torch.stack([flags for flags, _ in self.pending])
-        here = self.torch.empty(flags.shape, dtype=flags.dtype, pin_memory=True)
-        here.copy_(flags, non_blocking=True)
-        event = self.torch.cuda.Event()
-        event.record()
-        self.sent.append((event, here, [description for _, description in self.pending]))
-        self.pending = []
+    def send(self, device):
+        pending = self.pending.pop(device)
+        with self.torch.cuda.device(device):
+            flags = self.torch.stack([flags for flags, _ in pending])
+            here = self.reader.pinned.filled(flags)
+            event = self.torch.cuda.Event()
+            event.record()
+        self.sent.append((event, here, [description for _, description in pending]))
 
     def collect(self):
-        while self.sent and self.sent[0][0].query():
-            _, flags, descriptions = self.sent.pop(0)
-            self.take(flags.tolist(), descriptions)
+        if not self.collecting.acquire(blocking=False):
+            return
+        try:
+            while self.sent and self.sent[0][0].query():
+                _, flags, descriptions = self.sent.pop(0)
+                self.take(flags.tolist(), descriptions)
+                self.reader.pinned.free(flags)
+        finally:
+            self.collecting.release()
 
     def take(self, flags, descriptions):
         for (nan, before), description in zip(flags, descriptions):
@@ -119,16 +145,43 @@ class Search:
                 self.say(description)
                 return
 
+    def finish(self):
+        for device in list(self.pending):
+            self.send(device)
+        until = time.monotonic() + PATIENCE
+        while self.sent and not self.found and time.monotonic() < until:
+            self.collect()
+            time.sleep(0.001)
+
+
+SEARCH = None
+MODE = None
+
 
 def install(torch, reader):
+    global SEARCH, MODE
     from torch.utils._python_dispatch import TorchDispatchMode
-    search = Search(torch, reader)
+    search = SEARCH = Search(torch, reader)
 
     class Mode(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            result = function(*args, **(kwargs or {}))
+            kwargs = kwargs or {}
+            result = function(*args, **kwargs)
             if search.is_wanted(function):
-                search.guard.run(search.look, function, args, result)
+                search.guard.run(search.look, function, args, kwargs, result)
             return result
 
-    Mode().__enter__()  # for good
+    MODE = Mode()
+    MODE.thread = threading.get_ident()
+    MODE.__enter__()
+    atexit.register(lambda: search.guard.run(search.finish))
+
+
+def leave_when_done(torch):
+    """Between operators of the program: once it has found something, nothing has to be slow any more."""
+    global MODE
+    from torch.utils import _python_dispatch
+    current = getattr(_python_dispatch, "_get_current_dispatch_mode", None)
+    if MODE is not None and current is not None and SEARCH.found and MODE.thread == threading.get_ident() and current() is MODE:
+        mode, MODE = MODE, None
+        mode.__exit__(None, None, None)

@@ -175,8 +175,7 @@ def install(torch, guard):
         with scope_of(self):
             result = call(self, *args, **kwargs)
             if HERE.due:
-                root = HERE.root.root()
-                tensors.called(HERE.due, root, self, HERE.root.of(self), is_outermost, args, kwargs, result)
+                tensors.called(HERE.due, HERE.root, self, is_outermost, args, kwargs, result)
             return result
 
     def switched(module, mode):

@@ -4,11 +4,13 @@ import weakref
 
 from sonde._torch import modules
 
+MAX_NUMBERED = 16  # outermost modules of one class
 MAX_REBUILDS = 64  # when parameters come that are of no known module
 
 
 class TensorNames:
     def __init__(self):
+        self.first = None  # there has been one
         self.roots = {}    # id of a root -> (weak reference, prefix)
         self.prefixes = {}  # class -> how many roots had it
         self.parameters = {}  # id of a parameter -> (weak reference, name)
@@ -20,8 +22,11 @@ class TensorNames:
             return found[1]
         name = type(root).__name__
         count = self.prefixes[name] = self.prefixes.get(name, 0) + 1
-        prefix = "" if not self.roots else f"{name}." if count == 1 else f"{name}#{count}."
-        self.roots[id(root)] = (weakref.ref(root), prefix)
+        if self.first is None:
+            prefix, self.first = "", True
+        else:  # of the many that a program makes for one call each, not all have a number
+            prefix = f"{name}." if count == 1 or count > MAX_NUMBERED else f"{name}#{count}."
+        self.roots[id(root)] = (weakref.ref(root, lambda _, key=id(root): self.roots.pop(key, None)), prefix)
         return prefix
 
     def of_parameter(self, parameter, otherwise):
@@ -48,7 +53,8 @@ class TensorNames:
     def _add(self, root, path, module):
         parameters = modules.attribute(module, "_parameters") or {}
         for name, parameter in parameters.items():
-            if parameter is not None and id(parameter) not in self.parameters:
+            known = self.parameters.get(id(parameter))
+            if parameter is not None and (known is None or known[0]() is not parameter):
                 full = f"{path}.{name}" if path else name
                 self.parameters[id(parameter)] = (weakref.ref(parameter), self.prefix(root) + without_wrapper(full))
 

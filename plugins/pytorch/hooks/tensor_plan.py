@@ -6,6 +6,7 @@ a tensor's name must match, and must not.
 """
 import json
 import re
+import warnings
 
 WEIGHT, GRADIENT, INPUT, OUTPUT, LOSS, OTHER = 1, 2, 3, 4, 5, 6
 ROLES = {"weights": WEIGHT, "gradients": GRADIENT, "inputs": INPUT, "outputs": OUTPUT, "activations": OUTPUT,
@@ -37,8 +38,10 @@ class Collection:
         expressions = []
         for text in texts:
             try:
-                expressions.append(re.compile(text))
-            except re.error as error:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # to the program they would say nothing
+                    expressions.append(re.compile(text))
+            except Exception as error:  # re.error, but also others
                 self.usable = False
                 told(self.name, f"switched off: {text!r} is no regular expression: {error}")
         return expressions

@@ -1,10 +1,13 @@
 """Reads tensors: what there is to know of their elements, in the host's memory at once, on a device by work that is put
 behind the program's and whose result is looked at when it has arrived. Nothing waits for a device.
 """
+import contextlib
 import ctypes
+import functools
 import os
 import platform
 import threading
+import time
 
 from sonde import metadata
 from sonde._torch.guard import Guard, past_overrides
@@ -40,20 +43,60 @@ class SideFile:
 
     def __init__(self, folder, limit):
         self.folder, self.limit = folder, limit
-        self.process = self.file = None
+        self.process = self.file = self.identity = None
         self.name = b""
 
     def descriptor(self):
         if self.process != os.getpid():  # a forked child has its own
-            os.makedirs(self.folder, exist_ok=True)
-            name = f"{platform.node()}-{os.getpid()}.npys"
-            self.file = os.open(os.path.join(self.folder, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self.process = os.getpid()
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            name = f"{platform.node()}-{os.getpid()}-{time.monotonic_ns()}.npys"
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            self.file = os.open(os.path.join(self.folder, name), flags, 0o600)
+            self.process, self.identity = os.getpid(), self._found()
             self.name = os.path.join(os.path.basename(self.folder), name).encode(errors="surrogateescape")
+        if self._found() != self.identity:
+            raise OSError("the program has closed its descriptor")
         return self.file
+
+    def _found(self):
+        found = os.fstat(self.file)
+        return found.st_dev, found.st_ino
 
     def has_room(self, size):
         return os.fstat(self.descriptor()).st_size + size <= self.limit
+
+
+class Captures:
+    """Whether a CUDA graph is being captured, by any thread: what is asked of CUDA then may end that."""
+
+    def __init__(self, torch):
+        self.count = 0
+        self.here = torch.cuda.is_current_stream_capturing
+        graph = getattr(torch.cuda, "CUDAGraph", None)
+        if graph is not None and hasattr(graph, "capture_begin"):
+            graph.capture_begin, graph.capture_end = self._counted(graph.capture_begin, graph.capture_end)
+
+    def _counted(self, begin, end):
+        @functools.wraps(begin)
+        def begins(*args, **kwargs):
+            self.count += 1
+            try:
+                return begin(*args, **kwargs)
+            except BaseException:
+                self.count -= 1
+                raise
+
+        @functools.wraps(end)
+        def ends(*args, **kwargs):
+            try:
+                return end(*args, **kwargs)
+            finally:
+                self.count -= 1
+
+        return begins, ends
+
+    def are_on(self):
+        return self.count > 0 or self.here()
 
 
 class Memory:
@@ -97,7 +140,11 @@ class TensorReader:
         self.names = {dtype: str(dtype).partition(".")[2].encode() for dtype in self.codes}
         self.side = SideFile(folder, save_limit)
         self.saving = bool(folder)
-        self.pending = []      # device_reduction.Reduction, oldest first
+        self.pending = []      # (device_reduction.Reduction, Label, when), oldest first
+        self.pinned = device_reduction.Pinned(torch)
+        self.captures = Captures(torch)
+        self.no_dispatch = getattr(torch._C, "_DisableTorchDispatch", contextlib.nullcontext)
+        self.collecting = threading.Lock()
         self.told = set()      # reasons that have been said
         self.lock = threading.Lock()
 
@@ -185,31 +232,54 @@ class TensorReader:
     # -- on a device -----------------------------------------------------------------------------------------------
 
     def _reduce(self, tensor, label):
-        if self.torch.cuda.is_current_stream_capturing():
+        if self.captures.are_on():
             return
         if len(self.pending) >= PENDING:
             raise Unsupported("too many tensors of a device were under way")
-        with self.torch.cuda.device(tensor.device), self.torch.no_grad():
-            reduction = device_reduction.Reduction(self.torch, tensor, label.saves and self.saving)
-            reduction.send()
+        if not tensor.is_contiguous() and tensor.numel() > device_reduction.COPIED:
+            raise Unsupported("it is large, on a device, and its elements are not next to each other")
+        size = tensor.numel() * tensor.element_size()
+        saves = label.saves and self.saving and self.pinned.has_room(size)
+        if label.saves and self.saving and not saves:
+            self.lose(label.name.decode(errors="replace"), "too much of a device's memory was on its way to be saved: its "
+                                                           "statistics alone are there")
+        try:
+            with self.torch.cuda.device(tensor.device), self.torch.no_grad(), self.no_dispatch():
+                reduction = device_reduction.Reduction(self.torch, tensor)
+                reduction.send(self.pinned, tensor if saves else None)
+        except getattr(self.torch.cuda, "OutOfMemoryError", MemoryError):
+            raise Unsupported("the device had no memory left to look at it") from None
         self.pending.append((reduction, label, self.library.sonde_tensors_now()))
 
     def collect(self):
         """Records what has arrived. Asking for it would break the capture of a CUDA graph."""
-        if self.pending and not self.torch.cuda.is_current_stream_capturing():
+        if not self.pending or self.captures.are_on() or not self.collecting.acquire(blocking=False):
+            return
+        try:
             with self.past_overrides():
                 while self.pending and self.pending[0][0].has_arrived():
                     self.take(*self.pending.pop(0))
+        finally:
+            self.collecting.release()
 
     def take(self, reduction, label, when):
         values, counts = reduction.values, reduction.counts
         self.library.sonde_tensors_take(values.data_ptr(), counts.data_ptr(), reduction.first, counts.numel() // 2)
         place = self._save(self._memory(reduction.copy), label) if reduction.copy is not None else (None, 0)
         self._record(label, reduction.dtype, reduction.shape, place, when)
+        reduction.release(self.pinned)
+
+    def finish(self):
+        """The program ends: what is still under way is lost."""
+        self.collect()
+        if self.pending:
+            self.library.sonde_tensors_lost(len(self.pending))
 
     # -- for hooks/first_nan.py ------------------------------------------------------------------------------------
 
     def has_nan(self, tensor):
         """Of a plain tensor in the host's memory."""
         self._check(tensor)
+        if tensor.device.type != "cpu":
+            raise Unsupported("it is on a device")
         return bool(self.library.sonde_tensors_has_nan(*self._memory(tensor).layout))

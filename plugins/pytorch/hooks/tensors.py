@@ -38,6 +38,7 @@ class Tensors:
     def __init__(self, torch, plan, reader):
         self.torch, self.plan, self.reader = torch, plan, reader
         self.names = TensorNames()
+        self.finds_nan = None  # hooks/first_nan.py, where it is asked for
         self.loss_classes = (torch.nn.modules.loss._Loss,)
 
     def due(self):
@@ -54,8 +55,9 @@ class Tensors:
 
     # -- what the other hooks tell -----------------------------------------------------------------------------------
 
-    def called(self, due, root, module, name, is_outermost, args, kwargs, result):
-        """A module has been called in a training forward."""
+    def called(self, due, names, module, is_outermost, args, kwargs, result):
+        """A module has been called in a training forward; `names`: of the outermost one's modules."""
+        root, name = names.root(), names.of(module)
         if isinstance(module, self.loss_classes):
             self._take_parts(due, "losses", LOSS, name, result)
             return
@@ -80,9 +82,13 @@ class Tensors:
 
     def step(self, optimizer):
         """An optimiser is about to use the gradients."""
+        if self.finds_nan is not None:
+            self.finds_nan.leave_when_done(self.torch)
         due = self.due()
         if not due:
             return
+        # A fused one is given gradients as the GradScaler has scaled them, and divides them itself.
+        is_scaled = getattr(optimizer, "grad_scale", None) is not None
         for number, group in enumerate(optimizer.param_groups):
             for at, parameter in enumerate(group["params"]):
                 name = self.names.of_parameter(parameter, f"{type(optimizer).__name__}.{number}.{at}")
@@ -90,7 +96,9 @@ class Tensors:
                 if any("gradients" in one.of for one in due):
                     with self.reader.past_overrides():
                         gradient = parameter.grad
-                    if gradient is not None:
+                    if gradient is not None and is_scaled:
+                        self.reader.lose(name, "gradients of a fused optimiser are scaled by the GradScaler")
+                    elif gradient is not None:
                         self._take(due, "gradients", GRADIENT, name, gradient)
 
     def given(self, name, value):
@@ -106,7 +114,7 @@ class Tensors:
         self.reader.read(tensor, Label(name, OTHER, GIVEN))
 
     def finish(self):
-        self.reader.collect()
+        self.reader.finish()
         for collection in self.plan.missed():
             told(collection.name, "no tensor is of it: see of, include and exclude")
             self.reader.library.sonde_tensors_lost(1)
@@ -142,6 +150,7 @@ def install(torch, guard):
     if plan.finds_first_nan:
         from sonde._torch import first_nan
         first_nan.install(torch, reader)
+        TENSORS.finds_nan = first_nan
 
 
 def due():
