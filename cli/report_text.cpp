@@ -300,8 +300,8 @@ std::string renderReport(const JobReport& report, bool full) {
   tail.insert(tail.end(), foot.begin(), foot.end());
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
-  const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() + threads.size() +
-                           python.size() + traffic.size() + tail.size() + 4;
+  const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() +
+                           threads.size() + python.size() + traffic.size() + tail.size() + 4;
   const Lines operations = operationLines(
       report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
   std::string text;

@@ -1,11 +1,12 @@
 #include "cli/report_throughput.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 namespace sonde::cli {
 namespace {

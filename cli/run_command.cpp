@@ -171,9 +171,10 @@ void RunCommand::declareProbes(CLI::App& app) {
                  "record each operator of PyTorch: its name, or also its inputs' shapes and types")
       ->check(CLI::IsMember({"names", "shapes"}))
       ->type_name("names|shapes");
-  app.add_option("--tensors",
-                 options_.tensorsFile,
-                 "which tensors the source tensor looks at, and how often (all, each 100th iteration)")
+  app.add_option(
+         "--tensors",
+         options_.tensorsFile,
+         "which tensors the source tensor looks at, and how often (all, each 100th iteration)")
       ->type_name("FILE");
   app.add_option("--module-category",
                  moduleCategories_,

@@ -26,11 +26,11 @@ struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources
   CudaOptions cuda = {};
-  core::CompanionSet companions = 0;  // that the run needs …
-  core::CompanionSet called = 0;      // … and of which the job's first program can make use
-  std::string torchOperators = {};    // "names", "shapes"; empty: none
-  std::string moduleCategories = {};  // as moduleCategories() has them
-  std::string tensorPlan = {};        // as readTensorPlan() has it
+  core::CompanionSet companions = 0;        // that the run needs …
+  core::CompanionSet called = 0;            // … and of which the job's first program can make use
+  std::string torchOperators = {};          // "names", "shapes"; empty: none
+  std::string moduleCategories = {};        // as moduleCategories() has them
+  std::string tensorPlan = {};              // as readTensorPlan() has it
   std::filesystem::path tensorFolder = {};  // for tensors that are kept as a whole
   std::vector<std::filesystem::path> plugins = {};  // absolute; go behind Sonde's libraries
 };

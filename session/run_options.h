@@ -36,7 +36,7 @@ struct RunOptions {
   double samplesPerSecond = 10;  // of the source system
   StackOptions stacks;
   std::optional<std::uint64_t> memoryThreshold;  // --memory-threshold, in bytes
-  std::string torchOperators;        // --torch-operators; empty: none
+  std::string torchOperators;                    // --torch-operators; empty: none
   std::string moduleCategories;      // --module-category; as moduleCategories() has them
   std::vector<std::string> plugins;  // --plugin: files of probes from outside
   std::string tensorsFile;           // --tensors; empty: what there is without

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <sstream>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 namespace sonde::session {
 namespace {
@@ -181,10 +182,8 @@ Result<Json> PlanReader::read(const toml::table& file) const {
   Json defaults{{"every", kEvery}, {"start", 0}};
   for (const auto& [key, node] : *tensors) {
     if (!node.is_table())
-      SONDE_TRY(readKey({&kSchedule, &kGeneral},
-                        key,
-                        node,
-                        kGeneral.contains(key.str()) ? plan : defaults));
+      SONDE_TRY(readKey(
+          {&kSchedule, &kGeneral}, key, node, kGeneral.contains(key.str()) ? plan : defaults));
   }
   Json collections = Json::array();
   for (const auto& [key, node] : *tensors) {
@@ -204,12 +203,13 @@ Result<std::string> parseTensorPlan(const std::string& text, const std::string& 
     SONDE_TRY_ASSIGN(const Json plan, PlanReader(path).read(toml::parse(text, path)));
     std::string given = plan.dump();
     if (given.size() > kMostBytes)
-      return Error{ErrorCode::InvalidArgument,
-                   fmt::format("{}: {} bytes are too many, {} is the most: name iterations by every, "
-                               "start and end instead of one by one",
-                               path,
-                               given.size(),
-                               kMostBytes)};
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("{}: {} bytes are too many, {} is the most: name iterations by every, "
+                      "start and end instead of one by one",
+                      path,
+                      given.size(),
+                      kMostBytes)};
     return given;
   } catch (const toml::parse_error& error) {
     const auto& place = error.source().begin;

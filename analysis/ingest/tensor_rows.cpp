@@ -34,9 +34,9 @@ Bucket bucketOf(std::uint64_t word) {
   const std::uint64_t first = word >> TensorStatistics::kBucketShift;
   const std::uint64_t nearest = (first << TensorStatistics::kBucketShift) & ~kNegative;
   const double near = std::bit_cast<double>(nearest);
-  const double far = std::min(
-      std::bit_cast<double>(nearest + (width << TensorStatistics::kBucketShift)),
-      std::numeric_limits<double>::max());
+  const double far =
+      std::min(std::bit_cast<double>(nearest + (width << TensorStatistics::kBucketShift)),
+               std::numeric_limits<double>::max());
   return (word & kNegative) != 0 ? Bucket{-far, -near, count} : Bucket{near, far, count};
 }
 
@@ -76,7 +76,8 @@ double quantile(const std::vector<Bucket>& buckets, const model::Tensor& row, do
 std::string histogramOf(const std::vector<Bucket>& buckets) {
   std::string text = "[";
   const auto add = [&text](double low, std::uint64_t count) {
-    fmt::format_to(std::back_inserter(text), "{}[{:.6g},{}]", text.size() > 1 ? "," : "", low, count);
+    fmt::format_to(
+        std::back_inserter(text), "{}[{:.6g},{}]", text.size() > 1 ? "," : "", low, count);
   };
   for (std::size_t at = 0; at < buckets.size(); ++at) {
     add(buckets[at].low, buckets[at].count);
@@ -92,7 +93,8 @@ bool areBuckets(std::span<const std::uint64_t> words) {
   std::int64_t before = -1;
   return std::all_of(words.begin(), words.end(), [&before](std::uint64_t word) {
     const auto bucket = static_cast<std::int64_t>(word >> TensorStatistics::kBucketShift);
-    const bool isNext = bucket > before && (static_cast<std::uint64_t>(bucket) & 0x7fff) < kInfinite;
+    const bool isNext =
+        bucket > before && (static_cast<std::uint64_t>(bucket) & 0x7fff) < kInfinite;
     before = bucket;
     return isNext;
   });

@@ -163,8 +163,8 @@ struct Scalar {
   std::int64_t tsNs = 0;
 };
 
-// What is known of a tensor's elements at an instant. The doubles are of the finite ones; where there
-// are none they are not numbers, as a column's NULL is.
+// What is known of a tensor's elements at an instant. The doubles are of the finite ones; where
+// there are none they are not numbers, as a column's NULL is.
 struct Tensor {
   static constexpr double kQuantiles[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
   ProcessId processId{};

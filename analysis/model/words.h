@@ -1,8 +1,8 @@
 // The enumerations of the trace and the words that its columns hold for them. Plain values; any
 // thread.
 //
-// SliceKind, ChannelKind, SyncObject, CollectiveOp, TensorRole and DataType number their values as the spool's
-// records do.
+// SliceKind, ChannelKind, SyncObject, CollectiveOp, TensorRole and DataType number their values as
+// the spool's records do.
 #pragma once
 
 #include <cstdint>

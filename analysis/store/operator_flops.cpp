@@ -3,9 +3,9 @@
 namespace sonde::store {
 namespace {
 
-// `shapes` is a list of the inputs' shapes, as JSON: a to d are the first four, a0 the first size of
-// the first; grad, input and weight how many elements those have. A transposed convolution's weight
-// begins with the channels of its input.
+// `shapes` is a list of the inputs' shapes, as JSON: a to d are the first four, a0 the first size
+// of the first; grad, input and weight how many elements those have. A transposed convolution's
+// weight begins with the channels of its input.
 constexpr const char* kSql = R"(
 CREATE TEMP TABLE flop_shape(name_id, shapes, flops, PRIMARY KEY(name_id, shapes)) WITHOUT ROWID;
 INSERT INTO temp.flop_shape

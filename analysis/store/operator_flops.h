@@ -1,5 +1,5 @@
-// The floating point operations of iterations, where the program has not told them but its operators'
-// shapes were recorded.
+// The floating point operations of iterations, where the program has not told them but its
+// operators' shapes were recorded.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -7,10 +7,10 @@
 
 namespace sonde::store {
 
-// Fills in `iteration.flops` where it is NULL: what the matrix products, convolutions and attentions
-// begun in it take, forward and backward, a multiplication and an addition counting as two. Of a
-// convolution the forward part is counted with its backward, whose arguments alone tell the size of
-// the result, and both gradients are. docs/python.md says which operators these are.
+// Fills in `iteration.flops` where it is NULL: what the matrix products, convolutions and
+// attentions begun in it take, forward and backward, a multiplication and an addition counting as
+// two. Of a convolution the forward part is counted with its backward, whose arguments alone tell
+// the size of the result, and both gradients are. docs/python.md says which operators these are.
 Result<void> countOperatorFlops(Database& trace);
 
 }  // namespace sonde::store

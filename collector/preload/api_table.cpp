@@ -15,8 +15,8 @@ using wire::Probe;
 // Numbers come from code built against another version of the header; one that is not known here is
 // an annotation's.
 Probe probeOf(uint32_t number) {
-  const bool known = number <= SONDE_PROBE_TORCH || number == SONDE_PROBE_PYTHON ||
-                     number == SONDE_PROBE_TENSOR;
+  const bool known =
+      number <= SONDE_PROBE_TORCH || number == SONDE_PROBE_PYTHON || number == SONDE_PROBE_TENSOR;
   return known ? static_cast<Probe>(number) : Probe::Annotation;
 }
 
@@ -106,10 +106,8 @@ int apiTensor(const sonde_tensor* tensor) {
 }
 
 void apiLostTensors(uint32_t count) {
-  core::countLoss(Probe::Tensor,
-                  wire::RecordKind::TensorStatistics,
-                  wire::LossReason::NotSupported,
-                  count);
+  core::countLoss(
+      Probe::Tensor, wire::RecordKind::TensorStatistics, wire::LossReason::NotSupported, count);
 }
 
 constexpr sonde_api_table kTable = {

@@ -64,9 +64,8 @@ TEST(TensorStatistics, OfNothingAreNone) {
 TEST(TensorStatistics, AnUnknownTypeIsRefused) {
   Statistics statistics;
   Buckets buckets;
-  EXPECT_FALSE(describe({nullptr, static_cast<ElementType>(99), 0, nullptr, nullptr},
-                        statistics,
-                        buckets));
+  EXPECT_FALSE(
+      describe({nullptr, static_cast<ElementType>(99), 0, nullptr, nullptr}, statistics, buckets));
 }
 
 TEST(TensorStatistics, EachFiniteNumberIsInItsBucketOnce) {

@@ -1,6 +1,7 @@
 #include "session/tensor_plan.h"
 
 #include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 
 namespace sonde::session {
@@ -52,9 +53,12 @@ TEST(TensorPlan, CollectionsTakeWhatTheyDoNotSayThemselves) {
 }
 
 TEST(TensorPlan, NamesThePlaceOfAMistake) {
-  EXPECT_EQ(errorOf("[tensors]\nevry = 1"), "a.toml:2:1: unknown key 'evry': did you mean 'every'?");
-  EXPECT_EQ(errorOf("[tensors.weights]\nfirst-nan = true").substr(0, 24), "a.toml:2:1: unknown key ");
-  EXPECT_EQ(errorOf("[tensors]\nevery = 1.5"), "a.toml:2:9: every: a whole number from 0 on is expected");
+  EXPECT_EQ(errorOf("[tensors]\nevry = 1"),
+            "a.toml:2:1: unknown key 'evry': did you mean 'every'?");
+  EXPECT_EQ(errorOf("[tensors.weights]\nfirst-nan = true").substr(0, 24),
+            "a.toml:2:1: unknown key ");
+  EXPECT_EQ(errorOf("[tensors]\nevery = 1.5"),
+            "a.toml:2:9: every: a whole number from 0 on is expected");
   EXPECT_EQ(errorOf("[tensors]\niterations = ['a']").substr(0, 24), "a.toml:2:14: iterations:");
   EXPECT_EQ(errorOf("tensors = 3"), "a.toml:1:1: only a table [tensors] is expected here");
   EXPECT_EQ(errorOf(""), "a.toml:1:1: there is no table [tensors]");

@@ -61,11 +61,11 @@ using Found = std::vector<std::optional<double>>;
 TEST_F(OperatorFlops, AreThoseOfProducts) {
   iteration(100);
   iteration(200);
-  add(110, "aten::mm", "[[2, 3], [3, 5]]");                     // 60
-  add(120, "aten::addmm", "[[5], [2, 3], [3, 5], [], []]");     // 60
-  add(130, "aten::bmm", "[[7, 2, 3], [7, 3, 5]]");              // 420
+  add(110, "aten::mm", "[[2, 3], [3, 5]]");                  // 60
+  add(120, "aten::addmm", "[[5], [2, 3], [3, 5], [], []]");  // 60
+  add(130, "aten::bmm", "[[7, 2, 3], [7, 3, 5]]");           // 420
   add(140, "aten::baddbmm", "[[7, 2, 5], [7, 2, 3], [7, 3, 5], [], []]");
-  add(150, "aten::mv", "[[2, 3], [3]]");                        // 12
+  add(150, "aten::mv", "[[2, 3], [3]]");  // 12
   add(160, "aten::add", "[[2, 3], [2, 3], []]");
   add(210, "aten::mm", "[[1, 1], [1, 1]]");
   EXPECT_EQ(flops(), (Found{60 + 60 + 420 + 420 + 12, 2}));
@@ -75,9 +75,13 @@ TEST_F(OperatorFlops, OfConvolutionsAreThoseOfAllThreeParts) {
   iteration(100);
   iteration(200);
   // 2 images, 3 to 8 channels of 4 groups' kernels of 5 x 5, to 6 x 6.
-  add(110, "aten::convolution_backward", "[[2, 8, 6, 6], [2, 3, 10, 10], [8, 3, 5, 5], [], [], [], [], [], [], [], []]");
+  add(110,
+      "aten::convolution_backward",
+      "[[2, 8, 6, 6], [2, 3, 10, 10], [8, 3, 5, 5], [], [], [], [], [], [], [], []]");
   // Transposed: 4 to 3 channels.
-  add(210, "aten::convolution_backward", "[[2, 3, 12], [2, 4, 8], [4, 3, 5], [], [], [], [], [], [], [], []]");
+  add(210,
+      "aten::convolution_backward",
+      "[[2, 3, 12], [2, 4, 8], [4, 3, 5], [], [], [], [], [], [], [], []]");
   EXPECT_EQ(flops(), (Found{3 * 2.0 * (2 * 8 * 36) * (3 * 25), 3 * 2.0 * (2 * 4 * 8) * (3 * 5)}));
 }
 
@@ -85,10 +89,13 @@ TEST_F(OperatorFlops, OfFusedAttentionAreThoseOfItsProducts) {
   iteration(100);
   iteration(200);
   // 2 of 4 heads, 5 queries and 7 keys of 8, values of 8.
-  add(110, "aten::_scaled_dot_product_flash_attention_for_cpu", "[[2, 4, 5, 8], [2, 4, 7, 8], [2, 4, 7, 8], [], [], [], []]");
+  add(110,
+      "aten::_scaled_dot_product_flash_attention_for_cpu",
+      "[[2, 4, 5, 8], [2, 4, 7, 8], [2, 4, 7, 8], [], [], [], []]");
   add(210,
       "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
-      "[[2, 4, 5, 8], [2, 4, 5, 8], [2, 4, 7, 8], [2, 4, 7, 8], [2, 4, 5, 8], [2, 4, 5], [], [], [], []]");
+      "[[2, 4, 5, 8], [2, 4, 5, 8], [2, 4, 7, 8], [2, 4, 7, 8], [2, 4, 5, 8], [2, 4, 5], [], [], "
+      "[], []]");
   const double product = 2.0 * 2 * 4 * 5 * 7 * 8;
   EXPECT_EQ(flops(), (Found{2 * product, 5 * product}));
 }
@@ -102,7 +109,8 @@ TEST_F(OperatorFlops, TheProgramsOwnStay) {
 
 TEST_F(OperatorFlops, StrangeShapesCountNothing) {
   iteration(100);
-  for (const char* shapes : {"", "no JSON", "[]", "[[], []]", "[[2], [3]]", "{}", "[[\"a\", 2], [2, 3]]"})
+  for (const char* shapes :
+       {"", "no JSON", "[]", "[[], []]", "[[2], [3]]", "{}", "[[\"a\", 2], [2, 3]]"})
     add(110, "aten::mm", shapes);
   EXPECT_EQ(flops(), Found{std::nullopt});
 }

@@ -1,5 +1,6 @@
-/* A program that is as long in the kernel as outside: "stack_kernel SECONDS" of CPU time, 3 ms here and
- * 3 ms there. Prints "in_kernel NANOSECONDS" and "in_user NANOSECONDS" (tests/e2e/stack_test.py). */
+/* A program that is as long in the kernel as outside: "stack_kernel SECONDS" of CPU time, 3 ms here
+ * and 3 ms there. Prints "in_kernel NANOSECONDS" and "in_user NANOSECONDS"
+ * (tests/e2e/stack_test.py). */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

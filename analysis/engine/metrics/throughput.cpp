@@ -11,17 +11,13 @@ struct KnownDevice {
   std::string_view part;
   double flops;
 };
-constexpr KnownDevice kDevices[] = {{"GB200", 2500e12},     {"B200", 2250e12},
-                                    {"H200", 989.4e12},     {"GH200", 989.4e12},
-                                    {"H100 PCIe", 756e12},  {"H100 NVL", 835e12},
-                                    {"H100", 989.4e12},     {"H800", 989.4e12},
-                                    {"H20", 148e12},        {"A100", 312e12},
-                                    {"A800", 312e12},       {"A40", 149.7e12},
-                                    {"A30", 165e12},        {"A10G", 70e12},
-                                    {"A10", 125e12},        {"L40S", 362.1e12},
-                                    {"L40", 181e12},        {"L4", 121e12},
-                                    {"V100", 125e12},       {"T4", 65e12},
-                                    {"RTX 4090", 165.2e12}, {"RTX 3090", 71e12}};
+constexpr KnownDevice kDevices[] = {
+    {"GB200", 2500e12},     {"B200", 2250e12},    {"H200", 989.4e12}, {"GH200", 989.4e12},
+    {"H100 PCIe", 756e12},  {"H100 NVL", 835e12}, {"H100", 989.4e12}, {"H800", 989.4e12},
+    {"H20", 148e12},        {"A100", 312e12},     {"A800", 312e12},   {"A40", 149.7e12},
+    {"A30", 165e12},        {"A10G", 70e12},      {"A10", 125e12},    {"L40S", 362.1e12},
+    {"L40", 181e12},        {"L4", 121e12},       {"V100", 125e12},   {"T4", 65e12},
+    {"RTX 4090", 165.2e12}, {"RTX 3090", 71e12}};
 
 Result<std::optional<double>> peakOf(const store::Database& trace, const RankProcess& rank) {
   SONDE_TRY_ASSIGN(store::Statement devices,

@@ -56,8 +56,7 @@ int openCpuClock(std::int64_t periodNs, int signal) noexcept {
       core::rawSyscall(SYS_perf_event_open, core::asLong(&what), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (descriptor < 0)
     return static_cast<int>(descriptor);
-  const long high =
-      core::rawSyscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  const long high = core::rawSyscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
   if (high >= 0) {
     core::rawSyscall(SYS_close, descriptor);
     descriptor = high;

@@ -1,7 +1,7 @@
-// A perf event that interrupts the calling thread each time that it has run for so long, by a timer of
-// high resolution: an interval timer of CPU time is looked at by the kernel's tick alone. Not allowed
-// everywhere (kernel.perf_event_paranoid above 2, seccomp). Its descriptor is the host's to see, and
-// perhaps to close.
+// A perf event that interrupts the calling thread each time that it has run for so long, by a timer
+// of high resolution: an interval timer of CPU time is looked at by the kernel's tick alone. Not
+// allowed everywhere (kernel.perf_event_paranoid above 2, seccomp). Its descriptor is the host's to
+// see, and perhaps to close.
 #pragma once
 
 #include <signal.h>

@@ -32,8 +32,8 @@ constexpr std::array<Layout, 10> kLayouts = {{{"|b1", 1},
 std::string headerOf(const Strided& tensor, const Layout& layout) {
   constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
   constexpr std::size_t kLengthBytes = 2;
-  std::string text = "{'descr': '" + std::string(layout.description) +
-                     "', 'fortran_order': False, 'shape': (";
+  std::string text =
+      "{'descr': '" + std::string(layout.description) + "', 'fortran_order': False, 'shape': (";
   for (std::int32_t at = 0; at < tensor.dimensions; ++at)
     text += std::to_string(tensor.sizes[at]) + ",";
   text += "), }";
@@ -91,7 +91,8 @@ void addElements(const Strided& tensor,
   if (dimension + 1 == tensor.dimensions && stride == bytes) {
     constexpr std::int64_t kPiece = 1 << 16;
     for (std::int64_t from = 0; from < size; from += kPiece)
-      output.add(at + from * bytes, static_cast<std::size_t>(std::min(kPiece, size - from) * bytes));
+      output.add(at + from * bytes,
+                 static_cast<std::size_t>(std::min(kPiece, size - from) * bytes));
     return;
   }
   for (std::int64_t index = 0; index < size; ++index)

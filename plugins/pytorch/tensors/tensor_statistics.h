@@ -1,5 +1,5 @@
-// What is known of a tensor's elements: docs/probes/tensor.md defines each number. One pass over the
-// memory, in double precision. Plain functions; any thread.
+// What is known of a tensor's elements: docs/probes/tensor.md defines each number. One pass over
+// the memory, in double precision. Plain functions; any thread.
 #pragma once
 
 #include "plugins/pytorch/tensors/strided.h"

@@ -86,9 +86,8 @@ SONDE_EXPORT int sonde_tensors_has_nan(const void* data,
   bool found = false;
   const Strided tensor{data, static_cast<ElementType>(type), dimensions, sizes, strides};
   sonde::torch::eachBlock(tensor, [&](const double* values, std::size_t count) {
-    found = found || std::any_of(values, values + count, [](double value) {
-              return value != value;
-            });
+    found =
+        found || std::any_of(values, values + count, [](double value) { return value != value; });
   });
   return found ? 1 : 0;
 }
