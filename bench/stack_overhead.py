@@ -22,7 +22,7 @@ begin = time.process_time()
 for _ in range(4000): down(30)
 print(time.process_time() - begin)
 """
-RATES = (99, 250)
+RATES = (99, 250, 5000)
 
 
 def seconds(command):
