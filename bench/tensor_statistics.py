@@ -5,8 +5,8 @@ at, in turns with one that is not.
 tensor_statistics.py BUILD_FOLDER [ROUNDS] [PYTHON]
 
 Prints for sizes of tensors the time of one look, and the ratios to PyTorch's and NumPy's beside it with the lowest and highest of
-the rounds; then the median step of a small network under `sonde run` without and with the probe `tensor` at each, each 10th
-and each 100th iteration.
+the rounds; then the mean step of a small network under `sonde run` without and with the probe `tensor` at each, each 10th
+and each 100th iteration, and while the first NaN is looked for.
 """
 import pathlib
 import statistics
@@ -54,6 +54,10 @@ print(statistics.mean(times[50:]) * 1e3)
 """
 
 
+WAYS = {"not at all": "", "each iteration": "[tensors]\nevery = 1\n", "each 10th": "[tensors]\nevery = 10\n",
+        "each 100th": "[tensors]\nevery = 100\n", "first NaN": "[tensors]\nfirst-nan = true\n[tensors.losses]\n"}
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
@@ -76,14 +80,13 @@ def main():
             print(line)
         results = {}
         for _ in range(rounds):
-            for every in (0, 1, 10, 100):
+            for what in WAYS:
                 plan = pathlib.Path(folder, "plan.toml")
-                plan.write_text(f"[tensors]\nevery = {every}\n")
-                options = ("--sources", "+tensor", "--tensors", str(plan)) if every else ()
-                results.setdefault(every, []).append(float(run(STEPS, *options)))
-        for every, times in results.items():
-            ratios = sorted(each / base for each, base in zip(times, results[0]))
-            what = f"each {every}. iteration" if every else "not at all"
+                plan.write_text(WAYS[what])
+                options = ("--sources", "+tensor", "--tensors", str(plan)) if WAYS[what] else ()
+                results.setdefault(what, []).append(float(run(STEPS, *options)))
+        for what, times in results.items():
+            ratios = sorted(each / base for each, base in zip(times, results["not at all"]))
             print(f"{what:20} {statistics.median(times):8.2f} ms a step  x {statistics.median(ratios):6.3f}  "
                   f"({ratios[0]:.3f} to {ratios[-1]:.3f})")
 
