@@ -96,13 +96,15 @@ class CallTree(StackTest):
 
     def test_a_rate_past_the_kernels_tick_is_reached_where_it_is_allowed(self):
         truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 1, TARGETS / "libstack_plugin.so", rate="5000"))
-        ((count, ns),) = self.rows("SELECT count(*), sum(weight) FROM stack_sample")
-        self.assertLess(abs(ns / sum(truth.values()) - 1), 0.05)
+        # On a busy machine the recorder, which gives way to all others, may not fetch them all.
+        ((count, ns, lost),) = self.rows("SELECT count(*), sum(weight), (SELECT ifnull(sum(count), 0) FROM loss WHERE"
+                                         " probe = 'stack') FROM stack_sample")
+        self.assertLess(abs((ns + lost * 200_000) / sum(truth.values()) - 1), 0.05, lost)
         said = [text for (text,) in self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'stack'")]
         if said:
             self.assertIn("perf_event_paranoid", said[0])
         else:
-            self.assertGreater(count, ns / 1e9 * 2500)
+            self.assertGreater(count + lost, ns / 1e9 * 2500)
             self.assertLess(count, ns / 1e9 * 5000 * 1.05)
 
     def test_time_in_the_kernel_is_that_of_who_called_it(self):
@@ -114,9 +116,9 @@ class CallTree(StackTest):
                 for frames, ns in self.stacks():
                     for name in truth:
                         found[name] += ns * (name in frames)
-                whole = sum(truth.values())
                 for name, ns in truth.items():  # 99 ticks a second are some 300 samples
-                    self.assertLess(abs(found[name] / whole - ns / whole), 0.12, (name, found, truth))
+                    off = found[name] / sum(found.values()) - ns / sum(truth.values())
+                    self.assertLess(abs(off), 0.12, (name, found, truth))
 
     def test_descriptors_are_the_programs_own_again(self):
         program = ("import os, signal, threading, time\n"
