@@ -95,11 +95,12 @@ class CallTree(StackTest):
 
 
     def test_a_rate_past_the_kernels_tick_is_reached_where_it_is_allowed(self):
-        truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 1, TARGETS / "libstack_plugin.so", rate="5000"))
+        truth, _ = self.truth_of(self.record(TARGETS / "stack_tree", 2, 2, TARGETS / "libstack_plugin.so", rate="5000"))
         # On a busy machine the recorder, which gives way to all others, may not fetch them all.
         ((count, ns, lost),) = self.rows("SELECT count(*), sum(weight), (SELECT ifnull(sum(count), 0) FROM loss WHERE"
-                                         " probe = 'stack') FROM stack_sample")
-        self.assertLess(abs((ns + lost * 200_000) / sum(truth.values()) - 1), 0.05, lost)
+                                         " probe = 'stack') FROM stack_sample WHERE thread_id IN (SELECT t.id FROM thread t JOIN"
+                                         " process p ON p.id = t.process_id WHERE t.tid <> p.pid)")  # those that are measured
+        self.assertLess(abs((ns + lost * 200_000) / sum(truth.values()) - 1), 0.08, lost)
         said = [text for (text,) in self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'stack'")]
         if said:
             self.assertIn("perf_event_paranoid", said[0])
