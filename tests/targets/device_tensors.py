@@ -31,12 +31,12 @@ def same(here, there):
 def compare(reader):
     count = 0
     for name, tensor in tensors.tensors():
-        reader.library.sonde_tensors_describe(*reader._memory(tensor).layout)
-        here = described(reader.library)
+        reader.native.sonde_tensors_describe(*reader._memory(tensor).layout)
+        here = described(reader.native)
         reduction = device_reduction.Reduction(torch, tensor)
-        reader.library.sonde_tensors_take(reduction.values.data_ptr(), reduction.counts.data_ptr(), reduction.first,
+        reader.native.sonde_tensors_take(reduction.values.data_ptr(), reduction.counts.data_ptr(), reduction.first,
                                           reduction.counts.numel() // 2)
-        there = described(reader.library)
+        there = described(reader.native)
         if not (same(here[0], there[0]) and here[1] == there[1]):
             print("differs:", name, here[0], there[0], len(here[1]), len(there[1]))
         count += 1

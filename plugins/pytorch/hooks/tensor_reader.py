@@ -131,7 +131,7 @@ class Label:
 
 class TensorReader:
     def __init__(self, torch, library, folder, save_limit):
-        self.torch, self.library = torch, library
+        self.torch, self.native = torch, library
         self.guard = Guard("tensors")
         self.past_overrides = past_overrides(torch)
         self.plain = (torch.Tensor, torch.nn.Parameter)
@@ -167,7 +167,7 @@ class TensorReader:
 
     def lose(self, name, why):
         """Counts a tensor that was to be recorded, and says once why such ones are not."""
-        self.library.sonde_tensors_lost(1)
+        self.native.sonde_tensors_lost(1)
         if why not in self.told:
             self.told.add(why)
             metadata("sonde.tensor.unsupported", f"{name}: {why}")
@@ -193,7 +193,7 @@ class TensorReader:
 
     def _describe(self, tensor, label, when):
         memory = self._memory(tensor)
-        if not self.library.sonde_tensors_describe(*memory.layout):
+        if not self.native.sonde_tensors_describe(*memory.layout):
             raise Unsupported("there was no memory for it")
         place = self._save(memory, label) if label.saves and self.saving else (None, 0)
         self._record(label, tensor.dtype, tensor.shape, place, when)
@@ -210,7 +210,7 @@ class TensorReader:
     def _record(self, label, dtype, shape, place, when):
         shape = str(list(shape)).encode()
         for collection in label.collections:
-            self.library.sonde_tensors_record(label.name, collection, label.role, self.names[dtype], shape, *place, when)
+            self.native.sonde_tensors_record(label.name, collection, label.role, self.names[dtype], shape, *place, when)
 
     def _save(self, memory, label):
         """(file, offset)"""
@@ -219,13 +219,13 @@ class TensorReader:
                 file = self.side.descriptor()
                 if not self.side.has_room(memory.tensor.numel() * memory.tensor.element_size()):
                     raise OSError(f"{self.side.limit >> 20} MiB are full: see save-limit-mib")
-                offset = self.library.sonde_tensors_save(file, *memory.whole)
+                offset = self.native.sonde_tensors_save(file, *memory.whole)
                 if offset < 0:
                     raise OSError(-offset, os.strerror(-offset))
                 return self.side.name, offset
         except OSError as error:
             self.saving = False
-            self.library.sonde_tensors_lost(1)
+            self.native.sonde_tensors_lost(1)
             metadata("sonde.tensor.saved", f"no more tensors are saved from {label.name.decode()} on: {error}")
             return None, 0
 
@@ -249,7 +249,7 @@ class TensorReader:
                 reduction.send(self.pinned, tensor if saves else None)
         except getattr(self.torch.cuda, "OutOfMemoryError", MemoryError):
             raise Unsupported("the device had no memory left to look at it") from None
-        self.pending.append((reduction, label, self.library.sonde_tensors_now()))
+        self.pending.append((reduction, label, self.native.sonde_tensors_now()))
 
     def collect(self):
         """Records what has arrived. Asking for it would break the capture of a CUDA graph."""
@@ -264,7 +264,7 @@ class TensorReader:
 
     def take(self, reduction, label, when):
         values, counts = reduction.values, reduction.counts
-        self.library.sonde_tensors_take(values.data_ptr(), counts.data_ptr(), reduction.first, counts.numel() // 2)
+        self.native.sonde_tensors_take(values.data_ptr(), counts.data_ptr(), reduction.first, counts.numel() // 2)
         place = self._save(self._memory(reduction.copy), label) if reduction.copy is not None else (None, 0)
         self._record(label, reduction.dtype, reduction.shape, place, when)
         reduction.release(self.pinned)
@@ -273,7 +273,7 @@ class TensorReader:
         """The program ends: what is still under way is lost."""
         self.collect()
         if self.pending:
-            self.library.sonde_tensors_lost(len(self.pending))
+            self.native.sonde_tensors_lost(len(self.pending))
 
     # -- for hooks/first_nan.py ------------------------------------------------------------------------------------
 
@@ -282,4 +282,4 @@ class TensorReader:
         self._check(tensor)
         if tensor.device.type != "cpu":
             raise Unsupported("it is on a device")
-        return bool(self.library.sonde_tensors_has_nan(*self._memory(tensor).layout))
+        return bool(self.native.sonde_tensors_has_nan(*self._memory(tensor).layout))

@@ -43,7 +43,7 @@ class Tensors:
 
     def due(self):
         """The collections whose turn it is now; None: the probe does not record."""
-        if not self.reader.library.sonde_tensors_enabled():
+        if not self.reader.native.sonde_tensors_enabled():
             return None
         self.reader.collect()
         return self.plan.at(TRAINING.current())
@@ -117,7 +117,7 @@ class Tensors:
         self.reader.finish()
         for collection in self.plan.missed():
             told(collection.name, "no tensor is of it: see of, include and exclude")
-            self.reader.library.sonde_tensors_lost(1)
+            self.reader.native.sonde_tensors_lost(1)
 
 
 class Off:
