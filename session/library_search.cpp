@@ -42,7 +42,9 @@ std::string findLibrary(const std::string& name,
 // The cache's strings are names and paths, each ended by a zero.
 std::string findInLoaderCache(const std::string& name, const fs::path& cache) {
   std::ifstream file(cache, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // does not throw when it cannot be read, as iterators do
+  const std::string bytes = text.str();
   const std::string end = "/" + name + '\0';
   const std::size_t at = bytes.find(end);
   if (at == std::string::npos)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace sonde::session {
@@ -159,7 +160,9 @@ void SpoolImage::lookAtCode() {
   if (!hasSamples || !processRuns())
     return;
   std::ifstream maps(fmt::format("/proc/{}/maps", identity().pid));
-  builder_->addCode(std::string(std::istreambuf_iterator<char>(maps), {}));
+  std::ostringstream lines;
+  lines << maps.rdbuf();  // does not throw when the process ends meanwhile, as iterators do
+  builder_->addCode(lines.str());
 }
 
 void SpoolImage::giveUp(std::string_view reason) {
