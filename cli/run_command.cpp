@@ -157,9 +157,10 @@ void RunCommand::declareProbes(CLI::App& app) {
             app.add_option("--stack-mode",
                            options_.stacks.wall,
                            "where threads run (cpu), or also where they wait (wall)"));
-  app.add_option("--stacks-at", stacksAt_, "also take the stack at each: alloc, block, collective")
+  app.add_option(
+         "--stacks-at", stacksAt_, "also take the stack at each: alloc, block, collective, cuda")
       ->delimiter(',')
-      ->check(CLI::IsMember({"alloc", "block", "collective"}))
+      ->check(CLI::IsMember({"alloc", "block", "collective", "cuda"}))
       ->type_name("EVENT,...");
   app.add_option("--memory-threshold",
                  options_.memoryThreshold,
@@ -229,7 +230,8 @@ int RunCommand::run() {
   options_.subreaper = !noSubreaper_;
   const std::pair<const char*, bool*> events[] = {{"alloc", &options_.stacks.atAllocations},
                                                   {"block", &options_.stacks.atWaits},
-                                                  {"collective", &options_.stacks.atCollectives}};
+                                                  {"collective", &options_.stacks.atCollectives},
+                                                  {"cuda", &options_.stacks.atCudaCalls}};
   for (const auto& [event, isWanted] : events)
     *isWanted = std::find(stacksAt_.begin(), stacksAt_.end(), event) != stacksAt_.end();
   auto categories = session::moduleCategories(moduleCategories_);

@@ -29,6 +29,8 @@ exports::FlameMeasure measureOf(Clock clock) {
       return {"CPU time"};
     case Clock::Blocked:
       return {"waiting"};
+    case Clock::Device:
+      return {"device time"};
     case Clock::Allocated:
       return {"allocations", true};
     case Clock::Wall:
@@ -50,7 +52,9 @@ class StacksCommand : public Command {
            "to mark a word\n\n"
            "The time is that on a processor. What threads waited is there with 'sonde run "
            "--stacks-at block', all their\n"
-           "time with 'sonde run --stack-mode wall', the bytes that each stack allocated with "
+           "time with 'sonde run --stack-mode wall', what devices did for each with 'sonde "
+           "run\n--sources "
+           "+stack --stacks-at cuda', the bytes that each stack allocated with "
            "'sonde run\n--sources +stack,+memory --stacks-at alloc'; see --time.\n"
            "Stacks are recorded by 'sonde run --sources +stack'. With --operation: of what the "
            "program annotates\n"
@@ -65,12 +69,14 @@ class StacksCommand : public Command {
     const OptionWords<Clock> clocks{{"cpu", Clock::Cpu},
                                     {"blocked", Clock::Blocked},
                                     {"wall", Clock::Wall},
+                                    {"device", Clock::Device},
                                     {"alloc", Clock::Allocated}};
     takeOneOf(clocks,
               "time",
-              app.add_option("--time",
-                             filter_.clock,
-                             "which: on a processor, waiting, or all; or bytes allocated (cpu)"));
+              app.add_option(
+                  "--time",
+                  filter_.clock,
+                  "which: on a processor, waiting, or all; of devices; or bytes allocated (cpu)"));
     app.add_option("--operation", filter_.operation, "only while this was open")->type_name("NAME");
     app.add_option("--iterations", iterations_, "only in these, by number")->type_name("A-B");
     app.add_option("--rank", rank_, "only of this one")

@@ -30,6 +30,8 @@ wire::StackRule StackOptions::rule() const {
     rule.flags |= wire::StackRule::kAtCollective;
   if (atAllocations)
     rule.flags |= wire::StackRule::kAtAllocation;
+  if (atCudaCalls)
+    rule.flags |= wire::StackRule::kAtCuda;
   return rule;
 }
 
@@ -43,6 +45,7 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
        "stack"},
       {options.memoryThreshold.has_value(), "--memory-threshold needs", Probe::Memory, "memory"},
       {options.stacks.atAllocations, "--stacks-at alloc needs", Probe::Memory, "memory"},
+      {options.stacks.atCudaCalls, "--stacks-at cuda needs", Probe::Cuda, "cuda"},
       {!options.torchOperators.empty(), "--torch-operators needs", Probe::Torch, "torch"},
       {!options.moduleCategories.empty(), "--module-category needs", Probe::Python, "python"},
       {!options.tensorsFile.empty(), "--tensors needs", Probe::Tensor, "tensor"},

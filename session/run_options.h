@@ -22,8 +22,11 @@ struct StackOptions {
   bool atCollectives = false;              // --stacks-at
   bool atWaits = false;
   bool atAllocations = false;
+  bool atCudaCalls = false;
 
-  bool isGiven() const { return perSecond || wall || atCollectives || atWaits || atAllocations; }
+  bool isGiven() const {
+    return perSecond || wall || atCollectives || atWaits || atAllocations || atCudaCalls;
+  }
   wire::StackRule rule() const;
 };
 

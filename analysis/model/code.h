@@ -34,6 +34,7 @@ struct StackSample {
   std::int64_t weightNs = 0;
   bool truncated = false;  // outer frames are missing
   SampleKind kind = SampleKind::Cpu;
+  OptionalInt correlationId{};  // of an event that is a CUDA call: that one's
 };
 
 // What the samples of one stack come to; no row.

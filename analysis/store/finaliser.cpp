@@ -1,6 +1,7 @@
 #include "analysis/store/finaliser.h"
 
 #include "analysis/store/backward_links.h"
+#include "analysis/store/event_stacks.h"
 #include "analysis/store/lod_tables.h"
 #include "analysis/store/operator_flops.h"
 #include "analysis/store/schema.h"
@@ -58,22 +59,6 @@ Result<void> dropIndexes(Database& trace) {
   return {};
 }
 
-// A stack that was taken at an event is that of the event's slice. Both have their time from the
-// same ticks, by what was known of the clocks when each was stored.
-constexpr const char* kStackSql =
-    "UPDATE slice SET stack_id = x.stack_id FROM (SELECT thread_id, ts_ns, stack_id FROM "
-    "stack_sample WHERE kind IN ('blocked', 'event')) x WHERE slice.thread_id = x.thread_id AND "
-    "slice.kind IN ('wait', 'io', 'collective') AND slice.start_ns BETWEEN x.ts_ns - 500 AND "
-    "x.ts_ns + 500";
-
-// The same of allocations, of which one may follow another sooner.
-constexpr const char* kAllocationStackSql =
-    "UPDATE allocation SET stack_id = coalesce((SELECT y.stack_id FROM (SELECT x.stack_id, "
-    "abs(x.ts_ns - allocation.alloc_ns) AS off FROM stack_sample x WHERE x.thread_id = "
-    "allocation.thread_id AND x.kind = 'event' AND x.ts_ns BETWEEN allocation.alloc_ns - 500 AND "
-    "allocation.alloc_ns + 500) y ORDER BY y.off LIMIT 1), stack_id) WHERE thread_id IS NOT NULL "
-    "AND EXISTS (SELECT 1 FROM stack_sample WHERE kind = 'event')";
-
 Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY_ASSIGN(Transaction transaction, Transaction::begin(trace));
   progress("building indexes", 0);
@@ -81,10 +66,9 @@ Result<void> complete(Database& trace, const Progress& progress) {
   SONDE_TRY(trace.exec(indexesSql()));
   progress("finding scopes across threads", 0.35);
   SONDE_TRY(inheritScopes(trace));
-  SONDE_TRY(trace.exec(kStackSql));
+  SONDE_TRY(placeEventStacks(trace));
   SONDE_TRY(linkBackward(trace));
   SONDE_TRY(countOperatorFlops(trace));
-  SONDE_TRY(trace.exec(kAllocationStackSql));
   progress("building overviews", 0.5);
   SONDE_TRY(buildLodTables(trace));
   progress("gathering statistics", 0.85);

@@ -108,7 +108,7 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"sample", "counter_id, ts_ns, value"},
     {"frame", "id, kind, name_id, path_id, line, build_id, address"},
     {"stack", "id, parent_id, frame_id"},
-    {"stack_sample", "thread_id, ts_ns, stack_id, weight, truncated, kind"},
+    {"stack_sample", "thread_id, ts_ns, stack_id, weight, truncated, kind, correlation_id"},
     {"allocation",
      "id, process_id, device_id, address, bytes, alloc_ns, free_ns, scope_id, stack_id, "
      "pool, correlation_id, slice_id, thread_id, allocator"},

@@ -130,7 +130,8 @@ CREATE TABLE frame(id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK(kind IN ('na
 CREATE TABLE stack(id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES stack, frame_id INTEGER NOT NULL REFERENCES frame);
 CREATE TABLE stack_sample(thread_id INTEGER NOT NULL REFERENCES thread, ts_ns INTEGER NOT NULL,
   stack_id INTEGER REFERENCES stack, weight INTEGER NOT NULL, truncated INTEGER NOT NULL DEFAULT 0,
-  kind TEXT NOT NULL DEFAULT 'cpu' CHECK(kind IN ('cpu', 'blocked', 'event', 'other')));
+  kind TEXT NOT NULL DEFAULT 'cpu' CHECK(kind IN ('cpu', 'blocked', 'event', 'other')),
+  correlation_id INTEGER);
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process, device_id INTEGER REFERENCES device,
   address INTEGER NOT NULL, bytes INTEGER NOT NULL, alloc_ns INTEGER NOT NULL, free_ns INTEGER,
   scope_id INTEGER REFERENCES slice, stack_id INTEGER REFERENCES stack, pool INTEGER, correlation_id INTEGER,

@@ -314,7 +314,8 @@ Result<void> TraceWriter::add(const model::StackSample& row) {
                         row.stackId,
                         row.weightNs,
                         row.truncated,
-                        word(row.kind));
+                        word(row.kind),
+                        row.correlationId);
 }
 
 Result<model::AllocationId> TraceWriter::add(const model::Allocation& row) {

@@ -23,7 +23,11 @@ void takeStacksAt(std::uint32_t events, TakeStack take) noexcept {
                                             std::uint64_t endTicks) noexcept {
   const bool blocked = event == wire::StackRule::kAtBlock;
   if (!blocked || endTicks - beginTicks >= kShortestTicks)
-    gTake.load(std::memory_order_relaxed)(beginTicks, endTicks, blocked);
+    gTake.load(std::memory_order_relaxed)({beginTicks, endTicks, blocked, 0});
+}
+
+void takeCallStack(std::uint64_t beginTicks, std::uint32_t correlation) noexcept {
+  gTake.load(std::memory_order_relaxed)({beginTicks, beginTicks, false, correlation});
 }
 
 }  // namespace sonde::core

@@ -172,6 +172,7 @@ struct StackRule {
   static constexpr std::uint32_t kAtCollective = 0x10;
   static constexpr std::uint32_t kAtBlock = 0x20;
   static constexpr std::uint32_t kAtAllocation = 0x40;
+  static constexpr std::uint32_t kAtCuda = 0x80;
   std::uint32_t perSecond;  // 0: not at all
   std::uint32_t flags;
 };

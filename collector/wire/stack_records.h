@@ -45,7 +45,7 @@ struct StackSample {
   // wait in an event. Else 0.
   std::uint64_t otherTicks;
   std::uint32_t pythonFrames;
-  std::uint32_t reserved;
+  std::uint32_t correlation;  // of an event: the CUDA call's that it is; 0: it is none
 };
 
 static_assert(sizeof(StackSample) == 48 && sizeof(PythonFrame) == 16);

@@ -175,6 +175,7 @@ EXPORT cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* drop
 YES(cuptiSubscribe, Subscriber*, Callback, void*)
 YES(cuptiUnsubscribe, Subscriber)
 YES(cuptiEnableCallback, std::uint32_t, Subscriber, Domain, std::uint32_t)
+YES(cuptiEnableDomain, std::uint32_t, Subscriber, Domain)
 YES(cuptiActivityRegisterTimestampCallback, Timestamp)
 YES(cuptiSetThreadIdType, std::uint32_t)
 YES(cuptiActivityEnable, Kind)

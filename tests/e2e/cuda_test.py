@@ -1,8 +1,9 @@
 """The CUDA probe on the simulated device: each row is what the device did, to the nanosecond."""
+import subprocess
 import unittest
 
 from cuda_support import COPIES, MIXED, VARIANTS, CudaTest
-from run_support import TARGETS
+from run_support import SONDE, TARGETS
 
 SYNC_KINDS = {1: "event", 2: "wait", 3: "stream", 4: "context"}
 
@@ -116,6 +117,55 @@ class Scopes(CudaTest):
                 self.assertEqual(sorted(memory), [
                     (512, "cudaMalloc", "none", None), (1024, "cudaMalloc", "own", "forward"),
                     (2048, "cudaMalloc", "inherited", "backward")])
+
+
+class Stacks(CudaTest):
+    """--stacks-at cuda"""
+
+    CALLER = ("SELECT s.id, s.name, n.text FROM v_slice s JOIN slice r ON r.id = s.id LEFT JOIN stack k ON k.id = r.stack_id LEFT JOIN "
+              "frame f ON f.id = k.frame_id LEFT JOIN string n ON n.id = f.name_id WHERE s.kind = 'api'")
+
+    def annotated(self, *options, variant="13"):
+        self.record(TARGETS / f"cuda_annotated{variant}", variant=variant,
+                    options=("--sources", "+stack", "--cuda-graphs", "node", *options))
+
+    def test_each_call_has_the_stack_that_it_was_made_by(self):
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                self.annotated("--stacks-at", "cuda", variant=variant)
+                rows = [row for row in self.rows(self.CALLER) if row[1].startswith("cuda")]
+                self.assertGreater(len(rows), 8)
+                # The innermost function is the call itself, as the program has made it.
+                self.assertEqual([row for row in rows if row[2] is None or not row[2].startswith(row[1])], [])
+                lines = self.stacks("device")
+                for caller in ("main", "launch", "_M_run"):
+                    self.assertTrue(any(caller in frame for frames, _ in lines for frame in frames), (caller, lines))
+                self.assertFalse(any("sonde::" in frame for frames, _ in lines for frame in frames), lines)
+                ((kernels,),) = self.rows("SELECT sum(dur_ns) FROM kernel WHERE launch_slice_id IS NOT NULL")
+                self.assertEqual(sum(ns for _, ns in lines), kernels)
+                ((allocations, of_code),) = self.rows("SELECT count(*), count(stack_id) FROM allocation")
+                self.assertEqual((allocations, of_code), (3, 3))
+
+    def test_of_calls_in_one_another_the_outermost_is_taken(self):
+        self.script(MIXED, options=("--sources", "+stack", "--stacks-at", "cuda"), CUDASIM_NESTED_CALLS="1")
+        taken = self.rows("SELECT thread_id, correlation_id FROM stack_sample WHERE correlation_id IS NOT NULL")
+        self.assertEqual(len(taken), len(set(taken)))
+        outer = self.rows("SELECT DISTINCT s.thread_id, s.correlation_id FROM v_slice s LEFT JOIN v_slice p ON p.id = s.parent_id WHERE "
+                          "s.kind = 'api' AND s.category IN ('cuda_runtime', 'cuda_driver') AND coalesce(p.kind, '') <> 'api'")
+        self.assertEqual(set(outer) - set(taken), set())
+
+    def test_none_is_there_unless_it_is_asked_for(self):
+        self.annotated()
+        self.assertEqual(self.rows("SELECT count(*) FROM slice WHERE stack_id IS NOT NULL"), [(0,)])
+        result = subprocess.run([SONDE, "stacks", "--time", "device", self.output], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("--stacks-at cuda", result.stderr)
+
+    def stacks(self, time):
+        result = subprocess.run([SONDE, "stacks", "--time", time, self.output], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [line.rpartition(" ") for line in result.stdout.splitlines()]
+        return [(path.split(";")[1:], int(ns)) for path, _, ns in lines]
 
 
 class Launches(CudaTest):

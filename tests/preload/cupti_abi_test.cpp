@@ -180,6 +180,7 @@ SAME_FIELD(CallbackData, callbackSite, CUpti_CallbackData, callbackSite);
 SAME_FIELD(CallbackData, functionReturnValue, CUpti_CallbackData, functionReturnValue);
 SAME_FIELD(CallbackData, functionParams, CUpti_CallbackData, functionParams);
 SAME_FIELD(CallbackData, context, CUpti_CallbackData, context);
+SAME_FIELD(CallbackData, correlationId, CUpti_CallbackData, correlationId);
 SAME_FIELD(ResourceData, context, CUpti_ResourceData, context);
 SAME_FIELD(ResourceData, stream, CUpti_ResourceData, resourceHandle.stream);
 

@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +155,25 @@ void forks() {
   std::puts("forked");
 }
 
+// The child sets what happens with signals for itself alone, on its parent's memory.
+void vforks() {
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      for (int number = 1; number < NSIG; ++number)
+        signal(number, SIG_DFL);
+      execl("/bin/true", "true", nullptr);
+      _exit(99);
+    }
+    int status = 0;
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+          "child");
+    spin(0.1);
+  }
+  std::thread(spin, 0.3).join();
+  std::puts("forked");
+}
+
 // Nobody sends any signal here that the program knows of.
 void blocking() {
   std::map<std::string, std::function<int()>> calls;
@@ -220,6 +240,11 @@ void onUrgent(int) {
 
 // The signal that Sonde uses is the program's when it wants it.
 void urgent() {
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    while (!ends)
+      spin(0.01);
+  });
   struct sigaction before {};
   check(sigaction(SIGURG, nullptr, &before) == 0 && before.sa_handler == SIG_DFL, "before");
   spin(0.3);
@@ -227,6 +252,8 @@ void urgent() {
   action.sa_handler = onUrgent;
   check(sigaction(SIGURG, &action, &before) == 0 && before.sa_handler == SIG_DFL, "sigaction");
   spin(0.2);
+  ends = true;
+  other.join();
   check(gUrgent == 0, "none but its own");
   for (int i = 0; i < 10; ++i)
     raise(SIGURG);
@@ -250,6 +277,10 @@ void masks() {
   spin(0.2);
   const timespec soon{0, 50'000'000};
   check(sigtimedwait(&set, nullptr, &soon) == -1 && errno == EAGAIN, "sigtimedwait");
+  const int descriptor = signalfd(-1, &set, SFD_NONBLOCK);
+  spin(0.2);
+  signalfd_siginfo told{};
+  check(read(descriptor, &told, sizeof told) == -1 && errno == EAGAIN, "signalfd");
   raise(SIGUSR1);
   int number = 0;
   check(sigwait(&set, &number) == 0 && number == SIGUSR1, "sigwait");
@@ -264,6 +295,7 @@ int main(int count, char** words) {
                                                    {"jumps", jumps},
                                                    {"forks", forks},
                                                    {"blocking", blocking},
+                                                   {"vforks", vforks},
                                                    {"urgent", urgent},
                                                    {"masks", masks}};
   const auto found = cases.find(count > 1 ? words[1] : "");

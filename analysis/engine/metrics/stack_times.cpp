@@ -131,6 +131,7 @@ const char* kindsOf(StackClock clock) {
     case StackClock::Blocked:
       return "'blocked'";
     case StackClock::Wall:
+    case StackClock::Device:
     case StackClock::Allocated:
       break;
   }
@@ -146,6 +147,14 @@ std::string rowsOf(StackClock clock) {
            "= "
            "x.process_id LEFT JOIN cut ON cut.thread_id = x.thread_id AND cut.stack_id = "
            "x.stack_id WHERE x.stack_id IS NOT NULL AND (?1 IS NULL OR p.rank = ?1)";
+  if (clock == StackClock::Device)
+    return "WITH cut AS (SELECT DISTINCT thread_id, stack_id, 1 AS yes FROM stack_sample WHERE "
+           "truncated = 1 AND kind = 'event'), work AS (SELECT launch_slice_id, dur_ns FROM kernel "
+           "UNION ALL SELECT launch_slice_id, dur_ns FROM copy) SELECT t.process_id, s.thread_id, "
+           "s.stack_id, coalesce(cut.yes, 0), coalesce(work.dur_ns, 0), s.start_ns, 0 FROM work "
+           "JOIN slice s ON s.id = work.launch_slice_id JOIN thread t ON t.id = s.thread_id JOIN "
+           "process p ON p.id = t.process_id LEFT JOIN cut ON cut.thread_id = s.thread_id AND "
+           "cut.stack_id = s.stack_id WHERE s.stack_id IS NOT NULL AND (?1 IS NULL OR p.rank = ?1)";
   return fmt::format(
       "SELECT t.process_id, x.thread_id, x.stack_id, x.truncated, x.weight, x.ts_ns,"
       " x.kind = 'other' FROM stack_sample x JOIN thread t ON t.id = x.thread_id"
@@ -154,18 +163,26 @@ std::string rowsOf(StackClock clock) {
       kindsOf(clock));
 }
 
+// What a recording must have for it, and what to say when this one has none.
+std::pair<const char*, const char*> needOf(StackClock clock) {
+  if (clock == StackClock::Allocated)
+    return {"SELECT 1 FROM allocation WHERE stack_id IS NOT NULL",
+            "the trace has no stacks of allocations: record it with 'sonde run --sources "
+            "+stack,+memory --stacks-at alloc'"};
+  if (clock == StackClock::Device)
+    return {"SELECT 1 FROM slice WHERE kind = 'api' AND stack_id IS NOT NULL",
+            "the trace has no stacks of CUDA calls: record it with 'sonde run --sources +stack "
+            "--stacks-at cuda'"};
+  return {"SELECT 1 FROM stack_sample",
+          "the trace has no stacks: record it with 'sonde run --sources +stack'"};
+}
+
 // What is asked for is there.
 Result<void> check(const store::Database& trace, const StackFilter& filter) {
-  const bool bytes = filter.clock == StackClock::Allocated;
-  SONDE_TRY_ASSIGN(const bool any,
-                   hasRows(trace,
-                           bytes ? "SELECT 1 FROM allocation WHERE stack_id IS NOT NULL"
-                                 : "SELECT 1 FROM stack_sample"));
+  const auto [present, absent] = needOf(filter.clock);
+  SONDE_TRY_ASSIGN(const bool any, hasRows(trace, present));
   if (!any)
-    return Error{ErrorCode::NotFound,
-                 bytes ? "the trace has no stacks of allocations: record it with 'sonde run "
-                         "--sources +stack,+memory --stacks-at alloc'"
-                       : "the trace has no stacks: record it with 'sonde run --sources +stack'"};
+    return Error{ErrorCode::NotFound, absent};
   if (filter.rank) {
     SONDE_TRY_ASSIGN(
         const std::vector<std::string> ranks,

@@ -15,8 +15,8 @@
 namespace sonde::engine::metrics {
 
 // Time on a processor; that threads waited in what was recorded of them; both, and what else
-// passed. No time: bytes that were allocated.
-enum class StackClock { Cpu, Blocked, Wall, Allocated };
+// passed. That devices worked for a call. No time: bytes that were allocated.
+enum class StackClock { Cpu, Blocked, Wall, Device, Allocated };
 
 struct StackFilter {
   StackClock clock = StackClock::Cpu;
@@ -29,9 +29,9 @@ struct StackFilter {
 // that is in no scope at all, as a library's workers are, is in it where its process is: where some
 // thread is in the operation, and none in a scope outside it.
 //
-// NotFound: the trace has no samples, or no allocations with a stack. InvalidArgument: no such
-// rank, iteration or operation; the message says what there is. What is asked for may have no
-// samples all the same: the result is empty.
+// NotFound: the trace has no samples, or no allocations or CUDA calls with a stack.
+// InvalidArgument: no such rank, iteration or operation; the message says what there is. What is
+// asked for may have no samples all the same: the result is empty.
 Result<std::vector<model::StackTime>> stackTimes(const store::Database& trace,
                                                  const StackFilter& filter);
 

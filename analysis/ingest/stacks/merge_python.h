@@ -18,6 +18,7 @@ struct NativeCall {
   bool begins = false;         // what every thread begins with: "_start", "clone3", "main"
   bool recorder = false;       // of one of Sonde's own libraries …
   bool standsIn = false;       // … in front of a function of this name
+  bool cuda = false;           // of CUDA's libraries
 };
 
 struct PythonCall {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,11 @@ constexpr std::array<std::string_view, 8> kStarts = {"_start",
                                                      "clone",
                                                      "__clone",
                                                      "clone3"};
+
+// The driver's, the runtime's, and what these stand on.
+bool isCuda(std::string_view file) {
+  return file.starts_with("libcuda") || file.starts_with("libcupti");
+}
 
 // The parts of a record.
 struct Sample {
@@ -53,6 +59,14 @@ bool split(std::span<const std::byte> record, Sample& into) {
   into.stack = take(into.head.header.subject);
   return into.registers.size() == kRegisterBytes && into.python.size() == pythonBytes &&
          into.stack.size() == into.head.header.subject;
+}
+
+// Threads begin in a function of Sonde's, which calls what they are for.
+void leaveOutStart(std::vector<NativeCall>& calls) {
+  const auto first = std::find_if(
+      calls.rbegin(), calls.rend(), [](const NativeCall& call) { return !call.begins; });
+  if (first != calls.rend() && first != calls.rbegin() && first->recorder && !first->standsIn)
+    calls.erase(std::next(first).base());
 }
 
 }  // namespace
@@ -110,6 +124,8 @@ bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
   row.kind = blocked ? model::SampleKind::Blocked
              : event ? model::SampleKind::Event
                      : model::SampleKind::Cpu;
+  if (head.correlation != 0)
+    row.correlationId = head.correlation;
   row.weightNs = event ? time_.toNs(head.ticks + head.weight) - row.tsNs : asInt(head.weight);
   sink_.add(row);
   lastNs_ = std::max(lastNs_, row.tsNs);
@@ -136,8 +152,8 @@ void StackRows::addOther(model::ThreadId thread,
   sink_.add(row);
 }
 
-// Native calls, innermost first. An event's stack begins in Sonde's libraries: of their calls at
-// most the outermost is left, where it is what the program has called.
+// Native calls, innermost first. An event's stack begins in Sonde's libraries, a CUDA call's also
+// in CUDA's: of their calls at most the outermost is left, where it is what the program has called.
 void StackRows::callsOf(std::span<const std::byte> registers,
                         const wire::StackSample& head,
                         std::span<const std::byte> stack) {
@@ -147,11 +163,15 @@ void StackRows::callsOf(std::span<const std::byte> registers,
   native_.clear();
   for (const std::uint64_t address : unwound_.addresses)
     native_.push_back(callAt(address));
+  leaveOutStart(native_);
   if ((head.header.detail & wire::StackSample::kEvent) == 0)
     return;
-  const auto programs = std::find_if(
-      native_.begin(), native_.end(), [](const NativeCall& call) { return !call.recorder; });
-  const bool named = programs != native_.begin() && (programs - 1)->standsIn;
+  const bool ofCuda = head.correlation != 0;
+  const auto programs = std::find_if(native_.begin(), native_.end(), [&](const NativeCall& call) {
+    return !call.recorder && !(ofCuda && call.cuda);
+  });
+  const bool named =
+      programs != native_.begin() && ((programs - 1)->standsIn || (programs - 1)->cuda);
   native_.erase(native_.begin(), named ? programs - 1 : programs);
 }
 
@@ -204,7 +224,8 @@ NativeCall StackRows::callOf(const MappedCode* code, std::uint64_t address) {
                    name.starts_with(kLoop),
                    std::find(kStarts.begin(), kStarts.end(), name) != kStarts.end(),
                    isRecorder,
-                   isRecorder && function != nullptr && !name.starts_with("_ZN5sonde")};
+                   isRecorder && function != nullptr && !name.starts_with("_ZN5sonde"),
+                   isCuda(file)};
   return known->second;
 }
 

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/cuda_callbacks.h"
 
+#include "collector/preload/probes/cuda_calls.h"
 #include "collector/preload/probes/cuda_capture.h"
 #include "collector/preload/probes/cuda_counters.h"
 
@@ -91,12 +92,16 @@ void onEvent(Event event, const void* data) noexcept {
 }  // namespace
 
 void enableCallbacks(const cupti::Api& api, cupti::Subscriber subscriber, bool enable) noexcept {
+  if (wantsCallStacks())  // first: it is about all calls
+    enableCallStacks(api, subscriber, enable);
   const std::size_t count = wantsCounters() ? std::size(kCallbacks) : kAlways;
   for (std::size_t at = 0; at < count; ++at)
     api.enableCallback(enable ? 1 : 0, subscriber, kCallbacks[at].domain, kCallbacks[at].cbid);
 }
 
 void onCallback(void*, Domain domain, std::uint32_t cbid, const void* data) noexcept {
+  if (domain != Domain::Resource && wantsCallStacks() && data != nullptr)
+    onCall(domain, *static_cast<const cupti::CallbackData*>(data));
   for (const Callback& callback : kCallbacks) {
     if (callback.domain == domain && callback.cbid == cbid && data != nullptr) {
       onEvent(callback.event, data);

@@ -8,6 +8,7 @@
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/cuda_callbacks.h"
+#include "collector/preload/probes/cuda_calls.h"
 #include "collector/preload/probes/cuda_counters.h"
 #include "collector/preload/probes/cuda_delivery.h"
 #include "collector/preload/probes/cuda_flushing.h"
@@ -50,13 +51,6 @@ constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what re
                            Kind::Jit};
 // A graph's launch is one record; without it each of its nodes has one, which costs more.
 constexpr Kind kWholeGraphs = Kind::GraphTrace;
-
-// Calls that only ask, made by the thousand: cudaGetDeviceCount, cudaGetLastError,
-// cudaPeekAtLastError, cudaSetDevice, cudaGetDevice, cudaStreamIsCapturing; cuCtxGetCurrent,
-// cuDevicePrimaryCtxGetState, cuStreamIsCapturing (which the NCCL probe asks, too),
-// cuKernelGetAttribute.
-constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
-constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686};
 
 constexpr std::uint32_t kFlushPeriodMs = 250;
 constexpr char kFact[] = "cuda";  // under which the trace says what is amiss
@@ -126,10 +120,7 @@ Status enableKinds() noexcept {
   }
   if (!isSet("SONDE_CUDA_GRAPHS", "node"))
     gCupti.enable(kWholeGraphs);
-  for (const std::uint32_t cbid : kRuntimeNoise)
-    gCupti.enableRuntimeApi(cbid, 0);
-  for (const std::uint32_t cbid : kDriverNoise)
-    gCupti.enableDriverApi(cbid, 0);
+  leaveOutNoise(gCupti);
   return Status::Success;
 }
 

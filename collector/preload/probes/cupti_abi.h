@@ -141,6 +141,9 @@ struct CallbackData {
   void* functionReturnValue;  // on exit, of a cudaError_t or CUresult
   const char* symbolName;
   void* context;
+  std::uint32_t contextUid;
+  std::uint64_t* correlationData;
+  std::uint32_t correlationId;  // as its record has it
 };
 inline int resultOf(const CallbackData& call) noexcept {
   return call.functionReturnValue == nullptr ? 0

@@ -133,6 +133,7 @@ bool bind(void* library, Api& api, const char*& missing) noexcept {
          one("cuptiGetCallbackName", api.getCallbackName) && one("cuptiSubscribe", api.subscribe) &&
          one("cuptiUnsubscribe", api.unsubscribe) &&
          one("cuptiEnableCallback", api.enableCallback) &&
+         one("cuptiEnableDomain", api.enableDomain) &&
          one("cuptiActivityRegisterCallbacks", api.registerCallbacks) &&
          one("cuptiActivityRegisterTimestampCallback", api.registerTimestampCallback) &&
          one("cuptiSetThreadIdType", api.setThreadIdType) &&

@@ -15,6 +15,7 @@ struct Api {
                            Subscriber subscriber,
                            Domain domain,
                            std::uint32_t cbid);
+  Status (*enableDomain)(std::uint32_t enable, Subscriber subscriber, Domain domain);
   Status (*registerCallbacks)(BufferRequested requested, BufferCompleted completed);
   Status (*registerTimestampCallback)(Timestamp timestamp);
   Status (*setThreadIdType)(std::uint32_t type);

@@ -85,8 +85,8 @@ __attribute__((constructor(104))) void begin() {
   gHooks.rule = session->stack;
   const Sampler* sampler = begin(&gHooks);
   gSampler.store(sampler, std::memory_order_relaxed);
-  constexpr std::uint32_t kEvents =
-      wire::StackRule::kAtCollective | wire::StackRule::kAtBlock | wire::StackRule::kAtAllocation;
+  constexpr std::uint32_t kEvents = wire::StackRule::kAtCollective | wire::StackRule::kAtBlock |
+                                    wire::StackRule::kAtAllocation | wire::StackRule::kAtCuda;
   if (sampler != nullptr)
     core::takeStacksAt(session->stack.flags & kEvents, sampler->take);
 }

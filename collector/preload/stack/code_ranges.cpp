@@ -95,4 +95,8 @@ void describeCode(void (*define)(const char* lines, std::size_t length)) noexcep
   gBusy.clear(std::memory_order_release);
 }
 
+void forgetDescribing() noexcept {
+  gBusy.clear(std::memory_order_release);
+}
+
 }  // namespace sonde::preload::stack

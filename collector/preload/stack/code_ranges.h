@@ -9,4 +9,7 @@ namespace sonde::preload::stack {
 // been told.
 void describeCode(void (*define)(const char* lines, std::size_t length)) noexcept;
 
+// In a forked child, whose parent's other threads may have been at it.
+void forgetDescribing() noexcept;
+
 }  // namespace sonde::preload::stack

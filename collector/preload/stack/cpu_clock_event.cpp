@@ -31,16 +31,25 @@ bool isRoom() noexcept {
          gOpen.load(std::memory_order_relaxed) < limit.rlim_cur / 4;
 }
 
-// Nothing else understands this.
-bool isPerfEvent(long descriptor) noexcept {
+// 0: it is no perf event, which nothing else has.
+std::uint64_t idOf(long descriptor) noexcept {
   std::uint64_t id = 0;
-  return core::rawSyscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, core::asLong(&id)) == 0 &&
-         id != 0;
+  const bool has =
+      core::rawSyscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, core::asLong(&id)) == 0;
+  return has ? id : 0;
+}
+
+// Where it is out of the way of programs that count on the next free number.
+long movedUp(long descriptor) noexcept {
+  const long high = core::rawSyscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  core::rawSyscall(SYS_close, descriptor);
+  return high;
 }
 
 }  // namespace
 
-int openCpuClock(std::int64_t periodNs, int signal) noexcept {
+int openCpuClock(std::int64_t periodNs, int signal, CpuClock& clock) noexcept {
+  clock = {};
   if (!isRoom())
     return -EMFILE;
   perf_event_attr what{};
@@ -51,16 +60,12 @@ int openCpuClock(std::int64_t periodNs, int signal) noexcept {
   what.exclude_kernel = 1;
   what.exclude_hv = 1;
   what.disabled = 1;
-  what.wakeup_events = 1;
   long descriptor =
       core::rawSyscall(SYS_perf_event_open, core::asLong(&what), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (descriptor >= 0)
+    descriptor = movedUp(descriptor);
   if (descriptor < 0)
     return static_cast<int>(descriptor);
-  const long high = core::rawSyscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
-  if (high >= 0) {
-    core::rawSyscall(SYS_close, descriptor);
-    descriptor = high;
-  }
   const f_owner_ex owner{F_OWNER_TID, static_cast<pid_t>(core::rawSyscall(SYS_gettid))};
   const long steps[] = {
       core::rawSyscall(SYS_fcntl, descriptor, F_SETFL, O_ASYNC | O_NONBLOCK),
@@ -73,13 +78,25 @@ int openCpuClock(std::int64_t periodNs, int signal) noexcept {
       return closed(descriptor, step);
   }
   gOpen.fetch_add(1, std::memory_order_relaxed);
-  return static_cast<int>(descriptor);
+  clock = {static_cast<int>(descriptor), idOf(descriptor) & kCpuClockIdMask};
+  return 0;
 }
 
-void closeCpuClock(int descriptor) noexcept {
+bool isOpen(const CpuClock& clock) noexcept {
+  const std::uint64_t id = idOf(clock.descriptor);
+  return id != 0 && (id & kCpuClockIdMask) == clock.id;
+}
+
+void endCpuClock(const CpuClock& clock) noexcept {
+  if (isOpen(clock))
+    core::rawSyscall(SYS_ioctl, clock.descriptor, PERF_EVENT_IOC_DISABLE, 0);
+  closeCpuClock(clock);
+}
+
+void closeCpuClock(const CpuClock& clock) noexcept {
   gOpen.fetch_sub(1, std::memory_order_relaxed);
-  if (isPerfEvent(descriptor))
-    core::rawSyscall(SYS_close, descriptor);
+  if (isOpen(clock))
+    core::rawSyscall(SYS_close, clock.descriptor);
 }
 
 }  // namespace sonde::preload::stack

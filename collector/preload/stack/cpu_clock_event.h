@@ -10,10 +10,22 @@
 
 namespace sonde::preload::stack {
 
-// The descriptor; -errno. The thread gets `signal` from now on, with POLL_IN.
-int openCpuClock(std::int64_t periodNs, int signal) noexcept;
-// Ends it, unless the host has closed it: the descriptor may be one of the host's by now, though no
-// perf event then.
-void closeCpuClock(int descriptor) noexcept;
+// No two of a machine have the same of these for long.
+inline constexpr std::uint64_t kCpuClockIdMask = (std::uint64_t{1} << 40) - 1;
+
+struct CpuClock {
+  int descriptor = -1;
+  std::uint64_t id = 0;  // the kernel's, its end
+};
+
+// 0, or -errno. The thread gets `signal` from now on, with POLL_IN.
+int openCpuClock(std::int64_t periodNs, int signal, CpuClock& clock) noexcept;
+// Whether it is still there: the host may have closed the descriptor, and opened another file in
+// its place.
+bool isOpen(const CpuClock& clock) noexcept;
+// Ends it, whoever has the descriptor, too, as a child does. Nothing happens when it is not there.
+void endCpuClock(const CpuClock& clock) noexcept;
+// In a forked child, whose parent goes on with it.
+void closeCpuClock(const CpuClock& clock) noexcept;
 
 }  // namespace sonde::preload::stack

@@ -1,8 +1,10 @@
 #include "collector/preload/stack/own_signal.h"
 
 #include "collector/core/hooks.h"
+#include "collector/core/syscalls.h"
 
 #include <errno.h>
+#include <sys/signalfd.h>
 
 #include <atomic>
 
@@ -16,6 +18,7 @@ using SignalCall = sighandler_t (*)(int, sighandler_t);
 using IgnoreCall = int (*)(int);
 using WaitCall = int (*)(const sigset_t*, int*);
 using WaitInfoCall = int (*)(const sigset_t*, siginfo_t*);
+using DescriptorCall = int (*)(int, const sigset_t*, int);
 using TimedWaitCall = int (*)(const sigset_t*, siginfo_t*, const timespec*);
 
 constinit Real<SigactionCall> gSigaction{"sigaction"};
@@ -28,8 +31,10 @@ constinit Real<IgnoreCall> gSigignore{"sigignore"};
 constinit Real<WaitCall> gSigwait{"sigwait"};
 constinit Real<WaitInfoCall> gSigwaitinfo{"sigwaitinfo"};
 constinit Real<TimedWaitCall> gSigtimedwait{"sigtimedwait"};
+constinit Real<DescriptorCall> gSignalfd{"signalfd"};
 
 constinit std::atomic<bool> gHas{false};
+constinit std::atomic<long> gProcess{0};  // that it is of
 constinit std::atomic<void (*)()> gLost{nullptr};
 
 __attribute__((constructor(102))) void resolve() {
@@ -43,11 +48,18 @@ __attribute__((constructor(102))) void resolve() {
   gSigwait();
   gSigwaitinfo();
   gSigtimedwait();
+  gSignalfd();
 }
 
-// The host sets what happens with the signal: it had the default so far, as far as it knows.
+long processId() noexcept {
+  return core::rawSyscall(SYS_getpid);
+}
+
+// The host sets what happens with the signal: it had the default so far, as far as it knows. A
+// child of vfork or a raw clone does so for itself alone, and has no timers.
 void giveUp(int number) noexcept {
-  if (number != kSignal || !gHas.exchange(false, std::memory_order_acq_rel))
+  if (number != kSignal || gProcess.load(std::memory_order_relaxed) != processId() ||
+      !gHas.exchange(false, std::memory_order_seq_cst))
     return;
   const int error = errno;
   if (const auto lost = gLost.load(std::memory_order_acquire); lost != nullptr)
@@ -79,12 +91,17 @@ bool takeSignal(Handler handler) noexcept {
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
   const bool taken = gSigaction()(kSignal, &action, nullptr) == 0;
-  gHas.store(taken, std::memory_order_release);
+  ownSignalInChild();
+  gHas.store(taken, std::memory_order_seq_cst);
   return taken;
 }
 
 bool hasSignal() noexcept {
-  return gHas.load(std::memory_order_acquire);
+  return gHas.load(std::memory_order_seq_cst);
+}
+
+void ownSignalInChild() noexcept {
+  gProcess.store(processId(), std::memory_order_relaxed);
 }
 
 void onSignalLost(void (*lost)()) noexcept {
@@ -147,6 +164,11 @@ SONDE_EXPORT int sigwait(const sigset_t* set, int* number) {
 SONDE_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   sigset_t own;
   return gSigwaitinfo()(withoutOurs(set, own), info);
+}
+
+SONDE_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
+  sigset_t own;
+  return gSignalfd()(descriptor, withoutOurs(set, own), flags);
 }
 
 SONDE_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* patience) {

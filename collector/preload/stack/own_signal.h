@@ -21,4 +21,7 @@ bool hasSignal() noexcept;
 // What is called, once, before the host gets it.
 void onSignalLost(void (*lost)()) noexcept;
 
+// In a forked child: it is that one's.
+void ownSignalInChild() noexcept;
+
 }  // namespace sonde::preload::stack

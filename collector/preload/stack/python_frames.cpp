@@ -69,6 +69,9 @@ void chooseLayout(const char* version, const Hooks& hooks) noexcept {
   gLayout = layout;
 }
 
+// With those that are no function's; torn memory may be a circle of these.
+constexpr std::size_t kMostHops = 4 * kMostPythonFrames;
+
 // A walk from the innermost frame out. A read of memory is a system call, so each gets as much as
 // it can: the page up to a frame, where the next ones mostly are, and many code objects.
 class Walk {
@@ -78,7 +81,9 @@ class Walk {
 
   std::uint32_t run() noexcept {
     std::uint64_t frame = innermost();
-    while (frame != 0 && count_ + waiting_ < kMostPythonFrames) {
+    for (std::size_t hops = 0; frame != 0 && hops < kMostHops; ++hops) {
+      if (count_ + waiting_ == kMostPythonFrames)
+        break;
       const char* bytes = frameAt(frame);
       if (bytes == nullptr || !take(bytes))
         break;

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+#include <atomic>
+
 namespace sonde::preload::stack {
 namespace {
 
@@ -28,17 +30,6 @@ constexpr int kStackPointer = 31;
 
 std::int64_t periodNs() noexcept {
   return 1'000'000'000 / gHooks->rule.perSecond;
-}
-
-// A thread that blocks the signal for long gets the last of what it missed when it does no more. On
-// a busy machine many periods may pass between two ticks that find the same thread running.
-constexpr std::int64_t kMostMissedNs = 500'000'000;
-
-std::int64_t weightOf(std::int64_t ns) noexcept {
-  if (ns < kMostMissedNs + periodNs())
-    return ns;
-  gHooks->lose(static_cast<std::uint32_t>(ns / periodNs() - 1));
-  return periodNs();
 }
 
 // What of a thread's time has been told.
@@ -104,20 +95,21 @@ void sample(const void* context, std::int64_t weightNs) noexcept {
 }
 
 // The handler must not come in between, nor one of the host's that leaves by longjmp.
-void take(std::uint64_t beginTicks, std::uint64_t endTicks, bool blocked) noexcept {
+void take(const core::StackEvent& event) noexcept {
   if (!isSampling())
     return;
   wire::StackSample what{};
   what.header.detail = static_cast<std::uint8_t>(wire::StackSample::kEvent |
-                                                 (blocked ? wire::StackSample::kBlocked : 0));
-  what.ticks = beginTicks;
+                                                 (event.blocked ? wire::StackSample::kBlocked : 0));
+  what.ticks = event.beginTicks;
+  what.correlation = event.correlation;
   const std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   core::rawSyscall(
       SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(&all), core::asLong(&before), sizeof all);
-  if (blocked)
-    what.weight = tellBlocked(beginTicks, endTicks);
-  if (!blocked || what.weight > 0)
+  if (event.blocked)
+    what.weight = tellBlocked(event.beginTicks, event.endTicks);
+  if (!event.blocked || what.weight > 0)
     write(what, copyOwnRegisters, nullptr);
   core::rawSyscall(SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(&before), 0, sizeof before);
 }
@@ -125,14 +117,19 @@ void take(std::uint64_t beginTicks, std::uint64_t endTicks, bool blocked) noexce
 // One that somebody else sent means nothing: the host has not asked for any.
 void onSignal(int, siginfo_t* info, void* context) {
   const int error = errno;
-  if (const std::int64_t ns = timeOf(*info, context, periodNs()); ns > 0)
-    sample(context, weightOf(ns));
+  const Worth worth = timeOf(*info, context);
+  if (worth.lost > 0)
+    gHooks->lose(worth.lost);
+  if (worth.ns > 0)
+    sample(context, worth.ns);
+  endHandler();
   errno = error;
 }
 
-// Of the first thread; the others have what it has.
-void begin() noexcept {
-  if (const int failure = startTimer(periodNs()); failure != 0)
+void startOwnTimer() noexcept {
+  static constinit std::atomic<bool> hasSaid{false};
+  const int failure = startTimer(periodNs());
+  if (failure != 0 && !hasSaid.exchange(true, std::memory_order_relaxed))
     gHooks->say(failure == -EMFILE
                     ? "samples only at the kernel's ticks: few descriptors are allowed (ulimit -n)"
                     : "samples only at the kernel's ticks: perf events are not allowed here "
@@ -145,10 +142,12 @@ void onLost() noexcept {
 }
 
 void childBegins() noexcept {
+  ownSignalInChild();
   forgetTimers();
+  forgetDescribing();
   tellAll(gHooks->ticks());
   if (isSampling())
-    startTimer(periodNs());
+    startOwnTimer();
 }
 
 void processEnds() noexcept {
@@ -167,7 +166,11 @@ bool isSampling() noexcept {
 void beginThread() noexcept {
   rememberStack();
   tellAll(gHooks->ticks());
-  startTimer(periodNs());
+  startOwnTimer();
+}
+
+void endThread() noexcept {
+  endTimer();
 }
 
 }  // namespace sonde::preload::stack
@@ -185,7 +188,7 @@ SONDE_EXPORT const Sampler* sonde_stack_begin(const Hooks* hooks) {
     describeCode(gHooks->defineCode);
     rememberStack();
     tellAll(gHooks->ticks());
-    begin();
+    startOwnTimer();
   } else {
     gHooks->say("off: the program was started with SIGURG ignored");
   }

@@ -8,5 +8,7 @@ bool isSampling() noexcept;
 
 // The calling thread has begun. Not in a signal handler.
 void beginThread() noexcept;
+// It is about to end.
+void endThread() noexcept;
 
 }  // namespace sonde::preload::stack

@@ -2,6 +2,7 @@
 // for the second's functions when it is loaded, and brings it what it needs.
 #pragma once
 
+#include "collector/core/stack_events.h"
 #include "collector/wire/spool_format.h"
 #include "collector/wire/stack_records.h"
 
@@ -10,7 +11,7 @@
 
 namespace sonde::preload::stack {
 
-inline constexpr std::uint32_t kHooksVersion = 1;
+inline constexpr std::uint32_t kHooksVersion = 2;
 
 struct Hooks {
   std::uint32_t version;
@@ -34,8 +35,7 @@ struct Sampler {
   void (*childBegins)();  // in a forked child, on its only thread
   // The process ends, or becomes another program: what the recorder cannot look at any more.
   void (*processEnds)();
-  // As core::TakeStack.
-  void (*take)(std::uint64_t beginTicks, std::uint64_t endTicks, bool blocked);
+  core::TakeStack take;
 };
 
 // "sonde_stack_begin": once, where stacks are asked for. nullptr: the table is of another version.

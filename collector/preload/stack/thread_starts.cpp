@@ -33,7 +33,9 @@ Result begin(void* pointer) {
   const auto start = *static_cast<Start<Routine>*>(pointer);
   free(pointer);
   beginThread();
-  return start.routine(start.argument);
+  const Result result = start.routine(start.argument);
+  endThread();  // before its state ends
+  return result;
 }
 
 // What the new thread begins with; nullptr: with its own routine.

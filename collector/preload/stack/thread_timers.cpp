@@ -3,8 +3,10 @@
 #include "collector/core/symbol_versions.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/stack/cpu_clock_event.h"
+#include "collector/preload/stack/own_memory.h"
 #include "collector/preload/stack/own_signal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -20,35 +22,53 @@ namespace {
 
 char gTimerMark;  // tells a timer's signal from another: si_value
 
-constexpr std::size_t kMostTimers = 4096;
+// A thread may have two.
+constexpr std::size_t kMostTimers = 8192;
 constexpr long kNsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLongestTickNs = 10'000'000;  // the kernel's, with CONFIG_HZ=100
 
-// Kernel ids of timers that run, + 1; or kIsEvent and the descriptor of a perf event.
-constexpr std::int32_t kIsEvent = 1 << 30;
-constinit std::atomic<std::int32_t> gTimers[kMostTimers];
+// Kernel ids of timers that run, + 1; or kIsEvent and a perf event, its descriptor above the end of
+// its id. 0: nothing.
+constexpr std::uint64_t kIsEvent = std::uint64_t{1} << 63;
+constexpr int kIdBits = 40;
+static_assert(kCpuClockIdMask >> kIdBits == 0);
+constexpr int kMostDescriptor = 1 << 22;
+constinit std::atomic<std::uint64_t> gTimers[kMostTimers];
 constinit std::atomic<bool> gHasKey{false};
 constinit pthread_key_t gKey = 0;
 
+using Slot = std::atomic<std::uint64_t>;
+
 // What the calling thread has.
 struct Clock {
-  std::atomic<std::int32_t>* timer;
-  std::atomic<std::int32_t>* event;
-  int descriptor;         // of the event
-  std::int64_t toldNs;    // of its CPU time, by its last sample
-  std::int64_t kernelNs;  // in the kernel, as far as it has counted as that
-  std::int64_t owedNs;    // that it spent in the kernel and no sample stands for yet
+  Slot* timer;
+  Slot* event;
+  CpuClock open;  // the event
+  CpuAccount account;
 };
 constinit __thread Clock tClock __attribute__((tls_model("initial-exec"))) = {};
 
-void stop(std::atomic<std::int32_t>* timer) noexcept {
-  const std::int32_t id = timer == nullptr ? 0 : timer->exchange(0, std::memory_order_acq_rel);
-  if (id <= 0)
+std::uint64_t wordOf(const CpuClock& clock) noexcept {
+  return kIsEvent | static_cast<std::uint64_t>(clock.descriptor) << kIdBits | clock.id;
+}
+
+CpuClock clockOf(std::uint64_t word) noexcept {
+  return {static_cast<int>((word & ~kIsEvent) >> kIdBits), word & kCpuClockIdMask};
+}
+
+void stop(Slot* slot) noexcept {
+  const std::uint64_t word = slot == nullptr ? 0 : slot->exchange(0, std::memory_order_seq_cst);
+  if (word == 0)
     return;
-  if ((id & kIsEvent) != 0)
-    closeCpuClock(id & ~kIsEvent);
+  if ((word & kIsEvent) != 0)
+    endCpuClock(clockOf(word));
   else
-    core::rawSyscall(SYS_timer_delete, id - 1);
+    core::rawSyscall(SYS_timer_delete, static_cast<long>(word) - 1);
+}
+
+void setMask(const std::uint64_t* mask, std::uint64_t* before) noexcept {
+  core::rawSyscall(
+      SYS_rt_sigprocmask, SIG_SETMASK, core::asLong(mask), core::asLong(before), sizeof *mask);
 }
 
 // By a system call: in a handler libc's own is none of the functions that may be called.
@@ -66,21 +86,20 @@ std::int64_t kernelNs() noexcept {
 
 // The thread's last own code: the kernel would keep the timer.
 void threadEnds(void* /*value*/) {
-  stop(tClock.timer);
-  stop(tClock.event);
+  endTimer();
 }
 
 // Where it is from now on; nullptr: there is none, or no place for it, and then it is stopped.
-std::atomic<std::int32_t>* keep(std::int32_t id) noexcept {
-  if (id == 0)
+Slot* keep(std::uint64_t word) noexcept {
+  if (word == 0)
     return nullptr;
-  for (auto& timer : gTimers) {
-    std::int32_t none = 0;
-    if (timer.load(std::memory_order_relaxed) == 0 &&
-        timer.compare_exchange_strong(none, id, std::memory_order_acq_rel))
-      return &timer;
+  for (Slot& slot : gTimers) {
+    std::uint64_t none = 0;
+    if (slot.load(std::memory_order_relaxed) == 0 &&
+        slot.compare_exchange_strong(none, word, std::memory_order_seq_cst))
+      return &slot;
   }
-  std::atomic<std::int32_t> alone{id};
+  Slot alone{word};
   stop(&alone);
   return nullptr;
 }
@@ -98,19 +117,6 @@ std::int64_t firstIn(std::int64_t periodNs, long tid) noexcept {
   return static_cast<std::int64_t>((seed >> 20) % static_cast<std::uint64_t>(periodNs)) + 1;
 }
 
-// How much of that was in the kernel. An event is late now and then, too, as where a hypervisor
-// takes the processor away, so that all that counts as the kernel's is no more than its own
-// account, which it looks after at ticks.
-std::int64_t inKernelOf(std::int64_t silentNs) noexcept {
-  constexpr std::int64_t kAheadNs = 20'000'000;
-  const std::int64_t rest = kernelNs() + kAheadNs - tClock.kernelNs;
-  const std::int64_t part = silentNs < rest ? silentNs : rest;
-  if (part <= 0)
-    return 0;
-  tClock.kernelNs += part;
-  return part;
-}
-
 // Whether the thread was interrupted in a system call, or on its way into or out of one.
 bool isAfterSystemCall(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -121,13 +127,25 @@ bool isAfterSystemCall(const void* context) noexcept {
   const std::uintptr_t at = machine.pc;
   constexpr std::uint8_t kCall[] = {0x01, 0x00, 0x00, 0xd4};
 #endif
-  // Code at the begin of a page may have none before it.
-  return at % 4096 >= sizeof kCall &&
-         memcmp(reinterpret_cast<const void*>(at - sizeof kCall), kCall, sizeof kCall) == 0;
+  std::uint8_t code[sizeof kCall];
+  return OwnMemory().read(at - sizeof kCall, code, sizeof code) &&
+         memcmp(code, kCall, sizeof kCall) == 0;
+}
+
+// The event; 0: there is none to be had, and `failure` says why.
+std::uint64_t makeEvent(std::int64_t periodNs, int& failure) noexcept {
+  failure = openCpuClock(periodNs, kSignal, tClock.open);
+  if (failure == 0 && tClock.open.descriptor < kMostDescriptor)
+    return wordOf(tClock.open);
+  if (failure == 0) {
+    endCpuClock(tClock.open);
+    failure = -EMFILE;
+  }
+  return 0;
 }
 
 // What is kept of it in gTimers; 0: there is none to be had.
-std::int32_t makeTimer(std::int64_t periodNs) noexcept {
+std::uint64_t makeTimer(std::int64_t periodNs) noexcept {
   const long tid = core::rawSyscall(SYS_gettid);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -140,7 +158,7 @@ std::int32_t makeTimer(std::int64_t periodNs) noexcept {
     return 0;
   const itimerspec times{inTime(periodNs), inTime(firstIn(periodNs, tid))};
   core::rawSyscall(SYS_timer_settime, id, 0, core::asLong(&times), 0);
-  return id + 1;
+  return static_cast<std::uint64_t>(id) + 1;
 }
 
 }  // namespace
@@ -150,61 +168,63 @@ void prepareTimers() noexcept {
 }
 
 int startTimer(std::int64_t periodNs) noexcept {
-  tClock = {nullptr, nullptr, -1, cpuNs(), kernelNs(), 0};
   if (!gHasKey)
     return 0;
-  if (periodNs < kLongestTickNs) {
-    tClock.descriptor = openCpuClock(periodNs, kSignal);
-    if (tClock.descriptor >= 0)
-      tClock.event = keep(tClock.descriptor | kIsEvent);
-  }
+  const std::uint64_t all = ~std::uint64_t{0};  // until there is an account
+  std::uint64_t before = 0;
+  setMask(&all, &before);
+  tClock = {};
+  int failure = 0;
   tClock.timer = keep(makeTimer(periodNs));
+  if (tClock.timer != nullptr && periodNs < kLongestTickNs)
+    tClock.event = keep(makeEvent(periodNs, failure));
+  tClock.account = CpuAccount({cpuNs, kernelNs}, periodNs, tClock.event != nullptr);
   pthread_setspecific(gKey, &tClock);
   if (!hasSignal())
-    threadEnds(nullptr);
-  return periodNs < kLongestTickNs && tClock.descriptor < 0 ? tClock.descriptor : 0;
+    endTimer();
+  setMask(&before, nullptr);
+  return failure;
 }
 
-// An event is silent while the thread is in the kernel, so that no call that waits is interrupted.
-// What passed there while it was silent is owed to the kernel's ticks that find a system call: the
-// timer's. What has been owed for long is in the kernel for another reason, such as page faults.
-std::int64_t timeOf(const siginfo_t& signal, const void* context, std::int64_t periodNs) noexcept {
-  constexpr std::int64_t kLongOwedNs = 20'000'000;
+Worth timeOf(const siginfo_t& signal, const void* context) noexcept {
   const bool isTick = signal.si_code == SI_TIMER && signal.si_value.sival_ptr == &gTimerMark;
-  if (isTick && tClock.event == nullptr)
-    return periodNs * (1 + signal.si_overrun);
-  if (!isTick && (signal.si_code != POLL_IN || signal.si_fd != tClock.descriptor))
-    return 0;
-  const std::int64_t now = cpuNs();
-  const std::int64_t passed = now - tClock.toldNs;
+  CpuAccount& account = tClock.account;
   if (!isTick) {
-    const std::int64_t silent = passed > periodNs + periodNs / 2 ? passed - periodNs : 0;
-    const std::int64_t inKernel = silent > 0 ? inKernelOf(silent) : 0;
-    tClock.toldNs = now;
-    tClock.owedNs += inKernel;
-    return passed - inKernel;
+    const bool isEvent = signal.si_code == POLL_IN && signal.si_fd == tClock.open.descriptor;
+    return isEvent && account.hasEvent() ? account.atEvent() : Worth{0, 0};
   }
-  const std::int64_t silent = passed > periodNs + periodNs / 2 ? passed : 0;
-  const std::int64_t owed = tClock.owedNs + silent;
-  if (owed == 0 || !(isAfterSystemCall(context) || owed > kLongOwedNs))
-    return 0;
-  tClock.toldNs += silent;
-  tClock.owedNs = 0;
-  return owed;
+  const bool inCall = account.hasEvent() && isAfterSystemCall(context);
+  const Worth worth = account.atTick(1 + signal.si_overrun, inCall);
+  if (account.missesEvent() && !isOpen(tClock.open))  // the host has closed it
+    account.loseEvent();
+  return worth;
+}
+
+void endHandler() noexcept {
+  tClock.account.endHandler();
+}
+
+void endTimer() noexcept {
+  stop(tClock.timer);
+  stop(tClock.event);
 }
 
 void stopTimers() noexcept {
-  for (auto& timer : gTimers) {
-    if (timer.load(std::memory_order_relaxed) > 0)
-      stop(&timer);
+  for (Slot& slot : gTimers) {
+    if (slot.load(std::memory_order_seq_cst) != 0)
+      stop(&slot);
   }
 }
 
 void forgetTimers() noexcept {
-  for (auto& timer : gTimers) {
-    const std::int32_t id = timer.exchange(0, std::memory_order_relaxed);
-    if (id > 0 && (id & kIsEvent) != 0)  // a descriptor is inherited, though its event is not
-      closeCpuClock(id & ~kIsEvent);
+  tClock = {};
+  for (Slot& slot : gTimers) {
+    const std::uint64_t word = slot.load(std::memory_order_relaxed);
+    if (word == 0)
+      continue;
+    slot.store(0, std::memory_order_relaxed);
+    if ((word & kIsEvent) != 0)  // a descriptor is inherited, though its event is not
+      closeCpuClock(clockOf(word));
   }
 }
 

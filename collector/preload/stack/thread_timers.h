@@ -1,5 +1,7 @@
-// A timer of each thread's own CPU time. Any thread, not in a signal handler.
+// A timer of each thread's own CPU time, and above the rate of the kernel's clock a perf event.
 #pragma once
+
+#include "collector/preload/stack/cpu_account.h"
 
 #include <signal.h>
 
@@ -11,11 +13,16 @@ namespace sonde::preload::stack {
 void prepareTimers() noexcept;
 // From now on the calling thread gets kSignal each time that it has run for `periodNs`. Periods
 // below the kernel's tick need a perf event; what the kernel says where that cannot be, -errno,
-// when the tick has to do. Else 0.
+// when the tick has to do. Else 0. Not in a signal handler.
 int startTimer(std::int64_t periodNs) noexcept;
-// In the handler: for how much of the thread's CPU time the signal stands. 0: it is somebody
-// else's.
-std::int64_t timeOf(const siginfo_t& signal, const void* context, std::int64_t periodNs) noexcept;
+// The calling thread gets none any more.
+void endTimer() noexcept;
+
+// In the handler of kSignal: what a sample stands for that is taken now. Nothing where the signal
+// is somebody else's.
+Worth timeOf(const siginfo_t& signal, const void* context) noexcept;
+void endHandler() noexcept;
+
 // No thread gets one any more.
 void stopTimers() noexcept;
 // In a child that was forked: it has none of its parent's.

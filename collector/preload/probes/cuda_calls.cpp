@@ -1,0 +1,60 @@
+#include "collector/preload/probes/cuda_calls.h"
+
+#include "collector/core/emit.h"
+#include "collector/core/stack_events.h"
+
+namespace sonde::preload::cuda {
+namespace {
+
+using cupti::Domain;
+
+// cudaGetDeviceCount, cudaGetLastError, cudaPeekAtLastError, cudaSetDevice, cudaGetDevice,
+// cudaStreamIsCapturing; cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuStreamIsCapturing (which
+// the NCCL probe asks, too), cuKernelGetAttribute.
+constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
+constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686};
+
+// The outermost call that the thread is in.
+struct Outermost {
+  Domain domain;
+  std::uint32_t correlation;  // 0: it is in none
+  std::uint64_t ticks;
+};
+constinit __thread Outermost tOutermost __attribute__((tls_model("initial-exec"))) = {};
+
+}  // namespace
+
+void leaveOutNoise(const cupti::Api& api) noexcept {
+  for (const std::uint32_t cbid : kRuntimeNoise)
+    api.enableRuntimeApi(cbid, 0);
+  for (const std::uint32_t cbid : kDriverNoise)
+    api.enableDriverApi(cbid, 0);
+}
+
+bool wantsCallStacks() noexcept {
+  return core::takesStacksAt(wire::StackRule::kAtCuda);
+}
+
+void enableCallStacks(const cupti::Api& api, cupti::Subscriber subscriber, bool enable) noexcept {
+  for (const Domain domain : {Domain::Runtime, Domain::Driver})
+    api.enableDomain(enable ? 1 : 0, subscriber, domain);
+  for (const std::uint32_t cbid : kRuntimeNoise)
+    api.enableCallback(0, subscriber, Domain::Runtime, cbid);
+  for (const std::uint32_t cbid : kDriverNoise)
+    api.enableCallback(0, subscriber, Domain::Driver, cbid);
+}
+
+// The runtime calls the driver, never the other way round: a call of the runtime's that finds the
+// thread in another one finds what had no end.
+void onCall(Domain domain, const cupti::CallbackData& call) noexcept {
+  Outermost& outermost = tOutermost;
+  if (call.callbackSite == 0) {
+    if (outermost.correlation == 0 || domain == Domain::Runtime)
+      outermost = {domain, call.correlationId, core::ticks()};
+  } else if (outermost.correlation == call.correlationId && outermost.domain == domain) {
+    outermost.correlation = 0;
+    core::takeCallStack(outermost.ticks, call.correlationId);
+  }
+}
+
+}  // namespace sonde::preload::cuda
