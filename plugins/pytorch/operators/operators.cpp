@@ -6,6 +6,7 @@
 #define SONDE_NO_LOOKUP
 #include "plugins/api/sonde.h"
 #include "plugins/pytorch/operators/graph_nodes.h"
+#include "plugins/pytorch/operators/input_texts.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -90,31 +91,13 @@ constexpr std::size_t kDeepest = 64;
 thread_local std::array<Running, kDeepest> tRunning;
 thread_local std::size_t tDepth;
 
-void appendSizes(std::string& text, const std::vector<std::int64_t>& sizes) {
-  text += '[';
-  for (std::size_t at = 0; at < sizes.size(); ++at) {
-    if (at > 0)
-      text += ", ";
-    text += std::to_string(sizes[at]);
-  }
-  text += ']';
+void noteText(std::uint32_t token, std::uint32_t key, const sonde::torch::InputText& text) {
+  gApi->metadata(token, key, gApi->intern(text.data(), text.size()));
 }
 
 void noteInputs(const RecordFunction& function, std::uint32_t token) {
-  std::string shapes = "[";
-  for (const std::vector<std::int64_t>& sizes : gLibrary.sizesOf(function, false)) {
-    shapes += shapes.size() > 1 ? ", " : "";
-    appendSizes(shapes, sizes);
-  }
-  shapes += ']';
-  gApi->metadata(token, gShapesKey, gApi->intern(shapes.data(), shapes.size()));
-  std::string types = "[";
-  for (const std::string& type : gLibrary.typesOf(function)) {
-    types += types.size() > 1 ? ", " : "";
-    types += type;
-  }
-  types += ']';
-  gApi->metadata(token, gTypesKey, gApi->intern(types.data(), types.size()));
+  noteText(token, gShapesKey, sonde::torch::InputText(gLibrary.sizesOf(function, false)));
+  noteText(token, gTypesKey, sonde::torch::InputText(gLibrary.typesOf(function)));
 }
 
 // The token of the new scope; 0: it is not recorded.
