@@ -5,6 +5,7 @@
 #include "session/capture_note.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
+#include "session/polite_thread.h"
 #include "session/spool_place.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,11 @@ namespace sonde::session {
 
 namespace {
 
-constexpr int kNice = 19;
+// Of --spool-limit, what a drain finds. Where the job keeps all processors busy, a drain that gives
+// way to it hardly runs, and what it leaves would soon have no room: past the first of these it
+// gives way no more, until one finds less than the other.
+constexpr std::uint64_t kBehindPart = 16;
+constexpr std::uint64_t kCaughtUpPart = 128;
 // Each drain costs the machine a few hundred microseconds, whatever it finds.
 constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain found much
 constexpr std::chrono::milliseconds kDrainPause{250};
@@ -143,11 +148,19 @@ void Recording::noteReaped(const launcher::ReapedChild& child) {
 }
 
 void Recording::work() {
-  if (!flight_)
-    setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+  PoliteThread polite;
+  bool isBehind = false;
   std::chrono::milliseconds pause{0};
-  while (waitForNext(pause))
-    pause = pauseAfter(drain());
+  while (waitForNext(pause)) {
+    std::uint64_t found = 0;
+    const auto drains = [&] { found = drain(); };
+    if (flight_ || isBehind)
+      drains();
+    else
+      polite.run(drains);
+    isBehind = found > options_.spoolLimitBytes / (isBehind ? kCaughtUpPart : kBehindPart);
+    pause = pauseAfter(found);
+  }
 }
 
 // A look at a ring costs little, and one that comes late finds the newest lost for want of room: it
