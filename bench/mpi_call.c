@@ -1,8 +1,7 @@
-// What calls of MPI cost: mpi_call BURSTS CALLS, two ranks. Prints for each operation the median and
-// the spread of the bursts, in ns a call, as rank 0 sees them. Between bursts it rests, so that a
-// recorder has time to read.
+// What calls of MPI cost: mpi_call BURSTS CALLS, two ranks. Prints for each operation the median
+// and the spread of the bursts, in ns a call, as rank 0 sees them. Between bursts it rests, so that
+// a recorder has time to read.
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +12,18 @@ static long gOut;
 static long gIn;
 
 static void sendReceive(void) {
-  MPI_Sendrecv(&gOut, 8, MPI_BYTE, 1 - gRank, 3, &gIn, 8, MPI_BYTE, 1 - gRank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&gOut,
+               8,
+               MPI_BYTE,
+               1 - gRank,
+               3,
+               &gIn,
+               8,
+               MPI_BYTE,
+               1 - gRank,
+               3,
+               MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
 }
 
 // Nobody is waited for: what remains is the call itself.
@@ -62,7 +72,8 @@ static void measure(const char* name, void (*call)(void), int bursts, int calls)
   }
   qsort(ns, (size_t)bursts, sizeof ns[0], compare);
   if (gRank == 0)
-    printf("%s %.1f %.1f %.1f\n", name, ns[bursts / 2], ns[bursts / 10], ns[bursts - 1 - bursts / 10]);
+    printf(
+        "%s %.1f %.1f %.1f\n", name, ns[bursts / 2], ns[bursts / 10], ns[bursts - 1 - bursts / 10]);
 }
 
 int main(int argc, char** argv) {

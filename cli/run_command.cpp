@@ -53,6 +53,8 @@ class RunCommand : public Command {
 
  private:
   void declareProbes(CLI::App& app);
+  void declareStacks(CLI::App& app);
+  void declarePython(CLI::App& app);
   void declareParts(CLI::App& app);
   // What stands behind the options, without the `--`; empty after an error, which it has told.
   std::vector<std::string> command() const;
@@ -146,6 +148,21 @@ void RunCommand::declareProbes(CLI::App& app) {
                  "how often per second the machine is looked at, by the source system (10)")
       ->check(CLI::Range(0.01, 1000.0))
       ->type_name("HZ");
+  declareStacks(app);
+  app.add_option("--memory-threshold",
+                 options_.memoryThreshold,
+                 "least bytes of malloc that the source memory records (64KiB)")
+      ->transform(sizeFrom(1))
+      ->type_name("SIZE");
+  declarePython(app);
+  app.add_option("--plugin",
+                 options_.plugins,
+                 "a probe from outside, a shared object; may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+void RunCommand::declareStacks(CLI::App& app) {
   app.add_option("--stack-rate",
                  options_.stacks.perSecond,
                  "stacks per second of CPU time of each thread, by the source stack (99)")
@@ -162,11 +179,10 @@ void RunCommand::declareProbes(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember({"alloc", "block", "collective", "cuda"}))
       ->type_name("EVENT,...");
-  app.add_option("--memory-threshold",
-                 options_.memoryThreshold,
-                 "least bytes of malloc that the source memory records (64KiB)")
-      ->transform(sizeFrom(1))
-      ->type_name("SIZE");
+}
+
+// Of Python and of PyTorch.
+void RunCommand::declarePython(CLI::App& app) {
   app.add_option("--torch-operators",
                  options_.torchOperators,
                  "record each operator of PyTorch: its name, or also its inputs' shapes and types")
@@ -181,11 +197,6 @@ void RunCommand::declareProbes(CLI::App& app) {
                  moduleCategories_,
                  "whose native code a Python module has: framework, simulator, other or python")
       ->type_name("MODULE=CATEGORY")
-      ->allow_extra_args(false);
-  app.add_option("--plugin",
-                 options_.plugins,
-                 "a probe from outside, a shared object; may be given several times")
-      ->type_name("FILE")
       ->allow_extra_args(false);
 }
 

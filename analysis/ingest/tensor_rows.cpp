@@ -33,7 +33,7 @@ Bucket bucketOf(std::uint64_t word) {
   const std::uint64_t width = (word & TensorStatistics::kWholeOctave) != 0 ? 16 : 1;
   const std::uint64_t first = word >> TensorStatistics::kBucketShift;
   const std::uint64_t nearest = (first << TensorStatistics::kBucketShift) & ~kNegative;
-  const double near = std::bit_cast<double>(nearest);
+  const auto near = std::bit_cast<double>(nearest);
   const double far =
       std::min(std::bit_cast<double>(nearest + (width << TensorStatistics::kBucketShift)),
                std::numeric_limits<double>::max());

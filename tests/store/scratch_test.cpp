@@ -3,7 +3,6 @@
 #include "tests/store/temporary_folder.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <csignal>

@@ -3,10 +3,10 @@
  *
  *   annotation_numbers FILE PER_MS ENDING [fork]
  *
- * FILE holds two uint64_t: the next number, and the pid of the process that counts. PER_MS: how many
- * numbers there are in a millisecond or so. ENDING: "exit", or "segv". With "fork" a child counts, and its parent
- * waits for it. All of it lies in an operation `outer`, and each number is an argument `n` of an
- * operation `count`. */
+ * FILE holds two uint64_t: the next number, and the pid of the process that counts. PER_MS: how
+ * many numbers there are in a millisecond or so. ENDING: "exit", or "segv". With "fork" a child
+ * counts, and its parent waits for it. All of it lies in an operation `outer`, and each number is
+ * an argument `n` of an operation `count`. */
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Calls on a file, each once, with offsets and counts that are known (tests/e2e/io_test.py). Exit status 1: a call did not
-   do what it does without Sonde. */
+/* Calls on a file, each once, with offsets and counts that are known (tests/e2e/io_test.py). Exit
+   status 1: a call did not do what it does without Sonde. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -73,7 +73,8 @@ static void reads(const char* path) {
   check(pread(fd, block, 1, 0) == 1 && errno == 4711, "errno");
   void* mapped = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, fd, 4096);
   check(mapped != MAP_FAILED && munmap(mapped, 8192) == 0, "mmap");
-  check(mmap(NULL, 0, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED && errno == EINVAL, "mmap of nothing");
+  check(mmap(NULL, 0, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED && errno == EINVAL,
+        "mmap of nothing");
   mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check(mapped != MAP_FAILED, "memory");
   close(copy);

@@ -1,5 +1,5 @@
-/* Its first thread ends long before the other one, which makes an operation a millisecond, 1,000 in all
- * (tests/e2e/run_children_test.py). */
+/* Its first thread ends long before the other one, which makes an operation a millisecond, 1,000 in
+ * all (tests/e2e/run_children_test.py). */
 #include "plugins/api/sonde.h"
 
 #include <pthread.h>

@@ -16,7 +16,18 @@ static void ring(void) {
       MPI_Ssend(data, round + 1, MPI_LONG, right, 5, MPI_COMM_WORLD);
     }
   }
-  MPI_Sendrecv(data, 3, MPI_INT, right, 6, data + 32, 32, MPI_LONG, left, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(data,
+               3,
+               MPI_INT,
+               right,
+               6,
+               data + 32,
+               32,
+               MPI_LONG,
+               left,
+               6,
+               MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   MPI_Sendrecv_replace(data, 2, MPI_DOUBLE, right, 7, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   // Nobody: no message.
   MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD);
@@ -42,7 +53,15 @@ static void collectives(void) {
   MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 2, MPI_INT, world);
   MPI_Allgatherv(in, counts[gRank], MPI_INT, out, counts, places, MPI_INT, world);
   MPI_Alltoall(in, 4, MPI_INT, out, 4, MPI_INT, world);
-  MPI_Alltoallv(in, counts, places, MPI_INT, out, (int[]){gRank + 1, gRank + 1, gRank + 1, gRank + 1}, (int[]){0, 4, 8, 12}, MPI_INT, world);
+  MPI_Alltoallv(in,
+                counts,
+                places,
+                MPI_INT,
+                out,
+                (int[]){gRank + 1, gRank + 1, gRank + 1, gRank + 1},
+                (int[]){0, 4, 8, 12},
+                MPI_INT,
+                world);
   MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, world);
   MPI_Reduce_scatter_block(in, out, 2, MPI_INT, MPI_SUM, world);
   MPI_Scan(in, out, 7, MPI_INT, MPI_SUM, world);
@@ -93,7 +112,13 @@ static void anySource(void) {
   for (int left = kEach * (gSize - 1); left > 0; left -= kOpen) {
     MPI_Request requests[kOpen];
     for (int at = 0; at < kOpen; ++at)
-      MPI_Irecv(data[at], 64, MPI_INT, MPI_ANY_SOURCE, at % 2 == 0 ? 9 : MPI_ANY_TAG, MPI_COMM_WORLD, &requests[at]);
+      MPI_Irecv(data[at],
+                64,
+                MPI_INT,
+                MPI_ANY_SOURCE,
+                at % 2 == 0 ? 9 : MPI_ANY_TAG,
+                MPI_COMM_WORLD,
+                &requests[at]);
     for (int at = kOpen - 1; at >= 0; --at)
       MPI_Wait(&requests[at], MPI_STATUS_IGNORE);
   }
@@ -154,7 +179,15 @@ static void communicators(void) {
   for (int time = 0; time < 50; ++time) {
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    MPI_Sendrecv_replace(&data, 1, MPI_INT, (gRank + 1) % gSize, time, (gRank + gSize - 1) % gSize, time, copy, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(&data,
+                         1,
+                         MPI_INT,
+                         (gRank + 1) % gSize,
+                         time,
+                         (gRank + gSize - 1) % gSize,
+                         time,
+                         copy,
+                         MPI_STATUS_IGNORE);
     MPI_Comm_free(&copy);
   }
 }
@@ -201,7 +234,8 @@ static void odd(void) {
     check(flag, "a receive that nobody sends for is cancelled");
     // Of a failed call no message is known: it does not fit, so MPI says so.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    check(MPI_Send(data, 1, MPI_INT, gSize + 5, 4, MPI_COMM_WORLD) != MPI_SUCCESS, "there is no such rank");
+    check(MPI_Send(data, 1, MPI_INT, gSize + 5, 4, MPI_COMM_WORLD) != MPI_SUCCESS,
+          "there is no such rank");
     MPI_Send(data, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
   }
 }
@@ -220,7 +254,8 @@ static void many(void) {
   MPI_Waitall(2 * kMany, requests, MPI_STATUSES_IGNORE);
 }
 
-// A communicator that is freed lasts until its requests have ended, though others are made meanwhile.
+// A communicator that is freed lasts until its requests have ended, though others are made
+// meanwhile.
 static void freed(void) {
   int data[8] = {0};
   const int other = gRank ^ 1;
@@ -246,8 +281,24 @@ static void unread(void) {
   const int places[kRanks] = {0, 1, 3, 6};
   const MPI_Comm world = MPI_COMM_WORLD;
   const int root = gRank == 0;
-  MPI_Gatherv(root ? MPI_IN_PLACE : data, root ? 0 : counts[gRank], root ? MPI_DATATYPE_NULL : MPI_INT, data, counts, places, MPI_INT, 0, world);
-  MPI_Scatterv(data, counts, places, MPI_INT, root ? MPI_IN_PLACE : data, root ? 0 : counts[gRank], root ? MPI_DATATYPE_NULL : MPI_INT, 0, world);
+  MPI_Gatherv(root ? MPI_IN_PLACE : data,
+              root ? 0 : counts[gRank],
+              root ? MPI_DATATYPE_NULL : MPI_INT,
+              data,
+              counts,
+              places,
+              MPI_INT,
+              0,
+              world);
+  MPI_Scatterv(data,
+               counts,
+               places,
+               MPI_INT,
+               root ? MPI_IN_PLACE : data,
+               root ? 0 : counts[gRank],
+               root ? MPI_DATATYPE_NULL : MPI_INT,
+               0,
+               world);
   MPI_Comm pair, between;
   MPI_Comm_split(world, gRank / 2, gRank, &pair);
   MPI_Intercomm_create(pair, 0, world, gRank < 2 ? 2 : 0, 4, &between);
@@ -264,12 +315,14 @@ static void unread(void) {
   int done = 12345;
   int indices[1] = {54321};
   MPI_Request none = MPI_REQUEST_NULL;
-  check(MPI_Waitsome(-1, &none, &done, indices, MPI_STATUSES_IGNORE) != MPI_SUCCESS, "no such number of requests");
+  check(MPI_Waitsome(-1, &none, &done, indices, MPI_STATUSES_IGNORE) != MPI_SUCCESS,
+        "no such number of requests");
   check(MPI_Waitall(3, NULL, MPI_STATUSES_IGNORE) != MPI_SUCCESS, "there are no requests");
   MPI_Comm_free(&pair);
 }
 
-// Communicators at a time with the same tags, one of which goes; messages each of a size of its own.
+// Communicators at a time with the same tags, one of which goes; messages each of a size of its
+// own.
 static void tags(void) {
   static char data[4096];
   const int other = gRank ^ 1;
@@ -283,7 +336,18 @@ static void tags(void) {
         MPI_Comm_free(&copies[at - 1]);
       const MPI_Comm comm = at == 3 ? MPI_COMM_WORLD : copies[at];
       for (int tag = 0; tag < 5; ++tag, ++bytes)
-        MPI_Sendrecv(data, bytes, MPI_CHAR, other, tag, data + 2048, 2048, MPI_CHAR, other, tag, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(data,
+                     bytes,
+                     MPI_CHAR,
+                     other,
+                     tag,
+                     data + 2048,
+                     2048,
+                     MPI_CHAR,
+                     other,
+                     tag,
+                     comm,
+                     MPI_STATUS_IGNORE);
     }
 }
 

@@ -29,8 +29,17 @@ static void grid(void) {
   MPI_Neighbor_allgather(gIn, 3, MPI_INT, gOut, 3, MPI_INT, comm);
   MPI_Neighbor_allgatherv(gIn, 2, MPI_INT, gOut, (int[]){2, 2}, kPlaces, MPI_INT, comm);
   MPI_Neighbor_alltoall(gIn, 5, MPI_FLOAT, gOut, 5, MPI_FLOAT, comm);
-  MPI_Neighbor_alltoallv(gIn, (int[]){2, 1}, kPlaces, MPI_INT, gOut, kCounts, kPlaces, MPI_INT, comm);
-  MPI_Neighbor_alltoallw(gIn, (int[]){2, 1}, kAddresses, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT}, gOut, kCounts, kAddresses, types, comm);
+  MPI_Neighbor_alltoallv(
+      gIn, (int[]){2, 1}, kPlaces, MPI_INT, gOut, kCounts, kPlaces, MPI_INT, comm);
+  MPI_Neighbor_alltoallw(gIn,
+                         (int[]){2, 1},
+                         kAddresses,
+                         (MPI_Datatype[]){MPI_DOUBLE, MPI_INT},
+                         gOut,
+                         kCounts,
+                         kAddresses,
+                         types,
+                         comm);
   MPI_Comm_free(&comm);
 }
 
@@ -41,8 +50,16 @@ static MPI_Comm graph(void) {
   const int sources[2] = {(gRank + gSize - 1) % gSize, 0};
   const int in = gRank > 1 ? 2 : 1;
   const int all[3] = {1, 2, 3};
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, MPI_UNWEIGHTED, gRank == 0 ? kRanks - 1 : 1, gRank == 0 ? all : &next,
-                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD,
+                                 in,
+                                 sources,
+                                 MPI_UNWEIGHTED,
+                                 gRank == 0 ? kRanks - 1 : 1,
+                                 gRank == 0 ? all : &next,
+                                 MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL,
+                                 0,
+                                 &made);
   return made;
 }
 
@@ -54,10 +71,13 @@ static void later(void) {
   const MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
   for (int round = 0; round < 10; ++round) {
     MPI_Ineighbor_allgather(gIn, 3, MPI_INT, out[0], 3, MPI_INT, comm, &requests[0]);
-    MPI_Ineighbor_allgatherv(gIn, 2, MPI_INT, out[1], (int[]){2, 2}, (int[]){0, 2}, MPI_INT, comm, &requests[1]);
+    MPI_Ineighbor_allgatherv(
+        gIn, 2, MPI_INT, out[1], (int[]){2, 2}, (int[]){0, 2}, MPI_INT, comm, &requests[1]);
     MPI_Ineighbor_alltoall(gIn, 4, MPI_FLOAT, out[2], 4, MPI_FLOAT, comm, &requests[2]);
-    MPI_Ineighbor_alltoallv(gIn, ones, kPlaces, MPI_INT, out[3], ones, kPlaces, MPI_INT, comm, &requests[3]);
-    MPI_Ineighbor_alltoallw(gIn, ones, kAddresses, types, out[4], ones, kAddresses, types, comm, &requests[4]);
+    MPI_Ineighbor_alltoallv(
+        gIn, ones, kPlaces, MPI_INT, out[3], ones, kPlaces, MPI_INT, comm, &requests[3]);
+    MPI_Ineighbor_alltoallw(
+        gIn, ones, kAddresses, types, out[4], ones, kAddresses, types, comm, &requests[4]);
     MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
   }
   MPI_Comm_free(&comm);
@@ -89,7 +109,8 @@ static void line(void) {
   MPI_Comm_free(&comm);
 }
 
-static const struct Part kParts[] = {{"grid", grid}, {"later", later}, {"again", again}, {"line", line}};
+static const struct Part kParts[] = {
+    {"grid", grid}, {"later", later}, {"again", again}, {"line", line}};
 
 int main(int argc, char** argv) {
   return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);

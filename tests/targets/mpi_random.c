@@ -2,7 +2,6 @@
 // draw the same plan from a seed. Every message has a size of its own in the whole run of the seed,
 // so that two ends that belong together are known by their sizes.
 #include <mpi.h>
-
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +64,13 @@ static void runSeed(uint64_t seed) {
   for (int at = 0; at < count; ++at) {
     const struct Message* m = &gPlan[order[at]];
     const int wild = m->tag == kWildTag || (m->tag == kWildPair && draw(2) == 0);
-    MPI_Irecv(gBuffers + (size_t)order[at] * kMaxBytes, kMaxBytes, MPI_BYTE, wild ? MPI_ANY_SOURCE : m->from, m->tag, comm, &requests[open++]);
+    MPI_Irecv(gBuffers + (size_t)order[at] * kMaxBytes,
+              kMaxBytes,
+              MPI_BYTE,
+              wild ? MPI_ANY_SOURCE : m->from,
+              m->tag,
+              comm,
+              &requests[open++]);
   }
   MPI_Request persistent[kMessages];
   int kept = 0;
@@ -75,10 +80,18 @@ static void runSeed(uint64_t seed) {
     if (m->from != gRank)
       continue;
     switch (m->to == gRank ? 1 : m->how) {
-      case 0: MPI_Send(data, m->bytes, MPI_BYTE, m->to, m->tag, comm); break;
-      case 1: MPI_Isend(data, m->bytes, MPI_BYTE, m->to, m->tag, comm, &requests[open++]); break;
-      case 2: MPI_Issend(data, m->bytes, MPI_BYTE, m->to, m->tag, comm, &requests[open++]); break;
-      case 3: MPI_Ssend(data, m->bytes, MPI_BYTE, m->to, m->tag, comm); break;
+      case 0:
+        MPI_Send(data, m->bytes, MPI_BYTE, m->to, m->tag, comm);
+        break;
+      case 1:
+        MPI_Isend(data, m->bytes, MPI_BYTE, m->to, m->tag, comm, &requests[open++]);
+        break;
+      case 2:
+        MPI_Issend(data, m->bytes, MPI_BYTE, m->to, m->tag, comm, &requests[open++]);
+        break;
+      case 3:
+        MPI_Ssend(data, m->bytes, MPI_BYTE, m->to, m->tag, comm);
+        break;
       default:
         MPI_Send_init(data, m->bytes, MPI_BYTE, m->to, m->tag, comm, &persistent[kept]);
         MPI_Start(&persistent[kept++]);

@@ -12,7 +12,8 @@
 static int gSearches;  // for the object that an address is in
 
 int dl_iterate_phdr(int (*visit)(struct dl_phdr_info*, size_t, void*), void* data) {
-  int (*real)(int (*)(struct dl_phdr_info*, size_t, void*), void*) = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+  int (*real)(int (*)(struct dl_phdr_info*, size_t, void*), void*) =
+      dlsym(RTLD_NEXT, "dl_iterate_phdr");
   ++gSearches;
   return real(visit, data);
 }
@@ -29,7 +30,18 @@ static void copies(void) {
     for (int at = 0; at < 2; ++at)
       MPI_Wait(&requests[(gRank + at) % 2], MPI_STATUS_IGNORE);
     for (int at = 0; at < 2; ++at)
-      MPI_Sendrecv(data, 100 * at + round + 1, MPI_CHAR, other, 1, data + 500, 500, MPI_CHAR, other, 1, copy[at], MPI_STATUS_IGNORE);
+      MPI_Sendrecv(data,
+                   100 * at + round + 1,
+                   MPI_CHAR,
+                   other,
+                   1,
+                   data + 500,
+                   500,
+                   MPI_CHAR,
+                   other,
+                   1,
+                   copy[at],
+                   MPI_STATUS_IGNORE);
     for (int at = 0; at < 2; ++at)
       MPI_Comm_free(&copy[at]);
   }
@@ -52,9 +64,15 @@ static void huge(void) {
 static void compiled(void) {
 #if defined(__x86_64__)
   enum { kPages = 40, kPageBytes = 4096, kCalls = 50 };
-  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8, 0,    0,    0,    0,   0,
+                                       0,    0,    0,    0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
   int (*const barrier)(MPI_Comm) = MPI_Barrier;
-  char* const pages = mmap(NULL, kPages * kPageBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const pages = mmap(NULL,
+                           kPages * kPageBytes,
+                           PROT_READ | PROT_WRITE | PROT_EXEC,
+                           MAP_PRIVATE | MAP_ANONYMOUS,
+                           -1,
+                           0);
   check(pages != MAP_FAILED, "memory for code");
   MPI_Barrier(MPI_COMM_SELF);
   const int before = gSearches;
@@ -79,12 +97,45 @@ static void exchanges(void) {
   const int left = (gRank + gSize - 1) % gSize;
   MPI_Request requests[3];
   for (int round = 0; round < 10; ++round) {
-    MPI_Isendrecv(data, 3 * round + 1, MPI_CHAR, right, 1, data + 500, 500, MPI_CHAR, left, 1, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isendrecv_replace(data + 1000, 3 * round + 2, MPI_CHAR, right, 1, left, 1, MPI_COMM_WORLD, &requests[1]);
-    MPI_Isendrecv(data, 5, MPI_CHAR, gRank == 0 ? MPI_PROC_NULL : left, 2, data + 1500, 500, MPI_CHAR,
-                  gRank == gSize - 1 ? MPI_PROC_NULL : right, 2, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isendrecv(data,
+                  3 * round + 1,
+                  MPI_CHAR,
+                  right,
+                  1,
+                  data + 500,
+                  500,
+                  MPI_CHAR,
+                  left,
+                  1,
+                  MPI_COMM_WORLD,
+                  &requests[0]);
+    MPI_Isendrecv_replace(
+        data + 1000, 3 * round + 2, MPI_CHAR, right, 1, left, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isendrecv(data,
+                  5,
+                  MPI_CHAR,
+                  gRank == 0 ? MPI_PROC_NULL : left,
+                  2,
+                  data + 1500,
+                  500,
+                  MPI_CHAR,
+                  gRank == gSize - 1 ? MPI_PROC_NULL : right,
+                  2,
+                  MPI_COMM_WORLD,
+                  &requests[2]);
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-    MPI_Sendrecv(data, 3 * round + 3, MPI_CHAR, right, 1, data + 500, 500, MPI_CHAR, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(data,
+                 3 * round + 3,
+                 MPI_CHAR,
+                 right,
+                 1,
+                 data + 500,
+                 500,
+                 MPI_CHAR,
+                 left,
+                 1,
+                 MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
   }
 #endif
 }
@@ -139,7 +190,12 @@ static void failing(void) {
       MPI_Startall(2, requests);
     MPI_Barrier(MPI_COMM_WORLD);
     if (gRank == 0 && round == 2)
-      MPI_Send(data, 4, MPI_INT, other, 2, MPI_COMM_WORLD);  // in the place of the next one, and too long
+      MPI_Send(data,
+               4,
+               MPI_INT,
+               other,
+               2,
+               MPI_COMM_WORLD);  // in the place of the next one, and too long
     if (gRank == 0)
       MPI_Startall(2, requests);
     const int result = MPI_Waitall(2, requests, statuses);
@@ -149,7 +205,8 @@ static void failing(void) {
   MPI_Request_free(&requests[1]);
 }
 
-// A receive whose message is too long ends a wait for any of several, and others follow it. Two ranks.
+// A receive whose message is too long ends a wait for any of several, and others follow it. Two
+// ranks.
 static void failingAny(void) {
   int data[8] = {0};
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -163,11 +220,13 @@ static void failingAny(void) {
     if (gRank == 0)
       MPI_Send(data, round == 1 ? 4 : 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
     else
-      check((MPI_Waitany(2, requests, &index, &status) != MPI_SUCCESS) == (round == 1), "what came does not fit");
+      check((MPI_Waitany(2, requests, &index, &status) != MPI_SUCCESS) == (round == 1),
+            "what came does not fit");
   }
 }
 
-// What came from anybody in an exchange that does not block, whose status does not say from whom. Two ranks.
+// What came from anybody in an exchange that does not block, whose status does not say from whom.
+// Two ranks.
 static void untold(void) {
 #if MPI_VERSION >= 4
   static char data[200];
@@ -175,11 +234,33 @@ static void untold(void) {
   for (int round = 0; round < 4; ++round) {
     MPI_Request request;
     if (round == 1)
-      MPI_Isendrecv(data, 1, MPI_CHAR, other, 1, data + 100, 100, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+      MPI_Isendrecv(data,
+                    1,
+                    MPI_CHAR,
+                    other,
+                    1,
+                    data + 100,
+                    100,
+                    MPI_CHAR,
+                    MPI_ANY_SOURCE,
+                    1,
+                    MPI_COMM_WORLD,
+                    &request);
     if (round == 1)
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     else
-      MPI_Sendrecv(data, 1, MPI_CHAR, other, 1, data + 100, 100, MPI_CHAR, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Sendrecv(data,
+                   1,
+                   MPI_CHAR,
+                   other,
+                   1,
+                   data + 100,
+                   100,
+                   MPI_CHAR,
+                   other,
+                   1,
+                   MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
   }
 #endif
 }
@@ -212,9 +293,21 @@ static void groups(void) {
   static char data[200];
   MPI_Comm_group(MPI_COMM_WORLD, &group);
   for (int at = 0; at < 2; ++at)
-    MPI_Comm_create_from_group(group, at == 0 ? "first" : "second", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made[at]);
+    MPI_Comm_create_from_group(
+        group, at == 0 ? "first" : "second", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made[at]);
   for (int at = 0; at < 2; ++at)
-    MPI_Sendrecv(data, 1 + at, MPI_CHAR, gRank ^ 1, 1, data + 100, 100, MPI_CHAR, gRank ^ 1, 1, made[at], MPI_STATUS_IGNORE);
+    MPI_Sendrecv(data,
+                 1 + at,
+                 MPI_CHAR,
+                 gRank ^ 1,
+                 1,
+                 data + 100,
+                 100,
+                 MPI_CHAR,
+                 gRank ^ 1,
+                 1,
+                 made[at],
+                 MPI_STATUS_IGNORE);
   for (int at = 0; at < 2; ++at)
     MPI_Comm_free(&made[at]);
   MPI_Group_free(&group);
@@ -228,7 +321,13 @@ static void asked(void) {
   MPI_Request requests[2];
   MPI_Status status;
   for (int round = 0; round < 10; ++round) {
-    MPI_Irecv(data, 100, MPI_CHAR, round % 2 == 0 ? other : MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(data,
+              100,
+              MPI_CHAR,
+              round % 2 == 0 ? other : MPI_ANY_SOURCE,
+              1,
+              MPI_COMM_WORLD,
+              &requests[0]);
     MPI_Isend(data + 100, round + 1, MPI_CHAR, other, 1, MPI_COMM_WORLD, &requests[1]);
     for (int at = 0; at < 2; ++at) {
       int done = 0;
@@ -253,7 +352,8 @@ static void twoGroups(void) {
   MPI_Comm_split(MPI_COMM_WORLD, group, gRank, &own);
   MPI_Comm_size(own, &size);
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, group == 0 ? 1 : 0, 1, &both);
-  char* const pages = mmap(NULL, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const pages =
+      mmap(NULL, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check(pages != MAP_FAILED && mprotect(pages + kPage, kPage, PROT_NONE) == 0, "pages");
   int* const counts = (int*)(pages + kPage) - size;
   for (int at = 0; at < size; ++at)
@@ -278,7 +378,8 @@ static void prepared(void) {
   MPI_Request requests[2];
   MPI_Barrier(MPI_COMM_WORLD);
   ALLREDUCE_INIT(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
-  ALLREDUCE_INIT(numbers, sums, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  ALLREDUCE_INIT(
+      numbers, sums, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
   for (int round = 0; round < 3; ++round) {
     MPI_Start(&requests[gRank % 2]);
     MPI_Start(&requests[1 - gRank % 2]);
@@ -313,7 +414,8 @@ static void cancelledSend(void) {
   }
 }
 
-// Of two receives the first is cancelled, and the second ends before anybody waits for that. Two ranks.
+// Of two receives the first is cancelled, and the second ends before anybody waits for that. Two
+// ranks.
 static void cancelledReceive(void) {
   char data[200];
   if (gRank == 1) {
@@ -332,12 +434,21 @@ static void cancelledReceive(void) {
   }
 }
 
-static const struct Part kParts[] = {{"copies", copies},       {"huge", huge},       {"compiled", compiled},
-                                     {"exchanges", exchanges}, {"stale", stale},     {"failing", failing},
-                                     {"polling", polling},     {"groups", groups},     {"asked", asked},
-                                     {"failing_any", failingAny}, {"untold", untold},
-                                     {"two_groups", twoGroups}, {"prepared", prepared},
-                                     {"cancelled_send", cancelledSend}, {"cancelled_receive", cancelledReceive}};
+static const struct Part kParts[] = {{"copies", copies},
+                                     {"huge", huge},
+                                     {"compiled", compiled},
+                                     {"exchanges", exchanges},
+                                     {"stale", stale},
+                                     {"failing", failing},
+                                     {"polling", polling},
+                                     {"groups", groups},
+                                     {"asked", asked},
+                                     {"failing_any", failingAny},
+                                     {"untold", untold},
+                                     {"two_groups", twoGroups},
+                                     {"prepared", prepared},
+                                     {"cancelled_send", cancelledSend},
+                                     {"cancelled_receive", cancelledReceive}};
 
 int main(int argc, char** argv) {
   return runPart(argc, argv, kParts, sizeof kParts / sizeof kParts[0]);

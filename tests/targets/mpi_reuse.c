@@ -1,7 +1,6 @@
 // A request's handle is given again before the call that has ended the request returns: two ranks.
 // Prints how often.
 #include <mpi.h>
-
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -42,7 +41,13 @@ static void receive(void) {
   sem_init(&gEnded, 0, 0);
   sem_init(&gGoOn, 0, 0);
   gBeforeReturn = beforeReturn;
-  MPI_Recv(data, kMost, MPI_CHAR, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // so that the tags' numbers differ
+  MPI_Recv(data,
+           kMost,
+           MPI_CHAR,
+           1,
+           2,
+           MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);  // so that the tags' numbers differ
   pthread_create(&thread, NULL, wait, NULL);
   for (int round = 0; round < kRounds; ++round) {
     sem_wait(&gEnded);

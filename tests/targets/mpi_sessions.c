@@ -17,7 +17,18 @@ static void talk(const char* name, int messages) {
   MPI_Comm_create_from_group(all, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
   MPI_Comm_rank(comm, &rank);
   for (int round = 0; round < messages; ++round)
-    MPI_Sendrecv(gData, 1 + round, MPI_CHAR, rank ^ 1, 1, gData + 100, 100, MPI_CHAR, rank ^ 1, 1, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(gData,
+                 1 + round,
+                 MPI_CHAR,
+                 rank ^ 1,
+                 1,
+                 gData + 100,
+                 100,
+                 MPI_CHAR,
+                 rank ^ 1,
+                 1,
+                 comm,
+                 MPI_STATUS_IGNORE);
   MPI_Barrier(comm);
   MPI_Comm_free(&comm);
   MPI_Group_free(&all);
@@ -47,7 +58,18 @@ static void both(void) {
   MPI_Session_finalize(&session);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int round = 0; round < 3; ++round)
-    MPI_Sendrecv(gData, 1 + round, MPI_CHAR, rank ^ 1, 1, gData + 100, 100, MPI_CHAR, rank ^ 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(gData,
+                 1 + round,
+                 MPI_CHAR,
+                 rank ^ 1,
+                 1,
+                 gData + 100,
+                 100,
+                 MPI_CHAR,
+                 rank ^ 1,
+                 1,
+                 MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
   MPI_Finalize();
 }
 #endif

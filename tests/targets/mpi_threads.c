@@ -4,7 +4,6 @@
 // threads send and receive without blocking, and it is the main thread that waits for all of that;
 // `posted_any`: receives from anybody among them.
 #include <mpi.h>
-
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,9 +43,20 @@ static void* post(void* argument) {
     pthread_barrier_wait(&gBarrier);
     for (int at = 0; at < kPosts; ++at) {
       if (gRank == 0)
-        MPI_Isend(gData[thread][at], 1 + thread + kThreads * at, MPI_CHAR, 1, tag, MPI_COMM_WORLD, &gRequests[thread][at]);
+        MPI_Isend(gData[thread][at],
+                  1 + thread + kThreads * at,
+                  MPI_CHAR,
+                  1,
+                  tag,
+                  MPI_COMM_WORLD,
+                  &gRequests[thread][at]);
       else
-        MPI_Irecv(gData[thread][at], 1024, MPI_CHAR, gFromAnybody && at % 2 == 0 ? MPI_ANY_SOURCE : 0, tag, MPI_COMM_WORLD,
+        MPI_Irecv(gData[thread][at],
+                  1024,
+                  MPI_CHAR,
+                  gFromAnybody && at % 2 == 0 ? MPI_ANY_SOURCE : 0,
+                  tag,
+                  MPI_COMM_WORLD,
                   &gRequests[thread][at]);
     }
     pthread_barrier_wait(&gBarrier);
@@ -75,7 +85,8 @@ int main(int argc, char** argv) {
   gRounds = raised ? kManyRounds : kRounds;
   const int posted = argc == 2 && strncmp(argv[1], "posted", 6) == 0;
   gFromAnybody = posted && strcmp(argv[1], "posted_any") == 0;
-  gTogether = raised || gFromAnybody || (argc == 2 && (strcmp(argv[1], "together") == 0 || strcmp(argv[1], "posted") == 0));
+  gTogether = raised || gFromAnybody ||
+              (argc == 2 && (strcmp(argv[1], "together") == 0 || strcmp(argv[1], "posted") == 0));
   pthread_barrier_init(&gBarrier, NULL, kThreads + 1);
   if (gRank == 0)
     usleep(200000);  // all receivers wait by then, together

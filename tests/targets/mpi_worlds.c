@@ -1,5 +1,5 @@
-// Communicators between processes that did not begin in one MPI_COMM_WORLD, and others that are made
-// in rare ways: mpi_worlds PART.
+// Communicators between processes that did not begin in one MPI_COMM_WORLD, and others that are
+// made in rare ways: mpi_worlds PART.
 #include "mpi_parts.h"
 
 #include <arpa/inet.h>
@@ -9,10 +9,22 @@
 static char gData[200];
 
 static void exchange(MPI_Comm comm, int peer, int bytes) {
-  MPI_Sendrecv(gData, bytes, MPI_CHAR, peer, 1, gData + 100, 100, MPI_CHAR, peer, 1, comm, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(gData,
+               bytes,
+               MPI_CHAR,
+               peer,
+               1,
+               gData + 100,
+               100,
+               MPI_CHAR,
+               peer,
+               1,
+               comm,
+               MPI_STATUS_IGNORE);
 }
 
-// What both sides of a spawn do: each talks to its own world, to the other one, and in both together.
+// What both sides of a spawn do: each talks to its own world, to the other one, and in both
+// together.
 static void talk(MPI_Comm between, int isChild) {
   MPI_Comm merged;
   int rank = 0;
@@ -41,7 +53,8 @@ static void spawn(void) {
     char** parts[2] = {part, part};
     const int each[2] = {1, 1};
     const MPI_Info infos[2] = {MPI_INFO_NULL, MPI_INFO_NULL};
-    MPI_Comm_spawn_multiple(2, programs, parts, each, infos, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn_multiple(
+        2, programs, parts, each, infos, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
   }
   talk(between, isChild);
 }
@@ -53,7 +66,9 @@ static void join(void) {
   socklen_t size = sizeof at;
   const int own = socket(AF_INET, SOCK_STREAM, 0);
   if (gRank == 0)
-    check(bind(own, (struct sockaddr*)&at, sizeof at) == 0 && listen(own, 1) == 0 && getsockname(own, (struct sockaddr*)&at, &size) == 0, "a place to listen");
+    check(bind(own, (struct sockaddr*)&at, sizeof at) == 0 && listen(own, 1) == 0 &&
+              getsockname(own, (struct sockaddr*)&at, &size) == 0,
+          "a place to listen");
   MPI_Bcast(&at, sizeof at, MPI_BYTE, 0, MPI_COMM_WORLD);
   if (gRank == 1)
     check(connect(own, (struct sockaddr*)&at, sizeof at) == 0, "a connection");
@@ -74,7 +89,8 @@ static void halves(void) {
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   MPI_Group_incl(all, 2, gRank < 2 ? lower : upper, &own);
   MPI_Group_incl(all, 2, gRank < 2 ? upper : lower, &other);
-  MPI_Intercomm_create_from_groups(own, 0, other, 0, "halves", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+  MPI_Intercomm_create_from_groups(
+      own, 0, other, 0, "halves", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
   for (int round = 0; round < 5; ++round)
     exchange(made, gRank % 2, 1 + round);
   MPI_Barrier(made);

@@ -2,7 +2,9 @@
 #include <time.h>
 
 const char* Py_GetVersion(void);
-const char* Py_GetVersion(void) { return "3.99.1 (main)"; }
+const char* Py_GetVersion(void) {
+  return "3.99.1 (main)";
+}
 
 int main(void) {
   struct timespec now;

@@ -70,7 +70,7 @@ void chooseLayout(const char* version, const Hooks& hooks) noexcept {
 }
 
 // With those that are no function's; torn memory may be a circle of these.
-constexpr std::size_t kMostHops = 4 * kMostPythonFrames;
+constexpr std::size_t kMostHops = std::size_t{4} * kMostPythonFrames;
 
 // A walk from the innermost frame out. A read of memory is a system call, so each gets as much as
 // it can: the page up to a frame, where the next ones mostly are, and many code objects.

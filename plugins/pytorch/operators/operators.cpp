@@ -39,7 +39,7 @@ struct NoContext {
   NoContext() noexcept = default;
   NoContext(const NoContext&) = delete;
   NoContext& operator=(const NoContext&) = delete;
-  ~NoContext();
+  ~NoContext();  // NOLINT(performance-trivially-destructible): or it would be in a register
   void* pointer = nullptr;
 };
 NoContext::~NoContext() = default;

@@ -106,6 +106,7 @@ class Summary {
       squares[lane] += value * value;
       least[lane] = value < least[lane] ? value : least[lane];
       most[lane] = value > most[lane] ? value : most[lane];
+      // NOLINTNEXTLINE(bugprone-narrowing-conversions): both are double
       const double ofOthers = magnitude == 0 ? kNone : magnitude;
       smallest[lane] = ofOthers < smallest[lane] ? ofOthers : smallest[lane];
       zeros[lane] += magnitude == 0 ? 1 : 0;
@@ -146,7 +147,7 @@ std::uint16_t bucketOf(double value) noexcept {
 // A table of a thread's, all zeros between two tensors.
 std::uint64_t* countsOfThread() {
   thread_local const std::unique_ptr<std::uint64_t[]> counts(new std::uint64_t[kBucketCount]());
-  return counts.get();
+  return counts.get();  // NOLINT(clang-analyzer-cplusplus.NewDelete): it is the thread's
 }
 
 // Counts the elements of a tensor by bucket.
