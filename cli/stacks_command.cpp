@@ -50,15 +50,16 @@ class StacksCommand : public Command {
            "flamegraph.pl, speedscope\n"
            "svg     a flame graph for a web browser: click on a frame for a closer look, press / "
            "to mark a word\n\n"
-           "The time is that on a processor. What threads waited is there with 'sonde run "
-           "--stacks-at block', all their\n"
-           "time with 'sonde run --stack-mode wall', what devices did for each with 'sonde "
-           "run\n--sources "
-           "+stack --stacks-at cuda', the bytes that each stack allocated with "
-           "'sonde run\n--sources +stack,+memory --stacks-at alloc'; see --time.\n"
-           "Stacks are recorded by 'sonde run --sources +stack'. With --operation: of what the "
-           "program annotates\n"
-           "('forward', 'backward', a module), on the threads that it works on.\n\n"
+           "--time  what is counted of each stack, and how it is recorded:\n"
+           "  cpu      on a processor: sonde run --sources +stack\n"
+           "  blocked  waiting: sonde run --sources +stack --stacks-at block\n"
+           "  wall     all time of threads: sonde run --sources +stack --stack-mode wall\n"
+           "  device   what devices did for it: sonde run --sources +stack --stacks-at cuda\n"
+           "  alloc    bytes that it allocated: sonde run --sources +stack,+memory --stacks-at "
+           "alloc\n\n"
+           "With --operation: of what the program annotates ('forward', 'backward', a module), on "
+           "the threads that it\n"
+           "works on.\n\n"
            "Examples:\n"
            "  sonde stacks job.sonde --format svg -o job.svg\n"
            "  sonde stacks job.sonde --operation backward --iterations 10-20 | head\n";
@@ -76,7 +77,7 @@ class StacksCommand : public Command {
               app.add_option(
                   "--time",
                   filter_.clock,
-                  "which: on a processor, waiting, or all; of devices; or bytes allocated (cpu)"));
+                  "what is counted: cpu, blocked, wall, device or alloc (cpu)"));
     app.add_option("--operation", filter_.operation, "only while this was open")->type_name("NAME");
     app.add_option("--iterations", iterations_, "only in these, by number")->type_name("A-B");
     app.add_option("--rank", rank_, "only of this one")
@@ -129,12 +130,32 @@ std::string StacksCommand::title() const {
   return text;
 }
 
+// Nothing of what was asked for has a stack.
+Error nothingThere(Clock clock) {
+  switch (clock) {
+    case Clock::Blocked:
+      return {ErrorCode::NotFound,
+              "no stack of a wait was seen there: no thread waited in it for as long as one is "
+              "taken at (see docs/probes/stack.md)"};
+    case Clock::Device:
+      return {ErrorCode::NotFound,
+              "no kernel and no copy was launched there: choose another --operation or "
+              "--iterations"};
+    case Clock::Allocated:
+      return {ErrorCode::NotFound,
+              "nothing was allocated there: choose another --operation or --iterations, or record "
+              "smaller blocks with --memory-threshold"};
+    default:
+      return {ErrorCode::NotFound,
+              "no stack was seen there: less code than a sample's worth ran in it, or record more "
+              "with --stack-rate"};
+  }
+}
+
 Result<void> StacksCommand::write(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const auto times, engine::metrics::stackTimes(trace, filter_));
   if (times.empty())
-    return Error{ErrorCode::NotFound,
-                 "no stack was seen there: less code than a sample's worth ran in it, or record "
-                 "more with --stack-rate"};
+    return nothingThere(filter_.clock);
   const store::Scratch scratch(output_.empty() ? std::vector<std::string>()
                                                : store::unfinishedTrace(output_, force_));
   SONDE_TRY_ASSIGN(const exports::PathTree paths, exports::stackPaths(trace, times, threads_));

@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <system_error>
+
 namespace sonde::session {
 namespace {
 
@@ -11,9 +13,16 @@ constexpr int kNice = 10;
 
 }  // namespace
 
-PoliteThread::PoliteThread() : thread_([this] { loop(); }) {}
+PoliteThread::PoliteThread() {
+  try {
+    thread_ = std::thread([this] { loop(); });
+  } catch (const std::system_error&) {  // a limit of processes, as containers have one
+  }
+}
 
 PoliteThread::~PoliteThread() {
+  if (!thread_.joinable())
+    return;
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -23,6 +32,10 @@ PoliteThread::~PoliteThread() {
 }
 
 void PoliteThread::run(const std::function<void()>& work) {
+  if (!thread_.joinable()) {
+    work();
+    return;
+  }
   std::unique_lock lock(mutex_);
   work_ = &work;
   changed_.notify_all();

@@ -11,7 +11,7 @@ namespace sonde::session {
 
 class PoliteThread {
  public:
-  PoliteThread();
+  PoliteThread();  // where no thread can be had, run() does it on its caller's
   ~PoliteThread();
   PoliteThread(const PoliteThread&) = delete;
   PoliteThread& operator=(const PoliteThread&) = delete;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 namespace sonde::session {
@@ -148,16 +149,18 @@ void Recording::noteReaped(const launcher::ReapedChild& child) {
 }
 
 void Recording::work() {
-  PoliteThread polite;
+  std::optional<PoliteThread> polite;
+  if (!flight_)
+    polite.emplace();
   bool isBehind = false;
   std::chrono::milliseconds pause{0};
   while (waitForNext(pause)) {
     std::uint64_t found = 0;
     const auto drains = [&] { found = drain(); };
-    if (flight_ || isBehind)
-      drains();
+    if (polite && !isBehind)
+      polite->run(drains);
     else
-      polite.run(drains);
+      drains();
     isBehind = found > options_.spoolLimitBytes / (isBehind ? kCaughtUpPart : kBehindPart);
     pause = pauseAfter(found);
   }

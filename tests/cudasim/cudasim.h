@@ -3,7 +3,7 @@
  * Stand-ins for libcuda.so.1, libcudart.so.N and libcupti.so.N, built against NVIDIA's headers, run
  * kernels of given durations, copies, sets, events and graphs on a timeline of their own, call
  * CUPTI's callbacks and hand out CUPTI's own records. Programs are compiled against cuda.h or
- * cuda_runtime_api.h and use the device as they would a real one; libcudasim.so, which the three
+ * cuda_runtime_api.h and use the device as they would a real one; libcuda.so.sim, which the three
  * share, also has the functions below. The folders cuda12/ (as CUPTI 12.6) and cuda13/ (as 13.0)
  * differ in versions and in record layouts; put one of them first in LD_LIBRARY_PATH, or in a
  * program's RPATH.

@@ -284,6 +284,22 @@ class Harmless(StackTest):
     def test_threads_that_let_no_signal_in(self):
         self.both("masks")
 
+    def test_its_own_wait_for_the_signal(self):
+        self.both("waits")
+        self.assertEqual(self.facts(), [("ended: the program has a use of its own for SIGURG",)])
+
+    def test_a_child_that_nobody_told_of(self):
+        self.both("clones")
+        ((main, other),) = self.rows("SELECT sum(x.weight * (t.tid = p.pid)), sum(x.weight * (t.tid <> p.pid)) FROM stack_sample x"
+                                     " JOIN thread t ON t.id = x.thread_id JOIN process p ON p.id = t.process_id"
+                                     " WHERE p.parent_id IS NULL")
+        self.assertGreater(other, 0.25e9, "the parent's threads go on")
+
+    def test_threads_that_come_and_go(self):
+        self.both("briefs")
+        ((weight,),) = self.rows("SELECT sum(weight) FROM stack_sample")
+        self.assertGreater(weight, 0.85 * 2e9)
+
     def test_one_that_ignores_the_signal_from_the_beginning(self):
         self.record("sh", "-c", "trap '' URG; exec " + str(TARGETS / "stack_tree") + " 1 0.1")
         self.assertIn(("off: the program was started with SIGURG ignored",), self.facts())

@@ -166,6 +166,54 @@ TEST_F(StackTimes, OfAllocationsAreTheirBytes) {
   EXPECT_EQ(bytes({}), (Bytes{{1, false}}));
 }
 
+TEST_F(StackTimes, OfDevicesAreThoseOfTheWorkThatACallLaunched) {
+  const auto call = [&](std::int64_t ns, model::StackId stack) {
+    return trace_.add(model::Slice{.threadId = main_,
+                                   .kind = SliceKind::Api,
+                                   .category = "cuda_runtime",
+                                   .nameId = trace_.name("cudaGraphLaunch"),
+                                   .startNs = ns,
+                                   .durNs = 5,
+                                   .stackId = stack});
+  };
+  const auto device = trace_.add(model::Device{.hostId = model::HostId{1}, .kind = "gpu"});
+  const auto stream = trace_.add(model::Stream{.processId = process_, .deviceId = device});
+  const auto in = call(110, stack_);
+  const auto out = call(195, stack_);
+  const auto bare = call(120, {});
+  const auto kernel = [&](model::SliceId launch, std::int64_t durNs) {
+    model::Kernel row;
+    row.work.streamId = stream;
+    row.work.nameId = trace_.name("kernel");
+    row.work.startNs = 1000;
+    row.work.durNs = durNs;
+    row.work.launchSliceId = launch;
+    trace_.add(row);
+  };
+  kernel(in, 100);
+  kernel(in, 20);
+  kernel(out, 3);
+  kernel(bare, 4000);
+  model::Copy copy;
+  copy.work.streamId = stream;
+  copy.work.nameId = trace_.name("copy");
+  copy.work.startNs = 1000;
+  copy.work.durNs = 7;
+  copy.work.launchSliceId = in;
+  trace_.add(copy);
+  trace_.finish();
+  auto trace = must(store::openTrace(path_));
+  const auto deviceNs = [&](const StackFilter& filter) {
+    std::int64_t ns = 0;
+    for (const model::StackTime& time : must(stackTimes(trace, filter)))
+      ns += time.ns;
+    return ns;
+  };
+  EXPECT_EQ(deviceNs({.clock = StackClock::Device}), 130);
+  EXPECT_EQ(deviceNs({.clock = StackClock::Device, .operation = "forward"}), 127);
+  EXPECT_EQ(deviceNs({.clock = StackClock::Device, .operation = "loading"}), 0);
+}
+
 TEST_F(StackTimes, WhatIsNotThereIsNamed) {
   EXPECT_THAT(refusal({}), HasSubstr("'sonde run --sources +stack'"));
 }

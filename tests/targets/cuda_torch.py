@@ -12,7 +12,7 @@ class Extent(ctypes.Structure):
 
 
 runtime = ctypes.CDLL(f"libcudart.so.{sys.argv[1]}")
-simulator = ctypes.CDLL("libcudasim.so")
+simulator = ctypes.CDLL("libcuda.so.sim")
 simulator.cudasimKernel.restype = ctypes.c_void_p
 simulator.cudasimKernel.argtypes = [ctypes.c_char_p, ctypes.c_uint64]
 runtime.cudaLaunchKernel.argtypes = [ctypes.c_void_p, Extent, Extent, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,6 +161,8 @@ void vforks() {
   for (int i = 0; i < 3; ++i) {
     const pid_t child = vfork();
     if (child == 0) {
+      if (signal(SIGURG, SIG_DFL) != SIG_DFL)
+        _exit(98);
       for (int number = 1; number < NSIG; ++number)
         signal(number, SIG_DFL);
       execl("/bin/true", "true", nullptr);
@@ -261,7 +264,7 @@ void urgent() {
   std::puts("urgent");
 }
 
-// A thread that is told nothing, and one that waits for signals itself.
+// A thread that is told nothing, and one that waits for all signals itself.
 void masks() {
   sigset_t all;
   sigfillset(&all);
@@ -269,22 +272,82 @@ void masks() {
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
     spin(0.3);
   }).join();
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGURG);
-  sigaddset(&set, SIGUSR1);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   spin(0.2);
   const timespec soon{0, 50'000'000};
-  check(sigtimedwait(&set, nullptr, &soon) == -1 && errno == EAGAIN, "sigtimedwait");
-  const int descriptor = signalfd(-1, &set, SFD_NONBLOCK);
+  check(sigtimedwait(&all, nullptr, &soon) == -1 && errno == EAGAIN, "sigtimedwait");
+  const int descriptor = signalfd(-1, &all, SFD_NONBLOCK);
   spin(0.2);
   signalfd_siginfo told{};
   check(read(descriptor, &told, sizeof told) == -1 && errno == EAGAIN, "signalfd");
   raise(SIGUSR1);
   int number = 0;
-  check(sigwait(&set, &number) == 0 && number == SIGUSR1, "sigwait");
+  check(sigwait(&all, &number) == 0 && number == SIGUSR1, "sigwait");
   std::puts("masked");
+}
+
+// One that waits for the signal that Sonde uses.
+void waits() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGURG);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  spin(0.2);
+  const int descriptor = signalfd(-1, &set, SFD_NONBLOCK);
+  spin(0.2);
+  signalfd_siginfo told{};
+  check(read(descriptor, &told, sizeof told) == -1 && errno == EAGAIN, "none but its own");
+  raise(SIGURG);
+  check(read(descriptor, &told, sizeof told) == sizeof told && told.ssi_signo == SIGURG, "its own");
+  raise(SIGURG);
+  int number = 0;
+  check(sigwait(&set, &number) == 0 && number == SIGURG, "sigwait");
+  std::puts("waited");
+}
+
+// A child that no wrapper sees made, as of daemon(), with a use of its own for the signal.
+void clones() {
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) {
+    struct sigaction before {};
+    struct sigaction action {};
+    action.sa_handler = onUrgent;
+    check(sigaction(SIGURG, &action, &before) == 0 && before.sa_handler == SIG_DFL, "before");
+    check(sigaction(SIGURG, nullptr, &before) == 0 && before.sa_handler == onUrgent, "its own");
+    std::thread(spin, 0.3).join();
+    check(gUrgent == 0, "none but its own");
+    raise(SIGURG);
+    check(gUrgent == 1, "its own");
+    _exit(7);
+  }
+  int status = 0;
+  check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7,
+        "child");
+  std::thread(spin, 0.3).join();
+  std::puts("cloned");
+}
+
+struct SlowEnd {
+  ~SlowEnd() { spin(0.004); }
+};
+thread_local SlowEnd tSlowEnd;
+
+// Threads come and go, each with something to do when its function has returned.
+void briefs() {
+  std::vector<std::thread> makers;
+  for (int i = 0; i < 2; ++i)
+    makers.emplace_back([] {
+      for (int brief = 0; brief < 100; ++brief)
+        std::thread([] { check(&tSlowEnd != nullptr, "thread_local"); }).join();
+    });
+  for (int i = 0; i < 2; ++i)
+    makers.emplace_back([] {
+      for (int brief = 0; brief < 10; ++brief)
+        std::thread(spin, 0.1).join();
+    });
+  for (std::thread& maker : makers)
+    maker.join();
+  std::puts("came and went");
 }
 
 }  // namespace
@@ -297,7 +360,10 @@ int main(int count, char** words) {
                                                    {"blocking", blocking},
                                                    {"vforks", vforks},
                                                    {"urgent", urgent},
-                                                   {"masks", masks}};
+                                                   {"masks", masks},
+                                                   {"waits", waits},
+                                                   {"clones", clones},
+                                                   {"briefs", briefs}};
   const auto found = cases.find(count > 1 ? words[1] : "");
   if (found == cases.end())
     return 2;

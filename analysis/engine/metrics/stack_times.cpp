@@ -172,7 +172,7 @@ std::pair<const char*, const char*> needOf(StackClock clock) {
   if (clock == StackClock::Device)
     return {"SELECT 1 FROM slice WHERE kind = 'api' AND stack_id IS NOT NULL",
             "the trace has no stacks of CUDA calls: record it with 'sonde run --sources +stack "
-            "--stacks-at cuda'"};
+            "--stacks-at cuda', where CUDA can be recorded ('sonde doctor' says so)"};
   return {"SELECT 1 FROM stack_sample",
           "the trace has no stacks: record it with 'sonde run --sources +stack'"};
 }

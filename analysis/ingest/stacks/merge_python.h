@@ -16,8 +16,8 @@ struct NativeCall {
   const void* file = nullptr;  // that its code is from; nullptr: not known
   bool evaluates = false;      // it is the loop that runs functions of Python
   bool begins = false;         // what every thread begins with: "_start", "clone3", "main"
-  bool recorder = false;       // of one of Sonde's own libraries …
-  bool standsIn = false;       // … in front of a function of this name
+  bool recorder = false;       // of one of Sonde's own libraries
+  bool standsIn = false;       // of Sonde's or CUDA's, and what a program calls by this name
   bool cuda = false;           // of CUDA's libraries
 };
 

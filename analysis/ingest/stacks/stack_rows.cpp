@@ -31,9 +31,12 @@ constexpr std::array<std::string_view, 8> kStarts = {"_start",
                                                      "__clone",
                                                      "clone3"};
 
-// The driver's, the runtime's, and what these stand on.
+// The driver's, the runtime's, and what these stand on; PyPI's packages have a hash in the name.
 bool isCuda(std::string_view file) {
-  return file.starts_with("libcuda") || file.starts_with("libcupti");
+  for (const std::string_view name : {"libcuda.so", "libcudart.so", "libcudart-", "libcupti.so"})
+    if (file.starts_with(name))
+      return true;
+  return false;
 }
 
 // The parts of a record.
@@ -154,6 +157,7 @@ void StackRows::addOther(model::ThreadId thread,
 
 // Native calls, innermost first. An event's stack begins in Sonde's libraries, a CUDA call's also
 // in CUDA's: of their calls at most the outermost is left, where it is what the program has called.
+// Of a runtime that is linked into the program, it is not: its own functions are the program's.
 void StackRows::callsOf(std::span<const std::byte> registers,
                         const wire::StackSample& head,
                         std::span<const std::byte> stack) {
@@ -170,8 +174,7 @@ void StackRows::callsOf(std::span<const std::byte> registers,
   const auto programs = std::find_if(native_.begin(), native_.end(), [&](const NativeCall& call) {
     return !call.recorder && !(ofCuda && call.cuda);
   });
-  const bool named =
-      programs != native_.begin() && ((programs - 1)->standsIn || (programs - 1)->cuda);
+  const bool named = programs != native_.begin() && (programs - 1)->standsIn;
   native_.erase(native_.begin(), named ? programs - 1 : programs);
 }
 
@@ -224,7 +227,8 @@ NativeCall StackRows::callOf(const MappedCode* code, std::uint64_t address) {
                    name.starts_with(kLoop),
                    std::find(kStarts.begin(), kStarts.end(), name) != kStarts.end(),
                    isRecorder,
-                   isRecorder && function != nullptr && !name.starts_with("_ZN5sonde"),
+                   (isRecorder && function != nullptr && !name.starts_with("_ZN5sonde")) ||
+                       (isCuda(file) && name.starts_with("cu")),
                    isCuda(file)};
   return known->second;
 }

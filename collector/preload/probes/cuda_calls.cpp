@@ -44,12 +44,18 @@ void enableCallStacks(const cupti::Api& api, cupti::Subscriber subscriber, bool 
     api.enableCallback(0, subscriber, Domain::Driver, cbid);
 }
 
-// The runtime calls the driver, never the other way round: a call of the runtime's that finds the
-// thread in another one finds what had no end.
+// The runtime calls the driver, never the other way round, and the driver not itself: a call of the
+// runtime's that finds the thread in another one, or one of the driver's in another of the
+// driver's, finds what had no end.
 void onCall(Domain domain, const cupti::CallbackData& call) noexcept {
   Outermost& outermost = tOutermost;
-  if (call.callbackSite == 0) {
-    if (outermost.correlation == 0 || domain == Domain::Runtime)
+  if (!core::enabled(wire::Probe::Stack)) {  // outside of a capture
+    outermost.correlation = 0;
+  } else if (call.callbackSite == 0) {
+    const bool isInside = outermost.correlation != 0 &&
+                          (outermost.correlation == call.correlationId ||
+                           (domain == Domain::Driver && outermost.domain == Domain::Runtime));
+    if (!isInside)
       outermost = {domain, call.correlationId, core::ticks()};
   } else if (outermost.correlation == call.correlationId && outermost.domain == domain) {
     outermost.correlation = 0;

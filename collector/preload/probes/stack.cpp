@@ -70,7 +70,7 @@ void say(const char* text) noexcept {
 }
 
 constinit Hooks gHooks = {
-    kHooksVersion, {}, reserve, publish, ticks, lose, defineCode, intern, say};
+    kHooksVersion, {}, reserve, publish, ticks, lose, defineCode, intern, say, core::inVforkChild};
 
 // Here, because the other library may not be constructed yet.
 __attribute__((constructor(104))) void begin() {

@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 
 #include <atomic>
+#include <cstdint>
 
 namespace sonde::preload::stack {
 namespace {
@@ -34,8 +35,8 @@ constinit Real<TimedWaitCall> gSigtimedwait{"sigtimedwait"};
 constinit Real<DescriptorCall> gSignalfd{"signalfd"};
 
 constinit std::atomic<bool> gHas{false};
-constinit std::atomic<long> gProcess{0};  // that it is of
-constinit std::atomic<void (*)()> gLost{nullptr};
+constinit SignalOwner gOwner{};
+constinit Handler gHandler = nullptr;
 
 __attribute__((constructor(102))) void resolve() {
   gSigaction();
@@ -51,29 +52,38 @@ __attribute__((constructor(102))) void resolve() {
   gSignalfd();
 }
 
-long processId() noexcept {
-  return core::rawSyscall(SYS_getpid);
-}
-
-// The host sets what happens with the signal: it had the default so far, as far as it knows. A
-// child of vfork or a raw clone does so for itself alone, and has no timers.
+// The host sets what happens with the signal: it had the default so far, as far as it knows.
 void giveUp(int number) noexcept {
-  if (number != kSignal || gProcess.load(std::memory_order_relaxed) != processId() ||
+  if (number != kSignal || !hasSignal() || !gOwner.hasOwnMemory() ||
       !gHas.exchange(false, std::memory_order_seq_cst))
     return;
   const int error = errno;
-  if (const auto lost = gLost.load(std::memory_order_acquire); lost != nullptr)
-    lost();
+  gOwner.lost();
   struct sigaction none {};
   none.sa_handler = SIG_DFL;
   gSigaction()(kSignal, &none, nullptr);
   errno = error;
 }
 
-// A set that somebody waits for, without the signal.
-const sigset_t* withoutOurs(const sigset_t* set, sigset_t& own) noexcept {
+// What the host is told of the handler that was before: in a child of vfork it still is Sonde's.
+bool isOurs(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == gHandler;
+}
+
+sighandler_t seen(int number, sighandler_t before) noexcept {
+  const bool ours = reinterpret_cast<std::uintptr_t>(before) ==
+                    reinterpret_cast<std::uintptr_t>(gHandler);
+  return number == kSignal && ours ? SIG_DFL : before;
+}
+
+// A set that somebody waits for. Of one that means all signals, without the signal.
+const sigset_t* awaited(const sigset_t* set, sigset_t& own) noexcept {
   if (set == nullptr || !hasSignal() || sigismember(set, kSignal) != 1)
     return set;
+  if (sigismember(set, SIGCHLD) != 1 || sigismember(set, SIGWINCH) != 1) {
+    giveUp(kSignal);
+    return set;
+  }
   own = *set;
   sigdelset(&own, kSignal);
   return &own;
@@ -90,8 +100,8 @@ bool takeSignal(Handler handler) noexcept {
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
+  gHandler = handler;
   const bool taken = gSigaction()(kSignal, &action, nullptr) == 0;
-  ownSignalInChild();
   gHas.store(taken, std::memory_order_seq_cst);
   return taken;
 }
@@ -100,12 +110,8 @@ bool hasSignal() noexcept {
   return gHas.load(std::memory_order_seq_cst);
 }
 
-void ownSignalInChild() noexcept {
-  gProcess.store(processId(), std::memory_order_relaxed);
-}
-
-void onSignalLost(void (*lost)()) noexcept {
-  gLost.store(lost, std::memory_order_release);
+void setSignalOwner(const SignalOwner& owner) noexcept {
+  gOwner = owner;
 }
 
 }  // namespace sonde::preload::stack
@@ -115,40 +121,37 @@ using namespace sonde::preload::stack;
 SONDE_EXPORT int sigaction(int number,
                            const struct sigaction* action,
                            struct sigaction* before) noexcept {
-  if (number == kSignal && hasSignal()) {
-    if (action == nullptr) {
-      if (before != nullptr)
-        *before = {};
-      return 0;
-    }
+  if (action != nullptr)
     giveUp(number);
-  }
-  return gSigaction()(number, action, before);
+  const int result = gSigaction()(number, action, before);
+  if (result == 0 && number == kSignal && before != nullptr && isOurs(*before))
+    *before = {};
+  return result;
 }
 
 SONDE_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
   giveUp(number);
-  return gSignal()(number, handler);
+  return seen(number, gSignal()(number, handler));
 }
 
 SONDE_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept {
   giveUp(number);
-  return gBsdSignal()(number, handler);
+  return seen(number, gBsdSignal()(number, handler));
 }
 
 SONDE_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
   giveUp(number);
-  return gSysvSignal()(number, handler);
+  return seen(number, gSysvSignal()(number, handler));
 }
 
 SONDE_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
   giveUp(number);
-  return gUnderSysvSignal()(number, handler);
+  return seen(number, gUnderSysvSignal()(number, handler));
 }
 
 SONDE_EXPORT sighandler_t sigset(int number, sighandler_t handler) noexcept {
   giveUp(number);
-  return gSigset()(number, handler);
+  return seen(number, gSigset()(number, handler));
 }
 
 SONDE_EXPORT int sigignore(int number) noexcept {
@@ -158,20 +161,20 @@ SONDE_EXPORT int sigignore(int number) noexcept {
 
 SONDE_EXPORT int sigwait(const sigset_t* set, int* number) {
   sigset_t own;
-  return gSigwait()(withoutOurs(set, own), number);
+  return gSigwait()(awaited(set, own), number);
 }
 
 SONDE_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   sigset_t own;
-  return gSigwaitinfo()(withoutOurs(set, own), info);
+  return gSigwaitinfo()(awaited(set, own), info);
 }
 
 SONDE_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
   sigset_t own;
-  return gSignalfd()(descriptor, withoutOurs(set, own), flags);
+  return gSignalfd()(descriptor, awaited(set, own), flags);
 }
 
 SONDE_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* patience) {
   sigset_t own;
-  return gSigtimedwait()(withoutOurs(set, own), info, patience);
+  return gSigtimedwait()(awaited(set, own), info, patience);
 }

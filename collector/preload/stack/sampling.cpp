@@ -17,6 +17,8 @@ namespace sonde::preload::stack {
 namespace {
 
 constinit const Hooks* gHooks = nullptr;
+constinit std::atomic<long> gProcess{0};  // that is sampled
+constinit std::atomic<bool> gHasSaidTicks{false};
 
 constexpr std::size_t kMostBytes =
     sizeof(wire::StackSample) + wire::kStackRegisters * sizeof(std::uint64_t) +
@@ -127,9 +129,8 @@ void onSignal(int, siginfo_t* info, void* context) {
 }
 
 void startOwnTimer() noexcept {
-  static constinit std::atomic<bool> hasSaid{false};
   const int failure = startTimer(periodNs());
-  if (failure != 0 && !hasSaid.exchange(true, std::memory_order_relaxed))
+  if (failure != 0 && !gHasSaidTicks.exchange(true, std::memory_order_relaxed))
     gHooks->say(failure == -EMFILE
                     ? "samples only at the kernel's ticks: few descriptors are allowed (ulimit -n)"
                     : "samples only at the kernel's ticks: perf events are not allowed here "
@@ -141,10 +142,30 @@ void onLost() noexcept {
   gHooks->say("ended: the program has a use of its own for SIGURG");
 }
 
-void childBegins() noexcept {
-  ownSignalInChild();
+long processId() noexcept {
+  return core::rawSyscall(SYS_getpid);
+}
+
+// What is here is the parent's.
+void beginAnew() noexcept {
+  gProcess.store(processId(), std::memory_order_relaxed);
+  gHasSaidTicks.store(false, std::memory_order_relaxed);
   forgetTimers();
   forgetDescribing();
+}
+
+// Nobody tells of a child of daemon(), of forkpty() or of a raw clone.
+bool hasOwnMemory() noexcept {
+  if (gProcess.load(std::memory_order_relaxed) == processId())
+    return true;
+  if (gHooks->inVforkChild())
+    return false;
+  beginAnew();
+  return true;
+}
+
+void childBegins() noexcept {
+  beginAnew();
   tellAll(gHooks->ticks());
   if (isSampling())
     startOwnTimer();
@@ -161,6 +182,10 @@ constexpr Sampler kSampler = {childBegins, processEnds, take};
 
 bool isSampling() noexcept {
   return gHooks != nullptr && hasSignal();
+}
+
+bool samplesNewThreads() noexcept {
+  return isSampling() && hasOwnMemory();
 }
 
 void beginThread() noexcept {
@@ -183,7 +208,8 @@ SONDE_EXPORT const Sampler* sonde_stack_begin(const Hooks* hooks) {
   gHooks = hooks;
   findPython(*hooks);
   prepareTimers();
-  onSignalLost(onLost);
+  gProcess.store(processId(), std::memory_order_relaxed);
+  setSignalOwner({hasOwnMemory, onLost});
   if (takeSignal(onSignal)) {
     describeCode(gHooks->defineCode);
     rememberStack();

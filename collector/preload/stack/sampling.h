@@ -5,6 +5,8 @@ namespace sonde::preload::stack {
 
 // Whether threads are interrupted at all.
 bool isSampling() noexcept;
+// Whether a thread that is about to be made shall be.
+bool samplesNewThreads() noexcept;
 
 // The calling thread has begun. Not in a signal handler.
 void beginThread() noexcept;

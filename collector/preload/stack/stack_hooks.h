@@ -11,13 +11,14 @@
 
 namespace sonde::preload::stack {
 
-inline constexpr std::uint32_t kHooksVersion = 2;
+inline constexpr std::uint32_t kHooksVersion = 3;
 
 struct Hooks {
   std::uint32_t version;
   wire::StackRule rule;
-  // Of the signal handler alone, which must not interrupt itself: where a record of so many bytes
-  // goes, nullptr when nothing is recorded now or there is no room; then that it is there.
+  // With signals blocked, as in the handler, which must not interrupt itself: where a record of so
+  // many bytes goes, nullptr when nothing is recorded now or there is no room; then that it is
+  // there.
   char* (*reserve)(std::size_t bytes);
   void (*publish)(std::size_t bytes);
   std::uint64_t (*ticks)();
@@ -28,6 +29,8 @@ struct Hooks {
   std::uint32_t (*intern)(const char* text, std::size_t length);
   // A fact of the process, for the trace.
   void (*say)(const char* text);
+  // Whether this is a child that runs on its parent's memory.
+  bool (*inVforkChild)();
 };
 
 // What libsonde_preload.so tells the other, once that has begun.

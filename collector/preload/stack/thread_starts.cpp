@@ -41,7 +41,7 @@ Result begin(void* pointer) {
 // What the new thread begins with; nullptr: with its own routine.
 template <typename Routine>
 Start<Routine>* startOf(Routine routine, void* argument) {
-  if (!isSampling())
+  if (!samplesNewThreads())
     return nullptr;
   auto* start = static_cast<Start<Routine>*>(malloc(sizeof(Start<Routine>)));
   if (start != nullptr)

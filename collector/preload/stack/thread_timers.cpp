@@ -15,6 +15,7 @@
 #include <ucontext.h>
 
 #include <atomic>
+#include <utility>
 
 namespace sonde::preload::stack {
 
@@ -204,9 +205,10 @@ void endHandler() noexcept {
   tClock.account.endHandler();
 }
 
+// Its places are the next thread's from now on: an end that comes twice finds none.
 void endTimer() noexcept {
-  stop(tClock.timer);
-  stop(tClock.event);
+  stop(std::exchange(tClock.timer, nullptr));
+  stop(std::exchange(tClock.event, nullptr));
 }
 
 void stopTimers() noexcept {
