@@ -11,6 +11,7 @@
 #define SONDE_VERBS(VERB) \
   VERB(Run)               \
   VERB(Report)            \
+  VERB(Breakdown)         \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Recover)           \

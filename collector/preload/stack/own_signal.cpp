@@ -71,8 +71,8 @@ bool isOurs(const struct sigaction& action) noexcept {
 }
 
 sighandler_t seen(int number, sighandler_t before) noexcept {
-  const bool ours = reinterpret_cast<std::uintptr_t>(before) ==
-                    reinterpret_cast<std::uintptr_t>(gHandler);
+  const bool ours =
+      reinterpret_cast<std::uintptr_t>(before) == reinterpret_cast<std::uintptr_t>(gHandler);
   return number == kSignal && ours ? SIG_DFL : before;
 }
 

@@ -1,7 +1,7 @@
 // The signal by which threads are interrupted. It is SIGURG, of which a process that does not wait
 // for it does not notice anything, so that one that comes late harms no new program. A host that
-// wants it for itself, by a handler or by waiting for it, gets it, and stacks are looked at no more.
-// One that waits for all signals there are does not mean this one, and does not get it.
+// wants it for itself, by a handler or by waiting for it, gets it, and stacks are looked at no
+// more. One that waits for all signals there are does not mean this one, and does not get it.
 #pragma once
 
 #include <signal.h>

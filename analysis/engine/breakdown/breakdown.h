@@ -1,0 +1,91 @@
+// Where the time went: the wall time of processes in parts, by what was active in each of them and
+// in which of the algorithm's operations. The parts of a process sum to its wall time. Plain
+// values; reading uses the database's thread.
+//
+// At an instant a thread is in its innermost scope and does what its innermost slice says. The
+// operations of a process are those of all its threads, and with them, at launch, those that
+// launched what its devices do at that instant; its categories likewise. What is active twice
+// counts once. docs/breakdown.md has the rules.
+//
+// Source: RL-Scope (Gleeson et al., MLSys 2021), section 3.4.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::engine::breakdown {
+
+// What rows are told apart by.
+struct Dimensions {
+  bool process = false;
+  bool thread = false;  // each thread by itself; of devices nothing
+  bool phase = false;
+  bool operation = false;
+  bool module = false;
+  bool iteration = false;
+  bool category = false;
+  bool resource = false;
+};
+
+struct Options {
+  Dimensions by;
+  bool atLaunch = true;   // what a device does belongs to the operation that launched it; else to
+                          // those that the host is in meanwhile
+  unsigned parallel = 0;  // processes at once; 0: as many as there are processors
+};
+
+enum class Resource : std::uint8_t { Cpu, Gpu, CpuAndGpu };
+std::string_view word(Resource resource) noexcept;
+
+// What a row is of. Of what was not asked for there is nothing; a set that was is empty outside of
+// all of its kind.
+struct Group {
+  std::optional<std::int64_t> processId;
+  std::optional<std::int64_t> threadId;
+  std::vector<std::string> phases;  // each ascending
+  std::vector<std::string> operations;
+  std::vector<std::string> modules;
+  std::optional<std::int64_t> iteration;  // also nothing outside of all
+  std::vector<std::string_view> categories;
+  std::optional<Resource> resource;
+
+  auto operator<=>(const Group&) const = default;
+};
+
+struct Row {
+  Group group;
+  std::int64_t ns = 0;
+};
+
+// That a category became active while the operations stayed what they were.
+struct Entered {
+  Group group;  // without categories and resource
+  std::string_view category;
+  std::int64_t count = 0;
+};
+
+struct ProcessTotal {
+  std::int64_t id = 0;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+  std::int64_t wallNs = 0;
+};
+
+struct Breakdown {
+  std::vector<Row> rows;         // by process and thread, then the longest first
+  std::vector<Entered> entered;  // the most frequent first
+  std::vector<ProcessTotal> processes;
+  std::int64_t totalNs = 0;   // of the rows
+  std::int64_t negative = 0;  // events that end before they begin: they take no time
+};
+
+// NotFound: nothing in the trace takes any time. Corrupt: ids are none.
+Result<Breakdown> breakDown(const store::Database& trace, const Options& options);
+
+}  // namespace sonde::engine::breakdown

@@ -1,0 +1,77 @@
+// What a breakdown needs of a trace, by process, read in one pass over each table in the order of
+// the file. The database's thread; then plain values.
+//
+// Memory: 24 bytes for what a thread or a device did, and 32 for a slice that is a scope.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/breakdown/category.h"
+#include "analysis/engine/breakdown/scopes.h"
+#include "analysis/model/words.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::breakdown {
+
+// Of a slice that never ended.
+inline constexpr std::int64_t kOpenEnd = std::numeric_limits<std::int64_t>::max();
+
+// A slice of a thread that says what it did.
+struct HostSlice {
+  std::int64_t begin;
+  std::int64_t end;
+  std::uint32_t scopeId;  // that it is, or that it is in; 0: none
+  std::uint16_t depth;
+  model::SliceKind kind;
+  Category category;  // as hostCategory() has it of a thread without transitions
+};
+
+struct HostThread {
+  std::int64_t id = 0;
+  std::int64_t tid = 0;
+  bool transitions = false;  // it recorded when it entered and left native code
+  std::vector<HostSlice> slices;
+};
+
+// What a device or the network did.
+struct DeviceSpan {
+  std::int64_t begin;
+  std::int64_t end;
+  std::uint32_t scopeId;  // that it was launched in; 0: none
+  Category category;
+};
+
+struct IterationSpan {
+  std::int64_t number;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+struct ProcessEvents {
+  std::int64_t id = 0;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> startNs;  // of the recording of it
+  std::optional<std::int64_t> endNs;
+  Scopes scopes;
+  std::vector<HostThread> threads;
+  std::vector<DeviceSpan> device;
+  std::vector<IterationSpan> iterations;
+
+  bool empty() const noexcept;
+};
+
+struct TraceEvents {
+  std::vector<ProcessEvents> processes;  // that did something, by id
+  std::int64_t negative = 0;             // events that end before they begin, which take no time
+};
+
+// Corrupt: an id does not fit into 32 bits.
+Result<TraceEvents> readEvents(const store::Database& trace, ScopeDimensions dimensions);
+
+}  // namespace sonde::engine::breakdown

@@ -1,0 +1,84 @@
+#include "analysis/engine/breakdown/scopes.h"
+
+#include <algorithm>
+
+namespace sonde::engine::breakdown {
+namespace {
+
+using model::SliceKind;
+
+bool isOperation(SliceKind kind) noexcept {
+  switch (kind) {
+    case SliceKind::Operation:
+    case SliceKind::Forward:
+    case SliceKind::Backward:
+    case SliceKind::Optimizer:
+    case SliceKind::DataLoad:
+    case SliceKind::Checkpoint:
+    case SliceKind::Evaluation:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void Scopes::add(const Scope& scope) {
+  entries_.push_back(
+      {scope.id, scope.scopeId, static_cast<std::uint32_t>(scope.nameId), 0, scope.kind, false});
+}
+
+// What is asked for is most often near what was: the search widens from there.
+Scopes::Entry* Scopes::find(std::int64_t id) {
+  if (id == 0 || entries_.empty())
+    return nullptr;
+  std::size_t low = lastFound_;
+  std::size_t high = lastFound_ + 1;
+  for (std::size_t step = 1; low > 0 && entries_[low].id > id; step *= 2)
+    low = low > step ? low - step : 0;
+  for (std::size_t step = 1; high < entries_.size() && entries_[high].id <= id; step *= 2)
+    high = std::min(high + step, entries_.size());
+  const auto at =
+      std::lower_bound(entries_.begin() + static_cast<std::ptrdiff_t>(low),
+                       entries_.begin() + static_cast<std::ptrdiff_t>(high),
+                       id,
+                       [](const Entry& entry, std::int64_t wanted) { return entry.id < wanted; });
+  if (at == entries_.end() || at->id != id)
+    return nullptr;
+  lastFound_ = static_cast<std::size_t>(at - entries_.begin());
+  return &*at;
+}
+
+ScopeNames Scopes::of(std::int64_t id) {
+  chain_.clear();
+  Entry* entry = find(id);
+  while (entry != nullptr && !entry->resolved) {
+    entry->resolved = true;  // with no names yet: where a chain that leads back ends
+    chain_.push_back(entry);
+    entry = find(entry->scopeId);
+  }
+  std::uint32_t names = entry == nullptr ? 0 : entry->names;
+  for (auto inner = chain_.rbegin(); inner != chain_.rend(); ++inner)
+    names = (*inner)->names = namesWithin(**inner, names);
+  return names_[names];
+}
+
+std::uint32_t Scopes::namesWithin(const Entry& entry, std::uint32_t around) {
+  ScopeNames names = names_[around];
+  if (dimensions_.phase && entry.kind == SliceKind::Phase)
+    names.phase = entry.nameId;
+  else if (dimensions_.operation && isOperation(entry.kind))
+    names.operation = entry.nameId;
+  else if (dimensions_.module && entry.kind == SliceKind::Module)
+    names.module = entry.nameId;
+  if (names == names_[around])
+    return around;
+  const auto [known, isNew] =
+      placeOfNames_.try_emplace(names, static_cast<std::uint32_t>(names_.size()));
+  if (isNew)
+    names_.push_back(names);
+  return known->second;
+}
+
+}  // namespace sonde::engine::breakdown

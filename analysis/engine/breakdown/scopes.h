@@ -1,0 +1,59 @@
+// The phase, the operation and the module that the scopes of a trace are in, their own included.
+// One thread. Within engine/breakdown.
+#pragma once
+
+#include "analysis/engine/breakdown/labels.h"
+#include "analysis/model/words.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::engine::breakdown {
+
+// Which of them are told apart; the others are 0.
+struct ScopeDimensions {
+  bool phase = true;
+  bool operation = true;
+  bool module = false;
+};
+
+class Scopes {
+ public:
+  explicit Scopes(ScopeDimensions dimensions) : dimensions_(dimensions) {}
+
+  struct Scope {
+    std::int64_t id = 0;  // of the slice
+    model::SliceKind kind{};
+    std::int64_t nameId = 0;
+    std::int64_t scopeId = 0;  // that it is in; 0: none
+  };
+  // Requires: ids ascend, and of() has not been called.
+  void add(const Scope& scope);
+
+  // Of the scope with this id; none of one that there is not, as 0. A chain of scopes that leads
+  // back to itself, as only a damaged file has one, ends there.
+  ScopeNames of(std::int64_t id);
+
+ private:
+  struct Entry {
+    std::int64_t id;
+    std::int64_t scopeId;
+    std::uint32_t nameId;
+    std::uint32_t names;  // in names_
+    model::SliceKind kind;
+    bool resolved;
+  };
+  Entry* find(std::int64_t id);
+  std::uint32_t namesWithin(const Entry& entry, std::uint32_t around);
+
+  ScopeDimensions dimensions_;
+  std::vector<Entry> entries_;
+  std::vector<ScopeNames> names_ = {ScopeNames{}};
+  std::unordered_map<ScopeNames, std::uint32_t, ScopeNamesHash> placeOfNames_;
+  std::size_t lastFound_ = 0;
+  std::vector<Entry*> chain_;
+};
+
+}  // namespace sonde::engine::breakdown

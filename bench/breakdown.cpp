@@ -1,0 +1,106 @@
+// What a breakdown costs. Usage:
+//   breakdown sweep EVENTS CATEGORIES   the sweep alone: categories that are active at random, 1 to
+//                                       20 µs each time with gaps as long, as RL-Scope was measured
+//   breakdown load TRACE                reading a trace's slices, beside a bare scan of the columns
+// Prints the median of five rounds and their range, in million events a second.
+#include "analysis/engine/breakdown/process_events.h"
+#include "analysis/engine/breakdown/sweep.h"
+#include "analysis/store/trace_file.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace sonde;
+using engine::breakdown::Label;
+using engine::breakdown::Track;
+
+constexpr int kRounds = 5;
+
+double secondsOf(auto work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void print(const char* what, double events, std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  std::printf("%-12s %6.2f M events/s (%.2f to %.2f)\n",
+              what,
+              events / seconds[seconds.size() / 2] / 1e6,
+              events / seconds.back() / 1e6,
+              events / seconds.front() / 1e6);
+}
+
+int sweepEvents(std::size_t events, std::size_t categories) {
+  std::mt19937_64 random(1);
+  std::vector<Track> tracks(categories);
+  for (std::size_t at = 0; at < categories; ++at) {
+    std::int64_t ns = 0;
+    const auto next = [&] { return ns += 1000 + static_cast<std::int64_t>(random() % 19'000); };
+    for (std::size_t event = 0; event < events / categories; ++event) {
+      const std::int64_t begin = next();
+      tracks[at].add({begin, next(), static_cast<Label>(at)});
+    }
+  }
+  std::vector<double> seconds;
+  std::size_t sets = 0;
+  for (int round = 0; round < kRounds; ++round)
+    seconds.push_back(secondsOf([&] { sets = engine::breakdown::sweep(tracks).sets.size(); }));
+  print("sweep", static_cast<double>(events), seconds);
+  std::printf("%zu sets\n", sets);
+  return 0;
+}
+
+int loadTrace(const char* path) {
+  const auto trace = store::openTrace(path);
+  if (!trace) {
+    std::fprintf(stderr, "%s\n", trace.error().message.c_str());
+    return 1;
+  }
+  std::vector<double> scans;
+  std::vector<double> loads;
+  std::int64_t rows = 0;
+  std::int64_t sum = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    scans.push_back(secondsOf([&] {
+      auto scan = *trace->prepare(
+          "SELECT id, thread_id, kind, category, name_id, start_ns, dur_ns, scope_id, depth FROM "
+          "slice");
+      for (rows = 0; *scan.step(); ++rows)
+        for (int column = 0; column < scan.columnCount(); ++column)
+          sum += column == 2 || column == 3 ? static_cast<std::int64_t>(scan.text(column).size())
+                                            : scan.integer(column);
+    }));
+    loads.push_back(secondsOf([&] { sum += engine::breakdown::readEvents(*trace, {})->negative; }));
+  }
+  print("bare scan", static_cast<double>(rows), scans);
+  print("load", static_cast<double>(rows), loads);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("%ld MiB at most, %lld slices (%lld)\n",
+              usage.ru_maxrss / 1024,
+              static_cast<long long>(rows),
+              static_cast<long long>(sum % 7));
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string_view verb = count > 2 ? words[1] : "";
+  if (verb == "sweep" && count == 4)
+    return sweepEvents(std::strtoul(words[2], nullptr, 10), std::strtoul(words[3], nullptr, 10));
+  if (verb == "load")
+    return loadTrace(words[2]);
+  std::fputs("usage: breakdown sweep EVENTS CATEGORIES | breakdown load TRACE\n", stderr);
+  return 2;
+}
