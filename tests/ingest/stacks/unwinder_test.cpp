@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -33,6 +34,13 @@ std::uintptr_t stackTop() {
   return reinterpret_cast<std::uintptr_t>(base) + size;
 }
 
+// Also of what an address sanitizer has put between the variables of a stack.
+[[gnu::no_sanitize("address")]] void copyBytes(const volatile std::byte* from,
+                                               std::vector<std::byte>& to) {
+  for (std::size_t at = 0; at < to.size(); ++at)
+    to[at] = from[at];
+}
+
 Copy copyOf(const ucontext_t& context, std::size_t most = 1 << 20) {
   const auto& from = context.uc_mcontext.gregs;
   Copy copy;
@@ -56,7 +64,7 @@ Copy copyOf(const ucontext_t& context, std::size_t most = 1 << 20) {
     copy.registers.push_back(static_cast<std::uint64_t>(from[at]));
   const std::uint64_t pointer = copy.registers[kStackPointer];
   copy.stack.resize(std::min<std::size_t>(stackTop() - pointer, most));
-  std::memcpy(copy.stack.data(), reinterpret_cast<const void*>(pointer), copy.stack.size());
+  copyBytes(reinterpret_cast<const volatile std::byte*>(pointer), copy.stack);
   return copy;
 }
 
