@@ -81,6 +81,7 @@ class Reader {
   Result<void> readPlaces();
   Result<void> readSlices();
   Result<void> addSlice(const Statement& row);
+  const ThreadPlace* placeOf(std::int64_t threadId);
   Result<void> readKernels();
   Result<void> readWork(std::string_view sql);
   Result<void> readTransfers();
@@ -101,6 +102,7 @@ class Reader {
   std::unordered_map<std::int64_t, std::size_t> streams_;   // their processes
   std::unordered_map<std::int64_t, std::size_t> channels_;  // their processes
   std::unordered_map<std::int64_t, std::int64_t> atMost_;   // of slices whose end was lost
+  std::pair<std::int64_t, const ThreadPlace*> lastThread_;
   LastText<std::optional<SliceKind>> kinds_;
   LastText<std::string> categories_;
 };
@@ -156,23 +158,33 @@ Result<void> Reader::readSlices() {
       [&](const Statement& row) { return addSlice(row); });
 }
 
+const Reader::ThreadPlace* Reader::placeOf(std::int64_t threadId) {
+  if (lastThread_.first != threadId) {
+    const auto place = threads_.find(threadId);
+    lastThread_ = {threadId, place == threads_.end() ? nullptr : &place->second};
+  }
+  return lastThread_.second;
+}
+
 Result<void> Reader::addSlice(const Statement& row) {
-  const auto place = threads_.find(row.integer(1));
+  const ThreadPlace* place = placeOf(row.integer(1));
   const auto kind = kinds_.of(row.text(2), model::sliceKindOf);
-  if (place == threads_.end() || !kind)
+  if (place == nullptr || !kind)
     return {};
-  ProcessEvents& process = events_.processes[place->second.process];
-  HostThread& thread = process.threads[place->second.thread];
+  ProcessEvents& process = events_.processes[place->process];
+  HostThread& thread = process.threads[place->thread];
   const std::int64_t id = row.integer(0);
   const bool isScope = model::isScope(*kind);
+  SONDE_TRY_ASSIGN(const std::uint32_t around, shortId(row.integer(7)));
+  SONDE_TRY_ASSIGN(const std::uint32_t scope,
+                   isScope ? shortId(id) : Result<std::uint32_t>(around));
   if (isScope)
-    process.scopes.add({id, *kind, row.integer(4), row.integer(7)});
+    process.scopes.add({scope, around, static_cast<std::uint32_t>(row.integer(4)), *kind});
   const std::string& words =
       categories_.of(row.text(3), [](std::string_view text) { return std::string(text); });
   const auto category = hostCategory(*kind, words, false);
   if (!category)
     return {};
-  SONDE_TRY_ASSIGN(const std::uint32_t scope, shortId(isScope ? id : row.integer(7)));
   const std::int64_t begin = row.integer(5);
   std::int64_t end = kOpenEnd;
   if (!row.isNull(6)) {

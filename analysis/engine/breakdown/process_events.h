@@ -1,7 +1,7 @@
 // What a breakdown needs of a trace, by process, read in one pass over each table in the order of
 // the file. The database's thread; then plain values.
 //
-// Memory: 24 bytes for what a thread or a device did, and 32 for a slice that is a scope.
+// Memory: 24 bytes for what a thread or a device did, and 16 more for a slice that is a scope.
 #pragma once
 
 #include "analysis/base/result.h"

@@ -25,12 +25,11 @@ bool isOperation(SliceKind kind) noexcept {
 }  // namespace
 
 void Scopes::add(const Scope& scope) {
-  entries_.push_back(
-      {scope.id, scope.scopeId, static_cast<std::uint32_t>(scope.nameId), 0, scope.kind, false});
+  entries_.push_back({scope.id, scope.scopeId, scope.nameId, scope.kind, Entry::State::New});
 }
 
 // What is asked for is most often near what was: the search widens from there.
-Scopes::Entry* Scopes::find(std::int64_t id) {
+Scopes::Entry* Scopes::find(std::uint32_t id) {
   if (id == 0 || entries_.empty())
     return nullptr;
   std::size_t low = lastFound_;
@@ -43,35 +42,38 @@ Scopes::Entry* Scopes::find(std::int64_t id) {
       std::lower_bound(entries_.begin() + static_cast<std::ptrdiff_t>(low),
                        entries_.begin() + static_cast<std::ptrdiff_t>(high),
                        id,
-                       [](const Entry& entry, std::int64_t wanted) { return entry.id < wanted; });
+                       [](const Entry& entry, std::uint32_t wanted) { return entry.id < wanted; });
   if (at == entries_.end() || at->id != id)
     return nullptr;
   lastFound_ = static_cast<std::size_t>(at - entries_.begin());
   return &*at;
 }
 
-ScopeNames Scopes::of(std::int64_t id) {
+ScopeNames Scopes::of(std::uint32_t id) {
   chain_.clear();
   Entry* entry = find(id);
-  while (entry != nullptr && !entry->resolved) {
-    entry->resolved = true;  // with no names yet: where a chain that leads back ends
+  for (; entry != nullptr && entry->state == Entry::State::New; entry = find(entry->scopeId)) {
+    entry->state = Entry::State::Visited;
     chain_.push_back(entry);
-    entry = find(entry->scopeId);
   }
-  std::uint32_t names = entry == nullptr ? 0 : entry->names;
-  for (auto inner = chain_.rbegin(); inner != chain_.rend(); ++inner)
-    names = (*inner)->names = namesWithin(**inner, names);
+  // One that has been visited only leads back to itself: the chain ends there.
+  const bool isKnown = entry != nullptr && entry->state == Entry::State::Resolved;
+  std::uint32_t names = isKnown ? entry->name : 0;
+  for (auto inner = chain_.rbegin(); inner != chain_.rend(); ++inner) {
+    names = (*inner)->name = namesWithin(**inner, names);
+    (*inner)->state = Entry::State::Resolved;
+  }
   return names_[names];
 }
 
 std::uint32_t Scopes::namesWithin(const Entry& entry, std::uint32_t around) {
   ScopeNames names = names_[around];
   if (dimensions_.phase && entry.kind == SliceKind::Phase)
-    names.phase = entry.nameId;
+    names.phase = entry.name;
   else if (dimensions_.operation && isOperation(entry.kind))
-    names.operation = entry.nameId;
+    names.operation = entry.name;
   else if (dimensions_.module && entry.kind == SliceKind::Module)
-    names.module = entry.nameId;
+    names.module = entry.name;
   if (names == names_[around])
     return around;
   const auto [known, isNew] =

@@ -23,29 +23,29 @@ class Scopes {
  public:
   explicit Scopes(ScopeDimensions dimensions) : dimensions_(dimensions) {}
 
+  // Of slices, and of the string that is the name.
   struct Scope {
-    std::int64_t id = 0;  // of the slice
+    std::uint32_t id = 0;
+    std::uint32_t scopeId = 0;  // that it is in; 0: none
+    std::uint32_t nameId = 0;
     model::SliceKind kind{};
-    std::int64_t nameId = 0;
-    std::int64_t scopeId = 0;  // that it is in; 0: none
   };
   // Requires: ids ascend, and of() has not been called.
   void add(const Scope& scope);
 
   // Of the scope with this id; none of one that there is not, as 0. A chain of scopes that leads
   // back to itself, as only a damaged file has one, ends there.
-  ScopeNames of(std::int64_t id);
+  ScopeNames of(std::uint32_t id);
 
  private:
   struct Entry {
-    std::int64_t id;
-    std::int64_t scopeId;
-    std::uint32_t nameId;
-    std::uint32_t names;  // in names_
+    std::uint32_t id;
+    std::uint32_t scopeId;
+    std::uint32_t name;  // its string; once it is resolved, its place in names_
     model::SliceKind kind;
-    bool resolved;
+    enum class State : std::uint8_t { New, Visited, Resolved } state;
   };
-  Entry* find(std::int64_t id);
+  Entry* find(std::uint32_t id);
   std::uint32_t namesWithin(const Entry& entry, std::uint32_t around);
 
   ScopeDimensions dimensions_;
