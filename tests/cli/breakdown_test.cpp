@@ -1,0 +1,109 @@
+// What `sonde breakdown` says of small traces with known numbers.
+#include "tests/cli/verbs_fixture.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using test::kMs;
+using ::testing::HasSubstr;
+
+class BreakdownVerb : public Verbs {
+ protected:
+  // Nanoseconds by operation; "": outside of all.
+  static std::map<std::string, std::int64_t> byOperation(const json& document) {
+    std::map<std::string, std::int64_t> ns;
+    for (const json& row : document["rows"])
+      ns[row["operation"].is_null() ? "" : row["operation"].get<std::string>()] +=
+          row["ns"].get<std::int64_t>();
+    return ns;
+  }
+};
+
+TEST_F(BreakdownVerb, TableIsStable) {
+  const Finished table = sonde({"breakdown", write(0), write(1)});
+  EXPECT_EQ(table.status, 0);
+  EXPECT_EQ(table.err, "");
+  expectGolden("breakdown.txt", table.out);
+}
+
+TEST_F(BreakdownVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
+  const json document = jsonOf(sonde({"breakdown", write(0), "--format", "json"}));
+  EXPECT_EQ(document["corrected"], false);
+  std::int64_t total = 0;
+  for (const json& row : document["rows"]) {
+    std::set<std::string> keys;
+    for (const auto& [key, value] : row.items())
+      keys.insert(key);
+    EXPECT_EQ(keys,
+              (std::set<std::string>{"process",
+                                     "rank",
+                                     "thread",
+                                     "phase",
+                                     "operation",
+                                     "module",
+                                     "iteration",
+                                     "categories",
+                                     "resource",
+                                     "ns",
+                                     "raw_ns",
+                                     "low_ns",
+                                     "high_ns"}));
+    EXPECT_TRUE(row["process"].is_number_integer()) << "there is one process";
+    EXPECT_EQ(row["rank"], 0);
+    EXPECT_TRUE(row["iteration"].is_null());
+    EXPECT_TRUE(row["resource"] == "cpu");
+    total += row["ns"].get<std::int64_t>();
+  }
+  EXPECT_EQ(total, document["total_ns"]);
+  EXPECT_EQ(total, document["processes"][0]["ns"]);
+  const auto ns = byOperation(document);
+  EXPECT_EQ(ns.at("data_load"), 30 * 10 * kMs);
+  EXPECT_EQ(ns.at("forward"), 30 * 30 * kMs);
+  EXPECT_EQ(ns.at("backward"), 30 * 50 * kMs);
+  EXPECT_EQ(ns.at("SGD.step"), 30 * 6 * kMs);
+}
+
+TEST_F(BreakdownVerb, IterationsSumToTheirDurations) {
+  const json document =
+      jsonOf(sonde({"breakdown", write(0), "--by", "iteration,category", "--format", "json"}));
+  std::map<std::int64_t, std::int64_t> ns;
+  for (const json& row : document["rows"])
+    if (!row["iteration"].is_null())
+      ns[row["iteration"].get<std::int64_t>()] += row["ns"].get<std::int64_t>();
+  EXPECT_EQ(ns.size(), 30U);
+  for (const auto& [number, sum] : ns)
+    EXPECT_EQ(sum, 100 * kMs) << number;
+}
+
+TEST_F(BreakdownVerb, RanksAreToldApart) {
+  const json document =
+      jsonOf(sonde({"breakdown", write(0), write(1), "--by", "rank,resource", "--format", "json"}));
+  std::set<std::int64_t> ranks;
+  for (const json& row : document["rows"]) {
+    ranks.insert(row["rank"].get<std::int64_t>());
+    EXPECT_TRUE(row["categories"].is_null());
+    EXPECT_TRUE(row["operation"].is_null());
+  }
+  EXPECT_EQ(ranks, (std::set<std::int64_t>{0, 1}));
+}
+
+TEST_F(BreakdownVerb, RefusesWhatItDoesNotKnow) {
+  const std::string trace = write(0);
+  const Finished word = sonde({"breakdown", trace, "--by", "operation,colour"});
+  EXPECT_EQ(word.status, 2);
+  EXPECT_THAT(word.err, HasSubstr("'colour'"));
+  EXPECT_THAT(word.err, HasSubstr("operation, module"));
+  EXPECT_EQ(sonde({"breakdown", trace, "--scope", "never"}).status, 2);
+  EXPECT_EQ(sonde({"breakdown", "/nowhere.sonde"}).status, 3);
+}
+
+}  // namespace
+}  // namespace sonde::cli
