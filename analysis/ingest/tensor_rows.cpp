@@ -115,7 +115,8 @@ bool readTensor(std::span<const std::byte> record, model::Tensor& row) {
   if (model::word(role).empty() || !canBe(head, record.size()))
     return false;
   std::vector<std::uint64_t> words(head.bucketCount);
-  std::memcpy(words.data(), record.data() + sizeof head, words.size() * sizeof words[0]);
+  if (!words.empty())
+    std::memcpy(words.data(), record.data() + sizeof head, words.size() * sizeof words[0]);
   if (!areBuckets(words))
     return false;
   row.role = role;

@@ -30,7 +30,8 @@ std::vector<std::byte> bytesOf(TensorStatistics record, const std::vector<std::u
   record.bucketCount = static_cast<std::uint32_t>(buckets.size());
   std::vector<std::byte> bytes(sizeof record + buckets.size() * sizeof buckets[0]);
   std::memcpy(bytes.data(), &record, sizeof record);
-  std::memcpy(bytes.data() + sizeof record, buckets.data(), bytes.size() - sizeof record);
+  if (!buckets.empty())
+    std::memcpy(bytes.data() + sizeof record, buckets.data(), buckets.size() * sizeof buckets[0]);
   return bytes;
 }
 
