@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -66,6 +67,7 @@ class BreakdownCommand : public Command {
     addFormatOption(app, format_);
     app.add_option("--by", by_, "what rows are told apart by (operation,category)")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("WORDS");
     const OptionWords<Scope> scopes{{"launch", Scope::Launch}, {"execution", Scope::Execution}};
     takeOneOf(
@@ -147,10 +149,12 @@ json orNull(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-json groupJson(const breakdown::Group& group, const breakdown::ProcessTotal* process) {
+json groupJson(const breakdown::Group& group,
+               const breakdown::ProcessTotal* process,
+               const breakdown::Breakdown& result) {
   return {{"process", process == nullptr ? json(nullptr) : json(process->pid)},
           {"rank", process == nullptr ? json(nullptr) : orNull(process->rank)},
-          {"thread", orNull(group.threadId)},
+          {"thread", group.threadId ? json(result.tids.at(*group.threadId)) : json(nullptr)},
           {"phase", setJson(group.phases)},
           {"operation", setJson(group.operations)},
           {"module", setJson(group.modules)},
@@ -171,7 +175,7 @@ json documentOf(const breakdown::Breakdown& result, const std::vector<std::strin
     document["processes"].push_back(
         {{"process", process.pid}, {"rank", orNull(process.rank)}, {"ns", process.wallNs}});
   for (const breakdown::Row& row : result.rows) {
-    json object = groupJson(row.group, processOf(row.group, result, processes));
+    json object = groupJson(row.group, processOf(row.group, result, processes), result);
     object["categories"] =
         row.group.categories.empty() ? json(nullptr) : json(row.group.categories);
     object["resource"] =
@@ -181,7 +185,7 @@ json documentOf(const breakdown::Breakdown& result, const std::vector<std::strin
     document["rows"].push_back(std::move(object));
   }
   for (const breakdown::Entered& entered : result.entered) {
-    json object = groupJson(entered.group, processOf(entered.group, result, processes));
+    json object = groupJson(entered.group, processOf(entered.group, result, processes), result);
     object["category"] = entered.category;
     object["count"] = entered.count;
     document["transitions"].push_back(std::move(object));
@@ -209,17 +213,26 @@ void addGroupColumns(const Dimensions& by, Table& table) {
     table.columns.push_back({"iteration", "iteration", ColumnKind::Number});
 }
 
+// "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both.
+std::string nameOf(const breakdown::ProcessTotal& process, const breakdown::Breakdown& result) {
+  if (!process.rank)
+    return fmt::format("process {}", process.pid);
+  const auto ofRank = std::count_if(result.processes.begin(),
+                                    result.processes.end(),
+                                    [&](const auto& each) { return each.rank == process.rank; });
+  return ofRank == 1 ? fmt::format("rank {}", *process.rank)
+                     : fmt::format("rank {}, process {}", *process.rank, process.pid);
+}
+
 std::vector<Cell> groupCells(const Dimensions& by,
                              const breakdown::Group& group,
+                             const breakdown::Breakdown& result,
                              const Processes& processes) {
   std::vector<Cell> cells;
-  if (group.processId) {
-    const breakdown::ProcessTotal& process = *processes.at(*group.processId);
-    cells.emplace_back(process.rank ? fmt::format("rank {}", *process.rank)
-                                    : fmt::format("process {}", process.pid));
-  }
+  if (group.processId)
+    cells.emplace_back(nameOf(*processes.at(*group.processId), result));
   if (by.thread)
-    cells.emplace_back(group.threadId ? Cell(*group.threadId) : Cell());
+    cells.emplace_back(group.threadId ? Cell(result.tids.at(*group.threadId)) : Cell());
   if (by.phase)
     cells.emplace_back(joined(group.phases));
   if (by.operation)
@@ -242,7 +255,7 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
   const Processes processes = processesOf(result);
   for (const breakdown::Row& row : result.rows) {
-    std::vector<Cell> cells = groupCells(by, row.group, processes);
+    std::vector<Cell> cells = groupCells(by, row.group, result, processes);
     if (by.category)
       cells.emplace_back(fmt::format("{}", fmt::join(row.group.categories, " + ")));
     if (by.category || by.resource)
@@ -261,7 +274,7 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
   table.columns.push_back({"count", "times", ColumnKind::Integer});
   const Processes processes = processesOf(result);
   for (const breakdown::Entered& entered : result.entered) {
-    std::vector<Cell> cells = groupCells(by, entered.group, processes);
+    std::vector<Cell> cells = groupCells(by, entered.group, result, processes);
     cells.emplace_back(std::string(entered.category));
     cells.emplace_back(entered.count);
     table.rows.push_back(std::move(cells));
@@ -277,8 +290,9 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
       transitions_ ? enteredTable(result, options.by) : rowTable(result, options.by);
   if (format_ == Format::Csv)
     return renderCsv(table);
-  std::string text = fmt::format("{} of wall time, {} {}\n\n",
+  std::string text = fmt::format("{} {}, {} {}\n\n",
                                  humanDuration(result.totalNs),
+                                 options.by.thread ? "of threads' time" : "of wall time",
                                  result.processes.size(),
                                  result.processes.size() == 1 ? "process" : "processes");
   text += renderText(table);

@@ -85,7 +85,7 @@ TEST_F(BreakdownVerb, IterationsSumToTheirDurations) {
 
 TEST_F(BreakdownVerb, RanksAreToldApart) {
   const json document =
-      jsonOf(sonde({"breakdown", write(0), write(1), "--by", "rank,resource", "--format", "json"}));
+      jsonOf(sonde({"breakdown", "--by", "rank,resource", write(0), write(1), "--format", "json"}));
   std::set<std::int64_t> ranks;
   for (const json& row : document["rows"]) {
     ranks.insert(row["rank"].get<std::int64_t>());

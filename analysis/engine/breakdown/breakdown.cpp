@@ -64,7 +64,7 @@ Key keyOf(const ActiveSet& set, const Labels& labels) {
     active |= bit(activity.category);
   }
   key.categories = active & static_cast<Mask>((1U << kCategories) - 1);
-  if ((active & bit(Category::Parked)) != 0 && (active & kHostMask) == 0)
+  if ((active & bit(Category::Parked)) != 0 && (active & (kHostMask | bit(Category::Scope))) == 0)
     key.categories |= bit(Category::Wait);
   if (key.categories == 0)
     key.categories = bit(Category::Other);
@@ -234,6 +234,11 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   for (std::size_t at = 0; at < parts.size(); ++at) {
     const ProcessEvents& process = events.processes[at];
     result.processes.push_back({process.id, process.pid, process.rank, parts[at].wallNs});
+    for (const HostThread& thread : process.threads)
+      result.tids.emplace(thread.id, thread.tid);
+    if (__builtin_add_overflow(all.wallNs, parts[at].wallNs, &all.wallNs))
+      return Error{ErrorCode::Corrupt,
+                   "the times in the trace are too far apart: they add up to more than 292 years"};
     for (const auto& [key, ns] : parts[at].ns)
       all.ns[key] += ns;
     for (const auto& [place, times] : parts[at].entered)

@@ -14,6 +14,7 @@
 #include "analysis/store/database.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,7 +82,8 @@ struct Breakdown {
   std::vector<Row> rows;         // by process and thread, then the longest first
   std::vector<Entered> entered;  // the most frequent first
   std::vector<ProcessTotal> processes;
-  std::int64_t totalNs = 0;   // of the rows
+  std::map<std::int64_t, std::int64_t> tids;  // of the threads, by id
+  std::int64_t totalNs = 0;                   // of the rows
   std::int64_t negative = 0;  // events that end before they begin: they take no time
 };
 

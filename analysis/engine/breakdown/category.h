@@ -10,9 +10,10 @@
 
 namespace sonde::engine::breakdown {
 
-// The last two have no word of their own. Scope: a thread is in an annotation, and nothing was
-// recorded of what it does there. Parked: a thread that works for no operation waits. Where nothing
-// else is active the first is `other`; the second is `wait` where the host does nothing else.
+// The last three have no word of their own. Scope: a thread is in an annotation, and nothing was
+// recorded of what it does there. Parked: a thread that works for no operation waits. Window: the
+// time passes. Where nothing else is active, Scope and Window are `other`; Parked is `wait` where
+// no other thread is in or does anything.
 enum class Category : std::uint8_t {
   Python,
   Framework,
@@ -28,6 +29,7 @@ enum class Category : std::uint8_t {
   Net,
   Scope,
   Parked,
+  Window,
 };
 inline constexpr std::size_t kCategories = 12;  // that have a word
 inline constexpr std::array<std::string_view, kCategories> kCategoryWords = {"python",

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <future>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,8 +26,11 @@ inline void inParallel(std::size_t count,
   const std::size_t most =
       threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::future<void>> others;
-  for (std::size_t at = 1; at < std::min(most, count); ++at)
-    others.push_back(std::async(std::launch::async, loop));
+  try {
+    for (std::size_t at = 1; at < std::min(most, count); ++at)
+      others.push_back(std::async(std::launch::async, loop));
+  } catch (const std::system_error&) {  // a limit of threads: those that there are do it
+  }
   std::future<void> own = std::async(std::launch::deferred, loop);
   own.wait();
   for (std::future<void>& other : others)

@@ -18,10 +18,17 @@ namespace {
 using model::SliceKind;
 using store::Statement;
 
-// The sums that SQLite gives of what is nonsense in a damaged file stay within the numbers.
+// What ends before it begins takes no time. In a damaged file sums may be no numbers.
 std::int64_t endOf(std::int64_t begin, std::int64_t duration) noexcept {
   std::int64_t end = 0;
-  return __builtin_add_overflow(begin, duration, &end) ? kOpenEnd - 1 : end;
+  return __builtin_add_overflow(begin, std::max<std::int64_t>(duration, 0), &end) ? kOpenEnd - 1
+                                                                                  : end;
+}
+
+// Differences of times are numbers, too.
+constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
+bool isTime(std::int64_t ns) noexcept {
+  return ns > -kMostNs && ns < kMostNs;
 }
 
 // The last text that a column had, and what it means: neighbours mostly have the same.
@@ -86,13 +93,22 @@ class Reader {
   Result<void> readWork(std::string_view sql);
   Result<void> readTransfers();
   Result<void> readIterations();
-  void addWork(std::size_t process, const Statement& row, Category category);
+  Result<void> addWork(std::size_t process, const Statement& row, Category category);
 
   static Result<std::uint32_t> shortId(std::int64_t id) {
     if (id < 0 || id > std::numeric_limits<std::uint32_t>::max())
       return Error{ErrorCode::Corrupt,
-                   fmt::format("the trace has a slice {}: no id is so large", id)};
+                   fmt::format("the trace is damaged: it names a row {}, and there is none", id)};
     return static_cast<std::uint32_t>(id);
+  }
+  static Result<void> checkTimes(std::int64_t begin, std::int64_t end) {
+    if (!isTime(begin) || !(end == kOpenEnd || isTime(end)))
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("the trace is damaged: it has an event from {} to {} ns, which are "
+                               "no times",
+                               begin,
+                               end)};
+    return {};
   }
 
   const store::Database& trace_;
@@ -178,8 +194,9 @@ Result<void> Reader::addSlice(const Statement& row) {
   SONDE_TRY_ASSIGN(const std::uint32_t around, shortId(row.integer(7)));
   SONDE_TRY_ASSIGN(const std::uint32_t scope,
                    isScope ? shortId(id) : Result<std::uint32_t>(around));
+  SONDE_TRY_ASSIGN(const std::uint32_t name, shortId(row.integer(4)));
   if (isScope)
-    process.scopes.add({scope, around, static_cast<std::uint32_t>(row.integer(4)), *kind});
+    process.scopes.add({scope, around, name, *kind});
   const std::string& words =
       categories_.of(row.text(3), [](std::string_view text) { return std::string(text); });
   const auto category = hostCategory(*kind, words, false);
@@ -193,6 +210,7 @@ Result<void> Reader::addSlice(const Statement& row) {
   } else if (const auto most = atMost_.find(id); most != atMost_.end()) {
     end = endOf(begin, most->second);
   }
+  SONDE_TRY(checkTimes(begin, end));
   thread.transitions |= *kind == SliceKind::Python && *category != Category::Python;
   thread.slices.push_back(
       {begin,
@@ -204,14 +222,16 @@ Result<void> Reader::addSlice(const Statement& row) {
   return {};
 }
 
-void Reader::addWork(std::size_t process, const Statement& row, Category category) {
+Result<void> Reader::addWork(std::size_t process, const Statement& row, Category category) {
   if (row.isNull(2))
-    return;
+    return {};
+  const std::int64_t begin = row.integer(1);
+  const std::int64_t end = endOf(begin, row.integer(2));
   events_.negative += row.integer(2) < 0 ? 1 : 0;
-  events_.processes[process].device.push_back({row.integer(1),
-                                               endOf(row.integer(1), row.integer(2)),
-                                               static_cast<std::uint32_t>(row.integer(3)),
-                                               category});
+  SONDE_TRY(checkTimes(begin, end));
+  SONDE_TRY_ASSIGN(const std::uint32_t scope, shortId(row.integer(3)));
+  events_.processes[process].device.push_back({begin, end, scope, category});
+  return {};
 }
 
 Result<void> Reader::readKernels() {
@@ -233,17 +253,17 @@ Result<void> Reader::readKernels() {
                    const auto stream = streams_.find(row.integer(0));
                    const bool communicates =
                        names.contains(row.integer(5)) || kernels.contains(row.integer(4));
-                   if (stream != streams_.end())
-                     addWork(
-                         stream->second, row, communicates ? Category::Comm : Category::Compute);
-                   return {};
+                   if (stream == streams_.end())
+                     return {};
+                   return addWork(
+                       stream->second, row, communicates ? Category::Comm : Category::Compute);
                  });
 }
 
 Result<void> Reader::readWork(std::string_view sql) {
   return forEach(sql, [&](const Statement& row) -> Result<void> {
     if (const auto stream = streams_.find(row.integer(0)); stream != streams_.end())
-      addWork(stream->second, row, Category::Copy);
+      return addWork(stream->second, row, Category::Copy);
     return {};
   });
 }
@@ -257,10 +277,10 @@ Result<void> Reader::readTransfers() {
       "ON c.id = x.collective_id LEFT JOIN slice s ON s.id = c.slice_id WHERE x.collective_id IS "
       "NOT NULL OR x.thread_id IN "
       "(SELECT thread_id FROM slice WHERE kind IN ('phase', 'operation', 'iteration', 'forward', "
-      "'backward', 'optimizer', 'data_load', 'evaluation'))",
+      "'backward', 'optimizer', 'data_load', 'checkpoint', 'evaluation'))",
       [&](const Statement& row) -> Result<void> {
         if (const auto channel = channels_.find(row.integer(0)); channel != channels_.end())
-          addWork(channel->second, row, Category::Net);
+          return addWork(channel->second, row, Category::Net);
         return {};
       });
 }
@@ -269,12 +289,16 @@ Result<void> Reader::readIterations() {
   std::unordered_map<std::int64_t, ProcessEvents*> processes;
   for (ProcessEvents& process : events_.processes)
     processes.emplace(process.id, &process);
-  return forEach("SELECT process_id, number, start_ns, dur_ns FROM iteration WHERE dur_ns >= 0",
+  return forEach("SELECT process_id, number, start_ns, dur_ns FROM iteration",
                  [&](const Statement& row) -> Result<void> {
-                   if (const auto process = processes.find(row.integer(0));
-                       process != processes.end())
-                     process->second->iterations.push_back(
-                         {row.integer(1), row.integer(2), endOf(row.integer(2), row.integer(3))});
+                   const auto process = processes.find(row.integer(0));
+                   if (process == processes.end())
+                     return {};
+                   const std::int64_t begin = row.integer(2);
+                   const std::int64_t end = row.isNull(3) ? kOpenEnd : endOf(begin, row.integer(3));
+                   events_.negative += row.integer(3) < 0 ? 1 : 0;
+                   SONDE_TRY(checkTimes(begin, end));
+                   process->second->iterations.push_back({row.integer(1), begin, end});
                    return {};
                  });
 }

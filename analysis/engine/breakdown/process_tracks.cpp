@@ -32,8 +32,9 @@ Extent extentOf(const HostThread& thread) {
 
 Extent extentOf(const ProcessEvents& process) {
   Extent extent;
-  if (process.startNs && process.endNs)
-    extent.include(*process.startNs, *process.endNs);
+  for (const auto& known : {process.startNs, process.endNs})
+    if (known)
+      extent.include(*known, *known);
   for (const HostThread& thread : process.threads) {
     if (const Extent own = extentOf(thread); own.begin <= own.end)
       extent.include(own.begin, own.end);
@@ -76,7 +77,7 @@ class ThreadTrack {
     Category category = slice.category;
     if (thread_.transitions && isFrameworksOwn(slice.kind))
       category = Category::Scope;
-    if (category == Category::Wait && names == ScopeNames{})
+    if (category == Category::Wait && !scopes_.isInScope(slice.scopeId))
       category = Category::Parked;
     if (category == Category::Scope)
       category = thread_.transitions ? Category::Python
@@ -124,16 +125,18 @@ void addDevice(ProcessEvents& process, bool atLaunch, Tracks& into) {
   addAll(std::move(spans), into);
 }
 
-void addIterations(const ProcessEvents& process, Tracks& into) {
+void addIterations(const ProcessEvents& process, Extent within, Tracks& into) {
   std::vector<Span> spans;
   for (const IterationSpan& span : process.iterations)
-    spans.push_back({span.begin, span.end, into.labels.of({{}, Category::Scope, span.number})});
+    spans.push_back({std::max(span.begin, within.begin),
+                     std::min(span.end, within.end),
+                     into.labels.of({{}, Category::Window, span.number})});
   addAll(std::move(spans), into);
 }
 
 // That the time passes, whatever else is.
 void addWindow(Extent extent, Tracks& into) {
-  addAll({{extent.begin, extent.end, into.labels.of({{}, Category::Scope})}}, into);
+  addAll({{extent.begin, extent.end, into.labels.of({{}, Category::Window})}}, into);
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options) {
     addThread(process, thread, extent, tracks);
   addDevice(process, options.atLaunch, tracks);
   if (options.iterations)
-    addIterations(process, tracks);
+    addIterations(process, extent, tracks);
   return tracks;
 }
 
@@ -160,7 +163,7 @@ Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions o
   addWindow(extent, tracks);
   addThread(process, thread, extent, tracks);
   if (options.iterations)
-    addIterations(process, tracks);
+    addIterations(process, extent, tracks);
   return tracks;
 }
 

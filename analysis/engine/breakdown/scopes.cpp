@@ -49,7 +49,7 @@ Scopes::Entry* Scopes::find(std::uint32_t id) {
   return &*at;
 }
 
-ScopeNames Scopes::of(std::uint32_t id) {
+std::uint32_t Scopes::resolve(std::uint32_t id) {
   chain_.clear();
   Entry* entry = find(id);
   for (; entry != nullptr && entry->state == Entry::State::New; entry = find(entry->scopeId)) {
@@ -63,16 +63,27 @@ ScopeNames Scopes::of(std::uint32_t id) {
     names = (*inner)->name = namesWithin(**inner, names);
     (*inner)->state = Entry::State::Resolved;
   }
-  return names_[names];
+  return names;
+}
+
+bool Scopes::isInScope(std::uint32_t id) {
+  return resolve(id) != 0;
+}
+
+ScopeNames Scopes::of(std::uint32_t id) {
+  const ScopeNames names = names_[resolve(id)];
+  return {dimensions_.phase ? names.phase : 0,
+          dimensions_.operation ? names.operation : 0,
+          dimensions_.module ? names.module : 0};
 }
 
 std::uint32_t Scopes::namesWithin(const Entry& entry, std::uint32_t around) {
   ScopeNames names = names_[around];
-  if (dimensions_.phase && entry.kind == SliceKind::Phase)
+  if (entry.kind == SliceKind::Phase)
     names.phase = entry.name;
-  else if (dimensions_.operation && isOperation(entry.kind))
+  else if (isOperation(entry.kind))
     names.operation = entry.name;
-  else if (dimensions_.module && entry.kind == SliceKind::Module)
+  else if (entry.kind == SliceKind::Module)
     names.module = entry.name;
   if (names == names_[around])
     return around;

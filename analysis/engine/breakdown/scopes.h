@@ -36,6 +36,8 @@ class Scopes {
   // Of the scope with this id; none of one that there is not, as 0. A chain of scopes that leads
   // back to itself, as only a damaged file has one, ends there.
   ScopeNames of(std::uint32_t id);
+  // Whether it is in any phase, operation or module, told apart or not.
+  bool isInScope(std::uint32_t id);
 
  private:
   struct Entry {
@@ -46,6 +48,7 @@ class Scopes {
     enum class State : std::uint8_t { New, Visited, Resolved } state;
   };
   Entry* find(std::uint32_t id);
+  std::uint32_t resolve(std::uint32_t id);  // its place in names_
   std::uint32_t namesWithin(const Entry& entry, std::uint32_t around);
 
   ScopeDimensions dimensions_;

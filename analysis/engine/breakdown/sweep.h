@@ -2,8 +2,8 @@
 // thread.
 //
 // One pass over the begins and ends of all tracks in the order of time. A label that several tracks
-// have at an instant is active once. O(n log k) for n spans on k tracks, whatever the number of
-// labels; memory grows with the sets that occur.
+// have at an instant is active once. O(n log k) for n spans on k tracks, and for each set that
+// occurs, and in memory, as much as it has labels.
 //
 // Source: the sweep that RL-Scope describes (Gleeson et al., MLSys 2021, section 3.4), with a
 // tree of losers (Knuth, volume 3, section 5.4.1) in place of its scan over all tracks, and counts,

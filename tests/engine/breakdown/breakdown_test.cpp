@@ -181,8 +181,12 @@ TEST_F(BreakdownTest, AThreadWithoutAnOperationThatWaitsSaysLittle) {
   EXPECT_EQ(parts({.by = kByOperation}),
             (Parts{{": wait", 100 + 400},
                    {": other", 100},
-                   {"train: wait", 350},
+                   {"train: other", 250},
+                   {"train: wait", 100},
                    {"train: framework", 50}}));
+  // Whatever is asked for.
+  EXPECT_EQ(parts({.by = {.category = true}}),
+            (Parts{{": wait", 600}, {": other", 350}, {": framework", 50}}));
 }
 
 TEST_F(BreakdownTest, IterationsAreThoseOfTheInstant) {
@@ -224,6 +228,33 @@ TEST_F(BreakdownTest, ThreadsByThemselvesSumToTheirOwnTimes) {
   for (const Row& row : result({.by = {.thread = true, .category = true}}).rows)
     ns[*row.group.threadId - main_.value] += row.ns;
   EXPECT_EQ(ns, (std::map<std::int64_t, std::int64_t>{{0, 400}, {1, 700}}));
+}
+
+TEST_F(BreakdownTest, ThreadsHaveOfIterationsWhatTheyWereThere) {
+  trace_.add(model::Iteration{.processId = process_, .number = 1, .startNs = 0, .durNs = 1000});
+  operation("train", {100, 500});
+  const Breakdown found = result({.by = {.thread = true, .iteration = true}});
+  ASSERT_EQ(found.rows.size(), 1U);
+  EXPECT_EQ(found.rows[0].ns, 400);
+  EXPECT_EQ(found.rows[0].group.iteration, 1);
+}
+
+TEST_F(BreakdownTest, AnIterationThatNeverEndedGoesOnToTheEnd) {
+  trace_.add(model::Iteration{.processId = process_, .number = 1, .startNs = 500});
+  operation("train", {100, 600});
+  std::int64_t ns = 0;
+  for (const Row& row : result({.by = {.iteration = true}}).rows)
+    ns += row.group.iteration ? row.ns : 0;
+  EXPECT_EQ(ns, 500);
+}
+
+TEST_F(BreakdownTest, TimesThatAreNoneAreRefused) {
+  operation("train", {-9'000'000'000'000'000'000, 100});
+  trace_.finish(false);
+  auto trace = must(store::openTrace(path_));
+  const auto found = breakDown(trace, {.by = kByOperation});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::Corrupt);
 }
 
 TEST_F(BreakdownTest, CountsHowOftenEachCategoryWasEntered) {
