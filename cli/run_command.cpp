@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -43,6 +45,7 @@ class RunCommand : public Command {
            "  sonde run -- python3 train.py --epochs 2\n"
            "  sonde run --delay 5m --duration 30s -- python3 train.py\n"
            "  sonde run --last 30s -- python3 train.py\n"
+           "  sonde run --calibrate=20 -- python3 train.py\n"
            "  RANK=0 WORLD_SIZE=2 sonde run -o out/ -- python3 train.py\n"
            "  mpirun -np 4 sonde run -o 'run/rank%r.sonde' -- ./train\n";
   }
@@ -58,12 +61,15 @@ class RunCommand : public Command {
   void declareParts(CLI::App& app);
   // What stands behind the options, without the `--`; empty after an error, which it has told.
   std::vector<std::string> command() const;
+  // What is recorded in which iterations; false after an error, which it has told.
+  bool takeParts();
 
   CLI::App* app_ = nullptr;
   session::RunOptions options_;
   std::string sources_;
   std::string counters_;
   std::string capture_;
+  std::string calibrate_;
   std::vector<std::string> stacksAt_;
   std::vector<std::string> moduleCategories_;
   std::int64_t duration_ = 0;
@@ -206,6 +212,10 @@ void RunCommand::declareParts(CLI::App& app) {
                  capture_,
                  "what to record in full: iterations:A-B, every:N (iterations) or range:NAME")
       ->type_name("RULE");
+  app.add_flag("--calibrate",
+               calibrate_,
+               "switch probes off and on by blocks of 10 iterations (--calibrate=N: of N), so that "
+               "what they cost can be told");
   app.add_option("--delay", options_.times.delayNs, "begin to record only when this has passed")
       ->transform(timeFrom(0))
       ->type_name("TIME");
@@ -219,6 +229,18 @@ void RunCommand::declareParts(CLI::App& app) {
       ->type_name("TIME");
 }
 
+// Iterations of a block; nothing where the value is none. Without one the parser says "true".
+std::optional<std::uint32_t> blockOf(const std::string& text) {
+  if (text == "true")
+    return wire::kBlockIterations;
+  std::uint32_t block = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, block);
+  return error == std::errc() && at == end && block >= wire::kLeastBlockIterations
+             ? std::optional(block)
+             : std::nullopt;
+}
+
 std::vector<std::string> RunCommand::command() const {
   std::vector<std::string> words = app_->remaining();
   if (!words.empty() && words.front() == "--") {
@@ -230,6 +252,31 @@ std::vector<std::string> RunCommand::command() const {
   if (words.empty())
     complain(name(), "no command given: write it after --, as in `sonde run -- python3 train.py`");
   return words;
+}
+
+bool RunCommand::takeParts() {
+  if (app_->count("--capture") > 0) {
+    auto rule = session::parseCapture(capture_);
+    if (!rule) {
+      complain(name(), rule.error().message);
+      return false;
+    }
+    options_.capture = std::move(*rule);
+  }
+  if (app_->count("--calibrate") > 0) {
+    const auto block = blockOf(calibrate_);
+    if (!block) {
+      complain(name(),
+               fmt::format("--calibrate={}: give blocks of {} iterations or more, as in "
+                           "--calibrate={}",
+                           calibrate_,
+                           wire::kLeastBlockIterations,
+                           wire::kBlockIterations));
+      return false;
+    }
+    options_.calibrateBlock = *block;
+  }
+  return true;
 }
 
 int RunCommand::run() {
@@ -261,14 +308,8 @@ int RunCommand::run() {
     }
     options_.cuda.counters = std::move(*metrics);
   }
-  if (app_->count("--capture") > 0) {
-    auto rule = session::parseCapture(capture_);
-    if (!rule) {
-      complain(name(), rule.error().message);
-      return usageExit();
-    }
-    options_.capture = std::move(*rule);
-  }
+  if (!takeParts())
+    return usageExit();
   const auto say = [this](const std::string& message) { complain(name(), message); };
   session::RunEnd end;
   {

@@ -44,6 +44,8 @@ void noteCapture(Drainer& drainer, const SessionPage& page) {
   const std::string rule(words.capture, ::strnlen(words.capture, sizeof words.capture));
   if (!rule.empty())
     drainer.noteMeta("capture", rule);
+  if (const std::uint32_t block = page.calibration().blockIterations; block != 0)
+    drainer.noteMeta("calibrate", std::to_string(block));
   if (const std::uint32_t pauses = words.pauses.load(); pauses > 0)
     drainer.noteMeta("paused", std::to_string(pauses));
   noteRing(drainer, words);

@@ -11,6 +11,7 @@
 #include "collector/launcher/supervisor.h"
 #include "plugins/host/plugin_set.h"
 #include "rules/configuration.h"
+#include "session/calibration_rule.h"
 #include "session/closing.h"
 #include "session/environment.h"
 #include "session/find_session.h"
@@ -251,6 +252,7 @@ class JobRun {
     recording.replace = options_.force;
     recording.probeMask = probeMask_;
     recording.capture = options_.capture;
+    recording.calibration = calibrationRule(options_.calibrateBlock, probeMask_, identity_.job);
     // The recorders of the ranks on one host share what a host may use.
     recording.spoolLimitBytes =
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));

@@ -58,6 +58,7 @@ Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
                    SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
   page.setCapture(options.capture);
   page.setStacks(options.stacks);
+  page.setCalibration(options.calibration);
   page.setMemoryThreshold(options.memoryThreshold);
   CaptureControl::prepare(page, options.times);
   Manifest manifest;

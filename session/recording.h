@@ -44,6 +44,7 @@ struct RecordingOptions {
   std::uint64_t maxTraceBytes = 0;
   CaptureRule capture;
   wire::StackRule stacks{};
+  wire::CalibrationRule calibration{};
   std::uint64_t memoryThreshold = kMemoryThreshold;  // bytes
   std::chrono::nanoseconds sampleInterval{0};        // of the job's processes; 0: never
   bool samplesMachine = true;                        // and of the rest of the machine

@@ -1,6 +1,6 @@
 #include "session/run_options.h"
 
-#include "collector/wire/words.h"
+#include "collector/wire/calibration.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +54,12 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
        Probe::Torch,
        "torch"},
   };
+  if (options.calibrateBlock != 0 && (probeMask & wire::kMaskableProbes) == 0)
+    return "--calibrate has no probe to switch off: give --sources one besides annotation, nvtx "
+           "and system";
+  if (options.calibrateBlock != 0 && options.capture.kind == wire::CaptureRule::Kind::Range)
+    return "--calibrate goes by iterations, and --capture range:NAME does not: give one of them, "
+           "or --capture iterations:A-B";
   for (const Need& need : needs) {
     if (need.isGiven && (probeMask >> static_cast<unsigned>(need.probe) & 1U) == 0)
       return fmt::format("{} the {} probe, which does not record in this run: give --sources +{}",

@@ -47,7 +47,8 @@ struct RunOptions {
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;
-  std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
+  std::uint32_t calibrateBlock = 0;  // --calibrate: iterations; 0: not given
+  std::uint64_t maxTraceBytes = 0;   // 0: min(4 GiB, a tenth of what the disk has free)
   std::vector<std::string> redact;
   bool subreaper = true;
   CaptureTimes times;       // --delay and --duration
@@ -57,7 +58,7 @@ struct RunOptions {
 };
 
 // What is wrong with `options` when these probes record: an option that is given for one that does
-// not. Empty: nothing.
+// not, or two that do not go together. Empty: nothing.
 std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask);
 
 }  // namespace sonde::session

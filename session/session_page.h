@@ -26,6 +26,8 @@ class SessionPage {
   // Before any process begins.
   void setCapture(const CaptureRule& rule);
   void setStacks(const wire::StackRule& rule) { page_->stack = rule; }
+  void setCalibration(const wire::CalibrationRule& rule) { page_->calibration = rule; }
+  const wire::CalibrationRule& calibration() const { return page_->calibration; }
   void setMemoryThreshold(std::uint64_t bytes) { page_->memoryThreshold = bytes; }
   // Of the iterations that are to be recorded in full only each whose number is a multiple.
   void recordEvery(std::uint32_t every);

@@ -203,8 +203,10 @@ class ImageBuilder {
                std::uint64_t ticks);
   void endRange(OpenRange range, std::optional<std::int64_t> endNs);
   void beginIteration(const Thread& thread, const model::Slice& slice);
-  // It is not recorded in full.
-  void outlineIteration(Thread& thread, std::uint32_t token);
+  void maskIteration(model::SliceId slice, std::uint32_t mask);
+  // wire::IterationProbes and what follows them, before and after the iteration has ended.
+  void takeProbes(model::SliceId slice, std::span<const std::byte> bytes);
+  void addProbeCalls(const Thread& thread, model::SliceId slice, std::span<const std::byte> bytes);
   void beginInsideIteration(const Thread& thread, model::SliceKind kind);
   void endIteration(const model::Slice& slice);
   void tellIteration(TrackScope& scope, std::string_view key, std::int64_t value);
@@ -272,6 +274,7 @@ class ImageBuilder {
   std::vector<ThreadIteration> iterations_;      // open ones
   std::vector<ThreadIteration> pastIterations_;  // the latest of those that have ended
   std::int64_t nextIteration_ = 0;
+  bool tellsProbes_ = false;  // iterations say at their ends which probes were on
   std::uint64_t notFollowed_ = 0;
   std::int64_t nextExternal_ = 0;
   std::int64_t lastNs_ = 0;

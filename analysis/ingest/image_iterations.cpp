@@ -22,11 +22,43 @@ void ImageBuilder::beginIteration(const Thread& thread, const model::Slice& slic
   ++counts_.iterations;
 }
 
-void ImageBuilder::outlineIteration(Thread& thread, std::uint32_t token) {
-  const TrackScope* const scope = thread.track.find(token);
+void ImageBuilder::maskIteration(model::SliceId slice, std::uint32_t mask) {
   for (ThreadIteration& iteration : iterations_) {
-    if (scope != nullptr && iteration.row.sliceId == scope->slice.id)
-      iteration.row.probeMask = 0;
+    if (slice && iteration.row.sliceId == slice)
+      iteration.row.probeMask = mask;
+  }
+}
+
+void ImageBuilder::takeProbes(model::SliceId slice, std::span<const std::byte> bytes) {
+  tellsProbes_ = true;
+  if (bytes.size() < sizeof(wire::IterationProbes)) {
+    ++counts_.damaged;
+    maskIteration(slice, 0);
+    return;
+  }
+  maskIteration(slice, loadRecord<wire::IterationProbes>(bytes.data()).mask);
+}
+
+// Of one that has no row, because it did not come to its end, nothing is kept.
+void ImageBuilder::addProbeCalls(const Thread& thread,
+                                 model::SliceId slice,
+                                 std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(wire::IterationProbes) || pastIterations_.empty() ||
+      pastIterations_.back().row.sliceId != slice || !pastIterations_.back().row.id)
+    return;
+  const std::size_t told = loadRecord<wire::IterationProbes>(bytes.data()).count;
+  bytes = bytes.subspan(sizeof(wire::IterationProbes));
+  const std::size_t count = std::min(told, bytes.size() / sizeof(wire::ProbeCalls));
+  counts_.damaged += count < told ? 1 : 0;
+  for (std::size_t at = 0; at < count; ++at) {
+    const auto calls = loadRecord<wire::ProbeCalls>(bytes.data() + at * sizeof(wire::ProbeCalls));
+    model::ProbeCall row;
+    row.threadId = thread.row.id;
+    row.iterationId = pastIterations_.back().row.id;
+    row.probe = probeWord(calls.probe);
+    row.recorded = calls.recorded;
+    row.unrecorded = calls.unrecorded;
+    sink_.add(row);
   }
 }
 
@@ -55,6 +87,8 @@ void ImageBuilder::endIteration(const model::Slice& slice) {
     return;
   open->row.startNs = slice.startNs;
   open->row.durNs = slice.durNs;
+  if (tellsProbes_ && !slice.durNs)
+    open->row.probeMask = 0;  // its end, which would have said it, is not there
   if (open->isNumbered)
     open->row.id = sink_.add(open->row);
   if (pastIterations_.size() == kPast) {

@@ -84,10 +84,20 @@ void ImageBuilder::loseEnd(Thread& thread, std::uint32_t token, std::int64_t unt
 
 void ImageBuilder::onScopeEnd(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::ScopeEnd>(at);
+  const std::uint32_t token = record.header.subject;
+  const TrackScope* const scope = thread.track.find(token);
+  const model::SliceId slice = scope != nullptr ? scope->slice.id : model::SliceId{};
+  const auto behind =
+      std::span(at, record.header.size).subspan(sizeof record);  // walkRecords() has seen to that
   if ((record.header.detail & wire::ScopeEnd::kOutline) != 0)
-    outlineIteration(thread, record.header.subject);
-  if (!endScope(thread, record.header.subject, advance(thread, record.ticks)))
+    maskIteration(slice, 0);
+  const bool tellsProbes = (record.header.detail & wire::ScopeEnd::kProbes) != 0;
+  if (tellsProbes)
+    takeProbes(slice, behind);
+  if (!endScope(thread, token, advance(thread, record.ticks)))
     ++counts_.unbalanced;
+  else if (tellsProbes)
+    addProbeCalls(thread, slice, behind);
 }
 
 void ImageBuilder::onRangeBegin(Thread& thread, const std::byte* at) {

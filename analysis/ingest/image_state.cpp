@@ -61,6 +61,7 @@ void ImageBuilder::save() {
   out.put(counts_);
   out.put(nextRangeToken_);
   out.put(nextIteration_);
+  out.put(tellsProbes_);
   out.put(notFollowed_);
   out.put(lastNs_);
   out.putAll(iterations_);
@@ -142,6 +143,7 @@ void ImageBuilder::unpack(std::string_view blob) {
   counts_ = in.get<ImageCounts>();
   nextRangeToken_ = in.get<std::int64_t>();
   nextIteration_ = in.get<std::int64_t>();
+  tellsProbes_ = in.get<bool>();
   notFollowed_ = in.get<std::uint64_t>();
   lastNs_ = in.get<std::int64_t>();
   iterations_ = in.getAll<ThreadIteration>();

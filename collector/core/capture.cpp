@@ -1,5 +1,6 @@
 #include "collector/core/capture.h"
 
+#include "collector/core/calibration.h"
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/thread_state.h"
@@ -67,10 +68,18 @@ bool becomeDriver() noexcept {
   return gDriver.compare_exchange_strong(driver, &tState) || driver == &tState;
 }
 
-// What comes between two iterations goes with the second one.
+// The driver's outermost iteration has this number.
+void driveBy(std::int64_t number) noexcept {
+  const bool isFull = wants(rule(), number);
+  setGate(isFull);
+  switchProbes(number, isFull);
+}
+
+// What comes between two iterations goes with the second one, but no probe is masked there.
 void leaveDriving() noexcept {
   setGate(wants(rule(), gNext.load(std::memory_order_relaxed)));
-  gDriver.store(nullptr, std::memory_order_relaxed);
+  switchAllOn();
+  gDriver.store(nullptr, std::memory_order_release);
 }
 
 // The last `count` of those that are open have closed.
@@ -110,12 +119,14 @@ void prepareCapture() noexcept {
   gRangeName = gCapturesRange ? intern(rule().range) : 0;
   gNumberKey = intern(SONDE_ITERATION_NUMBER);
   gCompleteKey = intern(SONDE_ITERATION_COMPLETE);
+  prepareCalibration();
 }
 
 void forgetCapture() noexcept {
   gNext.store(0, std::memory_order_relaxed);
   gRangesOpen.store(0, std::memory_order_relaxed);
   gDriver.store(nullptr, std::memory_order_relaxed);
+  forgetCalibration();
 }
 
 void scopeBegins(SliceKind kind, std::uint32_t name) noexcept {
@@ -124,8 +135,10 @@ void scopeBegins(SliceKind kind, std::uint32_t name) noexcept {
       setGate(wants(rule(), gNext.fetch_add(1, std::memory_order_relaxed)));
   } else if (kind == SliceKind::Iteration) {
     const std::int64_t number = gNext.fetch_add(1, std::memory_order_relaxed);
-    if (openIteration() == nullptr && becomeDriver())
-      setGate(wants(rule(), number));
+    if (openIteration() == nullptr && becomeDriver()) {
+      driveBy(number);
+      beginCounting();
+    }
   }
 }
 
@@ -168,6 +181,12 @@ bool wasFullSince(const wire::OpenScope& scope) noexcept {
   return now.areOpen && stamp == now.closings;
 }
 
+std::uint32_t probesOf(const wire::OpenScope& iteration, bool& isDriving) noexcept {
+  isDriving = isDriver() && &iteration == openIteration();
+  return isDriving ? gSpool.control->probeMask.load(std::memory_order_relaxed)
+                   : probesSince(iteration.beginTicks);
+}
+
 bool isFullIteration(std::uint32_t token) noexcept {
   const wire::OpenScope* const iteration = openIteration(token);
   return token != 0 && iteration != nullptr && wasFullSince(*iteration);
@@ -188,7 +207,7 @@ void iterationArgument(std::uint32_t token, std::uint32_t key, std::int64_t valu
     return;
   gNext.store(value + 1, std::memory_order_relaxed);
   if (iteration == openIteration() && isDriver()) {
-    setGate(wants(rule(), value));
+    driveBy(value);
     stampIteration(token);
   }
 }

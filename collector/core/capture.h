@@ -52,6 +52,9 @@ bool wasFullSince(const wire::OpenScope& scope) noexcept;
 // recorded by its own time (gate_times.h) may be in it.
 void stampSilent(wire::OpenScope& scope) noexcept;
 bool wasEverFullSince(const wire::OpenScope& silent) noexcept;
+// The probes that were on all through an iteration of the calling thread, which ends; whether it
+// drives the gates.
+std::uint32_t probesOf(const wire::OpenScope& iteration, bool& isDriving) noexcept;
 // Whether they have been open all the time, of an iteration by its token; false when the calling
 // thread does not have it open.
 bool isFullIteration(std::uint32_t token) noexcept;

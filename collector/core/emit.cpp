@@ -217,6 +217,7 @@ bool emitTensor(const wire::TensorStatistics& record,
     place->bucketCount = kept;
     memcpy(place + 1, buckets, more);
     publish<wire::TensorStatistics>(state, more);
+    countRecorded(state, kProbe);
   }
   leave(state);
   if (place == nullptr)
@@ -258,6 +259,8 @@ bool emitMessages(const wire::Message& sent, const wire::Message& received) noex
       record->header.kind = RecordKind::Message;
     }
     publish<Pair>(state);
+    countRecorded(state, Probe::Mpi);
+    countRecorded(state, Probe::Mpi);
   }
   leave(state);
   if (place == nullptr)

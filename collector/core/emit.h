@@ -20,6 +20,10 @@ namespace sonde::core {
 // mask. One load and a test; ask before any work that only serves a record.
 bool enabled(wire::Probe probe) noexcept;
 
+// The same, once for each call of the program that becomes so many records: one that is let pass
+// only because its probe is masked (calibration.h) is counted.
+bool admits(wire::Probe probe, std::uint32_t records = 1) noexcept;
+
 // Whether the run was asked for `probe` at all. What both ends of a communication count is counted
 // also while the probe does not record.
 bool isSource(wire::Probe probe) noexcept;

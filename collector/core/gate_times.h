@@ -1,7 +1,9 @@
-// What the gates of this process (capture.h) were at a time that has passed, for records that come
-// late: the stretches that were asked for last are at hand. Its owner holds a lock.
+// What the gates of this process (capture.h, and that of its probe `cuda`, calibration.h) were at a
+// time that has passed, for records of CUDA, which come late: the stretches that were asked for
+// last are at hand. Its owner holds a lock.
 #pragma once
 
+#include "collector/core/calibration.h"
 #include "collector/core/capture.h"
 #include "collector/core/spool.h"
 #include "collector/wire/gate_history.h"
@@ -19,7 +21,8 @@ class GateTimes {
   bool wereOpen(std::uint64_t ticks) noexcept {
     const wire::ControlPage& control = *gSpool.control;
     return capture_.at(control.capture, gCaptureChanges, ticks).isOpen &&
-           recording_.at(control.recording, control.recordings, ticks).isOpen;
+           recording_.at(control.recording, control.recordings, ticks).isOpen &&
+           cuda_.at(gCudaGate, gCudaChanges, ticks).isOpen;
   }
 
   enum class Was : std::uint8_t { Open, Closed, Both };
@@ -29,13 +32,15 @@ class GateTimes {
     const wire::GateStretch& capture = capture_.at(control.capture, gCaptureChanges, until);
     const wire::GateStretch& recording =
         recording_.at(control.recording, control.recordings, until);
+    const wire::GateStretch& cuda = cuda_.at(gCudaGate, gCudaChanges, until);
     const auto stayed = [from](const wire::GateStretch& stretch) noexcept {
       return stretch.from <= from && stretch.until != stretch.from;
     };
-    if ((!capture.isOpen && stayed(capture)) || (!recording.isOpen && stayed(recording)))
+    if ((!capture.isOpen && stayed(capture)) || (!recording.isOpen && stayed(recording)) ||
+        (!cuda.isOpen && stayed(cuda)))
       return Was::Closed;
-    const bool isOpen = capture.isOpen && recording.isOpen;
-    return isOpen && stayed(capture) && stayed(recording) ? Was::Open : Was::Both;
+    const bool isOpen = capture.isOpen && recording.isOpen && cuda.isOpen;
+    return isOpen && stayed(capture) && stayed(recording) && stayed(cuda) ? Was::Open : Was::Both;
   }
 
  private:
@@ -58,6 +63,7 @@ class GateTimes {
 
   Gate capture_;
   Gate recording_;
+  Gate cuda_;
 };
 
 }  // namespace sonde::core

@@ -2,6 +2,7 @@
 // guard: it belongs between enter() and leave().
 #pragma once
 
+#include "collector/core/calibration.h"
 #include "collector/core/capture.h"
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
@@ -66,6 +67,7 @@ std::uint64_t emit(const Record& record, wire::RecordKind kind, wire::Probe prob
     place->header.kind = kind;
     publish<Record>(state);
     number = state->records;
+    countRecorded(state, probe);
   }
   leave(state);
   if (place == nullptr)

@@ -1,4 +1,5 @@
 // The scopes of emit.h: a thread's open scopes, and the records of their begins and ends.
+#include "collector/core/calibration.h"
 #include "collector/core/capture.h"
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
@@ -6,6 +7,9 @@
 #include "collector/core/scope_watch.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
+
+#include <stddef.h>
+#include <string.h>
 
 namespace sonde::core {
 
@@ -89,33 +93,85 @@ std::uint32_t makeToken(ThreadState* state) noexcept {
   return opened.token;
 }
 
+void removeAt(ThreadState* state, std::uint32_t position) noexcept {
+  --state->scopeCount;
+  for (std::uint32_t at = position; at < state->scopeCount; ++at)
+    state->scopes[at] = state->scopes[at + 1];
+}
+
+// What a run that calibrates itself says of an iteration behind its end.
+struct ProbesBehind {
+  wire::IterationProbes probes;
+  wire::ProbeCalls calls[static_cast<int>(Probe::Count)];
+
+  explicit ProbesBehind(const wire::OpenScope& iteration) noexcept {
+    bool isDriving = false;
+    probes.mask = probesOf(iteration, isDriving);
+    probes.count = isDriving ? takeCounts(calls) : 0;
+  }
+  std::size_t bytes() const noexcept { return sizeof probes + probes.count * sizeof calls[0]; }
+};
+static_assert(offsetof(ProbesBehind, calls) == sizeof(wire::IterationProbes));
+
+void putEnd(ThreadState* state,
+            const wire::OpenScope& scope,
+            std::uint64_t now,
+            std::uint8_t flags,
+            const ProbesBehind* behind) noexcept {
+  const std::size_t more = behind != nullptr ? behind->bytes() : 0;
+  auto* record = reserve<wire::ScopeEnd>(state, more);
+  if (record == nullptr) {
+    countLoss(scope.probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
+    return;
+  }
+  record->header = {
+      static_cast<std::uint16_t>(sizeof *record + more), RecordKind::ScopeEnd, flags, scope.token};
+  record->ticks = now;
+  if (behind != nullptr)
+    memcpy(record + 1, behind, more);
+  publish<wire::ScopeEnd>(state, more);
+}
+
+[[gnu::cold, gnu::noinline]] void endIterationAt(ThreadState* state,
+                                                 std::uint32_t position,
+                                                 std::uint64_t now) noexcept {
+  const wire::OpenScope iteration = state->scopes[position];
+  if (!wasFullSince(iteration)) {
+    removeAt(state, position);
+    putEnd(state, iteration, now, wire::ScopeEnd::kOutline, nullptr);
+  } else if (gCalibrates) {
+    const ProbesBehind behind(state->scopes[position]);
+    removeAt(state, position);
+    putEnd(state, iteration, now, wire::ScopeEnd::kProbes, &behind);
+  } else {
+    removeAt(state, position);
+    putEnd(state, iteration, now, 0, nullptr);
+  }
+  iterationEnds();
+}
+
 void endAt(ThreadState* state, std::uint32_t position, std::uint64_t now) noexcept {
+  if (__builtin_expect(state->scopes[position].kind == wire::SliceKind::Iteration, 0)) {
+    endIterationAt(state, position, now);
+    return;
+  }
   const std::uint32_t token = state->scopes[position].token;
   const Probe probe = state->scopes[position].probe;
-  const bool iteration = state->scopes[position].kind == wire::SliceKind::Iteration;
-  const bool outline = iteration && !wasFullSince(state->scopes[position]);
   if (__builtin_expect(state->silentScopes != 0, 0) && !showSilent(state, position)) {
     dropSilent(state, position);
     return;
   }
-  --state->scopeCount;
-  for (std::uint32_t at = position; at < state->scopeCount; ++at)
-    state->scopes[at] = state->scopes[at + 1];
+  removeAt(state, position);
   if (token == kUnrecorded)
     return;
   auto* record = reserve<wire::ScopeEnd>(state);
   if (record == nullptr) {
     countLoss(probe, RecordKind::ScopeEnd, whyNoRoom(gSpool));
-  } else {
-    record->header = {sizeof *record,
-                      RecordKind::ScopeEnd,
-                      outline ? wire::ScopeEnd::kOutline : std::uint8_t{0},
-                      token};
-    record->ticks = now;
-    publish<wire::ScopeEnd>(state);
+    return;
   }
-  if (__builtin_expect(iteration, 0))
-    iterationEnds();
+  record->header = {sizeof *record, RecordKind::ScopeEnd, 0, token};
+  record->ticks = now;
+  publish<wire::ScopeEnd>(state);
 }
 
 // Writes the begin and opens the scope; the token, 0 when there is no room.
@@ -145,6 +201,8 @@ std::uint32_t beginAt(ThreadState* state,
   record->ticks = scope.beginTicks = now;
   publish<wire::ScopeBegin>(state);
   ++state->scopeCount;
+  if (kind != wire::SliceKind::Iteration)
+    countRecorded(state, probe);
   return scope.token;
 }
 
@@ -157,6 +215,14 @@ bool enabled(Probe probe) noexcept {
                              wire::gateMask(control.capture.load(std::memory_order_relaxed) &
                                             control.recording.load(std::memory_order_relaxed));
   return (mask >> static_cast<int>(probe) & 1) != 0;
+}
+
+bool admits(Probe probe, std::uint32_t records) noexcept {
+  if (enabled(probe))
+    return true;
+  if (__builtin_expect(gCalibrates, 0))
+    countUnrecorded(probe, records);
+  return false;
 }
 
 namespace {
@@ -294,13 +360,18 @@ bool isWatched() noexcept {
          __builtin_expect(gScopeWatch.load(std::memory_order_relaxed) != nullptr, 0);
 }
 
+// Iterations are followed whatever is masked.
+[[gnu::cold, gnu::noinline]] bool beginsMasked(wire::SliceKind kind, Probe probe) noexcept {
+  return kind == wire::SliceKind::Iteration && isMasked(probe);
+}
+
 }  // namespace
 
 std::uint32_t beginScope(wire::SliceKind kind,
                          std::uint32_t name,
                          Probe probe,
                          std::uint8_t group) noexcept {
-  if (!enabled(probe))
+  if (!enabled(probe) && !beginsMasked(kind, probe))
     return 0;
   return isWatched() || kind == wire::SliceKind::Iteration ? beginWatched(kind, name, probe, group)
                                                            : beginPlain(kind, name, probe, group);

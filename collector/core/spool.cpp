@@ -269,7 +269,8 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   spool.fullUntilTicks.store(0, std::memory_order_relaxed);
   openChunk(spool, {0}, SlotState::Free);
   auto* control = reinterpret_cast<wire::ControlPage*>(spool.base + wire::kControlOffset);
-  control->probeMask.store(spool.session->probeMask, std::memory_order_relaxed);
+  control->sources = spool.session->probeMask;
+  control->probeMask.store(control->sources, std::memory_order_relaxed);
   control->capture.store(firstGate(spool.session->capture), std::memory_order_relaxed);
   const auto state =
       static_cast<wire::RecordingState>(spool.session->recording.load(std::memory_order_relaxed));

@@ -25,13 +25,18 @@ ThreadState* gPool;
 std::atomic<bool>
     gUsed[kMaxThreads];  // apart from the pool, so that looking for a free one touches no state
 std::atomic<std::uint32_t> gNextThread{0};
+std::atomic<std::uint32_t> gMostThreads{0};  // states that were ever used
 pthread_key_t gKey;
 
 ThreadState* takeState() noexcept {
   for (std::uint32_t at = 0; at < kMaxThreads; ++at) {
     if (!gUsed[at].load(std::memory_order_relaxed) &&
-        !gUsed[at].exchange(true, std::memory_order_acquire))
+        !gUsed[at].exchange(true, std::memory_order_acquire)) {
+      std::uint32_t most = gMostThreads.load(std::memory_order_relaxed);
+      while (most <= at && !gMostThreads.compare_exchange_weak(most, at + 1)) {
+      }
       return &gPool[at];
+    }
   }
   return nullptr;
 }
@@ -208,6 +213,18 @@ ThreadState* findThread(std::int32_t tid) noexcept {
       return &gPool[at];
   }
   return nullptr;
+}
+
+CallCounts sumOfCalls() noexcept {
+  CallCounts sum{};
+  const std::uint32_t most = gMostThreads.load(std::memory_order_acquire);
+  for (std::uint32_t at = 0; at < most; ++at) {
+    for (int probe = 0; probe < static_cast<int>(wire::Probe::Count); ++probe) {
+      sum.recorded[probe] += gPool[at].recorded[probe].load(std::memory_order_relaxed);
+      sum.unrecorded[probe] += gPool[at].unrecorded[probe].load(std::memory_order_relaxed);
+    }
+  }
+  return sum;
 }
 
 bool nextSlot(ThreadState* state) noexcept {

@@ -45,6 +45,10 @@ struct ThreadState {
   wire::SlotHeader* sampleSlot;  // for copies of its stack; see sample_slot.h
   char* sampleCursor;
   char* sampleEnd;
+  // By probe, of a run that calibrates itself, since ever: also of the threads that had the state
+  // before. Only differences mean something.
+  std::atomic<std::uint32_t> recorded[static_cast<int>(wire::Probe::Count)];
+  std::atomic<std::uint32_t> unrecorded[static_cast<int>(wire::Probe::Count)];
   std::uint64_t ncclCall;  // what it is inside of, as nccl_api.h has it; 0: nothing
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
@@ -150,6 +154,13 @@ class WriteMark {
 
 // The state of a thread that has recorded something and lives; nullptr when there is none.
 ThreadState* findThread(std::int32_t tid) noexcept;
+
+// By probe, of all threads that there are or were; see ThreadState.
+struct CallCounts {
+  std::uint32_t recorded[static_cast<int>(wire::Probe::Count)];
+  std::uint32_t unrecorded[static_cast<int>(wire::Probe::Count)];
+};
+CallCounts sumOfCalls() noexcept;
 
 // Hands the current slot over and begins another. False when there is none to be had. Requires: the
 // guard.

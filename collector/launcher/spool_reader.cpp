@@ -316,7 +316,7 @@ std::uint64_t SpoolReader::allocatedBytes() const noexcept {
 
 std::uint32_t SpoolReader::probeMask() const noexcept {
   const auto& control = *reinterpret_cast<const wire::ControlPage*>(base_ + wire::kControlOffset);
-  return control.probeMask.load(std::memory_order_relaxed);
+  return control.sources;
 }
 
 void SpoolReader::setRecording(wire::RecordingState state) noexcept {

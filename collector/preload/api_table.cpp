@@ -2,9 +2,11 @@
 // asks for a version this library does not have gets NULL and records nothing.
 #define SONDE_NO_LOOKUP
 
+#include "collector/core/calibration.h"
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
+#include "collector/core/spool.h"
 #include "plugins/api/sonde.h"
 
 namespace sonde::preload {
@@ -110,6 +112,19 @@ void apiLostTensors(uint32_t count) {
       Probe::Tensor, wire::RecordKind::TensorStatistics, wire::LossReason::NotSupported, count);
 }
 
+uint32_t apiCalibrated() {
+  return core::gCalibrates ? core::gSpool.session->calibration.maskable : 0;
+}
+
+uint32_t apiMasked() {
+  const wire::ControlPage& control = *core::gSpool.control;
+  return control.sources & ~control.probeMask.load(std::memory_order_relaxed);
+}
+
+void apiUnrecorded(uint32_t probe, uint32_t calls) {
+  core::countUnrecorded(probeOf(probe), calls);
+}
+
 constexpr sonde_api_table kTable = {
     SONDE_API_VERSION,
     sizeof(sonde_api_table),
@@ -128,6 +143,9 @@ constexpr sonde_api_table kTable = {
     apiNativeCall,
     apiTensor,
     apiLostTensors,
+    apiCalibrated,
+    apiMasked,
+    apiUnrecorded,
 };
 
 }  // namespace

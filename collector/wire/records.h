@@ -81,8 +81,25 @@ struct ScopeBegin {
 // above it stay open and cross it. `detail`: flags.
 struct ScopeEnd {
   static constexpr std::uint8_t kOutline = 0x01;  // an iteration that is not recorded in full
+  static constexpr std::uint8_t kProbes = 0x02;   // IterationProbes follow, as part of the record
   RecordHeader header;
   std::uint64_t ticks;
+};
+
+// What probes did in an iteration that ends, of a run that calibrates itself. `count` ProbeCalls
+// follow.
+struct IterationProbes {
+  std::uint32_t mask;  // those that were on all the time
+  std::uint32_t count;
+};
+
+// Of all threads of the process, while the iteration was open, which is the outermost of the thread
+// whose iterations decide. A probe without any is left out.
+struct ProbeCalls {
+  std::uint32_t recorded;    // records; a scope is one
+  std::uint32_t unrecorded;  // calls that were let pass because their probe was off
+  Probe probe;
+  std::uint8_t reserved[7];
 };
 
 // A finished call or wait of the writing thread. `detail`: SliceKind; `subject`: name.
@@ -290,6 +307,7 @@ struct Note {
 
 static_assert(sizeof(RecordHeader) == 8);
 static_assert(sizeof(ScopeBegin) == 24 && sizeof(ScopeEnd) == 16 && sizeof(Call) == 32);
+static_assert(sizeof(IterationProbes) == 8 && sizeof(ProbeCalls) == 16);
 static_assert(sizeof(RangeBegin) == 32 && sizeof(RangeEnd) == 24 && sizeof(Mark) == 24);
 static_assert(sizeof(Scalar) == 24 && sizeof(IterationInfo) == 40 && sizeof(Arg) == 24);
 static_assert(sizeof(Collective) == 96 && sizeof(Transfer) == 40 && sizeof(ClockSync) == 32);

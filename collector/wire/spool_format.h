@@ -35,6 +35,7 @@
 // 5. A file stays until its process is dead, also when the process has gone on to another image.
 #pragma once
 
+#include "collector/wire/calibration.h"
 #include "collector/wire/gate_history.h"
 #include "collector/wire/plugin_misuse.h"
 #include "collector/wire/records.h"
@@ -46,7 +47,7 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 11;
+inline constexpr std::uint32_t kSpoolVersion = 12;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
@@ -101,7 +102,8 @@ inline constexpr std::uint32_t kFinishedWithStatus = 0x100;  // + the status giv
 struct ControlPage {
   Gate recording;                        // the recorder's, by RecordingState
   Gate capture;                          // the process's own, by SessionPage::capture
-  std::atomic<std::uint32_t> probeMask;  // bit 1 << Probe
+  std::atomic<std::uint32_t> probeMask;  // bit 1 << Probe: `sources` but for those masked now
+  std::uint32_t sources;                 // what --sources asked for
   GateHistory<16> recordings;            // of `recording`, in ticks of the process
 };
 
@@ -190,6 +192,7 @@ struct SessionPage {
   CaptureRule capture;
   StackRule stack;
   std::uint64_t memoryThreshold;  // bytes: the least that malloc gives and `memory` records
+  CalibrationRule calibration;
 };
 
 }  // namespace sonde::wire

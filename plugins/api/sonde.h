@@ -119,6 +119,13 @@ typedef struct sonde_api_table {
   int (*tensor)(const sonde_tensor* tensor);
   /* What the probe was asked for and cannot do, so often: counted as lost, "not supported". */
   void (*lost_tensors)(uint32_t count);
+  /* Of a run that switches probes off and on, to tell what they cost: those that it does that with,
+   * a bit 1 << SONDE_PROBE_… each; 0: it is no such run. */
+  uint32_t (*calibrated)(void);
+  /* Those of them that are off now. */
+  uint32_t (*masked)(void);
+  /* So many calls, which `probe` would have recorded, have passed because it is off. */
+  void (*unrecorded)(uint32_t probe, uint32_t calls);
 } sonde_api_table;
 
 enum {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iomanip>
 #include <map>
 #include <optional>
@@ -148,6 +149,35 @@ class Script {
     const auto index = words.number<std::uint32_t>();
     const auto token = tokenOf(words, index);
     spool().end(index, token, words.ticks());
+    close(index, token);
+  }
+  // As a run that calibrates itself ends an iteration: which probes were on, and what they did.
+  void endProbes(Words& words) {
+    const auto index = words.number<std::uint32_t>();
+    const auto token = tokenOf(words, index);
+    wire::ScopeEnd end{};
+    end.header = {0, wire::RecordKind::ScopeEnd, wire::ScopeEnd::kProbes, token};
+    end.ticks = words.ticks();
+    wire::IterationProbes probes{words.number<std::uint32_t>(), 0};
+    std::vector<wire::ProbeCalls> calls;
+    while (words.good() && words.more()) {
+      const auto probe =
+          numberOf(words, static_cast<std::uint8_t>(wire::Probe::Count), [](std::uint8_t number) {
+            return ingest::probeWord(static_cast<wire::Probe>(number));
+          });
+      const auto recorded = words.number<std::uint32_t>();
+      const auto unrecorded = words.number<std::uint32_t>();
+      calls.push_back({recorded, unrecorded, static_cast<wire::Probe>(probe), {}});
+    }
+    probes.count = static_cast<std::uint32_t>(calls.size());
+    const std::size_t callBytes = calls.size() * sizeof(wire::ProbeCalls);
+    std::vector<std::byte> record(sizeof end + sizeof probes + callBytes);
+    end.header.size = static_cast<std::uint16_t>(record.size());
+    std::memcpy(record.data(), &end, sizeof end);
+    std::memcpy(record.data() + sizeof end, &probes, sizeof probes);
+    if (!calls.empty())
+      std::memcpy(record.data() + sizeof end + sizeof probes, calls.data(), callBytes);
+    spool().append(index, record);
     close(index, token);
   }
   void endLost(Words& words) {
@@ -327,6 +357,7 @@ const std::map<std::string_view, Script::Verb> Script::kVerbs = {
     {"slot", &Script::slot},
     {"begin", &Script::begin},
     {"end", &Script::end},
+    {"end_probes", &Script::endProbes},
     {"end_lost", &Script::endLost},
     {"arg", &Script::arg},
     {"call", &Script::call},

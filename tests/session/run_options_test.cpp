@@ -53,5 +53,17 @@ TEST(RunOptions, EachOptionHasItsProbe) {
   EXPECT_NE(unmet(RunOptions(), "tensor").find("needs the torch"), std::string::npos);
 }
 
+TEST(RunOptions, CalibrationNeedsSomethingToSwitchAndIterations) {
+  RunOptions options;
+  options.calibrateBlock = 10;
+  EXPECT_EQ(unmet(options, "net"), "");
+  EXPECT_NE(unmet(options, "annotation,nvtx,system").find("no probe to switch off"),
+            std::string::npos);
+  options.capture = *parseCapture("range:warm");
+  EXPECT_NE(unmet(options, "net").find("--capture iterations:A-B"), std::string::npos);
+  options.capture = *parseCapture("every:10");
+  EXPECT_EQ(unmet(options, "net"), "");
+}
+
 }  // namespace
 }  // namespace sonde::session

@@ -47,6 +47,10 @@ void SpoolFolder::setCapture(const wire::CaptureRule& rule) const {
   overwrite(path_ / "session", offsetof(wire::SessionPage, capture), &rule, sizeof rule);
 }
 
+void SpoolFolder::setCalibration(const wire::CalibrationRule& rule) const {
+  overwrite(path_ / "session", offsetof(wire::SessionPage, calibration), &rule, sizeof rule);
+}
+
 std::vector<std::filesystem::path> SpoolFolder::files() const {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(path_)) {

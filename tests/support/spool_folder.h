@@ -27,6 +27,9 @@ class SpoolFolder {
   // What processes that begin from now on record in full.
   void setCapture(const wire::CaptureRule& rule) const;
 
+  // How their probes take turns.
+  void setCalibration(const wire::CalibrationRule& rule) const;
+
   // The spool files in it, by name.
   std::vector<std::filesystem::path> files() const;
 

@@ -34,8 +34,6 @@ SONDE_EXPORT void* _ZN3c109alloc_cpuEm(std::size_t bytes) {
   if (!gAlloc.find(__builtin_return_address(0)))
     return alignedAlloc(bytes);
   const std::uint64_t begin = bytes == 0 ? 0 : trackingTicks();
-  if (begin == 0)
-    return gAlloc()(bytes);
   tTorchAsks = bytes;
   void* const block = gAlloc()(bytes);
   tTorchAsks = 0;

@@ -88,8 +88,12 @@ bool recordsFiles() noexcept {
   return gFiles.load(std::memory_order_acquire) != nullptr && core::enabled(wire::Probe::Io);
 }
 
+bool admitsFiles() noexcept {
+  return gFiles.load(std::memory_order_acquire) != nullptr && core::admits(wire::Probe::Io);
+}
+
 std::uint64_t beginOpening() noexcept {
-  return recordsFiles() || core::enabled(wire::Probe::Sync) ? core::ticks() : 0;
+  return admitsFiles() || core::enabled(wire::Probe::Sync) ? core::ticks() : 0;
 }
 
 int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept {

@@ -63,6 +63,8 @@ struct FileHandler {
 };
 void registerFileHandler(const FileHandler* handler) noexcept;
 bool recordsFiles() noexcept;
+// The same, once for each call that is recorded; see core::admits().
+bool admitsFiles() noexcept;
 
 // Before a call that opens by name: ticks; 0 when neither files nor waits are recorded.
 std::uint64_t beginOpening() noexcept;

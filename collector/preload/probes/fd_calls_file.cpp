@@ -70,7 +70,7 @@ int synced(SyncCall real, const char* name, int fd) {
 
 // Which file is mapped there is not looked for.
 int syncedMap(void* address, size_t length, int flags) {
-  if (!recordsFiles())
+  if (!admitsFiles())
     return gMapSync()(address, length, flags);
   const FileCall call = beginFileCall(-1, FdEntry(FdKind::File, 0, 0), Way::Send);
   const int result = gMapSync()(address, length, flags);

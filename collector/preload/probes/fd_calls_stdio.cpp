@@ -66,7 +66,7 @@ int descriptorOf(FILE* stream) noexcept {
 }
 
 FdEntry fileOf(FILE* stream) noexcept {
-  const int fd = recordsFiles() ? descriptorOf(stream) : -1;
+  const int fd = admitsFiles() ? descriptorOf(stream) : -1;
   const FdEntry entry = fd < 0 ? FdEntry() : trackFd(fd);
   return entry.kind() == FdKind::File ? entry : FdEntry();
 }

@@ -166,7 +166,7 @@ Pending begin(CollectiveOp op,
   record.name = name();
   record.probe = sonde::wire::Probe::Gloo;
   record.beginTicks = core::ticks();
-  pending.active = core::enabled(sonde::wire::Probe::Gloo);
+  pending.active = core::admits(sonde::wire::Probe::Gloo);
   return pending;
 }
 

@@ -77,7 +77,7 @@ FilePath pathOf(int fd) noexcept {
 }
 
 FileCall begin(int fd, FdEntry entry, Way way) noexcept {
-  if (!core::enabled(Probe::Io) || core::inNotedVforkChild())
+  if (!core::admits(Probe::Io) || core::inNotedVforkChild())
     return {fd, entry, way, 0, 0};
   const std::uint64_t blocks = way == Way::Receive ? blocksRead() : 0;
   return {fd, entry, way, core::ticks(), blocks};

@@ -15,7 +15,7 @@ namespace sonde::preload::memory {
 namespace {
 
 bool records() noexcept {
-  return core::enabled(wire::Probe::Memory) && !core::inNotedVforkChild();
+  return core::admits(wire::Probe::Memory) && !core::inNotedVforkChild();
 }
 
 std::uint64_t ticks() noexcept {

@@ -34,22 +34,22 @@ std::uint32_t defineCommunicator(const char* key,
 }
 
 void message(const wire::Message& record) noexcept {
-  if (enabled())
+  if (core::admits(Probe::Mpi))
     core::emitMessage(record);
 }
 
 void messages(const wire::Message& sent, const wire::Message& received) noexcept {
-  if (enabled())
+  if (core::admits(Probe::Mpi, 2))
     core::emitMessages(sent, received);
 }
 
 void call(wire::SliceKind kind, std::uint32_t name, Interval interval) noexcept {
-  if (enabled())
+  if (core::admits(Probe::Mpi))
     core::emitCall(kind, name, Probe::Mpi, interval.beginTicks, interval.endTicks);
 }
 
 bool collective(const wire::Collective& record) noexcept {
-  return enabled() && core::emitCollective(record);
+  return core::admits(Probe::Mpi) && core::emitCollective(record);
 }
 
 void collectiveEnd(std::uint64_t number, std::uint64_t ticks) noexcept {

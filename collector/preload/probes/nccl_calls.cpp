@@ -76,7 +76,7 @@ Handle startCall(Handle handle, const CallFacts& facts) noexcept {
   }
   // Counted also while nothing is recorded: ranks are paused at different calls.
   const std::uint64_t seq = takeSequence(handle, *communicator, facts);
-  return core::enabled(Probe::Nccl) ? addCall(handle, *communicator, facts, seq) : Handle{};
+  return core::admits(Probe::Nccl) ? addCall(handle, *communicator, facts, seq) : Handle{};
 }
 
 void stopCall(Handle handle) noexcept {

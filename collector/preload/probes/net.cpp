@@ -77,7 +77,7 @@ std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
 
 void transferred(const FdTransfer& transfer) {
   // The bytes of a vfork child have been counted; the record would be taken for the parent's.
-  if (!core::enabled(Probe::Net) || core::inNotedVforkChild())
+  if (!core::admits(Probe::Net) || core::inNotedVforkChild())
     return;
   wire::Transfer record{};
   record.header.subject = channelOf(transfer);

@@ -19,6 +19,10 @@ bool records() noexcept {
   return core::enabled(wire::Probe::Sync) && !core::inNotedVforkChild();
 }
 
+bool admits() noexcept {
+  return core::admits(wire::Probe::Sync) && !core::inNotedVforkChild();
+}
+
 std::uint64_t ticks() noexcept {
   return core::readTicks();
 }
@@ -40,7 +44,7 @@ void paused(const char* call, std::uint64_t begin) noexcept {
   notePause(call, begin, core::readTicks());
 }
 
-constexpr Hooks kHooks = {kHooksVersion, records, ticks, thread, waited, paused};
+constexpr Hooks kHooks = {kHooksVersion, records, admits, ticks, thread, waited, paused};
 
 }  // namespace
 }  // namespace sonde::preload::sync

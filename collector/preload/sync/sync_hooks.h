@@ -10,11 +10,13 @@
 
 namespace sonde::preload::sync {
 
-inline constexpr std::uint32_t kHooksVersion = 2;
+inline constexpr std::uint32_t kHooksVersion = 3;
 
 struct Hooks {
   std::uint32_t version;
   bool (*records)();
+  // The same, once for each wait: one that is let pass because the probe is masked is counted.
+  bool (*admits)();
   std::uint64_t (*ticks)();
   // The kernel's id of the calling thread, which has a row from then on; 0: it can have none.
   std::int32_t (*thread)();

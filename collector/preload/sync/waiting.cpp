@@ -52,7 +52,7 @@ __attribute__((constructor(101))) void findHooks() noexcept {
 
 Wait beginWait(std::uint64_t object, bool shared, std::uint64_t turn) noexcept {
   Wait wait{object, 0, 0, shared, {object, kNoEntry, 0, 0, 0, 0, 0}};
-  if (!isOn() || !gHooks->records() || gHooks->thread() == 0)
+  if (!isOn() || !gHooks->admits() || gHooks->thread() == 0)
     return wait;
   letGo();
   wait.place = takePlace(object);

@@ -105,6 +105,7 @@ static void forked(void) {
   ++generation;
   deferredCount = 0;
   regionsForget();
+  maskForget();
 }
 
 int entrySetUp(void) {

@@ -73,6 +73,24 @@ void regionsEnded(const Entry* entry, Waiting* waiting);
 void regionsForget(void); /* in a forked child */
 PyObject* regionType(void);
 
+/* mask.c: a run that switches probes off and on (`sonde run --calibrate`). */
+extern bool calibrates;
+/* Calls of native functions pass without being recorded, but counted in `passed`; inside of an
+ * iteration alone. */
+extern bool passesNative;
+extern uint32_t passed;
+void maskSetUp(void);
+/* An iteration has begun, and has its number; it is about to end. */
+void maskBegan(void);
+void maskEnds(void);
+void maskForget(void); /* in a forked child */
+/* Methods of the module. calibrated(): the probes that are switched. on_mask(function): has it
+ * called with those that are off now, when others are than before. follow_mask(): looks whether
+ * that is so. */
+PyObject* calibratedProbes(PyObject* module, PyObject* nothing);
+PyObject* onMask(PyObject* module, PyObject* function);
+PyObject* followMask(PyObject* module, PyObject* nothing);
+
 /* scope.c */
 PyObject* scopeType(void);
 /* A new scope object; with no recording library the one that does nothing. `number` may be NULL. */

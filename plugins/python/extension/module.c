@@ -311,6 +311,9 @@ static PyMethodDef functions[] = {
     {"torch_work", torchWork, METH_VARARGS, NULL},
     {"communicator_hint", hint, METH_VARARGS, NULL},
     {"watch", watch, METH_O, NULL},
+    {"calibrated", calibratedProbes, METH_NOARGS, NULL},
+    {"on_mask", onMask, METH_O, NULL},
+    {"follow_mask", followMask, METH_NOARGS, NULL},
     {"watch_native", watchNative, METH_VARARGS, NULL},
     {"can_watch_native", canWatchNative, METH_NOARGS, NULL},
     {"collects", collects, METH_VARARGS, NULL},
@@ -334,6 +337,7 @@ PyMODINIT_FUNC PyInit__sonde(void) {
     return NULL;
   if (sondeApi != NULL && entrySetUp() != 0)
     return PyErr_NoMemory();
+  maskSetUp();
   module = PyModule_Create(&definition);
   if (module == NULL)
     return NULL;

@@ -58,8 +58,15 @@ void* sondeCallNative(void* a, void* b, void* c, void* d, void* e, uint32_t numb
   const Function original = entries[number].original;
   void* result;
   uint64_t begin;
-  if (!sondeApi->enabled(SONDE_PROBE_PYTHON))
+  if (passesNative) {
+    ++passed;
     return original(a, b, c, d, e);
+  }
+  if (!sondeApi->enabled(SONDE_PROBE_PYTHON)) {
+    if (calibrates)
+      sondeApi->unrecorded(SONDE_PROBE_PYTHON, 1);
+    return original(a, b, c, d, e);
+  }
   begin = sondeApi->now();
   result = original(a, b, c, d, e);
   sondeApi->native_call(nameOf(number), entries[number].category, begin, sondeApi->now());

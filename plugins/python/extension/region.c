@@ -55,6 +55,8 @@ static void closeRegion(Region* region) {
   const Entry entry = region->entry;
   Py_INCREF((PyObject*)region);
   forget(region);
+  if (calibrates && region->what.kind == SONDE_ITERATION)
+    maskEnds();
   entryEnd(&entry);
   Py_DECREF((PyObject*)region);
 }
@@ -148,6 +150,8 @@ static PyObject* begin(PyObject* self, PyObject* arguments) {
   regions[openRegions++] = region;
   if (number >= 0)
     sondeApi->argument_int(region->entry.token, numberKey, number);
+  if (calibrates && region->what.kind == SONDE_ITERATION)
+    maskBegan();
   Py_RETURN_TRUE;
 }
 

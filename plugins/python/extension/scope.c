@@ -85,6 +85,8 @@ static PyObject* enter(PyObject* self, PyObject* unused) {
   entryBegin(&scope->top, scope->what);
   if (scope->hasNumber)
     sondeApi->argument_int(scope->top.token, numberKey, scope->number);
+  if (calibrates && scope->what.kind == SONDE_ITERATION)
+    maskBegan();
   return self;
 }
 
@@ -120,6 +122,8 @@ static void leave(Scope* scope) {
   if (scope->open == 0)
     return;
   entry = takeEntry(scope);
+  if (calibrates && scope->what.kind == SONDE_ITERATION)
+    maskEnds();
   entryEnd(&entry);
 }
 

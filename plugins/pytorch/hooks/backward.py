@@ -3,9 +3,10 @@
 The wrapped place is the autograd engine's run_backward, which Tensor.backward and torch.autograd.backward share;
 torch.jit knows these two by identity, so that replacing them would break scripts that use them.
 """
-from sonde._torch import losses
+from sonde._torch import compiled, losses
 from sonde._torch import tensors as observed
 from sonde._torch.guard import BACKWARD, NOTHING, enabled, in_graph, scope
+from sonde._torch.masking import MASKING
 from sonde._torch.modules import HERE
 from sonde._torch.training import TRAINING
 
@@ -51,4 +52,15 @@ def install(torch, guard):
                     observed.loss(tensors)
                 return engine.run_backward(tensors, *args, **kwargs)
 
-    torch.autograd.Variable._execution_engine = Engine()
+    Variable, watched = torch.autograd.Variable, Engine()
+
+    def take_out():
+        if Variable._execution_engine is watched and not compiled.USED:
+            Variable._execution_engine = engine
+
+    def put_back():
+        if Variable._execution_engine is engine:
+            Variable._execution_engine = watched
+
+    Variable._execution_engine = watched
+    MASKING.add(take_out, put_back)

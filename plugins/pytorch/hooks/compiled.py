@@ -12,6 +12,7 @@ import threading
 from sonde import metadata
 from sonde._torch.guard import API, NOTHING, enabled, scope
 
+USED = False  # whether the program has called torch.compile
 PIECE = 4000  # characters of a graph in one text
 
 
@@ -94,6 +95,8 @@ def install(torch, guard):
 
     @functools.wraps(compile_)
     def compiling(*args, **kwargs):
+        global USED
+        USED = True
         result = compile_(*args, **kwargs)  # brings torch._dynamo along
         if not watched:
             guard.run(watch)

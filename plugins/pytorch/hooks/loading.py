@@ -11,6 +11,7 @@ import weakref
 from collections import UserDict
 
 from sonde._torch.guard import DATA_LOAD, NOTHING, Guard, enabled, past_overrides, scope
+from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
 
 
@@ -101,10 +102,19 @@ def install(torch, guard):
         TRAINING.loaded(counting.run(samples.count, batch) or 0, counting.run(samples.tokens, batch) or 0,
                         is_used_up(iterator))
 
+    def passed(iterator):
+        """The probe is off; that this was the last batch is known all the same."""
+        TRAINING.loaded(0, 0, is_used_up(iterator))
+
     @functools.wraps(following)
     def followed(self):
-        if not guard.on or not enabled():
+        if not guard.on:
             return following(self)
+        if not enabled():
+            batch = following(self)
+            if MASKING.torch:
+                guard.run(passed, self)
+            return batch
         with guard.run(asked, self) or NOTHING:
             batch = following(self)
         guard.run(arrived, self, batch)

@@ -7,8 +7,9 @@ import functools
 import threading
 import weakref
 
-from sonde._torch import tensors
+from sonde._torch import compiled, tensors
 from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, enabled, in_graph, scope
+from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
 
 # What DistributedDataParallel and DataParallel, torch.compile, and FSDP (of now and of 1.13) call the module inside.
@@ -192,5 +193,15 @@ def install(torch, guard):
             guard.run(switched, self, mode)
         return train(self, mode)
 
+    def take_out():
+        # What torch.compile has made depends on what is there: to change that would have it compile again.
+        if vars(Module).get("__call__") is called and not compiled.USED:
+            Module.__call__ = call
+
+    def put_back():
+        if vars(Module).get("__call__") is call:
+            Module.__call__ = called
+
     Module.__call__ = called
     Module.train = trained
+    MASKING.add(take_out, put_back)

@@ -3,6 +3,7 @@ import os
 import threading
 
 from sonde import metadata
+from sonde._torch.masking import MASKING
 
 UNKNOWN, WITHOUT_NODES = 0, 1  # of what the proof finds
 
@@ -24,6 +25,7 @@ def install(torch, guard):
         metadata("sonde.torch.operators", f"PyTorch {torch.__version__}: backward is not tied to forward, for what its "
                                           "observers are told of that is not as in 1.13 to 2.15")
     library.sonde_operators_begin(wanted == "shapes")
+    MASKING.add(library.sonde_operators_pause, lambda: library.sonde_operators_begin(wanted == "shapes"))
 
 
 def prove(torch, library):

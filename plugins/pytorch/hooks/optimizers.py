@@ -7,6 +7,7 @@ import weakref
 
 from sonde._torch import tensors
 from sonde._torch.guard import NOTHING, OPTIMIZER, enabled, in_graph, scope
+from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
 
 ADOPT_AFTER = 64
@@ -75,11 +76,25 @@ def install(torch, guard):
         tensors.step(optimizer)
         return guard.run(Step, guard, optimizer) or NOTHING
 
+    def masked(step, optimizer, args, kwargs):
+        """The probe is off, but what ends the iteration is known all the same."""
+        if HERE.stepping:
+            return step(optimizer, *args, **kwargs)
+        HERE.stepping = True
+        try:
+            result = step(optimizer, *args, **kwargs)
+        finally:
+            HERE.stepping = False
+        guard.run(ended, optimizer)
+        return result
+
     def wrap(step):
         @functools.wraps(step)
         def stepped(self, *args, **kwargs):
-            if skip() or not guard.on or not enabled():
+            if skip() or not guard.on:
                 return step(self, *args, **kwargs)
+            if not enabled():
+                return masked(step, self, args, kwargs) if MASKING.torch else step(self, *args, **kwargs)
             with scope_of(self):
                 return step(self, *args, **kwargs)
 

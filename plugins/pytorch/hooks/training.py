@@ -16,6 +16,7 @@ import threading
 
 from sonde import _sonde
 from sonde._torch.guard import EVALUATION, ITERATION, MICRO_STEP, Guard
+from sonde._torch.masking import MASKING
 
 
 class Training:
@@ -143,7 +144,7 @@ class Training:
         self.samples = self.tokens = self.backwards = 0
         self.exhausted, self.awaited = False, None
         self.iteration.begin(self.number)
-        if self.accumulates:
+        if self.accumulates and not MASKING.torch:
             self.micro.begin()
 
     def _count(self):
@@ -154,14 +155,17 @@ class Training:
     def _next(self):
         """The iteration has come to its end; the next begins."""
         self._count()
-        self.single = self.single + 1 if self.backwards < 2 else 0
-        self.accumulates = self.accumulates and self.single < 2
+        if not MASKING.torch:  # else nobody has seen its backwards
+            self.single = self.single + 1 if self.backwards < 2 else 0
+            self.accumulates = self.accumulates and self.single < 2
         self.awaited = None
         self.iteration.end()
         self.number += 1
         self.since_enclosing += 1
         self.backwards = 0
-        if not self.exhausted:
+        if self.exhausted:
+            MASKING.follow()
+        else:
             self._open()
 
     def _drop(self):
@@ -173,6 +177,7 @@ class Training:
             self.exhausted = True  # its step has been; only no new one begins
         elif self.iteration.settled():
             self.iteration.end(False)
+            MASKING.follow()
         else:
             self.awaited = "drop"
 
@@ -181,6 +186,7 @@ class Training:
     def begin_evaluation(self):
         if not self.suspended and self._is_home(False) and not self.evaluation.is_open:
             self._drop()
+            MASKING.follow()
             self.evaluation.begin()
 
     def end_evaluation(self):
@@ -231,6 +237,7 @@ class Training:
         elif kind == EVALUATION:
             if entering:
                 self._drop()
+                MASKING.follow()
             self.suspended += 1 if entering else -1
 
     def finish(self):

@@ -255,9 +255,14 @@ SONDE_EXPORT void sonde_operators_prove() {
 
 enum { kIsUnknown = 0, kHasNoNodes = 1, kIsKnown = 2 };
 
-SONDE_EXPORT int sonde_operators_proven() {
+// What runs meanwhile still ends.
+SONDE_EXPORT void sonde_operators_pause() {
   for (const std::uint64_t observer : gObservers)
     gLibrary.removeObserver(observer);
+}
+
+SONDE_EXPORT int sonde_operators_proven() {
+  sonde_operators_pause();
   if (gProof.operators == 0 || gProof.backwards == 0)
     return kIsUnknown;
   gTellsNodes = gNodes.settle();
