@@ -134,6 +134,21 @@ static PyObject* regionNew(PyTypeObject* wanted, PyObject* arguments, PyObject* 
   return (PyObject*)region;
 }
 
+/* `number` below 0: it has none. */
+static void openRegion(Region* region, long long number) {
+  forget(region); /* still open on a thread that has gone */
+  entryBegin(&region->entry, region->what);
+  region->open = true;
+  region->asked = false;
+  region->inside = 0;
+  Py_INCREF((PyObject*)region);
+  regions[openRegions++] = region;
+  if (number >= 0)
+    sondeApi->argument_int(region->entry.token, numberKey, number);
+  if (calibrates && region->what.kind == SONDE_ITERATION)
+    maskBegan();
+}
+
 static PyObject* begin(PyObject* self, PyObject* arguments) {
   Region* region = (Region*)self;
   long long number = -1;
@@ -141,17 +156,19 @@ static PyObject* begin(PyObject* self, PyObject* arguments) {
     return NULL;
   if (sondeApi == NULL || isOpen(region) || openRegions == kRegions)
     Py_RETURN_FALSE;
-  forget(region); /* still open on a thread that has gone */
-  entryBegin(&region->entry, region->what);
-  region->open = true;
-  region->asked = false;
-  region->inside = 0;
-  Py_INCREF(self);
-  regions[openRegions++] = region;
-  if (number >= 0)
-    sondeApi->argument_int(region->entry.token, numberKey, number);
-  if (calibrates && region->what.kind == SONDE_ITERATION)
-    maskBegan();
+  openRegion(region, number);
+  Py_RETURN_TRUE;
+}
+
+static PyObject* turn(PyObject* self, PyObject* number) {
+  Region* region = (Region*)self;
+  const long long next = PyLong_AsLongLong(number);
+  if (PyErr_Occurred())
+    return NULL;
+  if (!isOpen(region) || region->asked || region->inside != 0)
+    Py_RETURN_FALSE;
+  closeRegion(region);
+  openRegion(region, next);
   Py_RETURN_TRUE;
 }
 
@@ -198,6 +215,10 @@ static PyMethodDef methods[] = {
      end,
      METH_VARARGS,
      "Close; with False it is marked as one that did not come to its end."},
+    {"turn",
+     turn,
+     METH_O,
+     "End it and open it again, with this number. False: it is not open here, or not settled."},
     {"settled",
      settled,
      METH_NOARGS,

@@ -21,6 +21,10 @@ class Primary:
         self.steps = 0
         self.others = 0
 
+    def is_the_same(self, optimizer):
+        """As it was at the step before, and at all others since."""
+        return self.others == 0 and self.optimizer is not None and self.optimizer() is optimizer
+
     def is_it(self, optimizer):
         current = self.optimizer() if self.optimizer is not None else None
         if current is optimizer:
@@ -85,7 +89,10 @@ def install(torch, guard):
             result = step(optimizer, *args, **kwargs)
         finally:
             HERE.stepping = False
-        guard.run(ended, optimizer)
+        if PRIMARY.is_the_same(optimizer) and TRAINING.passes():
+            PRIMARY.steps += 1
+        else:
+            guard.run(ended, optimizer)
         return result
 
     def wrap(step):
