@@ -7,6 +7,7 @@ import subprocess
 import time
 import unittest
 
+from calibrate_support import bits, mask_of
 from cuda_support import VARIANTS, CudaTest, folder_of
 from run_support import PATIENCE, SONDE, TARGETS, alive, kill_quietly, wait_until
 
@@ -182,6 +183,31 @@ class Iterations(ToldTest):
         self.tell("launch before 20000 1", "begin special", "launch inside 20000 1", "end", "launch after 20000 1", "sync")
         self.end()
         self.assertEqual(self.kernels(), [("inside", "special")])
+
+
+class Calibrated(ToldTest):
+    """Probes are switched: CUPTI is not, so what it hands over is judged by its own time."""
+    BLOCK = 5
+    COUNT = 41 * BLOCK
+
+    def test_iterations_without_the_probe_have_none_of_its_work(self):
+        asked = ("annotation", "cuda", "net")
+        on = [number for number in range(self.COUNT) if mask_of(number, self.BLOCK, asked) & bits("cuda")]
+        for order in ORDERS:
+            with self.subTest(**order):
+                self.start(f"--calibrate={self.BLOCK}", "--sources", ",".join(asked), **order)
+                self.tell("hold held0 1")  # each runs when the next iterations have begun
+                for number in range(self.COUNT):
+                    self.tell("iteration train", "begin forward", f"launch k{number:03} 20000 1", "end", "end")
+                    if number % 50 == 49:
+                        self.tell("release", "sync", "hold held0 1")
+                self.tell("release", "sync")
+                self.end()
+                self.assertEqual([row for row in self.kernels() if row[0] != "held0"],
+                                 [(f"k{number:03}", "forward") for number in on])
+                self.assertEqual(self.rows("SELECT number, probe_mask FROM iteration ORDER BY 1"),
+                                 [(number, mask_of(number, self.BLOCK, asked)) for number in range(self.COUNT)])
+                self.assert_nothing_lost()
 
 
 class Size(ToldTest):
