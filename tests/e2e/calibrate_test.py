@@ -3,6 +3,7 @@ import sys
 import unittest
 
 from calibrate_support import bits, mask_of
+from python_support import PYTHON, PythonTest
 from run_support import RunTest
 
 # Each iteration makes as many calls of each kind as any other, on two threads.
@@ -119,6 +120,58 @@ class Calibrate(RunTest):
             self.assertEqual(result.returncode, 125, options)
             self.assertIn(said, result.stderr)
         self.assertFalse((self.folder / "ran").exists())
+
+
+# Native calls and a large block in each iteration; one more of each between two.
+NATIVE = """
+import sonde, sys, toysim
+for number in range(int(sys.argv[1])):
+    toysim.nothing()
+    block = bytearray(200_000)
+    del block
+    with sonde.iteration():
+        for _ in range(5):
+            toysim.nothing()
+        with sonde.iteration():  # inside of another one it decides nothing
+            toysim.nothing()
+        block = bytearray(300_000)
+        del block
+"""
+
+
+class CalibratePython(PythonTest):
+    ASKED = ("annotation", "python", "memory")
+
+    def setUp(self):
+        super().setUp()
+        self.record(PYTHON, "-c", NATIVE, COUNT // 2, sources=",".join(self.ASKED), more=(f"--calibrate={BLOCK}",))
+        # Each second one is inside of the one before it, and numbered on.
+        self.on = {probe: [bool(mask_of(2 * number, BLOCK, self.ASKED) & bits(probe)) for number in range(COUNT // 2)]
+                   for probe in self.ASKED}
+
+    def calls(self, probe):
+        return self.rows(f"SELECT recorded, unrecorded FROM iteration i JOIN probe_call ON iteration_id = i.id WHERE probe = '{probe}' "
+                         "ORDER BY number")
+
+    def test_native_functions_pass_counted(self):
+        on = self.on["python"]
+        self.assertEqual(self.calls("python"), [(6 * one, 6 - 6 * one) for one in on])
+        self.assertEqual(self.rows("SELECT number / 2, count(s.id) FROM iteration i LEFT JOIN v_slice s ON s.name = 'toysim.nothing' AND "
+                                   "s.start_ns BETWEEN i.start_ns AND i.start_ns + i.dur_ns WHERE number % 2 = 0 GROUP BY 1 ORDER BY 1"),
+                         [(number, 6 * one) for number, one in enumerate(on)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name = 'toysim.nothing'"), [(6 * sum(on) + len(on),)],
+                         "between iterations all are recorded")
+        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+
+    def test_blocks_of_memory_are_recorded_with_their_end_or_counted(self):
+        self.assertEqual(self.calls("memory"), [(2 * one, 1 - one) for one in self.on["memory"]])
+        self.assertEqual(self.rows("SELECT bytes, count(*), count(free_ns) FROM allocation WHERE bytes IN (200001, 300001) GROUP BY 1"),
+                         [(200001, COUNT // 2, COUNT // 2), (300001, *[sum(self.on["memory"])] * 2)])
+
+    def test_an_inner_iteration_has_its_outer_ones_mask(self):
+        masks = [mask for (mask,) in self.rows("SELECT probe_mask FROM iteration ORDER BY number")]
+        self.assertEqual(masks[::2], masks[1::2])
+        self.assertEqual(masks[::2], [mask_of(2 * number, BLOCK, self.ASKED) for number in range(COUNT // 2)])
 
 
 if __name__ == "__main__":

@@ -113,6 +113,10 @@ static void hint(const char* key, const int32_t* ranks, int32_t count) {
   line("hint", "%s\t%s", key == NULL ? "" : key, list);
 }
 
+static uint32_t calibrated(void) {
+  return 0;
+}
+
 static const sonde_api_table table = {SONDE_API_VERSION,
                                       sizeof(sonde_api_table),
                                       intern,
@@ -126,7 +130,13 @@ static const sonde_api_table table = {SONDE_API_VERSION,
                                       enabled,
                                       hint,
                                       now,
-                                      scalarAt};
+                                      scalarAt,
+                                      NULL,
+                                      NULL,
+                                      NULL,
+                                      calibrated,
+                                      NULL,
+                                      NULL};
 
 __attribute__((visibility("default"))) const sonde_api_table* sonde_api(uint32_t version) {
   return version == SONDE_API_VERSION ? &table : NULL;
