@@ -5,11 +5,12 @@
 
 A pair is two processes of one program, bare and under `sonde run --calibrate`, on the same core. They take turns by blocks of ten
 iterations, in changing order, so that a machine whose speed drifts slows both alike: this program says when. An iteration's time is
-the program's own; the first of a block, in which probes are switched and caches are cold, is left out. The median iteration of a
-block is compared with that of the other process's block beside it, apart for blocks with all probes on, with none and with some (the
-trace says which); a pair's figure is the median over its blocks. Printed is the median over the pairs with its 95 % interval by
-bootstrap, and the lowest and highest pair. Two processes of one program already differ by where their memory lies: `control` is
-a second bare one in the place of the recorded one.
+its thread's processor time as the program itself reads it: the clock would have the machine's other work in it. The first of a
+block, in which probes are switched and caches are cold, is left out. The median iteration of a block is compared with that of the
+other process's block beside it, apart for blocks with all probes on, with none and with some (the trace says which); a pair's figure
+is the median over its blocks. Printed is the median over the pairs with its 95 % interval by bootstrap, and the lowest and highest
+pair. Two processes of one program already differ by where their memory lies: `control` is a second bare one in the place of the
+recorded one.
 """
 import argparse
 import os
@@ -29,9 +30,9 @@ import sys, time
 import torch
 torch.set_num_threads(1)
 torch.manual_seed(0)
-net = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+net = torch.nn.Sequential(torch.nn.Linear(128, 256), torch.nn.ReLU(), torch.nn.Linear(256, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-data, target = torch.ones(64, 64), torch.ones(64, 8)
+data, target = torch.ones(256, 128), torch.ones(256, 8)
 def step():
     optimizer.zero_grad()
     torch.nn.functional.mse_loss(net(data), target).backward()
@@ -42,9 +43,9 @@ for _ in range(blocks):
         break
     times = []
     for _ in range(block):
-        begin = time.perf_counter_ns()
+        begin = time.thread_time_ns()
         step()
-        times.append(time.perf_counter_ns() - begin)
+        times.append(time.thread_time_ns() - begin)
     print(*times, flush=True)
 """
 

@@ -87,6 +87,8 @@ for epoch in range(30):
         self.nothing_is_wrong(trace)
         self.assertEqual(self.masks(trace, 240), trace.rows(MASKS))
         self.assertEqual(30, trace.value("SELECT count(*) FROM slice WHERE kind = 'evaluation'"))
+        self.assertEqual(0, trace.value("SELECT count(*) FROM slice WHERE kind = 'range' AND category = 'torch'"),
+                         "the last batch is known for it: no iteration begins that comes to nothing")
         self.assertEqual(0, trace.value("SELECT count(*) FROM v_slice e JOIN iteration i ON i.start_ns < e.end_ns AND "
                                         "i.start_ns + i.dur_ns > e.start_ns WHERE e.kind = 'evaluation'"))
         self.assertEqual(30 * 4, trace.value("SELECT count(*) FROM v_slice m JOIN v_slice e ON e.kind = 'evaluation' AND m.start_ns >= "
