@@ -212,10 +212,10 @@ void RunCommand::declareParts(CLI::App& app) {
                  capture_,
                  "what to record in full: iterations:A-B, every:N (iterations) or range:NAME")
       ->type_name("RULE");
-  app.add_flag("--calibrate",
-               calibrate_,
-               "switch probes off and on by blocks of 10 iterations (--calibrate=N: of N), so that "
-               "what they cost can be told");
+  app.add_flag(
+      "--calibrate",
+      calibrate_,
+      "switch probes off and on by blocks of 10 iterations (=N: of N), to tell what they cost");
   app.add_option("--delay", options_.times.delayNs, "begin to record only when this has passed")
       ->transform(timeFrom(0))
       ->type_name("TIME");
