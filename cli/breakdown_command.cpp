@@ -76,6 +76,7 @@ class BreakdownCommand : public Command {
         app.add_option("--scope",
                        scope_,
                        "whose a device's work is: of what launched it, or was open (launch)"));
+    app.add_flag("--raw", raw_, "as recorded, with what recording cost");
     app.add_flag("--transitions", transitions_, "how often each category was entered, instead");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
@@ -88,6 +89,7 @@ class BreakdownCommand : public Command {
   Format format_ = Format::Table;
   std::vector<std::string> by_ = {"operation", "category"};
   Scope scope_ = Scope::Launch;
+  bool raw_ = false;
   bool transitions_ = false;
   std::vector<std::string> traces_;
 };
@@ -95,6 +97,7 @@ class BreakdownCommand : public Command {
 Result<breakdown::Options> BreakdownCommand::options() const {
   breakdown::Options options;
   options.atLaunch = scope_ == Scope::Launch;
+  options.correct = !raw_;
   for (const std::string& word : by_) {
     bool known = false;
     for (const NamedDimension& dimension : kDimensions) {
@@ -166,22 +169,37 @@ json documentOf(const breakdown::Breakdown& result, const std::vector<std::strin
   json document = {{"schema", 1},
                    {"by", by},
                    {"total_ns", result.totalNs},
-                   {"corrected", false},
+                   {"raw_total_ns", result.rawTotalNs},
+                   {"corrected", result.corrected},
+                   {"masked_ns", result.maskedNs},
                    {"negative_durations", result.negative},
+                   {"overhead", json::array()},
+                   {"overhead_unknown", json::array()},
                    {"processes", json::array()},
                    {"rows", json::array()},
                    {"transitions", json::array()}};
   for (const breakdown::ProcessTotal& process : result.processes)
     document["processes"].push_back(
         {{"process", process.pid}, {"rank", orNull(process.rank)}, {"ns", process.wallNs}});
+  for (const engine::correction::MeasuredCost& cost : result.costs)
+    document["overhead"].push_back({{"probe", cost.probe},
+                                    {"api", cost.api},
+                                    {"mean_ns", cost.cost.sumNs()},
+                                    {"error_ns", cost.errorNs},
+                                    {"method", cost.method}});
+  for (const breakdown::UnknownCost& unknown : result.unknownCosts)
+    document["overhead_unknown"].push_back(
+        {{"probe", unknown.probe}, {"api", unknown.api}, {"count", unknown.count}});
   for (const breakdown::Row& row : result.rows) {
     json object = groupJson(row.group, processOf(row.group, result, processes), result);
     object["categories"] =
         row.group.categories.empty() ? json(nullptr) : json(row.group.categories);
     object["resource"] =
         row.group.resource ? json(breakdown::word(*row.group.resource)) : json(nullptr);
-    for (const char* const key : {"ns", "raw_ns", "low_ns", "high_ns"})
-      object[key] = row.ns;
+    object["ns"] = row.ns;
+    object["raw_ns"] = row.rawNs;
+    object["low_ns"] = row.lowNs;
+    object["high_ns"] = row.highNs;
     document["rows"].push_back(std::move(object));
   }
   for (const breakdown::Entered& entered : result.entered) {
@@ -252,6 +270,11 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
   if (by.category || by.resource)
     table.columns.push_back({"resource", "on"});
   table.columns.push_back({"ns", "time", ColumnKind::DurationNs});
+  if (result.corrected) {
+    table.columns.push_back({"low_ns", "from", ColumnKind::DurationNs});
+    table.columns.push_back({"high_ns", "to", ColumnKind::DurationNs});
+    table.columns.push_back({"raw_ns", "recorded", ColumnKind::DurationNs});
+  }
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
   const Processes processes = processesOf(result);
   for (const breakdown::Row& row : result.rows) {
@@ -261,6 +284,9 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
     if (by.category || by.resource)
       cells.emplace_back(std::string(breakdown::word(row.group.resource.value())));
     cells.emplace_back(row.ns);
+    if (result.corrected)
+      for (const std::int64_t ns : {row.lowNs, row.highNs, row.rawNs})
+        cells.emplace_back(ns);
     cells.emplace_back(static_cast<double>(row.ns) / static_cast<double>(result.totalNs));
     table.rows.push_back(std::move(cells));
   }
@@ -282,6 +308,29 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
   return table;
 }
 
+// What a reader of the table has to know.
+std::string notesOf(const breakdown::Breakdown& result) {
+  std::string text;
+  if (result.corrected)
+    text += fmt::format("\nWhat recording cost ({} of {}) is taken out; from and to: where 95 % of "
+                        "the errors of that leave the time.\n",
+                        humanDuration(result.rawTotalNs - result.totalNs),
+                        humanDuration(result.rawTotalNs));
+  if (!result.unknownCosts.empty()) {
+    std::vector<std::string> events;
+    for (const breakdown::UnknownCost& unknown : result.unknownCosts)
+      events.push_back(
+          fmt::format("{} {} {}", humanCount(unknown.count), unknown.probe, unknown.api));
+    text += fmt::format("\nNobody knows what these cost, so they count as free: {}. `sonde run "
+                        "--calibrate` measures it.\n",
+                        fmt::join(events, ", "));
+  }
+  if (result.maskedNs > 0)
+    text += fmt::format("\n{} are left out, of iterations of which not all was recorded.\n",
+                        humanDuration(result.maskedNs));
+  return text;
+}
+
 std::string BreakdownCommand::render(const breakdown::Breakdown& result,
                                      const breakdown::Options& options) const {
   if (format_ == Format::Json)
@@ -296,6 +345,7 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
                                  result.processes.size(),
                                  result.processes.size() == 1 ? "process" : "processes");
   text += renderText(table);
+  text += notesOf(result);
   if (result.negative > 0)
     text += fmt::format("\n{} events end before they begin: they take no time here.\n",
                         humanCount(result.negative));

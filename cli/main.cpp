@@ -1,9 +1,15 @@
 #include "cli/dispatch.h"
+#include "session/cost_program.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 int main(int argc, char** argv) {
+  if (argc > 0 && std::string_view(argv[0]) == sonde::session::kCostProgram) {
+    sonde::session::printCosts();
+    return 0;
+  }
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   return sonde::cli::dispatch(arguments);
 }

@@ -1,6 +1,7 @@
 #include "session/completion.h"
 
 #include "analysis/base/shell_quote.h"
+#include "analysis/engine/calibration/assumed_costs.h"
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/engine/merge/message_order.h"
 #include "analysis/engine/merge/transfer_collectives.h"
@@ -38,6 +39,7 @@ Result<void> joinEnds(store::Database& trace) {
   SONDE_TRY(engine::merge::matchChannels(trace));
   SONDE_TRY(engine::merge::joinCommunicators(trace));
   SONDE_TRY(engine::merge::assignCollectives(trace));
+  SONDE_TRY(engine::calibration::completeOverhead(trace));
   return transaction.commit();
 }
 

@@ -236,6 +236,10 @@ void Drainer::noteLoss(const std::string& probe,
                        std::uint64_t count) {
   impl_->notes().addLoss(probe, kind, reason, count);
 }
+void Drainer::noteCosts(const std::vector<engine::correction::MeasuredCost>& costs) {
+  for (const auto& cost : costs)
+    impl_->notes().addCost(cost);
+}
 void Drainer::noteSamples(system::Batch batch) {
   impl_->noteSamples(std::move(batch));
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
+#include "analysis/engine/correction/cost_table.h"
 #include "session/capture_rule.h"
 #include "session/clock_triple.h"
 #include "session/completion.h"
@@ -117,6 +118,8 @@ class Drainer {
                 const std::string& kind,
                 const std::string& reason,
                 std::uint64_t count);
+  // What recording costs, as was measured; rows of table overhead.
+  void noteCosts(const std::vector<engine::correction::MeasuredCost>& costs);
 
   // What the sampler of this recording read. Stored at the latest when a second of it is there.
   void noteSamples(system::Batch batch);

@@ -13,6 +13,7 @@
 #include "rules/configuration.h"
 #include "session/calibration_rule.h"
 #include "session/closing.h"
+#include "session/cost_loops.h"
 #include "session/environment.h"
 #include "session/find_session.h"
 #include "session/job_identity.h"
@@ -286,6 +287,9 @@ class JobRun {
                                            tensorFolder(),
                                            plugins_});
     recording.environment = jobEnvironment_;
+    recording.measureCosts = [this, place = check.place] {
+      return measureCosts({installation_, environment_, probeMask_, place, pythonOf(program_)});
+    };
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
       removeSessionFolder(folder);

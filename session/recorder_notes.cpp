@@ -20,6 +20,7 @@ void RecorderNotes::takeFrom(const RecorderNotes& other) {
   for (const auto& [key, value] : told.meta)
     pending_.meta[key] = value;
   pending_.losses.insert(pending_.losses.end(), told.losses.begin(), told.losses.end());
+  pending_.costs.insert(pending_.costs.end(), told.costs.begin(), told.costs.end());
   pending_.notes.insert(pending_.notes.end(), told.notes.begin(), told.notes.end());
   tryFactsAgain();
 }
@@ -40,6 +41,14 @@ Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
   for (const Loss& loss : pending_.losses)
     sink.add(
         model::Loss{loss.probe, loss.kind, static_cast<std::int64_t>(loss.count), loss.reason, {}});
+  for (const auto& cost : pending_.costs)
+    sink.add(model::Overhead{.probe = cost.probe,
+                             .api = cost.api,
+                             .meanNs = cost.cost.sumNs(),
+                             .errorNs = cost.errorNs,
+                             .method = cost.method,
+                             .beforeNs = cost.cost.beforeNs,
+                             .insideNs = cost.cost.insideNs});
   for (const Note& note : pending_.notes)
     SONDE_TRY(trace.addNote(note.severity, note.monotonicNs, note.text));
   return {};
@@ -76,6 +85,7 @@ void RecorderNotes::committed() {
   pending_.meta.merge(committed_.meta);  // newer values stay
   committed_.meta = std::exchange(pending_.meta, {});
   moveTo(committed_.losses, pending_.losses);
+  moveTo(committed_.costs, pending_.costs);
   moveTo(committed_.notes, pending_.notes);
   if (committed_.facts.size() >= forgetAt_)
     forgetEnded();
@@ -92,6 +102,7 @@ void RecorderNotes::begunAnew() {
   pending_.meta.merge(committed_.meta);
   committed_.meta.clear();
   moveTo(pending_.losses, committed_.losses);
+  moveTo(pending_.costs, committed_.costs);
   moveTo(pending_.notes, committed_.notes);
 }
 

@@ -3,6 +3,7 @@
 // drainer, on its thread.
 #pragma once
 
+#include "analysis/engine/correction/cost_table.h"
 #include "analysis/ingest/row_sink.h"
 #include "session/drainer.h"
 #include "session/image_set.h"
@@ -29,6 +30,8 @@ class RecorderNotes {
     pending_.losses.push_back({probe, kind, reason, count});
   }
 
+  void addCost(const engine::correction::MeasuredCost& cost) { pending_.costs.push_back(cost); }
+
   void addNote(model::Severity severity, std::int64_t monotonicNs, std::string text) {
     pending_.notes.push_back({severity, monotonicNs, std::move(text)});
   }
@@ -44,7 +47,7 @@ class RecorderNotes {
   void tryFactsAgain() noexcept { freshFacts_ = !pending_.facts.empty(); }
   bool pending() const noexcept {
     return freshFacts_ || !pending_.meta.empty() || !pending_.losses.empty() ||
-           !pending_.notes.empty();
+           !pending_.costs.empty() || !pending_.notes.empty();
   }
 
   // Requires: a transaction; since facts were added, or this was called last, there was a scan.
@@ -78,6 +81,7 @@ class RecorderNotes {
     std::vector<Fact> facts;
     std::map<std::string, std::string> meta;
     std::vector<Loss> losses;
+    std::vector<engine::correction::MeasuredCost> costs;
     std::vector<Note> notes;
   };
 

@@ -320,6 +320,8 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   if (flight_)
     flight_->finish();
   noteCapture(*drainer_, page_);
+  if (options_.measureCosts)
+    drainer_->noteCosts(options_.measureCosts());
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
   const auto cost = [&summary] {

@@ -55,6 +55,8 @@ struct RecordingOptions {
   std::vector<std::string> environment;  // of the job's main process
   Redactor redactor;
   Progress progress;                                 // of finish()
+  // What recording costs on this machine; asked once, when the job has ended.
+  std::function<std::vector<engine::correction::MeasuredCost>()> measureCosts;
   std::function<void(const std::string& line)> say;  // what cannot wait for the end; any thread
 };
 

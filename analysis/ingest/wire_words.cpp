@@ -10,24 +10,7 @@ std::string_view at(const std::array<std::string_view, N>& words, std::size_t in
   return index < N ? words[index] : std::string_view("unknown");
 }
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(wire::Probe::Count)> kProbes = {
-    "annotation",
-    "nvtx",
-    "torch",
-    "gloo",
-    "net",
-    "process",
-    "mpi",
-    "nccl",
-    "cuda",
-    "io",
-    "sync",
-    "python",
-    "stack",
-    "tensor",
-    "system",
-    "memory",
-    "plugin"};
+static_assert(model::kProbeWords.size() == static_cast<std::size_t>(wire::Probe::Count));
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(wire::RecordKind::Count)> kRecords =
     {"name",           "scope begin",
@@ -81,7 +64,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(wire::PluginMist
 }  // namespace
 
 std::string_view probeWord(wire::Probe probe) noexcept {
-  return at(kProbes, static_cast<std::size_t>(probe));
+  return at(model::kProbeWords, static_cast<std::size_t>(probe));
 }
 
 std::string_view recordWord(wire::RecordKind kind) noexcept {

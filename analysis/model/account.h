@@ -23,6 +23,16 @@ struct Overhead {
   OptionalInt n{};
   std::string_view method{};
   ProcessId processId{};
+  OptionalReal beforeNs{};  // of the mean, what lies before the begin of the event is stamped
+  OptionalReal insideNs{};  // and what lies inside of it
+  OptionalReal unrecordedNs{};
+};
+
+// Of the relative errors of two probes' costs.
+struct OverheadCovariance {
+  std::string_view probe{};
+  std::string_view otherProbe{};
+  double covariance = 0;
 };
 
 struct ProbeCall {

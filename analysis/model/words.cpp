@@ -1,5 +1,6 @@
 #include "analysis/model/words.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -155,6 +156,11 @@ std::optional<ProcessState> processStateOf(Words wanted) noexcept {
 
 std::optional<SyncKind> syncKindOf(Words wanted) noexcept {
   return valueOf<SyncKind>(kSyncKinds, wanted);
+}
+
+std::int64_t probeBit(Words word) noexcept {
+  const auto* const found = std::find(kProbeWords.begin(), kProbeWords.end(), word);
+  return found == kProbeWords.end() ? 0 : std::int64_t{1} << (found - kProbeWords.begin());
 }
 
 bool isCollectiveKernel(Words kernelName) noexcept {

@@ -5,6 +5,7 @@
 // the spool's records do.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -169,6 +170,13 @@ std::string_view word(Owner owner) noexcept;
 std::optional<SliceKind> sliceKindOf(std::string_view word) noexcept;
 std::optional<ProcessState> processStateOf(std::string_view word) noexcept;
 std::optional<SyncKind> syncKindOf(std::string_view word) noexcept;
+
+// The probes, by their bit of `iteration.probe_mask`.
+inline constexpr std::array<std::string_view, 17> kProbeWords = {
+    "annotation", "nvtx", "torch", "gloo",  "net",    "process", "mpi",    "nccl",  "cuda",
+    "io",         "sync", "python", "stack", "tensor", "system",  "memory", "plugin"};
+// Of the probe of this name; 0: there is none.
+std::int64_t probeBit(std::string_view word) noexcept;
 
 // Whether a kernel of this name is one of NCCL's, RCCL's or MSCCL's.
 bool isCollectiveKernel(std::string_view kernelName) noexcept;

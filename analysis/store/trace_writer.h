@@ -88,6 +88,7 @@ class TraceWriter {
   Result<void> add(const model::FileAccess& row);
   Result<void> add(const model::Handoff& row);
   Result<void> add(const model::Overhead& row);
+  Result<void> add(const model::OverheadCovariance& row);
   Result<void> add(const model::ProbeCall& row);
   Result<void> add(const model::Loss& row);
   Result<model::NoteId> add(const model::Note& row);

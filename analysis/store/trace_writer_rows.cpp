@@ -355,7 +355,14 @@ Result<void> TraceWriter::add(const model::Overhead& row) {
                         row.errorNs,
                         row.n,
                         row.method,
-                        row.processId);
+                        row.processId,
+                        row.beforeNs,
+                        row.insideNs,
+                        row.unrecordedNs);
+}
+
+Result<void> TraceWriter::add(const model::OverheadCovariance& row) {
+  return state_->insert(Table::OverheadCovariance, row.probe, row.otherProbe, row.covariance);
 }
 
 Result<void> TraceWriter::add(const model::ProbeCall& row) {

@@ -32,7 +32,7 @@ class Wheel(unittest.TestCase):
     def test_is_for_every_python_from_3_9(self):
         self.assertRegex(self.wheel.name, r"^sonde-[\d.]+-cp39-abi3-linux_\w+\.whl$")
         files = sorted(path.name for path in (self.installed / "sonde").iterdir())
-        self.assertEqual(["__init__.py", "__init__.pyi", "_absent.py", "_decorator.py", "_native.py",
+        self.assertEqual(["__init__.py", "__init__.pyi", "_absent.py", "_cost.py", "_decorator.py", "_native.py",
                           "_native_modules.py", "_sonde.abi3.so", "_tensor.py", "py.typed"],
                          files)
 

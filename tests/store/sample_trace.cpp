@@ -153,7 +153,9 @@ Result<void> writeSample(TraceWriter& writer, int iterations) {
     SONDE_TRY(writer.add(model::Loss{"nvtx", "scope", 3, "spool full", rank.process}));
   }
   SONDE_TRY(writeCounters(writer, host));
-  SONDE_TRY(writer.add(model::Overhead{"annotation", "scope", 25.0, 1.0, 1000, "micro-loop", {}}));
+  SONDE_TRY(writer.add(model::Overhead{
+      "annotation", "scope", 25.0, 1.0, 1000, "micro-loop", {}, 12.0, 1.5, 0.9}));
+  SONDE_TRY(writer.add(model::OverheadCovariance{"annotation", "net", 0.001}));
   SONDE_TRY(writer.add(model::Note{{}, kOriginNs, {}, model::Severity::Info, "recorder", "began"}));
   return writer.commit();
 }

@@ -1,125 +1,17 @@
 #include "analysis/engine/breakdown/breakdown.h"
 
-#include "analysis/engine/breakdown/parallel.h"
 #include "analysis/engine/breakdown/process_events.h"
-#include "analysis/engine/breakdown/process_tracks.h"
-#include "analysis/engine/breakdown/sweep.h"
+#include "analysis/engine/breakdown/sums.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <cmath>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::breakdown {
 namespace {
-
-using Mask = std::uint16_t;
-using Ids = std::vector<std::uint32_t>;
-
-constexpr Mask bit(Category category) noexcept {
-  return static_cast<Mask>(1U << static_cast<unsigned>(category));
-}
-constexpr Mask kDeviceMask = bit(Category::Compute) | bit(Category::Copy) | bit(Category::Comm);
-constexpr Mask kHostMask =
-    static_cast<Mask>(bit(Category::Compute) - 1);  // those before it, in the enumeration
-
-// A group by the ids of names, and its categories.
-struct Key {
-  std::int64_t process = 0;
-  std::int64_t thread = 0;
-  Ids phases;
-  Ids operations;
-  Ids modules;
-  std::int64_t iteration = Activity::kNoIteration;
-  Mask categories = 0;
-
-  auto operator<=>(const Key&) const = default;
-};
-
-struct Sums {
-  std::map<Key, std::int64_t> ns;
-  std::map<std::pair<Key, Category>, std::int64_t> entered;
-  std::int64_t wallNs = 0;
-};
-
-void insert(Ids& ids, std::uint32_t id) {
-  const auto place = std::lower_bound(ids.begin(), ids.end(), id);
-  if (id != 0 && (place == ids.end() || *place != id))
-    ids.insert(place, id);
-}
-
-// What is active together, as a row has it.
-Key keyOf(const ActiveSet& set, const Labels& labels) {
-  Key key;
-  Mask active = 0;
-  for (const Label label : set.labels) {
-    const Activity& activity = labels[label];
-    insert(key.phases, activity.scope.phase);
-    insert(key.operations, activity.scope.operation);
-    insert(key.modules, activity.scope.module);
-    key.iteration = std::max(key.iteration, activity.iteration);
-    active |= bit(activity.category);
-  }
-  key.categories = active & static_cast<Mask>((1U << kCategories) - 1);
-  if ((active & bit(Category::Parked)) != 0 && (active & (kHostMask | bit(Category::Scope))) == 0)
-    key.categories |= bit(Category::Wait);
-  if (key.categories == 0)
-    key.categories = bit(Category::Other);
-  return key;
-}
-
-Resource resourceOf(Mask categories) noexcept {
-  if ((categories & kDeviceMask) == 0)
-    return Resource::Cpu;
-  return (categories & ~kDeviceMask) == 0 ? Resource::Gpu : Resource::CpuAndGpu;
-}
-
-void count(const Tracks& tracks, Key of, const Dimensions& by, Sums& into) {
-  const SweepResult result = sweep(tracks.tracks);
-  std::vector<Key> keys;
-  for (const ActiveSet& set : result.sets) {
-    Key key = keyOf(set, tracks.labels);
-    key.process = of.process;
-    key.thread = of.thread;
-    keys.push_back(std::move(key));
-    if (set.ns == 0)
-      continue;
-    into.ns[keys.back()] += set.ns;
-    into.wallNs += set.ns;
-  }
-  if (!by.category)
-    return;
-  for (const Transition& transition : result.transitions) {
-    Key from = keys[transition.from];
-    Key to = keys[transition.to];
-    const auto fresh = static_cast<Mask>(to.categories & ~from.categories);
-    from.categories = to.categories = 0;
-    if (from != to)
-      continue;
-    for (std::size_t at = 0; at < kCategories; ++at)
-      if (const auto category = static_cast<Category>(at); (fresh & bit(category)) != 0)
-        into.entered[{to, category}] += transition.count;
-  }
-}
-
-Sums sumOf(ProcessEvents& process, const Options& options) {
-  Sums sums;
-  const TrackOptions tracking{options.atLaunch, options.by.iteration};
-  Key key;
-  key.process = options.by.process || options.by.thread ? process.id : 0;
-  if (!options.by.thread) {
-    count(tracksOfProcess(process, tracking), key, options.by, sums);
-    return sums;
-  }
-  for (HostThread& thread : process.threads) {
-    key.thread = thread.id;
-    count(tracksOfThread(process, thread, tracking), key, options.by, sums);
-  }
-  return sums;
-}
 
 class Naming {
  public:
@@ -173,18 +65,68 @@ auto orderOf(const Group& group) {
   return std::tie(group.processId, group.threadId);
 }
 
-Result<void> addRows(const std::map<Key, std::int64_t>& sums,
+// One row's time as it was recorded, corrected, and with each cause of error.
+struct Times {
+  std::int64_t raw = 0;
+  std::int64_t corrected = 0;
+  std::vector<std::int64_t> modes;
+};
+
+// What 95 % of normal errors stay within, in standard errors.
+constexpr double kInterval = 1.96;
+
+Row rowOf(const Group& group, const Times& times) {
+  double variance = 0;
+  for (const std::int64_t mode : times.modes)
+    variance += std::pow(static_cast<double>(mode - times.corrected), 2);
+  const auto reach = static_cast<std::int64_t>(std::llround(kInterval * std::sqrt(variance)));
+  return {group,
+          times.corrected,
+          times.raw,
+          std::max<std::int64_t>(times.corrected - reach, 0),
+          times.corrected + reach};
+}
+
+// All passes over the trace: as recorded, corrected, and with each cause of error.
+struct Passes {
+  Sums raw;
+  std::optional<Sums> corrected;
+  std::vector<Sums> modes;
+
+  const Sums& best() const { return corrected ? *corrected : raw; }
+};
+
+Result<std::map<Group, Times>> timesOf(const Passes& passes,
+                                       const Dimensions& by,
+                                       Naming& naming) {
+  std::map<Group, Times> rows;
+  const auto add = [&](const Sums& sums, auto into) -> Result<void> {
+    for (const auto& [key, ns] : sums.ns) {
+      SONDE_TRY_ASSIGN(Group group, naming.group(key, by));
+      Times& times = rows[std::move(group)];
+      times.modes.resize(passes.modes.size());
+      into(times) += ns;
+    }
+    return {};
+  };
+  SONDE_TRY(add(passes.raw, [](Times& times) -> std::int64_t& { return times.raw; }));
+  SONDE_TRY(add(passes.best(), [](Times& times) -> std::int64_t& { return times.corrected; }));
+  for (std::size_t mode = 0; mode < passes.modes.size(); ++mode)
+    SONDE_TRY(add(passes.modes[mode],
+                  [mode](Times& times) -> std::int64_t& { return times.modes[mode]; }));
+  return rows;
+}
+
+Result<void> addRows(const Passes& passes,
                      const Dimensions& by,
                      Naming& naming,
                      Breakdown& into) {
-  std::map<Group, std::int64_t> rows;
-  for (const auto& [key, ns] : sums) {
-    SONDE_TRY_ASSIGN(Group group, naming.group(key, by));
-    rows[std::move(group)] += ns;
-    into.totalNs += ns;
+  SONDE_TRY_ASSIGN(const auto rows, timesOf(passes, by, naming));
+  for (const auto& [group, times] : rows) {
+    into.rows.push_back(rowOf(group, times));
+    into.totalNs += times.corrected;
+    into.rawTotalNs += times.raw;
   }
-  for (auto& [group, ns] : rows)
-    into.rows.push_back({group, ns});
   std::stable_sort(into.rows.begin(), into.rows.end(), [](const Row& a, const Row& b) {
     return std::tuple(orderOf(a.group), -a.ns) < std::tuple(orderOf(b.group), -b.ns);
   });
@@ -221,32 +163,48 @@ std::string_view word(Resource resource) noexcept {
   return {};
 }
 
-Result<Breakdown> breakDown(const store::Database& trace, const Options& options) {
+namespace {
+
+Result<Passes> passesOf(const store::Database& trace, const Options& options, Breakdown& into) {
   const Dimensions& by = options.by;
-  SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, {by.phase, by.operation, by.module}));
-  std::vector<Sums> parts(events.processes.size());
-  inParallel(parts.size(), options.parallel, [&](std::size_t at) {
-    parts[at] = sumOf(events.processes[at], options);
-  });
-  Breakdown result;
-  result.negative = events.negative;
-  Sums all;
-  for (std::size_t at = 0; at < parts.size(); ++at) {
-    const ProcessEvents& process = events.processes[at];
-    result.processes.push_back({process.id, process.pid, process.rank, parts[at].wallNs});
-    for (const HostThread& thread : process.threads)
-      result.tids.emplace(thread.id, thread.tid);
-    if (__builtin_add_overflow(all.wallNs, parts[at].wallNs, &all.wallNs))
-      return Error{ErrorCode::Corrupt,
-                   "the times in the trace are too far apart: they add up to more than 292 years"};
-    for (const auto& [key, ns] : parts[at].ns)
-      all.ns[key] += ns;
-    for (const auto& [place, times] : parts[at].entered)
-      all.entered[place] += times;
+  const auto pass = [&](const correction::CorrectedTimes* times) -> Result<Sums> {
+    SONDE_TRY_ASSIGN(TraceEvents events,
+                     readEvents(trace, {by.phase, by.operation, by.module}, times));
+    return sumUp(std::move(events), options);
+  };
+  SONDE_TRY_ASSIGN(Sums raw, pass(nullptr));
+  Passes passes{std::move(raw), std::nullopt, {}};
+  if (!options.correct)
+    return passes;
+  SONDE_TRY_ASSIGN(const auto correction, correction::readCorrection(trace));
+  if (!correction)
+    return passes;
+  into.corrected = true;
+  into.costs = correction->costs;
+  for (const auto& [of, count] : correction->unknown)
+    into.unknownCosts.push_back({std::string(of.probe), std::string(of.api), count});
+  SONDE_TRY_ASSIGN(Sums corrected, pass(&correction->times));
+  passes.corrected = std::move(corrected);
+  for (const correction::CorrectedTimes& mode : correction->modes) {
+    SONDE_TRY_ASSIGN(Sums sums, pass(&mode));
+    passes.modes.push_back(std::move(sums));
   }
+  return passes;
+}
+
+}  // namespace
+
+Result<Breakdown> breakDown(const store::Database& trace, const Options& options) {
+  Breakdown result;
+  SONDE_TRY_ASSIGN(const Passes passes, passesOf(trace, options, result));
+  const Sums& best = passes.best();
+  result.negative = best.negative;
+  result.maskedNs = best.maskedNs;
+  result.processes = best.processes;
+  result.tids = best.tids;
   Naming naming(trace);
-  SONDE_TRY(addRows(all.ns, by, naming, result));
-  SONDE_TRY(addEntered(all.entered, by, naming, result));
+  SONDE_TRY(addRows(passes, options.by, naming, result));
+  SONDE_TRY(addEntered(best.entered, options.by, naming, result));
   if (result.totalNs == 0)
     return Error{ErrorCode::NotFound,
                  "nothing in the trace takes any time: there is nothing to "

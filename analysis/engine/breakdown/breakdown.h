@@ -11,6 +11,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/engine/correction/corrected_times.h"
 #include "analysis/store/database.h"
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct Options {
   Dimensions by;
   bool atLaunch = true;   // what a device does belongs to the operation that launched it; else to
                           // those that the host is in meanwhile
+  bool correct = true;    // where the trace says what recording cost
   unsigned parallel = 0;  // processes at once; 0: as many as there are processors
 };
 
@@ -59,9 +61,21 @@ struct Group {
   auto operator<=>(const Group&) const = default;
 };
 
+// How long it lasted; corrected for the cost of recording, where that is known, with the interval
+// that 95 % of its errors stay within. Else all are the same.
 struct Row {
   Group group;
   std::int64_t ns = 0;
+  std::int64_t rawNs = 0;  // as recorded
+  std::int64_t lowNs = 0;
+  std::int64_t highNs = 0;
+};
+
+// Recorded events of which nobody knows what they cost.
+struct UnknownCost {
+  std::string probe;
+  std::string api;
+  std::int64_t count = 0;
 };
 
 // That a category became active while the operations stayed what they were.
@@ -84,6 +98,11 @@ struct Breakdown {
   std::vector<ProcessTotal> processes;
   std::map<std::int64_t, std::int64_t> tids;  // of the threads, by id
   std::int64_t totalNs = 0;                   // of the rows
+  std::int64_t rawTotalNs = 0;
+  std::int64_t maskedNs = 0;  // of iterations of which not all was recorded: they are left out
+  bool corrected = false;
+  std::vector<correction::MeasuredCost> costs;  // that were taken out
+  std::vector<UnknownCost> unknownCosts;
   std::int64_t negative = 0;  // events that end before they begin: they take no time
 };
 

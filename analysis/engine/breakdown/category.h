@@ -10,10 +10,10 @@
 
 namespace sonde::engine::breakdown {
 
-// The last three have no word of their own. Scope: a thread is in an annotation, and nothing was
+// The last four have no word of their own. Scope: a thread is in an annotation, and nothing was
 // recorded of what it does there. Parked: a thread that works for no operation waits. Window: the
 // time passes. Where nothing else is active, Scope and Window are `other`; Parked is `wait` where
-// no other thread is in or does anything.
+// no other thread is in or does anything. Masked: not all is recorded, so the time is left out.
 enum class Category : std::uint8_t {
   Python,
   Framework,
@@ -30,6 +30,7 @@ enum class Category : std::uint8_t {
   Scope,
   Parked,
   Window,
+  Masked,
 };
 inline constexpr std::size_t kCategories = 12;  // that have a word
 inline constexpr std::array<std::string_view, kCategories> kCategoryWords = {"python",

@@ -1,7 +1,7 @@
 #include "analysis/engine/breakdown/process_events.h"
 
 #include "analysis/model/event.h"
-#include "analysis/store/statement.h"
+#include "analysis/store/each_row.h"
 
 #include <fmt/format.h>
 
@@ -53,8 +53,10 @@ class LastText {
 
 class Reader {
  public:
-  Reader(const store::Database& trace, ScopeDimensions dimensions)
-      : trace_(trace), dimensions_(dimensions) {}
+  Reader(const store::Database& trace,
+         ScopeDimensions dimensions,
+         const correction::CorrectedTimes* times)
+      : trace_(trace), dimensions_(dimensions), times_(times) {}
 
   Result<TraceEvents> read() {
     SONDE_TRY(readPlaces());
@@ -73,16 +75,23 @@ class Reader {
     std::size_t thread;
   };
 
-  // Calls `each` with the statement at each row.
   template <typename Each>
   Result<void> forEach(std::string_view sql, Each each) {
-    SONDE_TRY_ASSIGN(Statement rows, trace_.prepare(sql));
-    for (;;) {
-      SONDE_TRY_ASSIGN(const bool row, rows.step());
-      if (!row)
-        return {};
-      SONDE_TRY(each(rows));
-    }
+    return store::forEachRow(trace_, sql, each);
+  }
+
+  // As `times_` has what a thread did, a stream, or a process.
+  using Correct = std::int64_t (correction::CorrectedTimes::*)(std::int64_t, std::int64_t) const;
+  void correct(Correct of, std::int64_t id, std::int64_t& begin, std::int64_t& end) const {
+    if (times_ == nullptr)
+      return;
+    begin = (times_->*of)(id, begin);
+    if (end != kOpenEnd)
+      end = (times_->*of)(id, end);
+  }
+  void correctProcess(std::int64_t id, std::optional<std::int64_t>& time) const {
+    if (times_ != nullptr && time)
+      time = times_->ofProcess(id, *time);
   }
 
   Result<void> readPlaces();
@@ -93,7 +102,7 @@ class Reader {
   Result<void> readWork(std::string_view sql);
   Result<void> readTransfers();
   Result<void> readIterations();
-  Result<void> addWork(std::size_t process, const Statement& row, Category category);
+  Result<void> addWork(std::size_t process, const Statement& row, Category category, Correct by);
 
   static Result<std::uint32_t> shortId(std::int64_t id) {
     if (id < 0 || id > std::numeric_limits<std::uint32_t>::max())
@@ -113,6 +122,7 @@ class Reader {
 
   const store::Database& trace_;
   ScopeDimensions dimensions_;
+  const correction::CorrectedTimes* times_;
   TraceEvents events_;
   std::unordered_map<std::int64_t, ThreadPlace> threads_;
   std::unordered_map<std::int64_t, std::size_t> streams_;   // their processes
@@ -137,6 +147,9 @@ Result<void> Reader::readPlaces() {
                                                    {},
                                                    {},
                                                    {}});
+                      ProcessEvents& process = events_.processes.back();
+                      correctProcess(process.id, process.startNs);
+                      correctProcess(process.id, process.endNs);
                       return {};
                     }));
   const auto owners = [&](std::string_view sql, auto& into) {
@@ -202,7 +215,7 @@ Result<void> Reader::addSlice(const Statement& row) {
   const auto category = hostCategory(*kind, words, false);
   if (!category)
     return {};
-  const std::int64_t begin = row.integer(5);
+  std::int64_t begin = row.integer(5);
   std::int64_t end = kOpenEnd;
   if (!row.isNull(6)) {
     end = endOf(begin, row.integer(6));
@@ -211,6 +224,7 @@ Result<void> Reader::addSlice(const Statement& row) {
     end = endOf(begin, most->second);
   }
   SONDE_TRY(checkTimes(begin, end));
+  correct(&correction::CorrectedTimes::ofThread, thread.id, begin, end);
   thread.transitions |= *kind == SliceKind::Python && *category != Category::Python;
   thread.slices.push_back(
       {begin,
@@ -222,13 +236,18 @@ Result<void> Reader::addSlice(const Statement& row) {
   return {};
 }
 
-Result<void> Reader::addWork(std::size_t process, const Statement& row, Category category) {
+// The first columns of `row`: whose it is, begin, length, scope. `by`: corrects its times.
+Result<void> Reader::addWork(std::size_t process,
+                             const Statement& row,
+                             Category category,
+                             Correct by) {
   if (row.isNull(2))
     return {};
-  const std::int64_t begin = row.integer(1);
-  const std::int64_t end = endOf(begin, row.integer(2));
+  std::int64_t begin = row.integer(1);
+  std::int64_t end = endOf(begin, row.integer(2));
   events_.negative += row.integer(2) < 0 ? 1 : 0;
   SONDE_TRY(checkTimes(begin, end));
+  correct(by, row.integer(0), begin, end);
   SONDE_TRY_ASSIGN(const std::uint32_t scope, shortId(row.integer(3)));
   events_.processes[process].device.push_back({begin, end, scope, category});
   return {};
@@ -255,15 +274,18 @@ Result<void> Reader::readKernels() {
                        names.contains(row.integer(5)) || kernels.contains(row.integer(4));
                    if (stream == streams_.end())
                      return {};
-                   return addWork(
-                       stream->second, row, communicates ? Category::Comm : Category::Compute);
+                   return addWork(stream->second,
+                                  row,
+                                  communicates ? Category::Comm : Category::Compute,
+                                  &correction::CorrectedTimes::ofStream);
                  });
 }
 
 Result<void> Reader::readWork(std::string_view sql) {
   return forEach(sql, [&](const Statement& row) -> Result<void> {
     if (const auto stream = streams_.find(row.integer(0)); stream != streams_.end())
-      return addWork(stream->second, row, Category::Copy);
+      return addWork(
+          stream->second, row, Category::Copy, &correction::CorrectedTimes::ofStream);
     return {};
   });
 }
@@ -272,15 +294,16 @@ Result<void> Reader::readWork(std::string_view sql) {
 // waits for somebody to call moves no data of the algorithm's.
 Result<void> Reader::readTransfers() {
   return forEach(
-      "SELECT x.channel_id, x.start_ns, x.dur_ns, s.scope_id FROM transfer x LEFT JOIN collective "
+      "SELECT x.thread_id, x.start_ns, x.dur_ns, s.scope_id, x.channel_id FROM transfer x LEFT JOIN collective "
       "c "
       "ON c.id = x.collective_id LEFT JOIN slice s ON s.id = c.slice_id WHERE x.collective_id IS "
       "NOT NULL OR x.thread_id IN "
       "(SELECT thread_id FROM slice WHERE kind IN ('phase', 'operation', 'iteration', 'forward', "
       "'backward', 'optimizer', 'data_load', 'checkpoint', 'evaluation'))",
       [&](const Statement& row) -> Result<void> {
-        if (const auto channel = channels_.find(row.integer(0)); channel != channels_.end())
-          return addWork(channel->second, row, Category::Net);
+        if (const auto channel = channels_.find(row.integer(4)); channel != channels_.end())
+          return addWork(
+              channel->second, row, Category::Net, &correction::CorrectedTimes::ofThread);
         return {};
       });
 }
@@ -289,16 +312,20 @@ Result<void> Reader::readIterations() {
   std::unordered_map<std::int64_t, ProcessEvents*> processes;
   for (ProcessEvents& process : events_.processes)
     processes.emplace(process.id, &process);
-  return forEach("SELECT process_id, number, start_ns, dur_ns FROM iteration",
+  return forEach("SELECT process_id, number, start_ns, dur_ns, probe_mask < max(probe_mask) OVER "
+                 "(PARTITION BY process_id) FROM iteration",
                  [&](const Statement& row) -> Result<void> {
                    const auto process = processes.find(row.integer(0));
                    if (process == processes.end())
                      return {};
-                   const std::int64_t begin = row.integer(2);
-                   const std::int64_t end = row.isNull(3) ? kOpenEnd : endOf(begin, row.integer(3));
+                   std::int64_t begin = row.integer(2);
+                   std::int64_t end = row.isNull(3) ? kOpenEnd : endOf(begin, row.integer(3));
                    events_.negative += row.integer(3) < 0 ? 1 : 0;
                    SONDE_TRY(checkTimes(begin, end));
-                   process->second->iterations.push_back({row.integer(1), begin, end});
+                   correct(
+                       &correction::CorrectedTimes::ofProcess, row.integer(0), begin, end);
+                   process->second->iterations.push_back(
+                       {row.integer(1), row.integer(4) != 0, begin, end});
                    return {};
                  });
 }
@@ -312,8 +339,10 @@ bool ProcessEvents::empty() const noexcept {
          });
 }
 
-Result<TraceEvents> readEvents(const store::Database& trace, ScopeDimensions dimensions) {
-  return Reader(trace, dimensions).read();
+Result<TraceEvents> readEvents(const store::Database& trace,
+                               ScopeDimensions dimensions,
+                               const correction::CorrectedTimes* times) {
+  return Reader(trace, dimensions, times).read();
 }
 
 }  // namespace sonde::engine::breakdown

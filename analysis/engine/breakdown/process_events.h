@@ -7,6 +7,7 @@
 #include "analysis/base/result.h"
 #include "analysis/engine/breakdown/category.h"
 #include "analysis/engine/breakdown/scopes.h"
+#include "analysis/engine/correction/corrected_times.h"
 #include "analysis/model/words.h"
 #include "analysis/store/database.h"
 
@@ -48,6 +49,7 @@ struct DeviceSpan {
 
 struct IterationSpan {
   std::int64_t number;
+  bool masked;  // not all was recorded that was in others of the process
   std::int64_t begin;
   std::int64_t end;
 };
@@ -71,7 +73,10 @@ struct TraceEvents {
   std::int64_t negative = 0;             // events that end before they begin, which take no time
 };
 
-// Corrupt: an id does not fit into 32 bits.
-Result<TraceEvents> readEvents(const store::Database& trace, ScopeDimensions dimensions);
+// `times`: what their times are to be; nullptr: as they are. Corrupt: an id does not fit into 32
+// bits.
+Result<TraceEvents> readEvents(const store::Database& trace,
+                               ScopeDimensions dimensions,
+                               const correction::CorrectedTimes* times = nullptr);
 
 }  // namespace sonde::engine::breakdown

@@ -125,12 +125,18 @@ void addDevice(ProcessEvents& process, bool atLaunch, Tracks& into) {
   addAll(std::move(spans), into);
 }
 
-void addIterations(const ProcessEvents& process, Extent within, Tracks& into) {
+// Also where they are not told apart, those that are to be left out.
+void addIterations(const ProcessEvents& process, bool all, Extent within, Tracks& into) {
   std::vector<Span> spans;
-  for (const IterationSpan& span : process.iterations)
-    spans.push_back({std::max(span.begin, within.begin),
-                     std::min(span.end, within.end),
-                     into.labels.of({{}, Category::Window, span.number})});
+  for (const IterationSpan& span : process.iterations) {
+    if (!all && !span.masked)
+      continue;
+    const Category category = span.masked ? Category::Masked : Category::Window;
+    spans.push_back(
+        {std::max(span.begin, within.begin),
+         std::min(span.end, within.end),
+         into.labels.of({{}, category, all ? span.number : Activity::kNoIteration})});
+  }
   addAll(std::move(spans), into);
 }
 
@@ -150,8 +156,7 @@ Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options) {
   for (HostThread& thread : process.threads)
     addThread(process, thread, extent, tracks);
   addDevice(process, options.atLaunch, tracks);
-  if (options.iterations)
-    addIterations(process, extent, tracks);
+  addIterations(process, options.iterations, extent, tracks);
   return tracks;
 }
 
@@ -162,8 +167,7 @@ Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions o
     return tracks;
   addWindow(extent, tracks);
   addThread(process, thread, extent, tracks);
-  if (options.iterations)
-    addIterations(process, extent, tracks);
+  addIterations(process, options.iterations, extent, tracks);
   return tracks;
 }
 

@@ -1,0 +1,53 @@
+// One pass over the events of a trace: how long each set of activities lasted, by the ids of names.
+// Any thread. Within engine/breakdown.
+#pragma once
+
+#include "analysis/engine/breakdown/breakdown.h"
+#include "analysis/engine/breakdown/category.h"
+#include "analysis/engine/breakdown/labels.h"
+#include "analysis/engine/breakdown/process_events.h"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::breakdown {
+
+using CategoryMask = std::uint16_t;
+using Ids = std::vector<std::uint32_t>;
+
+constexpr CategoryMask bit(Category category) noexcept {
+  return static_cast<CategoryMask>(1U << static_cast<unsigned>(category));
+}
+
+Resource resourceOf(CategoryMask categories) noexcept;
+
+// A group by the ids of names, and its categories.
+struct Key {
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  Ids phases;
+  Ids operations;
+  Ids modules;
+  std::int64_t iteration = Activity::kNoIteration;
+  CategoryMask categories = 0;
+
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sums {
+  std::map<Key, std::int64_t> ns;
+  std::map<std::pair<Key, Category>, std::int64_t> entered;
+  std::vector<ProcessTotal> processes;        // by id
+  std::map<std::int64_t, std::int64_t> tids;  // of the threads, by id
+  std::int64_t wallNs = 0;
+  std::int64_t maskedNs = 0;
+  std::int64_t negative = 0;
+};
+
+// Takes `events` apart. Corrupt: the times add up to more than a number holds.
+Result<Sums> sumUp(TraceEvents events, const Options& options);
+
+}  // namespace sonde::engine::breakdown

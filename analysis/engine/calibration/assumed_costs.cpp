@@ -1,0 +1,91 @@
+#include "analysis/engine/calibration/assumed_costs.h"
+
+#include "analysis/engine/calibration/in_run.h"
+#include "analysis/store/statement.h"
+
+#include <string_view>
+
+namespace sonde::engine::calibration {
+namespace {
+
+using correction::EventCost;
+using correction::MeasuredCost;
+
+struct Assumed {
+  std::string_view probe;
+  std::string_view api;
+  EventCost cost;
+};
+
+// A scope is two records. What a torch hook does before and after a module is Python.
+constexpr Assumed kAssumed[] = {
+    {"annotation", "scope", {25, 2, 25}},
+    {"annotation", "scope in Python", {110, 10, 100}},
+    {"annotation", "mark", {0, 0, 30}},
+    {"annotation", "scalar", {0, 0, 40}},
+    {"nvtx", "scope", {40, 2, 30}},
+    {"nvtx", "mark", {0, 0, 50}},
+    {"torch", "iteration", {1'500, 1'500, 1'500}},
+    {"torch", "scope", {1'500, 1'000, 1'500}},
+    {"torch", "module", {800, 200, 500}},
+    {"torch", "operator", {350, 50, 300}},
+    {"torch", "mark", {0, 0, 500}},
+    {"gloo", "collective", {100, 100, 800}},
+    {"gloo", "call", {100, 100, 300}},
+    {"net", "transfer", {30, 20, 200}},
+    {"net", "wait", {30, 20, 200}},
+    {"mpi", "call", {20, 10, 50}},
+    {"mpi", "collective", {20, 10, 70}},
+    {"mpi", "wait", {20, 10, 70}},
+    {"nccl", "call", {100, 50, 150}},
+    {"nccl", "collective", {100, 100, 250}},
+    {"cuda", "call", {50, 150, 50}},
+    {"io", "call", {100, 50, 200}},
+    {"sync", "wait", {30, 20, 100}},
+    {"python", "call", {20, 15, 26}},
+    {"stack", "sample", {0, 0, 20'000}},
+    {"tensor", "tensor", {0, 0, 25'000}},
+    {"memory", "allocation", {0, 0, 80}},
+    {"plugin", "call", {20, 10, 30}},
+    {"plugin", "scope", {25, 5, 25}},
+};
+
+Result<void> note(store::Database& trace, std::string_view severity, const std::string& text) {
+  SONDE_TRY_ASSIGN(store::Statement row,
+                   trace.prepare("INSERT INTO note(severity, source, text) "
+                                 "VALUES(?1, 'calibration', ?2)"));
+  return row.bindAll(severity, std::string_view(text)).run();
+}
+
+}  // namespace
+
+std::vector<MeasuredCost> assumedCosts() {
+  std::vector<MeasuredCost> costs;
+  for (const Assumed& each : kAssumed)
+    costs.push_back({std::string(each.probe),
+                     std::string(each.api),
+                     std::nullopt,
+                     each.cost,
+                     each.cost.sumNs(),
+                     "assumed"});
+  return costs;
+}
+
+Result<void> completeOverhead(store::Database& trace) {
+  SONDE_TRY(trace.exec("DELETE FROM overhead WHERE method IN ('assumed', 'in-run'); "
+                       "DELETE FROM overhead_covariance; "
+                       "DELETE FROM note WHERE source = 'calibration'"));
+  CalibratedCosts assumed;
+  assumed.costs = assumedCosts();
+  SONDE_TRY(storeCosts(trace, assumed));
+  const auto found = calibrateInRun(trace);
+  if (!found && found.error().code != ErrorCode::NotFound)
+    return found.error();
+  if (!found)
+    SONDE_TRY(note(trace, "warning", "the run did not calibrate itself: " + found.error().message));
+  else if (*found)
+    SONDE_TRY(storeCosts(trace, **found));
+  return {};
+}
+
+}  // namespace sonde::engine::calibration

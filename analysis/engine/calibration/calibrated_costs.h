@@ -1,0 +1,41 @@
+// The outcome of a calibration: what it costs to record each kind of event. Plain values.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/calibration/regression.h"
+#include "analysis/engine/correction/cost_table.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::engine::calibration {
+
+struct CalibratedCosts {
+  std::vector<correction::MeasuredCost> costs;
+  std::vector<std::string> probes;              // that were calibrated
+  std::vector<std::vector<double>> covariance;  // of the relative errors of their costs
+  double iterationNs = 0;                       // with all probes, the mean
+  double overheadNs = 0;                        // of it, what recording took
+  double overheadErrorNs = 0;                   // standard error
+  std::int64_t iterations = 0;
+  std::int64_t blocks = 0;
+};
+
+// What `probes` cost is what `known` says times what the regression found. `recordedNs`: by probe,
+// what they cost in an iteration with all probes, as `known` has it.
+CalibratedCosts applyFactors(const correction::CostTable& known,
+                             const std::vector<std::string>& probes,
+                             const std::vector<double>& recordedNs,
+                             const Factors& factors,
+                             std::string_view method);
+
+// How well costs are known that nobody has measured here: half or double. Of others their error.
+PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::string>& probes);
+
+// Appends them to the trace's tables `overhead` and `overhead_covariance`.
+Result<void> storeCosts(store::Database& trace, const CalibratedCosts& costs);
+
+}  // namespace sonde::engine::calibration

@@ -1,0 +1,69 @@
+#include "analysis/engine/correction/cost_class.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sonde::engine::correction {
+namespace {
+
+using model::SliceKind;
+
+std::string_view torchApi(SliceKind kind) noexcept {
+  switch (kind) {
+    case SliceKind::Operator:
+      return "operator";
+    case SliceKind::Module:
+      return "module";
+    case SliceKind::Iteration:
+    case SliceKind::MicroStep:
+      return "iteration";
+    default:
+      return "scope";
+  }
+}
+
+// The probes whose name is the category of their slices.
+constexpr std::array<std::string_view, 9> kByName = {
+    "gloo", "net", "mpi", "nccl", "io", "sync", "tensor", "memory", "nvtx"};
+
+std::string_view apiOf(SliceKind kind) noexcept {
+  switch (kind) {
+    case SliceKind::Collective:
+      return "collective";
+    case SliceKind::Wait:
+      return "wait";
+    case SliceKind::Mark:
+      return "mark";
+    case SliceKind::Api:
+    case SliceKind::Io:
+      return "call";
+    default:
+      return "scope";
+  }
+}
+
+}  // namespace
+
+std::optional<CostClass> costClassOf(SliceKind kind,
+                                     std::string_view category,
+                                     bool inPython) noexcept {
+  if (category == "overhead" || category == "unified_memory")
+    return std::nullopt;
+  if (kind == SliceKind::Python)
+    return CostClass{"python", "call"};
+  if (category == "annotation") {
+    if (kind == SliceKind::Mark)
+      return CostClass{"annotation", "mark"};
+    return CostClass{"annotation", inPython ? "scope in Python" : "scope"};
+  }
+  if (category == "torch")
+    return CostClass{"torch", torchApi(kind)};
+  if (category.starts_with("cuda"))
+    return CostClass{"cuda", "call"};
+  const auto* const known = std::find(kByName.begin(), kByName.end(), category);
+  if (known != kByName.end())
+    return CostClass{*known, apiOf(kind)};
+  return CostClass{"plugin", apiOf(kind)};
+}
+
+}  // namespace sonde::engine::correction

@@ -1,0 +1,33 @@
+// What kinds of recorded events there are, as far as it costs differently to record them: by probe
+// and by what it records, as `overhead.probe` and `overhead.api` name them. Pure functions.
+#pragma once
+
+#include "analysis/model/words.h"
+
+#include <optional>
+#include <string_view>
+
+namespace sonde::engine::correction {
+
+struct CostClass {
+  std::string_view probe;
+  std::string_view api;
+
+  auto operator<=>(const CostClass&) const = default;
+};
+
+// Of a row of `slice` with this kind and category, of a process that runs Python or not: an
+// annotation costs more from there. nullopt: nobody in the process recorded it, as of what CUPTI
+// says of itself.
+std::optional<CostClass> costClassOf(model::SliceKind kind,
+                                     std::string_view category,
+                                     bool inPython) noexcept;
+
+// Of rows of other tables, each once for its row.
+inline constexpr CostClass kTransferCost{"net", "transfer"};
+inline constexpr CostClass kAllocationCost{"memory", "allocation"};
+inline constexpr CostClass kSampleCost{"stack", "sample"};
+inline constexpr CostClass kScalarCost{"annotation", "scalar"};
+inline constexpr CostClass kTensorCost{"tensor", "tensor"};
+
+}  // namespace sonde::engine::correction

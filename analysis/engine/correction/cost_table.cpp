@@ -1,0 +1,162 @@
+#include "analysis/engine/correction/cost_table.h"
+
+#include "analysis/store/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Dense>
+
+namespace sonde::engine::correction {
+namespace {
+
+// How much of the cost of an event lies before its begin is stamped and inside of it, where the
+// table does not say: a scope's begin is stamped last thing, its end first thing; a call is
+// recorded when it is over.
+struct Split {
+  double before;
+  double inside;
+};
+
+Split usualSplit(std::string_view probe, std::string_view api) noexcept {
+  if (probe == "cuda" || probe == "torch")
+    return {0.3, 0.4};
+  if (api.starts_with("scope") || api == "iteration")
+    return {0.5, 0.05};
+  return {0.1, 0.1};
+}
+
+EventCost split(double meanNs,
+                std::optional<double> beforeNs,
+                std::optional<double> insideNs,
+                const Split& usual) noexcept {
+  EventCost cost;
+  cost.beforeNs = beforeNs.value_or(meanNs * usual.before);
+  cost.insideNs = insideNs.value_or(meanNs * usual.inside);
+  cost.afterNs = meanNs - cost.beforeNs - cost.insideNs;
+  return cost;
+}
+
+}  // namespace
+
+Result<CostTable> CostTable::read(const store::Database& trace) {
+  CostTable table;
+  SONDE_TRY(table.readRows(trace));
+  SONDE_TRY(table.readCovariance(trace));
+  return table;
+}
+
+Result<void> CostTable::readRows(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(store::Statement row,
+                   trace.prepare("SELECT probe, api, process_id, mean_ns, error_ns, method, "
+                                 "before_ns, inside_ns FROM overhead ORDER BY "
+                                 "CASE method WHEN 'in-run' THEN 3 WHEN 'separate runs' THEN 2 "
+                                 "WHEN 'assumed' THEN 0 ELSE 1 END, rowid"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, row.step());
+    if (!more)
+      return {};
+    const double meanNs = row.real(3);
+    if (!std::isfinite(meanNs) || !std::isfinite(row.real(4)))
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("the trace is damaged: what {} {} costs is no number",
+                               row.text(0),
+                               row.text(1))};
+    MeasuredCost cost{std::string(row.text(0)),
+                      std::string(row.text(1)),
+                      row.optionalInteger(2),
+                      split(meanNs,
+                            row.optionalReal(6),
+                            row.optionalReal(7),
+                            usualSplit(row.text(0), row.text(1))),
+                      std::abs(row.real(4)),
+                      std::string(row.text(5))};
+    const auto place = std::pair(cost.processId.value_or(0), Place(cost.probe, cost.api));
+    if (rows_.size() == std::numeric_limits<std::uint16_t>::max())
+      return Error{ErrorCode::Corrupt, "the trace is damaged: overhead has more than 65,535 rows"};
+    places_[place] = static_cast<std::uint16_t>(rows_.size());
+    rows_.push_back(std::move(cost));
+  }
+}
+
+Result<void> CostTable::readCovariance(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(
+      store::Statement row,
+      trace.prepare("SELECT probe, other_probe, max(covariance) FROM overhead_covariance "
+                    "GROUP BY probe, other_probe"));
+  for (;;) {
+    SONDE_TRY_ASSIGN(const bool more, row.step());
+    if (!more)
+      return {};
+    covariance_[{std::string(row.text(0)), std::string(row.text(1))}] = row.real(2);
+  }
+}
+
+std::optional<std::uint16_t> CostTable::find(const CostClass& of, std::int64_t processId) const {
+  const Place place(of.probe, of.api);
+  for (const std::int64_t process : {processId, std::int64_t{0}})
+    if (const auto found = places_.find({process, place}); found != places_.end())
+      return found->second;
+  return std::nullopt;
+}
+
+std::vector<EventCost> CostTable::costs() const {
+  std::vector<EventCost> costs;
+  for (const MeasuredCost& row : rows_)
+    costs.push_back(row.cost);
+  return costs;
+}
+
+std::vector<EventCost> CostTable::costsWith(const std::vector<double>& mode) const {
+  std::vector<EventCost> costs = this->costs();
+  for (std::size_t at = 0; at < costs.size(); ++at) {
+    const double factor = std::max(0.0, 1 + mode[at]);
+    costs[at] = {costs[at].beforeNs * factor,
+                 costs[at].insideNs * factor,
+                 costs[at].afterNs * factor};
+  }
+  return costs;
+}
+
+// What is known of one probe's costs is known of all of them together: they were measured in one
+// run of the machine. So the errors are those of the probes.
+std::vector<std::vector<double>> CostTable::errorModes() const {
+  std::vector<std::string> probes;
+  for (const MeasuredCost& row : rows_)
+    if (std::find(probes.begin(), probes.end(), row.probe) == probes.end())
+      probes.push_back(row.probe);
+  const auto count = static_cast<Eigen::Index>(probes.size());
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
+  const auto indexOf = [&](const std::string& probe) {
+    return std::find(probes.begin(), probes.end(), probe) - probes.begin();
+  };
+  for (const MeasuredCost& row : rows_) {
+    const Eigen::Index at = indexOf(row.probe);
+    const double sum = row.cost.sumNs();
+    const double relative = sum > 0 ? row.errorNs / sum : 0;
+    covariance(at, at) = std::max(covariance(at, at), relative * relative);
+  }
+  for (const auto& [pair, value] : covariance_) {
+    const Eigen::Index a = indexOf(pair.first);
+    const Eigen::Index b = indexOf(pair.second);
+    if (a < count && b < count && std::isfinite(value))
+      covariance(a, b) = covariance(b, a) = value;
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
+  std::vector<std::vector<double>> modes;
+  for (Eigen::Index mode = 0; mode < count; ++mode) {
+    const double variance = solver.eigenvalues()[mode];
+    if (!(variance > 0))
+      continue;
+    std::vector<double> changes;
+    for (const MeasuredCost& row : rows_)
+      changes.push_back(std::sqrt(variance) * solver.eigenvectors()(indexOf(row.probe), mode));
+    modes.push_back(std::move(changes));
+  }
+  return modes;
+}
+
+}  // namespace sonde::engine::correction

@@ -1,0 +1,242 @@
+#include "analysis/engine/correction/program_lanes.h"
+
+#include "analysis/model/words.h"
+#include "analysis/store/each_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace sonde::engine::correction {
+namespace {
+
+using End = CostPoint::End;
+using model::SliceKind;
+using store::Statement;
+
+// Differences of times are numbers, too.
+constexpr std::int64_t kMostNs = std::int64_t{1} << 61;
+
+Result<void> checkTimes(std::int64_t begin, std::int64_t duration) {
+  if (begin > -kMostNs && begin < kMostNs && duration < kMostNs)
+    return {};
+  return Error{ErrorCode::Corrupt,
+               fmt::format("the trace is damaged: it has an event at {} ns for {} ns, which are no "
+                           "times",
+                           begin,
+                           duration)};
+}
+
+bool isPython(std::string_view command) {
+  const std::string_view program = command.substr(0, command.find(' '));
+  return program.substr(program.rfind('/') + 1).starts_with("python");
+}
+
+class LaneReader {
+ public:
+  LaneReader(const store::Database& trace, const CostTable& costs)
+      : trace_(trace), costs_(costs) {}
+
+  Result<LanesOfTrace> read() {
+    SONDE_TRY(readThreads());
+    SONDE_TRY(readSlices());
+    SONDE_TRY(readInstants("SELECT thread_id, alloc_ns FROM allocation", kAllocationCost));
+    SONDE_TRY(readInstants("SELECT thread_id, ts_ns FROM stack_sample", kSampleCost));
+    SONDE_TRY(readTransfers());
+    SONDE_TRY(readIterations());
+    chooseDrivers();
+    SONDE_TRY(readOfProcess("SELECT process_id, ts_ns FROM scalar", kScalarCost));
+    SONDE_TRY(readOfProcess("SELECT process_id, ts_ns FROM tensor", kTensorCost));
+    SONDE_TRY(readStreams());
+    for (Lane& lane : lanes_.program.program.lanes)
+      sortPoints(lane);
+    return std::move(lanes_);
+  }
+
+ private:
+  Result<void> readThreads();
+  Result<void> readSlices();
+  Result<void> addSlice(const Statement& row);
+  Result<void> readTransfers();
+  Result<void> readInstants(std::string_view sql, const CostClass& of);
+  Result<void> readOfProcess(std::string_view sql, const CostClass& of);
+  Result<void> readIterations();
+  Result<void> readStreams();
+  void chooseDrivers();
+
+  LaneIndex addLane() {
+    lanes_.program.program.lanes.emplace_back();
+    return static_cast<LaneIndex>(lanes_.program.program.lanes.size() - 1);
+  }
+  Lane& lane(LaneIndex index) { return lanes_.program.program.lanes[index]; }
+  ThreadFacts* thread(std::int64_t id) {
+    const auto found = lanes_.threads.find(id);
+    return found == lanes_.threads.end() ? nullptr : &found->second;
+  }
+
+  // Index of the costs, or nullopt, and then the event is counted.
+  std::optional<std::uint16_t> costOf(const CostClass& of, std::int64_t processId) {
+    const auto found = costs_.find(of, processId);
+    if (!found)
+      ++lanes_.program.unknown[of];
+    return found;
+  }
+
+  // Of parents and children that begin or end together the parents are around.
+  static void sortPoints(Lane& lane) {
+    const auto before = [](const CostPoint& a, const CostPoint& b) { return a.at < b.at; };
+    if (!std::is_sorted(lane.points.begin(), lane.points.end(), before))
+      std::stable_sort(lane.points.begin(), lane.points.end(), before);
+  }
+
+  const store::Database& trace_;
+  const CostTable& costs_;
+  LanesOfTrace lanes_;
+  std::unordered_map<std::int64_t, bool> isPython_;  // by process
+};
+
+Result<void> LaneReader::readThreads() {
+  SONDE_TRY(store::forEachRow(
+      trace_, "SELECT id, command FROM process", [&](const Statement& row) -> Result<void> {
+        isPython_.emplace(row.integer(0), isPython(row.text(1)));
+        return {};
+      }));
+  return store::forEachRow(
+      trace_,
+      "SELECT id, process_id FROM thread ORDER BY id",
+      [&](const Statement& row) -> Result<void> {
+        const LaneIndex lane = addLane();
+        lanes_.threads.emplace(row.integer(0), ThreadFacts{row.integer(1), lane, false, {}});
+        lanes_.program.ofThread.emplace(row.integer(0), lane);
+        return {};
+      });
+}
+
+Result<void> LaneReader::readSlices() {
+  return store::forEachRow(
+      trace_,
+      "SELECT thread_id, kind, category, start_ns, dur_ns, parent_id, lane FROM slice "
+      "ORDER BY rowid",
+      [&](const Statement& row) { return addSlice(row); });
+}
+
+Result<void> LaneReader::addSlice(const Statement& row) {
+  ThreadFacts* const owner = thread(row.integer(0));
+  const auto kind = model::sliceKindOf(row.text(1));
+  if (owner == nullptr || !kind)
+    return {};
+  const std::int64_t begin = row.integer(3);
+  const std::int64_t duration = std::max<std::int64_t>(row.integer(4), 0);
+  SONDE_TRY(checkTimes(begin, duration));
+  if (row.isNull(5) && row.integer(6) == 0 && !row.isNull(4))
+    owner->outermost.push_back({begin, begin + duration});
+  const auto of = costClassOf(*kind, row.text(2), isPython_[owner->processId]);
+  const auto cost = of ? costOf(*of, owner->processId) : std::nullopt;
+  if (!cost)
+    return {};
+  std::vector<CostPoint>& points = lane(owner->lane).points;
+  if (*kind == SliceKind::Mark) {
+    points.push_back({begin, *cost, End::Instant});
+    return {};
+  }
+  points.push_back({begin, *cost, End::Begin});
+  if (!row.isNull(4))
+    points.push_back({begin + duration, *cost, End::End});
+  return {};
+}
+
+// Of sockets and pipes: of MPI and NCCL the call stands for its messages.
+Result<void> LaneReader::readTransfers() {
+  return store::forEachRow(
+      trace_,
+      "SELECT x.thread_id, x.start_ns, x.dur_ns FROM transfer x JOIN channel c ON c.id = "
+      "x.channel_id WHERE c.kind IN ('tcp', 'unix', 'pipe') AND x.thread_id IS NOT NULL",
+      [&](const Statement& row) -> Result<void> {
+        ThreadFacts* const owner = thread(row.integer(0));
+        if (owner == nullptr)
+          return {};
+        const std::int64_t duration = std::max<std::int64_t>(row.integer(2), 0);
+        SONDE_TRY(checkTimes(row.integer(1), duration));
+        owner->outermost.push_back({row.integer(1), row.integer(1) + duration});
+        const auto cost = costOf(kTransferCost, owner->processId);
+        if (!cost)
+          return {};
+        lane(owner->lane).points.push_back({row.integer(1), *cost, End::Begin});
+        lane(owner->lane).points.push_back({row.integer(1) + duration, *cost, End::End});
+        return {};
+      });
+}
+
+Result<void> LaneReader::readInstants(std::string_view sql, const CostClass& of) {
+  return store::forEachRow(trace_, sql, [&](const Statement& row) -> Result<void> {
+    ThreadFacts* const owner = row.isNull(0) ? nullptr : thread(row.integer(0));
+    if (owner == nullptr)
+      return {};
+    SONDE_TRY(checkTimes(row.integer(1), 0));
+    if (const auto cost = costOf(of, owner->processId))
+      lane(owner->lane).points.push_back({row.integer(1), *cost, End::Instant});
+    return {};
+  });
+}
+
+// What the trace has by process alone, the thread that drives it did.
+Result<void> LaneReader::readOfProcess(std::string_view sql, const CostClass& of) {
+  return store::forEachRow(trace_, sql, [&](const Statement& row) -> Result<void> {
+    const auto driver = lanes_.program.ofProcess.find(row.integer(0));
+    if (driver == lanes_.program.ofProcess.end())
+      return {};
+    SONDE_TRY(checkTimes(row.integer(1), 0));
+    if (const auto cost = costOf(of, row.integer(0)))
+      lane(driver->second).points.push_back({row.integer(1), *cost, End::Instant});
+    return {};
+  });
+}
+
+Result<void> LaneReader::readIterations() {
+  return store::forEachRow(trace_,
+                           "SELECT DISTINCT s.thread_id FROM iteration i JOIN slice s ON s.id = "
+                           "i.slice_id",
+                           [&](const Statement& row) -> Result<void> {
+                             if (ThreadFacts* const owner = thread(row.integer(0)))
+                               owner->hasIterations = true;
+                             return {};
+                           });
+}
+
+// The thread with the iterations, else the one that recorded most, else the first.
+void LaneReader::chooseDrivers() {
+  std::map<std::int64_t, std::tuple<bool, std::size_t, std::int64_t>> best;  // by process
+  for (const auto& [id, facts] : lanes_.threads) {
+    const std::tuple worth(facts.hasIterations, lane(facts.lane).points.size(), -id);
+    const auto [place, isNew] = best.emplace(facts.processId, worth);
+    if (!isNew && place->second >= worth)
+      continue;
+    place->second = worth;
+    lanes_.program.ofProcess[facts.processId] = facts.lane;
+  }
+}
+
+Result<void> LaneReader::readStreams() {
+  return store::forEachRow(
+      trace_, "SELECT id FROM stream ORDER BY id", [&](const Statement& row) -> Result<void> {
+        lanes_.program.ofStream.emplace(row.integer(0), addLane());
+        return {};
+      });
+}
+
+}  // namespace
+
+Result<LanesOfTrace> readLanes(const store::Database& trace, const CostTable& costs) {
+  return LaneReader(trace, costs).read();
+}
+
+Result<RecordedProgram> readProgram(const store::Database& trace, const CostTable& costs) {
+  SONDE_TRY_ASSIGN(LanesOfTrace lanes, readLanes(trace, costs));
+  SONDE_TRY(addWaits(trace, lanes));
+  return std::move(lanes.program);
+}
+
+}  // namespace sonde::engine::correction

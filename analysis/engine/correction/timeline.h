@@ -1,0 +1,34 @@
+// How one thread's times, or one stream's, become those that they would have been without
+// recording: the time that recording took is taken out of them, piece by piece. Plain value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sonde::engine::correction {
+
+class Timeline {
+ public:
+  // From `at` on a time is `delayNs` earlier. Between two of these the delay changes evenly.
+  struct Knot {
+    std::int64_t at;
+    std::int64_t delayNs;
+    friend bool operator==(const Knot&, const Knot&) = default;
+  };
+
+  // Requires: not before the last knot, and the time that it stands for is not before that of the
+  // last knot. One that lies on the line of the last two replaces the last.
+  void add(const Knot& knot);
+
+  // The corrected time. Never decreases. O(log n).
+  std::int64_t operator()(std::int64_t ns) const noexcept;
+  std::int64_t delayAt(std::int64_t ns) const noexcept { return ns - (*this)(ns); }
+
+  const std::vector<Knot>& knots() const noexcept { return knots_; }
+
+ private:
+  std::vector<Knot> knots_;
+};
+
+}  // namespace sonde::engine::correction

@@ -1,0 +1,44 @@
+"""What an annotation takes, as a line `probe|api|ns`: the recorder runs this in the job's interpreter with its library
+and without, and the difference is what recording one costs. Between two annotations is work, as in a program."""
+import time
+
+import sonde
+
+BATCHES = 24
+CALLS = 100
+
+
+def work(data):
+    total = 0
+    for one in data:
+        total += one
+    return total
+
+
+def alone(data):
+    for _ in range(CALLS):
+        work(data)
+
+
+def annotated(data):
+    operation = sonde.operation
+    for _ in range(CALLS):
+        with operation("cost"):
+            work(data)
+
+
+def spent(function, data):
+    begin = time.perf_counter_ns()
+    function(data)
+    return (time.perf_counter_ns() - begin) / CALLS
+
+
+def main():
+    data = list(range(60))
+    both = [(spent(alone, data), spent(annotated, data)) for _ in range(BATCHES)]
+    without, with_it = (sorted(times)[BATCHES // 4] for times in zip(*both))
+    print(f"annotation|scope in Python|{with_it - without:.3f}")
+
+
+if __name__ == "__main__":
+    main()

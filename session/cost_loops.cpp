@@ -1,0 +1,192 @@
+#include "session/cost_loops.h"
+
+#include "analysis/model/words.h"
+#include "session/cost_program.h"
+#include "session/session_page.h"
+#include "session/sources.h"
+#include "session/spool_place.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace sonde::session {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::correction::MeasuredCost;
+
+constexpr std::chrono::seconds kMostTime{3};
+constexpr std::uint64_t kSpoolBytes = 16 << 20;
+constexpr double kRelativeError = 0.5;
+
+using Costs = std::map<std::pair<std::string, std::string>, double>;
+
+std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts)
+    pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What the program writes until it ends, or its time is over; empty: it could not be run.
+std::string outputOf(const std::string& program,
+                     const std::vector<std::string>& arguments,
+                     const std::vector<std::string>& environment) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return {};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = -1;
+  const int error = posix_spawn(&child,
+                                program.c_str(),
+                                &actions,
+                                nullptr,
+                                pointersTo(arguments).data(),
+                                pointersTo(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text;
+  const auto until = std::chrono::steady_clock::now() + kMostTime;
+  char buffer[4096];
+  while (error == 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        until - std::chrono::steady_clock::now());
+    pollfd ready{ends[0], POLLIN, 0};
+    if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) {
+      kill(child, SIGKILL);
+      text.clear();
+      break;
+    }
+    const ssize_t count = read(ends[0], buffer, sizeof buffer);
+    if (count <= 0)
+      break;
+    text.append(buffer, static_cast<std::size_t>(count));
+  }
+  close(ends[0]);
+  if (error == 0)
+    waitpid(child, nullptr, 0);
+  return text;
+}
+
+Costs costsIn(const std::string& text) {
+  Costs costs;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find('|');
+    const auto second = line.find('|', first + 1);
+    if (second == std::string::npos)
+      continue;
+    double ns = 0;
+    const auto parsed =
+        std::from_chars(line.data() + second + 1, line.data() + line.size(), ns);
+    if (parsed.ec == std::errc())
+      costs[{line.substr(0, first), line.substr(first + 1, second - first - 1)}] = ns;
+  }
+  return costs;
+}
+
+// A session of its own, which nobody drains, for as long as this lives.
+class Spool {
+ public:
+  static std::optional<Spool> open(const CostLoops& loops) {
+    auto folder = makeSessionFolder(loops.spoolPlace);
+    if (!folder)
+      return std::nullopt;
+    auto page = SessionPage::create(*folder, loops.probeMask, kSpoolBytes);
+    if (!page) {
+      removeSessionFolder(*folder);
+      return std::nullopt;
+    }
+    return Spool(*std::move(folder), *std::move(page));
+  }
+  Spool(Spool&& other) noexcept
+      : folder_(std::exchange(other.folder_, {})), page_(std::move(other.page_)) {}
+  Spool& operator=(Spool&&) = delete;
+  ~Spool() {
+    if (!folder_.empty())
+      removeSessionFolder(folder_);
+  }
+
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  Spool(fs::path folder, SessionPage page) : folder_(std::move(folder)), page_(std::move(page)) {}
+
+  fs::path folder_;
+  SessionPage page_;
+};
+
+// Of the program bare, and recorded.
+std::pair<Costs, Costs> runBoth(const CostLoops& loops,
+                                const fs::path& spool,
+                                const std::string& program,
+                                const std::vector<std::string>& arguments) {
+  InjectionRequest request;
+  request.spoolFolder = spool;
+  request.companions = request.called = companionsOf(loops.probeMask);
+  std::vector<std::string> bare = loops.environment;
+  bare.insert(bare.begin(), "PYTHONPATH=" + loops.installation.pythonFolder.string());
+  return {costsIn(outputOf(program, arguments, bare)),
+          costsIn(outputOf(program,
+                           arguments,
+                           injectedEnvironment(loops.environment, loops.installation, request)))};
+}
+
+void addDifferences(const std::pair<Costs, Costs>& both, std::vector<MeasuredCost>& into) {
+  for (const auto& [place, ns] : both.second) {
+    const auto bare = both.first.find(place);
+    if (bare == both.first.end())
+      continue;
+    // Not less than nothing; half of it before the begin of a scope is stamped.
+    const double more = std::max(ns - bare->second, 0.0);
+    const double before = place.second.starts_with("scope") ? 0.5 : 0.1;
+    into.push_back({place.first,
+                    place.second,
+                    std::nullopt,
+                    {before * more, 0.05 * more, (0.95 - before) * more},
+                    kRelativeError * more,
+                    "micro-loop"});
+  }
+}
+
+}  // namespace
+
+std::string pythonOf(const std::string& program) {
+  return fs::path(program).filename().string().starts_with("python") ? program : std::string();
+}
+
+std::vector<MeasuredCost> measureCosts(const CostLoops& loops) {
+  std::vector<MeasuredCost> costs;
+  const auto spool = Spool::open(loops);
+  if (!spool)
+    return costs;
+  addDifferences(runBoth(loops, spool->folder(), "/proc/self/exe", {kCostProgram}), costs);
+  if (!loops.python.empty())
+    addDifferences(runBoth(loops, spool->folder(), loops.python, {loops.python, (loops.installation.pythonFolder / "sonde" / "_cost.py").string()}), costs);
+  // What the run does not record costs next to nothing.
+  std::erase_if(costs, [&](const MeasuredCost& cost) {
+    return (loops.probeMask & static_cast<std::uint32_t>(model::probeBit(cost.probe))) == 0;
+  });
+  return costs;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,33 @@
+// What it costs to record a call on this machine, found out by small programs that make many of
+// them: once with the recorder's library in it, once without. Some 50 ms; plain functions, any
+// thread.
+//
+// The loops do some work between two calls, but no program's own, so the error is given as half of
+// what they say.
+#pragma once
+
+#include "analysis/engine/correction/cost_table.h"
+#include "session/environment.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+struct CostLoops {
+  Installation installation;
+  std::vector<std::string> environment;  // NAME=VALUE: the job's own
+  std::uint32_t probeMask = 0;
+  std::filesystem::path spoolPlace;  // a folder where spools may be
+  std::string python;                // the job's interpreter; empty: it is no Python
+};
+
+// `program` where that is a Python interpreter, else empty.
+std::string pythonOf(const std::string& program);
+
+// Empty where they could not be run: what is assumed has to do then.
+std::vector<engine::correction::MeasuredCost> measureCosts(const CostLoops& loops);
+
+}  // namespace sonde::session

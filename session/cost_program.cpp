@@ -1,0 +1,117 @@
+#include "session/cost_program.h"
+
+#include "plugins/api/sonde.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include <nvtx3/nvToolsExt.h>
+
+namespace sonde::session {
+namespace {
+
+constexpr int kBatches = 24;
+constexpr int kCalls = 150;  // of one batch
+constexpr std::size_t kBlockBytes = 100'000;
+
+// What a program does between two calls: its code and data take the caches.
+void work() {
+  static std::array<unsigned char, 16 << 10> data{};
+  for (std::size_t at = 0; at < data.size(); at += 64)
+    ++data[at];
+  asm volatile("" : : "r"(data.data()) : "memory");
+}
+
+template <typename Body>
+double nsOfBatch(Body body) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int call = 0; call < kCalls; ++call)
+    body();
+  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+  return spent.count() / kCalls;
+}
+
+// How much longer work takes with the call, the one in turns with the other. The lower quartile of
+// the batches: what disturbs one makes it longer, never shorter.
+template <typename Body>
+void measure(const char* probe, const char* api, int events, Body body) {
+  std::array<double, kBatches> alone{};
+  std::array<double, kBatches> with{};
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    alone[batch] = nsOfBatch(work);
+    with[batch] = nsOfBatch([&] {
+      body();
+      work();
+    });
+  }
+  std::sort(alone.begin(), alone.end());
+  std::sort(with.begin(), with.end());
+  const double more = with[kBatches / 4] - alone[kBatches / 4];
+  std::printf("%s|%s|%.3f\n", probe, api, more / events);
+}
+
+void keep(void* value) {
+  asm volatile("" : : "r"(value) : "memory");
+}
+
+void measureAnnotations() {
+  measure("annotation", "scope", 1, [] { sonde_end(SONDE_BEGIN("cost")); });
+  measure("annotation", "mark", 1, [] { sonde_mark("cost"); });
+  measure("annotation", "scalar", 1, [] { sonde_scalar("cost", 1); });
+  measure("nvtx", "scope", 1, [] {
+    nvtxRangePushA("cost");
+    nvtxRangePop();
+  });
+}
+
+// A byte there and back: two calls.
+void measureTransfers() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    return;
+  measure("net", "transfer", 2, [&] {
+    char byte = 0;
+    if (write(ends[0], &byte, 1) != 1 || read(ends[1], &byte, 1) != 1)
+      std::exit(1);
+  });
+  close(ends[0]);
+  close(ends[1]);
+}
+
+void measureFiles() {
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  measure("io", "call", 1, [&] {
+    char bytes[64];
+    if (pread(file, bytes, sizeof bytes, 0) < 0)
+      std::exit(1);
+  });
+  close(file);
+}
+
+void measureMemory() {
+  measure("memory", "allocation", 1, [] {
+    void* const block = std::malloc(kBlockBytes);
+    keep(block);
+    std::free(block);
+  });
+}
+
+}  // namespace
+
+void printCosts() {
+  measureAnnotations();
+  measureTransfers();
+  measureFiles();
+  measureMemory();
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,14 @@
+// How long calls take that Sonde records. The recorder has its own program do this, under another
+// name, with Sonde's library in it and without; the difference is what recording a call costs
+// (cost_loops.h). `sonde_begin` finds the recorder there, or nothing, as in any program.
+#pragma once
+
+namespace sonde::session {
+
+// The name that the program has then.
+inline constexpr const char* kCostProgram = "sonde-cost";
+
+// To stdout, one line `probe|api|ns` for each kind of call. Ends the program when a call fails.
+void printCosts();
+
+}  // namespace sonde::session
