@@ -1,5 +1,6 @@
 #include "analysis/engine/breakdown/breakdown.h"
 #include "cli/command.h"
+#include "cli/cost_file.h"
 #include "cli/open_job.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
@@ -77,6 +78,8 @@ class BreakdownCommand : public Command {
                        scope_,
                        "whose a device's work is: of what launched it, or was open (launch)"));
     app.add_flag("--raw", raw_, "as recorded, with what recording cost");
+    app.add_option("--overhead", overhead_, "what recording costs, as sonde calibrate has found it")
+        ->type_name("FILE");
     app.add_flag("--transitions", transitions_, "how often each category was entered, instead");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
@@ -90,6 +93,7 @@ class BreakdownCommand : public Command {
   std::vector<std::string> by_ = {"operation", "category"};
   Scope scope_ = Scope::Launch;
   bool raw_ = false;
+  std::string overhead_;
   bool transitions_ = false;
   std::vector<std::string> traces_;
 };
@@ -312,18 +316,20 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
 std::string notesOf(const breakdown::Breakdown& result) {
   std::string text;
   if (result.corrected)
-    text += fmt::format("\nWhat recording cost ({} of {}) is taken out; from and to: where 95 % of "
-                        "the errors of that leave the time.\n",
-                        humanDuration(result.rawTotalNs - result.totalNs),
-                        humanDuration(result.rawTotalNs));
+    text += fmt::format(
+        "\nWhat recording cost ({} of {}) is taken out; from and to: where 95 % of "
+        "the errors of that leave the time.\n",
+        humanDuration(result.rawTotalNs - result.totalNs),
+        humanDuration(result.rawTotalNs));
   if (!result.unknownCosts.empty()) {
     std::vector<std::string> events;
     for (const breakdown::UnknownCost& unknown : result.unknownCosts)
       events.push_back(
           fmt::format("{} {} {}", humanCount(unknown.count), unknown.probe, unknown.api));
-    text += fmt::format("\nNobody knows what these cost, so they count as free: {}. `sonde run "
-                        "--calibrate` measures it.\n",
-                        fmt::join(events, ", "));
+    text += fmt::format(
+        "\nNobody knows what these cost, so they count as free: {}. `sonde run "
+        "--calibrate` measures it.\n",
+        fmt::join(events, ", "));
   }
   if (result.maskedNs > 0)
     text += fmt::format("\n{} are left out, of iterations of which not all was recorded.\n",
@@ -353,12 +359,20 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
 }
 
 int BreakdownCommand::run() {
-  const auto chosen = options();
+  auto chosen = options();
   if (!chosen)
     return fail(name(), chosen.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
+  engine::correction::CostSet measured;
+  if (!overhead_.empty()) {
+    auto read = readCostFile(overhead_, job->database());
+    if (!read)
+      return fail(name(), read.error());
+    measured = *std::move(read);
+    chosen->measured = &measured;
+  }
   const auto result = breakdown::breakDown(job->database(), *chosen);
   if (!result)
     return fail(name(), result.error());

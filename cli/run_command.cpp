@@ -10,9 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -229,18 +227,6 @@ void RunCommand::declareParts(CLI::App& app) {
       ->type_name("TIME");
 }
 
-// Iterations of a block; nothing where the value is none. Without one the parser says "true".
-std::optional<std::uint32_t> blockOf(const std::string& text) {
-  if (text == "true")
-    return wire::kBlockIterations;
-  std::uint32_t block = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, block);
-  return error == std::errc() && at == end && block >= wire::kLeastBlockIterations
-             ? std::optional(block)
-             : std::nullopt;
-}
-
 std::vector<std::string> RunCommand::command() const {
   std::vector<std::string> words = app_->remaining();
   if (!words.empty() && words.front() == "--") {
@@ -264,17 +250,14 @@ bool RunCommand::takeParts() {
     options_.capture = std::move(*rule);
   }
   if (app_->count("--calibrate") > 0) {
-    const auto block = blockOf(calibrate_);
-    if (!block) {
-      complain(name(),
-               fmt::format("--calibrate={}: give blocks of {} iterations or more, as in "
-                           "--calibrate={}",
-                           calibrate_,
-                           wire::kLeastBlockIterations,
-                           wire::kBlockIterations));
+    // Without a value the parser says "true".
+    auto calibrate = session::parseCalibrate(
+        calibrate_ == "true" ? std::to_string(wire::kBlockIterations) : calibrate_);
+    if (!calibrate) {
+      complain(name(), calibrate.error().message);
       return false;
     }
-    options_.calibrateBlock = *block;
+    options_.calibrate = *calibrate;
   }
   return true;
 }

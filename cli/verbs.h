@@ -12,6 +12,7 @@
   VERB(Run)               \
   VERB(Report)            \
   VERB(Breakdown)         \
+  VERB(Calibrate)         \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Recover)           \

@@ -1,27 +1,44 @@
 #include "session/calibration_rule.h"
 
+#include "session/fnv1a.h"
+#include "session/sources.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
 namespace sonde::session {
 
-namespace {
-
-// FNV-1a.
-std::uint64_t hashOf(std::string_view text) {
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
-  for (const char letter : text) {
-    hash ^= static_cast<unsigned char>(letter);
-    hash *= 0x0000'0100'0000'01b3;
+Result<Calibrate> parseCalibrate(const std::string& text) {
+  constexpr std::string_view kWithout = "without:";
+  if (text.starts_with(kWithout)) {
+    SONDE_TRY_ASSIGN(const std::uint32_t mask, parseSources(text.substr(kWithout.size())));
+    return Calibrate{wire::kBlockIterations, mask};
   }
-  return hash;
+  std::uint32_t block = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, block);
+  if (error != std::errc() || at != end || block < wire::kLeastBlockIterations)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--calibrate={}: give blocks of {} iterations or more, as in "
+                             "--calibrate={}, or without:LIST with the probes that are to be off",
+                             text,
+                             wire::kLeastBlockIterations,
+                             wire::kBlockIterations)};
+  return Calibrate{block, std::nullopt};
 }
 
-}  // namespace
-
-wire::CalibrationRule calibrationRule(std::uint32_t blockIterations,
+wire::CalibrationRule calibrationRule(const Calibrate& calibrate,
                                       std::uint32_t probeMask,
                                       std::string_view job) {
-  if (blockIterations == 0)
+  if (calibrate.blockIterations == 0)
     return {};
-  return {blockIterations, probeMask & wire::kMaskableProbes, hashOf(job)};
+  const std::uint32_t off = calibrate.without.value_or(wire::kMaskableProbes);
+  return {calibrate.blockIterations,
+          probeMask & wire::kMaskableProbes & off,
+          fnv1a(job),
+          calibrate.without ? 1U : 0U,
+          0};
 }
 
 }  // namespace sonde::session

@@ -1,6 +1,7 @@
 #include "session/cost_loops.h"
 
 #include "analysis/model/words.h"
+#include "session/calibration_rule.h"
 #include "session/cost_program.h"
 #include "session/session_page.h"
 #include "session/sources.h"
@@ -96,8 +97,7 @@ Costs costsIn(const std::string& text) {
     if (second == std::string::npos)
       continue;
     double ns = 0;
-    const auto parsed =
-        std::from_chars(line.data() + second + 1, line.data() + line.size(), ns);
+    const auto parsed = std::from_chars(line.data() + second + 1, line.data() + line.size(), ns);
     if (parsed.ec == std::errc())
       costs[{line.substr(0, first), line.substr(first + 1, second - first - 1)}] = ns;
   }
@@ -107,7 +107,8 @@ Costs costsIn(const std::string& text) {
 // A session of its own, which nobody drains, for as long as this lives.
 class Spool {
  public:
-  static std::optional<Spool> open(const CostLoops& loops) {
+  // With `off` probes that can be switched off record in no iteration.
+  static std::optional<Spool> open(const CostLoops& loops, bool off) {
     auto folder = makeSessionFolder(loops.spoolPlace);
     if (!folder)
       return std::nullopt;
@@ -116,6 +117,9 @@ class Spool {
       removeSessionFolder(*folder);
       return std::nullopt;
     }
+    if (off)
+      page->setCalibration(
+          calibrationRule({wire::kBlockIterations, wire::kMaskableProbes}, loops.probeMask, ""));
     return Spool(*std::move(folder), *std::move(page));
   }
   Spool(Spool&& other) noexcept
@@ -135,36 +139,57 @@ class Spool {
   SessionPage page_;
 };
 
-// Of the program bare, and recorded.
-std::pair<Costs, Costs> runBoth(const CostLoops& loops,
-                                const fs::path& spool,
-                                const std::string& program,
-                                const std::vector<std::string>& arguments) {
-  InjectionRequest request;
-  request.spoolFolder = spool;
-  request.companions = request.called = companionsOf(loops.probeMask);
+// Of a program bare, recorded, and with probes off.
+struct Measured {
+  Costs bare;
+  Costs on;
+  Costs off;
+};
+
+struct CostProgram {
+  std::string path;
+  std::vector<std::string> arguments;
+};
+
+Measured run(const CostProgram& program,
+             const CostLoops& loops,
+             const Spool& on,
+             const Spool& off) {
   std::vector<std::string> bare = loops.environment;
   bare.insert(bare.begin(), "PYTHONPATH=" + loops.installation.pythonFolder.string());
-  return {costsIn(outputOf(program, arguments, bare)),
-          costsIn(outputOf(program,
-                           arguments,
-                           injectedEnvironment(loops.environment, loops.installation, request)))};
+  const auto recorded = [&](const Spool& spool) {
+    InjectionRequest request;
+    request.spoolFolder = spool.folder();
+    request.companions = request.called = companionsOf(loops.probeMask);
+    return costsIn(outputOf(program.path,
+                            program.arguments,
+                            injectedEnvironment(loops.environment, loops.installation, request)));
+  };
+  return {costsIn(outputOf(program.path, program.arguments, bare)), recorded(on), recorded(off)};
 }
 
-void addDifferences(const std::pair<Costs, Costs>& both, std::vector<MeasuredCost>& into) {
-  for (const auto& [place, ns] : both.second) {
-    const auto bare = both.first.find(place);
-    if (bare == both.first.end())
+bool isMaskable(const std::string& probe) {
+  return (static_cast<std::uint32_t>(model::probeBit(probe)) & wire::kMaskableProbes) != 0;
+}
+
+void addDifferences(const Measured& measured, std::vector<MeasuredCost>& into) {
+  for (const auto& [place, ns] : measured.on) {
+    const auto bare = measured.bare.find(place);
+    const auto off = measured.off.find(place);
+    if (bare == measured.bare.end() || off == measured.off.end())
       continue;
     // Not less than nothing; half of it before the begin of a scope is stamped.
     const double more = std::max(ns - bare->second, 0.0);
     const double before = place.second.starts_with("scope") ? 0.5 : 0.1;
-    into.push_back({place.first,
-                    place.second,
-                    std::nullopt,
-                    {before * more, 0.05 * more, (0.95 - before) * more},
-                    kRelativeError * more,
-                    "micro-loop"});
+    MeasuredCost cost{place.first,
+                      place.second,
+                      std::nullopt,
+                      {before * more, 0.05 * more, (0.95 - before) * more},
+                      kRelativeError * more,
+                      "micro-loop"};
+    if (isMaskable(place.first))
+      cost.unrecordedNs = std::clamp(off->second - bare->second, 0.0, more);
+    into.push_back(std::move(cost));
   }
 }
 
@@ -176,12 +201,14 @@ std::string pythonOf(const std::string& program) {
 
 std::vector<MeasuredCost> measureCosts(const CostLoops& loops) {
   std::vector<MeasuredCost> costs;
-  const auto spool = Spool::open(loops);
-  if (!spool)
+  const auto on = Spool::open(loops, false);
+  const auto off = Spool::open(loops, true);
+  if (!on || !off)
     return costs;
-  addDifferences(runBoth(loops, spool->folder(), "/proc/self/exe", {kCostProgram}), costs);
+  addDifferences(run({"/proc/self/exe", {kCostProgram}}, loops, *on, *off), costs);
+  const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
   if (!loops.python.empty())
-    addDifferences(runBoth(loops, spool->folder(), loops.python, {loops.python, (loops.installation.pythonFolder / "sonde" / "_cost.py").string()}), costs);
+    addDifferences(run({loops.python, {loops.python, script}}, loops, *on, *off), costs);
   // What the run does not record costs next to nothing.
   std::erase_if(costs, [&](const MeasuredCost& cost) {
     return (loops.probeMask & static_cast<std::uint32_t>(model::probeBit(cost.probe))) == 0;

@@ -3,6 +3,7 @@
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,8 +12,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-
-#include <nvtx3/nvToolsExt.h>
 
 namespace sonde::session {
 namespace {
@@ -107,11 +106,14 @@ void measureMemory() {
 
 }  // namespace
 
+// In an iteration, since probes are off in those alone.
 void printCosts() {
+  const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "cost");
   measureAnnotations();
   measureTransfers();
   measureFiles();
   measureMemory();
+  sonde_end(iteration);
 }
 
 }  // namespace sonde::session

@@ -1,11 +1,14 @@
 #include "session/environment.h"
 
+#include "session/fnv1a.h"
 #include "session/job_identity.h"
 #include "session/library_search.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 namespace sonde::session {
@@ -81,6 +84,12 @@ Result<Installation> findInstallation() {
                              "folder without them",
                              installation.preload.string())};
   return installation;
+}
+
+std::string buildOf(const Installation& installation) {
+  std::ifstream file(installation.preload, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.empty() ? std::string() : fmt::format("{:016x}", fnv1a(bytes));
 }
 
 Environment injectedEnvironment(const Environment& base,

@@ -22,6 +22,10 @@ struct Installation {
 // stand in LD_PRELOAD.
 Result<Installation> findInstallation();
 
+// A number that tells its library that records from one built otherwise: FNV-1a of the file, in
+// hexadecimal digits. Empty: it cannot be read.
+std::string buildOf(const Installation& installation);
+
 struct InjectionRequest {
   std::filesystem::path spoolFolder;
   std::optional<std::string> sources;  // as given with --sources

@@ -253,7 +253,7 @@ class JobRun {
     recording.replace = options_.force;
     recording.probeMask = probeMask_;
     recording.capture = options_.capture;
-    recording.calibration = calibrationRule(options_.calibrateBlock, probeMask_, identity_.job);
+    recording.calibration = calibrationRule(options_.calibrate, probeMask_, identity_.job);
     // The recorders of the ranks on one host share what a host may use.
     recording.spoolLimitBytes =
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));
@@ -287,6 +287,8 @@ class JobRun {
                                            tensorFolder(),
                                            plugins_});
     recording.environment = jobEnvironment_;
+    recording.sources = sourceWords(probeMask_);
+    recording.build = buildOf(installation_);
     recording.measureCosts = [this, place = check.place] {
       return measureCosts({installation_, environment_, probeMask_, place, pythonOf(program_)});
     };

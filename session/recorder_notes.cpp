@@ -48,7 +48,8 @@ Result<void> RecorderNotes::store(ImageSet& images, TraceRecorder& trace) {
                              .errorNs = cost.errorNs,
                              .method = cost.method,
                              .beforeNs = cost.cost.beforeNs,
-                             .insideNs = cost.cost.insideNs});
+                             .insideNs = cost.cost.insideNs,
+                             .unrecordedNs = cost.unrecordedNs});
   for (const Note& note : pending_.notes)
     SONDE_TRY(trace.addNote(note.severity, note.monotonicNs, note.text));
   return {};

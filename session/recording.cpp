@@ -320,6 +320,8 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   if (flight_)
     flight_->finish();
   noteCapture(*drainer_, page_);
+  drainer_->noteMeta("sources", options_.sources);
+  drainer_->noteMeta("build", options_.build);
   if (options_.measureCosts)
     drainer_->noteCosts(options_.measureCosts());
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));

@@ -51,10 +51,12 @@ struct RecordingOptions {
   CaptureTimes times;
   std::int64_t lastNs = 0;  // of a flight recorder; 0: everything is stored
   std::string job;
+  std::string sources;                   // by name, with commas
+  std::string build;                     // of the library that records
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
   Redactor redactor;
-  Progress progress;                                 // of finish()
+  Progress progress;  // of finish()
   // What recording costs on this machine; asked once, when the job has ended.
   std::function<std::vector<engine::correction::MeasuredCost>()> measureCosts;
   std::function<void(const std::string& line)> say;  // what cannot wait for the end; any thread

@@ -54,10 +54,11 @@ std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
        Probe::Torch,
        "torch"},
   };
-  if (options.calibrateBlock != 0 && (probeMask & wire::kMaskableProbes) == 0)
+  if (options.calibrate.blockIterations != 0 && (probeMask & wire::kMaskableProbes) == 0)
     return "--calibrate has no probe to switch off: give --sources one besides annotation, nvtx "
            "and system";
-  if (options.calibrateBlock != 0 && options.capture.kind == wire::CaptureRule::Kind::Range)
+  if (options.calibrate.blockIterations != 0 &&
+      options.capture.kind == wire::CaptureRule::Kind::Range)
     return "--calibrate goes by iterations, and --capture range:NAME does not: give one of them, "
            "or --capture iterations:A-B";
   for (const Need& need : needs) {

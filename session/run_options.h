@@ -3,6 +3,7 @@
 
 #include "analysis/base/progress.h"
 #include "collector/wire/spool_format.h"
+#include "session/calibration_rule.h"
 #include "session/capture_rule.h"
 #include "session/capture_schedule.h"
 #include "session/cuda_options.h"
@@ -47,8 +48,8 @@ struct RunOptions {
   std::string spool;
   std::uint64_t spoolLimitBytes = kDefaultSpoolLimit;
   CaptureRule capture;
-  std::uint32_t calibrateBlock = 0;  // --calibrate: iterations; 0: not given
-  std::uint64_t maxTraceBytes = 0;   // 0: min(4 GiB, a tenth of what the disk has free)
+  Calibrate calibrate;
+  std::uint64_t maxTraceBytes = 0;  // 0: min(4 GiB, a tenth of what the disk has free)
   std::vector<std::string> redact;
   bool subreaper = true;
   CaptureTimes times;       // --delay and --duration

@@ -73,6 +73,14 @@ std::uint32_t defaultSources() {
   return mask;
 }
 
+std::string sourceWords(std::uint32_t probeMask) {
+  std::string words;
+  for (const SourceName& source : sourceNames())
+    if ((probeMask & bitOf(source.probe)) != 0)
+      words += (words.empty() ? "" : ",") + std::string(source.name);
+  return words;
+}
+
 Result<std::uint32_t> parseSources(const std::string& list) {
   if (list.empty())
     return Error{ErrorCode::InvalidArgument,

@@ -26,6 +26,9 @@ Result<std::uint32_t> parseSources(const std::string& list);
 
 std::uint32_t defaultSources();
 
+// Their names, with commas between them, in the order of the manual.
+std::string sourceWords(std::uint32_t probeMask);
+
 // Which of Sonde's libraries that stand in front of others these probes need.
 core::CompanionSet companionsOf(std::uint32_t probeMask) noexcept;
 

@@ -31,6 +31,8 @@ struct CalibrationRule {
   std::uint32_t blockIterations;  // 0: all probes record in all iterations
   std::uint32_t maskable;         // those of kMaskableProbes that the run was asked for
   std::uint64_t seed;             // the same on all ranks of a job
+  std::uint32_t always;           // 1: `maskable` are off in all iterations
+  std::uint32_t reserved;
 };
 
 // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): the
@@ -45,6 +47,8 @@ constexpr std::uint64_t splitMix(std::uint64_t seed, std::uint64_t at) noexcept 
 // The probes that are off in a block. Without the probe `torch`, whose hooks show tensors, there is
 // no `tensor`.
 constexpr std::uint32_t maskedProbes(const CalibrationRule& rule, std::uint64_t block) noexcept {
+  if (rule.always != 0)
+    return rule.maskable;
   if (block == 0)
     return 0;
   const std::uint64_t order = splitMix(rule.seed, 2 * ((block - 1) / kBlocksOfTurn));

@@ -55,7 +55,7 @@ TEST(RunOptions, EachOptionHasItsProbe) {
 
 TEST(RunOptions, CalibrationNeedsSomethingToSwitchAndIterations) {
   RunOptions options;
-  options.calibrateBlock = 10;
+  options.calibrate.blockIterations = 10;
   EXPECT_EQ(unmet(options, "net"), "");
   EXPECT_NE(unmet(options, "annotation,nvtx,system").find("no probe to switch off"),
             std::string::npos);

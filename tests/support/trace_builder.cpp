@@ -149,11 +149,12 @@ model::SliceId TraceBuilder::slice(model::ThreadId thread,
                                    SliceKind kind,
                                    std::string_view text,
                                    std::pair<std::int64_t, std::int64_t> time,
-                                   model::SliceId parent) {
+                                   model::SliceId parent,
+                                   std::string_view category) {
   model::Slice row;
   row.threadId = thread;
   row.kind = kind;
-  row.category = "torch";
+  row.category = category;
   row.nameId = name(text);
   row.startNs = time.first;
   row.durNs = time.second - time.first;

@@ -41,7 +41,8 @@ class TraceBuilder {
                        model::SliceKind kind,
                        std::string_view name,
                        std::pair<std::int64_t, std::int64_t> time,
-                       model::SliceId parent = {});
+                       model::SliceId parent = {},
+                       std::string_view category = "torch");
   template <typename Row>
   auto add(const Row& row) {
     return must(writer_->add(row));

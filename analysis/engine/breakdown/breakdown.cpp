@@ -96,9 +96,7 @@ struct Passes {
   const Sums& best() const { return corrected ? *corrected : raw; }
 };
 
-Result<std::map<Group, Times>> timesOf(const Passes& passes,
-                                       const Dimensions& by,
-                                       Naming& naming) {
+Result<std::map<Group, Times>> timesOf(const Passes& passes, const Dimensions& by, Naming& naming) {
   std::map<Group, Times> rows;
   const auto add = [&](const Sums& sums, auto into) -> Result<void> {
     for (const auto& [key, ns] : sums.ns) {
@@ -117,10 +115,7 @@ Result<std::map<Group, Times>> timesOf(const Passes& passes,
   return rows;
 }
 
-Result<void> addRows(const Passes& passes,
-                     const Dimensions& by,
-                     Naming& naming,
-                     Breakdown& into) {
+Result<void> addRows(const Passes& passes, const Dimensions& by, Naming& naming, Breakdown& into) {
   SONDE_TRY_ASSIGN(const auto rows, timesOf(passes, by, naming));
   for (const auto& [group, times] : rows) {
     into.rows.push_back(rowOf(group, times));
@@ -176,7 +171,7 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
   Passes passes{std::move(raw), std::nullopt, {}};
   if (!options.correct)
     return passes;
-  SONDE_TRY_ASSIGN(const auto correction, correction::readCorrection(trace));
+  SONDE_TRY_ASSIGN(const auto correction, correction::readCorrection(trace, options.measured));
   if (!correction)
     return passes;
   into.corrected = true;
@@ -205,7 +200,7 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   Naming naming(trace);
   SONDE_TRY(addRows(passes, options.by, naming, result));
   SONDE_TRY(addEntered(best.entered, options.by, naming, result));
-  if (result.totalNs == 0)
+  if (result.rawTotalNs == 0)
     return Error{ErrorCode::NotFound,
                  "nothing in the trace takes any time: there is nothing to "
                  "break down"};

@@ -37,9 +37,10 @@ struct Dimensions {
 
 struct Options {
   Dimensions by;
-  bool atLaunch = true;   // what a device does belongs to the operation that launched it; else to
-                          // those that the host is in meanwhile
-  bool correct = true;    // where the trace says what recording cost
+  bool atLaunch = true;  // what a device does belongs to the operation that launched it; else to
+                         // those that the host is in meanwhile
+  bool correct = true;   // for the cost of recording, where that is known
+  const correction::CostSet* measured = nullptr;  // costs that count before those of the trace
   unsigned parallel = 0;  // processes at once; 0: as many as there are processors
 };
 

@@ -72,11 +72,12 @@ std::vector<MeasuredCost> assumedCosts() {
 }
 
 Result<void> completeOverhead(store::Database& trace) {
-  SONDE_TRY(trace.exec("DELETE FROM overhead WHERE method IN ('assumed', 'in-run'); "
-                       "DELETE FROM overhead_covariance; "
-                       "DELETE FROM note WHERE source = 'calibration'"));
+  SONDE_TRY(
+      trace.exec("DELETE FROM overhead WHERE method IN ('assumed', 'in-run'); "
+                 "DELETE FROM overhead_covariance; "
+                 "DELETE FROM note WHERE source = 'calibration'"));
   CalibratedCosts assumed;
-  assumed.costs = assumedCosts();
+  assumed.costs.rows = assumedCosts();
   SONDE_TRY(storeCosts(trace, assumed));
   const auto found = calibrateInRun(trace);
   if (!found && found.error().code != ErrorCode::NotFound)

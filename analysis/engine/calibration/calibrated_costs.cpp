@@ -11,6 +11,8 @@ namespace {
 
 using correction::MeasuredCost;
 
+constexpr double kPriorReach = 5;
+
 std::size_t placeOf(const std::vector<std::string>& probes, const std::string& probe) {
   return static_cast<std::size_t>(std::find(probes.begin(), probes.end(), probe) - probes.begin());
 }
@@ -36,7 +38,7 @@ PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::
     const std::size_t place = placeOf(probes, row.probe);
     const double sum = row.cost.sumNs();
     if (place < probes.size() && sum > 0 && row.errorNs > 0)
-      errors[place] = std::min(errors[place], row.errorNs / sum);
+      errors[place] = std::min(errors[place], kPriorReach * row.errorNs / sum);
   }
   return errors;
 }
@@ -47,7 +49,7 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
                              const Factors& factors,
                              std::string_view method) {
   CalibratedCosts result;
-  result.probes = probes;
+  result.costs.probes = probes;
   result.blocks = static_cast<std::int64_t>(factors.blocks);
   for (MeasuredCost row : lastRows(known)) {
     const std::size_t place = placeOf(probes, row.probe);
@@ -55,19 +57,23 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
       continue;
     const double factor = std::max(factors.values[place], 0.0);
     row.errorNs = row.cost.sumNs() * std::sqrt(factors.covariance[place][place]);
-    row.cost = {row.cost.beforeNs * factor, row.cost.insideNs * factor, row.cost.afterNs * factor};
+    // A call that is not recorded goes through the probe all the same: no difference shows that.
+    row.cost = {row.cost.beforeNs * factor + row.unrecordedNs,
+                row.cost.insideNs * factor,
+                row.cost.afterNs * factor};
     row.method = method;
-    result.costs.push_back(std::move(row));
+    result.costs.rows.push_back(std::move(row));
   }
   double variance = 0;
   for (std::size_t at = 0; at < probes.size(); ++at) {
     result.overheadNs += factors.values[at] * recordedNs[at];
-    result.covariance.emplace_back();
+    result.costs.covariance.emplace_back();
     for (std::size_t other = 0; other < probes.size(); ++other) {
       const double covariance = factors.covariance[at][other];
       variance += recordedNs[at] * recordedNs[other] * covariance;
-      const double scale = std::max(factors.values[at], 1e-3) * std::max(factors.values[other], 1e-3);
-      result.covariance.back().push_back(covariance / scale);
+      const double scale =
+          std::max(factors.values[at], 1e-3) * std::max(factors.values[other], 1e-3);
+      result.costs.covariance.back().push_back(covariance / scale);
     }
   }
   result.overheadErrorNs = std::sqrt(std::max(variance, 0.0));
@@ -77,9 +83,9 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
 Result<void> storeCosts(store::Database& trace, const CalibratedCosts& costs) {
   SONDE_TRY_ASSIGN(store::Statement row,
                    trace.prepare("INSERT INTO overhead(probe, api, process_id, mean_ns, error_ns, "
-                                 "n, method, before_ns, inside_ns) "
-                                 "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
-  for (const MeasuredCost& cost : costs.costs) {
+                                 "n, method, before_ns, inside_ns, unrecorded_ns) "
+                                 "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"));
+  for (const MeasuredCost& cost : costs.costs.rows) {
     row.bindAll(std::string_view(cost.probe),
                 std::string_view(cost.api),
                 cost.processId,
@@ -88,17 +94,18 @@ Result<void> storeCosts(store::Database& trace, const CalibratedCosts& costs) {
                 costs.iterations,
                 std::string_view(cost.method),
                 cost.cost.beforeNs,
-                cost.cost.insideNs);
+                cost.cost.insideNs,
+                cost.unrecordedNs);
     SONDE_TRY(row.run());
   }
   SONDE_TRY_ASSIGN(store::Statement pair,
                    trace.prepare("INSERT INTO overhead_covariance(probe, other_probe, covariance) "
                                  "VALUES(?1, ?2, ?3)"));
-  for (std::size_t at = 0; at < costs.probes.size(); ++at) {
-    for (std::size_t other = 0; other < costs.probes.size(); ++other) {
-      pair.bindAll(std::string_view(costs.probes[at]),
-                   std::string_view(costs.probes[other]),
-                   costs.covariance[at][other]);
+  for (std::size_t at = 0; at < costs.costs.probes.size(); ++at) {
+    for (std::size_t other = 0; other < costs.costs.probes.size(); ++other) {
+      pair.bindAll(std::string_view(costs.costs.probes[at]),
+                   std::string_view(costs.costs.probes[other]),
+                   costs.costs.covariance[at][other]);
       SONDE_TRY(pair.run());
     }
   }

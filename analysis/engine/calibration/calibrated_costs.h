@@ -14,17 +14,16 @@
 namespace sonde::engine::calibration {
 
 struct CalibratedCosts {
-  std::vector<correction::MeasuredCost> costs;
-  std::vector<std::string> probes;              // that were calibrated
-  std::vector<std::vector<double>> covariance;  // of the relative errors of their costs
-  double iterationNs = 0;                       // with all probes, the mean
-  double overheadNs = 0;                        // of it, what recording took
-  double overheadErrorNs = 0;                   // standard error
+  correction::CostSet costs;
+  double iterationNs = 0;      // with all probes, the mean
+  double overheadNs = 0;       // of it, what recording took
+  double overheadErrorNs = 0;  // standard error
   std::int64_t iterations = 0;
   std::int64_t blocks = 0;
 };
 
-// What `probes` cost is what `known` says times what the regression found. `recordedNs`: by probe,
+// What `probes` cost is what `known` says times what the regression found, and what a call costs
+// that is not recorded. `recordedNs`: by probe,
 // what they cost in an iteration with all probes, as `known` has it.
 CalibratedCosts applyFactors(const correction::CostTable& known,
                              const std::vector<std::string>& probes,
@@ -32,7 +31,8 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
                              const Factors& factors,
                              std::string_view method);
 
-// How well costs are known that nobody has measured here: half or double. Of others their error.
+// How well the factors of `probes` are known before: the errors of their costs, many times over,
+// since what loops say, or other machines, is of the right order at best.
 PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::string>& probes);
 
 // Appends them to the trace's tables `overhead` and `overhead_covariance`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,6 +20,7 @@ using Eigen::VectorXd;
 
 constexpr double kHuber = 1.345;  // 95 % of the efficiency of least squares for normal noise
 constexpr double kNormalMad = 1.4826;
+constexpr double kNormalQuantile = 1.96;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;
 
@@ -28,47 +30,85 @@ double medianOf(std::vector<double> values) {
   return *middle;
 }
 
+// Student's quantile for 95 % (Abramowitz and Stegun 26.7.5) over the normal one.
+double widening(double freedom) {
+  const double degrees = std::max(freedom, 2.0);
+  const double z = kNormalQuantile;
+  const double quantile =
+      z + (std::pow(z, 3) + z) / (4 * degrees) +
+      (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * degrees * degrees);
+  return quantile / z;
+}
+
+// In units in which all columns are of one size, since costs differ by orders of magnitude.
+// nullopt: some combination of the columns is nothing.
+std::optional<VectorXd> solved(const MatrixXd& matrix, const VectorXd& right) {
+  const VectorXd scale = matrix.diagonal().cwiseAbs().cwiseSqrt().cwiseMax(1e-300).cwiseInverse();
+  const Eigen::FullPivLU<MatrixXd> lu(scale.asDiagonal() * matrix * scale.asDiagonal());
+  if (lu.rank() < matrix.cols())
+    return std::nullopt;
+  return VectorXd(scale.asDiagonal() * lu.solve(scale.asDiagonal() * right));
+}
+
+// Both sides of the normal equations.
+struct Equations {
+  MatrixXd left;
+  VectorXd right;
+
+  Equations& operator+=(const Equations& other) {
+    left += other.left;
+    right += other.right;
+    return *this;
+  }
+  Equations& operator-=(const Equations& other) {
+    left -= other.left;
+    right -= other.right;
+    return *this;
+  }
+};
+
 class Fit {
  public:
-  Fit(const std::vector<Observation>& observations, const PriorErrors& priors)
+  Fit(const std::vector<Observation>& observations, Trend trend, const PriorErrors& priors)
       : observations_(observations),
-        costs_(static_cast<Index>(observations.size()), static_cast<Index>(priors.size())),
-        durations_(static_cast<Index>(observations.size())),
+        trend_(trend),
+        values_(static_cast<Index>(observations.size()), static_cast<Index>(priors.size()) + 1),
         weights_(VectorXd::Ones(static_cast<Index>(observations.size()))),
         priors_(VectorXd::Zero(static_cast<Index>(priors.size()))) {
-    for (Index row = 0; row < costs_.rows(); ++row) {
-      const Observation& each = observations[static_cast<std::size_t>(row)];
-      durations_[row] = each.durationNs;
-      for (Index probe = 0; probe < costs_.cols(); ++probe)
-        costs_(row, probe) = each.costNs[static_cast<std::size_t>(probe)];
+    for (std::size_t row = 0; row < observations.size(); ++row) {
+      const Observation& each = observations[row];
+      const auto at = static_cast<Index>(row);
+      for (std::size_t probe = 0; probe < priors.size(); ++probe)
+        values_(at, static_cast<Index>(probe)) = each.costNs[probe];
+      values_(at, probes()) = each.durationNs;
+      stretches_[each.stretch].push_back(at);
+      stretchesOf_[each.block].insert(each.stretch);
     }
     for (std::size_t probe = 0; probe < priors.size(); ++probe)
       if (std::isfinite(priors[probe]) && priors[probe] > 0)
         priors_[static_cast<Index>(probe)] = 1 / (priors[probe] * priors[probe]);
-    for (std::size_t row = 0; row < observations.size(); ++row) {
-      blocks_.insert(observations[row].block);
-      stretches_[observations[row].stretch].push_back(static_cast<Index>(row));
-    }
   }
 
   Result<Factors> run() {
-    if (blocks_.size() < kFewestBlocks)
+    if (stretchesOf_.size() < kFewestBlocks)
       return Error{ErrorCode::NotFound,
                    fmt::format("there are {} blocks of iterations, too few to tell what recording "
                                "cost: let the job run for {} or more",
-                               blocks_.size(),
+                               stretchesOf_.size(),
                                kFewestBlocks)};
-    VectorXd factors = VectorXd::Ones(costs_.cols());
-    center();
-    residuals_ = y_;
-    measureNoise();
+    VectorXd factors = VectorXd::Ones(probes());
+    reweigh(VectorXd::Zero(probes()));
+    weights_.setOnes();
     for (int round = 0; round < kMostRounds; ++round) {
-      center();
-      SONDE_TRY_ASSIGN(VectorXd next, solve());
-      const double change = (next - factors).cwiseAbs().maxCoeff();
-      factors = std::move(next);
-      residuals_ = y_ - z_ * factors;
-      reweigh();
+      const Equations equations = withPriors(equationsOfAll());
+      const auto next = solved(equations.left, equations.right);
+      if (!next)
+        return Error{ErrorCode::NotFound,
+                     "iterations do not differ in what was recorded of them: nothing tells what "
+                     "recording cost"};
+      const double change = (*next - factors).cwiseAbs().maxCoeff();
+      factors = *next;
+      reweigh(factors);
       if (round > 0 && change < 1e-6)
         break;
     }
@@ -76,93 +116,108 @@ class Fit {
   }
 
  private:
-  // Takes the level and the slope of each stretch out of both sides.
-  void center() {
-    z_ = costs_;
-    y_ = durations_;
-    for (const auto& [stretch, rows] : stretches_) {
-      double weight = 0;
-      double time = 0;
-      for (const Index row : rows) {
-        weight += weights_[row];
-        time += weights_[row] * static_cast<double>(row);
-      }
-      time /= weight;
-      VectorXd levels = VectorXd::Zero(z_.cols() + 1);  // of the costs, and of the durations
-      VectorXd slopes = VectorXd::Zero(z_.cols() + 1);
-      double spread = 0;
-      for (const Index row : rows) {
-        const double at = static_cast<double>(row) - time;
-        VectorXd values(z_.cols() + 1);
-        values << costs_.row(row).transpose(), durations_[row];
-        levels += weights_[row] * values / weight;
-        slopes += weights_[row] * at * values;
-        spread += weights_[row] * at * at;
-      }
-      slopes /= std::max(spread, 1e-300);
-      for (const Index row : rows) {
-        const VectorXd fitted = levels + (static_cast<double>(row) - time) * slopes;
-        z_.row(row) -= fitted.head(z_.cols()).transpose();
-        y_[row] -= fitted[z_.cols()];
-      }
+  Index probes() const { return values_.cols() - 1; }
+
+  // The rows of a stretch, its level and slope taken out.
+  MatrixXd centered(const std::vector<Index>& rows, const VectorXd& weights) const {
+    double sum = 0;
+    double time = 0;
+    for (Index at = 0; at < weights.size(); ++at) {
+      sum += weights[at];
+      time += weights[at] * static_cast<double>(at);
     }
+    MatrixXd values(static_cast<Index>(rows.size()), values_.cols());
+    for (std::size_t at = 0; at < rows.size(); ++at)
+      values.row(static_cast<Index>(at)) = values_.row(rows[at]);
+    if (sum <= 0)
+      return values;
+    const VectorXd times =
+        VectorXd::LinSpaced(weights.size(), 0, static_cast<double>(weights.size() - 1)).array() -
+        time / sum;
+    values.rowwise() -= (weights.transpose() * values / sum).eval();
+    const double spread = (weights.array() * times.array().square()).sum();
+    if (trend_ == Trend::Slope && spread > 0)
+      values -= times * ((weights.array() * times.array()).matrix().transpose() * values / spread);
+    return values;
+  }
+
+  // Those of the block `without` count as if they were not there.
+  VectorXd weightsOf(const std::vector<Index>& rows, std::optional<std::size_t> without) const {
+    VectorXd weights(static_cast<Index>(rows.size()));
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const bool isLeftOut =
+          without && observations_[static_cast<std::size_t>(rows[at])].block == *without;
+      weights[static_cast<Index>(at)] = isLeftOut ? 0 : weights_[rows[at]];
+    }
+    return weights;
+  }
+
+  Equations equationsOf(std::size_t stretch, std::optional<std::size_t> without) const {
+    const std::vector<Index>& rows = stretches_.at(stretch);
+    const VectorXd weights = weightsOf(rows, without);
+    const MatrixXd values = centered(rows, weights);
+    const MatrixXd costs = values.leftCols(probes());
+    return {costs.transpose() * weights.asDiagonal() * costs,
+            costs.transpose() * weights.asDiagonal() * values.col(probes())};
+  }
+
+  Equations equationsOfAll() const {
+    Equations all{MatrixXd::Zero(probes(), probes()), VectorXd::Zero(probes())};
+    for (const auto& [stretch, rows] : stretches_)
+      all += equationsOf(stretch, std::nullopt);
+    return all;
   }
 
   // Prior knowledge weighs as much as the noise makes observations weigh.
-  MatrixXd normal() const {
-    MatrixXd normal = z_.transpose() * weights_.asDiagonal() * z_;
-    normal.diagonal() += noise_ * noise_ * priors_;
-    return normal;
+  Equations withPriors(Equations equations) const {
+    equations.left.diagonal() += noise_ * noise_ * priors_;
+    equations.right += noise_ * noise_ * priors_;
+    return equations;
   }
 
-  // In units in which all columns are of one size, since costs differ by orders of magnitude.
-  Result<VectorXd> solve() const {
-    const MatrixXd matrix = normal();
-    const VectorXd scale = matrix.diagonal().cwiseSqrt().cwiseMax(1e-300).cwiseInverse();
-    const Eigen::FullPivLU<MatrixXd> lu(scale.asDiagonal() * matrix * scale.asDiagonal());
-    if (lu.rank() < matrix.cols())
-      return Error{ErrorCode::NotFound,
-                   "iterations do not differ in what was recorded of them: nothing tells what "
-                   "recording cost"};
-    const VectorXd right =
-        z_.transpose() * weights_.asDiagonal() * y_ + noise_ * noise_ * priors_;
-    return VectorXd(scale.asDiagonal() * lu.solve(scale.asDiagonal() * right));
-  }
-
-  void measureNoise() {
-    std::vector<double> sizes;
-    for (const double residual : residuals_)
-      sizes.push_back(std::abs(residual));
-    noise_ = kNormalMad * medianOf(std::move(sizes));
-  }
-
-  void reweigh() {
-    measureNoise();
-    for (Index row = 0; row < residuals_.size(); ++row) {
-      const double size = std::abs(residuals_[row]);
-      weights_[row] = size <= kHuber * noise_ ? 1 : kHuber * noise_ / size;
+  void reweigh(const VectorXd& factors) {
+    VectorXd residuals(values_.rows());
+    for (const auto& [stretch, rows] : stretches_) {
+      const MatrixXd values = centered(rows, weightsOf(rows, std::nullopt));
+      const VectorXd rest = values.col(probes()) - values.leftCols(probes()) * factors;
+      for (std::size_t at = 0; at < rows.size(); ++at)
+        residuals[rows[at]] = std::abs(rest[static_cast<Index>(at)]);
     }
+    noise_ = kNormalMad * medianOf({residuals.begin(), residuals.end()});
+    for (Index row = 0; row < residuals.size(); ++row)
+      weights_[row] = residuals[row] <= kHuber * noise_ ? 1 : kHuber * noise_ / residuals[row];
+  }
+
+  // How the factors change when one block after the other is left out (CR3, which is right also of
+  // few blocks), and with it what is not known of the priors.
+  MatrixXd covarianceOf(const VectorXd& factors) const {
+    const Equations all = equationsOfAll();
+    MatrixXd covariance = MatrixXd::Zero(probes(), probes());
+    for (const auto& [block, stretches] : stretchesOf_) {
+      Equations rest = all;
+      for (const std::size_t stretch : stretches) {
+        rest -= equationsOf(stretch, std::nullopt);
+        rest += equationsOf(stretch, block);
+      }
+      rest = withPriors(std::move(rest));
+      if (const auto without = solved(rest.left, rest.right))
+        covariance += (*without - factors) * (*without - factors).transpose();
+    }
+    const auto count = static_cast<double>(stretchesOf_.size());
+    const auto levels = static_cast<double>(stretches_.size());
+    const double used = (trend_ == Trend::Slope ? 2 : 1) * levels + static_cast<double>(probes());
+    covariance *= (count - 1) / count * std::pow(widening(count - used), 2);
+    MatrixXd ofPriors = MatrixXd::Zero(probes(), probes());
+    ofPriors.diagonal() = std::pow(noise_, 4) * priors_;
+    const MatrixXd bread = withPriors(all).left.inverse();
+    return covariance + bread * ofPriors * bread;
   }
 
   Factors result(const VectorXd& factors) const {
-    std::map<std::size_t, VectorXd> scores;  // by block
-    for (Index row = 0; row < z_.rows(); ++row) {
-      const std::size_t block = observations_[static_cast<std::size_t>(row)].block;
-      scores.try_emplace(block, VectorXd::Zero(z_.cols())).first->second +=
-          weights_[row] * residuals_[row] * z_.row(row).transpose();
-    }
-    MatrixXd meat = MatrixXd::Zero(z_.cols(), z_.cols());
-    for (const auto& [block, score] : scores)
-      meat += score * score.transpose();
-    const auto count = static_cast<double>(blocks_.size());
-    const auto used = static_cast<double>(2 * stretches_.size() + 1);
-    meat *= count / std::max(1.0, count - used);
-    meat.diagonal() += std::pow(noise_, 4) * priors_;
-    const MatrixXd bread = normal().inverse();
-    const MatrixXd covariance = bread * meat * bread;
+    const MatrixXd covariance = covarianceOf(factors);
     Factors result;
     result.noiseNs = noise_;
-    result.blocks = blocks_.size();
+    result.blocks = stretchesOf_.size();
     for (Index at = 0; at < factors.size(); ++at) {
       result.values.push_back(factors[at]);
       result.covariance.emplace_back();
@@ -173,23 +228,21 @@ class Fit {
   }
 
   const std::vector<Observation>& observations_;
-  MatrixXd costs_;
-  VectorXd durations_;
+  Trend trend_;
+  MatrixXd values_;  // of each observation: its costs, and its duration
   VectorXd weights_;
   VectorXd priors_;  // by probe: one over the variance of what is known
-  std::set<std::size_t> blocks_;
-  std::map<std::size_t, std::vector<Index>> stretches_;  // their rows
-  MatrixXd z_;  // costs and durations without levels and slopes
-  VectorXd y_;
-  VectorXd residuals_;
+  std::map<std::size_t, std::vector<Index>> stretches_;       // their rows
+  std::map<std::size_t, std::set<std::size_t>> stretchesOf_;  // that a block is in
   double noise_ = 0;
 };
 
 }  // namespace
 
 Result<Factors> fitFactors(const std::vector<Observation>& observations,
+                           Trend trend,
                            const PriorErrors& priors) {
-  return Fit(observations, priors).run();
+  return Fit(observations, trend, priors).run();
 }
 
 }  // namespace sonde::engine::calibration

@@ -1,13 +1,14 @@
 // How much longer iterations take by what is recorded in them: a linear model whose coefficients
 // are what each probe's costs have to be multiplied with. A pure function; any thread.
 //
-//   duration = level and slope of its stretch of time + Σ factor · cost + noise
+//   duration = level (and slope) of its stretch of time + Σ factor · cost + noise
 //
-// Machines drift, so each stretch has its own level and slope and only what differs from them counts.
+// Machines drift, so each stretch has a level of its own and only what differs from it counts.
 // Durations have heavy tails, so residuals weigh less the larger they are (Huber, by iteratively
-// reweighted least squares). Iterations of one block are not independent, so standard errors are
-// those of the blocks (Liang and Zeger 1986, with the correction for few of them). What is known of
-// a factor beforehand counts as one more observation of it.
+// reweighted least squares). Iterations of one block are not independent, so standard errors come
+// of leaving out one block after the other (CR3: Bell and McCaffrey 2002), and are such that 1.96
+// of them are an interval of 95 %, however few blocks there are. What is known of a factor
+// beforehand counts as one more observation of it.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -24,6 +25,9 @@ struct Observation {
   std::size_t block = 0;
 };
 
+// What each stretch has of its own: one after the other in time may also have a slope.
+enum class Trend { Level, Slope };
+
 // What is known of a factor before: that it is 1, with this standard error. Infinite: nothing.
 using PriorErrors = std::vector<double>;
 
@@ -34,8 +38,10 @@ struct Factors {
   std::size_t blocks = 0;
 };
 
-// `observations`: in the order of time. NotFound: there are too few blocks, or they do not differ in what was recorded.
+// `observations`: in the order of time. NotFound: there are too few blocks, or they do not differ
+// in what was recorded.
 Result<Factors> fitFactors(const std::vector<Observation>& observations,
+                           Trend trend,
                            const PriorErrors& priors);
 
 }  // namespace sonde::engine::calibration

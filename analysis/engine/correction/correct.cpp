@@ -20,7 +20,8 @@ class Walker {
     for (; next_ < lane_.points.size() && lane_.points[next_].at <= to; ++next_) {
       const CostPoint& point = lane_.points[next_];
       const EventCost& cost = costs_[point.cost];
-      if (point.end != End::End)
+      // Before the first event there is nothing that it could be taken out of.
+      if (point.end != End::End && hasBegun_)
         owe(cost.beforeNs);
       pay(point.at);
       if (point.end != End::End)
@@ -134,9 +135,8 @@ class Pass {
  private:
   void gather(std::vector<Wait> waits) {
     const auto key = [](const Wait& wait) { return std::tie(wait.lane, wait.begin, wait.end); };
-    std::sort(waits.begin(), waits.end(), [&](const Wait& a, const Wait& b) {
-      return key(a) < key(b);
-    });
+    std::sort(
+        waits.begin(), waits.end(), [&](const Wait& a, const Wait& b) { return key(a) < key(b); });
     for (std::size_t at = 0; at < waits.size(); ++at) {
       const Wait& wait = waits[at];
       if (at == 0 || key(waits[at - 1]) != key(wait)) {

@@ -17,14 +17,16 @@ std::int64_t CorrectedTimes::at(const std::unordered_map<std::int64_t, LaneIndex
   return lane == lanes.end() ? ns : lanes_[lane->second](ns);
 }
 
-Result<std::optional<Correction>> readCorrection(const store::Database& trace) {
-  SONDE_TRY_ASSIGN(const CostTable costs, CostTable::read(trace));
+Result<std::optional<Correction>> readCorrection(const store::Database& trace,
+                                                 const CostSet* measured) {
+  SONDE_TRY_ASSIGN(CostTable costs, CostTable::read(trace));
+  if (measured != nullptr)
+    costs.add(*measured);
   if (costs.empty())
     return std::optional<Correction>();
   SONDE_TRY_ASSIGN(RecordedProgram read, readProgram(trace, costs));
   const auto program = std::make_shared<const RecordedProgram>(std::move(read));
-  Correction correction{
-      costs.rows(), program->unknown, CorrectedTimes(program, costs.costs()), {}};
+  Correction correction{costs.rows(), program->unknown, CorrectedTimes(program, costs.costs()), {}};
   for (const std::vector<double>& mode : costs.errorModes())
     correction.modes.emplace_back(program, costs.costsWith(mode));
   return std::optional(std::move(correction));

@@ -19,8 +19,12 @@ class CorrectedTimes {
  public:
   CorrectedTimes(std::shared_ptr<const RecordedProgram> of, const std::vector<EventCost>& costs);
 
-  std::int64_t ofThread(std::int64_t id, std::int64_t ns) const { return at(of_->ofThread, id, ns); }
-  std::int64_t ofStream(std::int64_t id, std::int64_t ns) const { return at(of_->ofStream, id, ns); }
+  std::int64_t ofThread(std::int64_t id, std::int64_t ns) const {
+    return at(of_->ofThread, id, ns);
+  }
+  std::int64_t ofStream(std::int64_t id, std::int64_t ns) const {
+    return at(of_->ofStream, id, ns);
+  }
   // Of what is the process's as a whole, as its end: by the thread that drives it.
   std::int64_t ofProcess(std::int64_t id, std::int64_t ns) const {
     return at(of_->ofProcess, id, ns);
@@ -44,7 +48,9 @@ struct Correction {
   std::vector<CorrectedTimes> modes;
 };
 
-// nullopt: the trace does not say what anything cost. Corrupt: what it says are no numbers.
-Result<std::optional<Correction>> readCorrection(const store::Database& trace);
+// `measured`: costs from elsewhere, which count before those of the trace. nullopt: nobody says
+// what anything cost. Corrupt: what the trace says are no numbers.
+Result<std::optional<Correction>> readCorrection(const store::Database& trace,
+                                                 const CostSet* measured = nullptr);
 
 }  // namespace sonde::engine::correction

@@ -52,7 +52,7 @@ Result<CostTable> CostTable::read(const store::Database& trace) {
 Result<void> CostTable::readRows(const store::Database& trace) {
   SONDE_TRY_ASSIGN(store::Statement row,
                    trace.prepare("SELECT probe, api, process_id, mean_ns, error_ns, method, "
-                                 "before_ns, inside_ns FROM overhead ORDER BY "
+                                 "before_ns, inside_ns, unrecorded_ns FROM overhead ORDER BY "
                                  "CASE method WHEN 'in-run' THEN 3 WHEN 'separate runs' THEN 2 "
                                  "WHEN 'assumed' THEN 0 ELSE 1 END, rowid"));
   for (;;) {
@@ -61,25 +61,38 @@ Result<void> CostTable::readRows(const store::Database& trace) {
       return {};
     const double meanNs = row.real(3);
     if (!std::isfinite(meanNs) || !std::isfinite(row.real(4)))
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("the trace is damaged: what {} {} costs is no number",
-                               row.text(0),
-                               row.text(1))};
-    MeasuredCost cost{std::string(row.text(0)),
-                      std::string(row.text(1)),
-                      row.optionalInteger(2),
-                      split(meanNs,
-                            row.optionalReal(6),
-                            row.optionalReal(7),
-                            usualSplit(row.text(0), row.text(1))),
-                      std::abs(row.real(4)),
-                      std::string(row.text(5))};
-    const auto place = std::pair(cost.processId.value_or(0), Place(cost.probe, cost.api));
-    if (rows_.size() == std::numeric_limits<std::uint16_t>::max())
-      return Error{ErrorCode::Corrupt, "the trace is damaged: overhead has more than 65,535 rows"};
-    places_[place] = static_cast<std::uint16_t>(rows_.size());
-    rows_.push_back(std::move(cost));
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format(
+              "the trace is damaged: what {} {} costs is no number", row.text(0), row.text(1))};
+    MeasuredCost cost{
+        std::string(row.text(0)),
+        std::string(row.text(1)),
+        row.optionalInteger(2),
+        split(
+            meanNs, row.optionalReal(6), row.optionalReal(7), usualSplit(row.text(0), row.text(1))),
+        std::abs(row.real(4)),
+        std::string(row.text(5)),
+        row.real(8)};
+    SONDE_TRY(add(std::move(cost)));
   }
+}
+
+Result<void> CostTable::add(MeasuredCost row) {
+  if (rows_.size() == std::numeric_limits<std::uint16_t>::max())
+    return Error{ErrorCode::Corrupt, "the trace is damaged: overhead has more than 65,535 rows"};
+  places_[{row.processId.value_or(0), Place(row.probe, row.api)}] =
+      static_cast<std::uint16_t>(rows_.size());
+  rows_.push_back(std::move(row));
+  return {};
+}
+
+void CostTable::add(const CostSet& measured) {
+  for (const MeasuredCost& row : measured.rows)
+    (void)add(row);  // some dozen rows
+  for (std::size_t at = 0; at < measured.probes.size(); ++at)
+    for (std::size_t other = 0; other < measured.probes.size(); ++other)
+      covariance_[{measured.probes[at], measured.probes[other]}] = measured.covariance[at][other];
 }
 
 Result<void> CostTable::readCovariance(const store::Database& trace) {
@@ -114,9 +127,8 @@ std::vector<EventCost> CostTable::costsWith(const std::vector<double>& mode) con
   std::vector<EventCost> costs = this->costs();
   for (std::size_t at = 0; at < costs.size(); ++at) {
     const double factor = std::max(0.0, 1 + mode[at]);
-    costs[at] = {costs[at].beforeNs * factor,
-                 costs[at].insideNs * factor,
-                 costs[at].afterNs * factor};
+    costs[at] = {
+        costs[at].beforeNs * factor, costs[at].insideNs * factor, costs[at].afterNs * factor};
   }
   return costs;
 }

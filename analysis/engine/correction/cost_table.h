@@ -24,6 +24,14 @@ struct MeasuredCost {
   EventCost cost;
   double errorNs = 0;  // standard error of the sum
   std::string method;
+  double unrecordedNs = 0;  // of a call while the probe is off
+};
+
+// What one calibration found.
+struct CostSet {
+  std::vector<MeasuredCost> rows;
+  std::vector<std::string> probes;              // that it was of
+  std::vector<std::vector<double>> covariance;  // of the relative errors of what they cost
 };
 
 class CostTable {
@@ -31,6 +39,8 @@ class CostTable {
   // Of several rows for one class and process that of the best method counts: what the run itself
   // has shown, or runs like it, before what loops have shown, and this before what is assumed.
   static Result<CostTable> read(const store::Database& trace);
+  // What was found elsewhere counts before what the trace has.
+  void add(const CostSet& measured);
 
   // Index of costs(); nullopt: not known. A process's own go before those of all.
   std::optional<std::uint16_t> find(const CostClass& of, std::int64_t processId) const;
@@ -48,11 +58,12 @@ class CostTable {
  private:
   using Place = std::pair<std::string, std::string>;  // probe and api
 
+  Result<void> add(MeasuredCost row);
   Result<void> readRows(const store::Database& trace);
   Result<void> readCovariance(const store::Database& trace);
 
   std::vector<MeasuredCost> rows_;
-  std::map<std::pair<std::int64_t, Place>, std::uint16_t> places_;  // by process, or 0
+  std::map<std::pair<std::int64_t, Place>, std::uint16_t> places_;    // by process, or 0
   std::map<std::pair<std::string, std::string>, double> covariance_;  // of relative errors
 };
 

@@ -35,7 +35,8 @@ def spent(function, data):
 
 def main():
     data = list(range(60))
-    both = [(spent(alone, data), spent(annotated, data)) for _ in range(BATCHES)]
+    with sonde.iteration():
+        both = [(spent(alone, data), spent(annotated, data)) for _ in range(BATCHES)]
     without, with_it = (sorted(times)[BATCHES // 4] for times in zip(*both))
     print(f"annotation|scope in Python|{with_it - without:.3f}")
 

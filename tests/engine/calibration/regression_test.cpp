@@ -56,7 +56,7 @@ Factors must(Result<Factors> result) {
 }
 
 TEST(FitFactors, FindsFactorsThroughDriftAndDisturbances) {
-  const Factors factors = must(fitFactors(Job().run(1), {kNothing, kNothing}));
+  const Factors factors = must(fitFactors(Job().run(1), Trend::Slope, {kNothing, kNothing}));
   EXPECT_NEAR(factors.values[0], 1.3, 0.25);
   EXPECT_NEAR(factors.values[1], 0.6, 0.6);
   EXPECT_NEAR(factors.noiseNs, 1.15e6 * 0.03, 8e3);
@@ -67,7 +67,7 @@ TEST(FitFactors, HasTheTruthWithinTwoStandardErrorsAsOftenAsItShould) {
   int within = 0;
   const int runs = 400;
   for (std::uint32_t seed = 0; seed < runs; ++seed) {
-    const Factors factors = must(fitFactors(Job().run(seed), {kNothing, kNothing}));
+    const Factors factors = must(fitFactors(Job().run(seed), Trend::Slope, {kNothing, kNothing}));
     const double error = std::sqrt(factors.covariance[0][0]);
     within += std::abs(factors.values[0] - 1.3) < 1.96 * error ? 1 : 0;
   }
@@ -79,7 +79,7 @@ TEST(FitFactors, BelievesWhatIsKnownWhereTheIterationsSayLittle) {
   Job job;
   job.blocks = 10;
   job.noise = 0.5;
-  const Factors factors = must(fitFactors(job.run(3), {0.1, 0.1}));
+  const Factors factors = must(fitFactors(job.run(3), Trend::Slope, {0.1, 0.1}));
   EXPECT_NEAR(factors.values[0], 1, 0.05);
   EXPECT_NEAR(std::sqrt(factors.covariance[0][0]), 0.1, 0.03);
 }
@@ -88,7 +88,7 @@ TEST(FitFactors, BelievesTheIterationsWhereTheyAreManyAndClear) {
   Job job;
   job.noise = 0.005;
   job.disturbed = 0;
-  const Factors factors = must(fitFactors(job.run(4), {0.5, 0.5}));
+  const Factors factors = must(fitFactors(job.run(4), Trend::Slope, {0.5, 0.5}));
   EXPECT_NEAR(factors.values[0], 1.3, 0.02);
   EXPECT_LT(std::sqrt(factors.covariance[0][0]), 0.02);
 }
@@ -101,7 +101,7 @@ TEST(FitFactors, KnowsTheSumOfWhatComesTogetherBetterThanItsParts) {
     each.costNs[1] = each.costNs[0] > 0 ? 15'000 : 0;
     each.durationNs += 0.6 * each.costNs[1];
   }
-  const Factors factors = must(fitFactors(observations, {1, 1}));
+  const Factors factors = must(fitFactors(observations, Trend::Slope, {1, 1}));
   const double sum = factors.values[0] * 40'000 + factors.values[1] * 15'000;
   EXPECT_NEAR(sum, 1.3 * 40'000 + 0.6 * 15'000, 9'000);
   EXPECT_LT(factors.covariance[0][1], 0);
@@ -110,7 +110,7 @@ TEST(FitFactors, KnowsTheSumOfWhatComesTogetherBetterThanItsParts) {
 TEST(FitFactors, RefusesTooFewBlocks) {
   Job job;
   job.blocks = 5;
-  const auto factors = fitFactors(job.run(6), {kNothing, kNothing});
+  const auto factors = fitFactors(job.run(6), Trend::Slope, {kNothing, kNothing});
   ASSERT_FALSE(factors);
   EXPECT_EQ(factors.error().code, ErrorCode::NotFound);
 }
@@ -119,17 +119,17 @@ TEST(FitFactors, RefusesIterationsThatDoNotDiffer) {
   std::vector<Observation> observations = Job().run(7);
   for (Observation& each : observations)
     each.costNs = {40'000, 0};
-  const auto factors = fitFactors(observations, {kNothing, kNothing});
+  const auto factors = fitFactors(observations, Trend::Slope, {kNothing, kNothing});
   ASSERT_FALSE(factors);
   EXPECT_THAT(factors.error().message, ::testing::HasSubstr("do not differ"));
 }
 
 TEST(FitFactors, IsTheSameHoweverLargeTheCostsAre) {
   std::vector<Observation> observations = Job().run(8);
-  const Factors small = must(fitFactors(observations, {kNothing, kNothing}));
+  const Factors small = must(fitFactors(observations, Trend::Slope, {kNothing, kNothing}));
   for (Observation& each : observations)
     each.costNs[1] *= 1e-6;
-  const Factors large = must(fitFactors(observations, {kNothing, kNothing}));
+  const Factors large = must(fitFactors(observations, Trend::Slope, {kNothing, kNothing}));
   EXPECT_NEAR(large.values[1] * 1e-6, small.values[1], 1e-6);
 }
 

@@ -54,15 +54,16 @@ TEST(Timeline, HoldsTimesOfTheEpochAndDelaysOfHours) {
   EXPECT_EQ(timeline(kEpoch + kHours), kEpoch + kHours / 2);
 }
 
-// One thread ---------------------------------------------------------------------------------------
+// One thread
+// ---------------------------------------------------------------------------------------
 
 TEST(Correct, TakesTheCostOfAnEventOutBeforeInsideAndAfterIt) {
   const Program program{{{{begins(0), ends(10), begins(100), ends(150)}}}, {}};
   const auto lanes = correct(program, {{.beforeNs = 3, .insideNs = 5, .afterNs = 2}});
-  EXPECT_EQ(lanes[0](0), 0);      // nothing is there before the first event to take it from
-  EXPECT_EQ(lanes[0](10), 2);     // 3 and 5
-  EXPECT_EQ(lanes[0](100), 87);   // 2 and 3
-  EXPECT_EQ(lanes[0](150), 132);  // 5
+  EXPECT_EQ(lanes[0](0), 0);  // nothing is there before the first event to take it from
+  EXPECT_EQ(lanes[0](10), 5);
+  EXPECT_EQ(lanes[0](100), 90);   // 2 and 3
+  EXPECT_EQ(lanes[0](150), 135);  // 5
 }
 
 TEST(Correct, TakesFromTheNextIntervalWhatDoesNotFitIntoOne) {
@@ -100,7 +101,8 @@ TEST(Correct, ANegativeCostIsNone) {
   EXPECT_EQ(lanes[0](20), 20);
 }
 
-// Several ------------------------------------------------------------------------------------------
+// Several
+// ------------------------------------------------------------------------------------------
 
 // The waiter has 30 ns of recording before it waits, and would have waited for so much longer.
 TEST(Correct, AWaitAbsorbsWhatRecordingTookBeforeIt) {

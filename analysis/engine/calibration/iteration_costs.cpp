@@ -1,0 +1,110 @@
+#include "analysis/engine/calibration/iteration_costs.h"
+
+#include "analysis/engine/correction/correct.h"
+#include "analysis/engine/correction/recorded_program.h"
+#include "analysis/model/words.h"
+#include "analysis/store/each_row.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::engine::calibration {
+namespace {
+
+using correction::CostTable;
+using correction::EventCost;
+using correction::RecordedProgram;
+using correction::Timeline;
+
+Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
+  std::vector<CostedProcess> processes;
+  SONDE_TRY(store::forEachRow(
+      trace,
+      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask FROM iteration "
+      "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY process_id, start_ns",
+      [&](const store::Statement& row) -> Result<void> {
+        if (processes.empty() || processes.back().id != row.integer(0))
+          processes.push_back({row.integer(0), 0, {}});
+        CostedProcess& process = processes.back();
+        process.fullMask = std::max(process.fullMask, row.integer(3));
+        process.iterations.push_back({row.integer(1), row.integer(2), row.integer(3), 0, {}});
+        return {};
+      }));
+  return processes;
+}
+
+void dropFirstOfBlocks(CostedProcess& process) {
+  std::vector<CostedIteration> kept;
+  std::int64_t mask = -1;
+  std::size_t block = 0;
+  for (CostedIteration& each : process.iterations) {
+    const bool isFirst = each.mask != mask;
+    block += isFirst ? 1 : 0;
+    mask = each.mask;
+    each.block = block;
+    if (!isFirst)
+      kept.push_back(std::move(each));
+  }
+  process.iterations = std::move(kept);
+}
+
+std::vector<std::string> probesOf(const CostTable& known) {
+  std::vector<std::string> probes;
+  for (const correction::MeasuredCost& row : known.rows())
+    if (std::find(probes.begin(), probes.end(), row.probe) == probes.end())
+      probes.push_back(row.probe);
+  return probes;
+}
+
+// What the recording of one probe alone took of each iteration; waits that absorb it are
+// considered.
+void addCostsOf(const std::string& probe,
+                const CostTable& known,
+                const RecordedProgram& program,
+                IterationCosts& into) {
+  std::vector<EventCost> costs = known.costs();
+  for (std::size_t at = 0; at < costs.size(); ++at)
+    if (known.rows()[at].probe != probe)
+      costs[at] = {};
+  const std::vector<Timeline> lanes = correction::correct(program.program, costs);
+  const auto costOf = [&](const CostedProcess& process, const CostedIteration& each) {
+    const auto lane = program.ofProcess.find(process.id);
+    if (lane == program.ofProcess.end())
+      return 0.0;
+    const Timeline& times = lanes[lane->second];
+    return std::max(0.0, static_cast<double>(times.delayAt(each.end) - times.delayAt(each.begin)));
+  };
+  bool any = false;
+  for (CostedProcess& process : into.processes) {
+    for (CostedIteration& each : process.iterations) {
+      each.costNs.push_back(costOf(process, each));
+      any = any || each.costNs.back() > 0;
+    }
+  }
+  if (any) {
+    into.probes.push_back(probe);
+    return;
+  }
+  for (CostedProcess& process : into.processes)
+    for (CostedIteration& each : process.iterations)
+      each.costNs.pop_back();
+}
+
+}  // namespace
+
+Result<IterationCosts> readIterationCosts(const store::Database& trace, const CostTable& known) {
+  IterationCosts costs;
+  SONDE_TRY_ASSIGN(costs.processes, readProcesses(trace));
+  for (CostedProcess& process : costs.processes)
+    dropFirstOfBlocks(process);
+  SONDE_TRY_ASSIGN(const RecordedProgram program, correction::readProgram(trace, known));
+  for (const std::string& probe : probesOf(known))
+    addCostsOf(probe, known, program, costs);
+  return costs;
+}
+
+bool isOn(const std::string& probe, const CostedIteration& iteration) noexcept {
+  return (iteration.mask & model::probeBit(probe)) != 0;
+}
+
+}  // namespace sonde::engine::calibration

@@ -1,0 +1,121 @@
+#include "analysis/engine/calibration/separate_runs.h"
+
+#include "analysis/engine/calibration/iteration_costs.h"
+#include "analysis/model/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace sonde::engine::calibration {
+namespace {
+
+constexpr std::size_t kFewestIterations = 20;
+
+double trimmedMean(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 10);
+  return std::accumulate(values.begin() + cut, values.end() - cut, 0.0) /
+         static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
+}
+
+std::int64_t fullMaskOf(const std::vector<CalibrationRun>& runs) {
+  std::int64_t mask = 0;
+  for (const CalibrationRun& run : runs)
+    mask |= run.mask;
+  return mask;
+}
+
+// Of all runs with all probes: the mean of what each probe's recording cost, and of an iteration.
+struct Full {
+  std::map<std::string, double> costNs;
+  double iterationNs = 0;
+};
+
+Full fullOf(const std::vector<CalibrationRun>& runs, std::int64_t fullMask) {
+  Full full;
+  double count = 0;
+  for (const CalibrationRun& run : runs) {
+    if (run.mask != fullMask)
+      continue;
+    ++count;
+    full.iterationNs += run.iterationNs;
+    for (const auto& [probe, ns] : run.costNs)
+      full.costNs[probe] += ns;
+  }
+  full.iterationNs /= std::max(count, 1.0);
+  for (auto& [probe, ns] : full.costNs)
+    ns /= std::max(count, 1.0);
+  return full;
+}
+
+}  // namespace
+
+Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
+                                          const correction::CostTable& known) {
+  SONDE_TRY_ASSIGN(const IterationCosts costs, readIterationCosts(trace, known));
+  CalibrationRun run;
+  std::vector<double> durations;
+  std::map<std::string, double> sums;
+  for (const CostedProcess& process : costs.processes) {
+    run.mask |= process.fullMask;
+    for (const CostedIteration& each : process.iterations) {
+      durations.push_back(each.durationNs());
+      for (std::size_t at = 0; at < costs.probes.size(); ++at)
+        sums[costs.probes[at]] += each.costNs[at];
+    }
+  }
+  if (durations.size() < kFewestIterations)
+    return Error{ErrorCode::NotFound,
+                 fmt::format("the command made {} iterations, too few to tell what recording "
+                             "cost: have it make {} or more (`with sonde.iteration():`, or steps "
+                             "of a PyTorch optimiser)",
+                             durations.size(),
+                             kFewestIterations)};
+  run.iterations = static_cast<std::int64_t>(durations.size());
+  for (const auto& [probe, ns] : sums)
+    run.costNs[probe] = ns / static_cast<double>(durations.size());
+  run.iterationNs = trimmedMean(std::move(durations));
+  return run;
+}
+
+Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,
+                                      const correction::CostTable& known) {
+  const std::int64_t fullMask = fullMaskOf(runs);
+  const Full full = fullOf(runs, fullMask);
+  std::vector<std::string> probes;
+  std::vector<double> recordedNs;
+  for (const auto& [probe, ns] : full.costNs) {
+    const auto isOff = [bit = model::probeBit(probe)](const CalibrationRun& run) {
+      return (run.mask & bit) == 0;
+    };
+    if (ns <= 0 || std::none_of(runs.begin(), runs.end(), isOff))
+      continue;
+    probes.push_back(probe);
+    recordedNs.push_back(ns);
+  }
+  if (probes.empty())
+    return Error{ErrorCode::NotFound,
+                 "the command recorded nothing but its own annotations: there is nothing to "
+                 "calibrate"};
+  std::vector<Observation> observations;
+  std::int64_t iterations = 0;
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    Observation observation{runs[at].iterationNs, recordedNs, runs[at].round, at};
+    for (std::size_t probe = 0; probe < probes.size(); ++probe)
+      if ((runs[at].mask & model::probeBit(probes[probe])) == 0)
+        observation.costNs[probe] = 0;
+    observations.push_back(std::move(observation));
+    iterations += runs[at].iterations;
+  }
+  SONDE_TRY_ASSIGN(const Factors factors,
+                   fitFactors(observations, Trend::Level, priorsOf(known, probes)));
+  CalibratedCosts result = applyFactors(known, probes, recordedNs, factors, "separate runs");
+  result.iterationNs = full.iterationNs;
+  result.iterations = iterations;
+  return result;
+}
+
+}  // namespace sonde::engine::calibration

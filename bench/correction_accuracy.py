@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""How right times are from which the cost of recording was taken out: jobs with `sonde run --calibrate` and without Sonde, in turns.
+
+    bench/correction_accuracy.py --build build/dev [--rounds 10] [--cases REGEX] [--json FILE]
+
+For each case: the mean iteration without Sonde (the truth), as recorded, and corrected, by rounds; the bias is the median over the
+rounds of corrected/truth - 1. The interval is the one that Sonde gives; "with truth's" has the truth's own standard error in it, since
+machines are noisy."""
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# RL-Scope (Gleeson et al., MLSys 2021), figure 11.
+RL_SCOPE = "RL-Scope, 8 workloads: mean |bias| 11.6 %, worst -16.8 %, mean inflation 1.8 x"
+
+
+class Case:
+    def __init__(self, name, command, options="", ranks=1, mpi=False):
+        self.name, self.command, self.options, self.ranks, self.mpi = name, command, options.split(), ranks, mpi
+
+
+def cases(build):
+    work, cuda = f"{build}/bench/correction_work", f"{build}/bench/correction_cuda"
+    mpi = f"{build}/bench/correction_mpi.openmpi"
+
+    def python(what, iterations):
+        return ["/usr/bin/python3", f"{ROOT}/bench/correction_python.py", what, str(iterations)]
+
+    found = [
+        Case("annotations, C++", [work, "annotated", "600"]),
+        Case("annotations, NVTX", [work, "ranges", "600"]),
+        Case("annotations, Python", python("annotated", 1200)),
+        Case("nothing but iterations, Python", python("plain", 800)),
+        Case("reinforcement, on-policy", python("on-policy", 1500)),
+        Case("reinforcement, on-policy, +python", python("on-policy", 1500), "--sources +python"),
+        Case("reinforcement, off-policy", python("off-policy", 1500)),
+        Case("reinforcement, off-policy, +python", python("off-policy", 1500), "--sources +python"),
+        Case("small network", python("small-network", 1500)),
+        Case("small network, operators", python("small-network", 1500), "--torch-operators names"),
+        Case("network", python("network", 500)),
+        Case("network, operators", python("network", 500), "--torch-operators names"),
+        Case("network, shapes", python("network", 500), "--torch-operators shapes"),
+        Case("network, +python", python("network", 500), "--sources +python"),
+        Case("network, +memory", python("network", 500), "--sources +memory"),
+        Case("network, +stack", python("network", 500), "--sources +stack"),
+        Case("convolution", python("convolution", 600)),
+        Case("convolution, operators", python("convolution", 600), "--torch-operators names"),
+        Case("DDP, two ranks", python("parallel", 400), ranks=2),
+        Case("DDP, two ranks, +sync", python("parallel", 400), "--sources +sync", ranks=2),
+        Case("file loader", python("loader", 800)),
+        Case("file loader, +io", python("loader", 800), "--sources +io"),
+        Case("files, C++, +io", [work, "files", "600"], "--sources +io"),
+        Case("sockets, C++", [work, "stream", "800"]),
+        Case("thread pool, Python, +sync", python("pool", 800), "--sources +sync"),
+        Case("thread pool, C++, +sync", [work, "pool", "600"], "--sources +sync"),
+        Case("allocations, C++, +memory", [work, "memory", "800"], "--sources +memory"),
+    ]
+    if os.path.exists(cuda):
+        found.append(Case("simulated device, training loop", [cuda, "600", "100"]))
+    if os.path.exists(mpi):
+        found.append(Case("MPI, halo exchange", [mpi, "500"], ranks=2, mpi=True))
+    return found
+
+
+class Runner:
+    def __init__(self, build, folder):
+        self.sonde, self.folder = f"{build}/bin/sonde", folder
+        self.base = dict(os.environ, PYTHONPATH=f"{build}/lib/sonde/python", OPENBLAS_NUM_THREADS="1",
+                         LD_LIBRARY_PATH=f"{build}/tests/cudasim/cuda13",
+                         OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def environments(self, case):
+        if case.ranks == 1 or case.mpi:
+            return [self.base]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        return [dict(self.base, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2",
+                     MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)) for rank in range(case.ranks)]
+
+    def run(self, case, prefix):
+        """The mean that the job prints, in ns."""
+        command = prefix + case.command
+        if case.mpi:
+            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(case.ranks)] + command
+        jobs = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for environment in self.environments(case)]
+        outputs = [job.communicate(timeout=300) for job in jobs]
+        for job, (_, error) in zip(jobs, outputs):
+            if job.returncode != 0:
+                sys.exit(f"{case.name}: {' '.join(command)} ended with {job.returncode}:\n{error}")
+        return float(re.search(r"^mean (\d+)", outputs[0][0], re.MULTILINE).group(1))
+
+    def bare(self, case):
+        return self.run(case, [])
+
+    def recorded(self, case):
+        for old in self.folder.glob("*.sonde"):
+            old.unlink()
+        out = f"{self.folder}/rank%r.sonde" if case.ranks > 1 else f"{self.folder}/rank0.sonde"
+        self.run(case, [self.sonde, "run", "-f", "-o", out, "--calibrate", *case.options, "--"])
+        return self.measured(sorted(map(str, self.folder.glob("*.sonde"))))
+
+    def measured(self, traces):
+        rows = self.json(["breakdown", *traces, "--by", "rank,phase", "--format", "json"])["rows"]
+        row = next(row for row in rows if row["phase"] == "loop" and row["rank"] in (0, None))
+        full = self.json(["sql", traces[0], "--format", "json",
+                          "SELECT count(*) FROM iteration i WHERE probe_mask = (SELECT max(probe_mask) FROM iteration) AND "
+                          "start_ns >= (SELECT start_ns FROM slice s JOIN string n ON n.id = s.name_id WHERE s.kind = 'phase' "
+                          "AND n.text = 'loop')"])["rows"][0][0]
+        return {key: row[key] / full for key in ("ns", "low_ns", "high_ns", "raw_ns")}
+
+    def json(self, arguments):
+        found = subprocess.run([self.sonde, *arguments], capture_output=True, text=True, env=self.base, check=False)
+        if found.returncode != 0:
+            sys.exit(found.stderr)
+        return json.loads(found.stdout)
+
+
+def measure(runner, case, rounds):
+    truths, found = [], []
+    for number in range(rounds):
+        if number % 2 == 0:
+            truths.append(runner.bare(case))
+            found.append(runner.recorded(case))
+        else:
+            found.append(runner.recorded(case))
+            truths.append(runner.bare(case))
+    biases = [each["ns"] / truth - 1 for each, truth in zip(found, truths)]
+    half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in found)
+    deviation = statistics.median(abs(one - statistics.median(biases)) for one in biases) * 1.4826
+    truth_error = 1.96 * 1.2533 * deviation / math.sqrt(rounds)  # of a median
+    bias = statistics.median(biases)
+    return {"case": case.name, "truth_ns": statistics.median(truths),
+            "inflation": statistics.median(each["raw_ns"] / truth for each, truth in zip(found, truths)),
+            "bias": bias, "half": half, "truth_error": truth_error, "inside": abs(bias) <= half,
+            "inside_with_truth": abs(bias) <= math.hypot(half, truth_error),
+            "spread": [min(biases), max(biases)], "default": not case.options}
+
+
+def show(rows):
+    print(f"{'case':38} {'iteration':>10} {'recorded':>9} {'bias':>8} {'rounds from … to':>18} {'interval':>9} {'truth’s':>8}  inside")
+    for row in rows:
+        print(f"{row['case']:38} {row['truth_ns'] / 1e6:7.3f} ms {row['inflation']:7.3f} x {100 * row['bias']:+6.2f} % "
+              f"{100 * row['spread'][0]:+7.1f} {100 * row['spread'][1]:+7.1f} % ± {100 * row['half']:4.2f} % ± {100 * row['truth_error']:4.2f} %  "
+              f"{'yes' if row['inside'] else 'with truth’s' if row['inside_with_truth'] else 'NO'}")
+    biases = [abs(row["bias"]) for row in rows]
+    print(f"mean |bias| {100 * statistics.mean(biases):.2f} %, worst {100 * max(biases):.2f} %; truth inside the interval in "
+          f"{sum(row['inside'] for row in rows)} of {len(rows)}, with the truth's own error in "
+          f"{sum(row['inside_with_truth'] for row in rows)}; median half-width {100 * statistics.median(row['half'] for row in rows):.2f} %; "
+          f"inflation with default probes at most {max(row['inflation'] for row in rows if row['default']):.3f} x")
+    print(RL_SCOPE)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/dev")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--cases", default="")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    build = str(pathlib.Path(options.build).resolve())
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(build, pathlib.Path(folder))
+        chosen = [case for case in cases(build) if re.search(options.cases, case.name)]
+        for case in chosen:
+            rows.append(measure(runner, case, options.rounds))
+            show(rows[-1:]) if len(chosen) == 1 else print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    show(rows)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+#include "cli/cost_file.h"
+
+#include "cli/table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+using engine::correction::CostSet;
+using engine::correction::MeasuredCost;
+using nlohmann::json;
+
+json rowOf(const MeasuredCost& cost, std::int64_t n) {
+  return {{"probe", cost.probe},
+          {"api", cost.api},
+          {"mean_ns", cost.cost.sumNs()},
+          {"error_ns", cost.errorNs},
+          {"n", n},
+          {"method", cost.method},
+          {"before_ns", cost.cost.beforeNs},
+          {"inside_ns", cost.cost.insideNs}};
+}
+
+// nlohmann throws where a key is missing or of another type.
+Result<CostSet> setOf(const json& document) {
+  CostSet set;
+  try {
+    for (const json& row : document.at("overhead")) {
+      MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
+      cost.cost.beforeNs = row.at("before_ns");
+      cost.cost.insideNs = row.at("inside_ns");
+      cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
+      cost.errorNs = row.at("error_ns");
+      set.rows.push_back(std::move(cost));
+    }
+    set.probes = document.at("probes").get<std::vector<std::string>>();
+    set.covariance = document.at("covariance").get<std::vector<std::vector<double>>>();
+  } catch (const json::exception& error) {
+    return Error{ErrorCode::Corrupt, error.what()};
+  }
+  if (set.covariance.size() != set.probes.size())
+    return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
+  for (const auto& row : set.covariance)
+    if (row.size() != set.probes.size())
+      return Error{ErrorCode::Corrupt, "`covariance` has not a column for each of `probes`"};
+  return set;
+}
+
+// The trace's own value, where it has one.
+Result<void> checkSame(const store::Database& trace,
+                       const char* sql,
+                       const std::string& measured,
+                       const char* what) {
+  auto own = trace.queryText(sql);
+  if (!own && own.error().code != ErrorCode::NotFound)
+    return own.error();
+  if (own && *own == measured)
+    return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("it was measured with {} {}, and the trace was made with {}: costs "
+                           "hold for the same only, so measure them again with sonde calibrate",
+                           what,
+                           measured,
+                           own ? *own : "an unknown one")};
+}
+
+Result<void> checkMachine(const json& document, const store::Database& trace) {
+  try {
+    SONDE_TRY(checkSame(trace,
+                        "SELECT value FROM meta WHERE key = 'sources'",
+                        document.at("sources"),
+                        "the probes"));
+    SONDE_TRY(checkSame(
+        trace, "SELECT value FROM meta WHERE key = 'build'", document.at("build"), "the build"));
+    return checkSame(trace,
+                     "SELECT coalesce(max(cpu_model), '') FROM host",
+                     document.at("cpu_model"),
+                     "the processor");
+  } catch (const json::exception& error) {
+    return Error{ErrorCode::Corrupt, error.what()};
+  }
+}
+
+}  // namespace
+
+std::string costFileOf(const session::CalibrationOutcome& outcome) {
+  const auto& costs = outcome.costs;
+  json document = {{"schema", 1},
+                   {"sources", outcome.machine.sources},
+                   {"build", outcome.machine.build},
+                   {"cpu_model", outcome.machine.cpuModel},
+                   {"runs", outcome.runs},
+                   {"iterations", costs.iterations},
+                   {"iteration_ns", costs.iterationNs},
+                   {"overhead_ns", costs.overheadNs},
+                   {"overhead_error_ns", costs.overheadErrorNs},
+                   {"overhead", json::array()},
+                   {"probes", costs.costs.probes},
+                   {"covariance", costs.costs.covariance}};
+  for (const MeasuredCost& cost : costs.costs.rows)
+    document["overhead"].push_back(rowOf(cost, costs.iterations));
+  return dumpJson(document);
+}
+
+Result<CostSet> readCostFile(const std::string& path, const store::Database& trace) {
+  const auto named = [&](const Error& error) {
+    const bool damaged = error.code == ErrorCode::Corrupt;
+    return Error{
+        error.code,
+        fmt::format(
+            "{}: {}{}", path, damaged ? "it is no file of sonde calibrate: " : "", error.message)};
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Error{ErrorCode::Io,
+                 fmt::format("{} cannot be read: name a file of sonde calibrate", path)};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded())
+    return named({ErrorCode::Corrupt, "it is not JSON"});
+  if (const auto same = checkMachine(document, trace); !same)
+    return named(same.error());
+  auto set = setOf(document);
+  if (!set)
+    return named(set.error());
+  return set;
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,199 @@
+#include "session/calibration_runs.h"
+
+#include "analysis/engine/calibration/separate_runs.h"
+#include "analysis/model/words.h"
+#include "analysis/store/trace_file.h"
+#include "collector/wire/calibration.h"
+#include "session/environment.h"
+#include "session/sources.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace sonde::session {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::calibration::CalibrationRun;
+using engine::correction::CostTable;
+
+// A folder that goes with its owner.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make() {
+    std::error_code failure;
+    std::string name = (fs::temp_directory_path(failure) / "sonde-calibrate-XXXXXX").string();
+    if (failure || mkdtemp(name.data()) == nullptr)
+      return Error{ErrorCode::Io, fmt::format("cannot make {}: name a place in TMPDIR", name)};
+    return TemporaryFolder(name);
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty())
+      fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+// Its wait status. The program's own output goes nowhere, but what it says on stderr to `errors`.
+Result<int> runProgram(const std::vector<std::string>& arguments, const fs::path& errors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(
+      &actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments)
+    pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  pid_t child = -1;
+  const int error =
+      posix_spawn(&child, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot start sonde run: {}", std::generic_category().message(error))};
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+std::string lastLineOf(const fs::path& path) {
+  std::string last;
+  if (FILE* const file = std::fopen(path.c_str(), "re"); file != nullptr) {
+    char line[1024];
+    while (std::fgets(line, sizeof line, file) != nullptr)
+      if (std::string_view(line).find_first_not_of(" \n") != std::string_view::npos &&
+          (last.empty() || !std::string_view(line).starts_with("sonde run:")))
+        last = line;
+    std::fclose(file);
+  }
+  return last.substr(0, last.find('\n'));
+}
+
+class Calibration {
+ public:
+  Calibration(const CalibrationOptions& options, fs::path folder)
+      : options_(options), folder_(std::move(folder)) {}
+
+  Result<CalibrationOutcome> run() {
+    SONDE_TRY(firstRun());
+    for (int round = 0; round < options_.rounds; ++round) {
+      std::shuffle(configurations_.begin(), configurations_.end(), random_);
+      for (const std::uint32_t off : configurations_) {
+        if (round == 0 && off == 0)
+          continue;  // the first run was that one
+        tellProgress();
+        SONDE_TRY(record(off));
+        SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
+        SONDE_TRY(add(trace, static_cast<std::size_t>(round)));
+      }
+    }
+    CalibrationOutcome outcome;
+    SONDE_TRY_ASSIGN(outcome.costs, engine::calibration::calibrateRuns(runs_, *known_));
+    outcome.machine = machine_;
+    outcome.runs = static_cast<int>(runs_.size());
+    return outcome;
+  }
+
+ private:
+  fs::path tracePath() const { return folder_ / "run.sonde"; }
+
+  void tellProgress() const {
+    const double all = static_cast<double>(configurations_.size()) * options_.rounds;
+    options_.progress(fmt::format("run {} of {:.0f}", runs_.size() + 1, all),
+                      static_cast<double>(runs_.size()) / all);
+  }
+
+  // With all probes; tells what is to be switched off.
+  Result<void> firstRun() {
+    options_.progress("run 1", 0);
+    SONDE_TRY(record(0));
+    SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
+    SONDE_TRY_ASSIGN(CostTable known, CostTable::read(trace));
+    known_.emplace(std::move(known));
+    SONDE_TRY(add(trace, 0));
+    SONDE_TRY(readMachine(trace));
+    std::uint32_t recorded = 0;
+    for (const auto& [probe, ns] : runs_.front().costNs)
+      if (ns > 0)
+        recorded |= static_cast<std::uint32_t>(model::probeBit(probe)) & wire::kMaskableProbes;
+    configurations_ = {0, recorded};
+    for (std::uint32_t probe = 1; probe != 0 && (recorded & (recorded - 1)) != 0; probe <<= 1)
+      if ((recorded & probe) != 0)
+        configurations_.push_back(recorded & ~probe);
+    return {};
+  }
+
+  Result<void> readMachine(const store::Database& trace) {
+    SONDE_TRY_ASSIGN(machine_.sources,
+                     trace.queryText("SELECT value FROM meta WHERE key = 'sources'"));
+    SONDE_TRY_ASSIGN(machine_.build, trace.queryText("SELECT value FROM meta WHERE key = 'build'"));
+    SONDE_TRY_ASSIGN(machine_.cpuModel,
+                     trace.queryText("SELECT coalesce(cpu_model, '') FROM host LIMIT 1"));
+    return {};
+  }
+
+  Result<void> add(const store::Database& trace, std::size_t round) {
+    SONDE_TRY_ASSIGN(CalibrationRun run, engine::calibration::readCalibrationRun(trace, *known_));
+    run.round = round;
+    runs_.push_back(std::move(run));
+    return {};
+  }
+
+  Result<void> record(std::uint32_t off) {
+    std::vector<std::string> arguments{"sonde", "run", "-f", "-o", tracePath().string()};
+    if (options_.sources)
+      arguments.insert(arguments.end(), {"--sources", *options_.sources});
+    if (off != 0)
+      arguments.push_back("--calibrate=without:" + sourceWords(off));
+    arguments.emplace_back("--");
+    arguments.insert(arguments.end(), options_.command.begin(), options_.command.end());
+    const fs::path errors = folder_ / "stderr";
+    SONDE_TRY_ASSIGN(const int status, runProgram(arguments, errors));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      return {};
+    if (WIFSIGNALED(status))
+      return Error{ErrorCode::Io, fmt::format("interrupted by signal {}", WTERMSIG(status))};
+    return Error{ErrorCode::Io,
+                 fmt::format("{} ended with status {} ({}): run it by itself, as it is, to see why",
+                             options_.command.front(),
+                             WEXITSTATUS(status),
+                             lastLineOf(errors))};
+  }
+
+  const CalibrationOptions& options_;
+  fs::path folder_;
+  std::mt19937 random_{1};
+  std::optional<CostTable> known_;
+  CalibratedMachine machine_;
+  std::vector<std::uint32_t> configurations_;  // probes that are off
+  std::vector<CalibrationRun> runs_;
+};
+
+}  // namespace
+
+Result<CalibrationOutcome> calibrateByRuns(const CalibrationOptions& options) {
+  SONDE_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());
+  return Calibration(options, folder.path()).run();
+}
+
+}  // namespace sonde::session

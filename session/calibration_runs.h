@@ -1,0 +1,41 @@
+// Runs a command again and again, each time with other probes off, to find out what recording
+// costs (`sonde calibrate`). Blocks until it is done; one thread.
+#pragma once
+
+#include "analysis/base/progress.h"
+#include "analysis/base/result.h"
+#include "analysis/engine/calibration/calibrated_costs.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+struct CalibrationOptions {
+  std::vector<std::string> command;
+  std::optional<std::string> sources;  // as of `sonde run`
+  int rounds = 5;
+  Progress progress;
+};
+
+// What a calibration holds for, besides its costs.
+struct CalibratedMachine {
+  std::string sources;
+  std::string build;
+  std::string cpuModel;
+};
+
+struct CalibrationOutcome {
+  engine::calibration::CalibratedCosts costs;
+  CalibratedMachine machine;
+  int runs = 0;
+};
+
+// Each round has a run with all probes, one without those that can be switched off, and, where
+// these are several, one with each of them alone, in an order of its own. What the command prints
+// goes nowhere. Io: the command failed, or was interrupted. NotFound: it tells nothing.
+Result<CalibrationOutcome> calibrateByRuns(const CalibrationOptions& options);
+
+}  // namespace sonde::session

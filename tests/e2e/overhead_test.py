@@ -1,0 +1,133 @@
+"""What recording costs: what each trace says of it, what runs with probes off say, and what is taken out of a breakdown."""
+import json
+import subprocess
+import sys
+import unittest
+
+from run_support import PATIENCE, SONDE, RunTest
+
+# Iterations with ten file calls each.
+PROGRAM = """
+import os, sonde, sys
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+with sonde.phase("training"):
+    for number in range(int(sys.argv[1])):
+        with sonde.iteration(number):
+            for _ in range(10):
+                os.pwrite(file, b"inside", 0)
+            sum(range(2000))
+"""
+OF_METHOD = "SELECT probe, api FROM overhead WHERE method = '{}' ORDER BY 1, 2"
+
+
+class Overhead(RunTest):
+    def sonde(self, *arguments):
+        return subprocess.run([SONDE, *map(str, arguments)], cwd=self.folder, env=self.environment, capture_output=True,
+                              text=True, timeout=4 * PATIENCE, check=False)
+
+    def record(self, count, *options):
+        result = self.run_sonde(sys.executable, "-c", PROGRAM, count, options=("-f", *(options if "--sources" in options else ("--sources", "annotation,io", *options))))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def breakdown(self, *options):
+        result = self.sonde("breakdown", self.output, "--by", "phase", "--format", "json", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def training(self, *options):
+        return next(row for row in self.breakdown(*options)["rows"] if row["phase"] == "training")
+
+    def test_each_recording_says_what_loops_found_and_what_is_assumed(self):
+        self.record(5)
+        loops = self.rows(OF_METHOD.format("micro-loop"))
+        self.assertIn(("annotation", "scope in Python"), loops)
+        self.assertIn(("io", "call"), loops)
+        self.assertNotIn(("net", "transfer"), loops, "this run does not record it")
+        self.assertIn(("torch", "module"), self.rows(OF_METHOD.format("assumed")))
+        self.assertEqual(self.rows(OF_METHOD.format("in-run")), [])
+        self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'sources'"), [("annotation,io",)])
+
+    def test_a_breakdown_has_times_without_what_recording_cost_and_their_interval(self):
+        self.record(200)
+        row = self.training()
+        self.assertLess(row["ns"], row["raw_ns"])
+        self.assertLess(row["low_ns"], row["ns"])
+        self.assertLess(row["ns"], row["high_ns"])
+        raw = self.training("--raw")
+        self.assertEqual({raw[key] for key in ("ns", "raw_ns", "low_ns", "high_ns")}, {row["raw_ns"]})
+        both = self.breakdown()
+        self.assertTrue(both["corrected"])
+        self.assertEqual(sum(each["ns"] for each in both["rows"]), both["total_ns"])
+        self.assertEqual(sum(each["raw_ns"] for each in both["rows"]), both["raw_total_ns"])
+
+    def test_a_run_that_calibrates_itself_says_what_its_probes_cost(self):
+        self.record(400, "--calibrate=10")
+        self.assertEqual(self.rows(OF_METHOD.format("in-run")), [("io", "call")])
+        [(mean, error)] = self.rows("SELECT mean_ns, error_ns FROM overhead WHERE method = 'in-run'")
+        self.assertLess(mean, 20_000)
+        self.assertGreater(error, 0)
+        self.assertEqual(self.rows("SELECT probe, other_probe FROM overhead_covariance"), [("io", "io")])
+        found = self.breakdown()
+        self.assertGreater(found["masked_ns"], 0)
+        self.assertLess(found["masked_ns"], found["raw_total_ns"])
+
+    def test_a_run_that_was_too_short_to_calibrate_itself_says_so(self):
+        self.record(25, "--calibrate=10")
+        self.assertEqual(self.rows(OF_METHOD.format("in-run")), [])
+        [(note,)] = self.rows("SELECT text FROM note WHERE source = 'calibration'")
+        self.assertIn("too few", note)
+
+    def calibrate(self, *arguments, count=60, options=("--sources", "annotation,io", "--rounds", "3")):
+        return self.sonde("calibrate", *options, *arguments, "--", sys.executable, "-c", PROGRAM, count)
+
+    def test_runs_with_probes_off_say_what_these_cost(self):
+        result = self.calibrate("-o", "cost.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Of an iteration of", result.stdout)
+        cost = json.loads((self.folder / "cost.json").read_text())
+        self.assertEqual([row["probe"] for row in cost["overhead"]], ["io"])
+        self.assertEqual(cost["probes"], ["io"])
+        self.assertEqual(cost["runs"], 6)
+        self.assertEqual(cost["sources"], "annotation,io")
+        self.record(100)
+        found = self.breakdown("--overhead", "cost.json")
+        self.assertIn("separate runs", {row["method"] for row in found["overhead"]})
+
+    def test_costs_hold_for_the_same_probes_and_build_alone(self):
+        self.assertEqual(self.calibrate("-o", "cost.json").returncode, 0)
+        self.record(20, "--sources", "annotation,io,net")
+        result = self.sonde("breakdown", self.output, "--overhead", "cost.json")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("annotation,io", result.stderr)
+        self.record(20)
+        cost = json.loads((self.folder / "cost.json").read_text())
+        for key in ("build", "cpu_model"):
+            (self.folder / "other.json").write_text(json.dumps(dict(cost, **{key: "another"})))
+            result = self.sonde("breakdown", self.output, "--overhead", "other.json")
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("measure them again", result.stderr)
+
+    def test_a_file_that_is_none_of_costs_is_refused(self):
+        self.record(5)
+        for text in ("", "[]", "{}", '{"sources": 3}'):
+            (self.folder / "cost.json").write_text(text)
+            result = self.sonde("breakdown", self.output, "--overhead", "cost.json")
+            self.assertEqual(result.returncode, 3, text)
+            self.assertIn("cost.json", result.stderr)
+        self.assertEqual(self.sonde("breakdown", self.output, "--overhead", "absent.json").returncode, 3)
+
+    def test_a_command_that_cannot_be_calibrated_is_told_so(self):
+        failing = self.sonde("calibrate", "--", sys.executable, "-c", "import sys; sys.exit('no data')")
+        self.assertEqual(failing.returncode, 3)
+        self.assertIn("no data", failing.stderr)
+        few = self.calibrate(count=5)
+        self.assertEqual(few.returncode, 3)
+        self.assertIn("iterations", few.stderr)
+        nothing = self.sonde("calibrate", "--sources", "annotation", "--", sys.executable, "-c", PROGRAM, 60)
+        self.assertEqual(nothing.returncode, 3)
+        self.assertIn("nothing", nothing.stderr)
+        self.assertEqual(self.sonde("calibrate").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+#include "analysis/engine/calibration/separate_runs.h"
+
+#include "analysis/model/words.h"
+#include "analysis/store/database.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::calibration {
+namespace {
+
+// What loops have said: io 2 µs of an iteration, net 1 µs, each ± a half.
+correction::CostTable known() {
+  correction::CostTable table;
+  table.add({{{"io", "call", std::nullopt, {20, 20, 160}, 100, "micro-loop"},
+              {"net", "transfer", std::nullopt, {10, 10, 80}, 50, "micro-loop"}},
+             {},
+             {}});
+  return table;
+}
+
+// Rounds of runs of a job whose iterations take 1 ms, on a machine whose speed changes by a tenth
+// from round to round and by a permille from run to run; io takes 30 µs of each, net 5.
+std::vector<CalibrationRun> runs(std::size_t rounds, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  const std::int64_t io = model::probeBit("io");
+  const std::int64_t net = model::probeBit("net");
+  std::vector<CalibrationRun> runs;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const double level = 1e6 * (1 + 0.1 * normal(random));
+    for (const std::int64_t mask : {1 | io | net, std::int64_t{1}, 1 | io, 1 | net}) {
+      CalibrationRun run;
+      run.round = round;
+      run.mask = mask;
+      run.iterations = 100;
+      if ((mask & io) != 0)
+        run.costNs["io"] = 20'000;
+      if ((mask & net) != 0)
+        run.costNs["net"] = 10'000;
+      run.iterationNs = level + 1e3 * normal(random) + ((mask & io) != 0 ? 30'000 : 0) +
+                        ((mask & net) != 0 ? 5'000 : 0);
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+TEST(CalibrateRuns, FindsWhatEachProbeCostsThroughTheMachinesChanges) {
+  const auto costs = calibrateRuns(runs(8, 1), known());
+  ASSERT_TRUE(costs);
+  ASSERT_EQ(costs->costs.probes, (std::vector<std::string>{"io", "net"}));
+  for (const correction::MeasuredCost& row : costs->costs.rows) {
+    const double truth = row.probe == "io" ? 300 : 50;
+    EXPECT_NEAR(row.cost.sumNs(), truth, 3 * row.errorNs + 1) << row.probe;
+    EXPECT_LT(row.errorNs, 20);
+    EXPECT_EQ(row.method, "separate runs");
+  }
+  EXPECT_NEAR(costs->overheadNs, 35'000, 3 * costs->overheadErrorNs);
+  EXPECT_EQ(costs->iterations, 8 * 4 * 100);
+}
+
+TEST(CalibrateRuns, HasTheTruthInTheIntervalAsOftenAsItShould) {
+  int within = 0;
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    const auto costs = calibrateRuns(runs(5, seed), known());
+    ASSERT_TRUE(costs);
+    within += std::abs(costs->overheadNs - 35'000) < 1.96 * costs->overheadErrorNs ? 1 : 0;
+  }
+  EXPECT_GE(within, 170);
+}
+
+TEST(CalibrateRuns, RefusesOneRunOfEach) {
+  const auto costs = calibrateRuns(runs(1, 1), known());
+  ASSERT_FALSE(costs);
+  EXPECT_EQ(costs.error().code, ErrorCode::NotFound);
+}
+
+TEST(CalibrateRuns, RefusesRunsThatRecordedNothing) {
+  std::vector<CalibrationRun> all = runs(5, 1);
+  for (CalibrationRun& run : all)
+    run.costNs.clear();
+  const auto costs = calibrateRuns(all, known());
+  ASSERT_FALSE(costs);
+  EXPECT_THAT(costs.error().message, ::testing::HasSubstr("nothing but its own annotations"));
+}
+
+}  // namespace
+}  // namespace sonde::engine::calibration
