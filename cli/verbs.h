@@ -12,6 +12,7 @@
   VERB(Run)               \
   VERB(Report)            \
   VERB(Breakdown)         \
+  VERB(Diff)              \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Recover)           \
