@@ -38,6 +38,9 @@ std::optional<double> ifTested(const diff::Row& row, std::optional<double> value
 
 // ---- for a person
 
+// Names of kernels give way first.
+constexpr int kWidth = 150;
+
 std::string signedPercent(double fraction) {
   const double percent = fraction * 100;
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 9.95 ? 2 : 1);
@@ -264,14 +267,14 @@ std::string diffText(const DiffDocument& document, std::size_t most) {
   text += "\n" + verdictText(result) + "\n";
   Table table = emptyTextTable(hasRanks(result));
   const std::size_t hidden = fill(result, most, table);
-  text += renderText(table);
+  text += renderText(table, 0, kWidth);
   if (hidden > 0)
     text += fmt::format("… and {} more in which no difference can be shown (--all).\n",
                         humanCount(static_cast<std::int64_t>(hidden)));
   text += fmt::format(
-      "\np is corrected for {} {}: the chance of even one false difference is {:.2g} %.\n",
+      "\np is corrected for {} {}: the chance of even one false difference is at most {:.2g} %.\n",
       humanCount(static_cast<std::int64_t>(result.tests)),
-      result.tests == 1 ? "row" : "rows",
+      result.tests == 1 ? "test" : "tests",
       document.judgement.level * 100);
   for (const std::string& note : notesOf(document))
     text += note + "\n";

@@ -80,9 +80,16 @@ std::vector<Candidate> candidatesOf(const Runs& a, const Runs& b, const Judgemen
     each.row.subject = subject;
     if (inA != inB)
       each.row.verdict = inA ? Verdict::Removed : Verdict::Added;
-    each.comparison = compare(observationsOf(a, subject), observationsOf(b, subject), judgement);
+    // What one side does not have is described by the other alone.
+    const Observations ofA = observationsOf(inA ? a : b, subject);
+    const Observations ofB = observationsOf(inB ? b : a, subject);
+    each.comparison = compare(ofA, ofB, judgement);
     each.row.pRanks = each.comparison.pRanks;
     each.row.shown = each.comparison.estimates.front();
+    if (!inA)
+      each.row.shown.a = {};
+    if (!inB)
+      each.row.shown.b = {};
   }
   return candidates;
 }
