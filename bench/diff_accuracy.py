@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often `sonde diff` calls identical runs different, and how often it finds a known slow-down.
 
-    python3 bench/diff_accuracy.py                 40 rounds, 20 of them with slowed runs: about 4 minutes
+    python3 bench/diff_accuracy.py                 40 rounds, 20 of them with slowed runs: about 3 minutes
     python3 bench/diff_accuracy.py --keep FOLDER   keeps the traces of each round; those that are there already are compared again
 
 Records bench/diff_job with `sonde run`, in rounds. A round has two identical sets of runs, and in the first rounds a third
@@ -33,6 +33,7 @@ def parse_arguments():
     parser.add_argument("--iterations", default=30, type=int)
     parser.add_argument("--operation", default="forward", choices=["data_load", "forward", "backward", "SGD.step"])
     parser.add_argument("--percent", default=3.0, type=float)
+    parser.add_argument("--times", default=1, type=int, help="each operation does its work so many times")
     parser.add_argument("--keep", type=pathlib.Path)
     return parser.parse_args()
 
@@ -45,9 +46,8 @@ class Bench:
     def record(self, path, slow):
         if path.exists():
             return
-        command = [self.arguments.build / "bench/diff_job", str(self.arguments.iterations)]
-        if slow:
-            command += [self.arguments.operation, str(self.arguments.percent)]
+        command = [self.arguments.build / "bench/diff_job", str(self.arguments.iterations), self.arguments.operation,
+                   str(self.arguments.percent if slow else 0), str(self.arguments.times)]
         subprocess.run([self.sonde, "run", "-f", "-o", path, "--sources", "annotation", "--", *command], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

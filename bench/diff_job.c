@@ -1,8 +1,9 @@
-/* A small training loop for bench/diff_accuracy.py: a network with one hidden layer learns a fixed function by gradient
- * descent, with the same arithmetic in every run. Each operation of an iteration is annotated; one of them can do
- * PERCENT % more of its own work, whose results are thrown away.
+/* A small training loop for bench/diff_accuracy.py: a network with one hidden layer learns a fixed
+ * function by gradient descent, with the same arithmetic in every run. Each operation of an
+ * iteration is annotated; one of them can do PERCENT % more of its own work, whose results are
+ * thrown away. With TIMES each operation does its work so many times.
  *
- *   diff_job ITERATIONS [OPERATION PERCENT] */
+ *   diff_job ITERATIONS [OPERATION PERCENT [TIMES]] */
 #include "plugins/api/sonde.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kBatch = 300, kIn = 192, kHidden = 192, kOut = 16, kExamples = 4096, kExtra = kBatch };
+enum { kBatch = 300, kIn = 96, kHidden = 96, kOut = 16, kExamples = 4096, kExtra = kBatch };
 
 static float examples[kExamples][kIn];
 static float targets[kExamples][kOut];
@@ -116,18 +117,20 @@ static void stepOf(float* weights, float* moments, const float* gradients, size_
 }
 
 static void optimise(void) {
-  const int rounds = 50; /* small steps */
+  const int rounds = 100; /* small steps */
   for (int round = 0; round < rounds + extraOf("SGD.step", rounds); ++round) {
     stepOf(&first[0][0], &firstMoment[0][0], &firstGradient[0][0], sizeof first / sizeof(float));
-    stepOf(&second[0][0], &secondMoment[0][0], &secondGradient[0][0], sizeof second / sizeof(float));
+    stepOf(
+        &second[0][0], &secondMoment[0][0], &secondGradient[0][0], sizeof second / sizeof(float));
   }
 }
 
-#define ANNOTATED(kind, name, work)                   \
-  do {                                                \
+#define ANNOTATED(kind, name, work)                    \
+  do {                                                 \
     const sonde_scope scope = sonde_begin(kind, name); \
-    work;                                             \
-    sonde_end(scope);                                 \
+    for (int each = 0; each < times; ++each)           \
+      work;                                            \
+    sonde_end(scope);                                  \
   } while (0)
 
 int main(int argc, char** argv) {
@@ -136,8 +139,9 @@ int main(int argc, char** argv) {
     slowName = argv[2];
     slowShare = atof(argv[3]) / 100;
   }
-  if (iterations < 1 || slowShare < 0 || slowShare > 1) {
-    fprintf(stderr, "usage: diff_job ITERATIONS [OPERATION PERCENT]\n");
+  const int times = argc > 4 ? atoi(argv[4]) : 1;
+  if (iterations < 1 || slowShare < 0 || slowShare > 1 || times < 1) {
+    fprintf(stderr, "usage: diff_job ITERATIONS [OPERATION PERCENT [TIMES]]\n");
     return 2;
   }
   fill(&examples[0][0], sizeof examples / sizeof(float), 2);

@@ -152,6 +152,7 @@ void DiffCommand::declare(CLI::App& app) {
   app.add_option("--skip",
                  skip_,
                  "iterations at the begin of each run that do not count (a tenth, 1 to 20)")
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   app.add_option("--level", level_, "the chance of even one false difference, in per cent (5)")
       ->check(CLI::Range(1e-6, 50.0))

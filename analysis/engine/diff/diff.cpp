@@ -132,6 +132,7 @@ Row judged(Candidate candidate, bool enough, std::size_t tests, const Judgement&
   row.p = candidate.p[shown];
   if (!enough) {
     row.verdict = Verdict::TooFew;
+    row.shown.low = row.shown.high = {};
     return row;
   }
   row.detectable = detectable(row.shown, judgement, tests);

@@ -209,6 +209,7 @@ TEST(Diff, OneIterationIsTooFew) {
   for (const Row& row : result.rows) {
     EXPECT_EQ(row.verdict, Verdict::TooFew);
     EXPECT_FALSE(row.detectable);
+    EXPECT_FALSE(row.shown.low) << "an interval would promise too much";
   }
 }
 
