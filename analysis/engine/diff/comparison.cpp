@@ -42,11 +42,13 @@ struct Means {
   statistics::Difference difference;
 };
 
-Means meansOf(const Centres& a, const Centres& b, const Judgement& judgement) {
+Means meansOf(const Centres& a, const Centres& b, double scale, const Judgement& judgement) {
   if (a.size() == 1 && b.size() == 1)
-    return {a.front().shown.value,
-            b.front().shown.value,
-            ofSingleRuns(a.front(), b.front(), judgement.runNoise)};
+    return {
+        a.front().shown.value,
+        b.front().shown.value,
+        ofSingleRuns(
+            a.front(), b.front(), std::max(judgement.runNoise, judgement.leastNoiseNs / scale))};
   const auto groupOf = [](const Centres& side) {
     statistics::Group group;
     for (const RunCentre& run : side)
@@ -86,7 +88,7 @@ Estimate estimate(const Observations& a,
   Centres ofB = centresOf(b, measure, scale);
   moderate(ofA, ofB);
   dropDisturbed(ofA, ofB);
-  const Means means = meansOf(ofA, ofB, judgement);
+  const Means means = meansOf(ofA, ofB, scale, judgement);
   result.a = {means.a * scale, ofA.size(), a.size() - ofA.size()};
   result.b = {means.b * scale, ofB.size(), b.size() - ofB.size()};
   result.error = means.difference.error;

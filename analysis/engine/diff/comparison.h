@@ -26,6 +26,7 @@ struct Judgement {
   // The standard deviation, as a share, by which identical runs are taken to differ where there is
   // one run on each side and nothing else is known; more where the run itself varies more.
   double runNoise = 0.03;
+  double leastNoiseNs = 0;  // … but no less
 };
 
 // What stands for a run.

@@ -1,5 +1,6 @@
 #include "analysis/engine/diff/diff.h"
 
+#include "analysis/engine/metrics/statistics.h"
 #include "analysis/engine/statistics/multiple_tests.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,10 @@ namespace sonde::engine::diff {
 namespace {
 
 using Runs = std::vector<RunTimes>;
+
+// By so much of an iteration single runs may differ in anything: what takes a microsecond differs
+// by half from run to run, and nobody cares.
+constexpr double kLeastShareOfIteration = 0.001;
 
 SideFacts factsOf(const Runs& runs) {
   SideFacts facts;
@@ -51,6 +56,16 @@ bool occurs(const Runs& runs, const Subject& subject) {
             std::any_of(
                 found->second.begin(), found->second.end(), [](double ns) { return ns > 0; }));
   });
+}
+
+double medianIteration(const Runs& a, const Runs& b) {
+  std::vector<double> all;
+  for (const Runs* side : {&a, &b})
+    for (const RunTimes& run : *side)
+      for (const auto& [subject, times] : run.times)
+        if (subject.kind == Kind::Iteration)
+          all.insert(all.end(), times.begin(), times.end());
+  return metrics::median(std::move(all));
 }
 
 // A row, and all that was found for it.
@@ -187,7 +202,9 @@ Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
     return Error{ErrorCode::NotFound,
                  fmt::format("no iteration of {} is left to compare: leave out fewer at the begin",
                              result.a.iterations == 0 ? "A" : "B")};
-  std::vector<Candidate> candidates = candidatesOf(a, b, judgement);
+  Judgement own = judgement;
+  own.leastNoiseNs = kLeastShareOfIteration * medianIteration(a, b);
+  std::vector<Candidate> candidates = candidatesOf(a, b, own);
   result.tests = correct(candidates);
   const bool enough = enoughIterations(result.a.iterations, result.b.iterations, judgement);
   for (Candidate& each : candidates)

@@ -140,6 +140,22 @@ TEST(Comparison, AssumedNoiseIsTheLeastOfSingleRuns) {
   EXPECT_NEAR(found.estimates.front().error, 0.1 * std::sqrt(2.0), 1e-4);
 }
 
+TEST(Comparison, AssumedNoiseIsNoLessThanSoManyNanoseconds) {
+  const std::vector<double> even(30, 100);
+  const Comparison found = compare({even}, {even}, Judgement{.leastNoiseNs = 50});
+  EXPECT_NEAR(found.estimates.front().error, 0.5 * std::sqrt(2.0), 1e-4);
+}
+
+TEST(Comparison, ASingleRunThatDriftsIsTakenToDifferByAsMuchFromOthers) {
+  std::vector<double> drifting;
+  for (int i = 0; i < 60; ++i)
+    drifting.push_back(100 + i * 40.0 / 59);
+  const Comparison found =
+      compare({drifting}, {std::vector<double>(60, 130)}, Judgement{.runNoise = 0});
+  // Its blocks are spread evenly over 40, around 120; the scale is 125.
+  EXPECT_NEAR(found.estimates.front().error, 40 / std::sqrt(12.0) / 125, 0.02);
+}
+
 TEST(Comparison, WhatRepeatsExactlyIsJudgedToo) {
   const Observations a(3, std::vector<double>(20, 100));
   const Observations b(3, std::vector<double>(20, 101));

@@ -261,6 +261,37 @@ TEST(Diff, ADifferenceThatOnlyFastIterationsShowIsFound) {
   EXPECT_GE(found, 8);
 }
 
+TEST(Diff, OfSingleRunsWhatTakesNextToNothingDoesNotDiffer) {
+  const auto side = [](double tiny) {
+    Runs runs(1);
+    runs.front().iterations = 30;
+    runs.front().times[Subject{}] = std::vector<double>(30, 1e7);
+    runs.front().times[host("tiny")] = std::vector<double>(30, tiny);
+    return runs;
+  };
+  EXPECT_EQ(verdictsOf(must(diff(side(1e3), side(2e3), kJudgement))).at("tiny"), Verdict::Same);
+  EXPECT_EQ(verdictsOf(must(diff(side(1e5), side(2e5), kJudgement))).at("tiny"), Verdict::Slower);
+}
+
+TEST(Diff, NoDifferenceRestsOnAFewIterations) {
+  // The fastest fifth differs, to the nanosecond; the others are the same and hide it from ranks.
+  const auto side = [](double fast) {
+    Runs runs(4);
+    for (RunTimes& run : runs) {
+      run.iterations = 30;
+      std::vector<double>& times = run.times[Subject{}];
+      for (int i = 0; i < 30; ++i)
+        times.push_back(i % 5 == 0 ? fast : 200 + 7 * i);
+    }
+    return runs;
+  };
+  const Row row = must(diff(side(100), side(103), kJudgement)).rows.front();
+  EXPECT_EQ(row.shown.measure, Measure::Fast);
+  EXPECT_LT(row.shown.p, 1e-4);
+  EXPECT_GT(row.pRanks, 0.05);
+  EXPECT_EQ(row.verdict, Verdict::Same);
+}
+
 TEST(Diff, EveryVerdictAndKindHasItsWord) {
   std::set<std::string_view> words;
   for (const auto verdict : {Verdict::Slower,
