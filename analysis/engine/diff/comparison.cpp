@@ -122,8 +122,7 @@ Comparison compare(const Observations& a, const Observations& b, const Judgement
   if (occursOften(a) && occursOften(b))
     result.estimates = {estimate(a, b, Measure::Typical, judgement),
                         estimate(a, b, Measure::Fast, judgement)};
-  else
-    result.estimates = {estimate(a, b, Measure::Mean, judgement)};
+  result.estimates.push_back(estimate(a, b, Measure::Mean, judgement));
   result.pRanks = statistics::mannWhitney(allOf(a), allOf(b)).p;
   return result;
 }

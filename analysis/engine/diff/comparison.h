@@ -3,7 +3,7 @@
 //
 // A side is one or several runs of one program, a run is a number of iterations. What a run shows
 // is its typical iteration and, since other programs on the machine make iterations slower and none
-// faster, its fast ones, which repeat better. The error of either is measured in blocks of
+// faster, its fast ones, which repeat better. The error of each is measured in blocks of
 // neighbours: a machine is slow for a while. What runs differ by beyond that is a variance of its
 // own (statistics/random_effects.h). Besides, all iterations of the two sides are compared by their
 // ranks: no difference is to rest on a few outliers.
@@ -33,7 +33,7 @@ struct Judgement {
 enum class Measure : std::uint8_t {
   Typical,  // the median iteration
   Fast,     // the median of the fastest fifth
-  Mean,     // the mean: of what does not occur in most iterations
+  Mean,     // of all iterations; of what does not occur in most of them nothing else
 };
 std::string_view word(Measure measure) noexcept;
 
@@ -58,7 +58,7 @@ struct Estimate {
 };
 
 struct Comparison {
-  std::vector<Estimate> estimates;  // Typical and Fast, or Mean
+  std::vector<Estimate> estimates;  // Typical, Fast and Mean, or Mean alone
   double pRanks = 1;                // that iterations which do not differ show such ranks
 };
 

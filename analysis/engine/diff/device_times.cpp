@@ -146,9 +146,10 @@ Result<void> DeviceReader::readCopies() {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       return {};
-    if (const auto place = ledger_.byTime(rows.integer(0), rows.integer(4))) {
-      SONDE_TRY(addWork(*place, Kind::Copy, rows));
-    }
+    const auto place = ledger_.byTime(rows.integer(0), rows.integer(4));
+    if (!place)
+      continue;
+    SONDE_TRY(addWork(*place, Kind::Copy, rows));
   }
 }
 

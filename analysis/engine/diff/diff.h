@@ -31,8 +31,8 @@ std::string_view word(Verdict verdict) noexcept;
 struct Row {
   Subject subject;
   Verdict verdict = Verdict::Same;
-  // The measure in which a difference was found, the typical one before the fast one; else the one
-  // that repeats better.
+  // The measure in which a difference was found: the typical iteration before the fast ones, these
+  // before the mean; else the one that repeats best.
   Estimate shown;
   double pRanks = 1;
   double p = 1;                      // the larger of both, corrected for all tests

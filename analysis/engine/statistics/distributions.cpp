@@ -1,7 +1,5 @@
 #include "analysis/engine/statistics/distributions.h"
 
-#include <math.h>  // lgamma_r, which <cmath> does not promise; lgamma writes a global
-
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -12,9 +10,10 @@ namespace {
 // From here on Student's t is the normal distribution, to 1e-9.
 constexpr double kManyDegrees = 1e9;
 
+// std::lgamma writes a global, which other threads may do, too.
 double logGamma(double x) {
   int sign = 0;
-  return lgamma_r(x, &sign);
+  return ::lgamma_r(x, &sign);
 }
 
 // The continued fraction of I_x(a, b): Abramowitz and Stegun, 26.5.8, by Lentz's method with

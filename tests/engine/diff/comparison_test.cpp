@@ -67,6 +67,19 @@ TEST(Comparison, ThreePerCentAreFoundByFiveRunsOfThirtyIterations) {
   EXPECT_GE(ratesOf({.disturbedShare = 0.3}, 0.03).found, 0.9);
 }
 
+TEST(Comparison, StallsInAFewIterationsAreFound) {
+  Simulation simulation(19);
+  const Simulated calm{.iterations = 100, .disturbedShare = 0};
+  const Simulated stalling{.iterations = 100, .disturbedShare = 0.25};
+  int found = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Comparison compared =
+        compare(simulation.side(calm), simulation.side(stalling), kJudgement);
+    found += compared.estimates.back().measure == Measure::Mean && pOf(compared) <= 0.05 ? 1 : 0;
+  }
+  EXPECT_GE(found, 90);
+}
+
 TEST(Comparison, ADisturbedRunDoesNotHideADifference) {
   EXPECT_GE(ratesOf({.disturbedRuns = 0.1}, 0.03).found, 0.85);
 }
@@ -83,7 +96,7 @@ TEST(Comparison, DetectableIsWhatIsFoundInFourOfFive) {
   std::vector<double> from;
   for (int i = 0; i < 200; ++i) {
     const Comparison found = compare(simulation.side(like), simulation.side(like), kJudgement);
-    from.push_back(*detectable(found.estimates.front(), kJudgement, 2));
+    from.push_back(*detectable(found.estimates.front(), kJudgement, 3));
   }
   std::nth_element(from.begin(), from.begin() + 100, from.end());
   EXPECT_NEAR(ratesOf(like, from[100]).found, 0.85, 0.12);
@@ -96,9 +109,9 @@ TEST(Comparison, SwappingTheSidesMirrorsIt) {
     const Observations b = simulation.side({.runs = 5, .disturbedRuns = 0.2}, 1.02);
     const Comparison one = compare(a, b, kJudgement);
     const Comparison other = compare(b, a, kJudgement);
-    ASSERT_EQ(one.estimates.size(), 2U);
+    ASSERT_EQ(one.estimates.size(), 3U);
     EXPECT_DOUBLE_EQ(one.pRanks, other.pRanks);
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < 3; ++i) {
       const Estimate& seen = one.estimates[i];
       const Estimate& mirrored = other.estimates[i];
       EXPECT_DOUBLE_EQ(seen.a.ns, mirrored.b.ns);
