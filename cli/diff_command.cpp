@@ -49,6 +49,7 @@ Result<Dimensions> dimensionsOf(const std::vector<std::string>& words) {
     if (known)
       continue;
     std::vector<std::string> all;
+    all.reserve(kDimensions.size());
     for (const NamedDimension& dimension : kDimensions)
       all.emplace_back(dimension.word);
     return Error{
@@ -152,15 +153,15 @@ void DiffCommand::declare(CLI::App& app) {
   app.add_option("--skip",
                  skip_,
                  "iterations at the begin of each run that do not count (a tenth, 1 to 20)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("N");
   app.add_option("--level", level_, "the chance of even one false difference, in per cent (5)")
-      ->check(CLI::Range(1e-6, 50.0))
+      ->check(CLI::Range(1e-6, 50.0).description(""))
       ->type_name("PERCENT");
   app.add_option("--run-noise",
                  runNoise_,
                  "with one run a side: what identical runs are taken to differ by (3)")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PERCENT");
   app.add_flag("--all", all_, "also the rows, beyond twelve, in which no difference can be shown");
   app.add_option("--a", a_, "the first side: traces and folders")->type_name("TRACE...");

@@ -101,6 +101,7 @@ Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
   std::vector<RunFiles> files;
   for (const auto& run : runs) {
     RunFiles& own = files.emplace_back();
+    own.reserve(run.size());
     for (const TraceFacts& trace : run)
       own.push_back(trace.path.string());
   }

@@ -51,6 +51,7 @@ Means meansOf(const Centres& a, const Centres& b, double scale, const Judgement&
             a.front(), b.front(), std::max(judgement.runNoise, judgement.leastNoiseNs / scale))};
   const auto groupOf = [](const Centres& side) {
     statistics::Group group;
+    group.reserve(side.size());
     for (const RunCentre& run : side)
       group.push_back(run.shown);
     return group;

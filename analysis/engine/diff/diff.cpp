@@ -207,6 +207,7 @@ Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
   std::vector<Candidate> candidates = candidatesOf(a, b, own);
   result.tests = correct(candidates);
   const bool enough = enoughIterations(result.a.iterations, result.b.iterations, judgement);
+  result.rows.reserve(candidates.size());
   for (Candidate& each : candidates)
     result.rows.push_back(judged(std::move(each), enough, result.tests, judgement));
   result.verdict = overallOf(result.rows);

@@ -45,6 +45,7 @@ statistics::Centre centreOf(Measure measure) {
 
 double middleOf(const std::vector<RunCentre>& side) {
   std::vector<double> values;
+  values.reserve(side.size());
   for (const RunCentre& run : side)
     values.push_back(run.shown.value);
   return metrics::median(std::move(values));
@@ -54,6 +55,7 @@ double middleOf(const std::vector<RunCentre>& side) {
 // each other. Each side's own median takes a degree of freedom.
 double robustDeviation(const std::vector<RunCentre>& a, const std::vector<RunCentre>& b) {
   std::vector<double> distances;
+  distances.reserve(a.size() + b.size());
   for (const auto* side : {&a, &b}) {
     const double middle = middleOf(*side);
     for (const RunCentre& run : *side)
@@ -82,6 +84,7 @@ void drop(std::vector<RunCentre>& side, double own, double other, double far) {
 std::vector<RunCentre> centresOf(const Observations& runs, Measure measure, double scale) {
   const statistics::Centre centre = centreOf(measure);
   std::vector<RunCentre> centres;
+  centres.reserve(runs.size());
   for (const std::vector<double>& run : runs) {
     RunCentre& own = centres.emplace_back();
     own.run = centres.size() - 1;
@@ -99,6 +102,7 @@ double scaleOf(const Observations& a, const Observations& b, Measure measure) {
   const statistics::Centre centre = centreOf(measure);
   const auto middle = [&centre](const Observations& runs) {
     std::vector<double> centres;
+    centres.reserve(runs.size());
     for (const std::vector<double>& run : runs)
       centres.push_back(centre(run));
     const double median = metrics::median(centres);
@@ -109,6 +113,7 @@ double scaleOf(const Observations& a, const Observations& b, Measure measure) {
 
 void moderate(std::vector<RunCentre>& a, std::vector<RunCentre>& b) {
   std::vector<double> variances;
+  variances.reserve(a.size() + b.size());
   for (const auto* side : {&a, &b})
     for (const RunCentre& run : *side)
       variances.push_back(run.shown.variance);
