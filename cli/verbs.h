@@ -13,6 +13,7 @@
   VERB(Report)            \
   VERB(Breakdown)         \
   VERB(Calibrate)         \
+  VERB(Diff)              \
   VERB(Ctl)               \
   VERB(Merge)             \
   VERB(Recover)           \

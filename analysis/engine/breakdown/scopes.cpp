@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace sonde::engine::breakdown {
-namespace {
 
 using model::SliceKind;
 
@@ -21,8 +20,6 @@ bool isOperation(SliceKind kind) noexcept {
       return false;
   }
 }
-
-}  // namespace
 
 void Scopes::add(const Scope& scope) {
   entries_.push_back({scope.id, scope.scopeId, scope.nameId, scope.kind, Entry::State::New});

@@ -1,5 +1,5 @@
 // The phase, the operation and the module that the scopes of a trace are in, their own included.
-// One thread. Within engine/breakdown.
+// One thread. Within engine/breakdown, but for isOperation().
 #pragma once
 
 #include "analysis/engine/breakdown/labels.h"
@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace sonde::engine::breakdown {
+
+// Whether a slice of this kind is one of the algorithm's operations.
+bool isOperation(model::SliceKind kind) noexcept;
 
 // Which of them are told apart; the others are 0.
 struct ScopeDimensions {

@@ -1,5 +1,7 @@
 #include "analysis/engine/metrics/statistics.h"
 
+#include "analysis/engine/statistics/rank_test.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -45,34 +47,7 @@ double noiseAroundTrend(const std::vector<double>& values) {
 }
 
 double probabilityNotLower(const std::vector<double>& lower, const std::vector<double>& upper) {
-  std::vector<std::pair<double, bool>> all;  // value, is it of `lower`
-  all.reserve(lower.size() + upper.size());
-  for (const double value : lower)
-    all.emplace_back(value, true);
-  for (const double value : upper)
-    all.emplace_back(value, false);
-  std::sort(all.begin(), all.end());
-  double rankSum = 0;
-  double ties = 0;
-  for (std::size_t begin = 0; begin < all.size();) {
-    std::size_t end = begin;
-    while (end < all.size() && all[end].first == all[begin].first)
-      ++end;
-    const double shared = static_cast<double>(begin + end + 1) / 2;  // ranks count from 1
-    const auto size = static_cast<double>(end - begin);
-    ties += size * size * size - size;
-    for (; begin < end; ++begin)
-      rankSum += all[begin].second ? shared : 0;
-  }
-  const auto n = static_cast<double>(lower.size());
-  const auto m = static_cast<double>(upper.size());
-  const double total = n + m;
-  const double u = rankSum - n * (n + 1) / 2;
-  const double variance = n * m / 12 * (total + 1 - ties / std::max(1.0, total * (total - 1)));
-  if (variance <= 0)
-    return 1;  // all values are equal
-  const double z = (u - n * m / 2 + 0.5) / std::sqrt(variance);
-  return 0.5 * std::erfc(-z / std::sqrt(2.0));
+  return statistics::mannWhitney(lower, upper).pLower;
 }
 
 }  // namespace sonde::engine::metrics

@@ -24,8 +24,8 @@ double robustDeviation(const std::vector<double>& values);
 double noiseAroundTrend(const std::vector<double>& values);
 
 // How probable a rank sum this low is when both samples come from one distribution: small means
-// that `lower` tends to lie below `upper`. Mann-Whitney U, one-sided, normal approximation with
-// ties and continuity corrected; good from about 8 values each. Requires: neither is empty.
+// that `lower` tends to lie below `upper`. Mann-Whitney U, one-sided (statistics/rank_test.h).
+// Requires: neither is empty.
 double probabilityNotLower(const std::vector<double>& lower, const std::vector<double>& upper);
 
 }  // namespace sonde::engine::metrics

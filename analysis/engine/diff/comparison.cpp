@@ -1,0 +1,150 @@
+#include "analysis/engine/diff/comparison.h"
+
+#include "analysis/engine/diff/run_centres.h"
+#include "analysis/engine/statistics/distributions.h"
+#include "analysis/engine/statistics/random_effects.h"
+#include "analysis/engine/statistics/rank_test.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde::engine::diff {
+namespace {
+
+using Centres = std::vector<RunCentre>;
+
+// What does not occur in so many of a run's iterations is not described by their median.
+constexpr double kOftenEnough = 0.75;
+
+bool occursOften(const Observations& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const std::vector<double>& run) {
+    const auto positive =
+        std::count_if(run.begin(), run.end(), [](double value) { return value > 0; });
+    return static_cast<double>(positive) >= kOftenEnough * static_cast<double>(run.size());
+  });
+}
+
+// One run and another: what identical runs differ by is not known, so each is taken to be off by as
+// much as its own blocks are, or by as much as is assumed.
+statistics::Difference ofSingleRuns(const RunCentre& a, const RunCentre& b, double noise) {
+  const auto uncertain = [noise](const RunCentre& run) {
+    return std::max(noise * noise, run.varianceOfBlocks) + run.shown.variance;
+  };
+  const auto blocks = static_cast<double>(a.blocks + b.blocks);
+  return {b.shown.value - a.shown.value,
+          std::sqrt(uncertain(a) + uncertain(b)),
+          std::max(1.0, blocks - 2)};
+}
+
+struct Means {
+  double a = 0;
+  double b = 0;
+  statistics::Difference difference;
+};
+
+Means meansOf(const Centres& a, const Centres& b, double scale, const Judgement& judgement) {
+  if (a.size() == 1 && b.size() == 1)
+    return {
+        a.front().shown.value,
+        b.front().shown.value,
+        ofSingleRuns(
+            a.front(), b.front(), std::max(judgement.runNoise, judgement.leastNoiseNs / scale))};
+  const auto groupOf = [](const Centres& side) {
+    statistics::Group group;
+    group.reserve(side.size());
+    for (const RunCentre& run : side)
+      group.push_back(run.shown);
+    return group;
+  };
+  const statistics::Group first = groupOf(a);
+  const statistics::Group second = groupOf(b);
+  const double between = statistics::varianceBetween({first, second});
+  const auto meanA = statistics::meanOf(first, between);
+  const auto meanB = statistics::meanOf(second, between);
+  return {meanA.value, meanB.value, statistics::differenceOf(meanA, meanB)};
+}
+
+// b / a − 1, for sides that lie `difference` apart around `middle`; nothing: a would be none. Seen
+// from the other side it is the inverse.
+std::optional<double> changeOf(double difference, double middle) {
+  const double a = middle - difference / 2;
+  const double b = std::max(0.0, middle + difference / 2);
+  if (a <= 0)
+    return std::nullopt;
+  return b / a - 1;
+}
+
+Estimate estimate(const Observations& a,
+                  const Observations& b,
+                  Measure measure,
+                  const Judgement& judgement) {
+  Estimate result;
+  result.measure = measure;
+  result.a.runs = a.size();
+  result.b.runs = b.size();
+  const double scale = scaleOf(a, b, measure);
+  if (scale <= 0)
+    return result;
+  Centres ofA = centresOf(a, measure, scale);
+  Centres ofB = centresOf(b, measure, scale);
+  moderate(ofA, ofB);
+  dropDisturbed(ofA, ofB);
+  const Means means = meansOf(ofA, ofB, scale, judgement);
+  result.a = {means.a * scale, ofA.size(), a.size() - ofA.size()};
+  result.b = {means.b * scale, ofB.size(), b.size() - ofB.size()};
+  result.error = means.difference.error;
+  result.degrees = means.difference.degrees;
+  result.p = statistics::twoSided(means.difference);
+  const double half =
+      statistics::studentQuantile((1 + judgement.confidence) / 2, result.degrees) * result.error;
+  const double middle = (means.a + means.b) / 2;
+  result.change = changeOf(means.difference.value, middle);
+  result.low = changeOf(means.difference.value - half, middle);
+  result.high = changeOf(means.difference.value + half, middle);
+  return result;
+}
+
+std::vector<double> allOf(const Observations& runs) {
+  std::vector<double> all;
+  for (const std::vector<double>& run : runs)
+    all.insert(all.end(), run.begin(), run.end());
+  return all;
+}
+
+}  // namespace
+
+std::string_view word(Measure measure) noexcept {
+  constexpr std::string_view kWords[] = {"typical", "fast", "mean"};
+  return kWords[static_cast<std::size_t>(measure)];
+}
+
+Comparison compare(const Observations& a, const Observations& b, const Judgement& judgement) {
+  Comparison result;
+  if (occursOften(a) && occursOften(b))
+    result.estimates = {estimate(a, b, Measure::Typical, judgement),
+                        estimate(a, b, Measure::Fast, judgement)};
+  result.estimates.push_back(estimate(a, b, Measure::Mean, judgement));
+  result.pRanks = statistics::mannWhitney(allOf(a), allOf(b)).p;
+  return result;
+}
+
+std::optional<double> detectable(const Estimate& estimate,
+                                 const Judgement& judgement,
+                                 std::size_t tests) {
+  constexpr double kPower = 0.8;
+  if (estimate.degrees <= 0)
+    return std::nullopt;
+  const double level = judgement.level / static_cast<double>(std::max<std::size_t>(tests, 1));
+  const double deviations = statistics::studentQuantile(1 - level / 2, estimate.degrees) +
+                            statistics::studentQuantile(kPower, estimate.degrees);
+  return changeOf(deviations * estimate.error, 1);
+}
+
+bool enoughIterations(std::size_t a, std::size_t b, const Judgement& judgement) {
+  double least = 2;  // of all ways to choose which of the values are a's
+  for (std::size_t i = 1; i <= std::min(a, b) && least > judgement.level; ++i)
+    least *= static_cast<double>(i) / static_cast<double>(std::max(a, b) + i);
+  return std::min(a, b) > 0 && least <= judgement.level;
+}
+
+}  // namespace sonde::engine::diff

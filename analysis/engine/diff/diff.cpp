@@ -1,0 +1,218 @@
+#include "analysis/engine/diff/diff.h"
+
+#include "analysis/engine/metrics/statistics.h"
+#include "analysis/engine/statistics/multiple_tests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace sonde::engine::diff {
+namespace {
+
+using Runs = std::vector<RunTimes>;
+
+// By so much of an iteration single runs may differ in anything: what takes a microsecond differs
+// by half from run to run, and nobody cares.
+constexpr double kLeastShareOfIteration = 0.001;
+
+SideFacts factsOf(const Runs& runs) {
+  SideFacts facts;
+  facts.runs = runs.size();
+  facts.leastRanks = runs.front().ranks;
+  for (const RunTimes& run : runs) {
+    facts.leastRanks = std::min(facts.leastRanks, run.ranks);
+    facts.mostRanks = std::max(facts.mostRanks, run.ranks);
+    facts.iterations += run.iterations;
+    facts.warmUp += run.warmUp;
+    facts.partial += run.partial;
+  }
+  return facts;
+}
+
+// Of runs that have an iteration: zeros where one does not have the subject.
+Observations observationsOf(const Runs& runs, const Subject& subject) {
+  Observations observations;
+  for (const RunTimes& run : runs) {
+    if (run.iterations == 0)
+      continue;
+    const auto found = run.times.find(subject);
+    observations.push_back(found != run.times.end() ? found->second
+                                                    : std::vector<double>(run.iterations, 0));
+  }
+  return observations;
+}
+
+// Whether it takes any time in an iteration that counts; an iteration is there even if it takes
+// none.
+bool occurs(const Runs& runs, const Subject& subject) {
+  return std::any_of(runs.begin(), runs.end(), [&subject](const RunTimes& run) {
+    const auto found = run.times.find(subject);
+    return found != run.times.end() &&
+           (subject.kind == Kind::Iteration ||
+            std::any_of(
+                found->second.begin(), found->second.end(), [](double ns) { return ns > 0; }));
+  });
+}
+
+double medianIteration(const Runs& a, const Runs& b) {
+  std::vector<double> all;
+  for (const Runs* side : {&a, &b})
+    for (const RunTimes& run : *side)
+      for (const auto& [subject, times] : run.times)
+        if (subject.kind == Kind::Iteration)
+          all.insert(all.end(), times.begin(), times.end());
+  return metrics::median(std::move(all));
+}
+
+// A row, and all that was found for it.
+struct Candidate {
+  Row row;
+  Comparison comparison;
+  std::vector<double> p;  // of each estimate
+};
+
+bool isTested(const Candidate& candidate) {
+  return candidate.row.verdict == Verdict::Same;
+}
+
+std::vector<Candidate> candidatesOf(const Runs& a, const Runs& b, const Judgement& judgement) {
+  std::set<Subject> subjects;
+  for (const Runs* side : {&a, &b})
+    for (const RunTimes& run : *side)
+      for (const auto& [subject, times] : run.times)
+        subjects.insert(subject);
+  std::vector<Candidate> candidates;
+  for (const Subject& subject : subjects) {
+    const bool inA = occurs(a, subject);
+    const bool inB = occurs(b, subject);
+    if (!inA && !inB)
+      continue;
+    Candidate& each = candidates.emplace_back();
+    each.row.subject = subject;
+    if (inA != inB)
+      each.row.verdict = inA ? Verdict::Removed : Verdict::Added;
+    // What one side does not have is described by the other alone.
+    const Observations ofA = observationsOf(inA ? a : b, subject);
+    const Observations ofB = observationsOf(inB ? b : a, subject);
+    each.comparison = compare(ofA, ofB, judgement);
+    each.row.pRanks = each.comparison.pRanks;
+    each.row.shown = each.comparison.estimates.front();
+    if (!inA)
+      each.row.shown.a = {};
+    if (!inB)
+      each.row.shown.b = {};
+  }
+  return candidates;
+}
+
+// What runs show is corrected for all tests; what iterations show need only agree with it. How many
+// tests there are.
+std::size_t correct(std::vector<Candidate>& candidates) {
+  std::vector<double> p;
+  for (const Candidate& each : candidates)
+    if (isTested(each))
+      for (const Estimate& estimate : each.comparison.estimates)
+        p.push_back(estimate.p);
+  const std::vector<double> corrected = statistics::holm(p);
+  std::size_t next = 0;
+  for (Candidate& each : candidates)
+    if (isTested(each))
+      for (std::size_t i = 0; i < each.comparison.estimates.size(); ++i)
+        each.p.push_back(std::max(corrected[next++], each.comparison.pRanks));
+  return p.size();
+}
+
+std::size_t shownOf(const Candidate& candidate, double level) {
+  const std::vector<Estimate>& estimates = candidate.comparison.estimates;
+  for (std::size_t i = 0; i < estimates.size(); ++i)
+    if (candidate.p[i] <= level)
+      return i;
+  const auto surest = std::min_element(
+      estimates.begin(), estimates.end(), [](const Estimate& one, const Estimate& other) {
+        return one.error < other.error;
+      });
+  return static_cast<std::size_t>(surest - estimates.begin());
+}
+
+Row judged(Candidate candidate, bool enough, std::size_t tests, const Judgement& judgement) {
+  Row row = std::move(candidate.row);
+  if (row.verdict != Verdict::Same)
+    return row;
+  const std::size_t shown = shownOf(candidate, judgement.level);
+  row.shown = candidate.comparison.estimates[shown];
+  row.p = candidate.p[shown];
+  if (!enough) {
+    row.verdict = Verdict::TooFew;
+    row.shown.low = row.shown.high = {};
+    return row;
+  }
+  row.detectable = detectable(row.shown, judgement, tests);
+  if (row.p <= judgement.level)
+    row.verdict = row.shown.b.ns > row.shown.a.ns ? Verdict::Slower : Verdict::Faster;
+  return row;
+}
+
+Verdict overallOf(const std::vector<Row>& rows) {
+  std::set<Verdict> ofIterations;
+  std::set<Verdict> ofParts;
+  for (const Row& row : rows)
+    (row.subject.kind == Kind::Iteration ? ofIterations : ofParts).insert(row.verdict);
+  const auto differs = [](const std::set<Verdict>& verdicts) {
+    return verdicts.contains(Verdict::Slower) || verdicts.contains(Verdict::Faster);
+  };
+  if (ofIterations.contains(Verdict::Slower) && !ofIterations.contains(Verdict::Faster))
+    return Verdict::Slower;
+  if (ofIterations.contains(Verdict::Faster) && !ofIterations.contains(Verdict::Slower))
+    return Verdict::Faster;
+  if (differs(ofIterations) || differs(ofParts))
+    return Verdict::Different;
+  return ofIterations.contains(Verdict::TooFew) ? Verdict::TooFew : Verdict::Same;
+}
+
+void sortRows(std::vector<Row>& rows) {
+  const auto longest = [](const Row& row) { return std::max(row.shown.a.ns, row.shown.b.ns); };
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& one, const Row& other) {
+    return std::tuple(one.subject.kind, one.subject.rank, -longest(one)) <
+           std::tuple(other.subject.kind, other.subject.rank, -longest(other));
+  });
+}
+
+}  // namespace
+
+std::string_view word(Verdict verdict) noexcept {
+  constexpr std::string_view kWords[] = {"slower",
+                                         "faster",
+                                         "no difference can be shown",
+                                         "added",
+                                         "removed",
+                                         "too few iterations",
+                                         "different"};
+  return kWords[static_cast<std::size_t>(verdict)];
+}
+
+Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
+  Diff result;
+  result.a = factsOf(a);
+  result.b = factsOf(b);
+  if (result.a.iterations == 0 || result.b.iterations == 0)
+    return Error{ErrorCode::NotFound,
+                 fmt::format("no iteration of {} is left to compare: leave out fewer at the begin",
+                             result.a.iterations == 0 ? "A" : "B")};
+  Judgement own = judgement;
+  own.leastNoiseNs = kLeastShareOfIteration * medianIteration(a, b);
+  std::vector<Candidate> candidates = candidatesOf(a, b, own);
+  result.tests = correct(candidates);
+  const bool enough = enoughIterations(result.a.iterations, result.b.iterations, judgement);
+  result.rows.reserve(candidates.size());
+  for (Candidate& each : candidates)
+    result.rows.push_back(judged(std::move(each), enough, result.tests, judgement));
+  result.verdict = overallOf(result.rows);
+  sortRows(result.rows);
+  return result;
+}
+
+}  // namespace sonde::engine::diff

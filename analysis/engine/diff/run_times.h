@@ -1,0 +1,30 @@
+// What a run spent in each of its iterations: its ranks together, or each by itself. The
+// observations of a comparison. Pure functions over plain values; any thread.
+#pragma once
+
+#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/subject.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace sonde::engine::diff {
+
+struct RunTimes {
+  Times times;                 // each `iterations` long
+  std::size_t iterations = 0;  // that count: those that all ranks have
+  std::size_t ranks = 0;
+  std::size_t warmUp = 0;   // the first iterations, which do not count
+  std::size_t partial = 0;  // iterations that do not count since fewer probes recorded in them
+};
+
+// A tenth of the iterations, at least one and at most 20; none of a single one.
+std::size_t warmUpOf(std::size_t iterations) noexcept;
+
+// `byRank`: the ranks by themselves; else the mean of them all, so that jobs of different numbers
+// of ranks can be compared. `warmUp`: nothing is as warmUpOf() says. Requires: `ranks` is not
+// empty.
+RunTimes runOf(const std::vector<RankTimes>& ranks, bool byRank, std::optional<std::size_t> warmUp);
+
+}  // namespace sonde::engine::diff

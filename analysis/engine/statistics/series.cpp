@@ -1,0 +1,60 @@
+#include "analysis/engine/statistics/series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sonde::engine::statistics {
+namespace {
+
+// Where the `block`-th of `blocks` begins.
+std::ptrdiff_t beginOf(std::size_t block, std::size_t blocks, std::size_t count) {
+  return static_cast<std::ptrdiff_t>(block * count / blocks);
+}
+
+}  // namespace
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double variance(const std::vector<double>& values) {
+  const double middle = mean(values);
+  double sum = 0;
+  for (const double value : values)
+    sum += (value - middle) * (value - middle);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+std::size_t blocksFor(std::size_t count) {
+  constexpr std::size_t kMost = 20;
+  return std::min({std::max<std::size_t>(count / 3, 2), kMost, count});
+}
+
+std::vector<double> blockCentres(const std::vector<double>& values,
+                                 std::size_t blocks,
+                                 const Centre& centre) {
+  std::vector<double> centres;
+  centres.reserve(blocks);
+  for (std::size_t block = 0; block < blocks; ++block)
+    centres.push_back(centre({values.begin() + beginOf(block, blocks, values.size()),
+                              values.begin() + beginOf(block + 1, blocks, values.size())}));
+  return centres;
+}
+
+double blockedError(const std::vector<double>& values, std::size_t blocks, const Centre& centre) {
+  if (blocks < 2)
+    return 0;
+  std::vector<double> without;
+  without.reserve(blocks);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    std::vector<double> rest = values;
+    rest.erase(rest.begin() + beginOf(block, blocks, values.size()),
+               rest.begin() + beginOf(block + 1, blocks, values.size()));
+    without.push_back(centre(rest));
+  }
+  const auto count = static_cast<double>(blocks);
+  return std::sqrt(variance(without) * (count - 1) * (count - 1) / count);
+}
+
+}  // namespace sonde::engine::statistics

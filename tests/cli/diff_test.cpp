@@ -1,0 +1,212 @@
+// What `sonde diff` says of small traces with known numbers.
+#include "tests/cli/verbs_fixture.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::Finished;
+using test::kMs;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class DiffVerb : public Verbs {
+ protected:
+  // A rank's trace at `place` in the folder. Runs begin a minute after each other.
+  std::string writeRun(const std::string& place, test::TrainingRun run, int minute) {
+    run.beginNs += minute * 60'000 * kMs;
+    const std::string path = folder_ / place;
+    fs::create_directories(fs::path(path).parent_path());
+    test::writeTrainingRun(path, run);
+    return path;
+  }
+  // Of one rank; every iteration is longer by `extraNs`.
+  static test::TrainingRun runOf(std::int64_t extraNs, int iterations = 30) {
+    test::TrainingRun run;
+    run.worldSize = 1;
+    run.job = "";
+    run.iterations = iterations;
+    run.extraNs = extraNs;
+    for (int number = 0; extraNs > 0 && number < iterations; ++number)
+      run.slow.push_back(number);
+    return run;
+  }
+  // Three runs a side; those of b take `extraNs` more.
+  void writeSides(std::int64_t extraNs) {
+    for (int i = 0; i < 3; ++i) {
+      writeRun("a/run" + std::to_string(i) + ".sonde", runOf(0), 2 * i);
+      writeRun("b/run" + std::to_string(i) + ".sonde", runOf(extraNs), 2 * i + 1);
+    }
+  }
+  json compare(std::vector<std::string> words) {
+    words.insert(words.begin(), "diff");
+    words.insert(words.end(), {"--format", "json"});
+    return jsonOf(sonde(words));
+  }
+  static json rowOf(const json& document, const std::string& kind, const json& operation) {
+    for (const json& row : document["rows"])
+      if (row["kind"] == kind && row["operation"] == operation)
+        return row;
+    return nullptr;
+  }
+};
+
+TEST_F(DiffVerb, TableIsStable) {
+  writeSides(5 * kMs);
+  const Finished table = sonde({"diff", folder_ / "a", folder_ / "b"});
+  EXPECT_EQ(table.status, 0);
+  EXPECT_EQ(table.err, "");
+  expectGolden("diff.txt", table.out);
+}
+
+TEST_F(DiffVerb, TableOfSingleRunsIsStable) {
+  const Finished table = sonde({"diff",
+                                writeRun("a.sonde", runOf(0), 0),
+                                writeRun("b.sonde", runOf(0), 1),
+                                "--by",
+                                "operation,category"});
+  EXPECT_EQ(table.status, 0);
+  expectGolden("diff-single.txt", table.out);
+}
+
+TEST_F(DiffVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
+  writeSides(5 * kMs);
+  const json document = compare({folder_ / "a", folder_ / "b"});
+  EXPECT_EQ(document["verdict"], "slower");
+  EXPECT_EQ(document["a"]["runs"].size(), 3U);
+  EXPECT_EQ(document["a"]["iterations"], 81);
+  EXPECT_EQ(document["a"]["warm_up"], 9);
+  const std::set<std::string> contract = {
+      "operation", "a_ns", "b_ns", "change", "low", "high", "p", "verdict"};
+  for (const json& row : document["rows"])
+    for (const std::string& key : contract)
+      EXPECT_TRUE(row.contains(key)) << key;
+  const json iteration = document["rows"][0];
+  EXPECT_EQ(iteration["operation"], "iteration");
+  EXPECT_EQ(iteration["kind"], "iteration");
+  EXPECT_EQ(iteration["a_ns"], 100 * kMs);
+  EXPECT_EQ(iteration["b_ns"], 105 * kMs);
+  EXPECT_NEAR(iteration["change"].get<double>(), 0.05, 1e-9);
+  EXPECT_LT(iteration["p"].get<double>(), 0.05);
+  EXPECT_EQ(iteration["verdict"], "slower");
+  const json forward = rowOf(document, "host", "forward");
+  EXPECT_EQ(forward["a_ns"], 30 * kMs);
+  EXPECT_EQ(forward["verdict"], "no difference can be shown");
+  EXPECT_EQ(rowOf(document, "host", nullptr)["b_ns"], 9 * kMs) << "outside of all operations";
+}
+
+TEST_F(DiffVerb, ARunAndItselfDoNotDiffer) {
+  const std::string run = writeRun("a.sonde", runOf(0), 0);
+  const json document = compare({run, run});
+  EXPECT_EQ(document["verdict"], "no difference can be shown");
+  for (const json& row : document["rows"]) {
+    EXPECT_EQ(row["verdict"], "no difference can be shown") << row;
+    EXPECT_EQ(row["change"], 0);
+  }
+  EXPECT_THAT(document["notes"].dump(), HasSubstr("--run-noise"));
+}
+
+TEST_F(DiffVerb, WordsOptionsAndFoldersNameTheSameSides) {
+  writeSides(5 * kMs);
+  const auto runs = [&](const char* side) {
+    std::vector<std::string> words;
+    for (int i = 0; i < 3; ++i)
+      words.push_back(folder_ / (std::string(side) + "/run" + std::to_string(i) + ".sonde"));
+    return words;
+  };
+  std::vector<std::string> words = {"--a"};
+  for (const std::string& run : runs("a"))
+    words.push_back(run);
+  words.emplace_back("--b");
+  for (const std::string& run : runs("b"))
+    words.push_back(run);
+  EXPECT_EQ(compare(words)["rows"], compare({folder_ / "a", folder_ / "b"})["rows"]);
+}
+
+TEST_F(DiffVerb, RanksOfAJobAreOneRun) {
+  for (int run = 0; run < 2; ++run)
+    for (int rank = 0; rank < 2; ++rank) {
+      test::TrainingRun training;
+      training.rank = rank;
+      training.job = "none";  // as torchrun names every job
+      const std::string place =
+          "job/run" + std::to_string(run) + "/rank" + std::to_string(rank) + ".sonde";
+      writeRun(place, training, run);
+    }
+  const json apart = compare({folder_ / "job/run0", folder_ / "job/run1"});
+  EXPECT_EQ(apart["a"]["runs"].size(), 1U);
+  EXPECT_EQ(apart["a"]["ranks"], 2);
+  const json together = compare({folder_ / "job", folder_ / "job/run0"});
+  EXPECT_EQ(together["a"]["runs"].size(), 2U) << "two jobs, of two ranks each";
+  EXPECT_EQ(together["a"]["ranks"], 2);
+}
+
+TEST_F(DiffVerb, SidesOfDifferentNumbersOfRanksAreCompared) {
+  test::TrainingRun run;
+  for (run.rank = 0; run.rank < 2; ++run.rank)
+    writeRun("two/rank" + std::to_string(run.rank) + ".sonde", run, 0);
+  const json document = compare({writeRun("one.sonde", runOf(0), 1), folder_ / "two"});
+  EXPECT_EQ(document["rows"][0]["a_ns"], document["rows"][0]["b_ns"]);
+  EXPECT_THAT(document["notes"].dump(), HasSubstr("number of ranks"));
+  const json byRank = compare({folder_ / "two", folder_ / "two", "--by", "operation,rank"});
+  EXPECT_EQ(byRank["rows"][0]["rank"], 0);
+  EXPECT_EQ(byRank["rows"][1]["rank"], 1);
+}
+
+TEST_F(DiffVerb, CsvHasTheRowsOfJson) {
+  writeSides(5 * kMs);
+  const Finished csv = sonde({"diff", folder_ / "a", folder_ / "b", "--format", "csv"});
+  EXPECT_EQ(csv.status, 0);
+  EXPECT_THAT(csv.out, StartsWith("operation,kind,rank,a_ns,b_ns,change,low,high,p,"));
+  EXPECT_THAT(csv.out, HasSubstr("\r\niteration,iteration,,100000000,105000000,0.05"));
+}
+
+TEST_F(DiffVerb, OptionsChangeWhatCounts) {
+  writeSides(5 * kMs);
+  EXPECT_EQ(compare({folder_ / "a", folder_ / "b", "--skip", "0"})["a"]["iterations"], 90);
+  const json strict = compare({folder_ / "a", folder_ / "b", "--level", "0.0001"});
+  EXPECT_NEAR(strict["level"].get<double>(), 1e-6, 1e-12);
+  const std::string one = folder_ / "a/run0.sonde";
+  const std::string other = folder_ / "b/run0.sonde";
+  EXPECT_EQ(compare({one, other})["rows"][0]["verdict"], "no difference can be shown");
+  EXPECT_EQ(compare({one, other, "--run-noise", "0.1"})["rows"][0]["verdict"], "slower");
+}
+
+TEST_F(DiffVerb, OneIterationIsTooFew) {
+  const json document =
+      compare({writeRun("a.sonde", runOf(0, 1), 0), writeRun("b.sonde", runOf(kMs, 1), 1)});
+  EXPECT_EQ(document["verdict"], "too few iterations");
+  EXPECT_TRUE(document["rows"][0]["low"].is_null());
+}
+
+TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
+  const std::string run = writeRun("a.sonde", runOf(0), 0);
+  const auto refused = [](const Finished& finished, int status, const char* why) {
+    EXPECT_EQ(finished.status, status) << finished.err;
+    EXPECT_THAT(finished.err, StartsWith("sonde diff: "));
+    EXPECT_THAT(finished.err, HasSubstr(why));
+    EXPECT_EQ(finished.out, "");
+  };
+  refused(sonde({"diff", run}), 2, "there are not two sides");
+  refused(sonde({"diff", run, run, "--a", run}), 2, "is of no side");
+  refused(sonde({"diff", run, run, "--by", "colour"}), 2, "'colour'");
+  refused(sonde({"diff", run, run, "--level", "0"}), 2, "--level");
+  refused(sonde({"diff", run, run, "--skip", "-1"}), 2, "--skip");
+  refused(sonde({"diff", run, "/nowhere.sonde"}), 3, "/nowhere.sonde");
+  refused(sonde({"diff", run, run, "--skip", "30"}), 3, "no iteration of A is left");
+  fs::create_directories(folder_ / "empty");
+  refused(sonde({"diff", run, folder_ / "empty"}), 3, "there is no trace in the folder");
+  const std::string none = writeRun("none.sonde", runOf(0, 0), 0);
+  refused(sonde({"diff", run, none}), 3, "there is no iteration in");
+}
+
+}  // namespace
+}  // namespace sonde::cli

@@ -1,0 +1,269 @@
+#include "analysis/engine/diff/comparison.h"
+
+#include "analysis/engine/diff/run_centres.h"
+#include "tests/engine/diff/simulated_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace sonde::engine::diff {
+namespace {
+
+const Judgement kJudgement;
+
+// As if nothing else was compared.
+double pOf(const Comparison& comparison) {
+  double least = 1;
+  for (const Estimate& estimate : comparison.estimates)
+    least = std::min(least, estimate.p);
+  return std::max(least * static_cast<double>(comparison.estimates.size()), comparison.pRanks);
+}
+
+struct Rates {
+  double found = 0;    // p at most 0.05
+  double covered = 0;  // of typical iterations, the true change lies in the interval
+};
+
+Rates ratesOf(const Simulated& like, double change, int rounds = 400) {
+  Simulation simulation(17);
+  Rates rates;
+  for (int i = 0; i < rounds; ++i) {
+    const Comparison found =
+        compare(simulation.side(like), simulation.side(like, 1 + change), kJudgement);
+    const Estimate& typical = found.estimates.front();
+    rates.found += pOf(found) <= 0.05 ? 1.0 / rounds : 0;
+    rates.covered += *typical.low <= change && change <= *typical.high ? 1.0 / rounds : 0;
+  }
+  return rates;
+}
+
+TEST(Comparison, FalseFindingsAreRareWhateverTheNoise) {
+  EXPECT_LE(ratesOf({}, 0).found, 0.05);
+  EXPECT_LE(ratesOf({.betweenRuns = 0.05}, 0).found, 0.05) << "runs differ much";
+  EXPECT_LE(ratesOf({.betweenRuns = 0, .withinRun = 0.1, .persistence = 0.9}, 0).found, 0.05)
+      << "iterations follow each other";
+  EXPECT_LE(ratesOf({.disturbedShare = 0.5}, 0).found, 0.05) << "half of them are disturbed";
+  EXPECT_LE(ratesOf({.runs = 3}, 0).found, 0.05);
+  EXPECT_LE(ratesOf({.runs = 12, .iterations = 100}, 0).found, 0.05);
+}
+
+TEST(Comparison, FalseFindingsAreRareWhereHalfOfAllRunsAreSlow) {
+  // Sides may have most of their runs in different modes: those in the other's are no outliers.
+  EXPECT_LE(ratesOf({.betweenRuns = 0.001, .disturbedRuns = 0.5}, 0).found, 0.05);
+}
+
+TEST(Comparison, FalseFindingsAreRareOfSingleRuns) {
+  EXPECT_LE(ratesOf({.runs = 1, .betweenRuns = 0.02}, 0).found, 0.05);
+  EXPECT_LE(ratesOf({.runs = 1, .iterations = 200, .betweenRuns = 0.03}, 0).found, 0.05);
+}
+
+TEST(Comparison, ThreePerCentAreFoundByFiveRunsOfThirtyIterations) {
+  EXPECT_GE(ratesOf({}, 0.03).found, 0.95);
+  EXPECT_GE(ratesOf({}, -0.03).found, 0.95);
+  EXPECT_GE(ratesOf({.disturbedShare = 0.3}, 0.03).found, 0.9);
+}
+
+TEST(Comparison, StallsInAFewIterationsAreFound) {
+  Simulation simulation(19);
+  const Simulated calm{.iterations = 100, .disturbedShare = 0};
+  const Simulated stalling{.iterations = 100, .disturbedShare = 0.25};
+  int found = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Comparison compared =
+        compare(simulation.side(calm), simulation.side(stalling), kJudgement);
+    found += compared.estimates.back().measure == Measure::Mean && pOf(compared) <= 0.05 ? 1 : 0;
+  }
+  EXPECT_GE(found, 90);
+}
+
+TEST(Comparison, ADisturbedRunDoesNotHideADifference) {
+  EXPECT_GE(ratesOf({.disturbedRuns = 0.1}, 0.03).found, 0.85);
+}
+
+TEST(Comparison, IntervalsHoldTheTruth) {
+  EXPECT_GE(ratesOf({}, 0.03).covered, 0.93);
+  EXPECT_GE(ratesOf({.betweenRuns = 0.05}, 0.3).covered, 0.93);
+  EXPECT_GE(ratesOf({.runs = 1, .betweenRuns = 0.02}, 0.1).covered, 0.93);
+}
+
+TEST(Comparison, DetectableIsWhatIsFoundInFourOfFive) {
+  const Simulated like{.disturbedShare = 0};
+  Simulation simulation(2);
+  std::vector<double> from;
+  for (int i = 0; i < 200; ++i) {
+    const Comparison found = compare(simulation.side(like), simulation.side(like), kJudgement);
+    from.push_back(*detectable(found.estimates.front(), kJudgement, 3));
+  }
+  std::nth_element(from.begin(), from.begin() + 100, from.end());
+  EXPECT_NEAR(ratesOf(like, from[100]).found, 0.85, 0.12);
+}
+
+TEST(Comparison, SwappingTheSidesMirrorsIt) {
+  Simulation simulation(4);
+  for (const int runs : {1, 2, 5}) {
+    const Observations a = simulation.side({.runs = runs, .disturbedRuns = 0.2});
+    const Observations b = simulation.side({.runs = 5, .disturbedRuns = 0.2}, 1.02);
+    const Comparison one = compare(a, b, kJudgement);
+    const Comparison other = compare(b, a, kJudgement);
+    ASSERT_EQ(one.estimates.size(), 3U);
+    EXPECT_DOUBLE_EQ(one.pRanks, other.pRanks);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Estimate& seen = one.estimates[i];
+      const Estimate& mirrored = other.estimates[i];
+      EXPECT_DOUBLE_EQ(seen.a.ns, mirrored.b.ns);
+      EXPECT_EQ(seen.a.disturbed, mirrored.b.disturbed);
+      EXPECT_NEAR(seen.p, mirrored.p, 1e-12);
+      EXPECT_NEAR(1 + *seen.change, 1 / (1 + *mirrored.change), 1e-12);
+      EXPECT_NEAR(1 + *seen.low, 1 / (1 + *mirrored.high), 1e-12);
+    }
+  }
+}
+
+TEST(Comparison, ASideAndItselfDoNotDiffer) {
+  Simulation simulation(6);
+  for (const int runs : {1, 2, 5}) {
+    const Observations side = simulation.side({.runs = runs});
+    const Comparison found = compare(side, side, kJudgement);
+    for (const Estimate& estimate : found.estimates) {
+      EXPECT_EQ(estimate.change, 0);
+      EXPECT_EQ(estimate.p, 1);
+      EXPECT_LT(*estimate.low, 0);
+      EXPECT_GT(*estimate.high, 0);
+    }
+  }
+}
+
+TEST(Comparison, OneRunIsTakenToVaryAsTheRunsOfTheOtherSide) {
+  Simulation simulation(8);
+  const Observations many = simulation.side({.runs = 6, .betweenRuns = 0.01});
+  const Comparison found = compare(many, {many.front()}, kJudgement);
+  EXPECT_NEAR(found.estimates.front().degrees, 5, 0.5);
+  EXPECT_GT(found.estimates.front().error, 0.004);
+}
+
+TEST(Comparison, AssumedNoiseIsTheLeastOfSingleRuns) {
+  const std::vector<double> even(30, 100);
+  Judgement judgement;
+  judgement.runNoise = 0.1;
+  const Comparison found = compare({even}, {even}, judgement);
+  EXPECT_NEAR(found.estimates.front().error, 0.1 * std::sqrt(2.0), 1e-4);
+}
+
+TEST(Comparison, AssumedNoiseIsNoLessThanSoManyNanoseconds) {
+  const std::vector<double> even(30, 100);
+  const Comparison found = compare({even}, {even}, Judgement{.leastNoiseNs = 50});
+  EXPECT_NEAR(found.estimates.front().error, 0.5 * std::sqrt(2.0), 1e-4);
+}
+
+TEST(Comparison, ASingleRunThatDriftsIsTakenToDifferByAsMuchFromOthers) {
+  std::vector<double> drifting;
+  for (int i = 0; i < 60; ++i)
+    drifting.push_back(100 + i * 40.0 / 59);
+  const Comparison found =
+      compare({drifting}, {std::vector<double>(60, 130)}, Judgement{.runNoise = 0});
+  // Its blocks are spread evenly over 40, around 120; the scale is 125.
+  EXPECT_NEAR(found.estimates.front().error, 40 / std::sqrt(12.0) / 125, 0.02);
+}
+
+TEST(Comparison, WhatRepeatsExactlyIsJudgedToo) {
+  const Observations a(3, std::vector<double>(20, 100));
+  const Observations b(3, std::vector<double>(20, 101));
+  EXPECT_LT(pOf(compare(a, b, kJudgement)), 1e-3);
+  EXPECT_NEAR(*compare(a, b, kJudgement).estimates.front().change, 0.01, 1e-12);
+}
+
+TEST(Comparison, WhatOccursInSomeIterationsIsComparedByItsMean) {
+  std::vector<double> every4th(40, 0);
+  for (std::size_t i = 0; i < every4th.size(); i += 4)
+    every4th[i] = 80;
+  std::vector<double> everyOther(40, 0);
+  for (std::size_t i = 0; i < everyOther.size(); i += 2)
+    everyOther[i] = 80;
+  const Comparison found =
+      compare(Observations(3, every4th), Observations(3, everyOther), kJudgement);
+  ASSERT_EQ(found.estimates.size(), 1U);
+  EXPECT_EQ(found.estimates.front().measure, Measure::Mean);
+  EXPECT_NEAR(found.estimates.front().a.ns, 20, 1e-9);
+  EXPECT_NEAR(*found.estimates.front().change, 1, 1e-9);
+}
+
+TEST(Comparison, WhatNoSideHasIsNoDifference) {
+  const Comparison found = compare({{0, 0, 0}}, {{0, 0}}, kJudgement);
+  EXPECT_FALSE(found.estimates.front().change);
+  EXPECT_EQ(found.estimates.front().p, 1);
+}
+
+TEST(Comparison, OfOneIterationNothingCanBeShown) {
+  const Comparison found = compare({{100}}, {{200}}, kJudgement);
+  EXPECT_EQ(found.pRanks, 1);
+  EXPECT_FALSE(enoughIterations(1, 1, kJudgement));
+}
+
+TEST(Comparison, EnoughIterationsAreThoseThatCouldShowADifference) {
+  // Of 3 and 3 values the least p is 2/20, of 4 and 4 it is 2/70.
+  EXPECT_FALSE(enoughIterations(3, 3, kJudgement));
+  EXPECT_TRUE(enoughIterations(4, 4, kJudgement));
+  EXPECT_FALSE(enoughIterations(4, 4, {.level = 0.02}));
+  EXPECT_FALSE(enoughIterations(0, 1000, kJudgement));
+  EXPECT_TRUE(enoughIterations(1, 1000, kJudgement));
+  EXPECT_FALSE(enoughIterations(1, 30, kJudgement));
+}
+
+std::vector<RunCentre> centres(const std::vector<double>& values) {
+  std::vector<RunCentre> side;
+  for (const double value : values) {
+    RunCentre run;
+    run.shown = {value, 1e-6};
+    side.push_back(run);
+  }
+  return side;
+}
+
+std::size_t keptOfFirst(const std::vector<double>& first, const std::vector<double>& second) {
+  auto a = centres(first);
+  auto b = centres(second);
+  dropDisturbed(a, b);
+  return a.size();
+}
+
+TEST(DropDisturbed, TakesOutWhatIsFarFromBothSides) {
+  const std::vector<double> calm = {1, 1.002, 0.998, 1.001, 0.999};
+  EXPECT_EQ(keptOfFirst(calm, calm), 5U);
+  EXPECT_EQ(keptOfFirst({1, 1.002, 0.998, 1.001, 1.7}, calm), 4U);
+  EXPECT_EQ(keptOfFirst({1, 1.002, 0.998, 1.5, 1.7}, calm), 3U);
+  EXPECT_EQ(keptOfFirst({1, 1.7, 1.002}, calm), 3U) << "three are too few to leave one out";
+  EXPECT_EQ(keptOfFirst({1.7, 1.702, 1.698, 1.701, 1.001}, calm), 5U)
+      << "runs as those of the other side";
+}
+
+TEST(RunCentres, NoRunIsSurerThanTheMiddleOne) {
+  auto a = centres({1, 1, 1});
+  auto b = centres({1, 1});
+  const std::vector<double> variances = {1, 2, 3, 4, 5};
+  for (std::size_t i = 0; i < 3; ++i)
+    a[i].shown.variance = variances[i];
+  b[0].shown.variance = variances[3];
+  b[1].shown.variance = variances[4];
+  moderate(a, b);
+  EXPECT_EQ(a[0].shown.variance, 3);
+  EXPECT_EQ(a[2].shown.variance, 3);
+  EXPECT_EQ(b[1].shown.variance, 5);
+}
+
+TEST(RunCentres, MeasuresAreWhatTheirNamesSay) {
+  std::vector<double> run(20);
+  std::iota(run.begin(), run.end(), 1);  // 1 … 20
+  const auto shown = [&run](Measure measure) {
+    return centresOf({run}, measure, 1).front().shown.value;
+  };
+  EXPECT_DOUBLE_EQ(shown(Measure::Typical), 10.5);
+  EXPECT_DOUBLE_EQ(shown(Measure::Fast), 2.5);  // the median of 1, 2, 3, 4
+  EXPECT_DOUBLE_EQ(shown(Measure::Mean), 10.5);
+}
+
+}  // namespace
+}  // namespace sonde::engine::diff

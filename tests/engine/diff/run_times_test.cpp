@@ -1,0 +1,76 @@
+#include "analysis/engine/diff/run_times.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sonde::engine::diff {
+namespace {
+
+const Subject kIteration{};
+const Subject kForward{Kind::Host, {}, "forward"};
+
+RankTimes rankOf(std::int64_t rank,
+                 const std::vector<std::int64_t>& numbers,
+                 const std::vector<double>& forward) {
+  RankTimes times;
+  times.rank = rank;
+  times.iterations = numbers;
+  times.times[kIteration] = std::vector<double>(numbers.size(), 100);
+  times.times[kForward] = forward;
+  return times;
+}
+
+TEST(WarmUp, IsATenthOfTheIterations) {
+  EXPECT_EQ(warmUpOf(0), 0U);
+  EXPECT_EQ(warmUpOf(1), 0U);
+  EXPECT_EQ(warmUpOf(2), 1U);
+  EXPECT_EQ(warmUpOf(30), 3U);
+  EXPECT_EQ(warmUpOf(31), 4U);
+  EXPECT_EQ(warmUpOf(10'000), 20U);
+}
+
+TEST(RunTimes, FirstIterationsDoNotCount) {
+  const RankTimes rank = rankOf(0, {4, 5, 6, 7}, {90, 10, 11, 12});
+  const RunTimes usual = runOf({rank}, false, {});
+  EXPECT_EQ(usual.warmUp, 1U);
+  EXPECT_EQ(usual.times.at(kForward), (std::vector<double>{10, 11, 12}));
+  EXPECT_EQ(runOf({rank}, false, 3).times.at(kForward), (std::vector<double>{12}));
+  EXPECT_EQ(runOf({rank}, false, 0).iterations, 4U);
+  EXPECT_EQ(runOf({rank}, false, 9).iterations, 0U);
+  EXPECT_EQ(runOf({rank}, false, 9).warmUp, 4U);
+}
+
+TEST(RunTimes, RanksTogetherAreTheirMeanInTheIterationsOfAll) {
+  const RunTimes run =
+      runOf({rankOf(0, {0, 1, 2, 3}, {0, 10, 20, 30}), rankOf(1, {1, 2, 3, 4}, {20, 40, 60, 80})},
+            false,
+            0);
+  EXPECT_EQ(run.ranks, 2U);
+  EXPECT_EQ(run.iterations, 3U);
+  EXPECT_EQ(run.times.at(kForward), (std::vector<double>{15, 30, 45}));
+  EXPECT_EQ(run.times.at(kIteration), (std::vector<double>{100, 100, 100}));
+}
+
+TEST(RunTimes, RanksOfDifferentNumberingKeepAllTheirIterations) {
+  const RunTimes run = runOf({rankOf(0, {0, 1}, {1, 2}), rankOf(1, {10, 11}, {3, 4})}, false, 0);
+  EXPECT_EQ(run.times.at(kForward), (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST(RunTimes, ASubjectOfOneRankIsSharedAmongAll) {
+  RankTimes second = rankOf(1, {0, 1}, {0, 0});
+  second.times[{Kind::Host, {}, "log"}] = {6, 8};
+  const RunTimes run = runOf({rankOf(0, {0, 1}, {1, 1}), second}, false, 0);
+  EXPECT_EQ(run.times.at({Kind::Host, {}, "log"}), (std::vector<double>{3, 4}));
+}
+
+TEST(RunTimes, RanksByThemselvesKeepTheirOwn) {
+  RankTimes unknown = rankOf(0, {0, 1}, {5, 6});
+  unknown.rank.reset();
+  const RunTimes run = runOf({rankOf(7, {0, 1}, {1, 2}), unknown}, true, 0);
+  EXPECT_EQ(run.times.at({Kind::Host, 7, "forward"}), (std::vector<double>{1, 2}));
+  EXPECT_EQ(run.times.at({Kind::Host, 1, "forward"}), (std::vector<double>{5, 6})) << "by place";
+}
+
+}  // namespace
+}  // namespace sonde::engine::diff
