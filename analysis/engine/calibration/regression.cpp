@@ -1,5 +1,7 @@
 #include "analysis/engine/calibration/regression.h"
 
+#include "analysis/engine/statistics/distributions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +22,6 @@ using Eigen::VectorXd;
 
 constexpr double kHuber = 1.345;  // 95 % of the efficiency of least squares for normal noise
 constexpr double kNormalMad = 1.4826;
-constexpr double kNormalQuantile = 1.96;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;
 
@@ -30,14 +31,10 @@ double medianOf(std::vector<double> values) {
   return *middle;
 }
 
-// Student's quantile for 95 % (Abramowitz and Stegun 26.7.5) over the normal one.
+// Student's quantile for 95 % over the normal one.
 double widening(double freedom) {
-  const double degrees = std::max(freedom, 2.0);
-  const double z = kNormalQuantile;
-  const double quantile =
-      z + (std::pow(z, 3) + z) / (4 * degrees) +
-      (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * degrees * degrees);
-  return quantile / z;
+  return statistics::studentQuantile(0.975, std::max(freedom, 2.0)) /
+         statistics::normalQuantile(0.975);
 }
 
 // In units in which all columns are of one size, since costs differ by orders of magnitude.
