@@ -250,7 +250,7 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
                                 result.a.runs == 1 ? "A" : "B",
                                 result.a.runs == 1 ? "B" : "A"));
   if (result.a.leastRanks != result.b.leastRanks || result.a.mostRanks != result.b.mostRanks)
-    notes.push_back(
+    notes.emplace_back(
         "The sides differ in their number of ranks: times are those of a rank, on average.");
   if (const std::string disturbed = disturbedNote(result); !disturbed.empty())
     notes.push_back(disturbed);

@@ -59,6 +59,15 @@ Result<std::vector<std::string>> tracesOf(const std::string& word) {
   return traces;
 }
 
+Result<std::vector<std::string>> tracesOf(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
+  for (const std::string& word : words) {
+    SONDE_TRY_ASSIGN(const std::vector<std::string> traces, tracesOf(word));
+    all.insert(all.end(), traces.begin(), traces.end());
+  }
+  return all;
+}
+
 // Imports count from different moments: nobody knows whether they were recorded at once.
 bool atOnce(const TraceFacts& one, const TraceFacts& other) {
   if (one.isImport || other.isImport)
@@ -85,18 +94,16 @@ Result<TraceFacts> factsOf(const std::string& path) {
 }  // namespace
 
 Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
+  SONDE_TRY_ASSIGN(const std::vector<std::string> traces, tracesOf(words));
   std::vector<std::vector<TraceFacts>> runs;
-  for (const std::string& word : words) {
-    SONDE_TRY_ASSIGN(const std::vector<std::string> traces, tracesOf(word));
-    for (const std::string& path : traces) {
-      SONDE_TRY_ASSIGN(TraceFacts facts, factsOf(path));
-      const auto run = std::find_if(
-          runs.begin(), runs.end(), [&](const auto& each) { return isOneJob(each, facts); });
-      if (run != runs.end())
-        run->push_back(std::move(facts));
-      else
-        runs.push_back({std::move(facts)});
-    }
+  for (const std::string& path : traces) {
+    SONDE_TRY_ASSIGN(TraceFacts facts, factsOf(path));
+    const auto run = std::find_if(
+        runs.begin(), runs.end(), [&](const auto& each) { return isOneJob(each, facts); });
+    if (run != runs.end())
+      run->push_back(std::move(facts));
+    else
+      runs.push_back({std::move(facts)});
   }
   std::vector<RunFiles> files;
   for (const auto& run : runs) {
