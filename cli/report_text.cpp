@@ -1,5 +1,6 @@
 #include "cli/report_text.h"
 
+#include "cli/report_devices.h"
 #include "cli/report_facts.h"
 #include "cli/report_lines.h"
 #include "cli/report_python.h"
@@ -130,6 +131,8 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   appendTable(lines, std::move(table), limit);
   if (someUnknown)
     appendLines(lines, "  Where no framework was recorded, what was computed is unknown.");
+  const Lines stragglers = stragglerLines(report);
+  lines.insert(lines.end(), stragglers.begin(), stragglers.end());
   return lines;
 }
 
@@ -292,6 +295,7 @@ std::string renderReport(const JobReport& report, bool full) {
   const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
   const Lines throughput = throughputLines(report, full ? kAll : kThroughputRows);
   const Lines time = timeLines(report, full ? kAll : kRankRows);
+  const Lines devices = full ? deviceSections(report) : Lines();
   const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
   const Lines python = pythonLines(report, full ? kAll : kPythonRows);
   const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
@@ -309,6 +313,7 @@ std::string renderReport(const JobReport& report, bool full) {
                             &iterations,
                             &throughput,
                             &time,
+                            &devices,
                             &threads,
                             &python,
                             &operations,

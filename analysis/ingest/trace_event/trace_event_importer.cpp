@@ -282,10 +282,20 @@ Result<void> TraceEventImporter::pairOpen() {
   return {};
 }
 
+// What the file's own times count from: who compares with another reader of it needs these.
+Result<void> TraceEventImporter::noteBase() {
+  SONDE_TRY_ASSIGN(const model::StringId key, writer_.intern("sonde.base_ns"));
+  for (std::size_t process = 0; process < places_.processes(); ++process)
+    SONDE_TRY(
+        writer_.add(model::Arg{model::Owner::Process, places_.idOf(process).value, key, baseNs_}));
+  return {};
+}
+
 Result<void> TraceEventImporter::finish() {
   if (!isExport_)
     places_.settleMain();
   SONDE_TRY(places_.finish(baseNs_));
+  SONDE_TRY(noteBase());
   storing_("nesting slices", 0.1);
   SONDE_TRY(slices_.finish(writer_, baseNs_));
   storing_("joining kernels to their launches", 0.6);

@@ -77,6 +77,7 @@ class TraceEventImporter : private EventReader::Visitor {
   std::uint64_t lost() const noexcept;
   Error nothingIn(const std::string& file) const;
   Result<void> pairOpen();
+  Result<void> noteBase();
   Result<void> finish();
   void noteRanks();
 
