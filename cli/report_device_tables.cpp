@@ -1,6 +1,8 @@
 #include "cli/report_device_tables.h"
 
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +28,11 @@ Column duration(const char* key, const char* title) {
 Column share(const char* key, const char* title) {
   return {key, title, ColumnKind::Fraction};
 }
-constexpr const char* kRate = "bytes_per_s";
 
+// Bytes a second, whole.
+Cell rateCell(double bytesPerSecond) {
+  return static_cast<std::int64_t>(std::llround(bytesPerSecond));
+}
 void append(std::vector<Column>& columns, std::vector<Column> more) {
   columns.insert(columns.end(), more.begin(), more.end());
 }
@@ -38,8 +43,8 @@ void append(Row& row, const Row& more) {
 Row spreadCells(const Spread& spread) {
   return {spread.total, spread.p50, spread.p95, spread.p99, spread.max};
 }
-std::vector<Column> spreadColumns(const std::string& prefix = "") {
-  return {{prefix + "ns", prefix.empty() ? "total" : prefix, ColumnKind::DurationNs},
+std::vector<Column> spreadColumns(const std::string& prefix = "", const char* title = "total") {
+  return {{prefix + "ns", title, ColumnKind::DurationNs},
           {prefix + "p50_ns", "p50", ColumnKind::DurationNs},
           {prefix + "p95_ns", "p95", ColumnKind::DurationNs},
           {prefix + "p99_ns", "p99", ColumnKind::DurationNs},
@@ -247,11 +252,12 @@ Table copyTable(const JobReport& report) {
   append(table.columns,
          {share("share", "share"),
           {"bytes", "bytes", ColumnKind::Bytes},
-          {kRate, "bytes/s", ColumnKind::Real},
-          {"p50_bytes_per_s", "p50", ColumnKind::Real},
-          {"max_bytes_per_s", "max", ColumnKind::Real}});
+          {"bytes_per_s", "in a second", ColumnKind::Bytes},
+          {"p50_bytes_per_s", "p50", ColumnKind::Bytes},
+          {"max_bytes_per_s", "max", ColumnKind::Bytes}});
   eachDevice(report, [&](const Row& place, const DeviceSummary& each) {
     for (const device::CopyRow& copy : each.copies) {
+      const bool isKnown = copy.bytesPerSecond.has_value();
       Row row = place;
       append(row,
              {copy.kind,
@@ -261,9 +267,9 @@ Table copyTable(const JobReport& report) {
       append(row,
              {copy.share,
               copy.bytes,
-              orNone(copy.bytesPerSecond),
-              copy.bytesPerSecond ? Cell(copy.p50BytesPerSecond) : Cell(),
-              copy.bytesPerSecond ? Cell(copy.maxBytesPerSecond) : Cell()});
+              isKnown ? rateCell(*copy.bytesPerSecond) : Cell(),
+              isKnown ? rateCell(copy.p50BytesPerSecond) : Cell(),
+              isKnown ? rateCell(copy.maxBytesPerSecond) : Cell()});
       table.rows.push_back(std::move(row));
     }
   });
@@ -273,7 +279,7 @@ Table copyTable(const JobReport& report) {
 Table launchTable(const JobReport& report) {
   Table table{placeColumns(), {}};
   append(table.columns, {text("call", "launching call"), count("calls", "calls")});
-  append(table.columns, spreadColumns("call_"));
+  append(table.columns, spreadColumns("call_", "in calls"));
   append(table.columns, {count("launched", "launched"), duration("launched_ns", "ran")});
   append(table.columns,
          {duration("delay_p50_ns", "delay p50"),

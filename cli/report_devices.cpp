@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -24,6 +25,11 @@ using Row = std::vector<Cell>;
 template <typename T>
 Cell orNone(const std::optional<T>& value) {
   return value ? Cell(*value) : Cell();
+}
+
+// Bytes a second, whole.
+Cell rateCell(const std::optional<double>& bytesPerSecond) {
+  return bytesPerSecond ? Cell(static_cast<std::int64_t>(std::llround(*bytesPerSecond))) : Cell();
 }
 
 std::vector<Column> spreadColumns(std::vector<Column> columns) {
@@ -103,15 +109,17 @@ Table collectiveTable(const JobReport& report) {
               {}};
   table.columns.push_back({"wait_ns", "waiting", ColumnKind::DurationNs});
   table.columns.push_back({"transfer_ns", "transfer", ColumnKind::DurationNs});
-  table.columns.push_back({"algorithm_bytes_per_s", "alg bytes/s", ColumnKind::Real});
-  table.columns.push_back({"bus_bytes_per_s", "bus bytes/s", ColumnKind::Real});
+  table.columns.push_back({"unfit", "unfit", ColumnKind::Integer});
+  table.columns.push_back({"algorithm_bytes_per_s", "in a second", ColumnKind::Bytes});
+  table.columns.push_back({"bus_bytes_per_s", "on the bus", ColumnKind::Bytes});
   table.columns.push_back({"bandwidth_of", "of"});
   for (const device::CollectiveRow& each : report.devices.collectiveRows) {
     Row row = spreadRow({each.op, each.size, orNone(each.bytes)}, each.ns);
     const Row more = {each.waitNs,
                       each.transferNs,
-                      orNone(each.algorithmBytesPerSecond),
-                      orNone(each.busBytesPerSecond),
+                      each.unfit,
+                      rateCell(each.algorithmBytesPerSecond),
+                      rateCell(each.busBytesPerSecond),
                       std::string(each.fromTransfers ? "transfer" : "call")};
     row.insert(row.end(), more.begin(), more.end());
     table.rows.push_back(std::move(row));
@@ -158,12 +166,15 @@ const std::vector<DeviceTable>& costTables() {
 
 json arrivalsJson(const device::JoinedCollective& collective, std::int64_t originNs) {
   json rows = json::array();
+  const auto ifSplit = [&](std::int64_t ns) {
+    return collective.isSplit() ? json(ns) : json(nullptr);
+  };
   for (const device::Arrival& arrival : collective.arrivals)
     rows.push_back({{"rank", cellAsJson(orNone(arrival.rank))},
                     {"start_ns", arrival.beginNs - originNs},
                     {"ns", arrival.endNs - arrival.beginNs},
-                    {"wait_ns", arrival.waitNs},
-                    {"transfer_ns", arrival.transferNs}});
+                    {"wait_ns", ifSplit(arrival.waitNs)},
+                    {"transfer_ns", ifSplit(arrival.transferNs)}});
   return rows;
 }
 
@@ -179,7 +190,7 @@ json callsJson(const JobSummary& devices, std::int64_t originNs) {
          {"last_rank",
           collective.isJoined() ? cellAsJson(orNone(collective.arrivals[collective.last].rank))
                                 : json(nullptr)},
-         {"end_spread_ns", collective.endSpreadNs()},
+         {"end_spread_ns", collective.lastEndNs() - collective.firstEndNs()},
          {"arrivals", arrivalsJson(collective, originNs)}});
   return rows;
 }

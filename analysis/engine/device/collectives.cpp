@@ -33,7 +33,11 @@ void split(JoinedCollective& collective) {
         return a.beginNs < b.beginNs;
       });
   collective.last = static_cast<std::size_t>(last - all.begin());
-  if (!collective.isJoined())
+  // Times of torch.profiler's older files are whole microseconds.
+  constexpr std::int64_t kRoundingNs = 2'000;
+  if (isRendezvous(collective.op))
+    collective.fits = collective.firstEndNs() + kRoundingNs >= last->beginNs;
+  if (!collective.isSplit())
     return;
   for (Arrival& arrival : all) {
     const std::int64_t took = arrival.endNs - arrival.beginNs;
@@ -64,6 +68,7 @@ struct Gathered {
   std::vector<double> bandwidths;
   std::int64_t waitNs = 0;
   std::int64_t transferNs = 0;
+  std::int64_t unfit = 0;
   bool allWhole = true;
 
   void add(const JoinedCollective& collective) {
@@ -72,6 +77,7 @@ struct Gathered {
       waitNs += arrival.waitNs;
       transferNs += arrival.transferNs;
     }
+    unfit += collective.fits ? 0 : 1;
     allWhole = allWhole && collective.isWhole();
     if (const auto bandwidth = bandwidthOf(collective))
       bandwidths.push_back(*bandwidth);
@@ -98,15 +104,15 @@ std::int64_t JoinedCollective::lastEndNs() const noexcept {
   return end;
 }
 
-std::int64_t JoinedCollective::endSpreadNs() const noexcept {
+std::int64_t JoinedCollective::firstEndNs() const noexcept {
   std::int64_t first = arrivals.front().endNs;
   for (const Arrival& arrival : arrivals)
     first = std::min(first, arrival.endNs);
-  return lastEndNs() - first;
+  return first;
 }
 
 bool JoinedCollective::isWhole() const noexcept {
-  return isJoined() && static_cast<std::int64_t>(arrivals.size()) == size;
+  return isSplit() && static_cast<std::int64_t>(arrivals.size()) == size;
 }
 
 bool isRendezvous(std::string_view op) noexcept {
@@ -174,6 +180,7 @@ std::vector<CollectiveRow> collectiveRows(const std::vector<JoinedCollective>& c
     row.ns = spreadOf(std::move(group.ns));
     row.waitNs = group.waitNs;
     row.transferNs = group.transferNs;
+    row.unfit = group.unfit;
     row.fromTransfers = group.allWhole;
     if (group.bandwidths.empty())
       continue;
@@ -192,7 +199,7 @@ ClockCheck checkClocks(const std::vector<JoinedCollective>& collectives) {
   for (const JoinedCollective& collective : collectives) {
     if (!collective.isJoined() || !isRendezvous(collective.op))
       continue;
-    ends.push_back(collective.endSpreadNs());
+    ends.push_back(collective.lastEndNs() - collective.firstEndNs());
     arrivals.push_back(collective.lastArrivalNs() - collective.firstArrivalNs());
   }
   ClockCheck check;

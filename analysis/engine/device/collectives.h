@@ -40,9 +40,11 @@ struct JoinedCollective {
   std::int64_t firstArrivalNs() const noexcept;
   std::int64_t lastArrivalNs() const noexcept { return arrivals[last].beginNs; }
   std::int64_t lastEndNs() const noexcept;
-  std::int64_t endSpreadNs() const noexcept;  // between the first end and the last
+  std::int64_t firstEndNs() const noexcept;
+  bool fits = true;  // see above
   bool isJoined() const noexcept { return arrivals.size() > 1; }
-  bool isWhole() const noexcept;  // every rank of the group is here
+  bool isSplit() const noexcept { return isJoined() && fits; }  // waiting is told from transfer
+  bool isWhole() const noexcept;                                // every rank of the group is here
 };
 
 // Whether every rank needs all others, so that none can end before the last has come.
@@ -64,7 +66,8 @@ struct CollectiveRow {
   std::optional<std::int64_t> bytes;
   Spread ns;                    // of each rank's call
   std::int64_t waitNs = 0;      // sums over the ranks that are here
-  std::int64_t transferNs = 0;  // with waitNs: ns.total of those that are joined
+  std::int64_t transferNs = 0;  // with waitNs: ns.total of those that are split
+  std::int64_t unfit = 0;       // joined, and not split
   bool fromTransfers = false;   // bandwidths are of the time from the last arrival to the last end;
                                 // else of whole calls, of which part may be waiting
   std::optional<double> algorithmBytesPerSecond;  // medians; none without a size

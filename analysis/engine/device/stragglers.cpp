@@ -34,9 +34,11 @@ class Finder {
   }
 
   void add(const JoinedCollective& collective) {
-    if (!collective.isJoined() || !isRendezvous(collective.op))
+    if (!isRendezvous(collective.op) || !collective.isJoined())
       return;
     ++collectives_;
+    if (!collective.fits)
+      return;
     const std::int64_t median = medianArrival(collective);
     const auto iteration = iterationOf(collective);
     for (std::size_t at = 0; at < collective.arrivals.size(); ++at) {
@@ -129,14 +131,17 @@ class Finder {
       return "no collective in which all ranks need each other has more than one rank here";
     if (!clocks.agree)
       return fmt::format(
-          "the ranks' clocks do not agree: they end collectives {:.3f} ms apart, and arrive {:.3f} "
-          "ms apart",
+          "ranks do not leave collectives together ({:.3g} ms apart, having come {:.3g} ms apart): "
+          "their clocks differ, or some calls were not recorded",
           static_cast<double>(clocks.endSpreadNs) / 1e6,
           static_cast<double>(clocks.arrivalSpreadNs) / 1e6);
     if (static_cast<std::int64_t>(byIteration_.size()) < kLeastIterations)
-      return fmt::format("{} iterations have collectives, and it takes {} to tell one from chance",
-                         byIteration_.size(),
-                         kLeastIterations);
+      return fmt::format(
+          "it takes {} iterations with collectives to tell one from chance, and {} "
+          "{} here",
+          kLeastIterations,
+          byIteration_.size(),
+          byIteration_.size() == 1 ? "is" : "are");
     bool isLateByChance = false;
     for (std::size_t at = 0; at < verdict.ranks.size(); ++at) {
       RankLag& rank = verdict.ranks[at];

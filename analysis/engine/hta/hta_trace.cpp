@@ -146,24 +146,6 @@ class Reader {
   Rounding rounding_;
 };
 
-Result<void> readOtherProcesses(const store::Database& trace, RankEvents& rank) {
-  SONDE_TRY_ASSIGN(Statement rows, trace.prepare("SELECT id FROM process WHERE id <> ?1"));
-  rows.bindAll(rank.process.processId);
-  while (true) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      break;
-    RankEvents other;
-    other.process.processId = rows.integer(0);
-    SONDE_TRY(Reader(trace, other).read());
-    rank.events.insert(rank.events.end(), other.events.begin(), other.events.end());
-  }
-  std::stable_sort(rank.events.begin(), rank.events.end(), [](const Event& a, const Event& b) {
-    return a.begin < b.begin;
-  });
-  return {};
-}
-
 // What began in the last step, and what nobody knows to have been launched before it.
 void dropLastStep(RankEvents& rank) {
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
@@ -233,9 +215,6 @@ Result<std::vector<RankEvents>> readEvents(const store::Database& trace) {
     for (const Step& step : rank.steps)
       steps.insert(step.number);
   }
-  // To HTA a file is a rank, whichever process its devices' work is of.
-  if (ranks.size() == 1 && ranks.front().events.empty())
-    SONDE_TRY(readOtherProcesses(trace, ranks.front()));
   if (steps.size() > 1)
     for (RankEvents& rank : ranks)
       dropLastStep(rank);

@@ -304,7 +304,9 @@ Result<void> TraceEventImporter::finish() {
   storing_("storing counters", 0.9);
   SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
   for (auto& [track, iteration] : iterations_) {
-    iteration.processId = places_.processOf(track);
+    // torch.profiler writes a file for each process: a step with another pid is of this one, too.
+    iteration.processId =
+        isExport_ ? places_.processOf(track) : places_.idOf(ImportedPlaces::kMain);
     iteration.startNs += baseNs_;
     SONDE_TRY(writer_.add(iteration));
   }
