@@ -128,10 +128,11 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   appendLines(
       lines,
       "Computing and communicating, hidden behind computing or exposed (share: of the window)");
-  appendTable(lines, std::move(table), limit);
+  // What is said of them all is worth a rank's row.
+  const Lines stragglers = stragglerLines(report);
+  appendTable(lines, std::move(table), limit - std::min(limit - 1, stragglers.size()));
   if (someUnknown)
     appendLines(lines, "  Where no framework was recorded, what was computed is unknown.");
-  const Lines stragglers = stragglerLines(report);
   lines.insert(lines.end(), stragglers.begin(), stragglers.end());
   return lines;
 }
