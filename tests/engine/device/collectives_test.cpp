@@ -1,6 +1,6 @@
 #include "analysis/engine/device/collectives.h"
 
-#include "tests/engine/device/device_trace.h"
+#include "tests/support/device_trace.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@ using ::testing::SizeIs;
 
 constexpr std::int64_t kUs = 1000;
 
-class Collectives : public DeviceTrace {
+class Collectives : public test::DeviceTrace {
  protected:
   model::CommunicatorId group(const Rank& rank, std::int64_t size) {
     return trace_->add(

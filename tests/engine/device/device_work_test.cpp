@@ -1,7 +1,7 @@
 #include "analysis/engine/device/device_work.h"
 
 #include "analysis/engine/device/device_summary.h"
-#include "tests/engine/device/device_trace.h"
+#include "tests/support/device_trace.h"
 
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@ using test::must;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class DeviceWorkOf : public DeviceTrace {};
+class DeviceWorkOf : public test::DeviceTrace {};
 
 TEST_F(DeviceWorkOf, KernelsOfCollectivesAreThoseByNameAndThoseThatOneNames) {
   const Rank one = rank(0);

@@ -1,6 +1,6 @@
 #include "analysis/engine/device/host_costs.h"
 
-#include "tests/engine/device/device_trace.h"
+#include "tests/support/device_trace.h"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@ using test::must;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class HostCostsOf : public DeviceTrace {
+class HostCostsOf : public test::DeviceTrace {
  protected:
   HostCosts costs(const Rank& rank, metrics::Interval window) {
     const auto trace = open();

@@ -1,6 +1,6 @@
 #include "analysis/engine/hta/hta_trace.h"
 
-#include "tests/engine/device/device_trace.h"
+#include "tests/support/device_trace.h"
 
 #include <gmock/gmock.h>
 
@@ -13,7 +13,7 @@ using test::must;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-class HtaTrace : public DeviceTrace {
+class HtaTrace : public test::DeviceTrace {
  protected:
   // As an import of torch.profiler's JSON notes it.
   void countsFrom(const Rank& rank, std::int64_t baseNs) {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sonde::engine {
+namespace sonde::test {
 
 class DeviceTrace : public ::testing::Test {
  protected:
@@ -84,14 +84,15 @@ class DeviceTrace : public ::testing::Test {
     row.pinned = true;
     trace_->add(row);
   }
+  std::string path() const { return folder_ / "t.sonde"; }
   store::Database open() {
     trace_->finish();
-    return test::must(store::openTrace(folder_ / "t.sonde"));
+    return must(store::openTrace(path()));
   }
 
-  test::TemporaryFolder folder_;
-  std::optional<test::TraceBuilder> trace_{std::in_place, folder_ / "t.sonde"};
+  TemporaryFolder folder_;
+  std::optional<TraceBuilder> trace_{std::in_place, folder_ / "t.sonde"};
   model::HostId host_;
 };
 
-}  // namespace sonde::engine
+}  // namespace sonde::test
