@@ -43,7 +43,8 @@ TEST_F(WorkEventsTest, JoinsKernelsToTheirLaunchesAndItsScope) {
   EXPECT_EQ(rows("SELECT kind || '|' || bytes AS concat_row FROM copy"), "host_to_device|256");
 }
 
-// One event of another process came first; the kernel is of the one that launched it.
+// One event of another process came first; the kernel is of the one that launched it, and so is the
+// step, for a file of torch.profiler has those of one process.
 TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
   importEvents(
       {R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9,
@@ -66,9 +67,23 @@ TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
             "100/100");
   EXPECT_EQ(rows("SELECT p.pid AS concat_row FROM iteration i JOIN process p ON p.id = "
                  "i.process_id"),
-            "9");
+            "100");
   EXPECT_EQ(rows("SELECT p.pid AS concat_row FROM counter c JOIN process p ON p.id = c.process_id"),
             "9");
+}
+
+// Who compares with a reader of the file needs to know what its times count from; whole
+// microseconds are the same to all.
+TEST_F(WorkEventsTest, NotesWhatTimesWithFractionsOfAMicrosecondCountFrom) {
+  const std::string base =
+      "SELECT a.value AS concat_row FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = "
+      "'process' AND k.text = 'sonde.base_ns'";
+  importEvents({spanOf("cpu_op", "a", R"("ts": 10, "dur": 10.5)")},
+               R"(], "baseTimeNanoseconds": 1000})");
+  EXPECT_EQ(rows(base), "");
+  importEvents({spanOf("cpu_op", "a", R"("ts": 10.25, "dur": 10)")},
+               R"(], "baseTimeNanoseconds": 1000})");
+  EXPECT_EQ(rows(base), "1000");
 }
 
 TEST_F(WorkEventsTest, TiesAWaitToTheRecordOfItsEvent) {

@@ -185,7 +185,12 @@ Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives) 
 
 Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t processId) {
   RankActivity activity;
-  SONDE_TRY_ASSIGN(activity.collectives, readCollectives(trace, processId));
+  SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, processId));
+  for (const Interval& collective : collectives) {
+    activity.collectiveBegins.push_back(collective.begin);
+    activity.collectiveEnds.push_back(collective.end);
+  }
+  std::sort(activity.collectiveEnds.begin(), activity.collectiveEnds.end());
   SONDE_TRY_ASSIGN(auto devices, readDevices(trace, processId));
   if (devices) {
     activity.device = std::move(devices->name);
@@ -195,9 +200,9 @@ Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t
     activity.communicating = std::move(devices->collectives);
     return activity;
   }
-  SONDE_TRY_ASSIGN(activity.computing, hostCompute(trace, processId, activity.collectives));
+  SONDE_TRY_ASSIGN(activity.computing, hostCompute(trace, processId, collectives));
   activity.computeKnown = !activity.computing.empty();
-  activity.communicating = normalise(activity.collectives);
+  activity.communicating = normalise(collectives);
   return activity;
 }
 
@@ -217,10 +222,12 @@ RankTime timeIn(const RankActivity& activity, Interval window) {
   const Intervals working = unite(computing, communicating);
   time.exposedCopyNs = totalLength(subtract(copying, working));
   time.idleNs = time.windowNs - totalLength(working) - time.exposedCopyNs;
-  time.collectives = std::count_if(
-      activity.collectives.begin(), activity.collectives.end(), [&](const Interval& collective) {
-        return collective.begin < window.end && collective.end > window.begin;
-      });
+  const auto begun = std::lower_bound(
+      activity.collectiveBegins.begin(), activity.collectiveBegins.end(), window.end);
+  const auto ended = std::upper_bound(
+      activity.collectiveEnds.begin(), activity.collectiveEnds.end(), window.begin);
+  time.collectives = std::max<std::ptrdiff_t>(
+      (begun - activity.collectiveBegins.begin()) - (ended - activity.collectiveEnds.begin()), 0);
   return time;
 }
 

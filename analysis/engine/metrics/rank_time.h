@@ -46,12 +46,13 @@ struct RankActivity {
   Intervals computing;  // normal form, as are the next two
   Intervals copying;
   Intervals communicating;
-  Intervals collectives;  // by begin
+  std::vector<std::int64_t> collectiveBegins;  // ascending, as are the ends
+  std::vector<std::int64_t> collectiveEnds;
 };
 Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t processId);
 
 // compute + exposed + exposedCopy + idle = window, where compute is known. O(log n + what lies in
-// the window), but for the number of collectives.
+// the window).
 RankTime timeIn(const RankActivity& activity, Interval window);
 
 // Within the rank's window.

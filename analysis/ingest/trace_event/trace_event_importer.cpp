@@ -198,6 +198,8 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
     ++result_.badTimes;
     return {};
   }
+  constexpr std::int64_t kMicro = 1000;
+  hasFractions_ = hasFractions_ || event.startNs.value_or(0) % kMicro != 0;
   noteUnreadable(event, ValueUse::Event);
   if (event.hasBindId && handler != &TraceEventImporter::flow)  // an arrow's end of version 2
     slices_.loseArrow(reader_->byteOf(event));
@@ -282,8 +284,11 @@ Result<void> TraceEventImporter::pairOpen() {
   return {};
 }
 
-// What the file's own times count from: who compares with another reader of it needs these.
+// What the file's own times count from: who compares with a reader that has doubles of them needs
+// it.
 Result<void> TraceEventImporter::noteBase() {
+  if (!hasFractions_)
+    return {};
   SONDE_TRY_ASSIGN(const model::StringId key, writer_.intern("sonde.base_ns"));
   for (std::size_t process = 0; process < places_.processes(); ++process)
     SONDE_TRY(
