@@ -195,6 +195,35 @@ TEST_F(DeviceReport, CompatHtaOfNoDeviceSaysSo) {
   EXPECT_EQ(jsonOf({"--compat", "hta"})["ranks"], json::array());
 }
 
+// One event whose launch, end and length are not as they should be, and a copy of nothing.
+TEST_F(DeviceReport, DamagedWorkIsAccountedFor) {
+  const Rank one = rank(0);
+  step(one, 0, {0, 100 * kUs});
+  const auto main = stream(one, 7);
+  kernel(main, "backwards", {50 * kUs, 20 * kUs});
+  kernel(main, "far", {90 * kUs, 500 * kUs}, call(one, "cudaLaunchKernel", {95 * kUs, 99 * kUs}));
+  copy(main, "Memcpy HtoD (Pinned -> Device)", {10 * kUs, 10 * kUs}, 0);
+  trace_->finish();
+  const json all = jsonOf({"--full"});
+  const json& device = all["devices"][0];
+  EXPECT_EQ(device["compute_ns"], 10 * kUs);
+  EXPECT_EQ(device["idle_ns"], 90 * kUs);
+  EXPECT_EQ(all["stream_idle"][0]["idle_ns"], 90 * kUs);
+  EXPECT_TRUE(all["copies"][0]["bytes_per_s"].is_null());
+  EXPECT_EQ(report({"--full"}).status, 0);
+  EXPECT_EQ(report({"--compat", "hta"}).status, 0);
+}
+
+TEST_F(DeviceReport, OfAProcessThatDidNothingThereIsAReport) {
+  rank(0);
+  trace_->finish();
+  EXPECT_EQ(report({"--full"}).status, 0);
+  const json all = jsonOf({"--full", "--compat", "hta"});
+  EXPECT_EQ(all["steps"], json::array());
+  EXPECT_EQ(all["hta"]["kernels"], json::array());
+  EXPECT_EQ(all["stragglers"]["verdict"], "none");
+}
+
 TEST_F(DeviceReport, OtherDefinitionsAreRefused) {
   writeJob(1);
   const test::Finished done = report({"--compat", "nsys"});

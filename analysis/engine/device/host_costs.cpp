@@ -163,44 +163,61 @@ Result<void> Costs::readGraphs(std::vector<GraphLaunchRow>& rows) {
   return {};
 }
 
-Result<void> Costs::readOperators(std::vector<OperatorRow>& rows) {
+// Rows of operators as their calls come.
+class OperatorRows {
+ public:
+  // A row of kOperatorSql.
+  void addCall(const Statement& row) {
+    const auto [name, isNew] = byName_.try_emplace(std::string(row.text(0)), rows_.size());
+    if (isNew) {
+      rows_.emplace_back().name = name->first;
+      durations_.emplace_back();
+    }
+    const std::int64_t took = std::max<std::int64_t>(row.integer(2), 0);
+    durations_[name->second].push_back(took);
+    calls_[row.integer(1)] = {name->second, took, row.integer(3)};
+  }
+  void addWork(const Work& work) {
+    const auto call = calls_.find(work.scopeId);
+    if (call == calls_.end())
+      return;
+    ++rows_[call->second.row].work;
+    rows_[call->second.row].deviceNs += work.end - work.begin;
+  }
+  // The longest total first, without shares.
+  std::vector<OperatorRow> finish() {
+    for (const auto& [id, call] : calls_) {
+      rows_[call.row].selfNs += call.ns;
+      if (const auto around = calls_.find(call.parent); around != calls_.end())
+        rows_[around->second.row].selfNs -= call.ns;
+    }
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+      rows_[row].ns = spreadOf(std::move(durations_[row]));
+    std::stable_sort(rows_.begin(), rows_.end(), [](const OperatorRow& a, const OperatorRow& b) {
+      return a.ns.total > b.ns.total;
+    });
+    return std::move(rows_);
+  }
+
+ private:
   struct Called {
     std::size_t row;
     std::int64_t ns;
     std::int64_t parent;
   };
-  std::map<std::string, std::size_t, std::less<>> byName;
-  std::vector<std::vector<std::int64_t>> durations;
-  std::unordered_map<std::int64_t, Called> calls;
-  SONDE_TRY(each(kOperatorSql, [&](const Statement& row) {
-    const auto [name, isNew] = byName.try_emplace(std::string(row.text(0)), rows.size());
-    if (isNew) {
-      rows.emplace_back().name = name->first;
-      durations.emplace_back();
-    }
-    const std::int64_t took = std::max<std::int64_t>(row.integer(2), 0);
-    durations[name->second].push_back(took);
-    calls[row.integer(1)] = {name->second, took, row.integer(3)};
-  }));
-  for (const auto& [id, call] : calls) {
-    rows[call.row].selfNs += call.ns;
-    if (const auto around = calls.find(call.parent); around != calls.end())
-      rows[around->second.row].selfNs -= call.ns;
-  }
-  eachWork([&](const Work& work) {
-    const auto call = calls.find(work.scopeId);
-    if (call == calls.end())
-      return;
-    ++rows[call->second.row].work;
-    rows[call->second.row].deviceNs += work.end - work.begin;
-  });
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    rows[row].ns = spreadOf(std::move(durations[row]));
-    rows[row].share = shareOf(rows[row].selfNs);
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
-    return a.ns.total > b.ns.total;
-  });
+  std::vector<OperatorRow> rows_;
+  std::vector<std::vector<std::int64_t>> durations_;  // of each row
+  std::map<std::string, std::size_t, std::less<>> byName_;
+  std::unordered_map<std::int64_t, Called> calls_;  // by slice
+};
+
+Result<void> Costs::readOperators(std::vector<OperatorRow>& rows) {
+  OperatorRows operators;
+  SONDE_TRY(each(kOperatorSql, [&](const Statement& row) { operators.addCall(row); }));
+  eachWork([&](const Work& work) { operators.addWork(work); });
+  rows = operators.finish();
+  for (OperatorRow& row : rows)
+    row.share = shareOf(row.selfNs);
   return {};
 }
 

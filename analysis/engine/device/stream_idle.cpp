@@ -117,6 +117,18 @@ class Holds {
   std::vector<Hold> holds_;
 };
 
+// The gap before `work`, which ends at `until`.
+void splitGap(Splitter& splitter, const Holds& holds, const Work& work, std::int64_t until) {
+  if (!work.launch) {
+    splitter.until(until, until, IdleCause::Unknown);
+    return;
+  }
+  splitter.until(work.launch->begin, until, IdleCause::Host);
+  splitter.until(work.launch->end, until, IdleCause::Launching);
+  splitter.until(holds.untilNs(work.launch->begin), until, IdleCause::Event);
+  splitter.device(until);
+}
+
 std::vector<IdleSpan> idleOfStream(const StreamWork& stream,
                                    const Holds& holds,
                                    const std::vector<Activity>& activity,
@@ -128,14 +140,7 @@ std::vector<IdleSpan> idleOfStream(const StreamWork& stream,
     const std::int64_t begin = std::min(work.begin, window.end);
     if (begin > busyUntil) {
       splitter.begin(busyUntil);
-      if (work.launch) {
-        splitter.until(work.launch->begin, begin, IdleCause::Host);
-        splitter.until(work.launch->end, begin, IdleCause::Launching);
-        splitter.until(holds.untilNs(work.launch->begin), begin, IdleCause::Event);
-        splitter.device(begin);
-      } else {
-        splitter.until(begin, begin, IdleCause::Unknown);
-      }
+      splitGap(splitter, holds, work, begin);
     }
     busyUntil = std::max(busyUntil, std::min(work.end, window.end));
   }

@@ -70,6 +70,7 @@ constexpr double kMostOfTheSum = 0.8;
 // Requires: `rows` are sorted by their sums, the greatest first.
 std::vector<KernelTime> withOthers(const std::vector<KernelTime>& rows) {
   std::vector<double> running;
+  running.reserve(rows.size());
   for (const KernelTime& row : rows)
     running.push_back((running.empty() ? 0 : running.back()) + static_cast<double>(row.sum));
   const double limit = interpolated(running, kMostOfTheSum);
@@ -233,6 +234,7 @@ std::vector<KernelTime> kernelTimes(const RankEvents& rank) {
       if (event.type == type)
         byName[event.name].push_back(static_cast<double>(event.length()));
     std::vector<KernelTime> rows;
+    rows.reserve(byName.size());
     for (const auto& [name, lengths] : byName)
       rows.push_back(summed(name, type, lengths));
     std::stable_sort(rows.begin(), rows.end(), [](const KernelTime& a, const KernelTime& b) {
