@@ -43,8 +43,7 @@ TEST_F(WorkEventsTest, JoinsKernelsToTheirLaunchesAndItsScope) {
   EXPECT_EQ(rows("SELECT kind || '|' || bytes AS concat_row FROM copy"), "host_to_device|256");
 }
 
-// One event of another process came first; the kernel is of the one that launched it, and so is the
-// step, for a file of torch.profiler has those of one process.
+// One event of another process came first; the kernel is of the one that launched it.
 TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
   importEvents(
       {R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9,
@@ -67,7 +66,7 @@ TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
             "100/100");
   EXPECT_EQ(rows("SELECT p.pid AS concat_row FROM iteration i JOIN process p ON p.id = "
                  "i.process_id"),
-            "100");
+            "9");
   EXPECT_EQ(rows("SELECT p.pid AS concat_row FROM counter c JOIN process p ON p.id = c.process_id"),
             "9");
 }

@@ -309,9 +309,7 @@ Result<void> TraceEventImporter::finish() {
   storing_("storing counters", 0.9);
   SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
   for (auto& [track, iteration] : iterations_) {
-    // torch.profiler writes a file for each process: a step with another pid is of this one, too.
-    iteration.processId =
-        isExport_ ? places_.processOf(track) : places_.idOf(ImportedPlaces::kMain);
+    iteration.processId = places_.processOf(track);
     iteration.startNs += baseNs_;
     SONDE_TRY(writer_.add(iteration));
   }
