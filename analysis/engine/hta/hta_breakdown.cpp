@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -99,11 +100,16 @@ using ByStep = std::map<std::int64_t, ByRank>;         // number
 using LastCollectives = std::map<StreamName, ByStep>;
 
 std::optional<std::int64_t> stepOf(const RankEvents& rank, const Event& event) {
-  std::optional<std::int64_t> number;
-  for (const Step& step : rank.steps)
-    if (event.call && event.call->begin >= step.begin && event.call->begin < step.end)
-      number = step.number;
-  return number;
+  if (!event.call)
+    return std::nullopt;
+  const auto after =
+      std::upper_bound(rank.steps.begin(),
+                       rank.steps.end(),
+                       event.call->begin,
+                       [](std::int64_t at, const Step& step) { return at < step.begin; });
+  if (after == rank.steps.begin() || event.call->begin >= std::prev(after)->end)
+    return std::nullopt;
+  return std::prev(after)->number;
 }
 
 // From the first begin of a step to the last end of what belongs to any.

@@ -34,11 +34,9 @@ constexpr std::string_view kSyncSql =
     "JOIN thread t ON t.id = x.thread_id WHERE x.correlation_id = w.correlation_id AND "
     "t.process_id = ?1 LIMIT 1) LEFT JOIN string c ON c.id = l.name_id WHERE s.process_id = ?1 AND "
     "w.dur_ns IS NOT NULL AND w.kind <> 'record' AND s.number <> -1";
-constexpr std::string_view kStepSql =
-    "SELECT number, start_ns, dur_ns, (SELECT max(s.start_ns + s.dur_ns) FROM thread t CROSS JOIN "
-    "slice s ON s.thread_id = t.id WHERE t.process_id = ?1 AND s.start_ns >= i.start_ns AND "
-    "s.start_ns < i.start_ns + i.dur_ns AND s.kind <> 'range') FROM iteration i WHERE process_id = "
-    "?1 AND dur_ns IS NOT NULL ORDER BY start_ns";
+constexpr std::string_view kSliceSql =
+    "SELECT s.start_ns, s.start_ns + s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = "
+    "t.id WHERE t.process_id = ?1 AND s.dur_ns IS NOT NULL AND s.kind <> 'range'";
 constexpr std::string_view kBaseSql =
     "SELECT a.value FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = 'process' AND "
     "a.owner_id = ?1 AND k.text = 'sonde.base_ns'";
@@ -104,12 +102,7 @@ class Reader {
       event.name = syncName(row.text(1));
       event.isSync = true;
     }));
-    SONDE_TRY(each(kStepSql, [&](const Statement& row) {
-      const auto [begin, end] = rounding_.span(row.integer(1), row.integer(2));
-      const std::int64_t last =
-          rounding_.span(row.integer(1), row.integer(3) - row.integer(1)).second;
-      rank_.steps.push_back({row.integer(0), begin, end, std::max(end, last)});
-    }));
+    SONDE_TRY(readSteps());
     std::stable_sort(rank_.events.begin(), rank_.events.end(), [](const Event& a, const Event& b) {
       return a.begin < b.begin;
     });
@@ -127,6 +120,41 @@ class Reader {
         return {};
       use(rows);
     }
+  }
+
+  Result<void> readSteps() {
+    std::vector<metrics::IterationTime> steps = rank_.process.iterations;
+    std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+      return a.startNs < b.startNs;
+    });
+    SONDE_TRY_ASSIGN(const std::vector<std::int64_t> last, lastEnds(steps));
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+      const auto [begin, end] = rounding_.span(steps[at].startNs, steps[at].durNs);
+      const std::int64_t untilLast = last[at] - steps[at].startNs;
+      rank_.steps.push_back(
+          {steps[at].number, begin, end, rounding_.span(steps[at].startNs, untilLast).second});
+    }
+    return {};
+  }
+
+  // Of what the host began in each step, by start.
+  Result<std::vector<std::int64_t>> lastEnds(const std::vector<metrics::IterationTime>& steps) {
+    std::vector<std::int64_t> last;
+    last.reserve(steps.size());
+    for (const metrics::IterationTime& step : steps)
+      last.push_back(step.startNs + step.durNs);
+    SONDE_TRY(each(kSliceSql, [&](const Statement& row) {
+      const auto after = std::upper_bound(
+          steps.begin(), steps.end(), row.integer(0), [](std::int64_t at, const auto& step) {
+            return at < step.startNs;
+          });
+      if (after == steps.begin())
+        return;
+      const auto at = static_cast<std::size_t>(after - steps.begin()) - 1;
+      if (row.integer(0) < steps[at].startNs + steps[at].durNs)
+        last[at] = std::max(last[at], row.integer(1));
+    }));
+    return last;
   }
 
   Event& add(const Statement& row) {

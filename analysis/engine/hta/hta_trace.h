@@ -59,7 +59,7 @@ struct Step {
 struct RankEvents {
   metrics::RankProcess process;
   std::vector<Event> events;  // by begin
-  std::vector<Step> steps;    // without the one that is left out
+  std::vector<Step> steps;    // by begin, without the one that is left out
 };
 
 // Ranks without events of a device are there, and empty.
