@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -78,6 +79,18 @@ std::string syncName(std::string_view kind) {
   return kind == "event" ? "Event Sync" : kind == "context" ? "Context Sync" : "Stream Sync";
 }
 
+// Of the step that an instant is in. Requires: they are sorted by start.
+std::optional<std::size_t> placeOf(const std::vector<metrics::IterationTime>& steps,
+                                   std::int64_t atNs) {
+  const auto after = std::upper_bound(
+      steps.begin(), steps.end(), atNs, [](std::int64_t at, const metrics::IterationTime& step) {
+        return at < step.startNs;
+      });
+  if (after == steps.begin() || atNs >= std::prev(after)->startNs + std::prev(after)->durNs)
+    return std::nullopt;
+  return static_cast<std::size_t>(after - steps.begin()) - 1;
+}
+
 class Reader {
  public:
   Reader(const store::Database& trace, RankEvents& rank)
@@ -144,15 +157,8 @@ class Reader {
     for (const metrics::IterationTime& step : steps)
       last.push_back(step.startNs + step.durNs);
     SONDE_TRY(each(kSliceSql, [&](const Statement& row) {
-      const auto after = std::upper_bound(
-          steps.begin(), steps.end(), row.integer(0), [](std::int64_t at, const auto& step) {
-            return at < step.startNs;
-          });
-      if (after == steps.begin())
-        return;
-      const auto at = static_cast<std::size_t>(after - steps.begin()) - 1;
-      if (row.integer(0) < steps[at].startNs + steps[at].durNs)
-        last[at] = std::max(last[at], row.integer(1));
+      if (const auto at = placeOf(steps, row.integer(0)))
+        last[*at] = std::max(last[*at], row.integer(1));
     }));
     return last;
   }
