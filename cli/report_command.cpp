@@ -1,8 +1,11 @@
 #include "cli/command.h"
 #include "cli/open_job.h"
+#include "cli/report_hta.h"
 #include "cli/report_text.h"
 #include "cli/table.h"
+#include "cli/word_option.h"
 
+#include <string>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +24,7 @@ Result<JobReport> readReport(const store::Database& trace, std::optional<double>
   SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));
   SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
   SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
+  SONDE_TRY_ASSIGN(report.devices, engine::device::summarise(trace, ranks));
   for (metrics::RankProcess& process : ranks) {
     RankReport rank;
     rank.process = std::move(process);
@@ -28,7 +32,12 @@ Result<JobReport> readReport(const store::Database& trace, std::optional<double>
     if (const auto median = metrics::medianIteration(rank.process)) {
       SONDE_TRY_ASSIGN(rank.parts, metrics::partsOf(trace, rank.process, *median));
     }
-    SONDE_TRY_ASSIGN(rank.time, metrics::timeOf(trace, rank.process));
+    SONDE_TRY_ASSIGN(const metrics::RankActivity activity,
+                     metrics::readRankActivity(trace, rank.process.processId));
+    rank.time = metrics::timeIn(activity, rank.process.window);
+    for (const metrics::IterationTime& step : rank.process.iterations)
+      rank.stepTimes.push_back(
+          metrics::timeIn(activity, {step.startNs, step.startNs + step.durNs}));
     SONDE_TRY_ASSIGN(rank.operations, metrics::operationsOf(trace, rank.process));
     SONDE_TRY_ASSIGN(metrics::Throughput throughput,
                      metrics::throughputOf(trace, rank.process, peakFlops));
@@ -49,14 +58,22 @@ class ReportCommand : public Command {
            "losses, what was dropped\n"
            "and what recording cost. Hidden communication happens while the rank computes, exposed "
            "does not. CSV is the\n"
-           "table of operations.\n\n"
+           "table of operations. With --full also tables of devices, streams, kernels, copies, "
+           "launches and collectives.\n\n"
            "Examples:\n"
            "  sonde report out/rank0.sonde out/rank1.sonde\n"
-           "  sonde report job.sonde --format json\n";
+           "  sonde report job.sonde --format json\n"
+           "  sonde report rank*.sonde --compat hta\n";
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_flag("--full", full_, "every rank, operation, module and channel");
+    app.add_flag("--full", full_, "every rank, operation, module and channel; tables of devices");
+    takeOneOf<Definitions>({{"sonde", Definitions::Sonde}, {"hta", Definitions::Hta}},
+                           "set of definitions",
+                           app.add_option("--compat",
+                                          definitions_,
+                                          "whose definitions the devices' numbers follow: those of "
+                                          "HolisticTraceAnalysis (sonde)"));
     app.add_option("--peak-flops",
                    peakFlops_,
                    "what the devices of a rank can do a second, for MFU: 989e12 (by their names)")
@@ -67,7 +84,12 @@ class ReportCommand : public Command {
   int run() override;
 
  private:
+  enum class Definitions { Sonde, Hta };
+
+  Result<std::string> compared(const store::Database& trace) const;
+
   Format format_ = Format::Table;
+  Definitions definitions_ = Definitions::Sonde;
   bool full_ = false;
   std::optional<double> peakFlops_;
   std::vector<std::string> traces_;
@@ -96,15 +118,35 @@ Table operationTable(const JobReport& report) {
   return table;
 }
 
+// By HTA's definitions; in JSON beside all else.
+Result<std::string> ReportCommand::compared(const store::Database& trace) const {
+  SONDE_TRY_ASSIGN(const HtaReport hta, readHta(trace));
+  if (format_ == Format::Table)
+    return renderHta(hta);
+  if (format_ == Format::Csv)
+    return renderCsv(htaTable(hta));
+  SONDE_TRY_ASSIGN(const JobReport report, readReport(trace, peakFlops_));
+  nlohmann::json document = reportJson(report, full_);
+  addHtaJson(document, hta);
+  return dumpJson(document);
+}
+
 int ReportCommand::run() {
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
+  if (definitions_ == Definitions::Hta) {
+    const auto text = compared(job->database());
+    if (!text)
+      return fail(name(), text.error());
+    printOut(*text);
+    return kExitOk;
+  }
   const auto report = readReport(job->database(), peakFlops_);
   if (!report)
     return fail(name(), report.error());
   if (format_ == Format::Json)
-    printOut(dumpJson(reportJson(*report)));
+    printOut(dumpJson(reportJson(*report, full_)));
   else
     printOut(format_ == Format::Csv ? renderCsv(operationTable(*report))
                                     : renderReport(*report, full_));

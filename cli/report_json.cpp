@@ -1,3 +1,4 @@
+#include "cli/report_devices.h"
 #include "cli/report_python.h"
 #include "cli/report_text.h"
 #include "cli/report_threads.h"
@@ -37,6 +38,7 @@ json rankJson(const RankReport& rank) {
           {"window_ns", time.windowNs},
           {"compute_ns", ifComputeKnown(time.computeNs)},
           {"copy_ns", time.copyNs},
+          {"exposed_copy_ns", ifComputeKnown(time.exposedCopyNs)},
           {"comm_ns", time.commNs},
           {"exposed_comm_ns", ifComputeKnown(time.exposedNs)},
           {"idle_ns", ifComputeKnown(time.idleNs)},
@@ -75,7 +77,7 @@ json metadataJson(const metrics::RunFacts& facts) {
 
 }  // namespace
 
-json reportJson(const JobReport& report) {
+json reportJson(const JobReport& report, bool full) {
   json document = {{"schema", 1},
                    {"origin_ns", std::to_string(report.facts.originNs)},
                    {"job", report.facts.job},
@@ -132,6 +134,7 @@ json reportJson(const JobReport& report) {
                               {"sent_bytes", sum.sentBytes},
                               {"missing_bytes", sum.missingBytes},
                               {"unsent_bytes", sum.unsentBytes}};
+  addDevicesJson(document, report, full);
   return document;
 }
 

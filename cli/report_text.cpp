@@ -1,5 +1,6 @@
 #include "cli/report_text.h"
 
+#include "cli/report_devices.h"
 #include "cli/report_facts.h"
 #include "cli/report_lines.h"
 #include "cli/report_python.h"
@@ -127,9 +128,12 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   appendLines(
       lines,
       "Computing and communicating, hidden behind computing or exposed (share: of the window)");
-  appendTable(lines, std::move(table), limit);
+  // What is said of them all is worth a rank's row.
+  const Lines stragglers = stragglerLines(report);
+  appendTable(lines, std::move(table), limit - std::min(limit - 1, stragglers.size()));
   if (someUnknown)
     appendLines(lines, "  Where no framework was recorded, what was computed is unknown.");
+  lines.insert(lines.end(), stragglers.begin(), stragglers.end());
   return lines;
 }
 
@@ -292,6 +296,7 @@ std::string renderReport(const JobReport& report, bool full) {
   const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
   const Lines throughput = throughputLines(report, full ? kAll : kThroughputRows);
   const Lines time = timeLines(report, full ? kAll : kRankRows);
+  const Lines devices = full ? deviceSections(report) : Lines();
   const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
   const Lines python = pythonLines(report, full ? kAll : kPythonRows);
   const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
@@ -309,6 +314,7 @@ std::string renderReport(const JobReport& report, bool full) {
                             &iterations,
                             &throughput,
                             &time,
+                            &devices,
                             &threads,
                             &python,
                             &operations,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/engine/device/device_summary.h"
 #include "analysis/engine/metrics/operations.h"
 #include "analysis/engine/metrics/python_time.h"
 #include "analysis/engine/metrics/rank_time.h"
@@ -26,6 +27,7 @@ struct RankReport {
   engine::metrics::IterationStatistics iterations;
   std::optional<engine::metrics::IterationParts> parts;  // of the median iteration
   engine::metrics::RankTime time;
+  std::vector<engine::metrics::RankTime> stepTimes;  // of its iterations
   std::vector<engine::metrics::OperationTime> operations;
 };
 
@@ -38,6 +40,7 @@ struct JobReport {
   std::vector<engine::metrics::ThreadTime> threads;
   std::vector<engine::metrics::PythonTime> python;
   std::vector<engine::metrics::Throughput> throughput;  // of the ranks
+  engine::device::JobSummary devices;                   // its ranks are these ranks
 };
 
 // `peakFlops`: of a rank's devices, a second; none: what is known of them.
@@ -46,7 +49,7 @@ Result<JobReport> readReport(const store::Database& trace, std::optional<double>
 // At most 40 lines of 100 characters, unless `full`.
 std::string renderReport(const JobReport& report, bool full);
 
-// The document that DESIGN calls `report`.
-nlohmann::json reportJson(const JobReport& report);
+// The document that DESIGN calls `report`. `full`: also what there is one of for each call.
+nlohmann::json reportJson(const JobReport& report, bool full);
 
 }  // namespace sonde::cli

@@ -189,6 +189,42 @@ TEST_F(RankMetrics, HelpersAreNoRanksAndOpenIterationsDoNotCount) {
   EXPECT_EQ(ranks[0].window, (Interval{0, 100}));
 }
 
+// The steps of such a file have another pid than all that happens in them.
+TEST_F(RankMetrics, AProcessThatOnlyMarksIterationsStandsForTheOneThatWorks) {
+  iteration(process({}, 1), 7, 0, 100);
+  const auto worker = process({}, 2);
+  trace_->slice(worker, model::SliceKind::Operator, "gemm", {10, 20});
+  const auto stream = trace_->add(model::Stream{.processId = process_, .number = 7});
+  model::Kernel kernel;
+  kernel.work.streamId = stream;
+  kernel.work.nameId = trace_->name("gemm");
+  kernel.work.startNs = 30;
+  kernel.work.durNs = 40;
+  trace_->add(kernel);
+  const auto trace = open();
+  const auto ranks = must(readRanks(trace));
+  ASSERT_THAT(ranks, SizeIs(1));
+  EXPECT_EQ(ranks[0].processId, process_.value);
+  EXPECT_EQ(ranks[0].rank, 0);
+  EXPECT_EQ(ranks[0].window, (Interval{0, 100}));
+  ASSERT_THAT(ranks[0].iterations, SizeIs(1));
+  EXPECT_EQ(ranks[0].iterations[0].number, 7);
+}
+
+TEST_F(RankMetrics, AProcessThatDoesSomethingBesidesStandsForItself) {
+  const auto main = process({}, 1);
+  const auto own = process_;
+  trace_->slice(main, model::SliceKind::Operation, "act", {10, 20}, iteration(main, 0, 0, 100));
+  process({}, 2);
+  const auto stream = trace_->add(model::Stream{.processId = process_, .number = 7});
+  model::Kernel kernel;
+  kernel.work.streamId = stream;
+  kernel.work.nameId = trace_->name("gemm");
+  trace_->add(kernel);
+  const auto trace = open();
+  EXPECT_EQ(must(readRanks(trace)).at(0).processId, own.value);
+}
+
 TEST_F(RankMetrics, AProcessWithoutRankOrIterationsIsRank0OverItsSlices) {
   const auto main = process({}, 77);
   trace_->slice(main, model::SliceKind::Operation, "solve", {1000, 3000});

@@ -71,6 +71,20 @@ TEST_F(WorkEventsTest, TheProcessWithTheMostEventsIsTheFilesOwn) {
             "9");
 }
 
+// Who compares with a reader of the file needs to know what its times count from; whole
+// microseconds are the same to all.
+TEST_F(WorkEventsTest, NotesWhatTimesWithFractionsOfAMicrosecondCountFrom) {
+  const std::string base =
+      "SELECT a.value AS concat_row FROM arg a JOIN string k ON k.id = a.key_id WHERE a.owner = "
+      "'process' AND k.text = 'sonde.base_ns'";
+  importEvents({spanOf("cpu_op", "a", R"("ts": 10, "dur": 10.5)")},
+               R"(], "baseTimeNanoseconds": 1000})");
+  EXPECT_EQ(rows(base), "");
+  importEvents({spanOf("cpu_op", "a", R"("ts": 10.25, "dur": 10)")},
+               R"(], "baseTimeNanoseconds": 1000})");
+  EXPECT_EQ(rows(base), "1000");
+}
+
 TEST_F(WorkEventsTest, TiesAWaitToTheRecordOfItsEvent) {
   const auto sync =
       [](const std::string& category, const std::string& name, int ts, const std::string& args) {

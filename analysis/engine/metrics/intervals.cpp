@@ -59,6 +59,18 @@ Intervals subtract(const Intervals& a, const Intervals& b) {
   return result;
 }
 
+Intervals clip(const Intervals& intervals, Interval window) {
+  Intervals result;
+  auto at =
+      std::lower_bound(intervals.begin(),
+                       intervals.end(),
+                       window.begin,
+                       [](const Interval& each, std::int64_t from) { return each.end <= from; });
+  for (; at != intervals.end() && at->begin < window.end && window.begin < window.end; ++at)
+    result.push_back({std::max(at->begin, window.begin), std::min(at->end, window.end)});
+  return result;
+}
+
 std::int64_t totalLength(const Intervals& intervals) {
   std::int64_t total = 0;
   for (const Interval& interval : intervals)

@@ -24,6 +24,8 @@ Intervals normalise(Intervals intervals);
 Intervals unite(const Intervals& a, const Intervals& b);
 Intervals intersect(const Intervals& a, const Intervals& b);
 Intervals subtract(const Intervals& a, const Intervals& b);
+// What lies in `window`. O(log n + the intervals there).
+Intervals clip(const Intervals& intervals, Interval window);
 std::int64_t totalLength(const Intervals& intervals);
 
 }  // namespace sonde::engine::metrics

@@ -1,10 +1,12 @@
 #include "analysis/engine/metrics/rank_time.h"
 
+#include "analysis/model/words.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::metrics {
@@ -42,7 +44,8 @@ Result<std::map<std::int64_t, ThreadActivity>> readActivity(const store::Databas
 
 struct DeviceActivity {
   std::string name;
-  Intervals kernels;  // but those of collectives
+  Intervals kernels;      // but those of collectives
+  Intervals collectives;  // kernels of collectives
   Intervals copies;
 };
 
@@ -60,9 +63,8 @@ Result<Intervals> readIntervals(const store::Database& trace,
   }
 }
 
-// Nothing of a process whose devices did nothing.
-Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
-                                                  std::int64_t process) {
+// The names of its devices that did something; none: none did.
+Result<std::optional<std::string>> deviceNames(const store::Database& trace, std::int64_t process) {
   SONDE_TRY_ASSIGN(
       Statement names,
       trace.prepare("SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.kind || ' ' || "
@@ -71,17 +73,53 @@ Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
                     "s.id) OR EXISTS (SELECT 1 FROM copy WHERE stream_id = s.id)) ORDER BY 1)"));
   names.bind(1, process);
   SONDE_TRY(names.step());
-  if (names.isNull(0))
+  return names.optionalText(0);
+}
+
+// A kernel is a collective's by its name, or because a collective says so.
+Result<void> readKernels(const store::Database& trace,
+                         std::int64_t process,
+                         DeviceActivity& devices) {
+  SONDE_TRY_ASSIGN(
+      Statement rows,
+      trace.prepare(
+          "SELECT k.start_ns, k.start_ns + k.dur_ns, k.name_id, n.text, k.id IN (SELECT "
+          "kernel_id FROM collective WHERE process_id = ?1 AND kernel_id IS NOT NULL) "
+          "FROM stream s JOIN kernel k ON k.stream_id = s.id LEFT JOIN string n ON n.id = "
+          "k.name_id WHERE s.process_id = ?1 AND k.dur_ns IS NOT NULL"));
+  rows.bind(1, process);
+  std::unordered_map<std::int64_t, bool> byName;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      break;
+    const auto [name, isNew] = byName.try_emplace(rows.integer(2));
+    if (isNew)
+      name->second = model::isCollectiveKernel(rows.text(3));
+    const bool communicates = name->second || rows.integer(4) != 0;
+    (communicates ? devices.collectives : devices.kernels)
+        .push_back({rows.integer(0), rows.integer(1)});
+  }
+  devices.kernels = normalise(std::move(devices.kernels));
+  devices.collectives = normalise(std::move(devices.collectives));
+  return {};
+}
+
+// Nothing of a process whose devices did nothing. Collectives that no kernel runs are the host's.
+Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
+                                                  std::int64_t process) {
+  SONDE_TRY_ASSIGN(std::optional<std::string> names, deviceNames(trace, process));
+  if (!names)
     return std::optional<DeviceActivity>();
   DeviceActivity devices;
-  devices.name = names.text(0);
-  SONDE_TRY_ASSIGN(devices.kernels,
+  devices.name = *std::move(names);
+  SONDE_TRY(readKernels(trace, process, devices));
+  SONDE_TRY_ASSIGN(const Intervals onHost,
                    readIntervals(trace,
-                                 "SELECT k.start_ns, k.start_ns + k.dur_ns FROM stream s JOIN "
-                                 "kernel k ON k.stream_id = s.id WHERE s.process_id = ?1 AND "
-                                 "k.dur_ns IS NOT NULL AND k.id NOT IN (SELECT kernel_id FROM "
-                                 "collective WHERE process_id = ?1 AND kernel_id IS NOT NULL)",
+                                 "SELECT start_ns, start_ns + dur_ns FROM collective WHERE "
+                                 "process_id = ?1 AND dur_ns IS NOT NULL AND kernel_id IS NULL",
                                  process));
+  devices.collectives = unite(devices.collectives, onHost);
   SONDE_TRY_ASSIGN(devices.copies,
                    readIntervals(trace,
                                  "SELECT c.start_ns, c.start_ns + c.dur_ns FROM stream s JOIN copy "
@@ -145,36 +183,57 @@ Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives) 
   return subtract(normalise(thread.computing), normalise(std::move(interruptions)));
 }
 
-Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank) {
-  SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, rank.processId));
-  SONDE_TRY_ASSIGN(auto devices, readDevices(trace, rank.processId));
-  const Intervals window = normalise({rank.window});
-  RankTime time;
-  Intervals computing;
-  Intervals copying;
-  if (devices) {
-    time.device = std::move(devices->name);
-    time.computeKnown = true;
-    computing = intersect(devices->kernels, window);
-    copying = intersect(devices->copies, window);
-  } else {
-    SONDE_TRY_ASSIGN(const Intervals all, hostCompute(trace, rank.processId, collectives));
-    time.computeKnown = !all.empty();
-    computing = intersect(all, window);
+Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t processId) {
+  RankActivity activity;
+  SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, processId));
+  for (const Interval& collective : collectives) {
+    activity.collectiveBegins.push_back(collective.begin);
+    activity.collectiveEnds.push_back(collective.end);
   }
-  const Intervals communicating = intersect(normalise(collectives), window);
-  time.windowNs = totalLength(window);
+  std::sort(activity.collectiveEnds.begin(), activity.collectiveEnds.end());
+  SONDE_TRY_ASSIGN(auto devices, readDevices(trace, processId));
+  if (devices) {
+    activity.device = std::move(devices->name);
+    activity.computeKnown = true;
+    activity.computing = std::move(devices->kernels);
+    activity.copying = std::move(devices->copies);
+    activity.communicating = std::move(devices->collectives);
+    return activity;
+  }
+  SONDE_TRY_ASSIGN(activity.computing, hostCompute(trace, processId, collectives));
+  activity.computeKnown = !activity.computing.empty();
+  activity.communicating = normalise(collectives);
+  return activity;
+}
+
+RankTime timeIn(const RankActivity& activity, Interval window) {
+  const Intervals computing = clip(activity.computing, window);
+  const Intervals copying = clip(activity.copying, window);
+  const Intervals communicating = clip(activity.communicating, window);
+  RankTime time;
+  time.device = activity.device;
+  time.computeKnown = activity.computeKnown;
+  time.windowNs = std::max<std::int64_t>(window.end - window.begin, 0);
   time.computeNs = totalLength(computing);
   time.copyNs = totalLength(copying);
   time.commNs = totalLength(communicating);
   time.hiddenNs = totalLength(intersect(communicating, computing));
   time.exposedNs = time.commNs - time.hiddenNs;
-  time.idleNs = time.windowNs - totalLength(unite(unite(computing, copying), communicating));
-  time.collectives =
-      std::count_if(collectives.begin(), collectives.end(), [&](const Interval& collective) {
-        return collective.begin < rank.window.end && collective.end > rank.window.begin;
-      });
+  const Intervals working = unite(computing, communicating);
+  time.exposedCopyNs = totalLength(subtract(copying, working));
+  time.idleNs = time.windowNs - totalLength(working) - time.exposedCopyNs;
+  const auto begun = std::lower_bound(
+      activity.collectiveBegins.begin(), activity.collectiveBegins.end(), window.end);
+  const auto ended = std::upper_bound(
+      activity.collectiveEnds.begin(), activity.collectiveEnds.end(), window.begin);
+  time.collectives = std::max<std::ptrdiff_t>(
+      (begun - activity.collectiveBegins.begin()) - (ended - activity.collectiveEnds.begin()), 0);
   return time;
+}
+
+Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank) {
+  SONDE_TRY_ASSIGN(const RankActivity activity, readRankActivity(trace, rank.processId));
+  return timeIn(activity, rank.window);
 }
 
 Result<IterationParts> partsOf(const store::Database& trace,

@@ -2,12 +2,13 @@
 // iteration. Plain values; reading uses the database's thread.
 //
 // On a process with devices, compute is the union of its kernels, but for those of collectives, and
-// copying that of its copies. On one without, compute is the union over its threads of forward,
+// copying that of its copies; communication is the union of the kernels of collectives, and of the
+// collectives that have none. On one without, compute is the union over its threads of forward,
 // backward, optimizer, evaluation, module and operator slices, less what the same thread spent in
 // data loading, collectives, I/O and waits. A backward whose gradients are reduced while it runs
 // ends by waiting for the last reduction; no probe sees that wait, so from where the last
 // collective inside a backward begins until the collectives of that backward have ended, or it has,
-// the thread counts as waiting. Communication is the union of the rank's collectives. Hidden
+// the thread counts as waiting. Communication is the union of the rank's collectives there. Hidden
 // communication is what happens while the rank computes; the rest is exposed. A rank of which no
 // such slice was recorded may have computed all the time: then nobody knows.
 #pragma once
@@ -33,9 +34,26 @@ struct RankTime {
   std::int64_t commNs = 0;
   std::int64_t hiddenNs = 0;  // hidden + exposed = comm
   std::int64_t exposedNs = 0;
-  std::int64_t idleNs = 0;  // of the window: nothing of these
+  std::int64_t exposedCopyNs = 0;  // copying while neither computing nor communicating
+  std::int64_t idleNs = 0;         // of the window: nothing of these
   std::int64_t collectives = 0;
 };
+
+// All that a rank did, to be asked about any stretch of it.
+struct RankActivity {
+  std::string device = "cpu";
+  bool computeKnown = false;
+  Intervals computing;  // normal form, as are the next two
+  Intervals copying;
+  Intervals communicating;
+  std::vector<std::int64_t> collectiveBegins;  // ascending, as are the ends
+  std::vector<std::int64_t> collectiveEnds;
+};
+Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t processId);
+
+// compute + exposed + exposedCopy + idle = window, where compute is known. O(log n + what lies in
+// the window).
+RankTime timeIn(const RankActivity& activity, Interval window);
 
 // Within the rank's window.
 Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank);

@@ -89,6 +89,31 @@ Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
   return {};
 }
 
+// The process whose devices worked, where that is one alone, and not `marker`, which only marks
+// iterations.
+constexpr std::string_view kMarkedSql =
+    "SELECT p.id, p.rank FROM process p WHERE EXISTS (SELECT 1 FROM stream r WHERE r.process_id = "
+    "p.id AND (EXISTS (SELECT 1 FROM kernel WHERE stream_id = r.id) OR EXISTS (SELECT 1 FROM copy "
+    "WHERE stream_id = r.id))) AND NOT EXISTS (SELECT 1 FROM thread t JOIN slice s ON s.thread_id "
+    "= t.id WHERE t.process_id = ?1 AND s.kind NOT IN ('iteration', 'range'))";
+
+Result<void> takeMarked(const store::Database& trace, RankProcess& marker) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kMarkedSql));
+  rows.bindAll(marker.processId);
+  SONDE_TRY_ASSIGN(const bool any, rows.step());
+  if (!any)
+    return {};
+  const std::int64_t process = rows.integer(0);
+  const std::optional<std::int64_t> rank = rows.optionalInteger(1);
+  SONDE_TRY_ASSIGN(const bool more, rows.step());
+  if (more)
+    return {};
+  marker.processId = process;
+  if (rank)
+    marker.rank = rank;
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<RankProcess>> readRanks(const store::Database& trace) {
@@ -98,13 +123,16 @@ Result<std::vector<RankProcess>> readRanks(const store::Database& trace) {
     if (!ranks.empty())
       break;
   }
-  if (ranks.size() == 1 && !ranks.front().rank) {
-    ranks.front().rank = 0;
-    ranks.front().name = "rank 0";
-  }
   for (RankProcess& rank : ranks) {
     SONDE_TRY(readIterations(trace, rank));
     SONDE_TRY(readWindow(trace, rank));
+  }
+  if (ranks.size() == 1) {
+    RankProcess& only = ranks.front();
+    if (!only.iterations.empty())
+      SONDE_TRY(takeMarked(trace, only));
+    only.rank = only.rank.value_or(0);
+    only.name = fmt::format("rank {}", *only.rank);
   }
   return ranks;
 }

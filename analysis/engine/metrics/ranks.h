@@ -31,8 +31,9 @@ struct RankProcess {
 };
 
 // The processes with iterations; if none has any, those with a training operation or a collective;
-// if none has, the one that was started first. A single process without a rank is rank 0. Empty
-// only for a trace without processes.
+// if none has, the one that was started first. A single process without a rank is rank 0. One that
+// marks iterations and does nothing else stands for the one beside it whose devices worked: such
+// are the steps of some of torch.profiler's files. Empty only for a trace without processes.
 Result<std::vector<RankProcess>> readRanks(const store::Database& trace);
 
 struct IterationStatistics {

@@ -198,6 +198,8 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
     ++result_.badTimes;
     return {};
   }
+  constexpr std::int64_t kMicro = 1000;
+  hasFractions_ = hasFractions_ || event.startNs.value_or(0) % kMicro != 0;
   noteUnreadable(event, ValueUse::Event);
   if (event.hasBindId && handler != &TraceEventImporter::flow)  // an arrow's end of version 2
     slices_.loseArrow(reader_->byteOf(event));
@@ -282,10 +284,23 @@ Result<void> TraceEventImporter::pairOpen() {
   return {};
 }
 
+// What the file's own times count from: who compares with a reader that has doubles of them needs
+// it.
+Result<void> TraceEventImporter::noteBase() {
+  if (!hasFractions_)
+    return {};
+  SONDE_TRY_ASSIGN(const model::StringId key, writer_.intern("sonde.base_ns"));
+  for (std::size_t process = 0; process < places_.processes(); ++process)
+    SONDE_TRY(
+        writer_.add(model::Arg{model::Owner::Process, places_.idOf(process).value, key, baseNs_}));
+  return {};
+}
+
 Result<void> TraceEventImporter::finish() {
   if (!isExport_)
     places_.settleMain();
   SONDE_TRY(places_.finish(baseNs_));
+  SONDE_TRY(noteBase());
   storing_("nesting slices", 0.1);
   SONDE_TRY(slices_.finish(writer_, baseNs_));
   storing_("joining kernels to their launches", 0.6);

@@ -77,6 +77,7 @@ class TraceEventImporter : private EventReader::Visitor {
   std::uint64_t lost() const noexcept;
   Error nothingIn(const std::string& file) const;
   Result<void> pairOpen();
+  Result<void> noteBase();
   Result<void> finish();
   void noteRanks();
 
@@ -93,6 +94,7 @@ class TraceEventImporter : private EventReader::Visitor {
   std::vector<std::pair<ImportedPlaces::Track, model::Iteration>> iterations_;
   model::StringId argsKey_{};
   std::set<char> unsupported_;  // phases
+  bool hasFractions_ = false;   // of a microsecond
   bool hasNodes_ = false;       // as PyTorch's execution traces have, with a schema
   bool hasSchema_ = false;
   std::uint64_t kept_ = 0;   // events that become rows

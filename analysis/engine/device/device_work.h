@@ -1,0 +1,65 @@
+// What the devices of a process did, by stream, with the call that launched each piece of it and
+// the events that streams waited for: what the analyses of this folder start from. Plain values;
+// reading uses the database's thread.
+//
+// Memory: about 100 bytes for a kernel or a copy.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::device {
+
+enum class WorkKind : std::uint8_t { Compute, Communication, Copy };
+inline constexpr std::size_t kWorkKinds = 3;
+std::string_view word(WorkKind kind) noexcept;
+
+// The call of the host that launched work; its end is its begin where that is not known.
+struct Launch {
+  std::int64_t sliceId = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t nameId = 0;
+};
+
+// A kernel or a copy. What never ended, or ended before it began, takes no time.
+struct Work {
+  WorkKind kind = WorkKind::Compute;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t nameId = 0;
+  std::int64_t scopeId = 0;      // the slice that it was launched in; 0: none
+  std::optional<Launch> launch;  // none: not recorded
+  std::optional<std::int64_t> bytes;
+  std::string copyKind;  // of copies: `copy.kind`
+  std::optional<bool> pinned;
+};
+
+// That a stream did not go on before what another one had been given until `recordedNs` was done.
+struct EventWait {
+  std::int64_t calledNs = 0;    // when the host asked for it
+  std::int64_t recordedNs = 0;  // when it had recorded the event
+  std::int64_t recordStream = 0;
+};
+
+struct StreamWork {
+  std::int64_t streamId = 0;
+  std::int64_t number = 0;
+  std::vector<Work> work;        // by begin
+  std::vector<EventWait> waits;  // by calledNs
+};
+
+struct DeviceWork {
+  std::string name;                 // "gpu 0"; "device" where nothing says which
+  std::vector<StreamWork> streams;  // that did something, by number
+};
+
+// Those that did something, by their numbers.
+Result<std::vector<DeviceWork>> readDevices(const store::Database& trace, std::int64_t processId);
+
+}  // namespace sonde::engine::device

@@ -1,0 +1,192 @@
+#include "analysis/engine/device/stragglers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace sonde::engine::device {
+namespace {
+
+using metrics::IterationTime;
+using metrics::RankProcess;
+
+// Lags of one iteration, by process.
+using Lags = std::map<std::int64_t, std::int64_t>;
+
+std::int64_t medianArrival(const JoinedCollective& collective) {
+  std::vector<std::int64_t> begins;
+  for (const Arrival& arrival : collective.arrivals)
+    begins.push_back(arrival.beginNs);
+  std::sort(begins.begin(), begins.end());
+  const std::size_t middle = begins.size() / 2;
+  return begins.size() % 2 == 1 ? begins[middle]
+                                : begins[middle - 1] + (begins[middle] - begins[middle - 1]) / 2;
+}
+
+class Finder {
+ public:
+  explicit Finder(const std::vector<RankProcess>& processes) {
+    for (const RankProcess& process : processes)
+      addProcess(process);
+  }
+
+  void add(const JoinedCollective& collective) {
+    if (!isRendezvous(collective.op) || !collective.isJoined())
+      return;
+    ++collectives_;
+    if (!collective.fits)
+      return;
+    const std::int64_t median = medianArrival(collective);
+    const auto iteration = iterationOf(collective);
+    for (std::size_t at = 0; at < collective.arrivals.size(); ++at) {
+      const Arrival& arrival = collective.arrivals[at];
+      RankLag& rank = ranks_[arrival.processId];
+      rank.processId = arrival.processId;
+      rank.rank = arrival.rank;
+      ++rank.collectives;
+      rank.lastIn += at == collective.last ? 1 : 0;
+      if (iteration)
+        byIteration_[*iteration][arrival.processId] += arrival.beginNs - median;
+    }
+  }
+
+  StragglerVerdict verdict(const ClockCheck& clocks) {
+    for (const auto& [number, lags] : byIteration_)
+      addIteration(lags);
+    StragglerVerdict verdict;
+    for (auto& [id, rank] : ranks_) {
+      judge(rank);
+      verdict.ranks.push_back(rank);
+    }
+    std::stable_sort(
+        verdict.ranks.begin(), verdict.ranks.end(), [](const RankLag& a, const RankLag& b) {
+          return a.medianLagNs != b.medianLagNs ? a.medianLagNs > b.medianLagNs
+                                                : a.lastIn > b.lastIn;
+        });
+    verdict.reason = decide(verdict, clocks);
+    return verdict;
+  }
+
+ private:
+  void addProcess(const RankProcess& process) {
+    std::vector<IterationTime>& own = iterations_[process.processId];
+    own = process.iterations;
+    std::sort(own.begin(), own.end(), [](const IterationTime& a, const IterationTime& b) {
+      return a.startNs < b.startNs;
+    });
+    for (const IterationTime& iteration : own)
+      durations_.push_back(iteration.durNs);
+  }
+
+  // The last that some rank had begun when the collective did: a device may run it later.
+  std::optional<std::int64_t> iterationOf(const JoinedCollective& collective) const {
+    for (const Arrival& arrival : collective.arrivals) {
+      const auto own = iterations_.find(arrival.processId);
+      if (own == iterations_.end() || own->second.empty())
+        continue;
+      const auto after = std::upper_bound(
+          own->second.begin(),
+          own->second.end(),
+          arrival.hostBeginNs,
+          [](std::int64_t at, const IterationTime& iteration) { return at < iteration.startNs; });
+      if (after != own->second.begin())
+        return std::prev(after)->number;
+    }
+    return std::nullopt;
+  }
+
+  void addIteration(const Lags& lags) {
+    if (lags.size() < 2)
+      return;
+    const auto greatest = std::max_element(
+        lags.begin(), lags.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto ties = std::count_if(lags.begin(), lags.end(), [&](const auto& each) {
+      return each.second == greatest->second;
+    });
+    mostRanks_ = std::max(mostRanks_, lags.size());
+    for (const auto& [process, lag] : lags) {
+      RankLag& rank = ranks_[process];
+      ++rank.iterations;
+      rank.greatestIn += process == greatest->first && ties == 1 ? 1 : 0;
+      lagsOf_[process].push_back(lag);
+    }
+  }
+
+  void judge(RankLag& rank) {
+    if (rank.iterations == 0)
+      return;
+    rank.medianLagNs = spreadOf(lagsOf_[rank.processId]).p50;
+    const std::int64_t iteration = spreadOf(durations_).p50;
+    rank.share =
+        iteration > 0 ? static_cast<double>(rank.medianLagNs) / static_cast<double>(iteration) : 0;
+    const auto ranks = static_cast<double>(mostRanks_);
+    rank.chance = std::min(1.0, ranks * binomialTail(rank.greatestIn, rank.iterations, 1 / ranks));
+  }
+
+  std::string decide(StragglerVerdict& verdict, const ClockCheck& clocks) const {
+    if (collectives_ == 0)
+      return "no collective in which all ranks need each other has more than one rank here";
+    if (!clocks.agree)
+      return fmt::format(
+          "ranks do not leave collectives together ({:.3g} ms apart, having come {:.3g} ms apart): "
+          "their clocks differ, or some calls were not recorded",
+          static_cast<double>(clocks.endSpreadNs) / 1e6,
+          static_cast<double>(clocks.arrivalSpreadNs) / 1e6);
+    if (static_cast<std::int64_t>(byIteration_.size()) < kLeastIterations)
+      return fmt::format(
+          "it takes {} iterations with collectives to tell one from chance, and {} "
+          "{} here",
+          kLeastIterations,
+          byIteration_.size(),
+          byIteration_.size() == 1 ? "is" : "are");
+    bool isLateByChance = false;
+    for (std::size_t at = 0; at < verdict.ranks.size(); ++at) {
+      RankLag& rank = verdict.ranks[at];
+      const bool isLarge = rank.share >= kLeastShare;
+      rank.isStraggler = isLarge && rank.chance < kMostChance;
+      isLateByChance = isLateByChance || (isLarge && !rank.isStraggler);
+      if (rank.isStraggler)
+        verdict.stragglers.push_back(at);
+    }
+    if (!verdict.stragglers.empty())
+      return "later than the others more often than by chance, and by enough to matter";
+    return isLateByChance ? "no rank is late more often than by chance"
+                          : "no rank is late by 1 % of an iteration";
+  }
+
+  std::map<std::int64_t, std::vector<IterationTime>> iterations_;  // by process
+  std::vector<std::int64_t> durations_;
+  std::map<std::int64_t, Lags> byIteration_;
+  std::map<std::int64_t, RankLag> ranks_;  // by process
+  std::map<std::int64_t, std::vector<std::int64_t>> lagsOf_;
+  std::size_t mostRanks_ = 2;
+  std::int64_t collectives_ = 0;
+};
+
+}  // namespace
+
+StragglerVerdict findStragglers(const std::vector<JoinedCollective>& collectives,
+                                const std::vector<RankProcess>& processes) {
+  Finder finder(processes);
+  for (const JoinedCollective& collective : collectives)
+    finder.add(collective);
+  return finder.verdict(checkClocks(collectives));
+}
+
+double binomialTail(std::int64_t k, std::int64_t n, double p) noexcept {
+  if (k <= 0)
+    return 1;
+  double tail = 0;
+  for (std::int64_t i = k; i <= n; ++i) {
+    const auto a = static_cast<double>(i);
+    const auto b = static_cast<double>(n);
+    tail += std::exp(std::lgamma(b + 1) - std::lgamma(a + 1) - std::lgamma(b - a + 1) +
+                     a * std::log(p) + (b - a) * std::log1p(-p));
+  }
+  return std::min(tail, 1.0);
+}
+
+}  // namespace sonde::engine::device

@@ -1,0 +1,53 @@
+// Tables of what devices did and what it took to have them do it: kernels, copies, launches. Plain
+// values and pure functions; what is in a window is what begins in it.
+#pragma once
+
+#include "analysis/engine/device/device_work.h"
+#include "analysis/engine/device/spread.h"
+#include "analysis/engine/metrics/intervals.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::engine::device {
+
+struct KernelRow {
+  std::int64_t nameId = 0;
+  WorkKind kind = WorkKind::Compute;
+  Spread ns;
+  double share = 0;  // of the window; above 1 where several ran at once
+};
+// By their total, the longest first.
+std::vector<KernelRow> kernelsIn(const DeviceWork& device, metrics::Interval window);
+
+struct CopyRow {
+  std::string kind;  // `copy.kind`
+  std::optional<bool> pinned;
+  Spread ns;
+  std::int64_t bytes = 0;  // of those of which it is known
+  double share = 0;
+  std::optional<double> bytesPerSecond;  // bytes over their time
+  double p50BytesPerSecond = 0;          // of one copy; 0: none has size and time
+  double maxBytesPerSecond = 0;
+};
+std::vector<CopyRow> copiesIn(const DeviceWork& device, metrics::Interval window);
+
+// What is worth a look in a launch, with the limits that HolisticTraceAnalysis has for them.
+inline constexpr std::int64_t kSlowCallNs = 50'000;
+inline constexpr std::int64_t kLateWorkNs = 100'000;
+
+// Work that one kind of call launched.
+struct LaunchRow {
+  std::int64_t callNameId = 0;
+  Spread callNs;   // each call once, however much it launched
+  Spread workNs;   // each piece of work
+  Spread delayNs;  // from the end of the call to the begin of the work; 0 where that is before
+  std::int64_t shorter = 0;  // work that took less than the call that launched it
+  std::int64_t slowCalls = 0;
+  std::int64_t late = 0;  // work whose delay is above kLateWorkNs
+};
+std::vector<LaunchRow> launchesIn(const DeviceWork& device, metrics::Interval window);
+
+}  // namespace sonde::engine::device
