@@ -13,6 +13,7 @@
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
+#include "session/cost_loops.h"
 
 #include <fmt/format.h>
 
@@ -194,6 +195,8 @@ void deleteSession(const fs::path& folder) {
       spools.push_back(entry.path());
   for (const fs::path& spool : spools)
     fs::remove(spool, ignored);
+  for (const char* name : kCostFolders)
+    fs::remove_all(folder / name, ignored);
   for (const char* name : {"session", "manifest.json", "lock"})
     fs::remove(folder / name, ignored);
   fs::remove(folder, ignored);

@@ -5,12 +5,12 @@
 #include "session/cost_program.h"
 #include "session/session_page.h"
 #include "session/sources.h"
-#include "session/spool_place.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,30 +109,34 @@ class Spool {
  public:
   // With `off` probes that can be switched off record in no iteration.
   static std::optional<Spool> open(const CostLoops& loops, bool off) {
-    auto folder = makeSessionFolder(loops.spoolPlace);
-    if (!folder)
+    fs::path folder = loops.session / kCostFolders[off ? 1 : 0];
+    if (mkdir(folder.c_str(), 0700) != 0)
       return std::nullopt;
-    auto page = SessionPage::create(*folder, loops.probeMask, kSpoolBytes);
+    auto page = SessionPage::create(folder, loops.probeMask, kSpoolBytes);
     if (!page) {
-      removeSessionFolder(*folder);
+      remove(folder);
       return std::nullopt;
     }
     if (off)
       page->setCalibration(
           calibrationRule({wire::kBlockIterations, wire::kMaskableProbes}, loops.probeMask, ""));
-    return Spool(*std::move(folder), *std::move(page));
+    return Spool(std::move(folder), *std::move(page));
   }
   Spool(Spool&& other) noexcept
       : folder_(std::exchange(other.folder_, {})), page_(std::move(other.page_)) {}
   Spool& operator=(Spool&&) = delete;
   ~Spool() {
     if (!folder_.empty())
-      removeSessionFolder(folder_);
+      remove(folder_);
   }
 
   const fs::path& folder() const { return folder_; }
 
  private:
+  static void remove(const fs::path& folder) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
   Spool(fs::path folder, SessionPage page) : folder_(std::move(folder)), page_(std::move(page)) {}
 
   fs::path folder_;

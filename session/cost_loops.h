@@ -20,9 +20,12 @@ struct CostLoops {
   Installation installation;
   std::vector<std::string> environment;  // NAME=VALUE: the job's own
   std::uint32_t probeMask = 0;
-  std::filesystem::path spoolPlace;  // a folder where spools may be
-  std::string python;                // the job's interpreter; empty: it is no Python
+  std::filesystem::path session;  // folder of the recording, which the loops have theirs in
+  std::string python;             // the job's interpreter; empty: it is no Python
 };
+
+// The folders in that of a recording in which the loops record; what deletes a session knows them.
+inline constexpr const char* kCostFolders[] = {"cost-on", "cost-off"};
 
 // `program` where that is a Python interpreter, else empty.
 std::string pythonOf(const std::string& program);

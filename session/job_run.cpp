@@ -289,8 +289,8 @@ class JobRun {
     recording.environment = jobEnvironment_;
     recording.sources = sourceWords(probeMask_);
     recording.build = buildOf(installation_);
-    recording.measureCosts = [this, place = check.place] {
-      return measureCosts({installation_, environment_, probeMask_, place, pythonOf(program_)});
+    recording.measureCosts = [this, folder] {
+      return measureCosts({installation_, environment_, probeMask_, folder, pythonOf(program_)});
     };
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)

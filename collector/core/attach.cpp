@@ -19,7 +19,7 @@ namespace {
 
 char gFolder[sizeof Spool::path];
 std::atomic<std::uint32_t> gGeneration{0};  // of the last attached image in this line of forks
-wire::ControlPage gSilent;
+constinit wire::ControlPage gSilent{};
 
 // What could not be counted before.
 void countMissed() noexcept {

@@ -21,7 +21,7 @@ namespace {
 using wire::kSlotBytes;
 using wire::SlotState;
 
-wire::ControlPage gNoControl;  // all zero: nothing records
+constinit wire::ControlPage gNoControl{};  // all zero: nothing records
 
 constexpr std::uint64_t kRetryNs = 10'000'000;
 // 100 µs or less on TSCs of 2 GHz and up, 200 µs in ns: some fifty times what it takes to look

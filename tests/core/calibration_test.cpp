@@ -31,7 +31,7 @@ using wire::SliceKind;
 
 // ---- which probes are off ----
 
-constexpr CalibrationRule kRule{5, wire::kMaskableProbes, 42};
+constexpr CalibrationRule kRule{5, wire::kMaskableProbes, 42, 0, 0};
 
 TEST(MaskedProbes, FollowFromSeedAndNumberAlone) {
   EXPECT_EQ(wire::splitMix(0, 0), 0xe220'a839'7b1d'cdafU) << "the sequence as it was published";
@@ -41,7 +41,7 @@ TEST(MaskedProbes, FollowFromSeedAndNumberAlone) {
 }
 
 TEST(MaskedProbes, DifferBetweenJobs) {
-  const CalibrationRule other{5, wire::kMaskableProbes, 43};
+  const CalibrationRule other{5, wire::kMaskableProbes, 43, 0, 0};
   int different = 0;
   for (std::uint64_t block = 0; block < 100; ++block)
     different += wire::maskedProbes(kRule, block) != wire::maskedProbes(other, block) ? 1 : 0;
@@ -50,7 +50,7 @@ TEST(MaskedProbes, DifferBetweenJobs) {
 
 TEST(MaskedProbes, OfEachFourBlocksTwoHaveAllOneHasNoneAndOneIsMixed) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const CalibrationRule rule{10, wire::kMaskableProbes, seed};
+    const CalibrationRule rule{10, wire::kMaskableProbes, seed, 0, 0};
     for (std::uint64_t turn = 0; turn < 25; ++turn) {
       int all = 0;
       int none = 0;
@@ -68,7 +68,7 @@ TEST(MaskedProbes, OfEachFourBlocksTwoHaveAllOneHasNoneAndOneIsMixed) {
 
 TEST(MaskedProbes, AreNoneInTheFirstBlock) {
   for (std::uint64_t seed = 0; seed < 50; ++seed)
-    EXPECT_EQ(wire::maskedProbes({10, wire::kMaskableProbes, seed}, 0), 0U);
+    EXPECT_EQ(wire::maskedProbes({10, wire::kMaskableProbes, seed, 0, 0}, 0), 0U);
 }
 
 TEST(MaskedProbes, EachIsOffInHalfOfTheMixedBlocks) {
@@ -98,10 +98,10 @@ TEST(MaskedProbes, HaveNoTensorsWithoutTorch) {
 }
 
 TEST(MaskedProbes, AreOfThoseThatTheRunWasAskedFor) {
-  const CalibrationRule rule{5, probeBit(Probe::Net), 1};
+  const CalibrationRule rule{5, probeBit(Probe::Net), 1, 0, 0};
   for (std::uint64_t block = 0; block < 100; ++block)
     EXPECT_EQ(wire::maskedProbes(rule, block) & ~probeBit(Probe::Net), 0U);
-  EXPECT_EQ(wire::maskedProbesOf({0, wire::kMaskableProbes, 1}, 70), 0U) << "not asked for";
+  EXPECT_EQ(wire::maskedProbesOf({0, wire::kMaskableProbes, 1, 0, 0}, 70), 0U) << "not asked for";
   EXPECT_EQ(wire::maskedProbesOf(kRule, -1), 0U);
 }
 
@@ -133,7 +133,7 @@ class Calibration : public testing::Test {
         return static_cast<int>(block * kBlock);
     }
   }
-  static CalibrationRule rule() { return {kBlock, wire::kMaskableProbes, 7}; }
+  static CalibrationRule rule() { return {kBlock, wire::kMaskableProbes, 7, 0, 0}; }
 
   SpoolDump recordOne(const std::function<void()>& body) {
     const test::SpoolFolder folder(kRoom);

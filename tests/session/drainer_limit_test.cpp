@@ -77,7 +77,7 @@ TEST_F(TraceLimit, IsHeldWhenItIsReachedAtTheVeryEnd) {
 
 TEST_F(TraceLimit, OfATraceThatFitsChangesNothing) {
   manyCalls().write(session());
-  auto drainer = openWith(64 * kMiB);
+  auto drainer = openWith(65 * kMiB);
   EXPECT_FALSE(drainer->drainOnce().limitReached);
   const DrainTotals totals = finish(std::move(drainer));
   EXPECT_EQ(totals.events.at("slice"), kManyCalls);

@@ -27,7 +27,11 @@ Result<std::optional<Correction>> readCorrection(const store::Database& trace,
   SONDE_TRY_ASSIGN(RecordedProgram read, readProgram(trace, costs));
   const auto program = std::make_shared<const RecordedProgram>(std::move(read));
   Correction correction{costs.rows(), program->unknown, CorrectedTimes(program, costs.costs()), {}};
-  for (const std::vector<double>& mode : costs.errorModes())
+  std::vector<std::int64_t> events(costs.rows().size(), 0);
+  for (const Lane& lane : program->program.lanes)
+    for (const CostPoint& point : lane.points)
+      ++events[point.cost];
+  for (const std::vector<double>& mode : costs.errorModes(events))
     correction.modes.emplace_back(program, costs.costsWith(mode));
   return std::optional(std::move(correction));
 }

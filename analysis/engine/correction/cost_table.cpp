@@ -133,23 +133,57 @@ std::vector<EventCost> CostTable::costsWith(const std::vector<double>& mode) con
   return costs;
 }
 
+namespace {
+
+using Mode = std::vector<double>;
+
+// What a mode does to the sum of all costs, at most.
+double effectOf(const Mode& mode,
+                const std::vector<MeasuredCost>& rows,
+                const std::vector<std::int64_t>& events) {
+  double effect = 0;
+  for (std::size_t at = 0; at < rows.size(); ++at)
+    effect += std::abs(mode[at]) * rows[at].cost.sumNs() * static_cast<double>(events[at]);
+  return effect;
+}
+
+// The largest by themselves, the others as one.
+std::vector<Mode> fewest(std::vector<Mode> modes,
+                         const std::vector<MeasuredCost>& rows,
+                         const std::vector<std::int64_t>& events) {
+  std::erase_if(modes, [&](const Mode& mode) { return effectOf(mode, rows, events) <= 0; });
+  std::sort(modes.begin(), modes.end(), [&](const Mode& a, const Mode& b) {
+    return effectOf(a, rows, events) > effectOf(b, rows, events);
+  });
+  while (modes.size() > CostTable::kMostModes) {
+    Mode& together = modes[modes.size() - 2];
+    for (std::size_t at = 0; at < together.size(); ++at)
+      together[at] = std::abs(together[at]) + std::abs(modes.back()[at]);
+    modes.pop_back();
+  }
+  return modes;
+}
+
+}  // namespace
+
 // What is known of one probe's costs is known of all of them together: they were measured in one
 // run of the machine. So the errors are those of the probes.
-std::vector<std::vector<double>> CostTable::errorModes() const {
+std::vector<Mode> CostTable::errorModes(const std::vector<std::int64_t>& events) const {
   std::vector<std::string> probes;
-  for (const MeasuredCost& row : rows_)
-    if (std::find(probes.begin(), probes.end(), row.probe) == probes.end())
-      probes.push_back(row.probe);
+  for (std::size_t at = 0; at < rows_.size(); ++at)
+    if (events[at] > 0 && std::find(probes.begin(), probes.end(), rows_[at].probe) == probes.end())
+      probes.push_back(rows_[at].probe);
   const auto count = static_cast<Eigen::Index>(probes.size());
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
   const auto indexOf = [&](const std::string& probe) {
     return std::find(probes.begin(), probes.end(), probe) - probes.begin();
   };
-  for (const MeasuredCost& row : rows_) {
-    const Eigen::Index at = indexOf(row.probe);
-    const double sum = row.cost.sumNs();
-    const double relative = sum > 0 ? row.errorNs / sum : 0;
-    covariance(at, at) = std::max(covariance(at, at), relative * relative);
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const Eigen::Index at = indexOf(rows_[row].probe);
+    const double sum = rows_[row].cost.sumNs();
+    const double relative = sum > 0 ? rows_[row].errorNs / sum : 0;
+    if (events[row] > 0)
+      covariance(at, at) = std::max(covariance(at, at), relative * relative);
   }
   for (const auto& [pair, value] : covariance_) {
     const Eigen::Index a = indexOf(pair.first);
@@ -158,17 +192,17 @@ std::vector<std::vector<double>> CostTable::errorModes() const {
       covariance(a, b) = covariance(b, a) = value;
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
-  std::vector<std::vector<double>> modes;
+  std::vector<Mode> modes;
   for (Eigen::Index mode = 0; mode < count; ++mode) {
-    const double variance = solver.eigenvalues()[mode];
-    if (!(variance > 0))
-      continue;
-    std::vector<double> changes;
-    for (const MeasuredCost& row : rows_)
-      changes.push_back(std::sqrt(variance) * solver.eigenvectors()(indexOf(row.probe), mode));
+    Mode changes;
+    const double size = std::sqrt(std::max(solver.eigenvalues()[mode], 0.0));
+    for (const MeasuredCost& row : rows_) {
+      const Eigen::Index at = indexOf(row.probe);
+      changes.push_back(at < count ? size * solver.eigenvectors()(at, mode) : 0);
+    }
     modes.push_back(std::move(changes));
   }
-  return modes;
+  return fewest(std::move(modes), rows_, events);
 }
 
 }  // namespace sonde::engine::correction

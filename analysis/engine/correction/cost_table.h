@@ -50,8 +50,11 @@ class CostTable {
   std::vector<EventCost> costs() const;
 
   // The errors as independent causes: each a relative change of every cost, by index, that is one
-  // standard error of that cause. Their squares add up.
-  std::vector<std::vector<double>> errorModes() const;
+  // standard error of that cause. Their squares add up. `events`: by index, how many there are:
+  // what does next to nothing to their sum is taken together, as if it all came at once, so that
+  // there are kMostModes at most.
+  static constexpr std::size_t kMostModes = 3;
+  std::vector<std::vector<double>> errorModes(const std::vector<std::int64_t>& events) const;
   // costs() when `mode` has happened.
   std::vector<EventCost> costsWith(const std::vector<double>& mode) const;
 
