@@ -327,8 +327,7 @@ std::string notesOf(const breakdown::Breakdown& result) {
       events.push_back(
           fmt::format("{} {} {}", humanCount(unknown.count), unknown.probe, unknown.api));
     text += fmt::format(
-        "\nNobody knows what these cost, so they count as free: {}. `sonde run "
-        "--calibrate` measures it.\n",
+        "\nThe trace does not say what these cost to record, so they count as free: {}.\n",
         fmt::join(events, ", "));
   }
   if (result.maskedNs > 0)

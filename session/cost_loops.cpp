@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::correction::MeasuredCost;
 
-constexpr std::chrono::seconds kMostTime{3};
+constexpr std::chrono::seconds kMostTime{2};  // of one of them
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
 constexpr double kRelativeError = 0.5;
 
@@ -42,6 +42,13 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
     pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
+}
+
+// It has said all that it is asked for, or nothing in its time.
+void endChild(pid_t child) {
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 // What the program writes until it ends, or its time is over; empty: it could not be run.
@@ -71,20 +78,23 @@ std::string outputOf(const std::string& program,
   while (error == 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
-    pollfd ready{ends[0], POLLIN, 0};
-    if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) {
-      kill(child, SIGKILL);
+    if (left.count() <= 0) {
       text.clear();
       break;
     }
+    pollfd ready{ends[0], POLLIN, 0};
+    if (poll(&ready, 1, static_cast<int>(left.count())) <= 0)
+      continue;  // interrupted, or late
     const ssize_t count = read(ends[0], buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR)
+      continue;
     if (count <= 0)
       break;
     text.append(buffer, static_cast<std::size_t>(count));
   }
   close(ends[0]);
   if (error == 0)
-    waitpid(child, nullptr, 0);
+    endChild(child);
   return text;
 }
 

@@ -12,6 +12,7 @@ namespace {
 using correction::MeasuredCost;
 
 constexpr double kPriorReach = 5;
+constexpr double kLeastFound = 0.02;
 
 std::size_t placeOf(const std::vector<std::string>& probes, const std::string& probe) {
   return static_cast<std::size_t>(std::find(probes.begin(), probes.end(), probe) - probes.begin());
@@ -28,6 +29,44 @@ std::vector<MeasuredCost> lastRows(const correction::CostTable& known) {
     rows.push_back(row);
   }
   return rows;
+}
+
+// Of the costs of one probe.
+struct Sums {
+  double knownNs = 0;
+  double foundNs = 0;
+};
+
+// A call that is not recorded goes through the probe all the same: no difference shows that.
+MeasuredCost times(MeasuredCost row, double factor, double error, std::string_view method) {
+  const double kept = std::max(factor, 0.0);
+  row.errorNs = row.cost.sumNs() * error;
+  row.cost = {row.cost.beforeNs * kept + row.unrecordedNs,
+              row.cost.insideNs * kept,
+              row.cost.afterNs * kept};
+  row.method = method;
+  return row;
+}
+
+// Errors of factors are errors of what was known; the table's are relative to what was found, which
+// may be next to nothing.
+void addCovariance(const std::vector<std::string>& probes,
+                   const std::vector<Sums>& sums,
+                   const Factors& factors,
+                   correction::CostSet& into) {
+  std::vector<std::size_t> found;
+  for (std::size_t at = 0; at < probes.size(); ++at)
+    if (sums[at].knownNs > 0)
+      found.push_back(at);
+  const auto scale = [&](std::size_t at) {
+    return sums[at].knownNs / std::max(sums[at].foundNs, kLeastFound * sums[at].knownNs);
+  };
+  for (const std::size_t at : found) {
+    into.probes.push_back(probes[at]);
+    into.covariance.emplace_back();
+    for (const std::size_t other : found)
+      into.covariance.back().push_back(factors.covariance[at][other] * scale(at) * scale(other));
+  }
 }
 
 }  // namespace
@@ -49,32 +88,26 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
                              const Factors& factors,
                              std::string_view method) {
   CalibratedCosts result;
-  result.costs.probes = probes;
   result.blocks = static_cast<std::int64_t>(factors.blocks);
+  std::vector<Sums> sums(probes.size());
   for (MeasuredCost row : lastRows(known)) {
     const std::size_t place = placeOf(probes, row.probe);
-    if (place == probes.size())
+    // What is known worse than before is left as it was.
+    if (place == probes.size() ||
+        row.cost.sumNs() * std::sqrt(factors.covariance[place][place]) >= row.errorNs)
       continue;
-    const double factor = std::max(factors.values[place], 0.0);
-    row.errorNs = row.cost.sumNs() * std::sqrt(factors.covariance[place][place]);
-    // A call that is not recorded goes through the probe all the same: no difference shows that.
-    row.cost = {row.cost.beforeNs * factor + row.unrecordedNs,
-                row.cost.insideNs * factor,
-                row.cost.afterNs * factor};
-    row.method = method;
+    sums[place].knownNs += row.cost.sumNs();
+    row = times(
+        std::move(row), factors.values[place], std::sqrt(factors.covariance[place][place]), method);
+    sums[place].foundNs += row.cost.sumNs();
     result.costs.rows.push_back(std::move(row));
   }
+  addCovariance(probes, sums, factors, result.costs);
   double variance = 0;
   for (std::size_t at = 0; at < probes.size(); ++at) {
     result.overheadNs += factors.values[at] * recordedNs[at];
-    result.costs.covariance.emplace_back();
-    for (std::size_t other = 0; other < probes.size(); ++other) {
-      const double covariance = factors.covariance[at][other];
-      variance += recordedNs[at] * recordedNs[other] * covariance;
-      const double scale =
-          std::max(factors.values[at], 1e-3) * std::max(factors.values[other], 1e-3);
-      result.costs.covariance.back().push_back(covariance / scale);
-    }
+    for (std::size_t other = 0; other < probes.size(); ++other)
+      variance += recordedNs[at] * recordedNs[other] * factors.covariance[at][other];
   }
   result.overheadErrorNs = std::sqrt(std::max(variance, 0.0));
   return result;

@@ -17,6 +17,9 @@ using store::Statement;
 // A thread that had nothing to record for so long was waiting for work, as far as anybody knows.
 constexpr std::int64_t kIdleNs = 20'000;
 
+// Differences of times are numbers, too.
+constexpr std::int64_t kMostNs = std::int64_t{1} << 61;
+
 struct Work {
   std::int64_t begin;
   std::int64_t end;
@@ -56,10 +59,15 @@ class WaitReader {
     return found == in.end() ? kNoLane : found->second;
   }
 
-  // What cannot be, as clocks of two processes that disagree have it, is left out.
+  // What cannot be, as clocks of two processes that disagree have it, or a damaged file, is left
+  // out.
   void add(const Wait& wait) {
     if (wait.lane == kNoLane || wait.waker == kNoLane || wait.lane == wait.waker ||
         wait.end < wait.begin || wait.wakerNs > wait.end)
+      return;
+    const auto isTime = [](std::int64_t ns) { return ns > -kMostNs && ns < kMostNs; };
+    if (!isTime(wait.end) || !isTime(wait.wakerNs) ||
+        !(isTime(wait.begin) || wait.begin == Wait::kStart))
       return;
     lanes_.program.program.waits.push_back(wait);
   }
@@ -239,25 +247,21 @@ Result<void> WaitReader::readDeviceWaits() {
       trace_,
       "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns FROM slice s "
       "JOIN string n ON n.id = s.name_id JOIN thread t ON t.id = s.thread_id "
-      "WHERE s.kind = 'api' AND s.dur_ns > 0 AND (n.text LIKE '%Synchronize%' OR n.text LIKE "
-      "'%Memcpy%')",
+      "WHERE s.kind = 'api' AND s.dur_ns > 0 AND (n.text LIKE '%Synchronize%' OR "
+      "(n.text LIKE '%Memcpy%' AND n.text NOT LIKE '%Async%'))",
       [&](const Statement& row) -> Result<void> {
         const auto work = workOf_.find(row.integer(0));
         if (work == workOf_.end())
           return {};
-        const auto after = std::upper_bound(
-            work->second.begin(),
-            work->second.end(),
-            row.integer(3),
-            [](std::int64_t end, const Work& each) { return end < each.end; });
+        const auto after =
+            std::upper_bound(work->second.begin(),
+                             work->second.end(),
+                             row.integer(3),
+                             [](std::int64_t end, const Work& each) { return end < each.end; });
         if (after == work->second.begin() || (after - 1)->end <= row.integer(2))
           return {};
         const Work& last = *(after - 1);
-        add({laneOfThread(row.integer(1)),
-             last.stream,
-             row.integer(2),
-             row.integer(3),
-             last.end});
+        add({laneOfThread(row.integer(1)), last.stream, row.integer(2), row.integer(3), last.end});
         return {};
       });
 }

@@ -90,5 +90,30 @@ TEST(CalibrateRuns, RefusesRunsThatRecordedNothing) {
   EXPECT_THAT(costs.error().message, ::testing::HasSubstr("nothing but its own annotations"));
 }
 
+TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
+  Factors factors;
+  factors.values = {3, 2};
+  factors.covariance = {{4, 0}, {0, 0.01}};  // of io nothing was learnt: ± 200 %
+  const auto costs = applyFactors(known(), {"io", "net"}, {20'000, 10'000}, factors, "in-run");
+  EXPECT_EQ(costs.costs.probes, std::vector<std::string>{"net"});
+  ASSERT_EQ(costs.costs.rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 200);
+  EXPECT_DOUBLE_EQ(costs.costs.rows[0].errorNs, 10);
+  EXPECT_DOUBLE_EQ(costs.costs.covariance[0][0], 0.01 / 4) << "relative to what was found";
+}
+
+TEST(ApplyFactors, HasTheErrorOfAProbeThatCostsNextToNothing) {
+  correction::CostTable table;
+  table.add({{{"io", "call", std::nullopt, {0, 0, 100}, 50, "micro-loop", 20}}, {}, {}});
+  Factors factors;
+  factors.values = {-0.1};
+  factors.covariance = {{0.01}};
+  const auto costs = applyFactors(table, {"io"}, {100}, factors, "in-run");
+  ASSERT_EQ(costs.costs.rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 20)
+      << "what a call costs that is not recorded";
+  EXPECT_DOUBLE_EQ(std::sqrt(costs.costs.covariance[0][0]) * 20, 10);
+}
+
 }  // namespace
 }  // namespace sonde::engine::calibration
