@@ -6,16 +6,16 @@ import unittest
 
 from run_support import PATIENCE, SONDE, RunTest
 
-# Iterations with ten file calls each.
+# Iterations with so many file calls that recording them is most of their time.
 PROGRAM = """
 import os, sonde, sys
 file = os.open("file", os.O_RDWR | os.O_CREAT)
 with sonde.phase("training"):
     for number in range(int(sys.argv[1])):
         with sonde.iteration(number):
-            for _ in range(10):
+            for _ in range(300):
                 os.pwrite(file, b"inside", 0)
-            sum(range(2000))
+            sum(range(1000))
 """
 OF_METHOD = "SELECT probe, api FROM overhead WHERE method = '{}' ORDER BY 1, 2"
 
