@@ -56,6 +56,7 @@ class TemporaryFolder {
 Result<int> runProgram(const std::vector<std::string>& arguments, const fs::path& errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(
       &actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -168,6 +169,8 @@ class Calibration {
     arguments.emplace_back("--");
     arguments.insert(arguments.end(), options_.command.begin(), options_.command.end());
     const fs::path errors = folder_ / "stderr";
+    std::error_code ignored;
+    fs::remove(tracePath(), ignored);  // lest one be read that this run has not made
     SONDE_TRY_ASSIGN(const int status, runProgram(arguments, errors));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
       return {};

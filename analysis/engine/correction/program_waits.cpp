@@ -43,6 +43,8 @@ class WaitReader {
   }
 
  private:
+  // Rows of `sql`: who waits, for whom, from when, until when, and when that one had come so far.
+  Result<void> addThreadWaits(std::string_view sql);
   Result<void> readHandoffs();
   Result<void> readMessages();
   Result<void> readBytes();
@@ -77,40 +79,33 @@ class WaitReader {
   std::map<std::int64_t, std::vector<Work>> workOf_;  // by process, by end
 };
 
+Result<void> WaitReader::addThreadWaits(std::string_view sql) {
+  return store::forEachRow(trace_, sql, [&](const Statement& row) -> Result<void> {
+    add({laneOfThread(row.integer(0)),
+         laneOfThread(row.integer(1)),
+         row.integer(2),
+         row.integer(3),
+         row.integer(4)});
+    return {};
+  });
+}
+
 Result<void> WaitReader::readHandoffs() {
-  return store::forEachRow(
-      trace_,
+  return addThreadWaits(
       "SELECT wakee_thread_id, waker_thread_id, block_ns, wake_ns, waker_ns FROM handoff "
-      "WHERE waker_thread_id IS NOT NULL AND waker_ns IS NOT NULL",
-      [&](const Statement& row) -> Result<void> {
-        add({laneOfThread(row.integer(0)),
-             laneOfThread(row.integer(1)),
-             row.integer(2),
-             row.integer(3),
-             row.integer(4)});
-        return {};
-      });
+      "WHERE waker_thread_id IS NOT NULL AND waker_ns IS NOT NULL");
 }
 
 // Of MPI: a receive, or the wait for it, ends when its message has been sent.
 Result<void> WaitReader::readMessages() {
-  return store::forEachRow(
-      trace_,
+  return addThreadWaits(
       "SELECT r.thread_id, s.thread_id, r.start_ns, r.start_ns + r.dur_ns, s.start_ns "
       "FROM transfer s JOIN channel c ON c.id = s.channel_id AND c.kind = 'mpi' "
       "JOIN process p ON p.id = c.process_id "
       "JOIN transfer r ON r.channel_id = c.peer_channel_id AND r.direction = 'receive' "
       "AND r.offset = s.offset AND r.tag IS s.tag "
       "JOIN channel d ON d.id = r.channel_id JOIN process q ON q.id = d.process_id "
-      "WHERE s.direction = 'send' AND r.dur_ns IS NOT NULL AND q.host_id = p.host_id",
-      [&](const Statement& row) -> Result<void> {
-        add({laneOfThread(row.integer(0)),
-             laneOfThread(row.integer(1)),
-             row.integer(2),
-             row.integer(3),
-             row.integer(4)});
-        return {};
-      });
+      "WHERE s.direction = 'send' AND r.dur_ns IS NOT NULL AND q.host_id = p.host_id");
 }
 
 // Of sockets and pipes: a receive has its last byte when that was sent.
