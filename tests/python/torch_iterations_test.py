@@ -244,6 +244,22 @@ class Annotations(Hooks):
         self.check_nesting(trace)
         self.assertEqual([10, 11, 12], [one.arguments["sonde.number"] for one in trace.of("iteration")])
 
+    def test_sonde_iteration_overrides_what_an_annotation_around_it_keeps_open(self):
+        trace = run("""
+            import sonde
+            for _ in range(2):
+                step(batch)
+            with sonde.phase("loop"):
+                for number in range(3):
+                    with sonde.iteration(10 + number):
+                        step(batch)
+        """)
+        own = [one for one in trace.of("iteration") if one.arguments["sonde.number"] >= 10]
+        self.assertEqual([10, 11, 12], [one.arguments["sonde.number"] for one in own])
+        last = [one for one in trace.of("iteration") if one.arguments["sonde.number"] == 2]
+        self.assertEqual([0], [one.arguments["sonde.complete"] for one in last])
+        self.assertLess(last[0].end, own[0].begin)
+
     def test_sonde_evaluation_suspends_iterations(self):
         trace = run("""
             import sonde

@@ -194,6 +194,14 @@ class Training:
         else:
             self.awaited = "drop"
 
+    def _give_way(self):
+        """The program marks its iterations itself. What is open ends now, also where an annotation that lasts on began
+        inside: it would enclose all of the program's iterations, and those are the ones that count."""
+        self.overridden = True
+        self.micro.end(False)
+        self.iteration.end(self.awaited == "step")
+        self.awaited = None
+
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def begin_evaluation(self):
@@ -245,8 +253,7 @@ class Training:
         if kind == ITERATION and entering:
             self.given = self.given + 1 if number is None else number
             if not self.overridden:
-                self._drop()
-                self.overridden = True
+                self._give_way()
         elif kind == EVALUATION:
             if entering:
                 self._drop()
