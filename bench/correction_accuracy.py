@@ -36,38 +36,38 @@ def cases(build):
         return ["/usr/bin/python3", f"{ROOT}/bench/correction_python.py", what, str(iterations)]
 
     found = [
-        Case("annotations, C++", [work, "annotated", "600"]),
-        Case("annotations, NVTX", [work, "ranges", "600"]),
-        Case("annotations, Python", python("annotated", 1200)),
-        Case("nothing but iterations, Python", python("plain", 800)),
-        Case("reinforcement, on-policy", python("on-policy", 1500)),
-        Case("reinforcement, on-policy, +python", python("on-policy", 1500), "--sources +python"),
-        Case("reinforcement, off-policy", python("off-policy", 1500)),
-        Case("reinforcement, off-policy, +python", python("off-policy", 1500), "--sources +python"),
-        Case("small network", python("small-network", 1500)),
-        Case("small network, operators", python("small-network", 1500), "--torch-operators names"),
-        Case("network", python("network", 500)),
-        Case("network, operators", python("network", 500), "--torch-operators names"),
-        Case("network, shapes", python("network", 500), "--torch-operators shapes"),
-        Case("network, +python", python("network", 500), "--sources +python"),
-        Case("network, +memory", python("network", 500), "--sources +memory"),
-        Case("network, +stack", python("network", 500), "--sources +stack"),
-        Case("convolution", python("convolution", 600)),
-        Case("convolution, operators", python("convolution", 600), "--torch-operators names"),
-        Case("DDP, two ranks", python("parallel", 400), ranks=2),
-        Case("DDP, two ranks, +sync", python("parallel", 400), "--sources +sync", ranks=2),
-        Case("file loader", python("loader", 800)),
-        Case("file loader, +io", python("loader", 800), "--sources +io"),
-        Case("files, C++, +io", [work, "files", "600"], "--sources +io"),
-        Case("sockets, C++", [work, "stream", "800"]),
-        Case("thread pool, Python, +sync", python("pool", 800), "--sources +sync"),
-        Case("thread pool, C++, +sync", [work, "pool", "600"], "--sources +sync"),
-        Case("allocations, C++, +memory", [work, "memory", "800"], "--sources +memory"),
+        Case("annotations, C++", [work, "annotated", "8000"]),
+        Case("annotations, NVTX", [work, "ranges", "8000"]),
+        Case("annotations, Python", python("annotated", 15000)),
+        Case("nothing but iterations, Python", python("plain", 5000)),
+        Case("reinforcement, on-policy", python("on-policy", 2000)),
+        Case("reinforcement, on-policy, +python", python("on-policy", 2000), "--sources +python"),
+        Case("reinforcement, off-policy", python("off-policy", 4000)),
+        Case("reinforcement, off-policy, +python", python("off-policy", 4000), "--sources +python"),
+        Case("small network", python("small-network", 15000)),
+        Case("small network, operators", python("small-network", 15000), "--torch-operators names"),
+        Case("network", python("network", 2000)),
+        Case("network, operators", python("network", 2000), "--torch-operators names"),
+        Case("network, shapes", python("network", 2000), "--torch-operators shapes"),
+        Case("network, +python", python("network", 2000), "--sources +python"),
+        Case("network, +memory", python("network", 2000), "--sources +memory"),
+        Case("network, +stack", python("network", 2000), "--sources +stack"),
+        Case("convolution", python("convolution", 3000)),
+        Case("convolution, operators", python("convolution", 3000), "--torch-operators names"),
+        Case("DDP, two ranks", python("parallel", 1200), ranks=2),
+        Case("DDP, two ranks, +sync", python("parallel", 1200), "--sources +sync", ranks=2),
+        Case("file loader", python("loader", 2000)),
+        Case("file loader, +io", python("loader", 2000), "--sources +io"),
+        Case("files, C++, +io", [work, "files", "10000"], "--sources +io"),
+        Case("sockets, C++", [work, "stream", "6000"]),
+        Case("thread pool, Python, +sync", python("pool", 5000), "--sources +sync"),
+        Case("thread pool, C++, +sync", [work, "pool", "2500"], "--sources +sync"),
+        Case("allocations, C++, +memory", [work, "memory", "12000"], "--sources +memory"),
     ]
     if os.path.exists(cuda):
-        found.append(Case("simulated device, training loop", [cuda, "600", "100"]))
+        found.append(Case("simulated device, training loop", [cuda, "4000", "100"]))
     if os.path.exists(mpi):
-        found.append(Case("MPI, halo exchange", [mpi, "500"], ranks=2, mpi=True))
+        found.append(Case("MPI, halo exchange", [mpi, "4000"], ranks=2, mpi=True))
     return found
 
 

@@ -5,12 +5,16 @@
 
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
+#include <sched.h>
 #include <sys/socket.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -66,6 +70,14 @@ class Files {
   char bytes_[4096];
 };
 
+// Threads that take turns stay where they are: else it is the scheduler's luck that is measured.
+void stayOn(int processor) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(static_cast<std::size_t>(processor % std::max(1, get_nprocs())), &only);
+  sched_setaffinity(0, sizeof only, &only);
+}
+
 // A request to a thread and its answer, over a socket.
 class Stream {
  public:
@@ -74,7 +86,9 @@ class Stream {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
       std::exit(1);
     near_ = ends[0];
+    stayOn(0);
     std::thread([far = ends[1]] {
+      stayOn(1);
       char bytes[1024];
       while (read(far, bytes, sizeof bytes) > 0) {
         compute(1);
@@ -100,8 +114,12 @@ class Stream {
 class Pool {
  public:
   Pool() {
+    stayOn(0);
     for (int worker = 0; worker < 2; ++worker)
-      std::thread([this] { work(); }).detach();
+      std::thread([this, worker] {
+        stayOn(worker);
+        work();
+      }).detach();
   }
   void operator()() {
     for (int batch = 0; batch < 20; ++batch) {

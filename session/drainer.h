@@ -68,6 +68,10 @@ struct DrainerOptions {
   std::uint64_t limitBytes = 0;
   // Towards `limitBytes` fewer of the iterations, or ranges, that it asks for are recorded in full.
   CaptureRule capture;
+  // Storing takes time of a processor that the job may want. As long as the spool has less than this
+  // to be stored, and nothing that is older than some seconds, drainOnce() only looks. 0: it stores
+  // whatever there is.
+  std::uint64_t waitBytes = 0;
   // Copies everything without giving slots back or deleting files (`sonde recover -o`).
   bool keepSpool = false;
   // Whether to take the session's lock; not for a spool file outside of any session.
@@ -107,7 +111,8 @@ class Drainer {
   Drainer(const Drainer&) = delete;
   Drainer& operator=(const Drainer&) = delete;
 
-  // Stores what all processes have committed so far. Call it every 250 ms or so.
+  // Stores what all processes have committed so far, or leaves it where it is for now
+  // (DrainerOptions::waitBytes). Call it every 250 ms or so.
   DrainProgress drainOnce();
 
   // Stored with the next drain.

@@ -11,7 +11,23 @@ namespace {
 constexpr std::string_view kOutputFull = "output full";
 constexpr std::string_view kMaxSize = "max size";
 
+// What nobody has stored for so long is lost with the machine, or missed by who looks into the
+// unfinished trace.
+constexpr std::int64_t kLongestWaitNs = 10'000'000'000;
+constexpr std::size_t kMostEnded = 8;  // processes whose spool files wait to be deleted
+
 }  // namespace
+
+bool Drainer::Impl::mayWait(const std::vector<Ending>& ending) const {
+  if (options_.waitBytes == 0 || isStoring_ || stall_ || limitReached_ || notes_.pending() ||
+      images_->waiting() > 0 || ending.size() > kMostEnded ||
+      options_.clock().monotonicNs - storedNs_ >= kLongestWaitNs)
+    return false;
+  std::uint64_t bytes = 0;
+  for (const auto& image : images_->open())
+    bytes += image->look(options_.waitBytes);
+  return bytes < options_.waitBytes;
+}
 
 void Drainer::Impl::scan(DrainProgress& progress) {
   std::vector<ImageSet::Unreadable> unreadable;
@@ -73,6 +89,10 @@ Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
 Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   scan(progress);
   std::vector<Ending> ending = findEnding(pass, progress);
+  if (pass == Pass::Store && mayWait(ending)) {
+    recorder_->holdReading(options_.clock());
+    return true;
+  }
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, bytes);
   if (work || pass != Pass::Store) {
@@ -100,6 +120,9 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
       totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
   }
   images_->sweep();
+  isStoring_ = more;
+  if (!more)
+    storedNs_ = options_.clock().monotonicNs;
   return !more;
 }
 

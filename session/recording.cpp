@@ -27,6 +27,10 @@ namespace {
 // gives way no more, until one finds less than the other.
 constexpr std::uint64_t kBehindPart = 16;
 constexpr std::uint64_t kCaughtUpPart = 128;
+// What may wait in the spool until it is stored: so much of its limit, and of --max-size, by which
+// the recording is thinned out as the trace grows.
+constexpr std::uint64_t kWaitPart = 8;
+constexpr std::uint64_t kWaitPartOfTrace = 64;
 // Each drain costs the machine a few hundred microseconds, whatever it finds.
 constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain found much
 constexpr std::chrono::milliseconds kDrainPause{250};
@@ -49,6 +53,15 @@ std::uint64_t largestResidentBytes() {
 // As a shell shows it.
 int shellStatus(int waitStatus) {
   return WIFSIGNALED(waitStatus) ? 128 + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
+}
+
+// Stacks are unwound by files and memory of processes that still run: they do not wait.
+std::uint64_t waitBytesOf(const RecordingOptions& options) {
+  if ((options.probeMask & wire::probeBit(wire::Probe::Stack)) != 0)
+    return 0;
+  const std::uint64_t most = options.spoolLimitBytes / kWaitPart;
+  return options.maxTraceBytes == 0 ? most
+                                    : std::min(most, options.maxTraceBytes / kWaitPartOfTrace);
 }
 
 }  // namespace
@@ -84,6 +97,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(PreparedRecording prepared) 
   drain.job = options.job;
   drain.redactor = options.redactor;
   drain.limitBytes = options.maxTraceBytes;
+  drain.waitBytes = waitBytesOf(options);
   drain.capture = options.capture;
   drain.replace = options.replace;
   drain.progress = options.progress;
@@ -162,7 +176,8 @@ void Recording::work() {
       polite->run(drains);
     else
       drains();
-    isBehind = found > options_.spoolLimitBytes / (isBehind ? kCaughtUpPart : kBehindPart);
+    isBehind = found > waitBytesOf(options_) +
+                           options_.spoolLimitBytes / (isBehind ? kCaughtUpPart : kBehindPart);
     pause = pauseAfter(found);
   }
 }

@@ -152,16 +152,27 @@ Result<TraceRecorder::Host*> TraceRecorder::hostOf(const launcher::SpoolIdentity
   return &host;
 }
 
+void TraceRecorder::addSync(Host& host, const ClockTriple& reading) {
+  if (reading.monotonicNs < host.nextSyncNs)
+    return;
+  const auto ticks = static_cast<std::int64_t>(reading.ticks);
+  sink_->add(model::ClockSync{host.id, {}, ticks, reading.monotonicNs, reading.realtimeNs});
+  host.nextSyncNs = reading.monotonicNs + kSyncEveryNs;
+}
+
 void TraceRecorder::settleClocks(const ClockTriple& now) {
   for (auto& [bootId, host] : hosts_) {
     const bool here = bootId == bootId_;
-    if (here && now.monotonicNs >= host.nextSyncNs) {
-      const auto ticks = static_cast<std::int64_t>(now.ticks);
-      sink_->add(model::ClockSync{host.id, {}, ticks, now.monotonicNs, now.realtimeNs});
-      host.nextSyncNs = now.monotonicNs + kSyncEveryNs;
+    if (here) {
+      for (const ClockTriple& reading : held_)
+        addSync(host, reading);
+      addSync(host, now);
     }
     if (!host.hasTicks)
       continue;
+    if (here)
+      for (const ClockTriple& reading : held_)
+        host.fit.offer({reading.ticks, reading.monotonicNs});
     const auto added = host.fit.settle(
         here ? std::optional(ingest::Knot{now.ticks, now.monotonicNs}) : std::nullopt);
     for (const ingest::Knot& knot : added)
@@ -169,6 +180,7 @@ void TraceRecorder::settleClocks(const ClockTriple& now) {
     if (host.fit.knots() < 2 && !std::exchange(host.rateKnown, true))
       host.fit.setNominalRate(measureNsPerTick());
   }
+  held_.clear();
 }
 
 Result<const TraceRecorder::Host*> TraceRecorder::ownHost() {

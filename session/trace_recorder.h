@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sonde::session {
 
@@ -48,6 +49,8 @@ class TraceRecorder {
   // This machine's; nullptr while no process of it is in the trace.
   Result<const Host*> ownHost();
 
+  // A reading of this machine's clocks while nothing is stored; used by the next settleClocks().
+  void holdReading(const ClockTriple& reading) { held_.push_back(reading); }
   // Closes the clock fits of all hosts up to now. Requires: a transaction.
   void settleClocks(const ClockTriple& now);
 
@@ -66,6 +69,7 @@ class TraceRecorder {
   Result<model::OptionalInt> timeOf(std::int64_t monotonicNs);
   Result<bool> restoreHost(const std::string& bootId, Host& host);
   void addHost(const launcher::SpoolIdentity& identity, Host& host);
+  void addSync(Host& host, const ClockTriple& reading);
 
   store::TraceWriter writer_;
   std::optional<ingest::RowSink> sink_;  // goes before writer_
@@ -73,6 +77,7 @@ class TraceRecorder {
   std::string hostName_;
   std::string bootId_;                 // of this machine
   std::map<std::string, Host> hosts_;  // by boot id
+  std::vector<ClockTriple> held_;
 };
 
 }  // namespace sonde::session

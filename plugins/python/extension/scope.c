@@ -133,7 +133,8 @@ static PyObject* exitScope(PyObject* self, PyObject* const* arguments, Py_ssize_
   (void)count;
   if (sondeApi != NULL) {
     leave(scope);
-    if (isWatched(scope))
+    /* Nobody waits for the end of an iteration. */
+    if (isWatched(scope) && scope->what.kind != SONDE_ITERATION)
       callQuietly(scopeWatcher, Py_BuildValue("(IOO)", scope->what.kind, Py_False, Py_None));
   }
   Py_RETURN_FALSE;

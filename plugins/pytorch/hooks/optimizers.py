@@ -5,7 +5,7 @@ import functools
 import threading
 import weakref
 
-from sonde._torch import tensors
+from sonde._torch import compiled, tensors
 from sonde._torch.guard import NOTHING, OPTIMIZER, enabled, in_graph, scope
 from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
@@ -108,10 +108,27 @@ def install(torch, guard):
         stepped.wrapped_by_sonde = True
         return stepped
 
+    taken_out = set()  # classes whose steps are the program's own for now
+
     def instrument(optimizer):
         kind = type(optimizer)
-        if not getattr(kind.step, "wrapped_by_sonde", False):
-            kind.step = wrap(kind.step)
+        if kind in taken_out or getattr(kind.step, "wrapped_by_sonde", False):
+            return
+        step = kind.step
+        stepped = kind.step = wrap(step)
+
+        def take_out():
+            # A step that ends no iteration need not be seen.
+            if TRAINING.overridden and kind.step is stepped and not compiled.USED:
+                kind.step = step
+                taken_out.add(kind)
+
+        def put_back():
+            if kind in taken_out and kind.step is step:
+                kind.step = stepped
+            taken_out.discard(kind)
+
+        MASKING.add(take_out, put_back)
 
     # torch itself wraps the class's step in this method, which a constructor and an unpickled object call.
     Optimizer = torch.optim.Optimizer
