@@ -1,5 +1,6 @@
 #include "cli/cost_file.h"
 
+#include "analysis/store/each_row.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -53,22 +54,27 @@ Result<CostSet> setOf(const json& document) {
   return set;
 }
 
-// The trace's own value, where it has one.
+// All values that the trace has.
 Result<void> checkSame(const store::Database& trace,
                        const char* sql,
                        const std::string& measured,
                        const char* what) {
-  auto own = trace.queryText(sql);
-  if (!own && own.error().code != ErrorCode::NotFound)
-    return own.error();
-  if (own && *own == measured)
+  std::vector<std::string> others;
+  bool isThere = false;
+  SONDE_TRY(store::forEachRow(trace, sql, [&](const store::Statement& row) -> Result<void> {
+    isThere = true;
+    if (row.text(0) != measured)
+      others.emplace_back(row.isNull(0) || row.text(0).empty() ? "an unknown one" : row.text(0));
+    return {};
+  }));
+  if (isThere && others.empty())
     return {};
   return Error{ErrorCode::InvalidArgument,
                fmt::format("it was measured with {} {}, and the trace was made with {}: costs "
                            "hold for the same only, so measure them again with sonde calibrate",
                            what,
                            measured,
-                           own ? *own : "an unknown one")};
+                           isThere ? others.front() : "an unknown one")};
 }
 
 Result<void> checkMachine(const json& document, const store::Database& trace) {
@@ -79,10 +85,12 @@ Result<void> checkMachine(const json& document, const store::Database& trace) {
                         "the probes"));
     SONDE_TRY(checkSame(
         trace, "SELECT value FROM meta WHERE key = 'build'", document.at("build"), "the build"));
-    return checkSame(trace,
-                     "SELECT coalesce(max(cpu_model), '') FROM host",
-                     document.at("cpu_model"),
-                     "the processor");
+    // Of all machines that anything was recorded on.
+    return checkSame(
+        trace,
+        "SELECT DISTINCT cpu_model FROM host WHERE id IN (SELECT host_id FROM process)",
+        document.at("cpu_model"),
+        "the processor");
   } catch (const json::exception& error) {
     return Error{ErrorCode::Corrupt, error.what()};
   }

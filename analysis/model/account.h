@@ -33,6 +33,7 @@ struct OverheadCovariance {
   std::string_view probe{};
   std::string_view otherProbe{};
   double covariance = 0;
+  ProcessId processId{};
 };
 
 struct ProbeCall {

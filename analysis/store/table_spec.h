@@ -118,8 +118,9 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"handoff",
      "slice_id, object, kind, waker_thread_id, waker_ns, wakee_thread_id, block_ns, wake_ns, "
      "certain"},
-    {"overhead", "probe, api, mean_ns, error_ns, n, method, process_id, before_ns, inside_ns, unrecorded_ns"},
-    {"overhead_covariance", "probe, other_probe, covariance"},
+    {"overhead",
+     "probe, api, mean_ns, error_ns, n, method, process_id, before_ns, inside_ns, unrecorded_ns"},
+    {"overhead_covariance", "probe, other_probe, covariance, process_id"},
     {"probe_call", "thread_id, iteration_id, probe, api, recorded, unrecorded"},
     {"loss", "probe, kind, count, reason, process_id"},
     {"note", "id, ts_ns, process_id, severity, source, text"},

@@ -141,7 +141,8 @@ CREATE TABLE allocation(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFE
 -- What recording cost, and what it missed ---------------------------------------------------------------------------
 CREATE TABLE overhead(probe TEXT NOT NULL, api TEXT NOT NULL, mean_ns REAL NOT NULL, error_ns REAL, n INTEGER,
   method TEXT NOT NULL, process_id INTEGER REFERENCES process, before_ns REAL, inside_ns REAL, unrecorded_ns REAL);
-CREATE TABLE overhead_covariance(probe TEXT NOT NULL, other_probe TEXT NOT NULL, covariance REAL NOT NULL);
+CREATE TABLE overhead_covariance(probe TEXT NOT NULL, other_probe TEXT NOT NULL, covariance REAL NOT NULL,
+  process_id INTEGER REFERENCES process);
 CREATE TABLE probe_call(thread_id INTEGER NOT NULL REFERENCES thread, iteration_id INTEGER REFERENCES iteration,
   probe TEXT NOT NULL, api TEXT NOT NULL, recorded INTEGER NOT NULL, unrecorded INTEGER NOT NULL);
 CREATE TABLE loss(probe TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL, reason TEXT NOT NULL,

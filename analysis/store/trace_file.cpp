@@ -1,5 +1,6 @@
 #include "analysis/store/trace_file.h"
 
+#include "analysis/model/times.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/trace_name.h"
 #include "generated/version.h"
@@ -170,6 +171,21 @@ Result<void> checkSchema(const Database& trace) {
   return {};
 }
 
+// That all that happened in a finished trace, as its lines have it, did at times, so that whoever
+// reads it may subtract any two of them.
+Result<void> checkTimes(const Database& trace) {
+  SONDE_TRY_ASSIGN(Statement span, trace.prepare("SELECT min(start_ns), max(end_ns) FROM line"));
+  SONDE_TRY(span.step());
+  if (span.isNull(0) || (model::isTime(span.integer(0)) && model::isTime(span.integer(1))))
+    return {};
+  return Error{ErrorCode::Corrupt,
+               fmt::format("'{}' is damaged (it has events from {} to {} ns, which are no times): "
+                           "record or import it again",
+                           trace.path().string(),
+                           span.integer(0),
+                           span.integer(1))};
+}
+
 // Read-only, also where SQLite cannot make the files that it shares a log through.
 Result<Database> openReadOnly(const fs::path& path) {
   SONDE_TRY_ASSIGN(Database trace, Database::open(path, Access::ReadOnly));
@@ -288,6 +304,8 @@ Result<Database> openTrace(const fs::path& path) {
   if (!trace)
     return damaged(path, trace.error());
   if (auto fine = checkSchema(*trace); !fine)
+    return damaged(path, fine.error());
+  if (auto fine = checkTimes(*trace); !fine)
     return damaged(path, fine.error());
   return trace;
 }

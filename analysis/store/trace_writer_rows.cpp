@@ -362,7 +362,8 @@ Result<void> TraceWriter::add(const model::Overhead& row) {
 }
 
 Result<void> TraceWriter::add(const model::OverheadCovariance& row) {
-  return state_->insert(Table::OverheadCovariance, row.probe, row.otherProbe, row.covariance);
+  return state_->insert(
+      Table::OverheadCovariance, row.probe, row.otherProbe, row.covariance, row.processId);
 }
 
 Result<void> TraceWriter::add(const model::ProbeCall& row) {

@@ -1,4 +1,5 @@
 // What `sonde breakdown` says of small traces with known numbers.
+#include "analysis/store/database.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -6,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace sonde::cli {
 namespace {
@@ -103,6 +105,56 @@ TEST_F(BreakdownVerb, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(word.err, HasSubstr("operation, module"));
   EXPECT_EQ(sonde({"breakdown", trace, "--scope", "never"}).status, 2);
   EXPECT_EQ(sonde({"breakdown", "/nowhere.sonde"}).status, 3);
+}
+
+// Costs hold for one kind of processor: all machines of a job have to be of it.
+TEST_F(BreakdownVerb, CostsOfAnotherMachineAreRefusedWhicheverOfTheJobsItIs) {
+  const std::string first = write(0);
+  test::TrainingRun other;
+  other.bootId = "boot-b";
+  other.hostName = "host-b";
+  const std::string second = write(1, other);
+  const auto set = [](const std::string& path, const std::string& processor) {
+    auto trace = test::must(store::Database::open(path, store::Access::ReadWrite));
+    test::must(
+        trace.exec("INSERT OR REPLACE INTO meta VALUES('sources', 'annotation'), "
+                   "('build', 'x'); UPDATE host SET cpu_model = '" +
+                   processor + "'"));
+  };
+  const std::string costs = folder_ / "cost.json";
+  test::writeText(costs,
+                  R"({"sources": "annotation", "build": "x", "cpu_model": "one", "overhead": [],
+                      "probes": [], "covariance": []})");
+  for (const auto& [a, b] : {std::pair("one", "another"), std::pair("another", "one")}) {
+    set(first, a);
+    set(second, b);
+    const Finished refused = sonde({"breakdown", first, second, "--overhead", costs});
+    EXPECT_EQ(refused.status, 3) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("made with another"));
+  }
+  set(first, "one");
+  set(second, "one");
+  EXPECT_EQ(sonde({"breakdown", first, second, "--overhead", costs}).status, 0);
+}
+
+// 2^63 ns are no time, and the difference to another one is no number.
+TEST_F(BreakdownVerb, AllVerbsRefuseTimesThatAreNone) {
+  const std::string path = folder_ / "far.sonde";
+  {
+    test::TraceBuilder trace(path);
+    const auto host = trace.add(model::Host{.name = "h", .bootId = "b"});
+    const auto process = trace.add(model::Process{.hostId = host, .pid = 7, .command = "train"});
+    const auto thread = trace.add(model::Thread{.processId = process, .tid = 7});
+    constexpr std::int64_t kFar = INT64_MAX - 100;
+    trace.slice(thread, model::SliceKind::Operation, "a", {10, 20});
+    trace.slice(thread, model::SliceKind::Operation, "b", {kFar, kFar + 10});
+    trace.finish();
+  }
+  for (const char* verb : {"breakdown", "report", "stats"}) {
+    const Finished refused = sonde({verb, path});
+    EXPECT_EQ(refused.status, 3) << verb << ": " << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("no times")) << verb;
+  }
 }
 
 }  // namespace

@@ -65,6 +65,55 @@ TrainingRun rank(std::int64_t number) {
   return run;
 }
 
+// What a trace says of all its processes holds for these alone.
+TEST_F(Merge, WhatRecordingCostStaysThatOfItsTrace) {
+  const auto costs = [&](const std::string& path, double ns) {
+    {
+      auto trace = must(store::Database::open(path, store::Access::ReadWrite));
+      must(
+          trace.exec(fmt::format("INSERT INTO overhead(probe, api, mean_ns, method) VALUES('io', "
+                                 "'call', {}, 'in-run'); INSERT INTO overhead_covariance(probe, "
+                                 "other_probe, covariance) VALUES('io', 'io', {})",
+                                 ns,
+                                 ns / 1000)));
+    }
+    return path;
+  };
+  const std::string a = costs(write("a.sonde", rank(0)), 100);
+  const std::string b = costs(write("b.sonde", rank(1)), 200);
+  const store::Database job = mergeAll({a, b});
+  for (const auto& [rank, ns] : {std::pair(0, 100), std::pair(1, 200)}) {
+    EXPECT_EQ(number(job,
+                     fmt::format("SELECT sum(mean_ns) FROM overhead o JOIN process p ON p.id = "
+                                 "o.process_id WHERE p.rank = {}",
+                                 rank)),
+              ns);
+    EXPECT_EQ(number(job,
+                     fmt::format("SELECT round(sum(1000 * covariance)) FROM overhead_covariance o "
+                                 "JOIN process p ON p.id = o.process_id WHERE p.rank = {}",
+                                 rank)),
+              ns);
+  }
+  EXPECT_EQ(number(job, "SELECT count(*) FROM overhead"), 2);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM overhead_covariance"), 2);
+}
+
+TEST_F(Merge, SaysOfAllTracesWhichProbesTheyHad) {
+  const auto sources = [&](const std::string& path, const std::string& words) {
+    {
+      auto trace = must(store::Database::open(path, store::Access::ReadWrite));
+      must(trace.exec(fmt::format("INSERT OR REPLACE INTO meta VALUES('sources', '{}')", words)));
+    }
+    return path;
+  };
+  const std::string a = sources(write("a.sonde", rank(0)), "annotation,io");
+  const std::string b = sources(write("b.sonde", rank(1)), "annotation");
+  const std::string c = sources(write("c.sonde", rank(2)), "annotation,io");
+  const store::Database job = mergeAll({a, b, c});
+  EXPECT_EQ(must(job.queryText("SELECT value FROM meta WHERE key = 'sources'")),
+            "annotation,io and annotation");
+}
+
 TEST_F(Merge, KeepsEveryRowAndEveryReference) {
   const std::string a = write("a.sonde", rank(0));
   const std::string b = write("b.sonde", rank(1));

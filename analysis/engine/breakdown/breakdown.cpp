@@ -5,7 +5,6 @@
 #include "analysis/store/statement.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -65,33 +64,25 @@ auto orderOf(const Group& group) {
   return std::tie(group.processId, group.threadId);
 }
 
-// One row's time as it was recorded, corrected, and with each cause of error.
+// One row's time as it was recorded, corrected, and with each cause of error either way.
 struct Times {
   std::int64_t raw = 0;
   std::int64_t corrected = 0;
-  std::vector<std::int64_t> modes;
+  std::vector<std::pair<std::int64_t, std::int64_t>> causes;
 };
 
-// What 95 % of normal errors stay within, in standard errors.
-constexpr double kInterval = 1.96;
-
 Row rowOf(const Group& group, const Times& times) {
-  double variance = 0;
-  for (const std::int64_t mode : times.modes)
-    variance += std::pow(static_cast<double>(mode - times.corrected), 2);
-  const auto reach = static_cast<std::int64_t>(std::llround(kInterval * std::sqrt(variance)));
-  return {group,
-          times.corrected,
-          times.raw,
-          std::max<std::int64_t>(times.corrected - reach, 0),
-          times.corrected + reach};
+  correction::ErrorInterval interval(times.raw, times.corrected);
+  for (const auto& [higher, lower] : times.causes)
+    interval.add(higher, lower);
+  return {group, times.corrected, times.raw, interval.lowNs(), interval.highNs()};
 }
 
-// All passes over the trace: as recorded, corrected, and with each cause of error.
+// All passes over the events: as recorded, corrected, and with each cause of error either way.
 struct Passes {
   Sums raw;
   std::optional<Sums> corrected;
-  std::vector<Sums> modes;
+  std::vector<std::pair<Sums, Sums>> causes;
 
   const Sums& best() const { return corrected ? *corrected : raw; }
 };
@@ -102,16 +93,19 @@ Result<std::map<Group, Times>> timesOf(const Passes& passes, const Dimensions& b
     for (const auto& [key, ns] : sums.ns) {
       SONDE_TRY_ASSIGN(Group group, naming.group(key, by));
       Times& times = rows[std::move(group)];
-      times.modes.resize(passes.modes.size());
+      times.causes.resize(passes.causes.size());
       into(times) += ns;
     }
     return {};
   };
   SONDE_TRY(add(passes.raw, [](Times& times) -> std::int64_t& { return times.raw; }));
   SONDE_TRY(add(passes.best(), [](Times& times) -> std::int64_t& { return times.corrected; }));
-  for (std::size_t mode = 0; mode < passes.modes.size(); ++mode)
-    SONDE_TRY(add(passes.modes[mode],
-                  [mode](Times& times) -> std::int64_t& { return times.modes[mode]; }));
+  for (std::size_t cause = 0; cause < passes.causes.size(); ++cause) {
+    SONDE_TRY(add(passes.causes[cause].first,
+                  [cause](Times& times) -> std::int64_t& { return times.causes[cause].first; }));
+    SONDE_TRY(add(passes.causes[cause].second,
+                  [cause](Times& times) -> std::int64_t& { return times.causes[cause].second; }));
+  }
   return rows;
 }
 
@@ -160,29 +154,32 @@ std::string_view word(Resource resource) noexcept {
 
 namespace {
 
+// The events are read once. Of the timelines of all causes of error one is there at a time.
 Result<Passes> passesOf(const store::Database& trace, const Options& options, Breakdown& into) {
+  using Error = correction::Correction::Error;
   const Dimensions& by = options.by;
-  const auto pass = [&](const correction::CorrectedTimes* times) -> Result<Sums> {
-    SONDE_TRY_ASSIGN(TraceEvents events,
-                     readEvents(trace, {by.phase, by.operation, by.module}, times));
-    return sumUp(std::move(events), options);
-  };
-  SONDE_TRY_ASSIGN(Sums raw, pass(nullptr));
+  SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, {by.phase, by.operation, by.module}));
+  std::optional<correction::Correction> correction;
+  if (options.correct) {
+    SONDE_TRY_ASSIGN(correction, correction::readCorrection(trace, options.measured));
+  }
+  SONDE_TRY_ASSIGN(Sums raw, sumUp(events, options, nullptr, !correction));
   Passes passes{std::move(raw), std::nullopt, {}};
-  if (!options.correct)
-    return passes;
-  SONDE_TRY_ASSIGN(const auto correction, correction::readCorrection(trace, options.measured));
   if (!correction)
     return passes;
   into.corrected = true;
   into.costs = correction->costs;
   for (const auto& [of, count] : correction->unknown)
     into.unknownCosts.push_back({std::string(of.probe), std::string(of.api), count});
-  SONDE_TRY_ASSIGN(Sums corrected, pass(&correction->times));
-  passes.corrected = std::move(corrected);
-  for (const correction::CorrectedTimes& mode : correction->modes) {
-    SONDE_TRY_ASSIGN(Sums sums, pass(&mode));
-    passes.modes.push_back(std::move(sums));
+  SONDE_TRY_ASSIGN(passes.corrected, sumUp(events, options, &correction->times, false));
+  const auto passWith = [&](std::size_t cause, Error error) {
+    const correction::CorrectedTimes times = correction->timesWith(cause, error);
+    return sumUp(events, options, &times, false);
+  };
+  for (std::size_t cause = 0; cause < correction->causes(); ++cause) {
+    SONDE_TRY_ASSIGN(Sums higher, passWith(cause, Error::Higher));
+    SONDE_TRY_ASSIGN(Sums lower, passWith(cause, Error::Lower));
+    passes.causes.emplace_back(std::move(higher), std::move(lower));
   }
   return passes;
 }

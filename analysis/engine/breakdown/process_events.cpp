@@ -1,13 +1,18 @@
 #include "analysis/engine/breakdown/process_events.h"
 
+#include "analysis/engine/breakdown/event_times.h"
+#include "analysis/engine/breakdown/masked_iterations.h"
 #include "analysis/model/event.h"
 #include "analysis/store/each_row.h"
+#include "analysis/store/last_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -18,45 +23,38 @@ namespace {
 using model::SliceKind;
 using store::Statement;
 
-// What ends before it begins takes no time. In a damaged file sums may be no numbers.
-std::int64_t endOf(std::int64_t begin, std::int64_t duration) noexcept {
-  std::int64_t end = 0;
-  return __builtin_add_overflow(begin, std::max<std::int64_t>(duration, 0), &end) ? kOpenEnd - 1
-                                                                                  : end;
+template <typename Item>
+Extent extentOf(const std::vector<Item>& items) {
+  Extent extent;
+  for (const Item& item : items)
+    extent.include(item.begin, item.end);
+  return extent;
 }
 
-// Differences of times are numbers, too.
-constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
-bool isTime(std::int64_t ns) noexcept {
-  return ns > -kMostNs && ns < kMostNs;
-}
-
-// The last text that a column had, and what it means: neighbours mostly have the same.
-template <typename Value>
-class LastText {
- public:
-  template <typename Find>
-  const Value& of(std::string_view text, Find find) {
-    if (!known_ || text != text_) {
-      text_ = text;
-      value_ = find(text);
-      known_ = true;
-    }
-    return value_;
+// Once, since correction keeps the order.
+void putInOrder(ProcessEvents& process) {
+  const auto outerFirst = [](const HostSlice& a, const HostSlice& b) {
+    return std::tie(a.begin, b.end, a.depth) < std::tie(b.begin, a.end, b.depth);
+  };
+  for (HostThread& thread : process.threads) {
+    if (!std::is_sorted(thread.slices.begin(), thread.slices.end(), outerFirst))
+      std::stable_sort(thread.slices.begin(), thread.slices.end(), outerFirst);
+    thread.extent = extentOf(thread.slices);
   }
-
- private:
-  bool known_ = false;
-  std::string text_;
-  Value value_{};
-};
+  const auto firstFirst = [](const DeviceSpan& a, const DeviceSpan& b) {
+    return a.begin < b.begin;
+  };
+  for (DeviceLane& lane : process.device) {
+    if (!std::is_sorted(lane.spans.begin(), lane.spans.end(), firstFirst))
+      std::stable_sort(lane.spans.begin(), lane.spans.end(), firstFirst);
+    lane.extent = extentOf(lane.spans);
+  }
+}
 
 class Reader {
  public:
-  Reader(const store::Database& trace,
-         ScopeDimensions dimensions,
-         const correction::CorrectedTimes* times)
-      : trace_(trace), dimensions_(dimensions), times_(times) {}
+  Reader(const store::Database& trace, ScopeDimensions dimensions)
+      : trace_(trace), dimensions_(dimensions) {}
 
   Result<TraceEvents> read() {
     SONDE_TRY(readPlaces());
@@ -64,7 +62,9 @@ class Reader {
     SONDE_TRY(readKernels());
     SONDE_TRY(readWork("SELECT stream_id, start_ns, dur_ns, scope_id FROM copy"));
     SONDE_TRY(readTransfers());
-    SONDE_TRY(readIterations());
+    SONDE_TRY(readIterations(trace_, events_));
+    for (ProcessEvents& process : events_.processes)
+      putInOrder(process);
     std::erase_if(events_.processes, [](const ProcessEvents& process) { return process.empty(); });
     return std::move(events_);
   }
@@ -80,20 +80,6 @@ class Reader {
     return store::forEachRow(trace_, sql, each);
   }
 
-  // As `times_` has what a thread did, a stream, or a process.
-  using Correct = std::int64_t (correction::CorrectedTimes::*)(std::int64_t, std::int64_t) const;
-  void correct(Correct of, std::int64_t id, std::int64_t& begin, std::int64_t& end) const {
-    if (times_ == nullptr)
-      return;
-    begin = (times_->*of)(id, begin);
-    if (end != kOpenEnd)
-      end = (times_->*of)(id, end);
-  }
-  void correctProcess(std::int64_t id, std::optional<std::int64_t>& time) const {
-    if (times_ != nullptr && time)
-      time = times_->ofProcess(id, *time);
-  }
-
   Result<void> readPlaces();
   Result<void> readSlices();
   Result<void> addSlice(const Statement& row);
@@ -101,8 +87,8 @@ class Reader {
   Result<void> readKernels();
   Result<void> readWork(std::string_view sql);
   Result<void> readTransfers();
-  Result<void> readIterations();
-  Result<void> addWork(std::size_t process, const Statement& row, Category category, Correct by);
+  Result<void> addWork(DeviceLane& lane, const Statement& row, Category category);
+  DeviceLane& laneOf(std::size_t process, bool isStream, std::int64_t id);
 
   static Result<std::uint32_t> shortId(std::int64_t id) {
     if (id < 0 || id > std::numeric_limits<std::uint32_t>::max())
@@ -110,32 +96,23 @@ class Reader {
                    fmt::format("the trace is damaged: it names a row {}, and there is none", id)};
     return static_cast<std::uint32_t>(id);
   }
-  static Result<void> checkTimes(std::int64_t begin, std::int64_t end) {
-    if (!isTime(begin) || !(end == kOpenEnd || isTime(end)))
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("the trace is damaged: it has an event from {} to {} ns, which are "
-                               "no times",
-                               begin,
-                               end)};
-    return {};
-  }
-
   const store::Database& trace_;
   ScopeDimensions dimensions_;
-  const correction::CorrectedTimes* times_;
   TraceEvents events_;
   std::unordered_map<std::int64_t, ThreadPlace> threads_;
   std::unordered_map<std::int64_t, std::size_t> streams_;   // their processes
   std::unordered_map<std::int64_t, std::size_t> channels_;  // their processes
   std::unordered_map<std::int64_t, std::int64_t> atMost_;   // of slices whose end was lost
   std::pair<std::int64_t, const ThreadPlace*> lastThread_;
-  LastText<std::optional<SliceKind>> kinds_;
-  LastText<std::string> categories_;
+  std::map<std::pair<bool, std::int64_t>, std::pair<std::size_t, std::size_t>>
+      lanes_;  // by isStream
+  store::LastText<std::optional<SliceKind>> kinds_;
+  store::LastText<std::string> categories_;
 };
 
 Result<void> Reader::readPlaces() {
   std::unordered_map<std::int64_t, std::size_t> processes;
-  SONDE_TRY(forEach("SELECT id, pid, rank, start_ns, end_ns FROM process ORDER BY id",
+  SONDE_TRY(forEach("SELECT id, pid, rank, parent_id, start_ns, end_ns FROM process ORDER BY id",
                     [&](const Statement& row) -> Result<void> {
                       processes.emplace(row.integer(0), events_.processes.size());
                       events_.processes.push_back({row.integer(0),
@@ -143,13 +120,13 @@ Result<void> Reader::readPlaces() {
                                                    row.optionalInteger(2),
                                                    row.optionalInteger(3),
                                                    row.optionalInteger(4),
+                                                   row.optionalInteger(5),
                                                    Scopes(dimensions_),
                                                    {},
                                                    {},
-                                                   {}});
-                      ProcessEvents& process = events_.processes.back();
-                      correctProcess(process.id, process.startNs);
-                      correctProcess(process.id, process.endNs);
+                                                   {},
+                                                   {},
+                                                   0});
                       return {};
                     }));
   const auto owners = [&](std::string_view sql, auto& into) {
@@ -168,7 +145,7 @@ Result<void> Reader::readPlaces() {
                      return {};
                    std::vector<HostThread>& threads = events_.processes[owner->second].threads;
                    threads_.emplace(row.integer(0), ThreadPlace{owner->second, threads.size()});
-                   threads.push_back({row.integer(0), row.integer(2), false, {}});
+                   threads.push_back({row.integer(0), row.integer(2), false, {}, {}});
                    return {};
                  });
 }
@@ -215,7 +192,7 @@ Result<void> Reader::addSlice(const Statement& row) {
   const auto category = hostCategory(*kind, words, false);
   if (!category)
     return {};
-  std::int64_t begin = row.integer(5);
+  const std::int64_t begin = row.integer(5);
   std::int64_t end = kOpenEnd;
   if (!row.isNull(6)) {
     end = endOf(begin, row.integer(6));
@@ -224,7 +201,6 @@ Result<void> Reader::addSlice(const Statement& row) {
     end = endOf(begin, most->second);
   }
   SONDE_TRY(checkTimes(begin, end));
-  correct(&correction::CorrectedTimes::ofThread, thread.id, begin, end);
   thread.transitions |= *kind == SliceKind::Python && *category != Category::Python;
   thread.slices.push_back(
       {begin,
@@ -236,20 +212,24 @@ Result<void> Reader::addSlice(const Statement& row) {
   return {};
 }
 
-// The first columns of `row`: whose it is, begin, length, scope. `by`: corrects its times.
-Result<void> Reader::addWork(std::size_t process,
-                             const Statement& row,
-                             Category category,
-                             Correct by) {
+DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) {
+  std::vector<DeviceLane>& lanes = events_.processes[process].device;
+  const auto [place, isNew] = lanes_.try_emplace({isStream, id}, process, lanes.size());
+  if (isNew)
+    lanes.push_back({isStream, id, {}, {}});
+  return events_.processes[place->second.first].device[place->second.second];
+}
+
+// The first columns of `row`: whose it is, begin, length, scope.
+Result<void> Reader::addWork(DeviceLane& lane, const Statement& row, Category category) {
   if (row.isNull(2))
     return {};
-  std::int64_t begin = row.integer(1);
-  std::int64_t end = endOf(begin, row.integer(2));
+  const std::int64_t begin = row.integer(1);
+  const std::int64_t end = endOf(begin, row.integer(2));
   events_.negative += row.integer(2) < 0 ? 1 : 0;
   SONDE_TRY(checkTimes(begin, end));
-  correct(by, row.integer(0), begin, end);
   SONDE_TRY_ASSIGN(const std::uint32_t scope, shortId(row.integer(3)));
-  events_.processes[process].device.push_back({begin, end, scope, category});
+  lane.spans.push_back({begin, end, scope, category});
   return {};
 }
 
@@ -274,18 +254,16 @@ Result<void> Reader::readKernels() {
                        names.contains(row.integer(5)) || kernels.contains(row.integer(4));
                    if (stream == streams_.end())
                      return {};
-                   return addWork(stream->second,
+                   return addWork(laneOf(stream->second, true, row.integer(0)),
                                   row,
-                                  communicates ? Category::Comm : Category::Compute,
-                                  &correction::CorrectedTimes::ofStream);
+                                  communicates ? Category::Comm : Category::Compute);
                  });
 }
 
 Result<void> Reader::readWork(std::string_view sql) {
   return forEach(sql, [&](const Statement& row) -> Result<void> {
     if (const auto stream = streams_.find(row.integer(0)); stream != streams_.end())
-      return addWork(
-          stream->second, row, Category::Copy, &correction::CorrectedTimes::ofStream);
+      return addWork(laneOf(stream->second, true, row.integer(0)), row, Category::Copy);
     return {};
   });
 }
@@ -294,7 +272,8 @@ Result<void> Reader::readWork(std::string_view sql) {
 // waits for somebody to call moves no data of the algorithm's.
 Result<void> Reader::readTransfers() {
   return forEach(
-      "SELECT x.thread_id, x.start_ns, x.dur_ns, s.scope_id, x.channel_id FROM transfer x LEFT JOIN collective "
+      "SELECT x.thread_id, x.start_ns, x.dur_ns, s.scope_id, x.channel_id FROM transfer x LEFT "
+      "JOIN collective "
       "c "
       "ON c.id = x.collective_id LEFT JOIN slice s ON s.id = c.slice_id WHERE x.collective_id IS "
       "NOT NULL OR x.thread_id IN "
@@ -302,32 +281,9 @@ Result<void> Reader::readTransfers() {
       "'backward', 'optimizer', 'data_load', 'checkpoint', 'evaluation'))",
       [&](const Statement& row) -> Result<void> {
         if (const auto channel = channels_.find(row.integer(4)); channel != channels_.end())
-          return addWork(
-              channel->second, row, Category::Net, &correction::CorrectedTimes::ofThread);
+          return addWork(laneOf(channel->second, false, row.integer(0)), row, Category::Net);
         return {};
       });
-}
-
-Result<void> Reader::readIterations() {
-  std::unordered_map<std::int64_t, ProcessEvents*> processes;
-  for (ProcessEvents& process : events_.processes)
-    processes.emplace(process.id, &process);
-  return forEach("SELECT process_id, number, start_ns, dur_ns, probe_mask < max(probe_mask) OVER "
-                 "(PARTITION BY process_id) FROM iteration",
-                 [&](const Statement& row) -> Result<void> {
-                   const auto process = processes.find(row.integer(0));
-                   if (process == processes.end())
-                     return {};
-                   std::int64_t begin = row.integer(2);
-                   std::int64_t end = row.isNull(3) ? kOpenEnd : endOf(begin, row.integer(3));
-                   events_.negative += row.integer(3) < 0 ? 1 : 0;
-                   SONDE_TRY(checkTimes(begin, end));
-                   correct(
-                       &correction::CorrectedTimes::ofProcess, row.integer(0), begin, end);
-                   process->second->iterations.push_back(
-                       {row.integer(1), row.integer(4) != 0, begin, end});
-                   return {};
-                 });
 }
 
 }  // namespace
@@ -339,10 +295,8 @@ bool ProcessEvents::empty() const noexcept {
          });
 }
 
-Result<TraceEvents> readEvents(const store::Database& trace,
-                               ScopeDimensions dimensions,
-                               const correction::CorrectedTimes* times) {
-  return Reader(trace, dimensions, times).read();
+Result<TraceEvents> readEvents(const store::Database& trace, ScopeDimensions dimensions) {
+  return Reader(trace, dimensions).read();
 }
 
 }  // namespace sonde::engine::breakdown

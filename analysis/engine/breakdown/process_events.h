@@ -1,5 +1,6 @@
-// What a breakdown needs of a trace, by process, read in one pass over each table in the order of
-// the file. The database's thread; then plain values.
+// What a breakdown needs of a trace, by process, as it was recorded; read in one pass over each
+// table in the order of the file, for any number of breakdowns. The database's thread; then plain
+// values.
 //
 // Memory: 24 bytes for what a thread or a device did, and 16 more for a slice that is a scope.
 #pragma once
@@ -7,10 +8,10 @@
 #include "analysis/base/result.h"
 #include "analysis/engine/breakdown/category.h"
 #include "analysis/engine/breakdown/scopes.h"
-#include "analysis/engine/correction/corrected_times.h"
 #include "analysis/model/words.h"
 #include "analysis/store/database.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -32,11 +33,24 @@ struct HostSlice {
   Category category;  // as hostCategory() has it of a thread without transitions
 };
 
+// From the first begin to the last end; what never ended says no more than that it was there.
+struct Extent {
+  std::int64_t begin = kOpenEnd;
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+
+  bool empty() const noexcept { return begin >= end; }
+  void include(std::int64_t from, std::int64_t until) noexcept {
+    begin = std::min(begin, from);
+    end = std::max(end, until == kOpenEnd ? from : until);
+  }
+};
+
 struct HostThread {
   std::int64_t id = 0;
   std::int64_t tid = 0;
-  bool transitions = false;  // it recorded when it entered and left native code
-  std::vector<HostSlice> slices;
+  bool transitions = false;       // it recorded when it entered and left native code
+  std::vector<HostSlice> slices;  // by begin, the outer one first
+  Extent extent;                  // of them
 };
 
 // What a device or the network did.
@@ -47,9 +61,17 @@ struct DeviceSpan {
   Category category;
 };
 
+// A stream, or a thread that moved data over the network.
+struct DeviceLane {
+  bool isStream = true;
+  std::int64_t id = 0;            // of the stream, or of the thread
+  std::vector<DeviceSpan> spans;  // by begin
+  Extent extent;                  // of them
+};
+
 struct IterationSpan {
   std::int64_t number;
-  bool masked;  // not all was recorded that was in others of the process
+  bool masked;  // not all was recorded that the run was asked for
   std::int64_t begin;
   std::int64_t end;
 };
@@ -58,12 +80,17 @@ struct ProcessEvents {
   std::int64_t id = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> parentId;
   std::optional<std::int64_t> startNs;  // of the recording of it
   std::optional<std::int64_t> endNs;
   Scopes scopes;
   std::vector<HostThread> threads;
-  std::vector<DeviceSpan> device;
-  std::vector<IterationSpan> iterations;
+  std::vector<DeviceLane> device;
+  std::vector<IterationSpan> iterations;  // by begin
+  // What is left out of a process without iterations: those that are masked of the process that
+  // started it.
+  std::vector<IterationSpan> inherited;
+  std::int64_t inheritedFrom = 0;
 
   bool empty() const noexcept;
 };
@@ -73,10 +100,7 @@ struct TraceEvents {
   std::int64_t negative = 0;             // events that end before they begin, which take no time
 };
 
-// `times`: what their times are to be; nullptr: as they are. Corrupt: an id does not fit into 32
-// bits.
-Result<TraceEvents> readEvents(const store::Database& trace,
-                               ScopeDimensions dimensions,
-                               const correction::CorrectedTimes* times = nullptr);
+// Corrupt: an id does not fit into 32 bits.
+Result<TraceEvents> readEvents(const store::Database& trace, ScopeDimensions dimensions);
 
 }  // namespace sonde::engine::breakdown

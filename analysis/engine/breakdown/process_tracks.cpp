@@ -3,7 +3,7 @@
 #include "analysis/engine/breakdown/innermost.h"
 
 #include <algorithm>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 namespace sonde::engine::breakdown {
@@ -11,38 +11,65 @@ namespace {
 
 using model::SliceKind;
 
-struct Extent {
-  std::int64_t begin = kOpenEnd;
-  std::int64_t end = INT64_MIN;
+using correction::CorrectedTimes;
+using correction::Timeline;
 
-  bool empty() const noexcept { return begin >= end; }
-  // What never ended says no more than that it was there.
-  void include(std::int64_t from, std::int64_t until) noexcept {
-    begin = std::min(begin, from);
-    end = std::max(end, until == kOpenEnd ? from : until);
+// When what one thread or stream did was, one after the other.
+class LaneTimes {
+ public:
+  explicit LaneTimes(const Timeline* times) {
+    if (times != nullptr) {
+      begins_.emplace(*times);
+      ends_.emplace(*times);
+    }
   }
+
+  template <typename Item>
+  Extent of(const Item& item) {
+    if (!begins_)
+      return {item.begin, item.end};
+    return {(*begins_)(item.begin), item.end == kOpenEnd ? kOpenEnd : (*ends_)(item.end)};
+  }
+
+ private:
+  std::optional<Timeline::Cursor> begins_;
+  std::optional<Timeline::Cursor> ends_;
 };
 
-Extent extentOf(const HostThread& thread) {
-  Extent extent;
-  for (const HostSlice& slice : thread.slices)
-    extent.include(slice.begin, slice.end);
-  return extent;
+const Timeline* timesOfThread(const CorrectedTimes* times, std::int64_t id) {
+  return times == nullptr ? nullptr : &times->timesOfThread(id);
+}
+const Timeline* timesOfProcess(const CorrectedTimes* times, std::int64_t id) {
+  return times == nullptr ? nullptr : &times->timesOfProcess(id);
+}
+const Timeline* timesOf(const DeviceLane& lane, const CorrectedTimes* times) {
+  if (lane.isStream)
+    return times == nullptr ? nullptr : &times->timesOfStream(lane.id);
+  return timesOfThread(times, lane.id);
 }
 
-Extent extentOf(const ProcessEvents& process) {
+// Time goes on, corrected or not: so the ends of an extent are those of what is in it.
+void include(Extent own, const Timeline* times, Extent& into) {
+  if (own.begin > own.end)
+    return;
+  const Extent corrected = LaneTimes(times).of(own);
+  into.include(corrected.begin, corrected.end);
+}
+
+Extent extentOf(const ProcessEvents& process, const CorrectedTimes* times) {
+  const Timeline* const ofProcess = timesOfProcess(times, process.id);
   Extent extent;
   for (const auto& known : {process.startNs, process.endNs})
     if (known)
-      extent.include(*known, *known);
-  for (const HostThread& thread : process.threads) {
-    if (const Extent own = extentOf(thread); own.begin <= own.end)
-      extent.include(own.begin, own.end);
-  }
-  for (const DeviceSpan& span : process.device)
-    extent.include(span.begin, span.end);
+      include({*known, *known}, ofProcess, extent);
+  for (const HostThread& thread : process.threads)
+    include(thread.extent, timesOfThread(times, thread.id), extent);
+  for (const DeviceLane& lane : process.device)
+    include(lane.extent, timesOf(lane, times), extent);
+  Extent iterations;
   for (const IterationSpan& span : process.iterations)
-    extent.include(span.begin, span.end);
+    iterations.include(span.begin, span.end);
+  include(iterations, ofProcess, extent);
   return extent;
 }
 
@@ -54,19 +81,25 @@ bool isFrameworksOwn(SliceKind kind) noexcept {
 // The slices of a thread as what it did from instant to instant.
 class ThreadTrack {
  public:
-  ThreadTrack(Scopes& scopes, Labels& labels, const HostThread& thread, Extent within)
-      : scopes_(scopes), labels_(labels), thread_(thread), within_(within) {}
+  ThreadTrack(Scopes& scopes,
+              Labels& labels,
+              const HostThread& thread,
+              const Timeline* times,
+              Extent within)
+      : scopes_(scopes), labels_(labels), thread_(thread), times_(times), within_(within) {}
 
   Track run() {
     // Between native code a thread that runs Python runs Python, also outside of all annotations.
     if (thread_.transitions) {
-      const Extent extent = extentOf(thread_);
+      const Extent extent = LaneTimes(times_).of(thread_.extent);
       innermost_.add({extent.begin, extent.end, labels_.of({{}, Category::Python})});
     }
+    LaneTimes times(times_);
     for (const HostSlice& slice : thread_.slices) {
-      const std::int64_t end = slice.end == kOpenEnd ? within_.end : slice.end;
-      const auto around = innermost_.at(slice.begin);
-      innermost_.add({slice.begin, end, labelOf(slice, around)});
+      const Extent time = times.of(slice);
+      const std::int64_t end = time.end == kOpenEnd ? within_.end : time.end;
+      const auto around = innermost_.at(time.begin);
+      innermost_.add({time.begin, end, labelOf(slice, around)});
     }
     return innermost_.finish();
   }
@@ -89,22 +122,20 @@ class ThreadTrack {
   Scopes& scopes_;
   Labels& labels_;
   const HostThread& thread_;
+  const Timeline* times_;
   Extent within_;
   Innermost innermost_;
 };
 
-void sortByBegin(std::vector<HostSlice>& slices) {
-  const auto before = [](const HostSlice& a, const HostSlice& b) {
-    return std::tie(a.begin, b.end, a.depth) < std::tie(b.begin, a.end, b.depth);
-  };
-  if (!std::is_sorted(slices.begin(), slices.end(), before))
-    std::stable_sort(slices.begin(), slices.end(), before);
-}
-
-void addThread(ProcessEvents& process, HostThread& thread, Extent within, Tracks& into) {
-  sortByBegin(thread.slices);
-  Track track = ThreadTrack(process.scopes, into.labels, thread, within).run();
-  std::exchange(thread.slices, {});
+void addThread(ProcessEvents& process,
+               HostThread& thread,
+               const TrackOptions& options,
+               Extent within,
+               Tracks& into) {
+  const Timeline* const times = timesOfThread(options.times, thread.id);
+  Track track = ThreadTrack(process.scopes, into.labels, thread, times, within).run();
+  if (options.isLast)
+    std::exchange(thread.slices, {});
   if (!track.empty())
     into.tracks.push_back(std::move(track));
 }
@@ -114,29 +145,45 @@ void addAll(std::vector<Span> spans, Tracks& into) {
     into.tracks.push_back(std::move(track));
 }
 
-void addDevice(ProcessEvents& process, bool atLaunch, Tracks& into) {
-  std::vector<Span> spans;
-  spans.reserve(process.device.size());
-  for (const DeviceSpan& work : process.device) {
-    const ScopeNames names = atLaunch ? process.scopes.of(work.scopeId) : ScopeNames{};
-    spans.push_back({work.begin, work.end, into.labels.of({names, work.category})});
+void addDevice(ProcessEvents& process, const TrackOptions& options, Tracks& into) {
+  for (DeviceLane& lane : process.device) {
+    LaneTimes times(timesOf(lane, options.times));
+    std::vector<Span> spans;
+    spans.reserve(lane.spans.size());
+    for (const DeviceSpan& work : lane.spans) {
+      const ScopeNames names = options.atLaunch ? process.scopes.of(work.scopeId) : ScopeNames{};
+      const Extent time = times.of(work);
+      spans.push_back({time.begin, time.end, into.labels.of({names, work.category})});
+    }
+    if (options.isLast)
+      std::exchange(lane.spans, {});
+    addAll(std::move(spans), into);
   }
-  std::exchange(process.device, {});
-  addAll(std::move(spans), into);
 }
 
 // Also where they are not told apart, those that are to be left out.
-void addIterations(const ProcessEvents& process, bool all, Extent within, Tracks& into) {
+void addIterations(const ProcessEvents& process,
+                   const TrackOptions& options,
+                   Extent within,
+                   Tracks& into) {
   std::vector<Span> spans;
-  for (const IterationSpan& span : process.iterations) {
-    if (!all && !span.masked)
-      continue;
+  const auto add = [&](const IterationSpan& span, LaneTimes& times) {
+    if (!options.iterations && !span.masked)
+      return;
     const Category category = span.masked ? Category::Masked : Category::Window;
+    const Extent time = times.of(span);
     spans.push_back(
-        {std::max(span.begin, within.begin),
-         std::min(span.end, within.end),
-         into.labels.of({{}, category, all ? span.number : Activity::kNoIteration})});
-  }
+        {std::max(time.begin, within.begin),
+         std::min(time.end, within.end),
+         into.labels.of(
+             {{}, category, options.iterations ? span.number : Activity::kNoIteration})});
+  };
+  LaneTimes own(timesOfProcess(options.times, process.id));
+  for (const IterationSpan& span : process.iterations)
+    add(span, own);
+  LaneTimes inherited(timesOfProcess(options.times, process.inheritedFrom));
+  for (const IterationSpan& span : process.inherited)
+    add(span, inherited);
   addAll(std::move(spans), into);
 }
 
@@ -149,25 +196,26 @@ void addWindow(Extent extent, Tracks& into) {
 
 Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options) {
   Tracks tracks;
-  const Extent extent = extentOf(process);
+  const Extent extent = extentOf(process, options.times);
   if (extent.empty())
     return tracks;
   addWindow(extent, tracks);
   for (HostThread& thread : process.threads)
-    addThread(process, thread, extent, tracks);
-  addDevice(process, options.atLaunch, tracks);
-  addIterations(process, options.iterations, extent, tracks);
+    addThread(process, thread, options, extent, tracks);
+  addDevice(process, options, tracks);
+  addIterations(process, options, extent, tracks);
   return tracks;
 }
 
 Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions options) {
   Tracks tracks;
-  const Extent extent = extentOf(thread);
+  Extent extent;
+  include(thread.extent, timesOfThread(options.times, thread.id), extent);
   if (extent.empty())
     return tracks;
   addWindow(extent, tracks);
-  addThread(process, thread, extent, tracks);
-  addIterations(process, options.iterations, extent, tracks);
+  addThread(process, thread, options, extent, tracks);
+  addIterations(process, options, extent, tracks);
   return tracks;
 }
 

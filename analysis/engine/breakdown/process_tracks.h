@@ -5,6 +5,7 @@
 #include "analysis/engine/breakdown/labels.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/engine/breakdown/track.h"
+#include "analysis/engine/correction/corrected_times.h"
 
 #include <vector>
 
@@ -18,9 +19,11 @@ struct Tracks {
 struct TrackOptions {
   bool atLaunch = true;  // what devices do belongs to the operation that launched it
   bool iterations = false;
+  const correction::CorrectedTimes* times = nullptr;  // as they are to be; else as recorded
+  bool isLast = false;  // the events are not needed again: their memory is given back on the way
 };
 
-// All of a process, from its begin to its end. Gives the events' memory back as it goes.
+// All of a process, from its begin to its end.
 Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options);
 // Of one of its threads, from its first slice to its last; none of one without slices.
 Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions options);

@@ -9,7 +9,8 @@
 namespace sonde::engine::breakdown {
 namespace {
 
-constexpr CategoryMask kDeviceMask = bit(Category::Compute) | bit(Category::Copy) | bit(Category::Comm);
+constexpr CategoryMask kDeviceMask =
+    bit(Category::Compute) | bit(Category::Copy) | bit(Category::Comm);
 constexpr CategoryMask kHostMask =
     static_cast<CategoryMask>(bit(Category::Compute) - 1);  // those before it, in the enumeration
 
@@ -79,9 +80,8 @@ void count(const Tracks& tracks, Key of, const Dimensions& by, Sums& into) {
   }
 }
 
-Sums sumOf(ProcessEvents& process, const Options& options) {
+Sums sumOf(ProcessEvents& process, const Options& options, const TrackOptions& tracking) {
   Sums sums;
-  const TrackOptions tracking{options.atLaunch, options.by.iteration};
   Key key;
   key.process = options.by.process || options.by.thread ? process.id : 0;
   if (!options.by.thread) {
@@ -94,7 +94,6 @@ Sums sumOf(ProcessEvents& process, const Options& options) {
   }
   return sums;
 }
-
 
 void merge(const ProcessEvents& process, const Sums& part, Sums& into) {
   into.processes.push_back({process.id, process.pid, process.rank, part.wallNs});
@@ -115,10 +114,14 @@ Resource resourceOf(CategoryMask categories) noexcept {
   return (categories & ~kDeviceMask) == 0 ? Resource::Gpu : Resource::CpuAndGpu;
 }
 
-Result<Sums> sumUp(TraceEvents events, const Options& options) {
+Result<Sums> sumUp(TraceEvents& events,
+                   const Options& options,
+                   const correction::CorrectedTimes* times,
+                   bool isLast) {
+  const TrackOptions tracking{options.atLaunch, options.by.iteration, times, isLast};
   std::vector<Sums> parts(events.processes.size());
   inParallel(parts.size(), options.parallel, [&](std::size_t at) {
-    parts[at] = sumOf(events.processes[at], options);
+    parts[at] = sumOf(events.processes[at], options, tracking);
   });
   Sums all;
   all.negative = events.negative;

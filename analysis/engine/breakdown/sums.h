@@ -47,7 +47,11 @@ struct Sums {
   std::int64_t negative = 0;
 };
 
-// Takes `events` apart. Corrupt: the times add up to more than a number holds.
-Result<Sums> sumUp(TraceEvents events, const Options& options);
+// `times`: those of the events as they are to be; nullptr: as they were recorded. `isLast`: takes
+// `events` apart. Corrupt: the times add up to more than a number holds.
+Result<Sums> sumUp(TraceEvents& events,
+                   const Options& options,
+                   const correction::CorrectedTimes* times,
+                   bool isLast);
 
 }  // namespace sonde::engine::breakdown

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <functional>
-#include <tuple>
 #include <utility>
 
 namespace sonde::engine::breakdown {
 
 std::vector<Track> tracksOf(std::vector<Span> spans) {
-  const auto begins = [](const Span& a, const Span& b) {
-    return std::tie(a.begin, a.end, a.label) < std::tie(b.begin, b.end, b.label);
-  };
+  const auto begins = [](const Span& a, const Span& b) { return a.begin < b.begin; };
   if (!std::is_sorted(spans.begin(), spans.end(), begins))
-    std::sort(spans.begin(), spans.end(), begins);
+    std::stable_sort(spans.begin(), spans.end(), begins);
   std::vector<Track> tracks;
   // The track that is free first, with when.
   using Free = std::pair<std::int64_t, std::size_t>;

@@ -63,10 +63,17 @@ void addCostsOf(const std::string& probe,
                 const RecordedProgram& program,
                 IterationCosts& into) {
   std::vector<EventCost> costs = known.costs();
-  for (std::size_t at = 0; at < costs.size(); ++at)
+  const std::vector<std::int64_t> events = program.eventsByCost(costs.size());
+  std::int64_t recorded = 0;
+  for (std::size_t at = 0; at < costs.size(); ++at) {
     if (known.rows()[at].probe != probe)
       costs[at] = {};
-  const std::vector<Timeline> lanes = correction::correct(program.program, costs);
+    else
+      recorded += events[at];
+  }
+  if (recorded == 0)
+    return;
+  const std::vector<Timeline> lanes = correction::correct(program.lanes, program.schedule, costs);
   const auto costOf = [&](const CostedProcess& process, const CostedIteration& each) {
     const auto lane = program.ofProcess.find(process.id);
     if (lane == program.ofProcess.end())

@@ -3,46 +3,52 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
+#include <utility>
 
 namespace sonde::engine::correction {
 namespace {
 
 using End = CostPoint::End;
+using Stop = Schedule::Stop;
 
 // A lane on its way through its events.
 class Walker {
  public:
   Walker(const Lane& lane, const std::vector<EventCost>& costs) : lane_(lane), costs_(costs) {}
 
-  // Goes on to `to`; the corrected time then. Requires: not before the last time.
-  std::int64_t advance(std::int64_t to) {
-    for (; next_ < lane_.points.size() && lane_.points[next_].at <= to; ++next_) {
-      const CostPoint& point = lane_.points[next_];
-      const EventCost& cost = costs_[point.cost];
-      // Before the first event there is nothing that it could be taken out of.
-      if (point.end != End::End && hasBegun_)
-        owe(cost.beforeNs);
-      pay(point.at);
-      if (point.end != End::End)
-        owe(cost.insideNs);
-      if (point.end != End::Begin)
-        owe(cost.afterNs);
-    }
-    pay(to);
-    return to - delayNs_;
+  // The corrected time at `at`, as of somebody who asks: while the lane waits it may have come
+  // there idle or by itself. Requires: not before the last time.
+  std::int64_t timeAt(std::int64_t at) {
+    if (!hasBegun_ && (next_ == lane_.points.size() || lane_.points[next_].at > at))
+      return at;
+    if (!isWaiting())
+      return advance(at);
+    passPoints(at - 1);
+    const auto own = static_cast<double>(std::max<std::int64_t>(at - at_, 0));
+    return at - delayNs_ - static_cast<std::int64_t>(std::min(debtNs_, own));
   }
 
-  // Between the two nothing is paid. A wait may begin inside another.
-  void beginWait() noexcept { ++waits_; }
-  // `corrected`: what `at`, which was advanced to, becomes.
-  void endWait(std::int64_t at, std::int64_t corrected) {
-    --waits_;
-    timeline_.add({waitedFrom_, delayNs_});
-    corrected = std::max(corrected, waitedFrom_ - delayNs_);
+  // From `at` on nothing is paid but what is recorded in there. What is owed so far, above all by
+  // the event that waits, is owed again when it goes on. Returns the corrected time.
+  std::int64_t beginWait(std::int64_t at, std::uint32_t group) {
+    const std::int64_t corrected = advance(at);
+    waits_.push_back({group, std::exchange(debtNs_, 0)});
+    return corrected;
+  }
+
+  // `corrected`: what `at` becomes; or what the lane itself makes of it, if that is later.
+  void endWait(std::int64_t at, std::uint32_t group, std::int64_t corrected) {
+    passPoints(at - 1);
+    const auto idle = static_cast<double>(std::max<std::int64_t>(at - at_, 0));
+    const double absorbed = std::min(debtNs_, idle);
+    debtNs_ -= absorbed;
+    prepay(at, idle - absorbed);
+    timeline_.add({at_, delayNs_});
+    corrected = std::max(corrected, at_ - delayNs_);
     delayNs_ = at - corrected;
     timeline_.add({at, delayNs_});
-    waitedFrom_ = at;
+    at_ = at;
+    release(group);
   }
 
   // The lane's first event, unless it has had one.
@@ -52,28 +58,57 @@ class Walker {
     delayNs_ = at - corrected;
     timeline_.add({at, delayNs_});
     hasBegun_ = true;
-    at_ = waitedFrom_ = at;
+    at_ = at;
   }
 
   Timeline finish() {
-    advance(lane_.points.empty() ? at_ : std::max(at_, lane_.points.back().at));
+    if (!lane_.points.empty())
+      advance(std::max(at_, lane_.points.back().at));
     return std::move(timeline_);
   }
 
  private:
+  struct OpenWait {
+    std::uint32_t group;
+    double owedNs;
+  };
+
+  bool isWaiting() const noexcept { return !waits_.empty(); }
+
+  std::int64_t advance(std::int64_t to) {
+    passPoints(to);
+    pay(to);
+    return to - delayNs_;
+  }
+
+  void passPoints(std::int64_t until) {
+    for (; next_ < lane_.points.size() && lane_.points[next_].at <= until; ++next_) {
+      const CostPoint& point = lane_.points[next_];
+      const EventCost& cost = costs_[point.cost];
+      // Before the first event there is nothing that it could be taken out of.
+      if (point.end != End::End && hasBegun_)
+        owe(cost.beforeNs - prepaidNs_);
+      prepaidNs_ = 0;
+      // That a stack was sampled in a wait, say, does not end that the lane is idle.
+      if (point.end != End::Instant || !isWaiting())
+        pay(point.at);
+      if (point.end != End::End)
+        owe(cost.insideNs);
+      if (point.end != End::Begin)
+        owe(cost.afterNs);
+    }
+  }
+
   void owe(double ns) noexcept { debtNs_ += std::max(ns, 0.0); }
 
   // Takes what is owed out of the time since the last event.
   void pay(std::int64_t until) {
     const std::int64_t from = at_;
     at_ = until;
-    if (waits_ > 0)
-      return;
     const std::int64_t most = hasBegun_ ? until - from : 0;
     hasBegun_ = true;
-    waitedFrom_ = until;
     const auto paid = static_cast<std::int64_t>(std::min(debtNs_, static_cast<double>(most)));
-    if (paid == 0)
+    if (paid <= 0)
       return;
     timeline_.add({from, delayNs_});
     delayNs_ += paid;
@@ -81,49 +116,53 @@ class Walker {
     timeline_.add({until, delayNs_});
   }
 
+  // What of the next event's cost lay before its begin and before `at`, where the lane was not idle
+  // then, a wait has absorbed.
+  void prepay(std::int64_t at, double mostNs) noexcept {
+    prepaidNs_ = 0;
+    if (next_ == lane_.points.size() || lane_.points[next_].end == End::End)
+      return;
+    const CostPoint& point = lane_.points[next_];
+    const double early = costs_[point.cost].beforeNs - static_cast<double>(point.at - at);
+    prepaidNs_ = std::clamp(early, 0.0, mostNs);
+  }
+
+  // Where it is still waiting inside of this wait, what it owes comes after that, too.
+  void release(std::uint32_t group) {
+    const auto ended = std::find_if(
+        waits_.begin(), waits_.end(), [&](const OpenWait& each) { return each.group == group; });
+    const double owedNs = ended->owedNs;
+    const auto inside = waits_.erase(ended);
+    (inside == waits_.end() ? debtNs_ : waits_.back().owedNs) += owedNs;
+  }
+
   const Lane& lane_;
   const std::vector<EventCost>& costs_;
   Timeline timeline_;
+  std::vector<OpenWait> waits_;
   std::size_t next_ = 0;
   bool hasBegun_ = false;
-  std::int64_t at_ = 0;
-  std::int64_t waitedFrom_ = 0;  // the last time at which the lane did not wait
+  std::int64_t at_ = 0;  // the last time at which it is known not to have waited
   std::int64_t delayNs_ = 0;
   double debtNs_ = 0;
-  int waits_ = 0;
-};
-
-bool isStart(const Wait& wait) noexcept {
-  return wait.begin == Wait::kStart;
-}
-
-// Waits of one lane that begin and end together.
-struct Group {
-  LaneIndex lane;
-  std::int64_t latest;           // of what it waits for, its own begin included
-  std::int64_t latestCorrected;  // of these
-  bool isStart;
-};
-
-struct Stop {
-  enum class Kind : std::uint8_t { Begin, Waker, GoOn };
-  std::int64_t at;
-  Kind kind;  // at one time what a lane waits for comes before it goes on
-  std::uint32_t group;
-  LaneIndex lane;
+  double prepaidNs_ = 0;  // of the next event
 };
 
 class Pass {
  public:
-  Pass(const Program& program, const std::vector<EventCost>& costs) {
-    walkers_.reserve(program.lanes.size());
-    for (const Lane& lane : program.lanes)
+  Pass(const std::vector<Lane>& lanes,
+       const Schedule& schedule,
+       const std::vector<EventCost>& costs)
+      : schedule_(schedule),
+        groups_(schedule.groups.size(), INT64_MIN),
+        meetings_(schedule.meetings, INT64_MIN) {
+    walkers_.reserve(lanes.size());
+    for (const Lane& lane : lanes)
       walkers_.emplace_back(lane, costs);
-    gather(program.waits);
   }
 
   std::vector<Timeline> run() {
-    for (const Stop& stop : stops_)
+    for (const Stop& stop : schedule_.stops)
       take(stop);
     std::vector<Timeline> timelines;
     timelines.reserve(walkers_.size());
@@ -133,56 +172,46 @@ class Pass {
   }
 
  private:
-  void gather(std::vector<Wait> waits) {
-    const auto key = [](const Wait& wait) { return std::tie(wait.lane, wait.begin, wait.end); };
-    std::sort(
-        waits.begin(), waits.end(), [&](const Wait& a, const Wait& b) { return key(a) < key(b); });
-    for (std::size_t at = 0; at < waits.size(); ++at) {
-      const Wait& wait = waits[at];
-      if (at == 0 || key(waits[at - 1]) != key(wait)) {
-        const auto group = static_cast<std::uint32_t>(groups_.size());
-        groups_.push_back({wait.lane, wait.begin, INT64_MIN, isStart(wait)});
-        if (!isStart(wait))
-          stops_.push_back({wait.begin, Stop::Kind::Begin, group, wait.lane});
-      }
-      const auto group = static_cast<std::uint32_t>(groups_.size() - 1);
-      groups_.back().latest = std::max(groups_.back().latest, wait.wakerNs);
-      stops_.push_back({wait.wakerNs, Stop::Kind::Waker, group, wait.waker});
-    }
-    for (std::uint32_t group = 0; group < groups_.size(); ++group)
-      stops_.push_back({groups_[group].latest, Stop::Kind::GoOn, group, groups_[group].lane});
-    std::sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) {
-      return std::tie(a.at, a.kind, a.group, a.lane) < std::tie(b.at, b.kind, b.group, b.lane);
-    });
-  }
-
   void take(const Stop& stop) {
-    Group& group = groups_[stop.group];
-    Walker& walker = walkers_[stop.lane];
-    if (stop.kind == Stop::Kind::GoOn) {
-      if (group.isStart) {
-        walker.start(stop.at, group.latestCorrected);
-      } else {
-        walker.advance(stop.at);
-        walker.endWait(stop.at, group.latestCorrected);
-      }
-      return;
+    const auto raise = [](std::int64_t& latest, std::int64_t to) { latest = std::max(latest, to); };
+    switch (stop.kind) {
+      case Stop::Kind::Begin:
+        raise(groups_[stop.target], walkers_[stop.source].beginWait(stop.at, stop.target));
+        return;
+      case Stop::Kind::Waker:
+        raise(groups_[stop.target], walkers_[stop.source].timeAt(stop.at));
+        return;
+      case Stop::Kind::Arrive:
+        raise(meetings_[stop.target], walkers_[stop.source].timeAt(stop.at));
+        return;
+      case Stop::Kind::Met:
+        raise(groups_[stop.target], meetings_[stop.source]);
+        return;
+      case Stop::Kind::GoOn:
+        if (schedule_.groups[stop.target].isStart)
+          walkers_[stop.source].start(stop.at, groups_[stop.target]);
+        else
+          walkers_[stop.source].endWait(stop.at, stop.target, groups_[stop.target]);
+        return;
     }
-    const std::int64_t corrected = walker.advance(stop.at);
-    group.latestCorrected = std::max(group.latestCorrected, corrected);
-    if (stop.kind == Stop::Kind::Begin)
-      walker.beginWait();
   }
 
+  const Schedule& schedule_;
   std::vector<Walker> walkers_;
-  std::vector<Group> groups_;
-  std::vector<Stop> stops_;
+  std::vector<std::int64_t> groups_;    // the corrected time of what each waits for, so far
+  std::vector<std::int64_t> meetings_;  // of the last to have come
 };
 
 }  // namespace
 
+std::vector<Timeline> correct(const std::vector<Lane>& lanes,
+                              const Schedule& schedule,
+                              const std::vector<EventCost>& costs) {
+  return Pass(lanes, schedule, costs).run();
+}
+
 std::vector<Timeline> correct(const Program& program, const std::vector<EventCost>& costs) {
-  return Pass(program, costs).run();
+  return correct(program.lanes, scheduleOf(program), costs);
 }
 
 }  // namespace sonde::engine::correction

@@ -12,19 +12,29 @@
 // wait, as far as the lane would only have waited longer; a lane gets earlier, too, when what it
 // waits for does; and what a wait hid is not taken out twice.
 //
+// What a lane records inside of a wait it does on its own time: `begin` above is then the last
+// begin or end of an event, or of a wait within the wait, before `latest`, and what recording that
+// took is absorbed like what came before. What the wait's own event costs is owed when it goes on.
+//
 // Dependencies point backwards in time, so one pass in the order of time over the ends of all waits
-// is enough. O((points + waits) log waits).
+// is enough. O(points + waits), once they are in that order.
 #pragma once
 
 #include "analysis/engine/correction/program.h"
+#include "analysis/engine/correction/schedule.h"
 #include "analysis/engine/correction/timeline.h"
 
 #include <vector>
 
 namespace sonde::engine::correction {
 
-// One for each lane of `program`. `costs`: what CostPoint::cost is an index of; negative ones count
-// as nothing.
+// One for each of `lanes`. `schedule`: of their waits. `costs`: what CostPoint::cost is an index
+// of; negative ones count as nothing.
+std::vector<Timeline> correct(const std::vector<Lane>& lanes,
+                              const Schedule& schedule,
+                              const std::vector<EventCost>& costs);
+
+// The same of a program that is corrected once.
 std::vector<Timeline> correct(const Program& program, const std::vector<EventCost>& costs);
 
 }  // namespace sonde::engine::correction

@@ -8,13 +8,23 @@ namespace sonde::engine::correction {
 
 CorrectedTimes::CorrectedTimes(std::shared_ptr<const RecordedProgram> of,
                                const std::vector<EventCost>& costs)
-    : of_(std::move(of)), lanes_(correct(of_->program, costs)) {}
+    : of_(std::move(of)), lanes_(correct(of_->lanes, of_->schedule, costs)) {}
 
-std::int64_t CorrectedTimes::at(const std::unordered_map<std::int64_t, LaneIndex>& lanes,
-                                std::int64_t id,
-                                std::int64_t ns) const {
-  const auto lane = lanes.find(id);
-  return lane == lanes.end() ? ns : lanes_[lane->second](ns);
+Correction::Correction(CostTable table, RecordedProgram program)
+    : unknown(program.unknown),
+      times(std::make_shared<const RecordedProgram>(std::move(program)), table.costs()),
+      program_(times.program()),
+      table_(std::move(table)) {
+  const std::vector<std::int64_t> events = program_->eventsByCost(table_.rows().size());
+  modes_ = errorModes(table_, events);
+  for (std::size_t at = 0; at < events.size(); ++at)
+    if (events[at] > 0)
+      costs.push_back(table_.rows()[at]);
+}
+
+CorrectedTimes Correction::timesWith(std::size_t cause, Error error) const {
+  const double size = error == Error::Higher ? 1 : -1;
+  return {program_, costsWith(table_, modes_[cause], size)};
 }
 
 Result<std::optional<Correction>> readCorrection(const store::Database& trace,
@@ -24,16 +34,8 @@ Result<std::optional<Correction>> readCorrection(const store::Database& trace,
     costs.add(*measured);
   if (costs.empty())
     return std::optional<Correction>();
-  SONDE_TRY_ASSIGN(RecordedProgram read, readProgram(trace, costs));
-  const auto program = std::make_shared<const RecordedProgram>(std::move(read));
-  Correction correction{costs.rows(), program->unknown, CorrectedTimes(program, costs.costs()), {}};
-  std::vector<std::int64_t> events(costs.rows().size(), 0);
-  for (const Lane& lane : program->program.lanes)
-    for (const CostPoint& point : lane.points)
-      ++events[point.cost];
-  for (const std::vector<double>& mode : costs.errorModes(events))
-    correction.modes.emplace_back(program, costs.costsWith(mode));
-  return std::optional(std::move(correction));
+  SONDE_TRY_ASSIGN(RecordedProgram program, readProgram(trace, costs));
+  return std::optional(Correction(std::move(costs), std::move(program)));
 }
 
 }  // namespace sonde::engine::correction

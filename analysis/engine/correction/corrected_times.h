@@ -1,14 +1,18 @@
 // The times of a trace as they would have been without recording, and how well that is known.
-// Reading uses the database's thread; the times are plain values, for any thread.
+// Reading uses the database's thread; the rest are plain values, for any thread.
 #pragma once
 
 #include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_table.h"
+#include "analysis/engine/correction/error_interval.h"
+#include "analysis/engine/correction/error_modes.h"
 #include "analysis/engine/correction/recorded_program.h"
 #include "analysis/engine/correction/timeline.h"
 #include "analysis/store/database.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,33 +23,52 @@ class CorrectedTimes {
  public:
   CorrectedTimes(std::shared_ptr<const RecordedProgram> of, const std::vector<EventCost>& costs);
 
-  std::int64_t ofThread(std::int64_t id, std::int64_t ns) const {
-    return at(of_->ofThread, id, ns);
-  }
-  std::int64_t ofStream(std::int64_t id, std::int64_t ns) const {
-    return at(of_->ofStream, id, ns);
-  }
+  std::int64_t ofThread(std::int64_t id, std::int64_t ns) const { return timesOfThread(id)(ns); }
+  std::int64_t ofStream(std::int64_t id, std::int64_t ns) const { return timesOfStream(id)(ns); }
   // Of what is the process's as a whole, as its end: by the thread that drives it.
-  std::int64_t ofProcess(std::int64_t id, std::int64_t ns) const {
-    return at(of_->ofProcess, id, ns);
-  }
+  std::int64_t ofProcess(std::int64_t id, std::int64_t ns) const { return timesOfProcess(id)(ns); }
+
+  // The same, for many times one after the other (Timeline::Cursor).
+  const Timeline& timesOfThread(std::int64_t id) const { return of(of_->ofThread, id); }
+  const Timeline& timesOfStream(std::int64_t id) const { return of(of_->ofStream, id); }
+  const Timeline& timesOfProcess(std::int64_t id) const { return of(of_->ofProcess, id); }
+
+  const std::shared_ptr<const RecordedProgram>& program() const noexcept { return of_; }
 
  private:
-  std::int64_t at(const std::unordered_map<std::int64_t, LaneIndex>& lanes,
-                  std::int64_t id,
-                  std::int64_t ns) const;
+  const Timeline& of(const std::unordered_map<std::int64_t, LaneIndex>& lanes,
+                     std::int64_t id) const {
+    static const Timeline kAsRecorded;
+    const auto lane = lanes.find(id);
+    return lane == lanes.end() ? kAsRecorded : lanes_[lane->second];
+  }
 
   std::shared_ptr<const RecordedProgram> of_;
   std::vector<Timeline> lanes_;
 };
 
-struct Correction {
-  std::vector<MeasuredCost> costs;
+// What is known of a trace's cost of recording, applied to it.
+//
+// Whoever sums up times sums them up with `times`, and again for each cause of error with what
+// comes of it one standard error higher and lower; ErrorInterval makes an interval of these sums.
+class Correction {
+ public:
+  Correction(CostTable table, RecordedProgram program);
+
+  std::vector<MeasuredCost> costs;            // of what is in the trace
   std::map<CostClass, std::int64_t> unknown;  // events that count as free, since nobody knows
   CorrectedTimes times;
-  // What the times would be had one cause of error (CostTable::errorModes) come out one standard
-  // error higher. The squares of the differences that this makes add up to a variance.
-  std::vector<CorrectedTimes> modes;
+
+  // Independent causes of error: some few.
+  std::size_t causes() const noexcept { return modes_.size(); }
+  enum class Error { Higher, Lower };
+  // Takes about as long as `times` did, and as much memory: keep one at a time.
+  CorrectedTimes timesWith(std::size_t cause, Error error) const;
+
+ private:
+  std::shared_ptr<const RecordedProgram> program_;
+  CostTable table_;
+  std::vector<ErrorMode> modes_;
 };
 
 // `measured`: costs from elsewhere, which count before those of the trace. nullopt: nobody says

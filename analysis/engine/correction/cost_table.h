@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace sonde::engine::correction {
 struct MeasuredCost {
   std::string probe;
   std::string api;
-  std::optional<std::int64_t> processId;  // nullopt: all
+  std::optional<std::int64_t> processId;  // of it and those that it started; nullopt: of all
   EventCost cost;
   double errorNs = 0;  // standard error of the sum
   std::string method;
@@ -39,35 +40,36 @@ class CostTable {
   // Of several rows for one class and process that of the best method counts: what the run itself
   // has shown, or runs like it, before what loops have shown, and this before what is assumed.
   static Result<CostTable> read(const store::Database& trace);
-  // What was found elsewhere counts before what the trace has.
+  // What was found elsewhere counts before what the trace has, for all its processes.
   void add(const CostSet& measured);
 
-  // Index of costs(); nullopt: not known. A process's own go before those of all.
-  std::optional<std::uint16_t> find(const CostClass& of, std::int64_t processId) const;
+  // Index of costs(); nullopt: not known. A process's own go before those of the process that
+  // started it, and these before those of all.
+  std::optional<std::uint32_t> find(const CostClass& of, std::int64_t processId) const;
 
   bool empty() const noexcept { return rows_.empty(); }
   const std::vector<MeasuredCost>& rows() const noexcept { return rows_; }
   std::vector<EventCost> costs() const;
 
-  // The errors as independent causes: each a relative change of every cost, by index, that is one
-  // standard error of that cause. Their squares add up. `events`: by index, how many there are:
-  // what does next to nothing to their sum is taken together, as if it all came at once, so that
-  // there are kMostModes at most.
-  static constexpr std::size_t kMostModes = 3;
-  std::vector<std::vector<double>> errorModes(const std::vector<std::int64_t>& events) const;
-  // costs() when `mode` has happened.
-  std::vector<EventCost> costsWith(const std::vector<double>& mode) const;
+  // Of the relative errors of what two probes cost, as it was found by the measurement that holds
+  // for `process` (kAll: for all); nullopt: it does not say.
+  static constexpr std::int64_t kAll = -1;
+  std::optional<double> covariance(std::int64_t process,
+                                   const std::string& probe,
+                                   const std::string& other) const;
 
  private:
-  using Place = std::pair<std::string, std::string>;  // probe and api
+  using Place = std::pair<std::string, std::string>;  // probe and api, or two probes
 
-  Result<void> add(MeasuredCost row);
+  void add(MeasuredCost row);
+  Result<void> readProcesses(const store::Database& trace);
   Result<void> readRows(const store::Database& trace);
   Result<void> readCovariance(const store::Database& trace);
 
   std::vector<MeasuredCost> rows_;
-  std::map<std::pair<std::int64_t, Place>, std::uint16_t> places_;    // by process, or 0
-  std::map<std::pair<std::string, std::string>, double> covariance_;  // of relative errors
+  std::map<std::pair<std::int64_t, Place>, std::uint32_t> places_;  // by process, or kAll
+  std::map<std::pair<std::int64_t, Place>, double> covariance_;     // likewise
+  std::unordered_map<std::int64_t, std::int64_t> parents_;          // of processes
 };
 
 }  // namespace sonde::engine::correction

@@ -31,7 +31,7 @@ struct EventCost {
 struct CostPoint {
   enum class End : std::uint8_t { Begin, End, Instant };
   std::int64_t at;
-  std::uint16_t cost;  // index of the table of costs
+  std::uint32_t cost;  // index of the table of costs
   End end;
 };
 
@@ -39,9 +39,10 @@ struct Lane {
   std::vector<CostPoint> points;  // by time
 };
 
-// The lane did nothing from `begin` to `end`, because it waited for `waker` to come to `wakerNs`.
-// Requires: begin <= end, wakerNs <= end. Those of one lane, begin and end are waited for all
-// together.
+// The lane did nothing from `begin` to `end`, because it waited for `waker` to come to `wakerNs`;
+// but for what it recorded in there: then it was idle from the last end of an event before
+// `wakerNs`. Requires: begin <= end, wakerNs <= end. Those of one lane, begin and end are waited
+// for all together. Waits may lie within others.
 struct Wait {
   // As `begin`: the lane has its first event at `end`, and what the waker did made it begin.
   static constexpr std::int64_t kStart = std::numeric_limits<std::int64_t>::min();
@@ -52,9 +53,27 @@ struct Wait {
   std::int64_t wakerNs;
 };
 
+// Lanes that come to one place, and lanes of which none goes on from there before all have come.
+struct Meeting {
+  struct Arrival {
+    LaneIndex lane;
+    std::int64_t at;
+  };
+  // Nothing was done from `begin` on until the last had come. One with an `end` before that did not
+  // wait.
+  struct Waiting {
+    LaneIndex lane;
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  std::vector<Arrival> arrivals;
+  std::vector<Waiting> waiting;
+};
+
 struct Program {
   std::vector<Lane> lanes;
   std::vector<Wait> waits;
+  std::vector<Meeting> meetings;
 };
 
 }  // namespace sonde::engine::correction

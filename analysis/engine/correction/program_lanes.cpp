@@ -1,13 +1,18 @@
 #include "analysis/engine/correction/program_lanes.h"
 
+#include "analysis/engine/correction/program_waits.h"
+#include "analysis/model/times.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
+#include "analysis/store/last_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 namespace sonde::engine::correction {
@@ -17,11 +22,8 @@ using End = CostPoint::End;
 using model::SliceKind;
 using store::Statement;
 
-// Differences of times are numbers, too.
-constexpr std::int64_t kMostNs = std::int64_t{1} << 61;
-
 Result<void> checkTimes(std::int64_t begin, std::int64_t duration) {
-  if (begin > -kMostNs && begin < kMostNs && duration < kMostNs)
+  if (model::isTime(begin) && model::isTime(duration) && model::isTime(begin + duration))
     return {};
   return Error{ErrorCode::Corrupt,
                fmt::format("the trace is damaged: it has an event at {} ns for {} ns, which are no "
@@ -37,8 +39,7 @@ bool isPython(std::string_view command) {
 
 class LaneReader {
  public:
-  LaneReader(const store::Database& trace, const CostTable& costs)
-      : trace_(trace), costs_(costs) {}
+  LaneReader(const store::Database& trace, const CostTable& costs) : trace_(trace), costs_(costs) {}
 
   Result<LanesOfTrace> read() {
     SONDE_TRY(readThreads());
@@ -51,7 +52,7 @@ class LaneReader {
     SONDE_TRY(readOfProcess("SELECT process_id, ts_ns FROM scalar", kScalarCost));
     SONDE_TRY(readOfProcess("SELECT process_id, ts_ns FROM tensor", kTensorCost));
     SONDE_TRY(readStreams());
-    for (Lane& lane : lanes_.program.program.lanes)
+    for (Lane& lane : lanes_.program.lanes)
       sortPoints(lane);
     return std::move(lanes_);
   }
@@ -60,6 +61,7 @@ class LaneReader {
   Result<void> readThreads();
   Result<void> readSlices();
   Result<void> addSlice(const Statement& row);
+  void addStretch(const Statement& row, SliceKind kind, std::int64_t end, ThreadFacts& owner);
   Result<void> readTransfers();
   Result<void> readInstants(std::string_view sql, const CostClass& of);
   Result<void> readOfProcess(std::string_view sql, const CostClass& of);
@@ -68,22 +70,29 @@ class LaneReader {
   void chooseDrivers();
 
   LaneIndex addLane() {
-    lanes_.program.program.lanes.emplace_back();
-    return static_cast<LaneIndex>(lanes_.program.program.lanes.size() - 1);
+    lanes_.program.lanes.emplace_back();
+    return static_cast<LaneIndex>(lanes_.program.lanes.size() - 1);
   }
-  Lane& lane(LaneIndex index) { return lanes_.program.program.lanes[index]; }
+  Lane& lane(LaneIndex index) { return lanes_.program.lanes[index]; }
   ThreadFacts* thread(std::int64_t id) {
     const auto found = lanes_.threads.find(id);
     return found == lanes_.threads.end() ? nullptr : &found->second;
   }
 
   // Index of the costs, or nullopt, and then the event is counted.
-  std::optional<std::uint16_t> costOf(const CostClass& of, std::int64_t processId) {
+  std::optional<std::uint32_t> costOf(const CostClass& of, std::int64_t processId) {
     const auto found = costs_.find(of, processId);
     if (!found)
-      ++lanes_.program.unknown[of];
+      ++lanes_.recorded.unknown[of];
     return found;
   }
+
+  // The same of slices, of which there are many of few kinds. nullptr: nobody recorded it.
+  struct SliceCost {
+    std::optional<std::uint32_t> cost;
+    std::int64_t* unknown = nullptr;
+  };
+  const SliceCost* costOfSlice(SliceKind kind, std::string_view category, std::int64_t processId);
 
   // Of parents and children that begin or end together the parents are around.
   static void sortPoints(Lane& lane) {
@@ -96,7 +105,35 @@ class LaneReader {
   const CostTable& costs_;
   LanesOfTrace lanes_;
   std::unordered_map<std::int64_t, bool> isPython_;  // by process
+  std::unordered_set<std::int64_t> sleeps_;          // names of what waits for a time
+  store::LastText<std::optional<SliceKind>> kinds_;
+  store::LastText<std::size_t> lastCategory_;  // indices of categories_
+  std::vector<std::string> categories_;
+  using SlicePlace = std::tuple<std::int64_t, std::size_t, SliceKind>;  // process, category
+  std::map<SlicePlace, std::optional<SliceCost>> sliceCosts_;
 };
+
+const LaneReader::SliceCost* LaneReader::costOfSlice(SliceKind kind,
+                                                     std::string_view category,
+                                                     std::int64_t processId) {
+  const std::size_t word = lastCategory_.of(category, [this](std::string_view text) {
+    const auto known = std::find(categories_.begin(), categories_.end(), text);
+    const auto index = static_cast<std::size_t>(known - categories_.begin());
+    if (known == categories_.end())
+      categories_.emplace_back(text);
+    return index;
+  });
+  const auto [place, isNew] = sliceCosts_.try_emplace({processId, word, kind});
+  std::optional<SliceCost>& cost = place->second;
+  if (isNew) {
+    const auto of = costClassOf(kind, category, isPython_[processId]);
+    if (of)
+      cost = SliceCost{costs_.find(*of, processId), nullptr};
+    if (cost && !cost->cost)
+      cost->unknown = &lanes_.recorded.unknown[*of];
+  }
+  return cost ? &*cost : nullptr;
+}
 
 Result<void> LaneReader::readThreads() {
   SONDE_TRY(store::forEachRow(
@@ -109,42 +146,69 @@ Result<void> LaneReader::readThreads() {
       "SELECT id, process_id FROM thread ORDER BY id",
       [&](const Statement& row) -> Result<void> {
         const LaneIndex lane = addLane();
-        lanes_.threads.emplace(row.integer(0), ThreadFacts{row.integer(1), lane, false, {}});
-        lanes_.program.ofThread.emplace(row.integer(0), lane);
+        lanes_.threads.emplace(row.integer(0), ThreadFacts{row.integer(1), lane, false, {}, {}});
+        lanes_.recorded.ofThread.emplace(row.integer(0), lane);
         return {};
       });
 }
 
 Result<void> LaneReader::readSlices() {
-  return store::forEachRow(
+  SONDE_TRY(store::forEachRow(trace_,
+                              "SELECT id FROM string WHERE text LIKE '%sleep%'",
+                              [&](const Statement& row) -> Result<void> {
+                                sleeps_.insert(row.integer(0));
+                                return {};
+                              }));
+  SONDE_TRY(store::forEachRow(
       trace_,
-      "SELECT thread_id, kind, category, start_ns, dur_ns, parent_id, lane FROM slice "
+      "SELECT thread_id, kind, category, start_ns, dur_ns, parent_id, lane, id, name_id FROM slice "
       "ORDER BY rowid",
-      [&](const Statement& row) { return addSlice(row); });
+      [&](const Statement& row) { return addSlice(row); }));
+  for (auto& [id, facts] : lanes_.threads)
+    std::sort(facts.requestWaits.begin(),
+              facts.requestWaits.end(),
+              [](const Outermost& a, const Outermost& b) { return a.end < b.end; });
+  return {};
+}
+
+void LaneReader::addStretch(const Statement& row,
+                            SliceKind kind,
+                            std::int64_t end,
+                            ThreadFacts& owner) {
+  const std::int64_t begin = row.integer(3);
+  const bool waits = kind == SliceKind::Wait;
+  if (waits && row.text(2) == "mpi")
+    owner.requestWaits.push_back({begin, end});
+  if (!row.isNull(5) || row.integer(6) != 0)
+    return;
+  const bool isForSomething = waits && row.text(2) == "sync" && !sleeps_.contains(row.integer(8));
+  owner.outermost.push_back({begin, end, isForSomething ? row.integer(7) : 0});
 }
 
 Result<void> LaneReader::addSlice(const Statement& row) {
   ThreadFacts* const owner = thread(row.integer(0));
-  const auto kind = model::sliceKindOf(row.text(1));
+  const auto& kind = kinds_.of(row.text(1), model::sliceKindOf);
   if (owner == nullptr || !kind)
     return {};
   const std::int64_t begin = row.integer(3);
   const std::int64_t duration = std::max<std::int64_t>(row.integer(4), 0);
   SONDE_TRY(checkTimes(begin, duration));
-  if (row.isNull(5) && row.integer(6) == 0 && !row.isNull(4))
-    owner->outermost.push_back({begin, begin + duration});
-  const auto of = costClassOf(*kind, row.text(2), isPython_[owner->processId]);
-  const auto cost = of ? costOf(*of, owner->processId) : std::nullopt;
-  if (!cost)
+  if (!row.isNull(4))
+    addStretch(row, *kind, begin + duration, *owner);
+  const SliceCost* const known = costOfSlice(*kind, row.text(2), owner->processId);
+  if (known != nullptr && known->unknown != nullptr)
+    ++*known->unknown;
+  if (known == nullptr || !known->cost)
     return {};
+  const std::uint32_t cost = *known->cost;
   std::vector<CostPoint>& points = lane(owner->lane).points;
   if (*kind == SliceKind::Mark) {
-    points.push_back({begin, *cost, End::Instant});
+    points.push_back({begin, cost, End::Instant});
     return {};
   }
-  points.push_back({begin, *cost, End::Begin});
+  points.push_back({begin, cost, End::Begin});
   if (!row.isNull(4))
-    points.push_back({begin + duration, *cost, End::End});
+    points.push_back({begin + duration, cost, End::End});
   return {};
 }
 
@@ -185,8 +249,8 @@ Result<void> LaneReader::readInstants(std::string_view sql, const CostClass& of)
 // What the trace has by process alone, the thread that drives it did.
 Result<void> LaneReader::readOfProcess(std::string_view sql, const CostClass& of) {
   return store::forEachRow(trace_, sql, [&](const Statement& row) -> Result<void> {
-    const auto driver = lanes_.program.ofProcess.find(row.integer(0));
-    if (driver == lanes_.program.ofProcess.end())
+    const auto driver = lanes_.recorded.ofProcess.find(row.integer(0));
+    if (driver == lanes_.recorded.ofProcess.end())
       return {};
     SONDE_TRY(checkTimes(row.integer(1), 0));
     if (const auto cost = costOf(of, row.integer(0)))
@@ -215,14 +279,14 @@ void LaneReader::chooseDrivers() {
     if (!isNew && place->second >= worth)
       continue;
     place->second = worth;
-    lanes_.program.ofProcess[facts.processId] = facts.lane;
+    lanes_.recorded.ofProcess[facts.processId] = facts.lane;
   }
 }
 
 Result<void> LaneReader::readStreams() {
   return store::forEachRow(
       trace_, "SELECT id FROM stream ORDER BY id", [&](const Statement& row) -> Result<void> {
-        lanes_.program.ofStream.emplace(row.integer(0), addLane());
+        lanes_.recorded.ofStream.emplace(row.integer(0), addLane());
         return {};
       });
 }
@@ -236,7 +300,17 @@ Result<LanesOfTrace> readLanes(const store::Database& trace, const CostTable& co
 Result<RecordedProgram> readProgram(const store::Database& trace, const CostTable& costs) {
   SONDE_TRY_ASSIGN(LanesOfTrace lanes, readLanes(trace, costs));
   SONDE_TRY(addWaits(trace, lanes));
-  return std::move(lanes.program);
+  lanes.recorded.schedule = scheduleOf(lanes.program);
+  lanes.recorded.lanes = std::move(lanes.program.lanes);
+  return std::move(lanes.recorded);
+}
+
+std::vector<std::int64_t> RecordedProgram::eventsByCost(std::size_t costs) const {
+  std::vector<std::int64_t> events(costs, 0);
+  for (const Lane& lane : lanes)
+    for (const CostPoint& point : lane.points)
+      events[point.cost] += point.end == End::End ? 0 : 1;
+  return events;
 }
 
 }  // namespace sonde::engine::correction

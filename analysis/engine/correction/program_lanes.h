@@ -13,23 +13,23 @@ namespace sonde::engine::correction {
 struct Outermost {
   std::int64_t begin;
   std::int64_t end;
+  std::int64_t waitId = 0;  // the slice, of one that was a wait for something, and not for a time
 };
 
 struct ThreadFacts {
   std::int64_t processId = 0;
   LaneIndex lane = kNoLane;
   bool hasIterations = false;
-  std::vector<Outermost> outermost;  // by begin
+  std::vector<Outermost> outermost;
+  std::vector<Outermost> requestWaits;  // calls of MPI that see requests done, by end
 };
 
 struct LanesOfTrace {
-  RecordedProgram program;
+  Program program;
+  RecordedProgram recorded;                               // but for lanes and schedule
   std::unordered_map<std::int64_t, ThreadFacts> threads;  // by id
 };
 
 Result<LanesOfTrace> readLanes(const store::Database& trace, const CostTable& costs);
-
-// Adds what the lanes waited for to `lanes.program.program.waits`.
-Result<void> addWaits(const store::Database& trace, LanesOfTrace& lanes);
 
 }  // namespace sonde::engine::correction

@@ -1,6 +1,7 @@
 #include "analysis/engine/correction/timeline.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace sonde::engine::correction {
 namespace {
@@ -8,8 +9,13 @@ namespace {
 using Knot = Timeline::Knot;
 __extension__ using Wide = __int128;
 
-// In 128 bits, since a delay times a distance may have more than 64.
+// In 128 bits where a delay times a distance may have more than 64.
 std::int64_t delayBetween(const Knot& from, const Knot& to, std::int64_t ns) noexcept {
+  if (from.delayNs == to.delayNs)
+    return from.delayNs;
+  constexpr std::int64_t kShort = std::int64_t{1} << 31;
+  if (to.at - from.at < kShort && std::abs(to.delayNs - from.delayNs) < kShort)
+    return from.delayNs + (to.delayNs - from.delayNs) * (ns - from.at) / (to.at - from.at);
   const auto rise = static_cast<Wide>(to.delayNs - from.delayNs) * (ns - from.at);
   return from.delayNs + static_cast<std::int64_t>(rise / (to.at - from.at));
 }
@@ -31,17 +37,43 @@ void Timeline::add(const Knot& knot) {
   knots_.push_back(knot);
 }
 
+namespace {
+
+using Place = std::vector<Knot>::const_iterator;
+
+Place firstBehind(Place from, Place to, std::int64_t ns) noexcept {
+  return std::upper_bound(
+      from, to, ns, [](std::int64_t at, const Knot& knot) { return at < knot.at; });
+}
+
+// `behind`: the first of the knots behind `ns`.
+std::int64_t corrected(const std::vector<Knot>& knots, Place behind, std::int64_t ns) noexcept {
+  if (behind == knots.begin())
+    return knots.empty() ? ns : ns - knots.front().delayNs;
+  const Knot& before = *(behind - 1);
+  return ns - (behind == knots.end() ? before.delayNs : delayBetween(before, *behind, ns));
+}
+
+}  // namespace
+
 std::int64_t Timeline::operator()(std::int64_t ns) const noexcept {
-  const auto after = std::upper_bound(
-      knots_.begin(), knots_.end(), ns, [](std::int64_t at, const Knot& knot) {
-        return at < knot.at;
-      });
-  if (after == knots_.begin())
-    return knots_.empty() ? ns : ns - knots_.front().delayNs;
-  const Knot& before = *(after - 1);
-  if (after == knots_.end())
-    return ns - before.delayNs;
-  return ns - delayBetween(before, *after, ns);
+  return corrected(knots_, firstBehind(knots_.begin(), knots_.end(), ns), ns);
+}
+
+// Looks in steps that double, away from where the last time was.
+std::int64_t Timeline::Cursor::operator()(std::int64_t ns) noexcept {
+  const std::vector<Knot>& knots = *knots_;
+  std::size_t low = next_;  // all before are not behind `ns`
+  std::size_t high = next_;
+  for (std::size_t step = 1; low > 0 && knots[low - 1].at > ns; step *= 2)
+    low -= std::min(step, low);
+  for (std::size_t step = 1; high < knots.size() && knots[high].at <= ns; step *= 2)
+    high += std::min(step, knots.size() - high);
+  const auto begin = knots.begin();
+  const Place behind = firstBehind(
+      begin + static_cast<std::ptrdiff_t>(low), begin + static_cast<std::ptrdiff_t>(high), ns);
+  next_ = static_cast<std::size_t>(behind - begin);
+  return corrected(knots, behind, ns);
 }
 
 }  // namespace sonde::engine::correction

@@ -27,6 +27,18 @@ class Timeline {
 
   const std::vector<Knot>& knots() const noexcept { return knots_; }
 
+  // Corrects times one after the other, in next to no time where they are near each other.
+  // Requires: the timeline outlives it and is not added to.
+  class Cursor {
+   public:
+    explicit Cursor(const Timeline& timeline) noexcept : knots_(&timeline.knots_) {}
+    std::int64_t operator()(std::int64_t ns) noexcept;
+
+   private:
+    const std::vector<Knot>* knots_;
+    std::size_t next_ = 0;  // the first knot behind the last time
+  };
+
  private:
   std::vector<Knot> knots_;
 };

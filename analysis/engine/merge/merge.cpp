@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -52,6 +53,7 @@ class Merger {
                             std::int64_t shiftNs,
                             const Progress& progress);
   Result<void> joinMeta();
+  Result<void> giveToProcesses(const TablePlan& table, std::int64_t copied, const Offsets& offsets);
   Result<void> copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs);
   Result<Offsets> offsetsOf(const CopyPlan& plan) const;
   Result<MergeSummary> count() const;
@@ -124,15 +126,47 @@ Result<void> Merger::joinDevices() {
       rest));
 }
 
-// The first known value of each key stands; costs of recording add up; what speaks of one recording
-// only, or is made by the finaliser, is left out.
+// The first known value of each key stands, but for what recordings have to have in common for
+// their costs to be the same: there all different ones do. Costs of recording add up; what speaks
+// of one recording only, or is made by the finaliser, is left out.
 Result<void> Merger::joinMeta() {
   return target_.exec(
       "INSERT INTO main.meta SELECT key, value FROM source.meta"
       " WHERE key NOT IN ('finished', 'origin_ns', 'epoch_ns', 'session') ON CONFLICT(key)"
       " DO UPDATE SET value = CASE WHEN meta.key LIKE 'recorder\\_%' ESCAPE '\\'"
       " THEN CAST(CAST(meta.value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)"
-      " WHEN meta.value = '' THEN excluded.value ELSE meta.value END");
+      " WHEN meta.value = '' THEN excluded.value"
+      " WHEN meta.key IN ('sources', 'build') AND excluded.value <> '' AND"
+      " instr(' and ' || meta.value || ' and ', ' and ' || excluded.value || ' and ') = 0"
+      " THEN meta.value || ' and ' || excluded.value ELSE meta.value END");
+}
+
+// What recording cost all processes of one trace, of which `copied` rows were there before, is not
+// what it cost those of the others: it is that of the trace's first processes, and so of all that
+// these started.
+Result<void> Merger::giveToProcesses(const TablePlan& table,
+                                     std::int64_t copied,
+                                     const Offsets& offsets) {
+  std::string rest;
+  for (const ColumnPlan& column : table.columns)
+    rest += column.name == "process_id" ? "" : ", o." + column.name;
+  std::string names = rest;
+  for (std::size_t at = names.find("o."); at != std::string::npos; at = names.find("o."))
+    names.erase(at, 2);
+  const std::string first =
+      fmt::format("main.process p WHERE p.parent_id IS NULL AND p.id > {}", offsets.at("process"));
+  return target_.exec(
+      fmt::format("CREATE TEMP TABLE own AS SELECT p.id AS process_id{1} FROM main.{0} o, {3} AND "
+                  "o.rowid > {4} AND o.process_id IS NULL ORDER BY o.rowid;"
+                  "DELETE FROM main.{0} WHERE rowid > {4} AND process_id IS NULL AND EXISTS "
+                  "(SELECT 1 FROM {3});"
+                  "INSERT INTO main.{0}(process_id{2}) SELECT process_id{2} FROM temp.own;"
+                  "DROP TABLE temp.own",
+                  table.name,
+                  rest,
+                  names,
+                  first,
+                  copied));
 }
 
 // Scopes that are still open in an unfinished recording have ids already, which their children
@@ -187,11 +221,19 @@ Result<void> Merger::copyAttached(const TraceFacts& source,
   SONDE_TRY(joinDevices());
   SONDE_TRY(joinMeta());
   std::size_t copied = 0;
+  std::map<const TablePlan*, std::int64_t> costs;  // with the last row that was there before
   for (const TablePlan& table : plan) {
     progress(fmt::format("{}: {}", source.path.filename().string(), table.name),
              static_cast<double>(copied++) / static_cast<double>(plan.size()));
+    if (table.name == "overhead" || table.name == "overhead_covariance") {
+      SONDE_TRY_ASSIGN(costs[&table],
+                       target_.queryInteger(
+                           fmt::format("SELECT coalesce(max(rowid), 0) FROM main.{}", table.name)));
+    }
     SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
   }
+  for (const auto& [table, last] : costs)
+    SONDE_TRY(giveToProcesses(*table, last, offsets));
   SONDE_TRY(copyOpenScopes(offsets, shiftNs));
   SONDE_TRY(target_.exec(
       "DROP TABLE temp.map_string; DROP TABLE temp.map_host; DROP TABLE temp.map_device"));

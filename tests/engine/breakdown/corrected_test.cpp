@@ -24,9 +24,9 @@ using ::testing::SizeIs;
 class CorrectedBreakdown : public ::testing::Test {
  protected:
   CorrectedBreakdown() {
-    const auto host = trace_.add(model::Host{.name = "h", .bootId = "b"});
+    host_ = trace_.add(model::Host{.name = "h", .bootId = "b"});
     process_ = trace_.add(model::Process{
-        .hostId = host, .pid = 7, .rank = 0, .command = "train", .startNs = 0, .endNs = 1000});
+        .hostId = host_, .pid = 7, .rank = 0, .command = "train", .startNs = 0, .endNs = 1000});
     main_ = trace_.add(model::Thread{.processId = process_, .tid = 7});
     outer_ = operation("outer", {0, 1000}, {});
   }
@@ -62,6 +62,7 @@ class CorrectedBreakdown : public ::testing::Test {
   test::TemporaryFolder folder_;
   std::string path_ = folder_ / "t.sonde";
   test::TraceBuilder trace_{path_};
+  model::HostId host_;
   model::ProcessId process_;
   model::ThreadId main_;
   model::SliceId outer_;
@@ -126,6 +127,66 @@ TEST_F(CorrectedBreakdown, SaysWhatNobodyKnowsTheCostOf) {
   EXPECT_EQ(found.unknownCosts[0].count, 2);
 }
 
+// Nobody knows better than that it costs something between nothing and twice what is said.
+TEST_F(CorrectedBreakdown, AnIntervalEndsWhereRecordingCostNothing) {
+  operation("inner", {200, 300}, outer_);
+  operation("inner", {500, 600}, outer_);
+  cost("assumed", 20, 10, 30, 60);
+  const Breakdown found = result(kByOperation);
+  EXPECT_EQ(text(found.rows[0]), "outer: 690 (474–800, raw 800)");
+  EXPECT_EQ(text(found.rows[1]), "inner: 180 (141–200, raw 200)");
+}
+
+TEST_F(CorrectedBreakdown, EachProcessHasItsOwnCostsAndThoseThatItStartsHaveThem) {
+  const auto started = trace_.add(model::Process{.hostId = host_,
+                                                 .pid = 8,
+                                                 .parentId = process_,
+                                                 .command = "worker",
+                                                 .startNs = 0,
+                                                 .endNs = 1000});
+  const auto alien = trace_.add(
+      model::Process{.hostId = host_, .pid = 9, .command = "train", .startNs = 0, .endNs = 1000});
+  for (const auto each : {started, alien}) {
+    const auto thread = trace_.add(model::Thread{.processId = each, .tid = 8});
+    trace_.slice(thread, SliceKind::Operation, "all", {0, 1000}, {}, "annotation");
+  }
+  const auto costs = [&](model::ProcessId of, double ns) {
+    trace_.add(model::Overhead{.probe = "annotation",
+                               .api = "scope",
+                               .meanNs = ns,
+                               .errorNs = 0,
+                               .method = "in-run",
+                               .processId = of,
+                               .beforeNs = 0,
+                               .insideNs = ns});
+  };
+  costs(process_, 100);
+  costs(alien, 200);
+  Options options = kByOperation;
+  options.by.process = true;
+  const Breakdown found = result(options);
+  ASSERT_THAT(found.rows, SizeIs(3));
+  EXPECT_EQ(found.rows[0].ns, 900);
+  EXPECT_EQ(found.rows[1].ns, 900);
+  EXPECT_EQ(found.rows[2].ns, 800);
+}
+
+TEST_F(CorrectedBreakdown, CostsFromElsewhereGoBeforeThoseOfEachProcess) {
+  trace_.add(model::Overhead{.probe = "annotation",
+                             .api = "scope",
+                             .meanNs = 100,
+                             .errorNs = 0,
+                             .method = "in-run",
+                             .processId = process_,
+                             .beforeNs = 0,
+                             .insideNs = 100});
+  const correction::CostSet measured{
+      {{"annotation", "scope", std::nullopt, {0, 200, 0}, 0, "separate runs"}}, {}, {}};
+  Options options = kByOperation;
+  options.measured = &measured;
+  EXPECT_EQ(result(options).totalNs, 800);
+}
+
 TEST_F(CorrectedBreakdown, NeverTakesMoreThanThereIs) {
   operation("inner", {200, 300}, outer_);
   cost("assumed", 5000, 5000, 5000, 15000);
@@ -133,8 +194,10 @@ TEST_F(CorrectedBreakdown, NeverTakesMoreThanThereIs) {
   EXPECT_EQ(found.rawTotalNs, 1000);
   EXPECT_GE(found.totalNs, 0);
   for (const Row& row : found.rows) {
-    EXPECT_GE(row.ns, 0);
     EXPECT_GE(row.lowNs, 0);
+    EXPECT_GE(row.ns, row.lowNs);
+    EXPECT_GE(row.highNs, row.ns);
+    EXPECT_GE(row.rawNs, row.highNs);
   }
 }
 

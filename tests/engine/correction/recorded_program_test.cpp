@@ -1,76 +1,14 @@
 // What is taken for a wait, and for whom, in traces made by hand: each costs 100 ns after an
 // annotation of the thread that another one, or a device, waits for.
-#include "analysis/engine/correction/corrected_times.h"
-#include "analysis/store/trace_file.h"
-#include "tests/support/run_program.h"
-#include "tests/support/trace_builder.h"
+#include "tests/engine/correction/recorded_rig.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <string>
-#include <utility>
-
 namespace sonde::engine::correction {
 namespace {
 
-using model::SliceKind;
-using test::must;
-using Time = std::pair<std::int64_t, std::int64_t>;
-
-class RecordedProgramTest : public ::testing::Test {
- protected:
-  RecordedProgramTest() {
-    host_ = trace_.add(model::Host{.name = "h", .bootId = "b"});
-    process_ = process(7, 0);
-    main_ = thread(process_, 7);
-    other_ = thread(process_, 8);
-    trace_.add(model::Overhead{.probe = "annotation",
-                               .api = "scope",
-                               .meanNs = 100,
-                               .errorNs = 0,
-                               .method = "micro-loop",
-                               .beforeNs = 0,
-                               .insideNs = 0});
-    // The threads are there from the beginning, and what they wait for is said.
-    for (const model::ThreadId each : {main_, other_})
-      trace_.slice(each, SliceKind::Wait, "begin", {0, 1}, {}, "sync");
-  }
-
-  model::ProcessId process(std::int64_t pid, std::int64_t rank) {
-    return trace_.add(
-        model::Process{.hostId = host_, .pid = pid, .rank = rank, .command = "train"});
-  }
-  model::ThreadId thread(model::ProcessId of, std::int64_t tid) {
-    return trace_.add(model::Thread{.processId = of, .tid = tid});
-  }
-  // Its thread owes 100 ns from `end` on.
-  void annotation(model::ThreadId on, Time time) {
-    trace_.slice(on, SliceKind::Operation, "work", time, {}, "annotation");
-  }
-  std::int64_t corrected(model::ThreadId of, std::int64_t ns) {
-    return correction().times.ofThread(of.value, ns);
-  }
-  const Correction& correction() {
-    if (!correction_) {
-      trace_.finish();
-      trace_file_.emplace(must(store::openTrace(path_)));
-      correction_.emplace(*must(readCorrection(*trace_file_)));
-    }
-    return *correction_;
-  }
-
-  test::TemporaryFolder folder_;
-  std::string path_ = folder_ / "t.sonde";
-  test::TraceBuilder trace_{path_};
-  std::optional<store::Database> trace_file_;
-  std::optional<Correction> correction_;
-  model::HostId host_;
-  model::ProcessId process_;
-  model::ThreadId main_;
-  model::ThreadId other_;
-};
+using RecordedProgramTest = RecordedRig;
 
 TEST_F(RecordedProgramTest, AThreadGoesOnWhenItsWakerHasLetItGo) {
   annotation(main_, {100, 200});
@@ -116,6 +54,78 @@ TEST_F(RecordedProgramTest, AReceiveOfBytesWaitsForTheirSend) {
   EXPECT_EQ(corrected(far, 1000), 900);
 }
 
+// MPI_Irecv, then computing, and MPI_Wait, which is what waits for the message.
+TEST_F(RecordedProgramTest, AReceiveByARequestIsWaitedForWhereTheRequestIs) {
+  const auto peer = process(9, 1);
+  const auto far = thread(peer, 9);
+  trace_.slice(far, SliceKind::Wait, "begin", {0, 1}, {}, "sync");
+  const auto end = [&](model::ProcessId of, std::int64_t peerChannel) {
+    return trace_.add(model::Channel{.processId = of,
+                                     .kind = model::ChannelKind::Mpi,
+                                     .local = "a",
+                                     .remote = "b",
+                                     .peerChannelId = model::ChannelId{peerChannel}});
+  };
+  const auto local = end(process_, 2);
+  const auto remote = end(peer, 1);
+  annotation(main_, {100, 200});
+  trace_.slice(far, SliceKind::Api, "MPI_Irecv", {20, 30}, {}, "mpi");
+  annotation(far, {400, 500});  // within the request, on its own time
+  trace_.slice(far, SliceKind::Wait, "MPI_Wait", {700, 1000}, {}, "mpi");
+  trace_.add(model::Transfer{.channelId = local,
+                             .threadId = main_,
+                             .direction = model::Direction::Send,
+                             .offset = 0,
+                             .bytes = 10,
+                             .exact = true,
+                             .startNs = sentNs_,
+                             .durNs = 10,
+                             .tag = 3});
+  trace_.add(model::Transfer{.channelId = remote,
+                             .threadId = far,
+                             .direction = model::Direction::Receive,
+                             .offset = 0,
+                             .bytes = 10,
+                             .exact = true,
+                             .startNs = 20,
+                             .durNs = 980,
+                             .tag = 3});
+  EXPECT_EQ(corrected(main_, sentNs_), sentNs_ - 100);
+  EXPECT_EQ(corrected(far, 400), 400);
+  EXPECT_EQ(corrected(far, 700), 600);  // the annotation's cost
+  EXPECT_EQ(corrected(far, 1000), 900);
+}
+
+TEST_F(RecordedProgramTest, AThousandRanksMeetOnce) {
+  constexpr std::int64_t kRanks = 1000;
+  annotation(main_, {100, 200});
+  std::vector<model::ThreadId> threads = {main_};
+  while (threads.size() < static_cast<std::size_t>(kRanks)) {
+    const auto rank = static_cast<std::int64_t>(threads.size());
+    threads.push_back(thread(process(100 + rank, rank), 100 + rank));
+  }
+  for (std::int64_t rank = 0; rank < kRanks; ++rank) {
+    const model::ProcessId of{rank == 0 ? process_.value : process_.value + rank};
+    const auto group = trace_.add(model::Communicator{
+        .processId = of, .jobKey = "g", .size = kRanks, .position = rank, .backend = "mpi"});
+    const Time time(rank == 0 ? 900 : 300, 1000);
+    const auto slice =
+        trace_.slice(threads[static_cast<std::size_t>(rank)], SliceKind::Collective, "all", time);
+    trace_.add(model::Collective{.processId = of,
+                                 .communicatorId = group,
+                                 .seq = 1,
+                                 .op = model::CollectiveOp::Allreduce,
+                                 .sliceId = slice,
+                                 .startNs = time.first,
+                                 .durNs = time.second - time.first});
+  }
+  for (const model::ThreadId each : threads)
+    ASSERT_EQ(corrected(each, 1000), 900);
+  // As many as there are ranks, not their square.
+  EXPECT_LT(correction().times.program()->schedule.stops.size(),
+            5 * static_cast<std::size_t>(kRanks));
+}
+
 TEST_F(RecordedProgramTest, RanksOfACollectiveWaitForTheLastToCome) {
   const auto peer = process(9, 1);
   const auto far = thread(peer, 9);
@@ -140,37 +150,44 @@ TEST_F(RecordedProgramTest, RanksOfACollectiveWaitForTheLastToCome) {
   EXPECT_EQ(corrected(far, 1000), 900);
 }
 
-TEST_F(RecordedProgramTest, AKernelWaitsForItsLaunchAndACallForItsKernel) {
-  const auto device = trace_.add(model::Device{.hostId = host_, .kind = "gpu"});
-  const auto stream = trace_.add(model::Stream{.processId = process_, .deviceId = device});
-  annotation(main_, {100, 200});
-  const auto launch = trace_.slice(main_, SliceKind::Api, "cudaLaunchKernel", {400, 410});
-  model::Kernel kernel;
-  kernel.work.streamId = stream;
-  kernel.work.nameId = trace_.name("k");
-  kernel.work.startNs = 500;
-  kernel.work.durNs = 300;
-  kernel.work.launchSliceId = launch;
-  trace_.add(kernel);
-  trace_.slice(main_, SliceKind::Api, "cudaStreamSynchronize", {450, 820});
-  EXPECT_EQ(corrected(main_, 410), 310);
-  EXPECT_EQ(correction().times.ofStream(stream.value, 500), 400);
-  EXPECT_EQ(correction().times.ofStream(stream.value, 800), 700);
-  EXPECT_EQ(corrected(main_, 820), 720);
-}
-
 TEST_F(RecordedProgramTest, AThreadOfWhichNothingIsKnownFollowsTheDriver) {
   trace_.add(
       model::Iteration{.processId = process_,
                        .number = 0,
                        .startNs = 90,
-                       .durNs = 200'000,
+                       .durNs = 900'000,
                        .probeMask = 1,
-                       .sliceId = trace_.slice(main_, SliceKind::Iteration, "i", {90, 200'090})});
+                       .sliceId = trace_.slice(main_, SliceKind::Iteration, "i", {90, 900'090})});
   annotation(main_, {100, 200});
-  trace_.slice(other_, SliceKind::Api, "call", {100'000, 100'010});
-  EXPECT_EQ(corrected(main_, 100'000), 99'900);
-  EXPECT_EQ(corrected(other_, 100'000), 99'900);
+  trace_.slice(other_, SliceKind::Api, "call", {500'000, 500'010});
+  EXPECT_EQ(corrected(main_, 500'000), 499'900);
+  EXPECT_EQ(corrected(other_, 500'000), 499'900);
+}
+
+// It computed for 30 µs between two calls, and somebody has counted how long it ran.
+TEST_F(RecordedProgramTest, AThreadThatRunsBetweenWhatItRecordsFollowsNobody) {
+  iterations(1'000'000);
+  annotation(main_, {100, 200});
+  const auto counter = trace_.add(model::Counter{
+      .hostId = host_, .threadId = other_, .nameId = trace_.name("cpu time"), .unit = "ns"});
+  trace_.add(model::Sample{counter, 0, 0.0});
+  trace_.add(model::Sample{counter, 1'000'000, 990'000.0});
+  annotation(main_, {900'000, 900'010});
+  trace_.slice(other_, SliceKind::Api, "call", {30'000, 30'010});
+  trace_.slice(other_, SliceKind::Api, "call", {600'000, 600'010});
+  EXPECT_EQ(corrected(main_, 900'000), 899'900);
+  EXPECT_EQ(corrected(other_, 30'000), 30'000);
+  EXPECT_EQ(corrected(other_, 600'000), 600'000);
+}
+
+TEST_F(RecordedProgramTest, AWaitThatNobodyEndedFollowsTheDriverAndASleepDoesNot) {
+  iterations(1'000'000);
+  annotation(main_, {100, 200});
+  trace_.slice(other_, SliceKind::Wait, "clock_nanosleep", {10, 40'000}, {}, "sync");
+  const auto third = thread(process_, 9);
+  trace_.slice(third, SliceKind::Wait, "epoll_wait", {10, 40'000}, {}, "sync");
+  EXPECT_EQ(corrected(other_, 40'000), 40'000);
+  EXPECT_EQ(corrected(third, 40'000), 39'900);
 }
 
 TEST_F(RecordedProgramTest, CountsWhatNobodyKnowsTheCostOf) {

@@ -1,0 +1,314 @@
+// Waits of devices for threads, of their streams for each other, and of threads for devices.
+//
+// A stream's work is done in the order in which it was launched. So what the host, or another
+// stream, waits for by a call is the last work of a stream that was launched before that call, or
+// before the record of an event.
+#include "analysis/engine/correction/program_waits.h"
+#include "analysis/store/each_row.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::correction {
+namespace {
+
+using store::Statement;
+
+struct Work {
+  std::int64_t launch;  // by the host's clock; its own begin where that is not known
+  std::int64_t begin;
+  std::int64_t after;  // the end of the stream's work before it, or Wait::kStart
+  std::int64_t until;  // by when it and all before it are done
+};
+
+class Stream {
+ public:
+  Stream(LaneIndex lane, std::int64_t process, std::int64_t device)
+      : lane_(lane), process_(process), device_(device) {}
+
+  LaneIndex lane() const noexcept { return lane_; }
+  std::int64_t process() const noexcept { return process_; }
+  std::int64_t device() const noexcept { return device_; }
+
+  // Requires: by begin. Returns when what was there before was done.
+  std::int64_t add(std::int64_t launch, std::int64_t begin, std::int64_t end) {
+    const std::int64_t after = works_.empty() ? Wait::kStart : std::min(works_.back().until, begin);
+    const std::int64_t until = works_.empty() ? end : std::max(works_.back().until, end);
+    // A launch that another thread made meanwhile is one that came before, as the stream saw it.
+    launch = works_.empty() ? launch : std::max(works_.back().launch, launch);
+    works_.push_back({launch, begin, after, until});
+    return after;
+  }
+
+  // When all was done that had been launched before `ns`; nullopt: there was nothing.
+  std::optional<std::int64_t> doneBefore(std::int64_t ns) const {
+    const auto behind = firstAfter(ns);
+    return behind == works_.begin() ? std::nullopt : std::optional((behind - 1)->until);
+  }
+  // The first work that was launched after `ns`.
+  const Work* nextAfter(std::int64_t ns) const {
+    const auto behind = firstAfter(ns);
+    return behind == works_.end() ? nullptr : &*behind;
+  }
+  // The end of the last work that ended in (after, until].
+  std::optional<std::int64_t> lastEndIn(std::int64_t after, std::int64_t until) const {
+    const auto behind = std::upper_bound(
+        works_.begin(), works_.end(), until, [](std::int64_t ns, const Work& work) {
+          return ns < work.until;
+        });
+    if (behind == works_.begin() || (behind - 1)->until <= after)
+      return std::nullopt;
+    return (behind - 1)->until;
+  }
+
+ private:
+  std::vector<Work>::const_iterator firstAfter(std::int64_t ns) const {
+    return std::upper_bound(
+        works_.begin(), works_.end(), ns, [](std::int64_t at, const Work& work) {
+          return at < work.launch;
+        });
+  }
+
+  LaneIndex lane_;
+  std::int64_t process_;
+  std::int64_t device_;
+  std::vector<Work> works_;
+};
+
+// A call of the host's that waits, and what `sync` says that it is for.
+struct HostSync {
+  enum class For { Stream, Device, Event };
+  For what = For::Device;
+  std::int64_t stream = 0;  // that is waited for, or that the event was recorded on; 0: not known
+  std::int64_t recorded = 0;
+};
+
+struct Call {
+  std::int64_t process;
+  std::int64_t thread;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+class DeviceWaits {
+ public:
+  DeviceWaits(const store::Database& trace, WaitSink& sink) : trace_(trace), sink_(sink) {}
+
+  Result<void> read() {
+    SONDE_TRY(readStreams());
+    if (streams_.empty())
+      return {};
+    SONDE_TRY(readWork());
+    SONDE_TRY(readEventWaits());
+    SONDE_TRY(readSyncs());
+    return readCalls();
+  }
+
+ private:
+  Result<void> readStreams();
+  Result<void> readWork();
+  void addWork(const Statement& row);
+  Result<void> readEventWaits();
+  Result<void> readSyncs();
+  Result<void> readCalls();
+  void waitFor(const HostSync& what, const Call& call);
+  void waitForDevice(const Call& call);
+  void waitForAny(const Call& call);
+  std::optional<std::int64_t> deviceOf(const Call& call) const;
+
+  Stream* stream(std::int64_t id) {
+    const auto found = streams_.find(id);
+    return found == streams_.end() ? nullptr : &found->second;
+  }
+  void add(const Call& call, const Stream& stream, std::optional<std::int64_t> done) {
+    if (done)
+      sink_.add({sink_.laneOfThread(call.thread), stream.lane(), call.begin, call.end, *done});
+  }
+
+  const store::Database& trace_;
+  WaitSink& sink_;
+  std::unordered_map<std::int64_t, Stream> streams_;                 // by id
+  std::map<std::int64_t, std::vector<const Stream*>> streamsOf_;     // by process
+  std::unordered_set<std::int64_t> asynchronous_;                    // names of calls
+  std::map<std::pair<std::int64_t, std::int64_t>, HostSync> syncs_;  // by process and correlation
+  std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> devices_;  // by thread and launch:
+                                                                          // whom it gave work
+  std::map<std::int64_t, std::int64_t> waitedUntil_;  // by thread: its last wait for a device
+};
+
+Result<void> DeviceWaits::readStreams() {
+  SONDE_TRY(store::forEachRow(trace_,
+                              "SELECT id, process_id, coalesce(device_id, 0) FROM stream",
+                              [&](const Statement& row) -> Result<void> {
+                                const LaneIndex lane = sink_.laneOfStream(row.integer(0));
+                                streams_.emplace(row.integer(0),
+                                                 Stream(lane, row.integer(1), row.integer(2)));
+                                return {};
+                              }));
+  for (const auto& [id, stream] : streams_)
+    streamsOf_[stream.process()].push_back(&stream);
+  return store::forEachRow(trace_,
+                           "SELECT id FROM string WHERE text LIKE '%Async%'",
+                           [&](const Statement& row) -> Result<void> {
+                             asynchronous_.insert(row.integer(0));
+                             return {};
+                           });
+}
+
+// It begins when it has been launched and its stream has come so far. A copy that is none of those
+// that go on by themselves is waited for by its own call.
+void DeviceWaits::addWork(const Statement& row) {
+  Stream* const on = stream(row.integer(0));
+  if (on == nullptr)
+    return;
+  const std::int64_t begin = row.integer(1);
+  const std::int64_t end = row.integer(2);
+  const bool isLaunched = !row.isNull(4);
+  const std::int64_t called = row.integer(4);
+  const std::int64_t after = on->add(isLaunched ? called : begin, begin, end);
+  if (!isLaunched)
+    return;
+  const std::int64_t thread = row.integer(3);
+  const bool hasReturned = !row.isNull(5) && row.integer(5) <= begin;
+  sink_.add({on->lane(),
+             sink_.laneOfThread(thread),
+             after,
+             begin,
+             hasReturned ? row.integer(5) : called});
+  std::map<std::int64_t, std::int64_t>& devices = devices_[thread];
+  if (devices.empty() || devices.rbegin()->second != on->device())
+    devices[called] = on->device();
+  const bool isCopy = row.integer(7) != 0;
+  if (isCopy && !row.isNull(5) && end <= row.integer(5) && !asynchronous_.contains(row.integer(6)))
+    sink_.add({sink_.laneOfThread(thread), on->lane(), called, row.integer(5), end});
+}
+
+Result<void> DeviceWaits::readWork() {
+  return store::forEachRow(
+      trace_,
+      "SELECT w.stream_id, w.start_ns, w.start_ns + w.dur_ns, s.thread_id, s.start_ns, s.start_ns "
+      "+ s.dur_ns, s.name_id, w.is_copy FROM (SELECT stream_id, start_ns, dur_ns, "
+      "launch_slice_id, 0 AS is_copy FROM kernel UNION ALL SELECT stream_id, start_ns, dur_ns, "
+      "launch_slice_id, 1 FROM copy) w LEFT JOIN slice s ON s.id = w.launch_slice_id "
+      "WHERE w.dur_ns >= 0 ORDER BY w.start_ns",
+      [&](const Statement& row) -> Result<void> {
+        addWork(row);
+        return {};
+      });
+}
+
+// A stream that is told to wait for an event goes on with the next work when what was before the
+// event on its stream is done.
+Result<void> DeviceWaits::readEventWaits() {
+  return store::forEachRow(
+      trace_,
+      "SELECT w.stream_id, w.start_ns, r.stream_id, r.start_ns FROM sync w JOIN sync r ON r.id = "
+      "w.waits_for_id WHERE w.kind = 'wait' AND w.stream_id IS NOT NULL AND r.stream_id IS NOT "
+      "NULL AND r.stream_id <> w.stream_id",
+      [&](const Statement& row) -> Result<void> {
+        const Stream* const waits = stream(row.integer(0));
+        const Stream* const waker = stream(row.integer(2));
+        if (waits == nullptr || waker == nullptr)
+          return {};
+        const Work* const next = waits->nextAfter(row.integer(1));
+        const auto done = waker->doneBefore(row.integer(3));
+        if (next != nullptr && done)
+          sink_.add({waits->lane(), waker->lane(), next->after, next->begin, *done});
+        return {};
+      });
+}
+
+Result<void> DeviceWaits::readSyncs() {
+  return store::forEachRow(
+      trace_,
+      "SELECT y.process_id, y.correlation_id, y.kind, y.stream_id, r.stream_id, r.start_ns FROM "
+      "sync y LEFT JOIN sync r ON r.id = y.waits_for_id WHERE y.kind IN ('stream', 'context', "
+      "'event') AND y.correlation_id IS NOT NULL",
+      [&](const Statement& row) -> Result<void> {
+        HostSync what;
+        if (row.text(2) == "stream" && !row.isNull(3))
+          what = {HostSync::For::Stream, row.integer(3), 0};
+        else if (row.text(2) == "event")
+          what = {HostSync::For::Event, row.integer(4), row.integer(5)};
+        syncs_.emplace(std::pair(row.integer(0), row.integer(1)), what);
+        return {};
+      });
+}
+
+Result<void> DeviceWaits::readCalls() {
+  return store::forEachRow(
+      trace_,
+      "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns, s.correlation_id, "
+      "n.text LIKE '%Device%' OR n.text LIKE '%Ctx%' OR n.text LIKE '%Context%' FROM slice s JOIN "
+      "string n ON n.id = s.name_id JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'api' AND "
+      "s.dur_ns > 0 AND n.text LIKE '%Synchronize%'",
+      [&](const Statement& row) -> Result<void> {
+        const Call call{row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
+        const auto known = syncs_.find({call.process, row.integer(4)});
+        if (!row.isNull(4) && known != syncs_.end())
+          waitFor(known->second, call);
+        else if (row.integer(5) != 0)
+          waitForDevice(call);
+        else
+          waitForAny(call);
+        return {};
+      });
+}
+
+void DeviceWaits::waitFor(const HostSync& what, const Call& call) {
+  if (what.what == HostSync::For::Device)
+    return waitForDevice(call);
+  if (const Stream* const on = stream(what.stream))
+    return add(
+        call, *on, on->doneBefore(what.what == HostSync::For::Event ? what.recorded : call.begin));
+  waitForAny(call);
+}
+
+// Nothing says which device is meant: the thread's own, to which it gave work last.
+std::optional<std::int64_t> DeviceWaits::deviceOf(const Call& call) const {
+  const auto given = devices_.find(call.thread);
+  if (given == devices_.end())
+    return std::nullopt;
+  const auto behind = given->second.upper_bound(call.begin);
+  return behind == given->second.begin() ? std::nullopt : std::optional(std::prev(behind)->second);
+}
+
+// All of its streams. What was done when the thread last waited has been waited for.
+void DeviceWaits::waitForDevice(const Call& call) {
+  const auto device = deviceOf(call);
+  const auto [waited, isFirst] = waitedUntil_.emplace(call.thread, INT64_MIN);
+  for (const Stream* const on : streamsOf_[call.process])
+    if (const auto done = on->doneBefore(call.begin);
+        done && *done > waited->second && (!device || on->device() == *device))
+      add(call, *on, done);
+  waited->second = std::max(waited->second, call.begin);
+}
+
+// Where nothing is known but that it waited: for the last work that ended meanwhile.
+void DeviceWaits::waitForAny(const Call& call) {
+  const Stream* last = nullptr;
+  std::optional<std::int64_t> done;
+  for (const Stream* const on : streamsOf_[call.process]) {
+    const auto end = on->lastEndIn(call.begin, call.end);
+    if (end && (!done || *end > *done)) {
+      done = end;
+      last = on;
+    }
+  }
+  if (last != nullptr)
+    add(call, *last, done);
+}
+
+}  // namespace
+
+Result<void> addDeviceWaits(const store::Database& trace, WaitSink& sink) {
+  return DeviceWaits(trace, sink).read();
+}
+
+}  // namespace sonde::engine::correction

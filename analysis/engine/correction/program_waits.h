@@ -1,0 +1,59 @@
+// What the lanes of a trace wait for, by the tables that tell of it. Within engine/correction; the
+// database's thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/correction/program_lanes.h"
+#include "analysis/store/database.h"
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::engine::correction {
+
+// Adds all of it to `lanes.program`.
+Result<void> addWaits(const store::Database& trace, LanesOfTrace& lanes);
+
+// Where readers of waits put what they find.
+class WaitSink {
+ public:
+  explicit WaitSink(LanesOfTrace& lanes) : lanes_(lanes) {}
+
+  // What cannot be, as clocks of two processes that disagree have it, or a damaged file, is left
+  // out.
+  void add(const Wait& wait);
+  void add(Meeting meeting);
+
+  // Where the thread began to wait for what was done at `end`, which it had asked for at `begin` by
+  // a call that ended at `callEnd`: in that call, or in a later one that waits for requests.
+  std::int64_t waitsFrom(std::int64_t thread,
+                         std::int64_t begin,
+                         std::int64_t callEnd,
+                         std::int64_t end) const;
+
+  LaneIndex laneOfThread(std::int64_t id) const { return find(lanes_.recorded.ofThread, id); }
+  LaneIndex laneOfStream(std::int64_t id) const { return find(lanes_.recorded.ofStream, id); }
+  LaneIndex laneOfProcess(std::int64_t id) const { return find(lanes_.recorded.ofProcess, id); }
+  LanesOfTrace& lanes() noexcept { return lanes_; }
+
+ private:
+  static LaneIndex find(const std::unordered_map<std::int64_t, LaneIndex>& in, std::int64_t id) {
+    const auto found = in.find(id);
+    return found == in.end() ? kNoLane : found->second;
+  }
+
+  LanesOfTrace& lanes_;
+};
+
+// Of threads: hand-offs, messages, bytes of sockets and pipes, and the begin of processes.
+Result<void> addThreadWaits(const store::Database& trace, WaitSink& sink);
+// Of ranks that meet, by their threads or by their devices' kernels.
+Result<void> addCollectiveWaits(const store::Database& trace, WaitSink& sink);
+// Of devices for threads and for each other's streams, and of threads for devices.
+Result<void> addDeviceWaits(const store::Database& trace, WaitSink& sink);
+// Of threads of which nothing says what lets them go on.
+Result<void> followDrivers(const store::Database& trace, WaitSink& sink);
+
+}  // namespace sonde::engine::correction

@@ -1,0 +1,175 @@
+// What devices and threads wait for in each other: a launching thread owes 100 ns from 200 on, so
+// that what depends on it is 100 ns earlier.
+#include "tests/engine/correction/recorded_rig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::engine::correction {
+namespace {
+
+class RecordedDevicesTest : public RecordedRig {
+ protected:
+  RecordedDevicesTest() {
+    device_ = trace_.add(model::Device{.hostId = host_, .kind = "gpu"});
+    stream_ = stream(process_);
+  }
+
+  model::StreamId stream(model::ProcessId of) {
+    return trace_.add(model::Stream{.processId = of, .deviceId = device_, .number = ++streams_});
+  }
+  model::KernelId kernel(model::StreamId on, model::ThreadId by, Time launch, Time time) {
+    model::Kernel kernel;
+    kernel.work.streamId = on;
+    kernel.work.nameId = trace_.name("k");
+    kernel.work.startNs = time.first;
+    kernel.work.durNs = time.second - time.first;
+    kernel.work.launchSliceId = trace_.slice(by, SliceKind::Api, "cudaLaunchKernel", launch);
+    return trace_.add(kernel);
+  }
+  model::SyncId sync(model::SyncKind kind,
+                     model::StreamId on,
+                     std::int64_t at,
+                     model::SyncId waitsFor = {},
+                     std::int64_t correlation = 0) {
+    model::Sync row;
+    row.processId = process_;
+    row.streamId = on;
+    row.kind = kind;
+    row.waitsForId = waitsFor;
+    row.startNs = at;
+    row.durNs = 0;
+    if (correlation != 0)
+      row.correlationId = correlation;
+    return trace_.add(row);
+  }
+  void call(std::string_view name, Time time, std::int64_t correlation) {
+    model::Slice row;
+    row.threadId = main_;
+    row.kind = SliceKind::Api;
+    row.category = "cuda_runtime";
+    row.nameId = trace_.name(name);
+    row.startNs = time.first;
+    row.durNs = time.second - time.first;
+    row.correlationId = correlation;
+    trace_.add(row);
+  }
+  std::int64_t onStream(model::StreamId of, std::int64_t ns) {
+    return correction().times.ofStream(of.value, ns);
+  }
+
+  model::DeviceId device_;
+  model::StreamId stream_;
+  std::int64_t streams_ = 0;
+};
+
+TEST_F(RecordedDevicesTest, AKernelWaitsForItsLaunchAndACallForItsKernel) {
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {400, 410}, {500, 800});
+  trace_.slice(main_, SliceKind::Api, "cudaStreamSynchronize", {450, 820});
+  EXPECT_EQ(corrected(main_, 410), 310);
+  EXPECT_EQ(onStream(stream_, 500), 400);
+  EXPECT_EQ(onStream(stream_, 800), 700);
+  EXPECT_EQ(corrected(main_, 820), 720);
+}
+
+// Another thread's work on another stream ends last within the call, and has nothing to do with it.
+TEST_F(RecordedDevicesTest, ACallWaitsForItsOwnStream) {
+  const auto other = stream(process_);
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {400, 410}, {500, 800});
+  kernel(other, other_, {20, 30}, {40, 815});
+  call("cudaStreamSynchronize", {450, 820}, 77);
+  sync(model::SyncKind::Stream, stream_, 450, {}, 77);
+  EXPECT_EQ(onStream(other, 815), 815);
+  EXPECT_EQ(corrected(main_, 820), 720);
+}
+
+TEST_F(RecordedDevicesTest, ACallForADeviceWaitsForAllOfItsStreams) {
+  const auto other = stream(process_);
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {400, 410}, {500, 800});
+  kernel(other, other_, {20, 30}, {40, 790});
+  call("cudaDeviceSynchronize", {450, 820}, 77);
+  sync(model::SyncKind::Context, {}, 450, {}, 77);
+  EXPECT_EQ(corrected(main_, 800), 790);  // not before the other one is done
+  EXPECT_EQ(corrected(main_, 820), 810);
+}
+
+// The event was recorded between two kernels: the call waits for the first.
+TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {400, 410}, {500, 600});
+  const auto record = sync(model::SyncKind::Record, stream_, 420);
+  kernel(stream_, other_, {430, 440}, {600, 800});
+  call("cudaEventSynchronize", {450, 820}, 77);
+  sync(model::SyncKind::Event, stream_, 450, record, 77);
+  annotation(main_, {1000, 1010});
+  EXPECT_EQ(onStream(stream_, 600), 500);
+  EXPECT_EQ(corrected(main_, 600), 500);
+}
+
+// What it waits for was done when it came: without 100 ns of recording it would have had to wait.
+TEST_F(RecordedDevicesTest, WorkThatWasDoneBeforeTheCallIsWaitedForOnceTheCallIsEarlier) {
+  kernel(stream_, other_, {20, 30}, {40, 430});
+  annotation(main_, {100, 200});
+  call("cudaStreamSynchronize", {450, 460}, 77);
+  sync(model::SyncKind::Stream, stream_, 450, {}, 77);
+  EXPECT_EQ(corrected(main_, 450), 430);
+  EXPECT_EQ(corrected(main_, 460), 440);
+}
+
+TEST_F(RecordedDevicesTest, ACopyThatIsNotAsynchronousIsWaitedFor) {
+  annotation(main_, {100, 200});
+  const auto copy = [&](std::string_view name, Time launch, Time time) {
+    model::Copy row;
+    row.work.streamId = stream_;
+    row.work.nameId = trace_.name("Memcpy DtoH");
+    row.work.startNs = time.first;
+    row.work.durNs = time.second - time.first;
+    row.work.launchSliceId = trace_.slice(other_, SliceKind::Api, name, launch);
+    row.kind = model::CopyKind::DeviceToHost;
+    trace_.add(row);
+  };
+  kernel(stream_, main_, {400, 410}, {500, 800});
+  copy("cudaMemcpy", {420, 920}, {800, 900});
+  EXPECT_EQ(onStream(stream_, 900), 800);
+  EXPECT_EQ(corrected(other_, 920), 820);
+}
+
+TEST_F(RecordedDevicesTest, AStreamWaitsForWhatWasBeforeAnEventOnAnother) {
+  const auto other = stream(process_);
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {400, 410}, {500, 600});
+  const auto record = sync(model::SyncKind::Record, stream_, 420);
+  sync(model::SyncKind::Wait, other, 425, record);
+  kernel(other, other_, {430, 440}, {610, 700});
+  EXPECT_EQ(onStream(stream_, 600), 500);
+  EXPECT_EQ(onStream(other, 700), 600);
+}
+
+TEST_F(RecordedDevicesTest, KernelsOfACollectiveWaitForEachOther) {
+  const auto peer = process(9, 1);
+  const auto far = thread(peer, 9);
+  const auto farStream = stream(peer);
+  const auto part = [&](model::ProcessId of, model::KernelId kernel, std::int64_t rank, Time time) {
+    const auto group = trace_.add(model::Communicator{
+        .processId = of, .jobKey = "g", .size = 2, .position = rank, .backend = "nccl"});
+    trace_.add(model::Collective{.processId = of,
+                                 .communicatorId = group,
+                                 .seq = 32,
+                                 .op = model::CollectiveOp::Allreduce,
+                                 .kernelId = kernel,
+                                 .startNs = time.first,
+                                 .durNs = time.second - time.first});
+  };
+  annotation(main_, {100, 200});
+  part(process_, kernel(stream_, main_, {400, 410}, {500, 600}), 0, {500, 600});
+  part(peer, kernel(farStream, far, {20, 30}, {40, 605}), 1, {40, 605});
+  EXPECT_EQ(onStream(stream_, 500), 400);
+  EXPECT_EQ(onStream(farStream, 40), 40);
+  EXPECT_EQ(onStream(farStream, 605), 505);
+}
+
+}  // namespace
+}  // namespace sonde::engine::correction
