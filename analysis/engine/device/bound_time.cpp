@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace sonde::engine::device {
@@ -47,10 +46,7 @@ Result<HostWaits> readWaits(const store::Database& trace, const metrics::RankPro
   SONDE_TRY_ASSIGN(waits.known, hasCalls(trace, rank.processId));
   if (!waits.known)
     return waits;
-  std::set<std::int64_t> driving;
-  for (const metrics::IterationTime& iteration : rank.iterations)
-    driving.insert(iteration.threadId);
-  const bool isAny = driving.empty() || driving.contains(0);
+  SONDE_TRY_ASSIGN(const std::vector<std::int64_t> driving, metrics::iterationThreads(trace, rank));
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(callSql()));
   rows.bindAll(rank.processId, rank.window.begin, rank.window.end);
   Intervals own;
@@ -60,7 +56,7 @@ Result<HostWaits> readWaits(const store::Database& trace, const metrics::RankPro
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       break;
-    const bool drives = isAny || driving.contains(rows.integer(0));
+    const bool drives = std::binary_search(driving.begin(), driving.end(), rows.integer(0));
     const Interval time{rows.integer(2), rows.integer(3)};
     if (rows.integer(1) == 0)
       (drives ? own : others).push_back(time);

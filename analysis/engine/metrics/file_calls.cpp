@@ -42,9 +42,10 @@ Result<std::vector<FileCalls>> fileCallsOf(const store::Database& trace,
                                            const std::vector<RankProcess>& ranks) {
   SONDE_TRY_ASSIGN(const auto rankOf, ranksOfProcesses(trace, ranks));
   std::set<std::int64_t> driving;
-  for (const RankProcess& rank : ranks)
-    for (const IterationTime& iteration : rank.iterations)
-      driving.insert(iteration.threadId);
+  for (const RankProcess& rank : ranks) {
+    SONDE_TRY_ASSIGN(const std::vector<std::int64_t> threads, iterationThreads(trace, rank));
+    driving.insert(threads.begin(), threads.end());
+  }
   std::map<std::tuple<std::size_t, std::string, std::string, std::string>, FileCalls> sums;
   SONDE_TRY(store::forEachRow(trace, kCallSql, [&](const Statement& row) -> Result<void> {
     const auto found = rankOf.find(row.integer(0));

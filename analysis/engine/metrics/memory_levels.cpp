@@ -37,11 +37,11 @@ MemoryLevel peakOf(const std::vector<MemoryLevel>& levels) {
 std::vector<MemoryLevel> thinned(const std::vector<MemoryLevel>& levels, std::size_t stretches) {
   if (levels.size() <= 2 * stretches)
     return levels;
-  const std::int64_t from = levels.front().ns;
+  const auto from = static_cast<double>(levels.front().ns);
   const double width =
-      static_cast<double>(levels.back().ns - from + 1) / static_cast<double>(stretches);
+      (static_cast<double>(levels.back().ns) - from + 1) / static_cast<double>(stretches);
   const auto stretchOf = [&](const MemoryLevel& level) {
-    return static_cast<std::size_t>(static_cast<double>(level.ns - from) / width);
+    return static_cast<std::size_t>((static_cast<double>(level.ns) - from) / width);
   };
   std::vector<MemoryLevel> kept;
   for (auto at = levels.begin(); at != levels.end();) {

@@ -6,7 +6,6 @@
 #include "analysis/store/statement.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -27,9 +26,7 @@ constexpr std::string_view kStallSql =
     "'enumerate(DataLoader)*')))";
 
 Result<StallRecord> readRecord(const store::Database& trace, const RankProcess& rank) {
-  std::set<std::int64_t> threads;
-  for (const IterationTime& iteration : rank.iterations)
-    threads.insert(iteration.threadId);
+  SONDE_TRY_ASSIGN(const std::vector<std::int64_t> threads, iterationThreads(trace, rank));
   StallRecord record;
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kStallSql));
   rows.bindAll(rank.processId, rank.window.begin, rank.window.end);
@@ -39,7 +36,7 @@ Result<StallRecord> readRecord(const store::Database& trace, const RankProcess& 
       return record;
     const std::string_view kind = rows.text(1);
     record.waitsKnown |= kind == "wait";
-    if (!threads.contains(rows.integer(0)) && !threads.contains(0))
+    if (!std::binary_search(threads.begin(), threads.end(), rows.integer(0)))
       continue;
     Intervals& into = kind == "wait"         ? record.waits
                       : kind == "data_load"  ? record.causes[0]

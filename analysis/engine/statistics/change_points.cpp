@@ -42,6 +42,29 @@ Values ranksOf(const Values& values) {
   return ranks;
 }
 
+// As they are, but no farther from the level around them than three deviations of the noise: what
+// lies alone counts little, and a step keeps its height. Around 0, and at most 1.
+Values boundedOf(const Values& values) {
+  constexpr std::size_t kAround = 5;
+  constexpr double kNormalMad = 1.4826022185056018;
+  Values steps;
+  for (std::size_t at = 1; at < values.size(); ++at)
+    steps.push_back(std::abs(values[at] - values[at - 1]));
+  const double reach = 3 * kNormalMad / std::sqrt(2.0) * median(std::move(steps));
+  const double middle = median(values);
+  Values bounded;
+  double most = 0;
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    const double level =
+        median(part(values, at - std::min(at, kAround), std::min(at + kAround + 1, values.size())));
+    bounded.push_back(std::clamp(values[at], level - reach, level + reach) - middle);
+    most = std::max(most, std::abs(bounded.back()));
+  }
+  for (double& value : bounded)
+    value = most > 0 ? value / most : 0;
+  return bounded;
+}
+
 // [begin, end) with a change before `at`.
 struct Window {
   std::size_t begin = 0;
@@ -122,7 +145,10 @@ double correlationIn(const Values& values, const Window& window) {
 class Segmentation {
  public:
   explicit Segmentation(const Values& values)
-      : values_(values), statistic_(ranksOf(values)), beside_(besideOf(values.size())) {
+      : values_(values),
+        ofRanks_(ranksOf(values)),
+        ofValues_(boundedOf(values)),
+        beside_(besideOf(values.size())) {
     divide(0, values.size());
   }
   std::vector<std::size_t> take() { return std::move(found_); }
@@ -148,7 +174,7 @@ class Segmentation {
       for (std::size_t left = beside_; left <= at - begin; left += beside_)
         for (std::size_t right = beside_; right <= end - at; right += beside_) {
           const Window window{at - left, at, at + right};
-          const double value = statistic_.at(window);
+          const double value = std::max(ofRanks_.at(window), ofValues_.at(window));
           if (value > most) {
             most = value;
             best = window;
@@ -158,7 +184,7 @@ class Segmentation {
   }
 
   // Simulated: the more places and windows there are, the more can be found by chance.
-  double limit() const { return std::min(300.0, 80 + 2.5 * static_cast<double>(values_.size())); }
+  double limit() const { return std::min(375.0, 100 + 3 * static_cast<double>(values_.size())); }
 
   // For values that depend on their neighbours, as surely as the window tells.
   double allowance(const Window& window) const {
@@ -168,7 +194,8 @@ class Segmentation {
   }
 
   const Values& values_;
-  SelfNormalised statistic_;
+  SelfNormalised ofRanks_;
+  SelfNormalised ofValues_;
   std::size_t beside_;
   std::vector<std::size_t> found_;
 };

@@ -3,9 +3,11 @@
 // thread.
 //
 // The test is self-normalised, so that it needs no estimate of the noise, and looks at windows of
-// several widths to either side of each place, so that one change does not hide another; it is made
-// on ranks, which outliers do not move. What remains of dependence in short series is allowed for
-// by a limit that grows with the correlation of neighbours. A steady drift is taken out before, and
+// several widths to either side of each place, so that one change does not hide another. It is made
+// on ranks, which outliers do not move, and on values that lie no farther from the level around
+// them than three deviations of the noise: of ranks a step of a hundred deviations is no more than
+// one of five. What remains of dependence in short series is allowed for by a limit that grows with
+// the correlation of neighbours. A steady drift is taken out before, and
 // a place counts only where at least half of the difference between its sides is a jump and no
 // slope.
 //

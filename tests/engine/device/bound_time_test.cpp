@@ -132,6 +132,21 @@ TEST_F(BoundTimes, HaveTheSamplersUtilisationBesideThem) {
   EXPECT_FALSE(times[0].hostKnown);  // no call was recorded
 }
 
+// As in some of torch.profiler's files: then all threads count.
+TEST_F(BoundTimes, KnowTheHostWhereAnotherProcessMarksIterations) {
+  const Rank one = rank(0);
+  const auto main = stream(one, 7);
+  kernel(main, "gemm", {10, 45});
+  call(one, "cudaStreamSynchronize", {20, 90});
+  Rank marker = one;
+  marker.process = trace_->add(model::Process{.hostId = host_, .pid = 9});
+  marker.thread = trace_->add(model::Thread{.processId = marker.process, .tid = 9});
+  step(marker, 0, {0, 100});
+  const auto times = read();
+  ASSERT_THAT(times, SizeIs(1));
+  EXPECT_EQ(times[0].boundNs, 25);
+}
+
 TEST_F(BoundTimes, AreNoneOfARankWithoutDevices) {
   step(rank(0), 0, {0, 100});
   EXPECT_THAT(read(), SizeIs(0));

@@ -149,8 +149,10 @@ TEST(ChangePoints, AreFoundWhereTheyAre) {
     });
   };
   EXPECT_GE(step(40, 0, 5), 0.65);
+  EXPECT_GE(step(40, 0.5, 20), 0.9);
   EXPECT_GE(step(100, 0, 5), 0.95);
-  EXPECT_GE(step(100, 0.5, 10), 0.6);
+  EXPECT_GE(step(100, 0.5, 10), 0.9);
+  EXPECT_GE(step(100, 0.7, 20), 0.9);
   EXPECT_GE(step(300, 0, 3), 0.95);
   EXPECT_GE(step(300, 0.5, 5), 0.9);
   EXPECT_GE(step(20'000, 0, 3), 0.9);  // looked at in blocks
