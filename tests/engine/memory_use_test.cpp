@@ -107,6 +107,16 @@ TEST_F(MemoryUses, HaveThePeakWithWhoHoldsIt) {
   EXPECT_EQ(use.holders[2].scope, "forward");
 }
 
+TEST_F(MemoryUses, AtThePeakAreNotWhatWasFreedBefore) {
+  writeStep();
+  block(model::Allocator::Torch, 100, {10, 20}, forward_);
+  block(model::Allocator::Torch, 200, {60, 70}, backward_);
+  const std::vector<MemoryUse> uses = read();
+  ASSERT_THAT(uses, SizeIs(1));
+  ASSERT_THAT(uses[0].holders, SizeIs(1));
+  EXPECT_EQ(uses[0].holders[0].bytes, 200);
+}
+
 TEST_F(MemoryUses, AreThoseOfEachOperation) {
   writeStep();
   block(model::Allocator::Torch, 100, {18, 78}, linear_);
