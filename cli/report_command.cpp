@@ -25,6 +25,12 @@ Result<JobReport> readReport(const store::Database& trace, std::optional<double>
   SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
   SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
   SONDE_TRY_ASSIGN(report.devices, engine::device::summarise(trace, ranks));
+  for (const metrics::RankProcess& process : ranks) {
+    SONDE_TRY_ASSIGN(metrics::Throughput throughput,
+                     metrics::throughputOf(trace, process, peakFlops));
+    report.throughput.push_back(std::move(throughput));
+  }
+  SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.throughput));
   for (metrics::RankProcess& process : ranks) {
     RankReport rank;
     rank.process = std::move(process);
@@ -39,9 +45,6 @@ Result<JobReport> readReport(const store::Database& trace, std::optional<double>
       rank.stepTimes.push_back(
           metrics::timeIn(activity, {step.startNs, step.startNs + step.durNs}));
     SONDE_TRY_ASSIGN(rank.operations, metrics::operationsOf(trace, rank.process));
-    SONDE_TRY_ASSIGN(metrics::Throughput throughput,
-                     metrics::throughputOf(trace, rank.process, peakFlops));
-    report.throughput.push_back(std::move(throughput));
     report.ranks.push_back(std::move(rank));
   }
   return report;
@@ -67,7 +70,8 @@ class ReportCommand : public Command {
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_flag("--full", full_, "every rank, operation, module and channel; tables of devices");
+    app.add_flag(
+        "--full", full_, "every rank, operation, module and channel; tables of devices and memory");
     takeOneOf<Definitions>({{"sonde", Definitions::Sonde}, {"hta", Definitions::Hta}},
                            "set of definitions",
                            app.add_option("--compat",

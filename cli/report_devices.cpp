@@ -205,7 +205,21 @@ json stragglersJson(const JobReport& report) {
           {"reason", verdict.reason}};
 }
 
-// Wider than the one screen: there are more numbers than fit there. Names give way.
+std::string namesOf(const device::StragglerVerdict& verdict) {
+  std::string names;
+  for (const std::size_t at : verdict.stragglers) {
+    const device::RankLag& rank = verdict.ranks[at];
+    names += fmt::format("{}{} ({} a step, {})",
+                         names.empty() ? "" : ", ",
+                         rank.rank ? fmt::format("rank {}", *rank.rank) : "a process",
+                         humanDuration(rank.medianLagNs),
+                         humanFraction(rank.share));
+  }
+  return names;
+}
+
+}  // namespace
+
 void appendSection(Lines& lines, const char* heading, Table table) {
   constexpr int kNameWidth = 48;
   constexpr std::size_t kRows = 200;
@@ -228,21 +242,6 @@ void appendSection(Lines& lines, const char* heading, Table table) {
   if (hidden > 0)
     lines.push_back(fmt::format("  … {} more: --format json", hidden));
 }
-
-std::string namesOf(const device::StragglerVerdict& verdict) {
-  std::string names;
-  for (const std::size_t at : verdict.stragglers) {
-    const device::RankLag& rank = verdict.ranks[at];
-    names += fmt::format("{}{} ({} a step, {})",
-                         names.empty() ? "" : ", ",
-                         rank.rank ? fmt::format("rank {}", *rank.rank) : "a process",
-                         humanDuration(rank.medianLagNs),
-                         humanFraction(rank.share));
-  }
-  return names;
-}
-
-}  // namespace
 
 Lines stragglerLines(const JobReport& report) {
   const device::StragglerVerdict& verdict = report.devices.stragglers;

@@ -10,6 +10,10 @@
 
 namespace sonde::cli {
 
+// A table of `--full`, with its heading; nothing of an empty one. Wider than the one screen: there
+// are more numbers than fit there. Names give way.
+void appendSection(Lines& lines, const char* heading, Table table);
+
 // All sections, each with its heading; none of a job without devices and collectives.
 Lines deviceSections(const JobReport& report);
 

@@ -135,6 +135,7 @@ json reportJson(const JobReport& report, bool full) {
                               {"missing_bytes", sum.missingBytes},
                               {"unsent_bytes", sum.unsentBytes}};
   addDevicesJson(document, report, full);
+  addUsageJson(document, report.usage, report.facts.originNs);
   return document;
 }
 

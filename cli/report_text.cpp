@@ -299,14 +299,20 @@ std::string renderReport(const JobReport& report, bool full) {
   const Lines devices = full ? deviceSections(report) : Lines();
   const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
   const Lines python = pythonLines(report, full ? kAll : kPythonRows);
-  const Lines traffic = trafficLines(report, full ? kAll : kTrafficRows);
+  const Lines usage =
+      full ? usageSections(report.usage, report.facts.originNs) : usageLines(report.usage);
+  const Lines traffic = trafficLines(report,
+                                     full            ? kAll
+                                     : usage.empty() ? kTrafficRows
+                                                     : kTrafficRows / 2);
   Lines tail = scalarLines(report, full ? kAll : kScalarRows);
   const Lines foot = footLines(report.facts, full);
   tail.insert(tail.end(), foot.begin(), foot.end());
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
   const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() +
-                           threads.size() + python.size() + traffic.size() + tail.size() + 4;
+                           threads.size() + python.size() + usage.size() + traffic.size() +
+                           tail.size() + 4;
   const Lines operations = operationLines(
       report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
   std::string text;
@@ -317,6 +323,7 @@ std::string renderReport(const JobReport& report, bool full) {
                             &devices,
                             &threads,
                             &python,
+                            &usage,
                             &operations,
                             &traffic,
                             static_cast<const Lines*>(&tail)})

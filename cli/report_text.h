@@ -13,6 +13,7 @@
 #include "analysis/engine/metrics/throughput.h"
 #include "analysis/engine/metrics/traffic.h"
 #include "analysis/store/database.h"
+#include "cli/report_usage.h"
 
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct JobReport {
   std::vector<engine::metrics::PythonTime> python;
   std::vector<engine::metrics::Throughput> throughput;  // of the ranks
   engine::device::JobSummary devices;                   // its ranks are these ranks
+  UsageReport usage;
 };
 
 // `peakFlops`: of a rank's devices, a second; none: what is known of them.

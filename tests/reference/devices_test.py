@@ -213,6 +213,33 @@ class DevicesTest(unittest.TestCase):
         self.assertEqual((round(waiting / 1e6, 1), round(total / 1e6, 1)), (46.8, 48.5))
         self.assertAlmostEqual(waiting / total, 0.965, delta=0.0005)
 
+    def test_memory_peaks_are_those_that_pytorch_counted(self):
+        for model in ("bert_small-h100", "bert_small-mi300", "qwen_0.5b-h100", "qwen_0.5b-mi300"):
+            name = f"gpu_pairs/{model}"
+            events = json.loads(gzip.open(TRACES / f"{name}.json.gz").read())["traceEvents"]
+            counted = max(event["args"]["Total Allocated"] for event in events
+                          if event.get("name") == "[memory]" and event["args"]["Device Type"] != 0)
+            report = self.report(name)
+            rows = [row for row in report["memory"] if row["place"] != "host"]
+            self.assertEqual([row["peak_bytes"] for row in rows], [counted], name)
+            self.assertIn(counted, [level["bytes"] for level in rows[0]["series"]])
+            held = sum(holder["bytes"] for holder in report["memory_holders"] if holder["place"] != "host")
+            self.assertEqual(held + rows[0]["base_bytes"], counted, name)
+
+    def test_devices_and_hosts_divide_the_window(self):
+        known = 0
+        for name, _, report in self.truths():
+            idle = {row["device"]: row["idle_ns"] for row in report["devices"]}
+            for row in report["bound"]:
+                self.assertEqual(row["busy_ns"], row["window_ns"] - idle[row["device"]], name)
+                if row["bound_ns"] is None:
+                    continue
+                known += 1
+                self.assertEqual(row["bound_ns"] + row["overlap_ns"], row["busy_ns"], name)
+                self.assertEqual(row["bound_ns"] + row["overlap_ns"] + row["host_ns"] + row["useless_ns"], row["window_ns"], name)
+                self.assertGreaterEqual(min(row[key] for key in ("bound_ns", "overlap_ns", "host_ns", "useless_ns")), 0, name)
+        self.assertGreater(known, 10)
+
     def test_nobody_is_called_a_straggler_on_the_strength_of_one_step(self):
         for name in ("dlrm_8rank", "sampled_2rank"):
             report = self.report(name)

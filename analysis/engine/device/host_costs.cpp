@@ -2,6 +2,8 @@
 
 #include "analysis/store/statement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -15,11 +17,13 @@ using metrics::Interval;
 using store::Statement;
 
 // Calls of one process whose names fit, in a window: ?1 process, ?2 and ?3 the window.
-constexpr std::string_view kWaitingSql =
-    "SELECT n.text, s.start_ns, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id "
-    "JOIN string n ON n.id = s.name_id WHERE t.process_id = ?1 AND s.kind = 'api' AND s.start_ns "
-    ">= ?2 AND s.start_ns < ?3 AND s.dur_ns IS NOT NULL AND (n.text GLOB '*Synchronize*' OR "
-    "((n.text GLOB 'cu*Memcpy*' OR n.text GLOB 'hipMemcpy*') AND n.text NOT GLOB '*Async*'))";
+std::string waitingSql() {
+  return fmt::format(
+      "SELECT n.text, s.start_ns, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id "
+      "JOIN string n ON n.id = s.name_id WHERE t.process_id = ?1 AND s.kind = 'api' AND s.start_ns "
+      ">= ?2 AND s.start_ns < ?3 AND s.dur_ns IS NOT NULL AND {}",
+      kIsWaitingCall);
+}
 constexpr std::string_view kGraphSql =
     "SELECT n.text, s.id, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id JOIN "
     "string n ON n.id = s.name_id WHERE t.process_id = ?1 AND s.kind = 'api' AND s.start_ns >= ?2 "
@@ -107,7 +111,7 @@ Result<void> Costs::readWaiting(std::vector<WaitingCallRow>& rows) {
     std::int64_t busyNs = 0;
   };
   std::map<std::string, Calls, std::less<>> byName;
-  SONDE_TRY(each(kWaitingSql, [&](const Statement& row) {
+  SONDE_TRY(each(waitingSql(), [&](const Statement& row) {
     Calls& calls = byName[std::string(row.text(0))];
     const std::int64_t took = std::max<std::int64_t>(row.integer(2), 0);
     calls.ns.push_back(took);

@@ -12,9 +12,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde::engine::device {
+
+// SQL: whether `n.text` names a call that returns when a device has got somewhere.
+inline constexpr std::string_view kIsWaitingCall =
+    "(n.text GLOB '*Synchronize*' OR ((n.text GLOB 'cu*Memcpy*' OR n.text GLOB 'hipMemcpy*') AND "
+    "n.text NOT GLOB '*Async*'))";
 
 // Calls that return when a device has got somewhere: …Synchronize, copies that are not
 // asynchronous.

@@ -137,6 +137,25 @@ Result<std::vector<RankProcess>> readRanks(const store::Database& trace) {
   return ranks;
 }
 
+Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
+                                                   const RankProcess& rank) {
+  SONDE_TRY_ASSIGN(Statement rows,
+                   trace.prepare("SELECT id FROM thread WHERE process_id = ?1 ORDER BY id"));
+  rows.bind(1, rank.processId);
+  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> known;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return known.empty() ? all : known;
+    all.push_back(rows.integer(0));
+    if (std::any_of(rank.iterations.begin(), rank.iterations.end(), [&](const IterationTime& each) {
+          return each.threadId == all.back();
+        }))
+      known.push_back(all.back());
+  }
+}
+
 IterationStatistics statisticsOf(const std::vector<IterationTime>& iterations) {
   if (iterations.empty())
     return {};

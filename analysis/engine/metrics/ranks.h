@@ -36,6 +36,11 @@ struct RankProcess {
 // are the steps of some of torch.profiler's files. Empty only for a trace without processes.
 Result<std::vector<RankProcess>> readRanks(const store::Database& trace);
 
+// The threads of its process that iterations run on, ascending; all of them where none is known, as
+// of a file in which another process marks the iterations.
+Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
+                                                   const RankProcess& rank);
+
 struct IterationStatistics {
   std::int64_t count = 0;
   std::int64_t medianNs = 0;

@@ -21,14 +21,6 @@ std::int64_t percentile(const std::vector<std::int64_t>& sorted, double fraction
   return sorted[std::min(index, sorted.size() - 1)];
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1)
-    return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 double robustDeviation(const std::vector<double>& values) {
   const double centre = median(values);
   std::vector<double> distances;

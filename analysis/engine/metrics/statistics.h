@@ -3,6 +3,8 @@
 // values; any thread may call them.
 #pragma once
 
+#include "analysis/engine/statistics/series.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -12,8 +14,7 @@ namespace sonde::engine::metrics {
 // always one of them. Requires: `sorted` is ascending and not empty, 0 < fraction <= 1.
 std::int64_t percentile(const std::vector<std::int64_t>& sorted, double fraction);
 
-// The middle value, or the mean of the two in the middle. Requires: not empty, all finite.
-double median(std::vector<double> values);
+using statistics::median;
 
 // The median distance from the median, times 1.4826: equals the standard deviation where the values
 // are normal.

@@ -33,5 +33,7 @@ Result<Throughput> throughputOf(const store::Database& trace,
 
 // By the name that CUDA gives a device, a second; none: not in the table.
 std::optional<double> peakFlopsOf(std::string_view device);
+// How many multiprocessors it has, likewise.
+std::optional<std::int64_t> multiprocessorsOf(std::string_view device);
 
 }  // namespace sonde::engine::metrics

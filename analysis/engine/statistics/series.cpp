@@ -18,6 +18,14 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1)
+    return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
 double variance(const std::vector<double>& values) {
   const double middle = mean(values);
   double sum = 0;

@@ -12,6 +12,8 @@ namespace sonde::engine::statistics {
 using Centre = std::function<double(const std::vector<double>&)>;
 
 double mean(const std::vector<double>& values);
+// The middle value, or the mean of the two in the middle. Requires: all are finite.
+double median(std::vector<double> values);
 // The sum of squared distances from the mean, over one less than the count. Requires: two values.
 double variance(const std::vector<double>& values);
 

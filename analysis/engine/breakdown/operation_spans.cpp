@@ -1,0 +1,37 @@
+#include "analysis/engine/breakdown/operation_spans.h"
+
+#include "analysis/engine/breakdown/process_events.h"
+#include "analysis/engine/breakdown/process_tracks.h"
+
+#include <limits>
+#include <utility>
+
+namespace sonde::engine::breakdown {
+
+std::uint32_t ProcessOperations::operationOf(std::int64_t scopeId) {
+  if (scopeId <= 0 || scopeId > std::numeric_limits<std::uint32_t>::max())
+    return 0;
+  return scopes_.of(static_cast<std::uint32_t>(scopeId)).operation;
+}
+
+Result<std::vector<ProcessOperations>> readOperationSpans(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, ScopeDimensions{}));
+  std::vector<ProcessOperations> processes;
+  for (ProcessEvents& process : events.processes) {
+    std::vector<Span> spans;
+    for (HostThread& thread : process.threads) {
+      const Tracks tracks = tracksOfThread(process, thread, {});
+      for (const Track& track : tracks.tracks)
+        for (std::size_t at = 0; at < track.size(); ++at) {
+          const Span span = track[at];
+          const std::uint32_t operation = tracks.labels[span.label].scope.operation;
+          if (operation != 0)
+            spans.push_back({span.begin, span.end, operation});
+        }
+    }
+    processes.emplace_back(process.id, std::move(spans), std::move(process.scopes));
+  }
+  return processes;
+}
+
+}  // namespace sonde::engine::breakdown

@@ -1,0 +1,153 @@
+#include "analysis/engine/changes/iteration_changes.h"
+
+#include "analysis/engine/statistics/change_points.h"
+#include "analysis/engine/statistics/series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sonde::engine::changes {
+namespace {
+
+using diff::Kind;
+using diff::RankTimes;
+using metrics::RankProcess;
+using statistics::LevelChange;
+using Places = std::vector<std::size_t>;
+using Values = std::vector<double>;
+
+// What lies on either side of a change, up to the next ones.
+struct Sides {
+  std::size_t begin = 0;
+  std::size_t at = 0;
+  std::size_t end = 0;
+
+  Values before(const Values& values) const { return part(values, begin, at); }
+  Values after(const Values& values) const { return part(values, at, end); }
+
+ private:
+  static Values part(const Values& values, std::size_t from, std::size_t until) {
+    return {values.begin() + static_cast<std::ptrdiff_t>(from),
+            values.begin() + static_cast<std::ptrdiff_t>(until)};
+  }
+};
+
+Sides sidesOf(const Places& places, std::size_t change, std::size_t count) {
+  return {change == 0 ? 0 : places[change - 1],
+          places[change],
+          change + 1 < places.size() ? places[change + 1] : count};
+}
+
+bool matters(const LevelChange& change) {
+  const bool isSure = change.low > 0 || change.high < 0;
+  return isSure && std::abs(change.after - change.before) >= kLeastChange * change.before;
+}
+
+// One that does not matter is taken out, and its neighbours are looked at again.
+Places thatMatter(const Values& times) {
+  Places places = statistics::changePoints(times);
+  for (std::size_t i = 0; i < places.size();) {
+    const Sides sides = sidesOf(places, i, times.size());
+    if (matters(statistics::levelChange(sides.before(times), sides.after(times)))) {
+      ++i;
+      continue;
+    }
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
+    i = 0;
+  }
+  return places;
+}
+
+std::int64_t whole(double ns) {
+  return std::llround(ns);
+}
+
+void addMoved(const RankTimes& times, const Sides& sides, IterationChange& change) {
+  for (const auto& [subject, values] : times.times) {
+    if (subject.kind == Kind::Iteration || values.size() != times.iterations.size())
+      continue;
+    const Moved moved{subject.kind,
+                      subject.name.value_or("(outside)"),
+                      whole(statistics::median(sides.before(values))),
+                      whole(statistics::median(sides.after(values)))};
+    if (moved.byNs() != 0)
+      (subject.kind == Kind::Category ? change.categories : change.operations).push_back(moved);
+  }
+  for (auto* list : {&change.operations, &change.categories}) {
+    std::stable_sort(list->begin(), list->end(), [](const Moved& a, const Moved& b) {
+      return std::abs(a.byNs()) > std::abs(b.byNs());
+    });
+    list->resize(std::min(list->size(), kMostMoved));
+  }
+}
+
+std::optional<std::int64_t> beginOf(const RankProcess& rank, std::int64_t number) {
+  const auto found = std::find_if(
+      rank.iterations.begin(), rank.iterations.end(), [number](const metrics::IterationTime& each) {
+        return each.number == number;
+      });
+  return found == rank.iterations.end() ? std::nullopt : std::optional(found->startNs);
+}
+
+RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Places& places) {
+  const Values& durations = times.times.at({});
+  RankChanges found;
+  found.rank = rank.rank;
+  found.process = rank.name;
+  found.iterations = static_cast<std::int64_t>(durations.size());
+  found.leftOut = static_cast<std::int64_t>(times.partial);
+  found.isEnough = durations.size() >= statistics::kLeastForChange;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Sides sides = sidesOf(places, i, durations.size());
+    const LevelChange level =
+        statistics::levelChange(sides.before(durations), sides.after(durations));
+    IterationChange& change = found.changes.emplace_back();
+    change.number = times.iterations[sides.at];
+    change.atNs = beginOf(rank, change.number);
+    change.iterationsBefore = static_cast<std::int64_t>(sides.at - sides.begin);
+    change.iterationsAfter = static_cast<std::int64_t>(sides.end - sides.at);
+    change.beforeNs = whole(level.before);
+    change.afterNs = whole(level.after);
+    change.lowNs = whole(level.low);
+    change.highNs = whole(level.high);
+    addMoved(times, sides, change);
+  }
+  return found;
+}
+
+// Those that the times are of, in their order: readRankTimes() has no others.
+std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& ranks) {
+  std::vector<const RankProcess*> found;
+  for (const RankProcess& rank : ranks)
+    if (std::any_of(rank.iterations.begin(),
+                    rank.iterations.end(),
+                    [](const metrics::IterationTime& each) { return each.durNs >= 0; }))
+      found.push_back(&rank);
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
+                                                  const std::vector<RankProcess>& ranks) {
+  SONDE_TRY_ASSIGN(std::vector<RankTimes> times, diff::readRankTimes(trace, {}));
+  const std::vector<const RankProcess*> processes = withIterations(ranks);
+  std::vector<Places> places;
+  bool isAny = false;
+  for (const RankTimes& rank : times) {
+    places.push_back(thatMatter(rank.times.at({})));
+    isAny |= !places.back().empty();
+  }
+  // What moved is asked only where something did: it takes the whole trace.
+  if (isAny) {
+    SONDE_TRY_ASSIGN(
+        times, diff::readRankTimes(trace, {.operation = true, .kernel = true, .category = true}));
+  }
+  std::vector<RankChanges> found;
+  for (std::size_t at = 0; at < std::min(times.size(), processes.size()); ++at)
+    found.push_back(changesOf(*processes[at], times[at], places[at]));
+  return found;
+}
+
+}  // namespace sonde::engine::changes

@@ -1,0 +1,357 @@
+#include "cli/report_usage_tables.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace sonde::cli {
+namespace {
+
+namespace metrics = engine::metrics;
+using Row = std::vector<Cell>;
+
+template <typename T>
+Cell orNone(const std::optional<T>& value) {
+  return value ? Cell(*value) : Cell();
+}
+
+Column text(const char* key, const char* title) {
+  return {key, title};
+}
+Column count(const char* key, const char* title) {
+  return {key, title, ColumnKind::Integer};
+}
+Column bytes(const char* key, const char* title) {
+  return {key, title, ColumnKind::Bytes};
+}
+Column duration(const char* key, const char* title) {
+  return {key, title, ColumnKind::DurationNs};
+}
+Column share(const char* key, const char* title) {
+  return {key, title, ColumnKind::Fraction};
+}
+Column real(const char* key, const char* title) {
+  return {key, title, ColumnKind::Real};
+}
+Column rankColumn() {
+  return {"rank", "rank", ColumnKind::Number};
+}
+
+Cell shareOf(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? Cell(static_cast<double>(part) / static_cast<double>(whole)) : Cell();
+}
+
+Table withColumns(std::vector<Column> first, std::vector<Column> more) {
+  first.insert(
+      first.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return {std::move(first), {}};
+}
+
+Row joined(Row first, Row more) {
+  first.insert(
+      first.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return first;
+}
+
+std::vector<Column> memoryColumns() {
+  return {rankColumn(),
+          text("process", "process"),
+          text("place", "memory of"),
+          text("allocator", "allocator")};
+}
+Row memoryPlace(const metrics::MemoryUse& use) {
+  return {orNone(use.rank), use.process, use.place, use.allocator};
+}
+
+Table memoryTable(const UsageReport& usage, std::int64_t originNs) {
+  Table table = withColumns(memoryColumns(),
+                            {count("blocks", "blocks"),
+                             bytes("allocated_bytes", "allocated"),
+                             bytes("base_bytes", "before"),
+                             bytes("peak_bytes", "peak"),
+                             duration("peak_ns", "at"),
+                             {"peak_iteration", "in step", ColumnKind::Number},
+                             bytes("end_bytes", "at the end"),
+                             bytes("sampled_peak_bytes", "sampled")});
+  for (const metrics::MemoryUse& use : usage.memory)
+    table.rows.push_back(joined(memoryPlace(use),
+                                {use.blocks,
+                                 use.allocatedBytes,
+                                 use.baseBytes,
+                                 use.peak.bytes,
+                                 use.peak.ns - originNs,
+                                 orNone(use.peakIteration),
+                                 use.endBytes,
+                                 orNone(use.sampledPeakBytes)}));
+  return table;
+}
+
+Table holderTable(const UsageReport& usage, std::int64_t) {
+  Table table = withColumns(memoryColumns(),
+                            {text("operation_kind", "kind"),
+                             text("operation", "operation"),
+                             text("scope_kind", "within"),
+                             text("scope", "scope"),
+                             count("blocks", "blocks"),
+                             bytes("bytes", "held"),
+                             share("share", "share")});
+  for (const metrics::MemoryUse& use : usage.memory) {
+    for (const metrics::MemoryHolder& holder : use.holders)
+      table.rows.push_back(joined(memoryPlace(use),
+                                  {holder.operationKind,
+                                   holder.operation,
+                                   holder.scopeKind,
+                                   holder.scope,
+                                   holder.blocks,
+                                   holder.bytes,
+                                   shareOf(holder.bytes, use.peak.bytes)}));
+  }
+  return table;
+}
+
+Table memoryOperationTable(const UsageReport& usage, std::int64_t) {
+  Table table = withColumns(memoryColumns(),
+                            {text("kind", "kind"),
+                             text("name", "operation"),
+                             count("count", "count"),
+                             bytes("peak_bytes", "highest"),
+                             count("blocks", "blocks"),
+                             bytes("allocated_bytes", "allocated"),
+                             bytes("kept_bytes", "kept"),
+                             bytes("freed_bytes", "freed")});
+  for (const metrics::MemoryUse& use : usage.memory) {
+    for (const metrics::MemoryOperation& each : use.operations)
+      table.rows.push_back(joined(memoryPlace(use),
+                                  {each.kind,
+                                   each.name,
+                                   each.count,
+                                   each.peakBytes,
+                                   each.blocks,
+                                   each.allocatedBytes,
+                                   each.keptBytes,
+                                   each.freedBytes}));
+  }
+  return table;
+}
+
+Table stallTable(const UsageReport& usage, std::int64_t) {
+  Table table{{rankColumn(),
+               text("cause", "waiting for"),
+               count("count", "stalls"),
+               duration("threshold_ns", "threshold"),
+               count("above", "above"),
+               count("iterations", "in steps"),
+               duration("ns", "total"),
+               duration("p50_ns", "p50"),
+               duration("p95_ns", "p95"),
+               duration("max_ns", "max"),
+               share("share", "share"),
+               duration("wait_ns", "in waits"),
+               duration("file_ns", "in files"),
+               duration("device_idle_ns", "device idle"),
+               duration("first_half_ns", "a step: first half"),
+               duration("second_half_ns", "second half"),
+               text("trend", "trend")},
+              {}};
+  for (const metrics::RankStalls& rank : usage.stalls)
+    for (const metrics::StallTime& each : rank.causes)
+      table.rows.push_back(
+          {orNone(rank.rank),
+           std::string(metrics::kStallCauseNames[static_cast<std::size_t>(each.cause)]),
+           each.count,
+           rank.thresholdNs,
+           each.above,
+           each.iterations,
+           each.ns,
+           each.p50Ns,
+           each.p95Ns,
+           each.maxNs,
+           each.share,
+           orNone(each.waitNs),
+           each.fileNs,
+           orNone(each.deviceIdleNs),
+           each.firstHalfNs,
+           each.secondHalfNs,
+           std::string(metrics::kTrendNames[static_cast<std::size_t>(each.trend)])});
+  return table;
+}
+
+Table fileTable(const UsageReport& usage, std::int64_t) {
+  Table table{{rankColumn(),
+               text("by", "by"),
+               text("call", "call"),
+               text("served_by", "served by"),
+               count("calls", "calls"),
+               duration("ns", "time"),
+               bytes("bytes", "bytes"),
+               bytes("disk_bytes", "from disks")},
+              {}};
+  for (const metrics::FileCalls& each : usage.files)
+    table.rows.push_back({orNone(each.rank),
+                          each.by,
+                          each.call,
+                          each.servedBy.empty() ? Cell() : Cell(each.servedBy),
+                          each.calls,
+                          each.ns,
+                          each.bytes,
+                          each.diskBytes});
+  return table;
+}
+
+Table changeTable(const UsageReport& usage, std::int64_t originNs) {
+  Table table{{rankColumn(),
+               {"number", "from step", ColumnKind::Number},
+               duration("at_ns", "at"),
+               count("iterations_before", "steps before"),
+               count("iterations_after", "after"),
+               duration("before_ns", "a step before"),
+               duration("after_ns", "after"),
+               share("change", "change"),
+               duration("low_ns", "by at least"),
+               duration("high_ns", "at most"),
+               text("moved", "what moved most")},
+              {}};
+  for (const auto& rank : usage.changes)
+    for (const auto& each : rank.changes) {
+      std::string moved;
+      if (!each.operations.empty())
+        moved = fmt::format("{} {} {}{}",
+                            engine::diff::word(each.operations[0].kind),
+                            each.operations[0].name,
+                            each.operations[0].byNs() > 0 ? "+" : "",
+                            humanDuration(each.operations[0].byNs()));
+      table.rows.push_back({orNone(rank.rank),
+                            each.number,
+                            each.atNs ? Cell(*each.atNs - originNs) : Cell(),
+                            each.iterationsBefore,
+                            each.iterationsAfter,
+                            each.beforeNs,
+                            each.afterNs,
+                            shareOf(each.afterNs - each.beforeNs, each.beforeNs),
+                            each.lowNs,
+                            each.highNs,
+                            std::move(moved)});
+    }
+  return table;
+}
+
+Table energyTable(const UsageReport& usage, std::int64_t) {
+  Table table{{text("meter", "meter"),
+               text("place", "of"),
+               count("readings", "readings"),
+               duration("longest_ns", "apart at most"),
+               duration("measured_ns", "measured"),
+               real("joules", "J"),
+               real("watts", "W"),
+               real("joules_per_iteration", "J a step"),
+               real("samples_per_joule", "samples/J"),
+               real("tokens_per_joule", "tokens/J"),
+               real("idle_joules", "J idle"),
+               real("idle_low", "at least"),
+               real("idle_high", "at most")},
+              {}};
+  for (const auto& use : usage.energy)
+    table.rows.push_back({use.meter,
+                          use.place,
+                          static_cast<std::int64_t>(use.energy.readings),
+                          use.energy.longestNs,
+                          use.energy.measured.end - use.energy.measured.begin,
+                          use.energy.joules,
+                          orNone(use.watts),
+                          orNone(use.joulesPerIteration),
+                          orNone(use.samplesPerJoule),
+                          orNone(use.tokensPerJoule),
+                          use.energy.idle.joules,
+                          use.energy.idle.low,
+                          use.energy.idle.high});
+  return table;
+}
+
+Table energyOperationTable(const UsageReport& usage, std::int64_t) {
+  Table table{{text("meter", "meter"),
+               text("place", "of"),
+               text("operation", "operation"),
+               duration("active_ns", "active"),
+               real("joules", "J"),
+               real("low", "at least"),
+               real("high", "at most"),
+               share("share", "share")},
+              {}};
+  for (const auto& use : usage.energy)
+    for (const auto& each : use.operations)
+      table.rows.push_back(
+          {use.meter,
+           use.place,
+           each.name,
+           each.share.activeNs,
+           each.share.joules,
+           each.share.low,
+           each.share.high,
+           use.energy.joules > 0 ? Cell(each.share.joules / use.energy.joules) : Cell()});
+  return table;
+}
+
+Table boundTable(const UsageReport& usage, std::int64_t) {
+  Table table{{rankColumn(),
+               text("device", "device"),
+               duration("window_ns", "window"),
+               duration("kernel_ns", "kernels"),
+               duration("busy_ns", "busy"),
+               share("busy", "share"),
+               share("sampled_busy", "sampler"),
+               duration("sampled_ns", "over"),
+               share("filled_at_most", "filled at most"),
+               duration("bound_ns", "GPU-bound"),
+               duration("overlap_ns", "both work"),
+               duration("host_ns", "host-bound"),
+               duration("useless_ns", "wait for nothing")},
+              {}};
+  for (const RankBound& rank : usage.bound)
+    for (const auto& each : rank.devices) {
+      const auto ifKnown = [&](std::int64_t ns) { return each.hostKnown ? Cell(ns) : Cell(); };
+      table.rows.push_back({orNone(rank.rank),
+                            each.device,
+                            each.windowNs,
+                            each.kernelNs,
+                            each.busyNs,
+                            shareOf(each.busyNs, each.windowNs),
+                            orNone(each.sampledBusy),
+                            each.sampledNs,
+                            orNone(each.filledAtMost),
+                            ifKnown(each.boundNs),
+                            ifKnown(each.overlapNs),
+                            ifKnown(each.hostNs),
+                            ifKnown(each.uselessNs)});
+    }
+  return table;
+}
+
+}  // namespace
+
+const std::vector<UsageTable>& usageTables() {
+  static const std::vector<UsageTable> kTables = {
+      {"bound",
+       "Devices and their hosts: who waits for whom (GPU-bound, both work, host-bound and waits "
+       "for "
+       "nothing sum to the window)",
+       boundTable,
+       nullptr},
+      {"stalls", "Iterations held up by data loaders, checkpoints and files", stallTable, nullptr},
+      {"file_calls", "Calls on files, in the window", fileTable, nullptr},
+      {"changes", "Iterations that became longer or shorter", changeTable, nullptr},
+      {"memory", "Memory", memoryTable, "Memory: not recorded (--sources +memory, or cuda)"},
+      {"memory_holders", "Memory at its peak, by who had allocated it", holderTable, nullptr},
+      {"memory_operations", "Memory, by operation", memoryOperationTable, nullptr},
+      {"energy",
+       "Energy, in the window",
+       energyTable,
+       "Energy: not recorded (no meter that the sampler may read)"},
+      {"energy_operations", "Energy, by operation", energyOperationTable, nullptr},
+  };
+  return kTables;
+}
+
+}  // namespace sonde::cli
