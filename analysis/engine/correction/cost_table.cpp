@@ -60,7 +60,8 @@ Result<void> CostTable::readRows(const store::Database& trace) {
     if (!more)
       return {};
     const double meanNs = row.real(3);
-    if (!std::isfinite(meanNs) || !std::isfinite(row.real(4)))
+    if (!std::isfinite(meanNs) || !std::isfinite(row.real(4)) || !std::isfinite(row.real(6)) ||
+        !std::isfinite(row.real(7)))
       return Error{
           ErrorCode::Corrupt,
           fmt::format(
@@ -173,6 +174,8 @@ std::vector<Mode> CostTable::errorModes(const std::vector<std::int64_t>& events)
   for (std::size_t at = 0; at < rows_.size(); ++at)
     if (events[at] > 0 && std::find(probes.begin(), probes.end(), rows_[at].probe) == probes.end())
       probes.push_back(rows_[at].probe);
+  if (probes.empty())
+    return {};  // there is nothing to solve, and Eigen does not take it
   const auto count = static_cast<Eigen::Index>(probes.size());
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
   const auto indexOf = [&](const std::string& probe) {
