@@ -222,8 +222,9 @@ TEST_F(BadTraces, TimesThatAreNoneAreNamed) {
       continue;
     SCOPED_TRACE(bad.name);
     const std::string path = make(bad);
-    for (const char* const verb : {"report", "breakdown"}) {
-      const Finished refused = sonde({verb, path});
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"report", path}, {"report", path, "--raw"}, {"breakdown", path, "--raw"}}) {
+      const Finished refused = sonde(words);
       EXPECT_EQ(refused.status, 3) << refused.err;
       EXPECT_THAT(refused.err, HasSubstr("which are no times"));
     }

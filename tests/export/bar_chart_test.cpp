@@ -56,6 +56,7 @@ TEST(BarChart, PartsAreStackedAsLongAsTheyAreOnOneAxis) {
   EXPECT_NEAR(drawn[1].x, drawn[0].x + drawn[0].width, 0.05);
   EXPECT_NEAR(drawn[2].x, drawn[0].x, 0.05) << "the recorded bar begins at 0, too";
   EXPECT_NEAR(drawn[2].width, 1.5 * drawn[0].width, 0.05) << "and nothing is rescaled";
+  EXPECT_NEAR(drawn[3].x, drawn[2].x + drawn[2].width, 0.05);
   EXPECT_TRUE(drawn[2].isRaw && drawn[3].isRaw && !drawn[0].isRaw && !drawn[1].isRaw);
 }
 
