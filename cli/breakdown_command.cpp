@@ -1,6 +1,9 @@
 #include "analysis/engine/breakdown/breakdown.h"
+#include "analysis/store/trace_name.h"
+#include "cli/breakdown_names.h"
+#include "cli/breakdown_plot.h"
 #include "cli/command.h"
-#include "cli/cost_file.h"
+#include "cli/correction_options.h"
 #include "cli/open_job.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
@@ -62,11 +65,13 @@ class BreakdownCommand : public Command {
            "Examples:\n"
            "  sonde breakdown job.sonde\n"
            "  sonde breakdown rank0.sonde rank1.sonde --by rank,operation,resource\n"
-           "  sonde breakdown job.sonde --by iteration,category --format csv\n";
+           "  sonde breakdown job.sonde --by iteration,category --format csv\n"
+           "  sonde breakdown job.sonde --by rank,operation,category --plot job.svg\n";
   }
   void declare(CLI::App& app) override {
     addFormatOption(app, format_);
-    app.add_option("--by", by_, "what rows are told apart by (operation,category)")
+    app.add_option(
+           "--by", by_, "what rows are told apart by (operation,category; with --plot rank, too)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("WORDS");
@@ -77,31 +82,37 @@ class BreakdownCommand : public Command {
         app.add_option("--scope",
                        scope_,
                        "whose a device's work is: of what launched it, or was open (launch)"));
-    app.add_flag("--raw", raw_, "as recorded, with what recording cost");
-    app.add_option("--overhead", overhead_, "what recording costs, as sonde calibrate has found it")
-        ->type_name("FILE");
+    addCorrectionOptions(app, correction_);
     app.add_flag("--transitions", transitions_, "how often each category was entered, instead");
+    app.add_option("--plot", plot_, "also draw the rows as bars: a .svg or .png file")
+        ->type_name("FILE");
+    app.add_flag("-f,--force", force_, "replace the picture when it exists");
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
 
  private:
   Result<breakdown::Options> options() const;
+  Result<void> checkPlot() const;
+  Result<void> plot(const store::Database& trace,
+                    const breakdown::Breakdown& rows,
+                    const breakdown::Options& options) const;
   std::string render(const breakdown::Breakdown& result, const breakdown::Options& options) const;
 
   Format format_ = Format::Table;
-  std::vector<std::string> by_ = {"operation", "category"};
+  std::vector<std::string> by_;
   Scope scope_ = Scope::Launch;
-  bool raw_ = false;
-  std::string overhead_;
+  CorrectionOptions correction_;
   bool transitions_ = false;
+  std::string plot_;
+  bool force_ = false;
   std::vector<std::string> traces_;
 };
 
 Result<breakdown::Options> BreakdownCommand::options() const {
   breakdown::Options options;
   options.atLaunch = scope_ == Scope::Launch;
-  options.correct = !raw_;
+  options.correct = !correction_.raw;
   for (const std::string& word : by_) {
     bool known = false;
     for (const NamedDimension& dimension : kDimensions) {
@@ -125,20 +136,10 @@ Result<breakdown::Options> BreakdownCommand::options() const {
   return options;
 }
 
-// The processes of the job by id: what a row says of its own.
-using Processes = std::map<std::int64_t, const breakdown::ProcessTotal*>;
-
-Processes processesOf(const breakdown::Breakdown& result) {
-  Processes processes;
-  for (const breakdown::ProcessTotal& process : result.processes)
-    processes.emplace(process.id, &process);
-  return processes;
-}
-
 // Whose a row is: of a job of one process that one's.
 const breakdown::ProcessTotal* processOf(const breakdown::Group& group,
                                          const breakdown::Breakdown& result,
-                                         const Processes& processes) {
+                                         const BreakdownProcesses& processes) {
   if (group.processId)
     return processes.at(*group.processId);
   return result.processes.size() == 1 ? &result.processes.front() : nullptr;
@@ -169,7 +170,7 @@ json groupJson(const breakdown::Group& group,
 }
 
 json documentOf(const breakdown::Breakdown& result, const std::vector<std::string>& by) {
-  const Processes processes = processesOf(result);
+  const BreakdownProcesses processes = processesOf(result);
   json document = {{"schema", 1},
                    {"by", by},
                    {"total_ns", result.totalNs},
@@ -215,10 +216,6 @@ json documentOf(const breakdown::Breakdown& result, const std::vector<std::strin
   return document;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, " + "));
-}
-
 // The columns of a group, and its cells.
 void addGroupColumns(const Dimensions& by, Table& table) {
   if (by.process || by.thread)
@@ -235,21 +232,10 @@ void addGroupColumns(const Dimensions& by, Table& table) {
     table.columns.push_back({"iteration", "iteration", ColumnKind::Number});
 }
 
-// "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both.
-std::string nameOf(const breakdown::ProcessTotal& process, const breakdown::Breakdown& result) {
-  if (!process.rank)
-    return fmt::format("process {}", process.pid);
-  const auto ofRank = std::count_if(result.processes.begin(),
-                                    result.processes.end(),
-                                    [&](const auto& each) { return each.rank == process.rank; });
-  return ofRank == 1 ? fmt::format("rank {}", *process.rank)
-                     : fmt::format("rank {}, process {}", *process.rank, process.pid);
-}
-
 std::vector<Cell> groupCells(const Dimensions& by,
                              const breakdown::Group& group,
                              const breakdown::Breakdown& result,
-                             const Processes& processes) {
+                             const BreakdownProcesses& processes) {
   std::vector<Cell> cells;
   if (group.processId)
     cells.emplace_back(nameOf(*processes.at(*group.processId), result));
@@ -280,7 +266,7 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
     table.columns.push_back({"raw_ns", "recorded", ColumnKind::DurationNs});
   }
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
-  const Processes processes = processesOf(result);
+  const BreakdownProcesses processes = processesOf(result);
   for (const breakdown::Row& row : result.rows) {
     std::vector<Cell> cells = groupCells(by, row.group, result, processes);
     if (by.category)
@@ -302,7 +288,7 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
   addGroupColumns(by, table);
   table.columns.push_back({"category", "entered"});
   table.columns.push_back({"count", "times", ColumnKind::Integer});
-  const Processes processes = processesOf(result);
+  const BreakdownProcesses processes = processesOf(result);
   for (const breakdown::Entered& entered : result.entered) {
     std::vector<Cell> cells = groupCells(by, entered.group, result, processes);
     cells.emplace_back(std::string(entered.category));
@@ -357,24 +343,50 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
   return text;
 }
 
+Result<void> BreakdownCommand::checkPlot() const {
+  if (plot_.empty())
+    return {};
+  if (transitions_)
+    return Error{ErrorCode::InvalidArgument,
+                 "--plot draws times, not transitions: give one of both"};
+  SONDE_TRY(checkPlotName(plot_));
+  SONDE_TRY(checkApart(plot_, traces_));
+  return store::checkOutput(plot_, force_);
+}
+
+// Without categories rows are bars, and their intervals those of bars.
+Result<void> BreakdownCommand::plot(const store::Database& trace,
+                                    const breakdown::Breakdown& rows,
+                                    const breakdown::Options& options) const {
+  breakdown::Options ofBars = options;
+  ofBars.by.category = ofBars.by.resource = false;
+  SONDE_TRY_ASSIGN(const breakdown::Breakdown bars, breakdown::breakDown(trace, ofBars));
+  return writePlot(plotOf(rows, bars, options.by, traces_), plot_, force_);
+}
+
 int BreakdownCommand::run() {
+  if (by_.empty() && !plot_.empty())
+    by_ = {"rank", "operation", "category"};
+  if (by_.empty())
+    by_ = {"operation", "category"};
   auto chosen = options();
   if (!chosen)
     return fail(name(), chosen.error());
+  if (const auto checked = checkPlot(); !checked)
+    return fail(name(), checked.error());
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
-  engine::correction::CostSet measured;
-  if (!overhead_.empty()) {
-    auto read = readCostFile(overhead_, job->database());
-    if (!read)
-      return fail(name(), read.error());
-    measured = *std::move(read);
-    chosen->measured = &measured;
-  }
+  const auto measured = measuredCosts(correction_, job->database());
+  if (!measured)
+    return fail(name(), measured.error());
+  chosen->measured = *measured ? &**measured : nullptr;
   const auto result = breakdown::breakDown(job->database(), *chosen);
   if (!result)
     return fail(name(), result.error());
+  if (!plot_.empty())
+    if (const auto drawn = plot(job->database(), *result, *chosen); !drawn)
+      return fail(name(), drawn.error());
   printOut(render(*result, *chosen));
   return kExitOk;
 }

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,12 @@ json rowOf(const MeasuredCost& cost, std::int64_t n) {
           {"inside_ns", cost.cost.insideNs}};
 }
 
+bool isCost(const engine::correction::EventCost& cost) {
+  constexpr double kRounding = -1e-6;
+  return std::isfinite(cost.sumNs()) && cost.beforeNs >= 0 && cost.insideNs >= 0 &&
+         cost.afterNs >= kRounding * cost.sumNs();
+}
+
 // nlohmann throws where a key is missing or of another type.
 Result<CostSet> setOf(const json& document) {
   CostSet set;
@@ -39,6 +46,12 @@ Result<CostSet> setOf(const json& document) {
       cost.cost.insideNs = row.at("inside_ns");
       cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
       cost.errorNs = row.at("error_ns");
+      if (!isCost(cost.cost) || !std::isfinite(cost.errorNs) || cost.errorNs < 0)
+        return Error{ErrorCode::Corrupt,
+                     fmt::format("what {} {} costs is no number of nanoseconds, or less than "
+                                 "nothing",
+                                 cost.probe,
+                                 cost.api)};
       set.rows.push_back(std::move(cost));
     }
     set.probes = document.at("probes").get<std::vector<std::string>>();
@@ -96,6 +109,20 @@ Result<void> checkMachine(const json& document, const store::Database& trace) {
   }
 }
 
+// nullopt: it cannot be read, as a folder cannot.
+std::optional<std::string> contentOf(const std::string& path) {
+  FILE* const file = std::fopen(path.c_str(), "re");
+  if (file == nullptr)
+    return std::nullopt;
+  std::string text;
+  char piece[1 << 14];
+  while (const std::size_t length = std::fread(piece, 1, sizeof piece, file))
+    text.append(piece, length);
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  return failed ? std::nullopt : std::optional(std::move(text));
+}
+
 }  // namespace
 
 std::string costFileOf(const session::CalibrationOutcome& outcome) {
@@ -125,12 +152,11 @@ Result<CostSet> readCostFile(const std::string& path, const store::Database& tra
         fmt::format(
             "{}: {}{}", path, damaged ? "it is no file of sonde calibrate: " : "", error.message)};
   };
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  const auto text = contentOf(path);
+  if (!text)
     return Error{ErrorCode::Io,
                  fmt::format("{} cannot be read: name a file of sonde calibrate", path)};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const json document = json::parse(text, nullptr, false);
+  const json document = json::parse(*text, nullptr, false);
   if (document.is_discarded())
     return named({ErrorCode::Corrupt, "it is not JSON"});
   if (const auto same = checkMachine(document, trace); !same)

@@ -3,6 +3,7 @@
 #include "analysis/engine/diff/run_times.h"
 #include "analysis/store/trace_file.h"
 #include "cli/command.h"
+#include "cli/correction_options.h"
 #include "cli/diff_output.h"
 #include "cli/diff_runs.h"
 #include "cli/progress_bar.h"
@@ -62,14 +63,24 @@ Result<Dimensions> dimensionsOf(const std::vector<std::string>& words) {
 struct ReadOptions {
   Dimensions by;
   std::optional<std::size_t> warmUp;
+  CorrectionOptions correction;
 };
+
+Result<std::vector<diff::RankTimes>> readTrace(const std::string& path,
+                                               const ReadOptions& options) {
+  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+  SONDE_TRY_ASSIGN(const auto measured, measuredCosts(options.correction, trace));
+  return diff::readRankTimes(
+      trace, options.by, {!options.correction.raw, measured ? &*measured : nullptr});
+}
 
 // One run, rank by rank: its traces need not be merged.
 Result<diff::RunTimes> readRun(const RunFiles& files, const ReadOptions& options) {
   std::vector<diff::RankTimes> ranks;
   for (const std::string& path : files) {
-    SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
-    auto found = diff::readRankTimes(trace, options.by);
+    auto found = readTrace(path, options);
+    if (!found && found.error().message.find(path) != std::string::npos)
+      return found.error();
     if (!found)
       return Error{found.error().code, fmt::format("'{}': {}", path, found.error().message)};
     for (diff::RankTimes& rank : *found)
@@ -137,6 +148,7 @@ class DiffCommand : public Command {
   std::optional<std::size_t> skip_;
   double level_ = 5;  // per cent, as runNoise_
   double runNoise_ = 3;
+  CorrectionOptions correction_;
   bool all_ = false;
   std::string first_;
   std::string second_;
@@ -163,6 +175,7 @@ void DiffCommand::declare(CLI::App& app) {
                  "with one run a side: what identical runs are taken to differ by (3)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PERCENT");
+  addCorrectionOptions(app, correction_, true);
   app.add_flag("--all", all_, "also the rows, beyond twelve, in which no difference can be shown");
   app.add_option("--a", a_, "the first side: traces and folders")->type_name("TRACE...");
   app.add_option("--b", b_, "the second side")->type_name("TRACE...");
@@ -172,7 +185,7 @@ void DiffCommand::declare(CLI::App& app) {
 
 Result<ReadOptions> DiffCommand::readOptions() const {
   SONDE_TRY_ASSIGN(const Dimensions by, dimensionsOf(by_));
-  return ReadOptions{by, skip_};
+  return ReadOptions{by, skip_, correction_};
 }
 
 Result<void> DiffCommand::nameSides() {

@@ -124,6 +124,10 @@ std::string sideText(const char* name, const diff::SideFacts& facts) {
     text += fmt::format(", and {} at the begin that {} not count",
                         humanCount(static_cast<std::int64_t>(facts.warmUp)),
                         facts.warmUp == 1 ? "does" : "do");
+  if (facts.corrected > 0)
+    text += fmt::format("; recording took {:.1f} % of one (± {:.1f} %), taken out",
+                        facts.recordingShare * 100,
+                        1.96 * facts.recordingError * 100);
   return text + "\n";
 }
 
@@ -193,12 +197,18 @@ json rowJson(const diff::Row& row) {
     const auto value = nsOf(row, ofA);
     return value ? json(*value) : json(nullptr);
   };
+  const auto raw = [&row](bool ofA) {
+    return nsOf(row, ofA) ? json(std::llround((ofA ? row.shown.a : row.shown.b).rawNs))
+                          : json(nullptr);
+  };
   const auto tested = [&row](std::optional<double> value) { return orNull(ifTested(row, value)); };
   return {{"operation", operationJson(row)},
           {"kind", diff::word(row.subject.kind)},
           {"rank", row.subject.rank ? json(*row.subject.rank) : json(nullptr)},
           {"a_ns", ns(true)},
           {"b_ns", ns(false)},
+          {"a_raw_ns", raw(true)},
+          {"b_raw_ns", raw(false)},
           {"change", tested(found.change)},
           {"low", tested(found.low)},
           {"high", tested(found.high)},
@@ -219,7 +229,10 @@ json sideJson(const diff::SideFacts& facts, const std::vector<RunFiles>& runs) {
           {"ranks", facts.mostRanks},
           {"iterations", facts.iterations},
           {"warm_up", facts.warmUp},
-          {"partial", facts.partial}};
+          {"partial", facts.partial},
+          {"corrected_runs", facts.corrected},
+          {"recording_share", facts.recordingShare},
+          {"recording_error", facts.recordingError}};
 }
 
 std::string disturbedNote(const diff::Diff& result) {
@@ -252,6 +265,16 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
   if (result.a.leastRanks != result.b.leastRanks || result.a.mostRanks != result.b.mostRanks)
     notes.emplace_back(
         "The sides differ in their number of ranks: times are those of a rank, on average.");
+  if (result.a.corrected + result.b.corrected > 0 &&
+      result.a.corrected + result.b.corrected < result.a.runs + result.b.runs)
+    notes.push_back(
+        fmt::format("What recording took is taken out of {} of {} runs of A and {} of {} of B: of "
+                    "the others it "
+                    "is not known.",
+                    result.a.corrected,
+                    result.a.runs,
+                    result.b.corrected,
+                    result.b.runs));
   if (const std::string disturbed = disturbedNote(result); !disturbed.empty())
     notes.push_back(disturbed);
   if (result.a.partial + result.b.partial > 0)
@@ -299,24 +322,10 @@ std::string diffJson(const DiffDocument& document) {
 
 std::string diffCsv(const DiffDocument& document) {
   Table table;
-  for (const char* const key : {"operation",
-                                "kind",
-                                "rank",
-                                "a_ns",
-                                "b_ns",
-                                "change",
-                                "low",
-                                "high",
-                                "p",
-                                "p_runs",
-                                "p_ranks",
-                                "detectable",
-                                "a_runs",
-                                "b_runs",
-                                "a_disturbed",
-                                "b_disturbed",
-                                "measure",
-                                "verdict"})
+  for (const char* const key :
+       {"operation",   "kind",        "rank",    "a_ns",    "b_ns",       "change",  "low",
+        "high",        "p",           "p_runs",  "p_ranks", "detectable", "a_runs",  "b_runs",
+        "a_disturbed", "b_disturbed", "measure", "verdict", "a_raw_ns",   "b_raw_ns"})
     table.columns.push_back({key, key});
   for (const diff::Row& row : document.diff.rows) {
     const json object = rowJson(row);

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/correction_options.h"
 #include "cli/open_job.h"
 #include "cli/report_hta.h"
 #include "cli/report_text.h"
@@ -15,7 +16,9 @@ namespace sonde::cli {
 
 namespace metrics = engine::metrics;
 
-Result<JobReport> readReport(const store::Database& trace, std::optional<double> peakFlops) {
+Result<JobReport> readReport(const store::Database& trace,
+                             std::optional<double> peakFlops,
+                             const metrics::Clocks& clocks) {
   JobReport report;
   SONDE_TRY_ASSIGN(std::vector<metrics::RankProcess> ranks, metrics::readRanks(trace));
   SONDE_TRY_ASSIGN(report.facts, metrics::readFacts(trace));
@@ -25,28 +28,14 @@ Result<JobReport> readReport(const store::Database& trace, std::optional<double>
   SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
   SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
   SONDE_TRY_ASSIGN(report.devices, engine::device::summarise(trace, ranks));
-  for (const metrics::RankProcess& process : ranks) {
-    SONDE_TRY_ASSIGN(metrics::Throughput throughput,
-                     metrics::throughputOf(trace, process, peakFlops));
+  for (const metrics::RankProcess& rank : ranks) {
+    SONDE_TRY_ASSIGN(metrics::Throughput throughput, metrics::throughputOf(trace, rank, peakFlops));
     report.throughput.push_back(std::move(throughput));
   }
   SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.throughput));
-  for (metrics::RankProcess& process : ranks) {
-    RankReport rank;
-    rank.process = std::move(process);
-    rank.iterations = metrics::statisticsOf(rank.process.iterations);
-    if (const auto median = metrics::medianIteration(rank.process)) {
-      SONDE_TRY_ASSIGN(rank.parts, metrics::partsOf(trace, rank.process, *median));
-    }
-    SONDE_TRY_ASSIGN(const metrics::RankActivity activity,
-                     metrics::readRankActivity(trace, rank.process.processId));
-    rank.time = metrics::timeIn(activity, rank.process.window);
-    for (const metrics::IterationTime& step : rank.process.iterations)
-      rank.stepTimes.push_back(
-          metrics::timeIn(activity, {step.startNs, step.startNs + step.durNs}));
-    SONDE_TRY_ASSIGN(rank.operations, metrics::operationsOf(trace, rank.process));
-    report.ranks.push_back(std::move(rank));
-  }
+  SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));
+  report.ranks = std::move(times.ranks);
+  report.recordingCost = std::move(times.cost);
   return report;
 }
 
@@ -59,7 +48,9 @@ class ReportCommand : public Command {
   const char* details() const override {
     return "Iterations and their parts, computing and communicating, operations, data moved, "
            "losses, what was dropped\n"
-           "and what recording cost. Hidden communication happens while the rank computes, exposed "
+           "and what recording cost, which is taken out of the times of iterations, computing, "
+           "communicating and\n"
+           "operations. Hidden communication happens while the rank computes, exposed "
            "does not. CSV is the\n"
            "table of operations. With --full also tables of devices, streams, kernels, copies, "
            "launches and collectives.\n\n"
@@ -83,6 +74,7 @@ class ReportCommand : public Command {
                    "what the devices of a rank can do a second, for MFU: 989e12 (by their names)")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
+    addCorrectionOptions(app, correction_);
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
@@ -90,12 +82,15 @@ class ReportCommand : public Command {
  private:
   enum class Definitions { Sonde, Hta };
 
+  Result<std::string> render(const store::Database& trace) const;
   Result<std::string> compared(const store::Database& trace) const;
+  Result<JobReport> read(const store::Database& trace) const;
 
   Format format_ = Format::Table;
   Definitions definitions_ = Definitions::Sonde;
   bool full_ = false;
   std::optional<double> peakFlops_;
+  CorrectionOptions correction_;
   std::vector<std::string> traces_;
 };
 
@@ -107,10 +102,15 @@ Table operationTable(const JobReport& report) {
                {"ns", "time", ColumnKind::DurationNs},
                {"p50_ns", "p50", ColumnKind::DurationNs},
                {"p95_ns", "p95", ColumnKind::DurationNs},
-               {"share", "share", ColumnKind::Fraction}},
+               {"share", "share", ColumnKind::Fraction},
+               {"raw_ns", "recorded", ColumnKind::DurationNs},
+               {"low_ns", "from", ColumnKind::DurationNs},
+               {"high_ns", "to", ColumnKind::DurationNs}},
               {}};
   for (const RankReport& rank : report.ranks)
-    for (const metrics::OperationTime& operation : rank.operations)
+    for (std::size_t at = 0; at < rank.operations.size(); ++at) {
+      const metrics::OperationTime& operation = rank.operations[at];
+      const metrics::CorrectedNs& time = rank.operationTimes[at];
       table.rows.push_back({rank.process.rank ? Cell(*rank.process.rank) : Cell(),
                             operation.kind,
                             operation.name,
@@ -118,8 +118,17 @@ Table operationTable(const JobReport& report) {
                             operation.ns,
                             operation.p50Ns,
                             operation.p95Ns,
-                            operation.share});
+                            operation.share,
+                            time.rawNs,
+                            time.lowNs,
+                            time.highNs});
+    }
   return table;
+}
+
+Result<JobReport> ReportCommand::read(const store::Database& trace) const {
+  SONDE_TRY_ASSIGN(const metrics::Clocks clocks, readClocks(correction_, trace));
+  return readReport(trace, peakFlops_, clocks);
 }
 
 // By HTA's definitions; in JSON beside all else.
@@ -129,31 +138,35 @@ Result<std::string> ReportCommand::compared(const store::Database& trace) const 
     return renderHta(hta);
   if (format_ == Format::Csv)
     return renderCsv(htaTable(hta));
-  SONDE_TRY_ASSIGN(const JobReport report, readReport(trace, peakFlops_));
+  SONDE_TRY_ASSIGN(const JobReport report, read(trace));
   nlohmann::json document = reportJson(report, full_);
   addHtaJson(document, hta);
   return dumpJson(document);
+}
+
+Result<std::string> ReportCommand::render(const store::Database& trace) const {
+  if (definitions_ == Definitions::Hta)
+    return compared(trace);
+  SONDE_TRY_ASSIGN(const JobReport report, read(trace));
+  switch (format_) {
+    case Format::Json:
+      return dumpJson(reportJson(report, full_));
+    case Format::Csv:
+      return renderCsv(operationTable(report));
+    case Format::Table:
+      break;
+  }
+  return renderReport(report, full_);
 }
 
 int ReportCommand::run() {
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
-  if (definitions_ == Definitions::Hta) {
-    const auto text = compared(job->database());
-    if (!text)
-      return fail(name(), text.error());
-    printOut(*text);
-    return kExitOk;
-  }
-  const auto report = readReport(job->database(), peakFlops_);
-  if (!report)
-    return fail(name(), report.error());
-  if (format_ == Format::Json)
-    printOut(dumpJson(reportJson(*report, full_)));
-  else
-    printOut(format_ == Format::Csv ? renderCsv(operationTable(*report))
-                                    : renderReport(*report, full_));
+  const auto text = render(job->database());
+  if (!text)
+    return fail(name(), text.error());
+  printOut(*text);
   return kExitOk;
 }
 

@@ -19,11 +19,22 @@ json orNull(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-json rankJson(const RankReport& rank) {
-  const metrics::RankTime& time = rank.time;
+// The times of a rank's window.
+json windowJson(const metrics::RankTime& time) {
   const auto ifComputeKnown = [&](std::int64_t ns) {
     return time.computeKnown ? json(ns) : json(nullptr);
   };
+  return {{"window_ns", time.windowNs},
+          {"compute_ns", ifComputeKnown(time.computeNs)},
+          {"copy_ns", time.copyNs},
+          {"exposed_copy_ns", ifComputeKnown(time.exposedCopyNs)},
+          {"comm_ns", time.commNs},
+          {"exposed_comm_ns", ifComputeKnown(time.exposedNs)},
+          {"idle_ns", ifComputeKnown(time.idleNs)}};
+}
+
+json rankJson(const RankReport& rank) {
+  const metrics::RankTime& time = rank.time;
   json parts = nullptr;
   if (rank.parts)
     parts = {{"number", rank.parts->number},
@@ -33,27 +44,33 @@ json rankJson(const RankReport& rank) {
              {"backward_ns", rank.parts->backwardNs},
              {"optimizer_ns", rank.parts->optimizerNs},
              {"other_ns", rank.parts->otherNs}};
-  return {{"rank", orNull(rank.process.rank)},
-          {"device", time.device},
-          {"window_ns", time.windowNs},
-          {"compute_ns", ifComputeKnown(time.computeNs)},
-          {"copy_ns", time.copyNs},
-          {"exposed_copy_ns", ifComputeKnown(time.exposedCopyNs)},
-          {"comm_ns", time.commNs},
-          {"exposed_comm_ns", ifComputeKnown(time.exposedNs)},
-          {"idle_ns", ifComputeKnown(time.idleNs)},
-          {"comm_overlap",
-           time.computeKnown && time.commNs > 0
-               ? json(static_cast<double>(time.hiddenNs) / static_cast<double>(time.commNs))
-               : json(nullptr)},
-          {"collectives", time.collectives},
-          {"iteration",
-           {{"count", rank.iterations.count},
-            {"median_ns", rank.iterations.medianNs},
-            {"p95_ns", rank.iterations.p95Ns},
-            {"min_ns", rank.iterations.minNs},
-            {"max_ns", rank.iterations.maxNs}}},
-          {"median_iteration", std::move(parts)}};
+  json object = {{"rank", orNull(rank.process.rank)},
+                 {"device", time.device},
+                 {"raw", windowJson(rank.rawTime)},
+                 {"low", windowJson(rank.lowTime)},
+                 {"high", windowJson(rank.highTime)},
+                 {"comm_overlap",
+                  time.computeKnown && time.commNs > 0
+                      ? json(static_cast<double>(time.hiddenNs) / static_cast<double>(time.commNs))
+                      : json(nullptr)},
+                 {"collectives", time.collectives},
+                 {"iteration",
+                  {{"count", rank.iterations.count},
+                   {"median_ns", rank.iterations.medianNs},
+                   {"p95_ns", rank.iterations.p95Ns},
+                   {"min_ns", rank.iterations.minNs},
+                   {"max_ns", rank.iterations.maxNs}}},
+                 {"masked_iterations", rank.process.maskedCount},
+                 {"median_iteration", std::move(parts)}};
+  object.update(windowJson(time));
+  return object;
+}
+
+void addTime(const metrics::CorrectedNs& time, json& object) {
+  object["ns"] = time.ns;
+  object["raw_ns"] = time.rawNs;
+  object["low_ns"] = time.lowNs;
+  object["high_ns"] = time.highNs;
 }
 
 json trafficJson(const JobReport& report) {
@@ -75,6 +92,28 @@ json metadataJson(const metrics::RunFacts& facts) {
   return rows;
 }
 
+// The rank's iterations and operations.
+void addTimes(const RankReport& rank, std::int64_t originNs, json& document) {
+  for (std::size_t at = 0; at < rank.iterationTimes.size(); ++at) {
+    const metrics::IterationTime& iteration = rank.process.iterations[at];
+    document["iterations"].push_back({{"rank", orNull(rank.process.rank)},
+                                      {"number", iteration.number},
+                                      {"start_ns", iteration.startNs - originNs}});
+    addTime(rank.iterationTimes[at], document["iterations"].back());
+  }
+  for (std::size_t at = 0; at < rank.operations.size(); ++at) {
+    const metrics::OperationTime& operation = rank.operations[at];
+    document["operations"].push_back({{"rank", orNull(rank.process.rank)},
+                                      {"kind", operation.kind},
+                                      {"name", operation.name},
+                                      {"count", operation.count},
+                                      {"p50_ns", operation.p50Ns},
+                                      {"p95_ns", operation.p95Ns},
+                                      {"share", operation.share}});
+    addTime(rank.operationTimes[at], document["operations"].back());
+  }
+}
+
 }  // namespace
 
 json reportJson(const JobReport& report, bool full) {
@@ -92,23 +131,11 @@ json reportJson(const JobReport& report, bool full) {
                    {"threads", threadsJson(report)},
                    {"python", pythonJson(report)},
                    {"throughput", throughputJson(report)},
+                   {"recording_cost", costJson(report.recordingCost)},
                    {"dropped", json::object()}};
   for (const RankReport& rank : report.ranks) {
     document["ranks"].push_back(rankJson(rank));
-    for (const metrics::IterationTime& iteration : rank.process.iterations)
-      document["iterations"].push_back({{"rank", orNull(rank.process.rank)},
-                                        {"number", iteration.number},
-                                        {"start_ns", iteration.startNs - report.facts.originNs},
-                                        {"ns", iteration.durNs}});
-    for (const metrics::OperationTime& operation : rank.operations)
-      document["operations"].push_back({{"rank", orNull(rank.process.rank)},
-                                        {"kind", operation.kind},
-                                        {"name", operation.name},
-                                        {"count", operation.count},
-                                        {"ns", operation.ns},
-                                        {"p50_ns", operation.p50Ns},
-                                        {"p95_ns", operation.p95Ns},
-                                        {"share", operation.share}});
+    addTimes(rank, report.facts.originNs, document);
   }
   for (const metrics::ScalarTrend& trend : report.scalars)
     document["scalars"].push_back({{"rank", orNull(trend.rank)},

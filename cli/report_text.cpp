@@ -33,6 +33,17 @@ Cell duration(std::int64_t ns) {
   return ns;
 }
 
+void appendMasked(const JobReport& report, Lines& lines) {
+  std::int64_t masked = 0;
+  for (const RankReport& rank : report.ranks)
+    masked += rank.process.maskedCount;
+  if (masked > 0)
+    appendLines(lines,
+                fmt::format("  Without {} in which less was recorded: probes were off, or all but "
+                            "an outline.",
+                            counted(masked, "iteration", "iterations")));
+}
+
 Lines iterationLines(const JobReport& report, std::size_t limit) {
   Table table{{{"rank", "rank"},
                {"count", "count", ColumnKind::Integer},
@@ -71,6 +82,7 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
       lines,
       "Iterations, and the median one in parts: data loading, forward, backward, optimizer, other");
   appendTable(lines, std::move(table), limit);
+  appendMasked(report, lines);
   return lines;
 }
 
@@ -308,6 +320,7 @@ std::string renderReport(const JobReport& report, bool full) {
   Lines tail = scalarLines(report, full ? kAll : kScalarRows);
   const Lines foot = footLines(report.facts, full);
   tail.insert(tail.end(), foot.begin(), foot.end());
+  appendLabelled(tail, "Overhead", costText(report.recordingCost));
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
   const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() +

@@ -4,15 +4,13 @@
 
 #include "analysis/base/result.h"
 #include "analysis/engine/device/device_summary.h"
-#include "analysis/engine/metrics/operations.h"
 #include "analysis/engine/metrics/python_time.h"
-#include "analysis/engine/metrics/rank_time.h"
-#include "analysis/engine/metrics/ranks.h"
 #include "analysis/engine/metrics/run_facts.h"
 #include "analysis/engine/metrics/thread_time.h"
 #include "analysis/engine/metrics/throughput.h"
 #include "analysis/engine/metrics/traffic.h"
 #include "analysis/store/database.h"
+#include "cli/report_times.h"
 #include "cli/report_usage.h"
 
 #include <optional>
@@ -23,18 +21,10 @@
 
 namespace sonde::cli {
 
-struct RankReport {
-  engine::metrics::RankProcess process;
-  engine::metrics::IterationStatistics iterations;
-  std::optional<engine::metrics::IterationParts> parts;  // of the median iteration
-  engine::metrics::RankTime time;
-  std::vector<engine::metrics::RankTime> stepTimes;  // of its iterations
-  std::vector<engine::metrics::OperationTime> operations;
-};
-
 struct JobReport {
   engine::metrics::RunFacts facts;
   std::vector<RankReport> ranks;
+  RecordingCost recordingCost;
   std::vector<engine::metrics::PeerTraffic> traffic;
   engine::metrics::Conservation conservation;
   std::vector<engine::metrics::ScalarTrend> scalars;
@@ -45,8 +35,11 @@ struct JobReport {
   UsageReport usage;
 };
 
-// `peakFlops`: of a rank's devices, a second; none: what is known of them.
-Result<JobReport> readReport(const store::Database& trace, std::optional<double> peakFlops);
+// `peakFlops`: of a rank's devices, a second; none: what is known of them. `clocks`: by which the
+// times of `ranks` are told; all others are as recorded.
+Result<JobReport> readReport(const store::Database& trace,
+                             std::optional<double> peakFlops,
+                             const engine::metrics::Clocks& clocks);
 
 // At most 40 lines of 100 characters, unless `full`.
 std::string renderReport(const JobReport& report, bool full);

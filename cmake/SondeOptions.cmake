@@ -1,6 +1,6 @@
 # Every switch a person may set at configure time, and the flags all targets share.
 
-option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets)" ON)
+option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets and Svg)" ON)
 option(SONDE_TESTS "Build the tests (needs GoogleTest)" ON)
 option(SONDE_BENCH "Build the benchmarks" ON)
 option(SONDE_PORTABLE "Install a directory that runs on other machines; see docs/installing.md" OFF)

@@ -11,6 +11,7 @@
 #include "collector/launcher/supervisor.h"
 #include "plugins/host/plugin_set.h"
 #include "rules/configuration.h"
+#include "session/calibration_found.h"
 #include "session/calibration_rule.h"
 #include "session/closing.h"
 #include "session/cost_loops.h"
@@ -382,6 +383,7 @@ class JobRun {
     }
     if (rules_)
       sayVerdict(summary->output, *rules_, say_);
+    noteCalibration(*summary);
     if (!options_.summaryFile.empty()) {
       const int status = launcher::exitStatusOf(outcome.waitStatus);
       if (auto written = writeSummary(options_.summaryFile, *summary, status); !written)
@@ -389,6 +391,15 @@ class JobRun {
     }
     for (const std::string& line : summaryLines(*summary, identity_.worldSize))
       say_(line);
+  }
+
+  void noteCalibration(RecordingSummary& summary) const {
+    if (options_.calibrate.blockIterations == 0 || options_.calibrate.without)
+      return;
+    if (auto found = readCalibration(summary.output))
+      summary.calibration = *std::move(found);
+    else
+      say_(found.error().message);
   }
 
   void noteUnrecorded(const std::string& why, const launcher::RunOutcome& outcome) const {

@@ -6,6 +6,7 @@
 #include "analysis/base/progress.h"
 #include "analysis/base/result.h"
 #include "collector/launcher/reaper.h"
+#include "session/calibration_found.h"
 #include "session/capture_control.h"
 #include "session/drainer.h"
 #include "session/flight_recorder.h"
@@ -25,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -68,7 +70,8 @@ struct RecordingSummary {
   double seconds = 0;            // from begin to the end of finish
   double unrecordedSeconds = 0;  // of the job, at its end, after --max-size was reached
   std::uint64_t recorderCpuNs = 0;
-  std::uint64_t recorderBytes = 0;  // of memory, at most
+  std::uint64_t recorderBytes = 0;              // of memory, at most
+  std::optional<CalibrationFound> calibration;  // of a run with --calibrate
 };
 
 // A recording whose spool folder is ready; nothing of its trace has been touched.

@@ -94,6 +94,8 @@ std::vector<std::string> summaryLines(const RecordingSummary& summary,
   std::vector<std::string> lines = warningLines(summary.totals.warnings);
   for (std::string& line : droppedLines(summary.totals.dropped))
     lines.push_back(std::move(line));
+  if (summary.calibration)
+    lines.push_back(calibrationLine(*summary.calibration));
   std::error_code failure;
   const auto fileBytes = fs::file_size(summary.output, failure);
   lines.push_back(
@@ -139,18 +141,21 @@ Result<void> checkSummaryIsApart(const std::string& file, const fs::path& output
 Result<void> writeSummary(const std::string& file,
                           const RecordingSummary& summary,
                           int exitStatus) {
-  return writeJson(file,
-                   {{"schema", 1},
-                    {"events", summary.totals.events},
-                    {"dropped", summary.totals.dropped},
-                    {"seconds", summary.seconds},
-                    {"path", summary.output.string()},
-                    {"recorder",
-                     {{"cpu_s", static_cast<double>(summary.recorderCpuNs) / 1e9},
-                      {"bytes", summary.totals.bytes},
-                      {"rss_bytes", summary.recorderBytes}}},
-                    {"exit_status", exitStatus},
-                    {"notes", summary.totals.warnings}});
+  using nlohmann::json;
+  return writeJson(
+      file,
+      {{"schema", 1},
+       {"events", summary.totals.events},
+       {"dropped", summary.totals.dropped},
+       {"seconds", summary.seconds},
+       {"path", summary.output.string()},
+       {"recorder",
+        {{"cpu_s", static_cast<double>(summary.recorderCpuNs) / 1e9},
+         {"bytes", summary.totals.bytes},
+         {"rss_bytes", summary.recorderBytes}}},
+       {"calibration", summary.calibration ? calibrationJson(*summary.calibration) : json(nullptr)},
+       {"exit_status", exitStatus},
+       {"notes", summary.totals.warnings}});
 }
 
 Result<void> writeUnrecorded(const std::string& file,
@@ -165,6 +170,7 @@ Result<void> writeUnrecorded(const std::string& file,
                     {"seconds", seconds},
                     {"path", nullptr},
                     {"recorder", nullptr},
+                    {"calibration", nullptr},
                     {"exit_status", exitStatus},
                     {"notes", json::array({why})}});
 }

@@ -22,11 +22,13 @@ Result<void> checkSummaryFile(const std::string& file);
 // InvalidArgument when writing it would write what belongs to the trace `output`.
 Result<void> checkSummaryIsApart(const std::string& file, const std::filesystem::path& output);
 
-// `{schema, events{}, dropped{}, seconds, path, recorder{cpu_s, bytes, rss_bytes}, exit_status,
-// notes[]}`. `exitStatus` is minus the signal when one ended the job. Written as by writeWhole().
+// `{schema, events{}, dropped{}, seconds, path, recorder{cpu_s, bytes, rss_bytes}, calibration,
+// exit_status, notes[]}`; `calibration` as calibrationJson() has it, null without --calibrate.
+// `exitStatus` is minus the signal when one ended the job. Written as by writeWhole().
 Result<void> writeSummary(const std::string& file, const RecordingSummary& summary, int exitStatus);
 
-// The same of a run without a trace: `path` and `recorder` are null, `notes` says why.
+// The same of a run without a trace: `path`, `recorder` and `calibration` are null, `notes` says
+// why.
 Result<void> writeUnrecorded(const std::string& file,
                              const std::string& why,
                              double seconds,

@@ -2,6 +2,7 @@
 #include "analysis/store/trace_file.h"
 #include "gui/app/main_window.h"
 #include "gui/app/options.h"
+#include "gui/app/picture.h"
 #include "gui/app/screenshot.h"
 #include "gui/views/theme.h"
 
@@ -44,6 +45,10 @@ int refuseWindow(const QStringList& traces) {
 // Without a display only a picture can be made; returns an exit status when nothing can. Requires:
 // called before QApplication exists.
 int choosePlatform(const Options& options) {
+  if (!options.picture.isEmpty()) {  // whatever display there is, or seems to be
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    return 0;
+  }
   if (hasDisplay() || qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
     return 0;
   if (options.screenshot.isEmpty())
@@ -80,6 +85,8 @@ int run(QApplication& application, const Options& options) {
                "install a font package, e.g. apt-get install fonts-dejavu-core\n");
     return kNoFonts;
   }
+  if (!options.picture.isEmpty())
+    return sonde::gui::drawPicture(options.picture, options.screenshot);
   chooseLook(options);
   MainWindow window;
   window.resize(options.size);

@@ -45,12 +45,15 @@ Parsed parseOptions(int argc, char** argv) {
   app.footer(kFooter);
   std::vector<std::string> traces;
   std::string screenshot;
+  std::string picture;
   std::string view = "timeline";
   std::string size;
   std::string theme = "system";
   app.add_option("TRACE", traces, "Traces; several are the ranks of one job");
   app.add_option("--screenshot", screenshot, "Write this PNG and exit; needs no display")
       ->type_name("PNG");
+  app.add_option("--picture", picture, "Draw this SVG of sonde's, in place of a trace, as PNG")
+      ->type_name("SVG");
   app.add_option("--view", view, "What to show: timeline")->type_name("VIEW");
   app.add_option("--size", size, "Of the window, in pixels (default 1440x900)")->type_name("WxH");
   app.add_option("--theme", theme, "system, light or dark")->type_name("THEME");
@@ -85,7 +88,12 @@ Parsed parseOptions(int argc, char** argv) {
   options.screenshot = QString::fromStdString(screenshot);
   for (const std::string& trace : traces)
     options.traces << QString::fromStdString(trace);
-  if (!screenshot.empty() && traces.empty())
+  options.picture = QString::fromStdString(picture);
+  if (!picture.empty() && (screenshot.empty() || !traces.empty()))
+    return {false,
+            complain("--picture is drawn alone: sonde-gui --picture in.svg --screenshot out.png"),
+            {}};
+  if (!screenshot.empty() && traces.empty() && picture.empty())
     return {
         false,
         complain("--screenshot needs a trace to show: sonde-gui --screenshot out.png run.sonde"),

@@ -11,6 +11,7 @@ struct Options {
   enum class Theme { System, Light, Dark };
   QStringList traces;
   QString screenshot;  // a PNG to write instead of showing a window; empty: show it
+  QString picture;     // an SVG to write as that, instead of a trace
   QString view = QStringLiteral("timeline");
   QSize size{1440, 900};
   Theme theme = Theme::System;

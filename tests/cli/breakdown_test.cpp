@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -95,6 +96,73 @@ TEST_F(BreakdownVerb, RanksAreToldApart) {
     EXPECT_TRUE(row["operation"].is_null());
   }
   EXPECT_EQ(ranks, (std::set<std::int64_t>{0, 1}));
+}
+
+TEST_F(BreakdownVerb, DrawsItsRows) {
+  const std::string picture = folder_ / "plot.svg";
+  const Finished drawn = sonde({"breakdown", write(0), write(1), "--plot", picture});
+  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, HasSubstr("rank 1")) << "the rows are those of the picture";
+  const std::string svg = test::readText(picture);
+  EXPECT_THAT(svg, HasSubstr("<title>backward, rank 0: framework, "));
+  EXPECT_THAT(svg, HasSubstr("rank0.sonde, "));
+  EXPECT_THAT(svg, HasSubstr("Times are as recorded."));
+  const Finished again = sonde({"breakdown", write(0), "--plot", picture});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("exists"));
+  EXPECT_EQ(test::readText(picture), svg);
+  EXPECT_EQ(sonde({"breakdown", write(0), "--plot", picture, "-f"}).status, 0);
+  EXPECT_NE(test::readText(picture), svg);
+}
+
+TEST_F(BreakdownVerb, DrawsWithoutAndWithWhatRecordingTook) {
+  test::TrainingRun run;
+  run.scopeCostNs = kMs;
+  run.scopeErrorNs = kMs / 4.0;
+  const std::string picture = folder_ / "plot.svg";
+  ASSERT_EQ(sonde({"breakdown", write(0, run), "--plot", picture}).status, 0);
+  EXPECT_THAT(test::readText(picture), HasSubstr("forward: framework, 870 ms<"));
+  EXPECT_THAT(test::readText(picture), HasSubstr("forward: framework, 900 ms as recorded<"));
+  EXPECT_THAT(test::readText(picture), HasSubstr("stroke=\"#000000\""));
+  ASSERT_EQ(sonde({"breakdown", write(0, run), "--raw", "--plot", picture, "-f"}).status, 0);
+  EXPECT_THAT(test::readText(picture), HasSubstr("forward: framework, 900 ms<"));
+}
+
+TEST_F(BreakdownVerb, RefusesPicturesThatItCannotMake) {
+  const std::string trace = write(0);
+  for (const std::string& name : {folder_ / "plot.pdf", folder_ / "plot", std::string("-")}) {
+    const Finished refused = sonde({"breakdown", trace, "--plot", name});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("ends in .svg or .png"));
+  }
+  EXPECT_EQ(sonde({"breakdown", trace, "--plot", folder_ / "a.svg", "--transitions"}).status, 2);
+  EXPECT_EQ(sonde({"breakdown", trace, "--plot", "/nowhere/a.svg"}).status, 3);
+  const std::string picture = folder_ / "trace.svg";
+  std::filesystem::rename(trace, picture);
+  const Finished over = sonde({"breakdown", picture, "--plot", picture, "-f"});
+  EXPECT_EQ(over.status, 2);
+  EXPECT_THAT(over.err, HasSubstr("would write over"));
+  EXPECT_EQ(sonde({"report", picture}).status, 0) << "it is still a trace";
+}
+
+// sonde-gui draws PNG, and lies beside sonde.
+TEST_F(BreakdownVerb, DrawsPngWhereThereIsSondeGui) {
+  namespace fs = std::filesystem;
+  const std::string trace = write(0);
+  const std::string picture = folder_ / "plot.png";
+  const fs::path alone = folder_ / "sonde";
+  fs::copy_file(SONDE_PROGRAM, alone);
+  const Finished refused = test::runProgram({alone, "breakdown", trace, "--plot", picture});
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("PNG is drawn by sonde-gui"));
+  EXPECT_THAT(refused.err, HasSubstr("ends in .svg"));
+  EXPECT_FALSE(fs::exists(picture) || fs::exists(picture + ".part"));
+  if (!fs::exists(fs::path(SONDE_PROGRAM).parent_path() / "sonde-gui"))
+    GTEST_SKIP() << "sonde-gui is not built";
+  const Finished drawn = sonde({"breakdown", trace, "--plot", picture});
+  ASSERT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_THAT(test::readText(picture), ::testing::StartsWith("\x89PNG"));
 }
 
 TEST_F(BreakdownVerb, RefusesWhatItDoesNotKnow) {

@@ -66,6 +66,8 @@ TEST_F(UnreadableTrace, IsStatus3AndOneLineOfEveryVerb) {
     const std::string file = folder_ / name;
     const std::vector<std::vector<std::string>> calls = {
         {"report", file},
+        {"breakdown", file},
+        {"diff", file, file},
         {"check", file},
         {"sql", file, "SELECT 1"},
         {"merge", "-o", out, file},

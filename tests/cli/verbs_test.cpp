@@ -79,7 +79,7 @@ TEST_F(Verbs, MergeWritesATraceAndASummary) {
 
 TEST_F(Verbs, ContradictingTracesAreRefusedByEveryVerb) {
   const std::string a = write(0);
-  for (const char* verb : {"report", "check"}) {
+  for (const char* verb : {"report", "breakdown", "check"}) {
     const Finished refused = sonde({verb, a, a});
     EXPECT_EQ(refused.status, 3) << verb;
     EXPECT_THAT(refused.err, HasSubstr("both hold rank 0"));

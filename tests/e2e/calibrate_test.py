@@ -1,4 +1,5 @@
 """`sonde run --calibrate`: which probes are off in which iterations, what is recorded of them, and what is counted instead."""
+import json
 import sys
 import unittest
 
@@ -64,6 +65,23 @@ class Calibrate(RunTest):
             self.assertEqual(self.calls(probe), [(number, each if on else 0, 0 if on else each) for number, on in is_on])
         self.assertEqual(self.calls("annotation"), [(number, 1, 0) for number in range(COUNT)])
         self.assertEqual(self.rows("SELECT count(*) FROM probe_call WHERE iteration_id IS NULL OR thread_id IS NULL"), [(0,)])
+
+    def test_the_last_lines_say_what_came_of_it(self):
+        for count, said in ((COUNT, r"recording takes -?\d+\.\d % ± \d+\.\d % of an iteration \((net|io) "),
+                            (BLOCK, f"could not be told: all probes were on in all {BLOCK} iterations")):
+            result = self.run_sonde(sys.executable, "-c", PROGRAM, 0, count, options=(
+                "-f", "--sources", ",".join(ASKED), f"--calibrate={BLOCK}", "--summary", self.folder / "summary.json"))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, said)
+            found = json.loads((self.folder / "summary.json").read_text())["calibration"]
+            if count == BLOCK:
+                self.assertIn(found["reason"], result.stderr)
+                continue
+            self.assertIsNone(found["reason"])
+            self.assertEqual({probe["probe"] for probe in found["probes"]}, {"net", "io"})
+            self.assertAlmostEqual(found["overhead_ns"], sum(probe["ns"] for probe in found["probes"]), delta=2)
+            kept, = self.rows("SELECT value FROM meta WHERE key = 'calibrated'")
+            self.assertEqual(round(json.loads(kept[0])["overhead_ns"]), found["overhead_ns"])
 
     def test_nothing_else_is_different(self):
         self.record(f"--calibrate={BLOCK}")

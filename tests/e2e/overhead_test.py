@@ -1,10 +1,11 @@
 """What recording costs: what each trace says of it, what runs with probes off say, and what is taken out of a breakdown."""
 import json
+import os
 import subprocess
 import sys
 import unittest
 
-from run_support import PATIENCE, SONDE, RunTest
+from run_support import PATIENCE, SONDE, RunTest, wait_until
 
 # Iterations with so many file calls that recording them is most of their time.
 PROGRAM = """
@@ -16,6 +17,17 @@ with sonde.phase("training"):
             for _ in range(300):
                 os.pwrite(file, b"inside", 0)
             sum(range(1000))
+"""
+# Goes on until there is a file `enough`.
+ENDLESS = """
+import itertools, os, sonde, time
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+for number in itertools.count():
+    with sonde.iteration(number), sonde.operation("step"):
+        os.pwrite(file, b"inside", 0)
+        time.sleep(0.005)
+    if os.path.exists("enough"):
+        break
 """
 OF_METHOD = "SELECT probe, api FROM overhead WHERE method = '{}' ORDER BY 1, 2"
 
@@ -46,6 +58,24 @@ class Overhead(RunTest):
         self.assertIn(("torch", "module"), self.rows(OF_METHOD.format("assumed")))
         self.assertEqual(self.rows(OF_METHOD.format("in-run")), [])
         self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'sources'"), [("annotation,io",)])
+
+    def test_a_run_that_still_goes_on_can_be_looked_at(self):
+        part = f"{self.output}.part"
+        process = self.start_sonde(sys.executable, "-c", ENDLESS, options=("--sources", "annotation,io"))
+        try:
+            wait_until(lambda: os.path.exists(part) and self.sonde("sql", part, "SELECT 1").returncode == 0 and
+                       self.rows("SELECT count(*) FROM iteration WHERE dur_ns > 0", part)[0][0] > 20, "it has iterations")
+            for words in (("report", part), ("breakdown", part), ("diff", part, part), ("breakdown", part, "--plot", "a.svg")):
+                result = self.sonde(*words)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), words)
+            found = json.loads(self.sonde("breakdown", part, "--format", "json").stdout)
+            self.assertEqual(sum(row["ns"] for row in found["rows"]), found["total_ns"])
+            self.assertFalse(found["corrected"], "what recording costs is known when it has ended")
+            self.assertIn("unfinished recording", self.sonde("report", part).stdout)
+        finally:
+            (self.folder / "enough").touch()
+            self.assertEqual(process.wait(PATIENCE), 0, process.stderr.read())
+            process.stderr.close()
 
     def test_a_breakdown_has_times_without_what_recording_cost_and_their_interval(self):
         self.record(200)

@@ -1,6 +1,7 @@
 // sonde-gui as a program: exit codes, messages, and pictures where there is no display.
 #include "tests/gui/sample_trace.h"
 
+#include <QColor>
 #include <QFile>
 #include <QImage>
 #include <QProcess>
@@ -48,6 +49,30 @@ TEST(SondeGui, WritesAPictureWithoutADisplayAndSaysNothing) {
   EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
   EXPECT_EQ(outcome.err.toStdString(), "");
   EXPECT_EQ(QImage(picture).size(), QSize(900, 500));
+}
+
+TEST(SondeGui, DrawsAPictureOfSondesTwiceAsLarge) {
+  const QTemporaryDir folder;
+  QFile svg(folder.filePath("in.svg"));
+  ASSERT_TRUE(svg.open(QIODevice::WriteOnly));
+  svg.write(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\" viewBox=\"0 0 40 30\">"
+      "<rect x=\"10\" width=\"5\" height=\"30\" fill=\"#0072b2\"/></svg>");
+  svg.close();
+  const QString picture = folder.filePath("out.png");
+  const Outcome outcome = run({"--picture", svg.fileName(), "--screenshot", picture});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err.toStdString();
+  EXPECT_EQ(outcome.err.toStdString(), "");
+  const QImage drawn(picture);
+  ASSERT_EQ(drawn.size(), QSize(80, 60));
+  EXPECT_EQ(drawn.pixelColor(25, 30), QColor("#0072b2"));
+  EXPECT_EQ(drawn.pixelColor(10, 30), QColor(Qt::white));
+  EXPECT_EQ(run({"--picture", svg.fileName()}).exitCode, 2);
+  const Outcome none =
+      run({"--picture", folder.filePath("none.svg"), "--screenshot", folder.filePath("no.png")});
+  EXPECT_EQ(none.exitCode, 3);
+  EXPECT_TRUE(none.err.contains("is no SVG picture"));
+  EXPECT_FALSE(QFile::exists(folder.filePath("no.png")));
 }
 
 TEST(SondeGui, SaysWhatToInstallWhereThereAreNoFonts) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -54,6 +55,42 @@ TEST(RunSummary, SaysAFewWarningsAndHowManyMoreThereAre) {
   const auto lines = summaryLines(summary, std::nullopt);
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "held up"), 8);
   EXPECT_THAT(lines[8], HasSubstr("2 more"));
+}
+
+TEST(RunSummary, SaysWhatCalibrationFound) {
+  RecordingSummary summary = sample("/x/a.sonde");
+  summary.calibration = CalibrationFound{
+      "", 10e6, 310e3, 10.2e3, 540, 60, {{"torch", 220e3, 8e3}, {"net", 60e3, 2e3}}};
+  EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
+              "recording takes 3.1 % ± 0.2 % of an iteration (torch 2.2, net 0.6)");
+  summary.calibration->whyNot = "there was no iteration";
+  EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
+              "what recording takes could not be told: there was no iteration");
+  summary.calibration = CalibrationFound{"", 0, 0, 0, 0, 0, {}};
+  EXPECT_THAT(summaryLines(summary, std::nullopt).front(), HasSubstr("take no time"));
+}
+
+TEST(RunSummary, AsJsonItHasWhatCalibrationFound) {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "summary.json";
+  const auto written = [&](const RecordingSummary& summary) {
+    EXPECT_TRUE(writeSummary(file, summary, 0));
+    std::ifstream text(file);
+    return nlohmann::json::parse(text);
+  };
+  RecordingSummary summary = sample("/x/a.sonde");
+  EXPECT_TRUE(written(summary)["calibration"].is_null());
+  summary.calibration = CalibrationFound{"", 10e6, 310e3, 10.2e3, 540, 60, {{"torch", 220e3, 8e3}}};
+  const nlohmann::json found = written(summary)["calibration"];
+  EXPECT_EQ(found["iteration_ns"], 10'000'000);
+  EXPECT_EQ(found["overhead_ns"], 310'000);
+  EXPECT_EQ(found["error_ns"], 10'200);
+  EXPECT_EQ(found["probes"][0]["probe"], "torch");
+  EXPECT_EQ(found["probes"][0]["ns"], 220'000);
+  EXPECT_TRUE(found["reason"].is_null());
+  summary.calibration->whyNot = "none";
+  EXPECT_EQ(written(summary)["calibration"]["reason"], "none");
+  EXPECT_TRUE(written(summary)["calibration"]["overhead_ns"].is_null());
 }
 
 TEST(RunSummary, SaysHowMuchWasNotRecorded) {

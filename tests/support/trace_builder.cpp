@@ -60,6 +60,16 @@ void TrainingWriter::writePlaces() {
       model::ClockSync{host, process_, 1, *process.startNs - run_.epochNs, *process.startNs});
   trace_.meta("job", run_.job);
   trace_.meta("epoch_ns", std::to_string(run_.epochNs));
+  if (!run_.sources.empty())
+    trace_.meta("sources", run_.sources);
+  if (run_.scopeCostNs > 0)
+    trace_.add(model::Overhead{.probe = "torch",
+                               .api = "scope",
+                               .meanNs = run_.scopeCostNs,
+                               .errorNs = run_.scopeErrorNs,
+                               .method = run_.costMethod,
+                               .beforeNs = 0,
+                               .insideNs = run_.scopeCostNs});
 }
 
 void TrainingWriter::writeChannels() {
@@ -118,8 +128,15 @@ void TrainingWriter::writeIteration(int number, std::int64_t begin, std::int64_t
   part(SliceKind::Optimizer, "SGD.step", end - 8 * kMs, end - 2 * kMs);
   writeAllreduce(begin + 60 * kMs, begin + 70 * kMs, backward);
   writeAllreduce(begin + 72 * kMs, begin + 90 * kMs, backward);
-  trace_.add(model::Iteration{
-      .processId = process_, .number = number, .startNs = begin, .durNs = length, .sliceId = step});
+  const bool isMasked =
+      std::find(run_.masked.begin(), run_.masked.end(), number) != run_.masked.end();
+  const std::int64_t fullMask = run_.masked.empty() ? 0 : 7;
+  trace_.add(model::Iteration{.processId = process_,
+                              .number = number,
+                              .startNs = begin,
+                              .durNs = length,
+                              .probeMask = isMasked ? 3 : fullMask,
+                              .sliceId = step});
   if (run_.losses)
     trace_.add(model::Scalar{
         process_, number, trace_.name("loss"), 2 * std::pow(0.97, number), begin + 40 * kMs});

@@ -69,7 +69,8 @@ class TraceBuilder {
 //   gloo                                |ar1|  |ar2-----|
 //
 // Each all-reduce sends 1000 bytes to every other rank and receives as many. The loss is 2 ·
-// 0.97^number.
+// 0.97^number. Where `scopeCostNs` is not 0, it says that recording each of these parts took so
+// long, all of it inside, give or take a standard error. Iterations of `masked` had a probe off.
 struct TrainingRun {
   std::int64_t rank = 0;
   std::int64_t worldSize = 2;
@@ -81,6 +82,11 @@ struct TrainingRun {
   std::int64_t beginNs = 1'700'000'100'000'000'000;  // job time
   std::vector<int> slow;
   std::int64_t extraNs = 0;
+  double scopeCostNs = 0;
+  double scopeErrorNs = 0;
+  std::string costMethod = "micro-loop";
+  std::string sources;  // of the probes, as meta has them
+  std::vector<int> masked;
   bool losses = true;
   bool finalised = true;
 };

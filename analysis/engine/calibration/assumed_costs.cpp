@@ -75,7 +75,8 @@ Result<void> completeOverhead(store::Database& trace) {
   SONDE_TRY(
       trace.exec("DELETE FROM overhead WHERE method IN ('assumed', 'in-run'); "
                  "DELETE FROM overhead_covariance; "
-                 "DELETE FROM note WHERE source = 'calibration'"));
+                 "DELETE FROM note WHERE source = 'calibration'; "
+                 "DELETE FROM meta WHERE key = 'calibrated'"));
   CalibratedCosts assumed;
   assumed.costs.rows = assumedCosts();
   SONDE_TRY(storeCosts(trace, assumed));
@@ -84,9 +85,13 @@ Result<void> completeOverhead(store::Database& trace) {
     return found.error();
   if (!found)
     SONDE_TRY(note(trace, "warning", "the run did not calibrate itself: " + found.error().message));
-  else if (*found)
-    SONDE_TRY(storeCosts(trace, **found));
-  return {};
+  if (!found || !*found)
+    return {};
+  SONDE_TRY(storeCosts(trace, **found));
+  SONDE_TRY_ASSIGN(store::Statement row,
+                   trace.prepare("INSERT INTO meta VALUES('calibrated', ?1)"));
+  const std::string text = textOf(**found);
+  return row.bindAll(std::string_view(text)).run();
 }
 
 }  // namespace sonde::engine::calibration

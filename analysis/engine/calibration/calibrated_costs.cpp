@@ -2,6 +2,8 @@
 
 #include "analysis/store/statement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,11 +108,33 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
   double variance = 0;
   for (std::size_t at = 0; at < probes.size(); ++at) {
     result.overheadNs += factors.values[at] * recordedNs[at];
+    const double own = std::max(factors.covariance[at][at], 0.0);
+    result.shares.push_back(
+        {probes[at], factors.values[at] * recordedNs[at], recordedNs[at] * std::sqrt(own)});
     for (std::size_t other = 0; other < probes.size(); ++other)
       variance += recordedNs[at] * recordedNs[other] * factors.covariance[at][other];
   }
   result.overheadErrorNs = std::sqrt(std::max(variance, 0.0));
   return result;
+}
+
+std::string textOf(const CalibratedCosts& costs) {
+  std::string probes;
+  for (const CalibratedCosts::Share& share : costs.shares)
+    probes += fmt::format(R"({}{{"probe": "{}", "ns": {:.1f}, "error_ns": {:.1f}}})",
+                          probes.empty() ? "" : ", ",
+                          share.probe,
+                          share.ns,
+                          share.errorNs);
+  return fmt::format(
+      R"({{"iteration_ns": {:.1f}, "overhead_ns": {:.1f}, "error_ns": {:.1f}, "iterations": {}, )"
+      R"("blocks": {}, "probes": [{}]}})",
+      costs.iterationNs,
+      costs.overheadNs,
+      costs.overheadErrorNs,
+      costs.iterations,
+      costs.blocks,
+      probes);
 }
 
 Result<void> storeCosts(store::Database& trace, const CalibratedCosts& costs) {

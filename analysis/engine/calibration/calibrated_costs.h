@@ -20,6 +20,12 @@ struct CalibratedCosts {
   double overheadErrorNs = 0;  // standard error
   std::int64_t iterations = 0;
   std::int64_t blocks = 0;
+  struct Share {
+    std::string probe;
+    double ns = 0;
+    double errorNs = 0;
+  };
+  std::vector<Share> shares;  // of overheadNs
 };
 
 // What `probes` cost is what `known` says times what the regression found, and what a call costs
@@ -34,6 +40,10 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
 // How well the factors of `probes` are known before: the errors of their costs, many times over,
 // since what loops say, or other machines, is of the right order at best.
 PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::string>& probes);
+
+// The trace's meta.calibrated, but for `costs`: `{iteration_ns, overhead_ns, error_ns, iterations,
+// blocks, probes[] {probe, ns, error_ns}}`.
+std::string textOf(const CalibratedCosts& costs);
 
 // Appends them to the trace's tables `overhead` and `overhead_covariance`.
 Result<void> storeCosts(store::Database& trace, const CalibratedCosts& costs);

@@ -68,7 +68,8 @@ Result<void> CostTable::readRows(const store::Database& trace) {
     if (!more)
       return {};
     const double meanNs = row.real(3);
-    if (!std::isfinite(meanNs) || !std::isfinite(row.real(4)))
+    if (!std::isfinite(meanNs) || !std::isfinite(row.real(4)) || !std::isfinite(row.real(6)) ||
+        !std::isfinite(row.real(7)))
       return Error{
           ErrorCode::Corrupt,
           fmt::format(

@@ -64,6 +64,29 @@ Means meansOf(const Centres& a, const Centres& b, double scale, const Judgement&
   return {meanA.value, meanB.value, statistics::differenceOf(meanA, meanB)};
 }
 
+// How well the cost of recording is known is one more variance: as it is, without degrees of
+// freedom of its own.
+void addError(double error, statistics::Difference& difference) {
+  if (error <= 0)
+    return;
+  const double own = difference.error * difference.error;
+  const double both = own + error * error;
+  if (own > 0)
+    difference.degrees *= both * both / (own * own);
+  difference.error = std::sqrt(both);
+}
+
+// Of the runs that count.
+double rawOf(const Observations& raw, const Centres& runs, Measure measure, double shownNs) {
+  if (raw.empty())
+    return shownNs;
+  const Centres centres = centresOf(raw, measure, 1);
+  double sum = 0;
+  for (const RunCentre& run : runs)
+    sum += centres[run.run].shown.value;
+  return sum / static_cast<double>(runs.size());
+}
+
 // b / a − 1, for sides that lie `difference` apart around `middle`; nothing: a would be none. Seen
 // from the other side it is the inverse.
 std::optional<double> changeOf(double difference, double middle) {
@@ -77,7 +100,8 @@ std::optional<double> changeOf(double difference, double middle) {
 Estimate estimate(const Observations& a,
                   const Observations& b,
                   Measure measure,
-                  const Judgement& judgement) {
+                  const Judgement& judgement,
+                  const TakenOut& takenOut) {
   Estimate result;
   result.measure = measure;
   result.a.runs = a.size();
@@ -89,9 +113,15 @@ Estimate estimate(const Observations& a,
   Centres ofB = centresOf(b, measure, scale);
   moderate(ofA, ofB);
   dropDisturbed(ofA, ofB);
-  const Means means = meansOf(ofA, ofB, scale, judgement);
-  result.a = {means.a * scale, ofA.size(), a.size() - ofA.size()};
-  result.b = {means.b * scale, ofB.size(), b.size() - ofB.size()};
+  Means means = meansOf(ofA, ofB, scale, judgement);
+  addError(takenOut.errorNs / scale, means.difference);
+  const auto shown =
+      [&](double mean, const Observations& all, const Centres& kept, const auto& raw) {
+        const double ns = mean * scale;
+        return SideShown{ns, rawOf(raw, kept, measure, ns), kept.size(), all.size() - kept.size()};
+      };
+  result.a = shown(means.a, a, ofA, takenOut.rawOfA);
+  result.b = shown(means.b, b, ofB, takenOut.rawOfB);
   result.error = means.difference.error;
   result.degrees = means.difference.degrees;
   result.p = statistics::twoSided(means.difference);
@@ -118,12 +148,15 @@ std::string_view word(Measure measure) noexcept {
   return kWords[static_cast<std::size_t>(measure)];
 }
 
-Comparison compare(const Observations& a, const Observations& b, const Judgement& judgement) {
+Comparison compare(const Observations& a,
+                   const Observations& b,
+                   const Judgement& judgement,
+                   const TakenOut& takenOut) {
   Comparison result;
   if (occursOften(a) && occursOften(b))
-    result.estimates = {estimate(a, b, Measure::Typical, judgement),
-                        estimate(a, b, Measure::Fast, judgement)};
-  result.estimates.push_back(estimate(a, b, Measure::Mean, judgement));
+    result.estimates = {estimate(a, b, Measure::Typical, judgement, takenOut),
+                        estimate(a, b, Measure::Fast, judgement, takenOut)};
+  result.estimates.push_back(estimate(a, b, Measure::Mean, judgement, takenOut));
   result.pRanks = statistics::mannWhitney(allOf(a), allOf(b)).p;
   return result;
 }

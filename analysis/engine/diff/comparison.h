@@ -37,8 +37,16 @@ enum class Measure : std::uint8_t {
 };
 std::string_view word(Measure measure) noexcept;
 
+// What recording took of both sides.
+struct TakenOut {
+  Observations rawOfA;  // as recorded, with it; empty: nothing is taken out
+  Observations rawOfB;
+  double errorNs = 0;  // standard, of the difference of the sides
+};
+
 struct SideShown {
   double ns = 0;              // by the measure
+  double rawNs = 0;           // … of the same runs as recorded
   std::size_t runs = 0;       // that count
   std::size_t disturbed = 0;  // that do not: far from all others
 };
@@ -63,7 +71,10 @@ struct Comparison {
 };
 
 // Requires: both sides have a run, and each run an iteration; no value is negative.
-Comparison compare(const Observations& a, const Observations& b, const Judgement& judgement);
+Comparison compare(const Observations& a,
+                   const Observations& b,
+                   const Judgement& judgement,
+                   const TakenOut& takenOut = {});
 
 // The smallest change for the slower that would be found in four of five comparisons with this
 // error, among `tests` of them; nothing: none would.

@@ -60,8 +60,13 @@ class DeviceReader {
   DeviceReader(const store::Database& trace,
                const Dimensions& by,
                OperationOf operationOf,
+               const std::vector<metrics::Clock>& clocks,
                Ledger& ledger)
-      : trace_(trace), by_(by), operationOf_(std::move(operationOf)), ledger_(ledger) {}
+      : trace_(trace),
+        by_(by),
+        operationOf_(std::move(operationOf)),
+        clocks_(clocks),
+        ledger_(ledger) {}
 
   Result<void> run() {
     SONDE_TRY(readCollectives());
@@ -75,23 +80,32 @@ class DeviceReader {
  private:
   // Work of one kind for one operation; ids of names.
   using Key = std::tuple<Place, Kind, std::int64_t>;
+  struct Work {
+    std::int64_t streamId;
+    metrics::Interval time;  // as recorded
+  };
 
   Result<void> readCollectives();
   Result<void> readKernels();
   Result<void> readCopies();
+  Result<void> addKernel(Place place, std::int64_t name, const Statement& row);
   Result<void> addWork(Place place, Kind kind, const Statement& row);
+  Amount busyOf(const std::vector<Work>& work) const;
+  metrics::Interval timeOf(const Work& work, const metrics::Clock& clock) const;
   Result<void> putDown();
   Result<std::string> nameOf(std::int64_t id);
 
   const store::Database& trace_;
   const Dimensions& by_;
   OperationOf operationOf_;
+  const std::vector<metrics::Clock>& clocks_;
   Ledger& ledger_;
   std::unordered_set<std::int64_t> collectives_;         // kernels
   std::unordered_map<std::int64_t, bool> isCollective_;  // by name
   std::unordered_map<std::int64_t, std::string> names_;
-  std::map<Key, metrics::Intervals> work_;
-  std::map<std::pair<Place, std::int64_t>, double> kernels_;
+  std::map<Key, std::vector<Work>> work_;
+  // Sums of durations, by clock.
+  std::map<std::pair<Place, std::int64_t>, std::vector<std::int64_t>> kernels_;
 };
 
 Result<void> DeviceReader::readCollectives() {
@@ -105,14 +119,14 @@ Result<void> DeviceReader::readCollectives() {
   }
 }
 
-// Columns 0 to 3 are the same of kernels and copies: process, begin, length, scope; 4 is when it
-// was launched.
+// Columns 0 to 5 are the same of kernels and copies: process, begin, length, scope, when it was
+// launched, stream.
 Result<void> DeviceReader::readKernels() {
   SONDE_TRY_ASSIGN(
       Statement rows,
       trace_.prepare(
           "SELECT r.process_id, k.start_ns, k.dur_ns, k.scope_id, coalesce(l.start_ns, "
-          "k.start_ns), k.id, k.name_id FROM kernel k JOIN stream r ON r.id = "
+          "k.start_ns), k.stream_id, k.id, k.name_id FROM kernel k JOIN stream r ON r.id = "
           "k.stream_id LEFT JOIN slice l ON l.id = k.launch_slice_id WHERE k.dur_ns > 0"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
@@ -121,9 +135,9 @@ Result<void> DeviceReader::readKernels() {
     const auto place = ledger_.byTime(rows.integer(0), rows.integer(4));
     if (!place)
       continue;
-    const std::int64_t name = rows.integer(6);
+    const std::int64_t name = rows.integer(7);
     if (by_.kernel)
-      kernels_[{*place, name}] += rows.real(2);
+      SONDE_TRY(addKernel(*place, name, rows));
     if (!by_.operation)
       continue;
     auto known = isCollective_.find(name);
@@ -131,7 +145,7 @@ Result<void> DeviceReader::readKernels() {
       SONDE_TRY_ASSIGN(const std::string text, nameOf(name));
       known = isCollective_.emplace(name, model::isCollectiveKernel(text)).first;
     }
-    const bool communicates = known->second || collectives_.contains(rows.integer(5));
+    const bool communicates = known->second || collectives_.contains(rows.integer(6));
     SONDE_TRY(addWork(*place, communicates ? Kind::Comm : Kind::Compute, rows));
   }
 }
@@ -140,7 +154,8 @@ Result<void> DeviceReader::readCopies() {
   SONDE_TRY_ASSIGN(
       Statement rows,
       trace_.prepare("SELECT r.process_id, c.start_ns, c.dur_ns, c.scope_id, coalesce(l.start_ns, "
-                     "c.start_ns) FROM copy c JOIN stream r ON r.id = c.stream_id LEFT JOIN slice "
+                     "c.start_ns), c.stream_id FROM copy c JOIN stream r ON r.id = c.stream_id "
+                     "LEFT JOIN slice "
                      "l ON l.id = c.launch_slice_id WHERE c.dur_ns > 0"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
@@ -155,27 +170,54 @@ Result<void> DeviceReader::readCopies() {
 
 Result<void> DeviceReader::addWork(Place place, Kind kind, const Statement& row) {
   SONDE_TRY_ASSIGN(const std::int64_t operation, operationOf_(row.integer(3)));
-  std::int64_t end = 0;
-  if (__builtin_add_overflow(row.integer(1), row.integer(2), &end))
-    return Error{ErrorCode::Corrupt,
-                 "the trace is damaged: something on a device ends after the end of time"};
-  work_[{place, kind, operation}].push_back({row.integer(1), end});
+  SONDE_TRY_ASSIGN(const metrics::Interval time,
+                   metrics::intervalOf(row.integer(1), row.integer(2)));
+  work_[{place, kind, operation}].push_back({row.integer(5), time});
   return {};
 }
 
+Result<void> DeviceReader::addKernel(Place place, std::int64_t name, const Statement& row) {
+  SONDE_TRY_ASSIGN(const metrics::Interval time,
+                   metrics::intervalOf(row.integer(1), row.integer(2)));
+  std::vector<std::int64_t>& sums = kernels_[{place, name}];
+  sums.resize(clocks_.size(), 0);
+  for (std::size_t at = 0; at < clocks_.size(); ++at) {
+    const metrics::Interval told = timeOf({row.integer(5), time}, clocks_[at]);
+    sums[at] += told.end - told.begin;
+  }
+  return {};
+}
+
+metrics::Interval DeviceReader::timeOf(const Work& work, const metrics::Clock& clock) const {
+  return {clock.ofStream(work.streamId, work.time.begin),
+          clock.ofStream(work.streamId, work.time.end)};
+}
+
+// What overlaps counts once.
+Amount DeviceReader::busyOf(const std::vector<Work>& work) const {
+  std::vector<std::int64_t> byClock;
+  for (const metrics::Clock& clock : clocks_) {
+    metrics::Intervals intervals;
+    intervals.reserve(work.size());
+    for (const Work& each : work)
+      intervals.push_back(timeOf(each, clock));
+    byClock.push_back(metrics::totalLength(metrics::normalise(std::move(intervals))));
+  }
+  return amountOf(byClock);
+}
+
 Result<void> DeviceReader::putDown() {
-  for (auto& [key, intervals] : work_) {
+  for (const auto& [key, work] : work_) {
     const auto& [place, kind, operation] = key;
     Subject subject{kind, {}, {}};
     if (operation != 0) {
       SONDE_TRY_ASSIGN(subject.name, nameOf(operation));
     }
-    const auto busy = metrics::totalLength(metrics::normalise(std::move(intervals)));
-    ledger_.add(place, subject, static_cast<double>(busy));
+    ledger_.add(place, subject, busyOf(work));
   }
-  for (const auto& [key, ns] : kernels_) {
+  for (const auto& [key, sums] : kernels_) {
     SONDE_TRY_ASSIGN(const std::string name, nameOf(key.second));
-    ledger_.add(key.first, {Kind::Kernel, {}, name}, ns);
+    ledger_.add(key.first, {Kind::Kernel, {}, name}, amountOf(sums));
   }
   return {};
 }
@@ -191,10 +233,13 @@ Result<std::string> DeviceReader::nameOf(std::int64_t id) {
 
 }  // namespace
 
-Result<void> addDeviceTimes(const store::Database& trace, const Dimensions& by, Ledger& ledger) {
+Result<void> addDeviceTimes(const store::Database& trace,
+                            const Dimensions& by,
+                            const std::vector<metrics::Clock>& clocks,
+                            Ledger& ledger) {
   SONDE_TRY_ASSIGN(Statement slice,
                    trace.prepare("SELECT kind, name_id, scope_id FROM slice WHERE id = ?1"));
-  return DeviceReader(trace, by, OperationOf(std::move(slice)), ledger).run();
+  return DeviceReader(trace, by, OperationOf(std::move(slice)), clocks, ledger).run();
 }
 
 }  // namespace sonde::engine::diff

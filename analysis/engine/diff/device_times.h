@@ -3,11 +3,17 @@
 
 #include "analysis/base/result.h"
 #include "analysis/engine/diff/ledger.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/store/database.h"
+
+#include <vector>
 
 namespace sonde::engine::diff {
 
-// Puts Compute, Copy, Comm and Kernel down, as far as `by` asks for them.
-Result<void> addDeviceTimes(const store::Database& trace, const Dimensions& by, Ledger& ledger);
+// Puts Compute, Copy, Comm and Kernel down, as far as `by` asks for them, by each of `clocks`.
+Result<void> addDeviceTimes(const store::Database& trace,
+                            const Dimensions& by,
+                            const std::vector<metrics::Clock>& clocks,
+                            Ledger& ledger);
 
 }  // namespace sonde::engine::diff

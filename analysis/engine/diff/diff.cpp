@@ -2,10 +2,12 @@
 
 #include "analysis/engine/metrics/statistics.h"
 #include "analysis/engine/statistics/multiple_tests.h"
+#include "analysis/engine/statistics/series.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -34,16 +36,75 @@ SideFacts factsOf(const Runs& runs) {
 }
 
 // Of runs that have an iteration: zeros where one does not have the subject.
-Observations observationsOf(const Runs& runs, const Subject& subject) {
+Observations observationsOf(const Runs& runs,
+                            const Subject& subject,
+                            Times RunTimes::*part = &RunTimes::times) {
   Observations observations;
   for (const RunTimes& run : runs) {
     if (run.iterations == 0)
       continue;
-    const auto found = run.times.find(subject);
-    observations.push_back(found != run.times.end() ? found->second
-                                                    : std::vector<double>(run.iterations, 0));
+    const Times& times = (run.*part).empty() && part == &RunTimes::raw ? run.times : run.*part;
+    const auto found = times.find(subject);
+    observations.push_back(found != times.end() ? found->second
+                                                : std::vector<double>(run.iterations, 0));
   }
   return observations;
+}
+
+// The standard error of the mean of a side's runs that what was taken out of them has, in ns. That
+// of runs which calibrated themselves is each run's own; else all of them have the same.
+double errorOfSide(const Runs& runs, const Subject& subject) {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+  bool own = true;
+  for (const RunTimes& run : runs) {
+    if (run.iterations == 0)
+      continue;
+    const auto found = run.errors.find(subject);
+    const double error = found != run.errors.end() ? statistics::mean(found->second) : 0;
+    sum += error;
+    squares += error * error;
+    ++count;
+    own &= run.costs.ownRun;
+  }
+  return (own ? std::sqrt(squares) : sum) / static_cast<double>(std::max<std::size_t>(count, 1));
+}
+
+// … and that of the difference of the sides. Where all runs go by the same costs, what these are
+// off by is off on both sides, and only the rest remains.
+double errorOfDifference(const Runs& a, const Runs& b, const Subject& subject) {
+  const double ofA = errorOfSide(a, subject);
+  const double ofB = errorOfSide(b, subject);
+  const auto shared = [&](const RunTimes& run) { return run.costs.sharedWith(a.front().costs); };
+  const bool same =
+      std::all_of(a.begin(), a.end(), shared) && std::all_of(b.begin(), b.end(), shared);
+  return same ? std::abs(ofA - ofB) : std::hypot(ofA, ofB);
+}
+
+// What recording took of an iteration.
+void addRecording(const Runs& runs, SideFacts& facts) {
+  double ns = 0;
+  double raw = 0;
+  double errors = 0;
+  const auto sumOf = [](const Times& all) {
+    double sum = 0;
+    for (const auto& [subject, times] : all)
+      if (subject.kind == Kind::Iteration)
+        for (const double each : times)
+          sum += each;
+    return sum;
+  };
+  for (const RunTimes& run : runs) {
+    facts.corrected += run.costs.known ? 1 : 0;
+    ns += sumOf(run.times);
+    raw += sumOf(run.raw.empty() ? run.times : run.raw);
+    errors += sumOf(run.errors);
+  }
+  if (raw <= 0)
+    return;
+  facts.recordingShare = (raw - ns) / raw;
+  facts.recordingError = errors / raw;
 }
 
 // Whether it takes any time in an iteration that counts; an iteration is there even if it takes
@@ -98,7 +159,13 @@ std::vector<Candidate> candidatesOf(const Runs& a, const Runs& b, const Judgemen
     // What one side does not have is described by the other alone.
     const Observations ofA = observationsOf(inA ? a : b, subject);
     const Observations ofB = observationsOf(inB ? b : a, subject);
-    each.comparison = compare(ofA, ofB, judgement);
+    const bool both = inA && inB;
+    each.comparison = compare(ofA,
+                              ofB,
+                              judgement,
+                              {observationsOf(inA ? a : b, subject, &RunTimes::raw),
+                               observationsOf(inB ? b : a, subject, &RunTimes::raw),
+                               both ? errorOfDifference(a, b, subject) : 0});
     each.row.pRanks = each.comparison.pRanks;
     each.row.shown = each.comparison.estimates.front();
     if (!inA)
@@ -198,6 +265,8 @@ Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
   Diff result;
   result.a = factsOf(a);
   result.b = factsOf(b);
+  addRecording(a, result.a);
+  addRecording(b, result.b);
   if (result.a.iterations == 0 || result.b.iterations == 0)
     return Error{ErrorCode::NotFound,
                  fmt::format("no iteration of {} is left to compare: leave out fewer at the begin",

@@ -46,6 +46,10 @@ struct SideFacts {
   std::size_t iterations = 0;  // of all runs, that count
   std::size_t warmUp = 0;      // … that do not: the first of each run
   std::size_t partial = 0;     // … since fewer probes recorded in them
+  std::size_t corrected = 0;   // runs out of which it is taken what recording took
+  // … in the mean of an iteration, as a share of it, and its standard error.
+  double recordingShare = 0;
+  double recordingError = 0;
 };
 
 struct Diff {

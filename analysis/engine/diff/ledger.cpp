@@ -1,16 +1,24 @@
 #include "analysis/engine/diff/ledger.h"
 
+#include "analysis/engine/metrics/intervals.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
 namespace sonde::engine::diff {
 
-Result<Ledger> Ledger::open(const store::Database& trace) {
+Amount amountOf(const std::vector<std::int64_t>& byClock) {
+  const std::int64_t raw = byClock.front();
+  return {static_cast<double>(byClock.size() > 1 ? byClock[1] : raw),
+          static_cast<double>(raw),
+          metrics::standardError(byClock)};
+}
+
+Result<Ledger> Ledger::open(const store::Database& trace,
+                            const std::vector<metrics::Clock>& clocks) {
   Ledger ledger;
   SONDE_TRY_ASSIGN(const std::vector<metrics::RankProcess> processes, metrics::readRanks(trace));
   SONDE_TRY_ASSIGN(store::Statement rows,
@@ -27,13 +35,17 @@ Result<Ledger> Ledger::open(const store::Database& trace) {
       found.push_back({rows.integer(0), rows.integer(1), rows.integer(2), rows.integer(3)});
     }
     if (!found.empty())
-      ledger.addProcess(process.processId, process.rank, std::move(found));
+      SONDE_TRY(ledger.addProcess(process.processId, process.rank, std::move(found), clocks));
   }
   return ledger;
 }
 
-void Ledger::addProcess(std::int64_t id, std::optional<std::int64_t> rank, std::vector<Row> rows) {
-  RankTimes times{rank, {}, {}, 0};
+Result<void> Ledger::addProcess(std::int64_t id,
+                                std::optional<std::int64_t> rank,
+                                std::vector<Row> rows,
+                                const std::vector<metrics::Clock>& clocks) {
+  RankTimes times;
+  times.rank = rank;
   const auto probes = [](const Row& row) {
     return std::popcount(static_cast<std::uint64_t>(row.probes));
   };
@@ -41,25 +53,29 @@ void Ledger::addProcess(std::int64_t id, std::optional<std::int64_t> rank, std::
       rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return probes(a) < probes(b); });
   const std::int64_t all = most->probes;
   times.partial = std::erase_if(rows, [all](const Row& row) { return row.probes != all; });
-  std::vector<double>& own = times.times[Subject{}];
+  const Place process{ranks_.size(), 0};
+  placeOfProcess_.emplace(id, process.process);
+  ranks_.push_back(std::move(times));
+  std::vector<std::int64_t>& numbers = ranks_.back().iterations;
   std::vector<Window> windows;
+  std::vector<std::int64_t> byClock(clocks.size());
+  std::vector<std::pair<std::size_t, Amount>> amounts;
   for (const Row& row : rows) {
-    if (times.iterations.empty() || times.iterations.back() != row.number) {
-      times.iterations.push_back(row.number);
-      own.push_back(0);
-    }
-    own.back() += static_cast<double>(row.ns);
-    std::int64_t end = 0;
-    if (__builtin_add_overflow(row.begin, row.ns, &end))
-      end = std::numeric_limits<std::int64_t>::max();
-    windows.push_back({row.begin, end, own.size() - 1});
+    if (numbers.empty() || numbers.back() != row.number)
+      numbers.push_back(row.number);
+    SONDE_TRY_ASSIGN(const metrics::Interval time, metrics::intervalOf(row.begin, row.ns));
+    for (std::size_t at = 0; at < clocks.size(); ++at)
+      byClock[at] = clocks[at].ofProcess(id, time.end) - clocks[at].ofProcess(id, time.begin);
+    amounts.emplace_back(numbers.size() - 1, amountOf(byClock));
+    windows.push_back({time.begin, time.end, numbers.size() - 1});
   }
+  for (const auto& [iteration, amount] : amounts)
+    add({process.process, iteration}, Subject{}, amount);
   std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
     return a.begin < b.begin;
   });
-  placeOfProcess_.emplace(id, ranks_.size());
-  ranks_.push_back(std::move(times));
   windows_.push_back(std::move(windows));
+  return {};
 }
 
 std::optional<Place> Ledger::byNumber(std::int64_t processId, std::int64_t number) const {
@@ -87,11 +103,17 @@ std::optional<Place> Ledger::byTime(std::int64_t processId, std::int64_t ns) con
   return Place{process->second, std::prev(after)->iteration};
 }
 
-void Ledger::add(Place place, const Subject& subject, double ns) {
+void Ledger::add(Place place, const Subject& subject, const Amount& amount) {
   RankTimes& rank = ranks_[place.process];
-  std::vector<double>& times = rank.times[subject];
-  times.resize(rank.iterations.size(), 0);
-  times[place.iteration] += ns;
+  const auto addTo = [&](Times& into, double ns) {
+    std::vector<double>& times = into[subject];
+    times.resize(rank.iterations.size(), 0);
+    times[place.iteration] += ns;
+  };
+  addTo(rank.times, amount.ns);
+  addTo(rank.raw, amount.rawNs);
+  // Errors of one cause go together: they add up.
+  addTo(rank.errors, amount.errorNs);
 }
 
 }  // namespace sonde::engine::diff

@@ -4,6 +4,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/store/database.h"
 
 #include <cstddef>
@@ -22,16 +23,27 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
+// A time, as RankTimes has one.
+struct Amount {
+  double ns = 0;
+  double rawNs = 0;
+  double errorNs = 0;
+};
+
+// Of the same time by each of metrics::Clocks::all().
+Amount amountOf(const std::vector<std::int64_t>& byClock);
+
 class Ledger {
  public:
-  // Has the iterations of all processes that have any, with their own times.
-  static Result<Ledger> open(const store::Database& trace);
+  // Has the iterations of all processes that have any, with their own times by `clocks`.
+  static Result<Ledger> open(const store::Database& trace,
+                             const std::vector<metrics::Clock>& clocks);
 
   // Nothing of a process or an iteration that does not count.
   std::optional<Place> byNumber(std::int64_t processId, std::int64_t number) const;
   std::optional<Place> byTime(std::int64_t processId, std::int64_t ns) const;
 
-  void add(Place place, const Subject& subject, double ns);
+  void add(Place place, const Subject& subject, const Amount& amount);
 
   std::vector<RankTimes> take() { return std::move(ranks_); }
   bool empty() const noexcept { return ranks_.empty(); }
@@ -48,7 +60,10 @@ class Ledger {
     std::int64_t ns;
     std::int64_t probes;
   };
-  void addProcess(std::int64_t id, std::optional<std::int64_t> rank, std::vector<Row> rows);
+  Result<void> addProcess(std::int64_t id,
+                          std::optional<std::int64_t> rank,
+                          std::vector<Row> rows,
+                          const std::vector<metrics::Clock>& clocks);
 
   std::vector<RankTimes> ranks_;
   std::vector<std::vector<Window>> windows_;                      // of each, by begin

@@ -3,7 +3,9 @@
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/engine/diff/device_times.h"
 #include "analysis/engine/diff/ledger.h"
+#include "analysis/engine/metrics/clock.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -12,17 +14,30 @@ namespace {
 
 // Each name that is active at an instant has all of it: what two threads do at once counts for
 // both.
-void addSet(
-    Place place, Kind kind, const std::vector<std::string>& names, std::int64_t ns, Ledger& into) {
+void addSet(Place place,
+            Kind kind,
+            const std::vector<std::string>& names,
+            const Amount& amount,
+            Ledger& into) {
   for (const std::string& name : names)
-    into.add(place, {kind, {}, name}, static_cast<double>(ns));
+    into.add(place, {kind, {}, name}, amount);
   if (names.empty())
-    into.add(place, {kind, {}, {}}, static_cast<double>(ns));
+    into.add(place, {kind, {}, {}}, amount);
+}
+
+// What a row's interval says of its error: 95 % of normal errors stay within 1.96 standard ones.
+Amount amountOf(const breakdown::Row& row) {
+  return {static_cast<double>(row.ns),
+          static_cast<double>(row.rawNs),
+          static_cast<double>(row.highNs - row.ns) / 1.96};
 }
 
 // As at execution, so that operations are those that threads were in; what devices do for them
 // later is put down by itself.
-Result<void> addBreakdown(const store::Database& trace, const Dimensions& by, Ledger& ledger) {
+Result<void> addBreakdown(const store::Database& trace,
+                          const Dimensions& by,
+                          const Correcting& correcting,
+                          Ledger& ledger) {
   breakdown::Options options;
   options.by.process = options.by.iteration = true;
   options.by.operation = by.operation;
@@ -30,6 +45,8 @@ Result<void> addBreakdown(const store::Database& trace, const Dimensions& by, Le
   options.by.module = by.module;
   options.by.category = by.category;
   options.atLaunch = false;
+  options.correct = correcting.wanted;
+  options.measured = correcting.measured;
   const auto result = breakdown::breakDown(trace, options);
   if (!result && result.error().code == ErrorCode::NotFound)
     return {};  // nothing takes any time, which iterations of no length may
@@ -42,35 +59,67 @@ Result<void> addBreakdown(const store::Database& trace, const Dimensions& by, Le
     const auto place = ledger.byNumber(*group.processId, *group.iteration);
     if (!place)
       continue;
+    const Amount amount = amountOf(row);
     if (by.operation)
-      addSet(*place, Kind::Host, group.operations, row.ns, ledger);
+      addSet(*place, Kind::Host, group.operations, amount, ledger);
     if (by.phase)
-      addSet(*place, Kind::Phase, group.phases, row.ns, ledger);
+      addSet(*place, Kind::Phase, group.phases, amount, ledger);
     if (by.module)
-      addSet(*place, Kind::Module, group.modules, row.ns, ledger);
+      addSet(*place, Kind::Module, group.modules, amount, ledger);
     if (by.category)
       addSet(*place,
              Kind::Category,
              {group.categories.begin(), group.categories.end()},
-             row.ns,
+             amount,
              ledger);
   }
   return {};
 }
 
+Result<CostSource> sourceOf(const store::Database& trace,
+                            const metrics::Clocks& clocks,
+                            const Correcting& correcting) {
+  CostSource source;
+  if (!clocks.correction())
+    return source;
+  source.known = true;
+  const auto& costs = clocks.correction()->costs;
+  source.ownRun = correcting.measured == nullptr &&
+                  std::any_of(costs.begin(), costs.end(), [](const auto& cost) {
+                    return cost.method == "in-run";
+                  });
+  SONDE_TRY_ASSIGN(
+      source.recorder,
+      trace.queryText("SELECT coalesce((SELECT value FROM meta WHERE key = 'sources'), '') || ' ' "
+                      "|| coalesce((SELECT value FROM meta WHERE key = 'build'), '') || ' ' || "
+                      "coalesce((SELECT max(cpu_model) FROM host), '')"));
+  return source;
+}
+
 }  // namespace
 
-Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace, const Dimensions& by) {
-  SONDE_TRY_ASSIGN(Ledger ledger, Ledger::open(trace));
+Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
+                                             const Dimensions& by,
+                                             const Correcting& correcting) {
+  metrics::Clocks clocks;
+  if (correcting.wanted) {
+    SONDE_TRY_ASSIGN(clocks, metrics::Clocks::read(trace, correcting.measured));
+  }
+  const std::vector<metrics::Clock> all = clocks.all();
+  SONDE_TRY_ASSIGN(Ledger ledger, Ledger::open(trace, all));
   if (ledger.empty())
     return std::vector<RankTimes>();
   if (by.operation || by.phase || by.module || by.category) {
-    SONDE_TRY(addBreakdown(trace, by, ledger));
+    SONDE_TRY(addBreakdown(trace, by, correcting, ledger));
   }
   if (by.operation || by.kernel) {
-    SONDE_TRY(addDeviceTimes(trace, by, ledger));
+    SONDE_TRY(addDeviceTimes(trace, by, all, ledger));
   }
-  return ledger.take();
+  SONDE_TRY_ASSIGN(const CostSource source, sourceOf(trace, clocks, correcting));
+  std::vector<RankTimes> ranks = ledger.take();
+  for (RankTimes& rank : ranks)
+    rank.costs = source;
+  return ranks;
 }
 
 }  // namespace sonde::engine::diff

@@ -3,26 +3,52 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/engine/correction/cost_table.h"
 #include "analysis/engine/diff/subject.h"
 #include "analysis/store/database.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace sonde::engine::diff {
+
+// From where it is known what recording cost.
+struct CostSource {
+  bool known = false;    // else times are as recorded
+  bool ownRun = false;   // the run calibrated itself: its errors are its own
+  std::string recorder;  // else the errors of what has the same probes, build and processor are the
+                         // same ones
+
+  bool sharedWith(const CostSource& other) const {
+    return known && !ownRun && known == other.known && !other.ownRun && recorder == other.recorder;
+  }
+};
 
 struct RankTimes {
   std::optional<std::int64_t> rank;
   std::vector<std::int64_t> iterations;  // their numbers, ascending, each once
   Times times;                           // each as long as `iterations`; Subject::rank is nothing
+  Times raw;                             // the same as recorded, with what recording took
+  Times errors;                          // standard errors of what was taken out of them
   std::size_t partial = 0;  // iterations that are left out since fewer probes recorded in them
+  CostSource costs;
+};
+
+// Whether the cost of recording is taken out, where it is known; `measured`: costs from elsewhere,
+// which count before those of the trace.
+struct Correcting {
+  bool wanted = true;
+  const correction::CostSet* measured = nullptr;
 };
 
 // Of all processes that have iterations. Iterations of one number in one process count as one. What
 // a device does counts for the iteration that launched it, else for the one in which it began.
 // Corrupt: ids or times are none.
-Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace, const Dimensions& by);
+Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
+                                             const Dimensions& by,
+                                             const Correcting& correcting = {});
 
 }  // namespace sonde::engine::diff

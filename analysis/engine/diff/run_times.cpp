@@ -33,12 +33,20 @@ Numbers commonIterations(const std::vector<RankTimes>& ranks) {
   return common.empty() ? any : common;
 }
 
+// Where times of RankTimes go to.
+using Part = std::pair<Times RankTimes::*, Times RunTimes::*>;
+constexpr Part kParts[] = {{&RankTimes::times, &RunTimes::times},
+                           {&RankTimes::raw, &RunTimes::raw},
+                           {&RankTimes::errors, &RunTimes::errors}};
+
 // Adds the part that one rank has in each of `numbers`; `as` is the rank that it is shown as.
 void addRank(const RankTimes& rank,
+             const Part& part,
              std::optional<std::int64_t> as,
              const Numbers& numbers,
-             Times& into) {
-  for (const auto& [subject, times] : rank.times) {
+             RunTimes& run) {
+  Times& into = run.*part.second;
+  for (const auto& [subject, times] : rank.*part.first) {
     Subject own = subject;
     own.rank = as;
     std::vector<double>& sums = into[own];
@@ -82,15 +90,18 @@ RunTimes runOf(const std::vector<RankTimes>& ranks,
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto place = static_cast<std::int64_t>(i);
     const auto shown = byRank ? std::optional(ranks[i].rank.value_or(place)) : std::nullopt;
-    addRank(ranks[i], shown, numbers, run.times);
+    for (const Part& part : kParts)
+      addRank(ranks[i], part, shown, numbers, run);
     run.partial += ranks[i].partial;
   }
+  run.costs = ranks.front().costs;
   if (byRank)
     return run;
   const std::vector<double> counts = ranksIn(ranks, numbers);
-  for (auto& [subject, times] : run.times)
-    for (std::size_t i = 0; i < times.size(); ++i)
-      times[i] /= counts[i];
+  for (const Part& part : kParts)
+    for (auto& [subject, times] : run.*part.second)
+      for (std::size_t i = 0; i < times.size(); ++i)
+        times[i] /= counts[i];
   return run;
 }
 

@@ -12,7 +12,10 @@
 namespace sonde::engine::diff {
 
 struct RunTimes {
-  Times times;                 // each `iterations` long
+  Times times;                 // each `iterations` long, as are
+  Times raw;                   // … the same as recorded; empty: they are
+  Times errors;                // … standard errors of what was taken out; empty: nothing was
+  CostSource costs;            // of what was taken out
   std::size_t iterations = 0;  // that count: those that all ranks have
   std::size_t ranks = 0;
   std::size_t warmUp = 0;   // the first iterations, which do not count

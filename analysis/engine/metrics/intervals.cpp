@@ -1,9 +1,26 @@
 #include "analysis/engine/metrics/intervals.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace sonde::engine::metrics {
+
+Result<Interval> intervalOf(std::int64_t beginNs, std::int64_t durNs) {
+  // Differences of times are numbers, too.
+  constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
+  std::int64_t endNs = 0;
+  if (__builtin_add_overflow(beginNs, std::max<std::int64_t>(durNs, 0), &endNs) ||
+      beginNs <= -kMostNs || endNs >= kMostNs)
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("the trace is damaged: it has an event at {} ns that lasts {} ns, "
+                             "which are no times",
+                             beginNs,
+                             durNs)};
+  return Interval{beginNs, endNs};
+}
 
 Intervals normalise(Intervals intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
@@ -69,6 +86,14 @@ Intervals clip(const Intervals& intervals, Interval window) {
   for (; at != intervals.end() && at->begin < window.end && window.begin < window.end; ++at)
     result.push_back({std::max(at->begin, window.begin), std::min(at->end, window.end)});
   return result;
+}
+
+bool holds(const Intervals& intervals, std::int64_t at) {
+  const auto after = std::upper_bound(
+      intervals.begin(), intervals.end(), at, [](std::int64_t ns, const Interval& each) {
+        return ns < each.begin;
+      });
+  return after != intervals.begin() && at < std::prev(after)->end;
 }
 
 std::int64_t totalLength(const Intervals& intervals) {

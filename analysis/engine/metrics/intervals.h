@@ -3,6 +3,8 @@
 // anything else. Pure functions.
 #pragma once
 
+#include "analysis/base/result.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +18,10 @@ struct Interval {
 
 using Intervals = std::vector<Interval>;
 
+// What begins at `beginNs` and lasts for `durNs`; what would end before it begins takes no time.
+// Corrupt: these are no times, as in a damaged file.
+Result<Interval> intervalOf(std::int64_t beginNs, std::int64_t durNs);
+
 // The union of any intervals, in any order; those that end at or before their begin are empty. O(n
 // log n).
 Intervals normalise(Intervals intervals);
@@ -26,6 +32,8 @@ Intervals intersect(const Intervals& a, const Intervals& b);
 Intervals subtract(const Intervals& a, const Intervals& b);
 // What lies in `window`. O(log n + the intervals there).
 Intervals clip(const Intervals& intervals, Interval window);
+// Whether one of them holds `at`. O(log n).
+bool holds(const Intervals& intervals, std::int64_t at);
 std::int64_t totalLength(const Intervals& intervals);
 
 }  // namespace sonde::engine::metrics

@@ -21,8 +21,12 @@ struct OperationTime {
   double share = 0;  // of the rank's window; above 1 where threads did it at once
 };
 
-// The rank's operations of all kinds but iterations and marks, the longest first.
+// The rank's operations of all kinds but iterations and marks, the longest first; those that begin
+// in a masked iteration do not count. `clock`: what all times are told by; the operations that
+// there are, and their counts, are the same by any. Requires: `rank` is as recorded. Corrupt: times
+// are none.
 Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
-                                                const RankProcess& rank);
+                                                const RankProcess& rank,
+                                                const Clock& clock = {});
 
 }  // namespace sonde::engine::metrics

@@ -15,7 +15,7 @@ namespace {
 using store::Statement;
 
 constexpr std::string_view kActivitySql =
-    "SELECT s.thread_id, s.kind, s.start_ns, s.start_ns + s.dur_ns FROM thread t"
+    "SELECT s.start_ns, s.dur_ns, s.thread_id, s.kind FROM thread t"
     " JOIN slice s ON s.thread_id = t.id WHERE t.process_id = ?1 AND s.dur_ns IS NOT NULL AND "
     "s.kind IN"
     " ('forward', 'backward', 'optimizer', 'evaluation', 'module', 'operator',"
@@ -25,8 +25,17 @@ bool interrupts(std::string_view kind) {
   return kind == "data_load" || kind == "collective" || kind == "io" || kind == "wait";
 }
 
+// Columns 0 and 1 of the row: begin and length; column 2: whose by `of`.
+using ClockOf = std::int64_t (Clock::*)(std::int64_t, std::int64_t) const;
+Result<Interval> timeOfRow(const Statement& row, const Clock& clock, ClockOf of) {
+  SONDE_TRY_ASSIGN(const Interval recorded, intervalOf(row.integer(0), row.integer(1)));
+  return Interval{(clock.*of)(row.integer(2), recorded.begin),
+                  (clock.*of)(row.integer(2), recorded.end)};
+}
+
 Result<std::map<std::int64_t, ThreadActivity>> readActivity(const store::Database& trace,
-                                                            std::int64_t process) {
+                                                            std::int64_t process,
+                                                            const Clock& clock) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kActivitySql));
   rows.bind(1, process);
   std::map<std::int64_t, ThreadActivity> threads;
@@ -34,10 +43,10 @@ Result<std::map<std::int64_t, ThreadActivity>> readActivity(const store::Databas
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       return threads;
-    ThreadActivity& thread = threads[rows.integer(0)];
-    const Interval time{rows.integer(2), rows.integer(3)};
-    (interrupts(rows.text(1)) ? thread.interruptions : thread.computing).push_back(time);
-    if (rows.text(1) == "backward")
+    ThreadActivity& thread = threads[rows.integer(2)];
+    SONDE_TRY_ASSIGN(const Interval time, timeOfRow(rows, clock, &Clock::ofThread));
+    (interrupts(rows.text(3)) ? thread.interruptions : thread.computing).push_back(time);
+    if (rows.text(3) == "backward")
       thread.backwards.push_back(time);
   }
 }
@@ -49,9 +58,11 @@ struct DeviceActivity {
   Intervals copies;
 };
 
-Result<Intervals> readIntervals(const store::Database& trace,
-                                std::string_view sql,
-                                std::int64_t process) {
+// Rows of begin, length and stream.
+Result<Intervals> readWork(const store::Database& trace,
+                           std::string_view sql,
+                           std::int64_t process,
+                           const Clock& clock) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
   rows.bind(1, process);
   Intervals intervals;
@@ -59,7 +70,31 @@ Result<Intervals> readIntervals(const store::Database& trace,
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       return normalise(std::move(intervals));
-    intervals.push_back({rows.integer(0), rows.integer(1)});
+    SONDE_TRY_ASSIGN(const Interval time, timeOfRow(rows, clock, &Clock::ofStream));
+    intervals.push_back(time);
+  }
+}
+
+// A collective is its thread's, where that is known, else the process's. Rows of begin, length,
+// thread or null.
+Result<Intervals> readCalls(const store::Database& trace,
+                            std::string_view sql,
+                            std::int64_t process,
+                            const Clock& clock) {
+  SONDE_TRY_ASSIGN(Statement rows, trace.prepare(sql));
+  rows.bind(1, process);
+  Intervals calls;
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      return calls;
+    if (rows.isNull(2)) {
+      SONDE_TRY_ASSIGN(const Interval time, intervalOf(rows.integer(0), rows.integer(1)));
+      calls.push_back({clock.ofProcess(process, time.begin), clock.ofProcess(process, time.end)});
+    } else {
+      SONDE_TRY_ASSIGN(const Interval time, timeOfRow(rows, clock, &Clock::ofThread));
+      calls.push_back(time);
+    }
   }
 }
 
@@ -79,11 +114,12 @@ Result<std::optional<std::string>> deviceNames(const store::Database& trace, std
 // A kernel is a collective's by its name, or because a collective says so.
 Result<void> readKernels(const store::Database& trace,
                          std::int64_t process,
+                         const Clock& clock,
                          DeviceActivity& devices) {
   SONDE_TRY_ASSIGN(
       Statement rows,
       trace.prepare(
-          "SELECT k.start_ns, k.start_ns + k.dur_ns, k.name_id, n.text, k.id IN (SELECT "
+          "SELECT k.start_ns, k.dur_ns, k.stream_id, k.name_id, n.text, k.id IN (SELECT "
           "kernel_id FROM collective WHERE process_id = ?1 AND kernel_id IS NOT NULL) "
           "FROM stream s JOIN kernel k ON k.stream_id = s.id LEFT JOIN string n ON n.id = "
           "k.name_id WHERE s.process_id = ?1 AND k.dur_ns IS NOT NULL"));
@@ -93,12 +129,12 @@ Result<void> readKernels(const store::Database& trace,
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       break;
-    const auto [name, isNew] = byName.try_emplace(rows.integer(2));
+    const auto [name, isNew] = byName.try_emplace(rows.integer(3));
     if (isNew)
-      name->second = model::isCollectiveKernel(rows.text(3));
-    const bool communicates = name->second || rows.integer(4) != 0;
-    (communicates ? devices.collectives : devices.kernels)
-        .push_back({rows.integer(0), rows.integer(1)});
+      name->second = model::isCollectiveKernel(rows.text(4));
+    const bool communicates = name->second || rows.integer(5) != 0;
+    SONDE_TRY_ASSIGN(const Interval time, timeOfRow(rows, clock, &Clock::ofStream));
+    (communicates ? devices.collectives : devices.kernels).push_back(time);
   }
   devices.kernels = normalise(std::move(devices.kernels));
   devices.collectives = normalise(std::move(devices.collectives));
@@ -107,56 +143,60 @@ Result<void> readKernels(const store::Database& trace,
 
 // Nothing of a process whose devices did nothing. Collectives that no kernel runs are the host's.
 Result<std::optional<DeviceActivity>> readDevices(const store::Database& trace,
-                                                  std::int64_t process) {
+                                                  std::int64_t process,
+                                                  const Clock& clock) {
   SONDE_TRY_ASSIGN(std::optional<std::string> names, deviceNames(trace, process));
   if (!names)
     return std::optional<DeviceActivity>();
   DeviceActivity devices;
   devices.name = *std::move(names);
-  SONDE_TRY(readKernels(trace, process, devices));
-  SONDE_TRY_ASSIGN(const Intervals onHost,
-                   readIntervals(trace,
-                                 "SELECT start_ns, start_ns + dur_ns FROM collective WHERE "
-                                 "process_id = ?1 AND dur_ns IS NOT NULL AND kernel_id IS NULL",
-                                 process));
+  SONDE_TRY(readKernels(trace, process, clock, devices));
+  SONDE_TRY_ASSIGN(Intervals onHost,
+                   readCalls(trace,
+                             "SELECT c.start_ns, c.dur_ns, s.thread_id FROM collective c LEFT "
+                             "JOIN slice s ON s.id = c.slice_id WHERE c.process_id = ?1 AND "
+                             "c.dur_ns IS NOT NULL AND c.kernel_id IS NULL",
+                             process,
+                             clock));
   devices.collectives = unite(devices.collectives, onHost);
   SONDE_TRY_ASSIGN(devices.copies,
-                   readIntervals(trace,
-                                 "SELECT c.start_ns, c.start_ns + c.dur_ns FROM stream s JOIN copy "
-                                 "c ON c.stream_id = s.id WHERE s.process_id = ?1 AND c.dur_ns IS "
-                                 "NOT NULL",
-                                 process));
+                   readWork(trace,
+                            "SELECT c.start_ns, c.dur_ns, s.id FROM stream s JOIN copy c ON "
+                            "c.stream_id = s.id WHERE s.process_id = ?1 AND c.dur_ns IS NOT NULL",
+                            process,
+                            clock));
   return std::optional(std::move(devices));
 }
 
 // By start; not normalised, because each collective's own start matters. Where there are no rows of
 // them, as in files of other tools, the outermost slices that are collectives.
-Result<Intervals> readCollectives(const store::Database& trace, std::int64_t process) {
+Result<Intervals> readCollectives(const store::Database& trace,
+                                  std::int64_t process,
+                                  const Clock& clock) {
   SONDE_TRY_ASSIGN(
-      Statement rows,
-      trace.prepare("SELECT start_ns, start_ns + dur_ns FROM collective"
-                    " WHERE process_id = ?1 AND dur_ns IS NOT NULL "
-                    "UNION ALL "
-                    "SELECT s.start_ns, s.start_ns + s.dur_ns FROM thread t"
-                    " JOIN slice s ON s.thread_id = t.id LEFT JOIN slice p ON p.id = s.parent_id"
-                    " WHERE t.process_id = ?1 AND s.kind = 'collective' AND s.dur_ns IS NOT NULL"
-                    " AND p.kind IS NOT 'collective'"
-                    " AND NOT EXISTS (SELECT 1 FROM collective WHERE process_id = ?1) "
-                    "ORDER BY 1"));
-  rows.bind(1, process);
-  Intervals collectives;
-  while (true) {
-    SONDE_TRY_ASSIGN(const bool row, rows.step());
-    if (!row)
-      return collectives;
-    collectives.push_back({rows.integer(0), rows.integer(1)});
-  }
+      Intervals collectives,
+      readCalls(trace,
+                "SELECT c.start_ns, c.dur_ns, s.thread_id FROM collective c LEFT JOIN slice s ON "
+                "s.id = c.slice_id WHERE c.process_id = ?1 AND c.dur_ns IS NOT NULL "
+                "UNION ALL "
+                "SELECT s.start_ns, s.dur_ns, s.thread_id FROM thread t"
+                " JOIN slice s ON s.thread_id = t.id LEFT JOIN slice p ON p.id = s.parent_id"
+                " WHERE t.process_id = ?1 AND s.kind = 'collective' AND s.dur_ns IS NOT NULL"
+                " AND p.kind IS NOT 'collective'"
+                " AND NOT EXISTS (SELECT 1 FROM collective WHERE process_id = ?1)",
+                process,
+                clock));
+  std::sort(collectives.begin(), collectives.end(), [](const Interval& a, const Interval& b) {
+    return a.begin < b.begin;
+  });
+  return collectives;
 }
 
 Result<Intervals> hostCompute(const store::Database& trace,
                               std::int64_t process,
-                              const Intervals& collectives) {
-  SONDE_TRY_ASSIGN(const auto threads, readActivity(trace, process));
+                              const Intervals& collectives,
+                              const Clock& clock) {
+  SONDE_TRY_ASSIGN(const auto threads, readActivity(trace, process, clock));
   Intervals computing;
   for (const auto& [id, thread] : threads)
     computing = unite(computing, computeOf(thread, collectives));
@@ -183,26 +223,42 @@ Intervals computeOf(const ThreadActivity& thread, const Intervals& collectives) 
   return subtract(normalise(thread.computing), normalise(std::move(interruptions)));
 }
 
-Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t processId) {
+namespace {
+
+// Takes out what is in iterations of which less was recorded.
+void leaveOut(const Intervals& masked, RankActivity& activity) {
+  activity.masked = masked;
+  for (Intervals* const each : {&activity.computing, &activity.copying, &activity.communicating})
+    *each = subtract(*each, masked);
+}
+
+}  // namespace
+
+Result<RankActivity> readRankActivity(const store::Database& trace,
+                                      const RankProcess& rank,
+                                      const Clock& clock) {
   RankActivity activity;
-  SONDE_TRY_ASSIGN(const Intervals collectives, readCollectives(trace, processId));
+  const Intervals masked = byClock(rank, clock).masked;
+  SONDE_TRY_ASSIGN(Intervals collectives, readCollectives(trace, rank.processId, clock));
+  std::erase_if(collectives, [&](const Interval& each) { return holds(masked, each.begin); });
   for (const Interval& collective : collectives) {
     activity.collectiveBegins.push_back(collective.begin);
     activity.collectiveEnds.push_back(collective.end);
   }
   std::sort(activity.collectiveEnds.begin(), activity.collectiveEnds.end());
-  SONDE_TRY_ASSIGN(auto devices, readDevices(trace, processId));
+  SONDE_TRY_ASSIGN(auto devices, readDevices(trace, rank.processId, clock));
   if (devices) {
     activity.device = std::move(devices->name);
     activity.computeKnown = true;
     activity.computing = std::move(devices->kernels);
     activity.copying = std::move(devices->copies);
     activity.communicating = std::move(devices->collectives);
-    return activity;
+  } else {
+    SONDE_TRY_ASSIGN(activity.computing, hostCompute(trace, rank.processId, collectives, clock));
+    activity.computeKnown = !activity.computing.empty();
+    activity.communicating = normalise(std::move(collectives));
   }
-  SONDE_TRY_ASSIGN(activity.computing, hostCompute(trace, processId, collectives));
-  activity.computeKnown = !activity.computing.empty();
-  activity.communicating = normalise(collectives);
+  leaveOut(masked, activity);
   return activity;
 }
 
@@ -213,7 +269,8 @@ RankTime timeIn(const RankActivity& activity, Interval window) {
   RankTime time;
   time.device = activity.device;
   time.computeKnown = activity.computeKnown;
-  time.windowNs = std::max<std::int64_t>(window.end - window.begin, 0);
+  time.windowNs = std::max<std::int64_t>(window.end - window.begin, 0) -
+                  totalLength(clip(activity.masked, window));
   time.computeNs = totalLength(computing);
   time.copyNs = totalLength(copying);
   time.commNs = totalLength(communicating);
@@ -232,26 +289,29 @@ RankTime timeIn(const RankActivity& activity, Interval window) {
 }
 
 Result<RankTime> timeOf(const store::Database& trace, const RankProcess& rank) {
-  SONDE_TRY_ASSIGN(const RankActivity activity, readRankActivity(trace, rank.processId));
+  SONDE_TRY_ASSIGN(const RankActivity activity, readRankActivity(trace, rank));
   return timeIn(activity, rank.window);
 }
 
 Result<IterationParts> partsOf(const store::Database& trace,
                                const RankProcess& rank,
-                               const IterationTime& iteration) {
+                               const IterationTime& iteration,
+                               const Clock& clock) {
   SONDE_TRY_ASSIGN(
       Statement rows,
-      trace.prepare("SELECT s.kind, s.start_ns, s.start_ns + s.dur_ns FROM thread t JOIN slice s "
+      trace.prepare("SELECT s.start_ns, s.dur_ns, s.thread_id, s.kind FROM thread t JOIN slice s "
                     "ON s.thread_id = t.id"
                     " WHERE t.process_id = ?1 AND (?2 = 0 OR t.id = ?2) AND s.dur_ns IS NOT NULL"
                     " AND s.start_ns < ?4 AND s.start_ns + s.dur_ns > ?3"
                     " AND s.kind IN ('data_load', 'forward', 'backward', 'optimizer')"
                     " ORDER BY s.depth DESC, s.lane DESC"));
-  const std::int64_t end = iteration.startNs + iteration.durNs;
-  rows.bindAll(rank.processId, iteration.threadId, iteration.startNs, end);
+  const std::int64_t recordedEnd = iteration.startNs + iteration.durNs;
+  rows.bindAll(rank.processId, iteration.threadId, iteration.startNs, recordedEnd);
+  const Interval whole{clock.ofProcess(rank.processId, iteration.startNs),
+                       clock.ofProcess(rank.processId, recordedEnd)};
   IterationParts parts;
   parts.number = iteration.number;
-  parts.durNs = iteration.durNs;
+  parts.durNs = whole.end - whole.begin;
   const std::map<std::string_view, std::int64_t*> byKind = {{"data_load", &parts.dataLoadNs},
                                                             {"forward", &parts.forwardNs},
                                                             {"backward", &parts.backwardNs},
@@ -261,9 +321,10 @@ Result<IterationParts> partsOf(const store::Database& trace,
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       break;
+    SONDE_TRY_ASSIGN(const Interval time, timeOfRow(rows, clock, &Clock::ofThread));
     const Intervals slice =
-        normalise({{std::max(rows.integer(1), iteration.startNs), std::min(rows.integer(2), end)}});
-    *byKind.at(rows.text(0)) += totalLength(subtract(slice, taken));
+        normalise({{std::max(time.begin, whole.begin), std::min(time.end, whole.end)}});
+    *byKind.at(rows.text(3)) += totalLength(subtract(slice, taken));
     taken = unite(taken, slice);
   }
   parts.otherNs = parts.durNs - totalLength(taken);

@@ -46,13 +46,17 @@ struct RankActivity {
   Intervals computing;  // normal form, as are the next two
   Intervals copying;
   Intervals communicating;
+  Intervals masked;                            // that does not count: nothing of the above is in it
   std::vector<std::int64_t> collectiveBegins;  // ascending, as are the ends
   std::vector<std::int64_t> collectiveEnds;
 };
-Result<RankActivity> readRankActivity(const store::Database& trace, std::int64_t processId);
+// By `clock`; `rank` is as recorded. Corrupt: times are none.
+Result<RankActivity> readRankActivity(const store::Database& trace,
+                                      const RankProcess& rank,
+                                      const Clock& clock = {});
 
-// compute + exposed + exposedCopy + idle = window, where compute is known. O(log n + what lies in
-// the window).
+// compute + exposed + exposedCopy + idle = window, where compute is known; masked iterations in the
+// window count for none of these. O(log n + what lies in the window).
 RankTime timeIn(const RankActivity& activity, Interval window);
 
 // Within the rank's window.
@@ -70,9 +74,11 @@ struct IterationParts {
   std::int64_t otherNs = 0;
 };
 
+// `rank` and `iteration` are as recorded.
 Result<IterationParts> partsOf(const store::Database& trace,
                                const RankProcess& rank,
-                               const IterationTime& iteration);
+                               const IterationTime& iteration,
+                               const Clock& clock = {});
 
 // The iteration whose duration is the median; nothing without iterations.
 std::optional<IterationTime> medianIteration(const RankProcess& rank);

@@ -15,9 +15,9 @@ namespace {
 using store::Statement;
 
 constexpr std::string_view kIterationSql =
-    "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id FROM iteration i"
-    " LEFT JOIN slice s ON s.id = i.slice_id WHERE i.process_id = ?1 AND i.dur_ns IS NOT NULL"
-    " ORDER BY i.number, i.start_ns";
+    "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id, i.probe_mask < max(i.probe_mask) OVER ()"
+    " FROM iteration i LEFT JOIN slice s ON s.id = i.slice_id"
+    " WHERE i.process_id = ?1 AND i.dur_ns >= 0 ORDER BY i.number, i.start_ns";
 
 // What marks a process as one that trains, the surest first.
 constexpr std::array<std::string_view, 3> kSubjects = {
@@ -60,9 +60,17 @@ Result<void> readIterations(const store::Database& trace, RankProcess& rank) {
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
-      return {};
-    rank.iterations.push_back({rows.integer(0), rows.integer(1), rows.integer(2), rows.integer(3)});
+      break;
+    SONDE_TRY_ASSIGN(const Interval time, intervalOf(rows.integer(1), rows.integer(2)));
+    if (rows.integer(4) != 0) {
+      rank.masked.push_back(time);
+      ++rank.maskedCount;
+    } else {
+      rank.iterations.push_back({rows.integer(0), time.begin, rows.integer(2), rows.integer(3)});
+    }
   }
+  rank.masked = normalise(std::move(rank.masked));
+  return {};
 }
 
 Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
@@ -76,7 +84,7 @@ Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
   }
   SONDE_TRY_ASSIGN(
       Statement span,
-      trace.prepare("SELECT min(b), max(e) FROM ("
+      trace.prepare("SELECT coalesce(min(b), 0), coalesce(max(e), 0) FROM ("
                     "SELECT min(s.start_ns) AS b, max(s.start_ns + coalesce(s.dur_ns, 0)) AS e"
                     " FROM thread t JOIN slice s ON s.thread_id = t.id WHERE t.process_id = ?1 "
                     "UNION ALL SELECT min(k.start_ns), max(k.start_ns + coalesce(k.dur_ns, 0))"
@@ -85,7 +93,10 @@ Result<void> readWindow(const store::Database& trace, RankProcess& rank) {
                     " FROM stream r JOIN copy c ON c.stream_id = r.id WHERE r.process_id = ?1)"));
   span.bind(1, rank.processId);
   SONDE_TRY(span.step());
-  rank.window = {span.integer(0), span.integer(1)};
+  // A sum that is no number of 64 bits is a real one, and its integer the largest.
+  SONDE_TRY(intervalOf(span.integer(1), 0));
+  SONDE_TRY_ASSIGN(rank.window, intervalOf(span.integer(0), 0));
+  rank.window.end = std::max(span.integer(1), rank.window.begin);
   return {};
 }
 
@@ -154,6 +165,22 @@ Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
         }))
       known.push_back(all.back());
   }
+}
+
+RankProcess byClock(RankProcess rank, const Clock& clock) {
+  const auto move = [&](Interval time) {
+    return Interval{clock.ofProcess(rank.processId, time.begin),
+                    clock.ofProcess(rank.processId, time.end)};
+  };
+  rank.window = move(rank.window);
+  for (IterationTime& iteration : rank.iterations) {
+    const Interval time = move({iteration.startNs, iteration.startNs + iteration.durNs});
+    iteration.startNs = time.begin;
+    iteration.durNs = time.end - time.begin;
+  }
+  std::transform(rank.masked.begin(), rank.masked.end(), rank.masked.begin(), move);
+  rank.masked = normalise(std::move(rank.masked));
+  return rank;
 }
 
 IterationStatistics statisticsOf(const std::vector<IterationTime>& iterations) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/intervals.h"
 #include "analysis/store/database.h"
 
@@ -28,18 +29,25 @@ struct RankProcess {
   Interval window{};  // its complete iterations; without any, all its slices
   std::vector<IterationTime>
       iterations;  // that ended, and not by the end of the program; by number
+  std::int64_t maskedCount = 0;
+  Intervals masked;  // iterations of which less was recorded than of others, which are not among
+                     // these: probes were off, or all but an outline; normal form
 };
 
 // The processes with iterations; if none has any, those with a training operation or a collective;
 // if none has, the one that was started first. A single process without a rank is rank 0. One that
 // marks iterations and does nothing else stands for the one beside it whose devices worked: such
 // are the steps of some of torch.profiler's files. Empty only for a trace without processes.
+// Corrupt: times are none.
 Result<std::vector<RankProcess>> readRanks(const store::Database& trace);
 
 // The threads of its process that iterations run on, ascending; all of them where none is known, as
 // of a file in which another process marks the iterations.
 Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
                                                    const RankProcess& rank);
+
+// The same with times by another clock than that of the recording.
+RankProcess byClock(RankProcess rank, const Clock& clock);
 
 struct IterationStatistics {
   std::int64_t count = 0;

@@ -1,5 +1,7 @@
 #include "analysis/export/stacks/flame_graph.h"
 
+#include "analysis/export/svg_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +16,8 @@ namespace {
 constexpr double kWidth = 1200;
 constexpr int kRow = 17;
 constexpr int kTop = 40;
-constexpr double kLetter = 7.0;       // of the font below
-constexpr double kLeast = 0.1;        // pixels of a frame that is drawn
-constexpr std::ptrdiff_t kShort = 3;  // fewer letters say nothing
+constexpr double kLetter = 7.0;  // of the font below
+constexpr double kLeast = 0.1;   // pixels of a frame that is drawn
 
 // The picture's own behaviour. Each frame is a group with where it begins and how wide it is, as
 // shares of the whole, and its text.
@@ -52,23 +53,6 @@ constexpr std::string_view kStyle =
     "<style>text{font:11px monospace;fill:#222}.f{cursor:pointer}.f:hover rect{stroke:#222}"
     ".m rect{fill:#c0f!important}.m text{fill:#fff}</style>\n";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char each : text) {
-    if (each == '<')
-      out += "&lt;";
-    else if (each == '>')
-      out += "&gt;";
-    else if (each == '&')
-      out += "&amp;";
-    else if (each == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(each) < ' ' ? ' ' : each;
-  }
-  return out;
-}
-
 // "step (train.py:12)": a function of Python.
 bool isPython(std::string_view text) {
   const std::size_t open = text.rfind(" (");
@@ -94,21 +78,8 @@ std::string colourOf(std::string_view text, std::uint32_t depth) {
                    "#{:02x}{:02x}{:02x}", tone(4, 225, 28), tone(12, 120, 90), tone(20, 60, 45));
 }
 
-bool beginsLetter(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
-}
-
 std::string shortened(const std::string& text, double width) {
-  const auto room = static_cast<std::ptrdiff_t>(std::max(0.0, (width - 4) / kLetter));
-  if (room < kShort)
-    return "";
-  if (std::count_if(text.begin(), text.end(), beginsLetter) <= room)
-    return text;
-  std::ptrdiff_t letters = 0;
-  const auto end = std::find_if(text.begin(), text.end(), [&](char byte) {
-    return beginsLetter(byte) && ++letters > room - 2;
-  });
-  return std::string(text.begin(), end) + "..";
+  return svgShortened(text, static_cast<std::size_t>(std::max(0.0, (width - 4) / kLetter)));
 }
 
 std::string amountOf(std::int64_t amount, bool isBytes) {
@@ -130,7 +101,7 @@ struct Picture {
     const double x = share(box.beginNs);
     const double width = share(box.ns);
     const int y = height() - 8 - static_cast<int>(box.depth + 1) * kRow;
-    const std::string shown = escaped(text);
+    const std::string shown = svgEscaped(text);
     return fmt::format(
         "<g class=\"f\" data-x=\"{0:.9f}\" data-w=\"{1:.9f}\" data-d=\"{2}\" data-t=\"{3}\">"
         "<title>{3}\n{4}, {5:.2f} %</title>"
@@ -149,7 +120,7 @@ struct Picture {
         colourOf(text, box.depth),
         x * kWidth + 3,
         y + 12,
-        escaped(shortened(text, width * kWidth)));
+        svgEscaped(shortened(text, width * kWidth)));
   }
 };
 
@@ -178,7 +149,7 @@ Result<void> writeFlameGraph(const PathTree& paths,
                   kWidth,
                   picture.height(),
                   kStyle,
-                  escaped(title),
+                  svgEscaped(title),
                   amountOf(picture.wholeNs, measure.isBytes),
                   measure.what)));
   for (const PathTree::Box& box : boxes)

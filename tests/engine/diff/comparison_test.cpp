@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <vector>
 
 namespace sonde::engine::diff {
@@ -228,6 +229,54 @@ std::size_t keptOfFirst(const std::vector<double>& first, const std::vector<doub
   auto b = centres(second);
   dropDisturbed(a, b);
   return a.size();
+}
+
+TEST(Compare, WhatWasTakenOutIsOneMoreVariance) {
+  Simulation simulation(7);
+  const Simulated like;
+  const Observations a = simulation.side(like);
+  const Observations b = simulation.side(like);
+  TakenOut takenOut{a, b, 0.02 * like.ns};
+  for (std::vector<double>& run : takenOut.rawOfB)
+    for (double& each : run)
+      each += 1e6;
+  const Comparison sure = compare(a, b, {});
+  const Comparison unsure = compare(a, b, {}, takenOut);
+  for (std::size_t at = 0; at < sure.estimates.size(); ++at) {
+    const Estimate& one = sure.estimates[at];
+    const Estimate& other = unsure.estimates[at];
+    EXPECT_NEAR(std::hypot(one.error, 0.02), other.error, 0.001);
+    EXPECT_LT(other.low, one.low);
+    EXPECT_GT(other.high, one.high);
+    EXPECT_GT(other.degrees, one.degrees);
+    EXPECT_EQ(other.a.ns, one.a.ns);
+    EXPECT_EQ(one.b.rawNs, one.b.ns);
+    EXPECT_NEAR(other.b.rawNs - other.b.ns, 1e6, 0.005 * like.ns);
+  }
+}
+
+// Costs that are off by a random error make the sides differ by it: that is seldom called a
+// difference where it is known how large such errors are.
+TEST(Compare, AnErrorOfTheCostsIsNoDifference) {
+  constexpr int kRounds = 400;
+  constexpr double kError = 0.02;
+  Simulation simulation(11);
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  int found = 0;
+  int foundUnknowing = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const Simulated like;
+    const Observations a = simulation.side(like);
+    const Observations b = simulation.side(like, 1 + kError * normal(random));
+    const auto fires = [&](double errorNs) {
+      return compare(a, b, {}, {{}, {}, errorNs}).estimates.front().p <= 0.05;
+    };
+    found += fires(kError * like.ns) ? 1 : 0;
+    foundUnknowing += fires(0) ? 1 : 0;
+  }
+  EXPECT_LT(found, kRounds * 0.08);
+  EXPECT_GT(foundUnknowing, kRounds * 0.3);
 }
 
 TEST(DropDisturbed, TakesOutWhatIsFarFromBothSides) {

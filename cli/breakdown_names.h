@@ -1,0 +1,24 @@
+// How the rows of a breakdown call things. Pure functions.
+#pragma once
+
+#include "analysis/engine/breakdown/breakdown.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+
+// The processes of a job by id: what a row says of its own. Views of `result`.
+using BreakdownProcesses = std::map<std::int64_t, const engine::breakdown::ProcessTotal*>;
+BreakdownProcesses processesOf(const engine::breakdown::Breakdown& result);
+
+// "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both.
+std::string nameOf(const engine::breakdown::ProcessTotal& process,
+                   const engine::breakdown::Breakdown& result);
+
+// "backward + forward"; "-": none.
+std::string joined(const std::vector<std::string>& names);
+
+}  // namespace sonde::cli

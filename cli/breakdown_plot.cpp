@@ -1,0 +1,275 @@
+#include "cli/breakdown_plot.h"
+
+#include "analysis/export/output_file.h"
+#include "analysis/store/scratch.h"
+#include "cli/breakdown_names.h"
+#include "cli/png_picture.h"
+#include "cli/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace sonde::cli {
+namespace {
+
+namespace breakdown = engine::breakdown;
+using breakdown::Breakdown;
+using breakdown::Group;
+using breakdown::Row;
+using exports::BarChart;
+
+constexpr std::size_t kLeastGroups = 8;
+constexpr double kSmall = 0.001;  // of all: such operations are joined where there are several
+
+// What a group of bars is of: all that rows are told apart by, but for processes and what is
+// stacked.
+std::string labelOf(const Group& group, const Breakdown& result, const breakdown::Dimensions& by) {
+  std::vector<std::string> parts;
+  for (const std::vector<std::string>* names : {&group.phases, &group.operations, &group.modules})
+    if (!names->empty())
+      parts.push_back(joined(*names));
+  if (group.iteration)
+    parts.push_back(fmt::format("iteration {}", *group.iteration));
+  if (group.threadId)
+    parts.push_back(fmt::format("thread {}", result.tids.at(*group.threadId)));
+  if (!parts.empty())
+    return fmt::format("{}", fmt::join(parts, ", "));
+  const bool anyAsked = by.phase || by.operation || by.module || by.iteration;
+  return anyAsked ? "(outside of all)" : "all";
+}
+
+std::string seriesOf(const Group& group) {
+  if (!group.categories.empty())
+    return fmt::format("{}", fmt::join(group.categories, " + "));
+  return group.resource ? std::string(breakdown::word(*group.resource)) : "time";
+}
+
+// Names in the order of their times, the longest first, and where each goes: those that are few, or
+// the last of many, to one place at the end.
+struct Ranking {
+  std::map<std::string, std::size_t> places;
+  std::vector<std::string> shown;
+  std::size_t joined = 0;  // names in the last place; 0: none are
+
+  static Ranking of(const std::map<std::string, std::int64_t>& times,
+                    std::size_t most,
+                    std::int64_t leastNs) {
+    std::vector<std::pair<std::int64_t, std::string>> sorted;
+    for (const auto& [name, ns] : times)
+      sorted.emplace_back(-ns, name);
+    std::sort(sorted.begin(), sorted.end());
+    std::size_t alone = std::min(sorted.size(), most);
+    while (alone > 0 && -sorted[alone - 1].first < leastNs)
+      --alone;
+    if (sorted.size() == alone + 1)
+      ++alone;  // one other is itself
+    Ranking ranking;
+    ranking.joined = sorted.size() - alone;
+    for (std::size_t at = 0; at < sorted.size(); ++at) {
+      ranking.places[sorted[at].second] = std::min(at, alone);
+      if (at < alone)
+        ranking.shown.push_back(sorted[at].second);
+    }
+    if (ranking.joined > 0)
+      ranking.shown.push_back(fmt::format("{} others", ranking.joined));
+    return ranking;
+  }
+};
+
+// The processes as bars of a group: each by itself, of many the last ones as their mean.
+struct ProcessBars {
+  std::map<std::int64_t, std::size_t> places;  // by id
+  std::vector<std::string> labels;
+  std::vector<std::int64_t> counts;  // how many each stands for
+
+  static ProcessBars of(const Breakdown& result) {
+    ProcessBars bars;
+    std::set<std::int64_t> ids;
+    for (const Row& row : result.rows)
+      if (row.group.processId)
+        ids.insert(*row.group.processId);
+    if (ids.empty())
+      return {{}, {""}, {1}};
+    const std::size_t alone = ids.size() > kMostProcesses ? kMostProcesses - 1 : ids.size();
+    for (const breakdown::ProcessTotal& process : result.processes) {
+      if (!ids.contains(process.id))
+        continue;
+      const std::size_t place = std::min(bars.places.size(), alone);
+      bars.places.emplace(process.id, place);
+      if (place < alone) {
+        bars.labels.push_back(ids.size() > 1 ? nameOf(process, result) : "");
+        bars.counts.push_back(1);
+      }
+    }
+    if (ids.size() > alone) {
+      bars.counts.push_back(static_cast<std::int64_t>(ids.size() - alone));
+      bars.labels.push_back(fmt::format("{} others, mean", bars.counts.back()));
+    }
+    return bars;
+  }
+  std::size_t placeOf(const Group& group) const {
+    return group.processId ? places.at(*group.processId) : 0;
+  }
+};
+
+class Plot {
+ public:
+  Plot(const Breakdown& rows, const Breakdown& bars, const breakdown::Dimensions& by)
+      : rows_(rows), bars_(bars), by_(by) {
+    std::map<std::string, std::int64_t> series;
+    std::map<std::string, std::int64_t> groups;
+    for (const Row& row : rows.rows) {
+      series[seriesOf(row.group)] += row.ns;
+      groups[labelOf(row.group, rows, by)] += row.ns;
+    }
+    processes_ = ProcessBars::of(rows);
+    const std::size_t most = std::max(kMostBars / processes_.labels.size(), kLeastGroups);
+    groups_ = Ranking::of(
+        groups, most, static_cast<std::int64_t>(kSmall * static_cast<double>(rows.totalNs)));
+    series_ = Ranking::of(series, exports::kMostSeries, 0);
+  }
+
+  BarChart chart() const {
+    BarChart chart;
+    chart.corrected = rows_.corrected;
+    chart.series = series_.shown;
+    chart.lastIsRest = series_.joined > 0;
+    for (const std::string& label : groups_.shown) {
+      BarChart::Group& group = chart.groups.emplace_back();
+      group.label = label;
+      for (const std::string& process : processes_.labels) {
+        group.bars.emplace_back();
+        group.bars.back().label = process;
+        for (std::size_t series = 0; series < chart.series.size(); ++series)
+          group.bars.back().parts.push_back({series, 0, 0});
+      }
+    }
+    for (const Row& row : rows_.rows) {
+      BarChart::Part& part = barOf(row, rows_, chart).parts[series_.places.at(seriesOf(row.group))];
+      part.ns += row.ns;
+      part.rawNs += row.rawNs;
+    }
+    for (const Row& row : bars_.rows) {
+      BarChart::Bar& bar = barOf(row, bars_, chart);
+      bar.ns += row.ns;
+      bar.rawNs += row.rawNs;
+      bar.lowNs += row.lowNs;
+      bar.highNs += row.highNs;
+    }
+    divide(chart);
+    return chart;
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    if (rows_.corrected)
+      notes.emplace_back(
+          "Full: without what recording took; the line: what 95 % of the errors of that stay "
+          "within. Pale: as recorded. Lengths are times as they are.");
+    else
+      notes.emplace_back("Times are as recorded.");
+    if (groups_.joined > 0)
+      notes.push_back(fmt::format("{} small ones are joined{}.",
+                                  groups_.joined,
+                                  rows_.corrected ? ", and their intervals added up" : ""));
+    if (!processes_.counts.empty() && processes_.counts.back() > 1)
+      notes.push_back(fmt::format("Of {} processes the last {} are shown by their mean.",
+                                  processes_.places.size(),
+                                  processes_.counts.back()));
+    if (rows_.maskedNs > 0)
+      notes.push_back(fmt::format("{} are left out, of iterations of which not all was recorded.",
+                                  humanDuration(rows_.maskedNs)));
+    return notes;
+  }
+
+ private:
+  BarChart::Bar& barOf(const Row& row, const Breakdown& result, BarChart& chart) const {
+    return chart.groups[groups_.places.at(labelOf(row.group, result, by_))]
+        .bars[processes_.placeOf(row.group)];
+  }
+
+  // A bar that stands for several processes has their mean.
+  void divide(BarChart& chart) const {
+    for (BarChart::Group& group : chart.groups)
+      for (std::size_t at = 0; at < group.bars.size(); ++at) {
+        const std::int64_t by = processes_.counts[at];
+        BarChart::Bar& bar = group.bars[at];
+        for (std::int64_t* const ns : {&bar.ns, &bar.rawNs, &bar.lowNs, &bar.highNs})
+          *ns /= by;
+        for (BarChart::Part& part : bar.parts) {
+          part.ns /= by;
+          part.rawNs /= by;
+        }
+      }
+  }
+
+  const Breakdown& rows_;
+  const Breakdown& bars_;
+  const breakdown::Dimensions& by_;
+  ProcessBars processes_;
+  Ranking groups_;
+  Ranking series_;
+};
+
+std::string titleOf(const Breakdown& result,
+                    const breakdown::Dimensions& by,
+                    const std::vector<std::string>& traces) {
+  std::string names = fmt::format("{}", fmt::join(traces, ", "));
+  return fmt::format("{}: {} of {}, {} {}",
+                     cutTo(names, 80),
+                     humanDuration(result.totalNs),
+                     by.thread ? "threads' time" : "wall time",
+                     result.processes.size(),
+                     result.processes.size() == 1 ? "process" : "processes");
+}
+
+enum class PictureForm { Svg, Png };
+
+std::optional<PictureForm> formOf(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& each : ending)
+    each = each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
+  if (ending == ".svg")
+    return PictureForm::Svg;
+  return ending == ".png" ? std::optional(PictureForm::Png) : std::nullopt;
+}
+
+}  // namespace
+
+Result<void> checkPlotName(const std::string& path) {
+  if (formOf(path))
+    return {};
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("'{}' is no name of a picture: give --plot one that ends in .svg or .png", path)};
+}
+
+Result<void> writePlot(const BarChart& chart, const std::string& path, bool replace) {
+  const store::Scratch scratch(store::unfinishedTrace(path, replace));
+  SONDE_TRY_ASSIGN(exports::OutputFile output, exports::OutputFile::create(path, replace));
+  std::string picture = exports::svgOf(chart);
+  if (formOf(path) == PictureForm::Png) {
+    SONDE_TRY_ASSIGN(picture, pngOf(picture));
+  }
+  SONDE_TRY(output.write(picture));
+  return output.finish();
+}
+
+BarChart plotOf(const Breakdown& rows,
+                const Breakdown& bars,
+                const breakdown::Dimensions& by,
+                const std::vector<std::string>& traces) {
+  const Plot plot(rows, bars, by);
+  BarChart chart = plot.chart();
+  chart.title = titleOf(rows, by, traces);
+  chart.notes = plot.notes();
+  return chart;
+}
+
+}  // namespace sonde::cli

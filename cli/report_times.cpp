@@ -1,0 +1,204 @@
+#include "cli/report_times.h"
+
+#include "cli/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+namespace metrics = engine::metrics;
+using metrics::Clock;
+using metrics::RankProcess;
+using metrics::RankTime;
+
+// All that a rank's clock shows.
+struct ByClock {
+  RankProcess process;
+  RankTime time;
+  std::vector<metrics::OperationTime> operations;
+};
+
+Result<ByClock> readByClock(const store::Database& trace,
+                            const RankProcess& process,
+                            const Clock& clock) {
+  ByClock found;
+  found.process = metrics::byClock(process, clock);
+  SONDE_TRY_ASSIGN(const metrics::RankActivity activity,
+                   metrics::readRankActivity(trace, process, clock));
+  found.time = metrics::timeIn(activity, found.process.window);
+  SONDE_TRY_ASSIGN(found.operations, metrics::operationsOf(trace, process, clock));
+  return found;
+}
+
+const ByClock& best(const std::vector<ByClock>& all) {
+  return all.size() > 1 ? all[1] : all[0];
+}
+
+// The same time by each clock.
+template <typename Get>
+metrics::CorrectedNs corrected(const std::vector<ByClock>& all, Get get) {
+  std::vector<std::int64_t> byClock;
+  byClock.reserve(all.size());
+  for (const ByClock& each : all)
+    byClock.push_back(get(each));
+  return metrics::withInterval(byClock);
+}
+
+void setTimes(const std::vector<ByClock>& all, RankReport& rank) {
+  rank.time = rank.lowTime = rank.highTime = best(all).time;
+  rank.rawTime = all.front().time;
+  for (std::int64_t RankTime::*const part : {&RankTime::windowNs,
+                                             &RankTime::computeNs,
+                                             &RankTime::copyNs,
+                                             &RankTime::commNs,
+                                             &RankTime::hiddenNs,
+                                             &RankTime::exposedNs,
+                                             &RankTime::exposedCopyNs,
+                                             &RankTime::idleNs}) {
+    const auto time = corrected(all, [part](const ByClock& each) { return each.time.*part; });
+    rank.lowTime.*part = time.lowNs;
+    rank.highTime.*part = time.highNs;
+  }
+}
+
+// They are the same by all clocks, and in an order of their own by each.
+void setOperations(const std::vector<ByClock>& all, RankReport& rank) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::int64_t>> times;
+  for (const ByClock& each : all)
+    for (const metrics::OperationTime& operation : each.operations)
+      times[{operation.kind, operation.name}].push_back(operation.ns);
+  rank.operations = best(all).operations;
+  for (const metrics::OperationTime& operation : rank.operations)
+    rank.operationTimes.push_back(
+        metrics::withInterval(times.at({operation.kind, operation.name})));
+}
+
+Result<void> setIterations(const store::Database& trace,
+                           const std::vector<ByClock>& all,
+                           const Clock& clock,
+                           RankReport& rank) {
+  for (std::size_t at = 0; at < rank.process.iterations.size(); ++at)
+    rank.iterationTimes.push_back(
+        corrected(all, [at](const ByClock& each) { return each.process.iterations[at].durNs; }));
+  rank.iterations = metrics::statisticsOf(best(all).process.iterations);
+  const auto median = metrics::medianIteration(best(all).process);
+  if (!median)
+    return {};
+  const auto& told = best(all).process.iterations;
+  std::size_t place = 0;
+  while (told[place].number != median->number || told[place].startNs != median->startNs)
+    ++place;
+  SONDE_TRY_ASSIGN(rank.parts,
+                   metrics::partsOf(trace, rank.process, rank.process.iterations[place], clock));
+  return {};
+}
+
+Result<void> setSteps(const store::Database& trace, RankReport& rank) {
+  SONDE_TRY_ASSIGN(const metrics::RankActivity activity,
+                   metrics::readRankActivity(trace, rank.process));
+  for (const metrics::IterationTime& step : rank.process.iterations)
+    rank.stepTimes.push_back(metrics::timeIn(activity, {step.startNs, step.startNs + step.durNs}));
+  return {};
+}
+
+// Adds what a rank's clocks show to their sums.
+void addSums(const std::vector<ByClock>& all, bool ofIterations, std::vector<std::int64_t>& sums) {
+  sums.resize(all.size(), 0);
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    if (!ofIterations)
+      sums[at] += all[at].time.windowNs;
+    else
+      for (const metrics::IterationTime& iteration : all[at].process.iterations)
+        sums[at] += iteration.durNs;
+  }
+}
+
+std::vector<std::string> unknownOf(const engine::correction::Correction& correction) {
+  std::vector<std::string> unknown;
+  for (const auto& [of, count] : correction.unknown)
+    unknown.push_back(fmt::format("{} {} {}", humanCount(count), of.probe, of.api));
+  return unknown;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f}", 100 * share);
+}
+
+}  // namespace
+
+double RecordingCost::shareOf(std::int64_t leftNs) const {
+  return sum.rawNs > 0 ? static_cast<double>(sum.rawNs - leftNs) / static_cast<double>(sum.rawNs)
+                       : 0;
+}
+
+Result<RankTimes> readRankTimes(const store::Database& trace,
+                                std::vector<RankProcess> processes,
+                                const metrics::Clocks& clocks) {
+  RankTimes result;
+  result.cost.known = clocks.correction().has_value();
+  result.cost.ofIterations =
+      std::any_of(processes.begin(), processes.end(), [](const RankProcess& process) {
+        return !process.iterations.empty();
+      });
+  if (clocks.correction())
+    result.cost.unknown = unknownOf(*clocks.correction());
+  const std::vector<Clock> ways = clocks.all();
+  std::vector<std::int64_t> sums;
+  for (RankProcess& process : processes) {
+    std::vector<ByClock> all;
+    for (const Clock& clock : ways) {
+      SONDE_TRY_ASSIGN(ByClock found, readByClock(trace, process, clock));
+      all.push_back(std::move(found));
+    }
+    RankReport rank;
+    rank.process = std::move(process);
+    setTimes(all, rank);
+    setOperations(all, rank);
+    SONDE_TRY(setIterations(trace, all, ways[ways.size() > 1 ? 1 : 0], rank));
+    SONDE_TRY(setSteps(trace, rank));
+    addSums(all, result.cost.ofIterations, sums);
+    result.ranks.push_back(std::move(rank));
+  }
+  if (!sums.empty())
+    result.cost.sum = metrics::withInterval(sums);
+  return result;
+}
+
+std::string costText(const RecordingCost& cost) {
+  constexpr std::size_t kNamed = 3;
+  if (!cost.known || cost.sum.rawNs <= 0)
+    return "";
+  std::string text = fmt::format("recording took {} % of {} ({} to {} %), taken out of these times",
+                                 percent(cost.share()),
+                                 cost.ofIterations ? "an iteration" : "the time",
+                                 percent(cost.low()),
+                                 percent(cost.high()));
+  if (cost.unknown.empty())
+    return text;
+  std::vector<std::string> named = cost.unknown;
+  named.resize(std::min(kNamed, named.size()));
+  text += fmt::format("; what these took is unknown: {}", fmt::join(named, ", "));
+  return cost.unknown.size() > kNamed ? text + ", …" : text;
+}
+
+nlohmann::json costJson(const RecordingCost& cost) {
+  return {{"corrected", cost.known},
+          {"of", cost.ofIterations ? "iterations" : "window"},
+          {"ns", cost.sum.ns},
+          {"raw_ns", cost.sum.rawNs},
+          {"low_ns", cost.sum.lowNs},
+          {"high_ns", cost.sum.highNs},
+          {"share", cost.share()},
+          {"low", cost.low()},
+          {"high", cost.high()},
+          {"unknown", cost.unknown}};
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,42 @@
+#include "gui/app/picture.h"
+
+#include <QImage>
+#include <QPainter>
+#include <QSvgRenderer>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde::gui {
+namespace {
+
+constexpr int kUnreadable = 3;
+constexpr int kMostPixels = 32'000;  // of a side, as a painter can
+
+int complain(const QString& file, const char* what) {
+  fmt::print(stderr, "sonde-gui: {} {}\n", file.toStdString(), what);
+  return kUnreadable;
+}
+
+}  // namespace
+
+int drawPicture(const QString& svg, const QString& png) {
+  QSvgRenderer renderer(svg);
+  if (!renderer.isValid())
+    return complain(svg, "is no SVG picture: give one that sonde has written");
+  const QSize size = renderer.defaultSize();
+  const int scale = 2 * std::max(size.width(), size.height()) <= kMostPixels ? 2 : 1;
+  QImage image(size * scale, QImage::Format_RGB32);
+  if (image.isNull() || std::max(image.width(), image.height()) > kMostPixels)
+    return complain(svg, "is too large to draw");
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  renderer.render(&painter);
+  painter.end();
+  if (!image.save(png, "PNG"))
+    return complain(png, "cannot be written: choose a folder that exists and can be written");
+  return 0;
+}
+
+}  // namespace sonde::gui

@@ -1,0 +1,211 @@
+// What `sonde report` and `sonde diff` say of runs out of which they take what recording cost.
+#include "tests/cli/verbs_fixture.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+namespace {
+
+using nlohmann::json;
+using test::Finished;
+using test::kMs;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Each of the four parts of an iteration took 1 ms to record, ± 0.25 ms.
+test::TrainingRun costlyRun() {
+  test::TrainingRun run;
+  run.scopeCostNs = kMs;
+  run.scopeErrorNs = kMs / 4.0;
+  return run;
+}
+
+class CorrectedReport : public Verbs {
+ protected:
+  static json operation(const json& report, const std::string& name) {
+    for (const json& row : report["operations"])
+      if (row["name"] == name)
+        return row;
+    return nullptr;
+  }
+  json report(const test::TrainingRun& run, std::vector<std::string> words = {}) {
+    words.insert(words.begin(), {"report", write(0, run), "--format", "json"});
+    return jsonOf(sonde(words));
+  }
+};
+
+TEST_F(CorrectedReport, TimesAreWithoutWhatRecordingTook) {
+  const json found = report(costlyRun());
+  ASSERT_EQ(found["iterations"].size(), 30U);
+  for (const json& iteration : found["iterations"]) {
+    EXPECT_EQ(iteration["raw_ns"], 100 * kMs);
+    EXPECT_EQ(iteration["ns"], 96 * kMs);
+    EXPECT_NEAR(iteration["low_ns"].get<double>(), (96 - 1.96) * kMs, 2);
+    EXPECT_NEAR(iteration["high_ns"].get<double>(), (96 + 1.96) * kMs, 2);
+  }
+  const json& parts = found["ranks"][0]["median_iteration"];
+  EXPECT_EQ(parts["ns"], 96 * kMs);
+  EXPECT_EQ(parts["data_load_ns"], 9 * kMs);
+  EXPECT_EQ(parts["forward_ns"], 29 * kMs);
+  EXPECT_EQ(parts["backward_ns"], 39 * kMs);
+  EXPECT_EQ(parts["optimizer_ns"], 5 * kMs);
+  EXPECT_EQ(parts["other_ns"], 14 * kMs);
+  const json forward = operation(found, "forward");
+  EXPECT_EQ(forward["ns"], 30 * 29 * kMs);
+  EXPECT_EQ(forward["raw_ns"], 30 * 30 * kMs);
+  EXPECT_NEAR(forward["low_ns"].get<double>(), 30 * (29 - 0.49) * kMs, 30);
+  EXPECT_EQ(forward["p50_ns"], 29 * kMs);
+  EXPECT_DOUBLE_EQ(forward["share"].get<double>(), 29.0 / 96);
+  EXPECT_EQ(found["ranks"][0]["window_ns"], 30 * 96 * kMs);
+  EXPECT_EQ(found["ranks"][0]["raw"]["window_ns"], 30 * 100 * kMs);
+  EXPECT_LT(found["ranks"][0]["compute_ns"], found["ranks"][0]["raw"]["compute_ns"]);
+  EXPECT_LT(found["ranks"][0]["low"]["compute_ns"], found["ranks"][0]["compute_ns"]);
+  EXPECT_NEAR(found["recording_cost"]["share"].get<double>(), 0.04, 1e-6);
+  EXPECT_NEAR(found["recording_cost"]["low"].get<double>(), 0.0204, 1e-6);
+  EXPECT_NEAR(found["recording_cost"]["high"].get<double>(), 0.0596, 1e-6);
+}
+
+TEST_F(CorrectedReport, AgreesWithTheBreakdown) {
+  const std::string trace = write(0, costlyRun());
+  const json report = jsonOf(sonde({"report", trace, "--format", "json"}));
+  const json parts = jsonOf(sonde({"breakdown", trace, "--by", "iteration", "--format", "json"}));
+  std::int64_t ns = 0;
+  for (const json& row : parts["rows"])
+    if (!row["iteration"].is_null())
+      ns += row["ns"].get<std::int64_t>();
+  EXPECT_EQ(ns, report["recording_cost"]["ns"]);
+}
+
+TEST_F(CorrectedReport, RawTimesAreAsRecorded) {
+  const json raw = report(costlyRun(), {"--raw"});
+  test::TrainingRun unknown;
+  const json without = report(unknown);
+  for (const json& found : {raw, without}) {
+    EXPECT_EQ(found["recording_cost"]["corrected"], false);
+    for (const json& iteration : found["iterations"])
+      for (const char* const key : {"ns", "raw_ns", "low_ns", "high_ns"})
+        EXPECT_EQ(iteration[key], 100 * kMs);
+    EXPECT_EQ(operation(found, "forward")["ns"], 30 * 30 * kMs);
+    EXPECT_EQ(found["ranks"][0]["window_ns"], 30 * 100 * kMs);
+    EXPECT_EQ(found["ranks"][0]["raw"], found["ranks"][0]["high"]);
+  }
+}
+
+TEST_F(CorrectedReport, TheScreenSaysHowMuchRecordingTookAndHowSureThatIs) {
+  const std::string trace = write(0, costlyRun());
+  const Finished screen = sonde({"report", trace});
+  EXPECT_THAT(screen.out,
+              HasSubstr("Overhead   recording took 4.0 % of an iteration (2.0 to 6.0 %), taken out "
+                        "of these times"));
+  EXPECT_THAT(screen.out, HasSubstr("unknown: "));
+  EXPECT_LE(std::count(screen.out.begin(), screen.out.end(), '\n'), 40);
+  EXPECT_THAT(sonde({"report", trace, "--raw"}).out, Not(HasSubstr("Overhead")));
+  EXPECT_THAT(sonde({"report", write(1)}).out, Not(HasSubstr("Overhead")));
+}
+
+TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
+  test::TrainingRun run;
+  run.masked = {3, 4, 29};
+  const json found = report(run);
+  EXPECT_EQ(found["iterations"].size(), 27U);
+  for (const json& iteration : found["iterations"])
+    EXPECT_EQ(std::count(run.masked.begin(), run.masked.end(), iteration["number"].get<int>()), 0);
+  EXPECT_EQ(found["ranks"][0]["masked_iterations"], 3);
+  EXPECT_EQ(found["ranks"][0]["iteration"]["count"], 27);
+  EXPECT_EQ(found["ranks"][0]["window_ns"], 27 * 100 * kMs);
+  EXPECT_EQ(operation(found, "forward")["count"], 27);
+  EXPECT_EQ(operation(found, "forward")["ns"], 27 * 30 * kMs);
+  EXPECT_DOUBLE_EQ(operation(found, "forward")["share"].get<double>(), 0.3);
+  const json all = report({});
+  for (const char* const key : {"compute_ns", "comm_ns", "exposed_comm_ns", "idle_ns"})
+    EXPECT_EQ(found["ranks"][0][key].get<std::int64_t>() * 30,
+              all["ranks"][0][key].get<std::int64_t>() * 27)
+        << key;
+  EXPECT_EQ(found["ranks"][0]["collectives"], 54);
+  EXPECT_THAT(sonde({"report", write(0, run)}).out,
+              HasSubstr("Without 3 iterations in which less"));
+}
+
+class CorrectedDiff : public Verbs {
+ protected:
+  // Three runs of one rank a side, a minute after each other.
+  std::string side(const std::string& name, test::TrainingRun run, std::int64_t extraNs) {
+    run.worldSize = 1;
+    run.job = "";
+    run.extraNs = extraNs;
+    for (int number = 0; extraNs > 0 && number < run.iterations; ++number)
+      run.slow.push_back(number);
+    const std::string folder = folder_ / name;
+    std::filesystem::create_directories(folder);
+    for (int i = 0; i < 3; ++i) {
+      run.beginNs += 60'000 * kMs;
+      test::writeTrainingRun(folder + "/run" + std::to_string(i) + ".sonde", run);
+    }
+    return folder;
+  }
+  json diff(std::vector<std::string> words) {
+    words.insert(words.begin(), {"diff", "--format", "json"});
+    return jsonOf(sonde(words));
+  }
+};
+
+// Side b recorded more: its iterations took 4 ms longer for nothing else.
+TEST_F(CorrectedDiff, SidesThatRecordedDifferentThingsAreComparedWithoutThat) {
+  const std::string a = side("a", {}, 0);
+  test::TrainingRun costly = costlyRun();
+  costly.scopeErrorNs = kMs / 100.0;
+  const std::string b = side("b", costly, 4 * kMs);
+  const json found = diff({a, b});
+  EXPECT_EQ(found["rows"][0]["b_ns"], 100 * kMs);
+  EXPECT_EQ(found["rows"][0]["b_raw_ns"], 104 * kMs);
+  EXPECT_EQ(found["rows"][0]["a_raw_ns"], 100 * kMs);
+  EXPECT_EQ(found["rows"][0]["verdict"], "no difference can be shown");
+  EXPECT_EQ(found["b"]["corrected_runs"], 3);
+  EXPECT_NEAR(found["b"]["recording_share"].get<double>(), 4.0 / 104, 1e-6);
+  EXPECT_THAT(found["notes"].dump(), HasSubstr("of 0 of 3 runs of A and 3 of 3 of B"));
+  const json raw = diff({a, b, "--raw"});
+  EXPECT_EQ(raw["rows"][0]["b_ns"], 104 * kMs);
+  EXPECT_EQ(raw["rows"][0]["verdict"], "slower");
+  EXPECT_THAT(sonde({"diff", a, b}).out,
+              HasSubstr("recording took 3.8 % of one (± 0.1 %), taken out"));
+}
+
+// The interval of the difference is as wide as what was taken out is unsure, unless both sides are
+// off by the same.
+TEST_F(CorrectedDiff, HowSureTheCostsAreIsInTheInterval) {
+  const auto width = [](const json& found) {
+    return found["rows"][0]["high"].get<double>() - found["rows"][0]["low"].get<double>();
+  };
+  test::TrainingRun sure = costlyRun();
+  sure.scopeErrorNs = 0;
+  test::TrainingRun unsure = costlyRun();
+  const std::string plain = side("plain", {}, 0);
+  const double least = width(diff({plain, side("sure", sure, 4 * kMs)}));
+  const double wide = width(diff({plain, side("unsure", unsure, 4 * kMs)}));
+  EXPECT_NEAR(wide, 2 * 1.96 * 0.01, 0.004);
+  EXPECT_LT(least, 0.01);
+  const std::string again = side("again", unsure, 4 * kMs);
+  EXPECT_LT(width(diff({folder_ / "unsure", again})), 0.01) << "both are off by the same";
+  test::TrainingRun others = unsure;
+  others.sources = "torch,net";
+  EXPECT_GT(width(diff({folder_ / "unsure", side("others", others, 4 * kMs)})), wide);
+  unsure.costMethod = "in-run";
+  const double own = width(diff({side("own", unsure, 4 * kMs), side("own2", unsure, 4 * kMs)}));
+  EXPECT_GT(own, 0.02) << "each run has errors of its own";
+  EXPECT_LT(own, wide);
+}
+
+TEST_F(CorrectedDiff, IterationsInWhichProbesWereOffDoNotCount) {
+  test::TrainingRun run;
+  run.masked = {10, 11};
+  const json found = diff({side("a", run, 0), side("b", {}, 0)});
+  EXPECT_EQ(found["a"]["partial"], 6);
+  EXPECT_EQ(found["b"]["partial"], 0);
+}
+
+}  // namespace
+}  // namespace sonde::cli
