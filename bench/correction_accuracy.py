@@ -111,13 +111,11 @@ class Runner:
         return self.measured(sorted(map(str, self.folder.glob("*.sonde"))))
 
     def measured(self, traces):
-        rows = self.json(["breakdown", *traces, "--by", "rank,phase", "--format", "json"])["rows"]
-        row = next(row for row in rows if row["phase"] == "loop" and row["rank"] in (0, None))
-        full = self.json(["sql", traces[0], "--format", "json",
-                          "SELECT count(*) FROM iteration i WHERE probe_mask = (SELECT max(probe_mask) FROM iteration) AND "
-                          "start_ns >= (SELECT start_ns FROM slice s JOIN string n ON n.id = s.name_id WHERE s.kind = 'phase' "
-                          "AND n.text = 'loop')"])["rows"][0][0]
-        return {key: row[key] / full for key in ("ns", "low_ns", "high_ns", "raw_ns")}
+        """Of the mean iteration of rank 0 with all probes."""
+        rows = self.json(["breakdown", *traces, "--by", "rank,phase,iteration", "--format", "json"])["rows"]
+        own = [row for row in rows if row["phase"] == "loop" and row["rank"] in (0, None) and row["iteration"] is not None]
+        number = len({row["iteration"] for row in own})
+        return {key: sum(row[key] for row in own) / number for key in ("ns", "low_ns", "high_ns", "raw_ns")}
 
     def json(self, arguments):
         found = subprocess.run([self.sonde, *arguments], capture_output=True, text=True, env=self.base, check=False)

@@ -1,20 +1,21 @@
 #include "analysis/engine/metrics/clock.h"
 
-#include <algorithm>
+#include "analysis/engine/correction/error_interval.h"
+
 #include <cmath>
-#include <utility>
+#include <cstddef>
 
 namespace sonde::engine::metrics {
-namespace {
 
-// What 95 % of normal errors stay within, in standard errors.
-constexpr double kInterval = 1.96;
-
-}  // namespace
+using correction::Correction;
 
 Result<Clocks> Clocks::read(const store::Database& trace, const correction::CostSet* measured) {
   Clocks clocks;
   SONDE_TRY_ASSIGN(clocks.correction_, correction::readCorrection(trace, measured));
+  const std::size_t causes = clocks.correction_ ? clocks.correction_->causes() : 0;
+  for (std::size_t cause = 0; cause < causes; ++cause)
+    for (const Correction::Error error : {Correction::Error::Higher, Correction::Error::Lower})
+      clocks.errors_.push_back(clocks.correction_->timesWith(cause, error));
   return clocks;
 }
 
@@ -23,23 +24,25 @@ std::vector<Clock> Clocks::all() const {
   if (!correction_)
     return clocks;
   clocks.emplace_back(correction_->times);
-  for (const correction::CorrectedTimes& mode : correction_->modes)
-    clocks.emplace_back(mode);
+  for (const correction::CorrectedTimes& error : errors_)
+    clocks.emplace_back(error);
   return clocks;
 }
 
 double standardError(const std::vector<std::int64_t>& byClock) {
   double variance = 0;
-  for (std::size_t mode = 2; mode < byClock.size(); ++mode)
-    variance += std::pow(static_cast<double>(byClock[mode] - byClock[1]), 2);
+  for (std::size_t at = 2; at + 1 < byClock.size(); at += 2)
+    variance += std::pow(static_cast<double>(byClock[at] - byClock[at + 1]) / 2, 2);
   return std::sqrt(variance);
 }
 
 CorrectedNs withInterval(const std::vector<std::int64_t>& byClock) {
   const std::int64_t raw = byClock.front();
   const std::int64_t ns = byClock.size() > 1 ? byClock[1] : raw;
-  const auto reach = static_cast<std::int64_t>(std::llround(kInterval * standardError(byClock)));
-  return {ns, raw, std::max<std::int64_t>(ns - reach, 0), ns + reach};
+  correction::ErrorInterval interval(raw, ns);
+  for (std::size_t at = 2; at + 1 < byClock.size(); at += 2)
+    interval.add(byClock[at], byClock[at + 1]);
+  return {ns, raw, interval.lowNs(), interval.highNs()};
 }
 
 }  // namespace sonde::engine::metrics

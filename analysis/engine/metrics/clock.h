@@ -53,12 +53,13 @@ class Clocks {
   static Result<Clocks> read(const store::Database& trace, const correction::CostSet* measured);
 
   // As recorded; then, where that is known, without what recording took, and with each cause of its
-  // error. Views of this.
+  // error, one standard error higher and then lower. Views of this.
   std::vector<Clock> all() const;
   const std::optional<correction::Correction>& correction() const noexcept { return correction_; }
 
  private:
   std::optional<correction::Correction> correction_;
+  std::vector<correction::CorrectedTimes> errors_;
 };
 
 // One standard error of what is `byClock`, by each of Clocks::all(). 0 of one that is as recorded
