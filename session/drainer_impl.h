@@ -68,7 +68,7 @@ class Drainer::Impl {
   bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   // Whether what there is to store may stay in the spool for now.
-  bool mayWait(const std::vector<Ending>& ending) const;
+  bool mayWait(const std::vector<Ending>& ending);
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
   bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
@@ -97,9 +97,10 @@ class Drainer::Impl {
   std::uint32_t thinned_ = 1;  // of so many iterations one is recorded in full
   bool limitReached_ = false;  // nothing is stored any more, all is counted
   bool finished_ = false;
-  bool isStoring_ = false;      // what there was when it could not wait any more
-  std::int64_t storedNs_ = 0;   // when all was stored last
-  std::uint32_t liveImages_ = 0;  // when the images were looked at last
+  bool wasCramped_ = false;  // some process had no free slot when the images were looked at last
+  bool isStoring_ = false;   // what there was when it could not wait any more
+  std::optional<std::int64_t> storedNs_;  // when all was stored last
+  std::uint32_t liveImages_ = 0;          // when the images were looked at last
 };
 
 }  // namespace sonde::session

@@ -18,15 +18,21 @@ constexpr std::size_t kMostEnded = 8;  // processes whose spool files wait to be
 
 }  // namespace
 
-bool Drainer::Impl::mayWait(const std::vector<Ending>& ending) const {
+bool Drainer::Impl::mayWait(const std::vector<Ending>& ending) {
   if (options_.waitBytes == 0 || isStoring_ || stall_ || limitReached_ || notes_.pending() ||
-      images_->waiting() > 0 || ending.size() > kMostEnded ||
-      options_.clock().monotonicNs - storedNs_ >= kLongestWaitNs)
+      images_->waiting() > 0 || ending.size() > kMostEnded || !storedNs_ ||
+      options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
     return false;
   std::uint64_t bytes = 0;
-  for (const auto& image : images_->open())
+  bool isCramped = false;
+  for (const auto& image : images_->open()) {
     bytes += image->look(options_.waitBytes);
-  return bytes < options_.waitBytes;
+    isCramped = isCramped || image->reader().freeSlots() == 0;
+  }
+  // One that stays so cannot make its spool file larger.
+  const bool isStuck = isCramped && wasCramped_;
+  wasCramped_ = isCramped;
+  return bytes < options_.waitBytes && !isStuck;
 }
 
 void Drainer::Impl::scan(DrainProgress& progress) {

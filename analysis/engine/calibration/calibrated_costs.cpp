@@ -15,6 +15,8 @@ using correction::MeasuredCost;
 
 constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
+// How well it is known what a call costs whose probe is off: no run shows that.
+constexpr double kUnrecordedError = 0.5;
 
 std::size_t placeOf(const std::vector<std::string>& probes, const std::string& probe) {
   return static_cast<std::size_t>(std::find(probes.begin(), probes.end(), probe) - probes.begin());
@@ -37,12 +39,13 @@ std::vector<MeasuredCost> lastRows(const correction::CostTable& known) {
 struct Sums {
   double knownNs = 0;
   double foundNs = 0;
+  double unrecordedNs = 0;
 };
 
 // A call that is not recorded goes through the probe all the same: no difference shows that.
 MeasuredCost times(MeasuredCost row, double factor, double error, std::string_view method) {
   const double kept = std::max(factor, 0.0);
-  row.errorNs = row.cost.sumNs() * error;
+  row.errorNs = std::hypot(row.cost.sumNs() * error, kUnrecordedError * row.unrecordedNs);
   row.cost = {row.cost.beforeNs * kept + row.unrecordedNs,
               row.cost.insideNs * kept,
               row.cost.afterNs * kept};
@@ -68,6 +71,9 @@ void addCovariance(const std::vector<std::string>& probes,
     into.covariance.emplace_back();
     for (const std::size_t other : found)
       into.covariance.back().push_back(factors.covariance[at][other] * scale(at) * scale(other));
+    const double unrecorded =
+        kUnrecordedError * sums[at].unrecordedNs / std::max(sums[at].foundNs, 1.0);
+    into.covariance.back()[into.covariance.size() - 1] += unrecorded * unrecorded;
   }
 }
 
@@ -102,6 +108,7 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
     row = times(
         std::move(row), factors.values[place], std::sqrt(factors.covariance[place][place]), method);
     sums[place].foundNs += row.cost.sumNs();
+    sums[place].unrecordedNs += row.unrecordedNs;
     result.costs.rows.push_back(std::move(row));
   }
   addCovariance(probes, sums, factors, result.costs);

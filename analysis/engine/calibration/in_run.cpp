@@ -42,6 +42,7 @@ class Observer {
   }
 
   const std::vector<Observation>& observations() const { return observations_; }
+  std::size_t iterations() const { return iterations_; }
   bool sawAll() const { return full_ > 0; }
   // Of iterations with all probes.
   double meanDuration() const { return duration_ / static_cast<double>(full_); }
@@ -87,19 +88,33 @@ class Observer {
       sums_[at] += mean[at];
       mean[at] /= static_cast<double>(count);
     }
-    for (const CostedIteration& each : stretch) {
-      Observation observation{each.durationNs(), mean, stretches_, each.block};
-      for (std::size_t at = 0; at < switched_.size(); ++at)
-        if (!isOn(costs_.probes[switched_[at]], each))
-          observation.costNs[at] = 0;
-      observations_.push_back(std::move(observation));
+    for (std::size_t first = 0; first < stretch.size();) {
+      std::size_t last = first;
+      while (last < stretch.size() && stretch[last].block == stretch[first].block)
+        ++last;
+      observeBlock(stretch.subspan(first, last - first), mean);
+      first = last;
     }
+  }
+
+  // Its mean: some iterations take longer by far than most, and what of this is recording's is a
+  // part of its cost. Of single ones the regression would take them for disturbances.
+  void observeBlock(Stretch block, const std::vector<double>& costNs) {
+    Observation observation{0, costNs, stretches_, block.front().block};
+    for (const CostedIteration& each : block)
+      observation.durationNs += each.durationNs() / static_cast<double>(block.size());
+    for (std::size_t at = 0; at < switched_.size(); ++at)
+      if (!isOn(costs_.probes[switched_[at]], block.front()))
+        observation.costNs[at] = 0;
+    observations_.push_back(std::move(observation));
+    iterations_ += block.size();
   }
 
   const IterationCosts& costs_;
   std::vector<std::size_t> switched_;
   std::vector<Observation> observations_;
   std::size_t stretches_ = 0;
+  std::size_t iterations_ = 0;
   std::size_t full_ = 0;  // iterations with all probes, and sums over them
   double duration_ = 0;
   std::vector<double> sums_;
@@ -136,7 +151,7 @@ Result<std::optional<CalibratedCosts>> calibrateInRun(const store::Database& tra
   SONDE_TRY_ASSIGN(const Factors factors,
                    fitFactors(observer.observations(), Trend::Slope, priorsOf(known, probes)));
   CalibratedCosts result = applyFactors(known, probes, observer.meanCosts(), factors, "in-run");
-  result.iterations = static_cast<std::int64_t>(observer.observations().size());
+  result.iterations = static_cast<std::int64_t>(observer.iterations());
   result.iterationNs = observer.meanDuration();
   return std::optional(std::move(result));
 }

@@ -20,7 +20,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kHuber = 1.345;  // 95 % of the efficiency of least squares for normal noise
+constexpr double kHuber = 2.5;  // means of blocks that are further off were disturbed
 constexpr double kNormalMad = 1.4826;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;

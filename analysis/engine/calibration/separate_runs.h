@@ -18,7 +18,8 @@
 
 namespace sonde::engine::calibration {
 
-// One run: its mean iteration, without the tenth at either end, and what recording it took.
+// One run: its mean iteration, without the tenth of its stretches at either end, and what recording
+// it took.
 struct CalibrationRun {
   std::size_t round = 0;
   std::int64_t mask = 0;  // probes that were on

@@ -1,0 +1,130 @@
+// What may wait in the spool: DrainerOptions::waitBytes.
+#include "session/manifest.h"
+#include "tests/session/drainer_rig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace sonde::session {
+namespace {
+
+using testing::ElementsAre;
+using wire::SliceKind;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+class DrainerWaitTest : public DrainerTest {
+ protected:
+  DrainerWaitTest() : spool_(::getpid()) {
+    spool_.header().startTime = processStartTime(::getpid());
+    spool_.call(0, SliceKind::Api, "first", 1000, 1100);
+    spool_.write(session());
+    DrainerOptions options;
+    options.folder = session();
+    options.part = part();
+    options.waitBytes = 1000;
+    options.clock = [this] { return now_; };
+    auto opened = Drainer::open(std::move(options));
+    EXPECT_TRUE(opened);
+    drainer_ = *std::move(opened);
+  }
+  void call(const char* name) {
+    at_ += 100;
+    spool_.call(0, SliceKind::Api, name, at_, at_ + 50);
+    spool_.rewrite(session());
+  }
+  std::vector<std::string> stored() {
+    return rows("SELECT text, count(*) FROM slice JOIN string s ON s.id = name_id GROUP BY text");
+  }
+
+  test::SpoolBuilder spool_;
+  ClockTriple now_{5, kSecond, 5 * kSecond};
+  std::uint64_t at_ = 2000;
+  std::unique_ptr<Drainer> drainer_;
+};
+
+TEST_F(DrainerWaitTest, StoresWhatIsFoundFirst) {
+  EXPECT_EQ(drainer_->drainOnce().records, 1U);
+}
+
+TEST_F(DrainerWaitTest, LeavesRecordsInTheSpoolUntilThereAreEnough) {
+  drainer_->drainOnce();
+  call("few");
+  const DrainProgress waiting = drainer_->drainOnce();
+  EXPECT_EQ(waiting.records, 0U);
+  EXPECT_EQ(waiting.liveImages, 1U);
+  EXPECT_THAT(stored(), ElementsAre("first|1"));
+  for (int more = 0; more < 40; ++more)
+    call("many");
+  EXPECT_EQ(drainer_->drainOnce().records, 41U);
+  EXPECT_THAT(stored(), ElementsAre("few|1", "first|1", "many|40"));
+}
+
+TEST_F(DrainerWaitTest, StoresWhatHasWaitedForLong) {
+  drainer_->drainOnce();
+  call("few");
+  now_.monotonicNs += 9 * kSecond;
+  EXPECT_EQ(drainer_->drainOnce().records, 0U);
+  now_.monotonicNs += 2 * kSecond;
+  EXPECT_EQ(drainer_->drainOnce().records, 1U);
+}
+
+TEST_F(DrainerWaitTest, StoresWithWhatMustNotWait) {
+  drainer_->drainOnce();
+  call("few");
+  drainer_->noteWarning("a spool is full");
+  EXPECT_EQ(drainer_->drainOnce().records, 1U);
+}
+
+// As one that has changed its user: it has what is given back to it, and nothing else.
+TEST_F(DrainerWaitTest, StoresForAProcessThatStaysWithoutAFreeSlot) {
+  drainer_->drainOnce();
+  call("few");
+  EXPECT_EQ(drainer_->drainOnce().records, 0U);
+  // Its header, its definitions and its first thread have a slot each by now.
+  const std::uint32_t slots = spool_.header().slotCount.load();
+  for (std::uint32_t thread = 1; thread <= slots - 3; ++thread)
+    spool_.openSlot(thread, {});
+  ASSERT_EQ(spool_.header().slotCount.load(), slots);
+  spool_.rewrite(session());
+  EXPECT_EQ(drainer_->drainOnce().records, 0U);
+  EXPECT_EQ(drainer_->drainOnce().records, 1U);
+}
+
+TEST_F(DrainerWaitTest, StoresAllAtTheEnd) {
+  drainer_->drainOnce();
+  call("few");
+  drainer_->drainOnce();
+  finish(std::move(drainer_));
+  EXPECT_THAT(stored(), ElementsAre("few|1", "first|1"));
+}
+
+// A clock whose rate changes between two readings, of which the first was taken while it waited.
+TEST_F(DrainerTest, ReadingsThatWereTakenWhileItWaitedCount) {
+  test::SpoolBuilder spool(::getpid(), wire::ClockKind::Tsc);
+  spool.header().startTime = processStartTime(::getpid());
+  spool.header().startTicks = 10'000;
+  spool.header().startMonotonicNs = 1'000'000;
+  spool.header().startRealtimeNs = 1'000'000 + 500;
+  spool.write(session());
+  ClockTriple now{12'000, 1'001'000, 1'001'500};
+  DrainerOptions options;
+  options.folder = session();
+  options.part = part();
+  options.waitBytes = 1000;
+  options.clock = [&] { return now; };
+  auto drainer = Drainer::open(options);
+  ASSERT_TRUE(drainer);
+  (*drainer)->drainOnce();
+  spool.call(0, SliceKind::Api, "a", 20'000, 20'200);
+  spool.rewrite(session());
+  now = {20'000, 1'005'000, 1'005'500};
+  EXPECT_EQ((*drainer)->drainOnce().records, 0U);
+  now = {40'000, 1'016'000, 1'016'500};
+  finish(*std::move(drainer));
+  EXPECT_THAT(rows("SELECT start_ns, dur_ns FROM slice"), ElementsAre("1005500|110"));
+}
+
+}  // namespace
+}  // namespace sonde::session
