@@ -197,7 +197,7 @@ TEST_F(BreakdownVerb, CostsOfAnotherMachineAreRefusedWhicheverOfTheJobsItIs) {
     set(first, a);
     set(second, b);
     const Finished refused = sonde({"breakdown", first, second, "--overhead", costs});
-    EXPECT_EQ(refused.status, 3) << refused.err;
+    EXPECT_EQ(refused.status, 2) << refused.err;
     EXPECT_THAT(refused.err, HasSubstr("made with another"));
   }
   set(first, "one");

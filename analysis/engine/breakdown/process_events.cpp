@@ -104,8 +104,10 @@ class Reader {
   std::unordered_map<std::int64_t, std::size_t> channels_;  // their processes
   std::unordered_map<std::int64_t, std::int64_t> atMost_;   // of slices whose end was lost
   std::pair<std::int64_t, const ThreadPlace*> lastThread_;
-  std::map<std::pair<bool, std::int64_t>, std::pair<std::size_t, std::size_t>>
-      lanes_;  // by isStream
+  // By isStream and id: the process, and the place in it.
+  using LanePlace = std::pair<std::size_t, std::size_t>;
+  std::map<std::pair<bool, std::int64_t>, LanePlace> lanes_;
+  std::pair<std::pair<bool, std::int64_t>, LanePlace> lastLane_{{false, INT64_MIN}, {}};
   store::LastText<std::optional<SliceKind>> kinds_;
   store::LastText<std::string> categories_;
 };
@@ -213,11 +215,14 @@ Result<void> Reader::addSlice(const Statement& row) {
 }
 
 DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) {
-  std::vector<DeviceLane>& lanes = events_.processes[process].device;
-  const auto [place, isNew] = lanes_.try_emplace({isStream, id}, process, lanes.size());
-  if (isNew)
-    lanes.push_back({isStream, id, {}, {}});
-  return events_.processes[place->second.first].device[place->second.second];
+  if (lastLane_.first != std::pair(isStream, id)) {
+    std::vector<DeviceLane>& lanes = events_.processes[process].device;
+    const auto [place, isNew] = lanes_.try_emplace({isStream, id}, process, lanes.size());
+    if (isNew)
+      lanes.push_back({isStream, id, {}, {}});
+    lastLane_ = *place;
+  }
+  return events_.processes[lastLane_.second.first].device[lastLane_.second.second];
 }
 
 // The first columns of `row`: whose it is, begin, length, scope.

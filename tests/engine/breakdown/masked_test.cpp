@@ -74,9 +74,9 @@ TEST_F(MaskedBreakdown, NothingWasSwitchedAfterAnOutline) {
   EXPECT_EQ(maskedNs(), 200);
 }
 
-// No bit is worth more than another: here the smaller number is the one with more probes.
+// No bit is worth more than another: none of these had all probes.
 TEST_F(MaskedBreakdown, ManyProbesAreNotALargeNumber) {
-  iterations({0b111, 0b1000'0000, 0b111});
+  iterations({0b1000'0001, 0b1000'0001, 0b111});
   EXPECT_EQ(maskedNs(), 300);
 }
 

@@ -96,17 +96,17 @@ TEST_F(RecordedDevicesTest, ACallForADeviceWaitsForAllOfItsStreams) {
   EXPECT_EQ(corrected(main_, 820), 810);
 }
 
-// The event was recorded between two kernels: the call waits for the first.
+// The event was recorded between two kernels: the call waits for the first. The second one waited
+// for its launch, which is not earlier.
 TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   annotation(main_, {100, 200});
   kernel(stream_, main_, {400, 410}, {500, 600});
   const auto record = sync(model::SyncKind::Record, stream_, 420);
-  kernel(stream_, other_, {430, 440}, {600, 800});
+  kernel(stream_, other_, {430, 590}, {600, 800});
   call("cudaEventSynchronize", {450, 820}, 77);
   sync(model::SyncKind::Event, stream_, 450, record, 77);
-  annotation(main_, {1000, 1010});
-  EXPECT_EQ(onStream(stream_, 600), 500);
-  EXPECT_EQ(corrected(main_, 600), 500);
+  EXPECT_EQ(onStream(stream_, 800), 790);
+  EXPECT_EQ(corrected(main_, 820), 720);
 }
 
 // What it waits for was done when it came: without 100 ns of recording it would have had to wait.
