@@ -127,11 +127,12 @@ bool Drainer::Impl::mayStore() {
   return static_cast<bool>(opened);
 }
 
-DrainProgress Drainer::Impl::drainOnce() {
+DrainProgress Drainer::Impl::drainOnce(bool isHurried) {
   // A job that writes faster than this stores must not keep the caller from its other work.
   constexpr int kMostPasses = 64;
   DrainProgress progress;
   progress.liveImages = liveImages_;  // while the trace cannot be opened nobody can look
+  isStoring_ = isStoring_ || isHurried;
   bool more = mayStore();
   if (!more && images_ != nullptr)
     findEnding(Pass::Store, progress);
@@ -221,8 +222,8 @@ Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options,
 Drainer::Drainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Drainer::~Drainer() = default;
 
-DrainProgress Drainer::drainOnce() {
-  return impl_->drainOnce();
+DrainProgress Drainer::drainOnce(bool isHurried) {
+  return impl_->drainOnce(isHurried);
 }
 void Drainer::noteProcess(ProcessFacts facts) {
   impl_->notes().add(std::move(facts));

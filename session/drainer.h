@@ -68,9 +68,10 @@ struct DrainerOptions {
   std::uint64_t limitBytes = 0;
   // Towards `limitBytes` fewer of the iterations, or ranges, that it asks for are recorded in full.
   CaptureRule capture;
-  // Storing takes time of a processor that the job may want. As long as the spool has less than this
-  // to be stored, and nothing that is older than some seconds, drainOnce() only looks. 0: it stores
-  // whatever there is.
+  // Storing takes time of a processor that the job may want. As long as it would give back less
+  // room in the spool than this, and nothing has waited for some seconds, drainOnce() only looks;
+  // not near a limit, while something is to be noted, or where a process cannot go on without room.
+  // 0: it stores whatever there is.
   std::uint64_t waitBytes = 0;
   // Copies everything without giving slots back or deleting files (`sonde recover -o`).
   bool keepSpool = false;
@@ -81,14 +82,15 @@ struct DrainerOptions {
   // Only this file of the folder; empty: all.
   std::filesystem::path onlyFile;
   // Where triples come from; by default the clocks of this machine. One is taken at every drain
-  // that finds something, or that is held up.
+  // that finds something, and where it asks how long something has lasted.
   std::function<ClockTriple()> clock;
   Progress progress;  // of finish()
 };
 
 struct DrainProgress {
-  std::uint64_t records = 0;  // stored by this call
-  std::uint64_t bytes = 0;    // of the spool, read by this call
+  std::uint64_t records = 0;       // stored by this call
+  std::uint64_t bytes = 0;         // of the spool, read by this call
+  std::uint64_t waitingBytes = 0;  // of its room, that this call has left to be stored later
   // That the trace did not have yet: now is the time to read their /proc.
   std::vector<ImageId> newImages;
   std::uint32_t liveImages = 0;  // images whose process still runs
@@ -112,8 +114,8 @@ class Drainer {
   Drainer& operator=(const Drainer&) = delete;
 
   // Stores what all processes have committed so far, or leaves it where it is for now
-  // (DrainerOptions::waitBytes). Call it every 250 ms or so.
-  DrainProgress drainOnce();
+  // (DrainerOptions::waitBytes) unless it `isHurried`. Call it every 250 ms or so.
+  DrainProgress drainOnce(bool isHurried = false);
 
   // Stored with the next drain.
   void noteProcess(ProcessFacts facts);

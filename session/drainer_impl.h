@@ -29,7 +29,7 @@ class Drainer::Impl {
   Impl(DrainerOptions options, std::optional<SpoolLock> lock);
 
   Result<void> openTrace();
-  DrainProgress drainOnce();
+  DrainProgress drainOnce(bool isHurried);
   Result<DrainTotals> finish(const std::filesystem::path& output,
                              std::function<MetaRows()> lastMeta);
 
@@ -68,7 +68,8 @@ class Drainer::Impl {
   bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
   bool mayStore();
   // Whether what there is to store may stay in the spool for now.
-  bool mayWait(const std::vector<Ending>& ending);
+  bool mayWait(const std::vector<Ending>& ending, DrainProgress& progress);
+  bool isUrgent() const;
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
   bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;

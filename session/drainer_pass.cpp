@@ -1,5 +1,6 @@
 // One pass of a Drainer: what the spool has, in one transaction.
 #include "session/drainer_impl.h"
+#include "session/session_page.h"
 
 #include <algorithm>
 #include <string_view>
@@ -14,25 +15,39 @@ constexpr std::string_view kMaxSize = "max size";
 // What nobody has stored for so long is lost with the machine, or missed by who looks into the
 // unfinished trace.
 constexpr std::int64_t kLongestWaitNs = 10'000'000'000;
-constexpr std::size_t kMostEnded = 8;  // processes whose spool files wait to be deleted
 
 }  // namespace
 
-bool Drainer::Impl::mayWait(const std::vector<Ending>& ending) {
-  if (options_.waitBytes == 0 || isStoring_ || stall_ || limitReached_ || notes_.pending() ||
-      images_->waiting() > 0 || ending.size() > kMostEnded || !storedNs_ ||
-      options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
+// Near a limit, and where what a process is depends on what it has done, nothing waits.
+bool Drainer::Impl::isUrgent() const {
+  if (stall_ || limitReached_ || thinned_ > 1 || notes_.pending() || images_->waiting() > 0 ||
+      !storedNs_ || options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
+    return true;
+  const auto page = SessionPage::open(options_.folder);
+  return page && page->allocatedBytes() > page->limitBytes() / 2;
+}
+
+bool Drainer::Impl::mayWait(const std::vector<Ending>& ending, DrainProgress& progress) {
+  if (options_.waitBytes == 0 || isStoring_ || isUrgent())
     return false;
   std::uint64_t bytes = 0;
   bool isCramped = false;
   for (const auto& image : images_->open()) {
-    bytes += image->look(options_.waitBytes);
-    isCramped = isCramped || image->reader().freeSlots() == 0;
+    if (!image->begun())
+      return false;
+    const SpoolImage::Waiting waiting = image->waiting();
+    bytes += waiting.bytes;
+    isCramped = isCramped || waiting.isCramped;
   }
-  // One that stays so cannot make its spool file larger.
+  for (const Ending& end : ending)
+    bytes += end.image->reader().allocatedBytes();
+  // A process that stays so cannot make its spool file larger.
   const bool isStuck = isCramped && wasCramped_;
   wasCramped_ = isCramped;
-  return bytes < options_.waitBytes && !isStuck;
+  if (bytes >= options_.waitBytes || isStuck)
+    return false;
+  progress.waitingBytes = bytes;
+  return true;
 }
 
 void Drainer::Impl::scan(DrainProgress& progress) {
@@ -95,8 +110,9 @@ Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
 Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   scan(progress);
   std::vector<Ending> ending = findEnding(pass, progress);
-  if (pass == Pass::Store && mayWait(ending)) {
-    recorder_->holdReading(options_.clock());
+  if (pass == Pass::Store && mayWait(ending, progress)) {
+    if (progress.waitingBytes > 0)
+      recorder_->holdReading(options_.clock());
     return true;
   }
   std::uint64_t bytes = 0;

@@ -111,6 +111,7 @@ Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr
       page_(std::move(page)),
       drainer_(std::move(drainer)),
       control_(options_.folder, page_, *drainer_, options_.times),
+      waitBytes_(waitBytesOf(options_)),
       beganNs_(nowNs(CLOCK_MONOTONIC)),
       jobKnown_(!options_.job.empty()) {}
 
@@ -170,26 +171,28 @@ void Recording::work() {
   bool isBehind = false;
   std::chrono::milliseconds pause{0};
   while (waitForNext(pause)) {
-    std::uint64_t found = 0;
-    const auto drains = [&] { found = drain(); };
+    DrainProgress found;
+    const auto drains = [&] { found = drain(isBehind); };
     if (polite && !isBehind)
       polite->run(drains);
     else
       drains();
-    isBehind = found > waitBytesOf(options_) +
-                           options_.spoolLimitBytes / (isBehind ? kCaughtUpPart : kBehindPart);
+    isBehind = isBehind ? found.bytes > options_.spoolLimitBytes / kCaughtUpPart
+                        : found.bytes > waitBytes_ + options_.spoolLimitBytes / kBehindPart;
     pause = pauseAfter(found);
   }
 }
 
 // A look at a ring costs little, and one that comes late finds the newest lost for want of room: it
 // is neither nice nor rare.
-std::chrono::milliseconds Recording::pauseAfter(std::uint64_t foundBytes) const {
+std::chrono::milliseconds Recording::pauseAfter(const DrainProgress& found) const {
   if (flight_)
-    return foundBytes == 0 ? kRingPause : kBusyPause;
-  if (foundBytes == 0)
+    return found.bytes == 0 ? kRingPause : kBusyPause;
+  if (found.waitingBytes > 0)
+    return found.waitingBytes < waitBytes_ / 2 ? kDrainPause : kBusyPause;
+  if (found.bytes == 0)
     return kIdlePause;
-  return foundBytes < options_.spoolLimitBytes / 32 ? kDrainPause : kBusyPause;
+  return found.bytes < options_.spoolLimitBytes / 32 ? kDrainPause : kBusyPause;
 }
 
 // Until then, or until there is something to obey. False when the recording ends.
@@ -215,12 +218,12 @@ void Recording::stopWorker() {
     worker_.join();
 }
 
-std::uint64_t Recording::drain() {
+DrainProgress Recording::drain(bool isHurried) {
   // Before: the drain then sees the last image of every process that it hears the end of.
   noteExits();
   takeSamples();
   obey();
-  const DrainProgress progress = lookOrStore();
+  const DrainProgress progress = lookOrStore(isHurried);
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {
@@ -239,7 +242,7 @@ std::uint64_t Recording::drain() {
     fullNs_ = nowNs(CLOCK_MONOTONIC);
     stopJobRecording("recording has ended: the trace has reached --max-size");
   }
-  return progress.bytes;
+  return progress;
 }
 
 void Recording::obey() {
@@ -266,9 +269,9 @@ bool Recording::requestDump() {
 }
 
 // What was recorded before a pause stays for as long as that lasts.
-DrainProgress Recording::lookOrStore() {
+DrainProgress Recording::lookOrStore(bool isHurried) {
   if (!flight_)
-    return drainer_->drainOnce();
+    return drainer_->drainOnce(isHurried);
   if (mainEnded_.load())
     flight_->settle();
   return flight_->look(mainEnded_.load() || !control_.isOn());
@@ -328,7 +331,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
     stopJobRecording("the job has ended");
     drainer_->noteWarning("processes of the job still run: they are not recorded any more");
   }
-  drain();
+  drain(true);
   capture_.reset();
   noteRefused();
   control_.noteOutcome();

@@ -122,13 +122,12 @@ class Recording {
   void work();
   bool waitForNext(std::chrono::milliseconds time);
   void stopWorker();
-  // Returns the bytes of records that it found.
-  std::uint64_t drain();
-  std::chrono::milliseconds pauseAfter(std::uint64_t foundBytes) const;
+  DrainProgress drain(bool isHurried);
+  std::chrono::milliseconds pauseAfter(const DrainProgress& found) const;
   void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();
-  DrainProgress lookOrStore();
+  DrainProgress lookOrStore(bool isHurried);
   void obey();
   void stopJobRecording(const std::string& why);
   void noteRefused();
@@ -141,6 +140,7 @@ class Recording {
   std::unique_ptr<FlightRecorder> flight_;  // nullptr: everything is stored
   std::unique_ptr<ProcessCapture> capture_;
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
+  std::uint64_t waitBytes_ = 0;               // DrainerOptions::waitBytes
   std::int64_t beganNs_ = 0;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;

@@ -96,6 +96,22 @@ std::uint64_t SpoolImage::look(std::uint64_t most) {
   return bytes;
 }
 
+// A full slot is a whole one, however little is in it: a thread that ends leaves one.
+SpoolImage::Waiting SpoolImage::waiting() {
+  Waiting waiting{0, false};
+  bool isAnyFull = false;
+  for (const SpoolSlot& slot : reader_.snapshot()) {
+    isAnyFull = isAnyFull || slot.full;
+    const std::uint32_t consumed = consumedOf(slot);
+    if (slot.full)
+      waiting.bytes += wire::kSlotBytes;
+    else if (slot.committed > consumed && !isBlank(slot))
+      waiting.bytes += slot.committed - consumed;
+  }
+  waiting.isCramped = isAnyFull && reader_.freeSlots() == 0;
+  return waiting;
+}
+
 void SpoolImage::offerClocks(ingest::ClockFit& fit) {
   if (consumed_.empty())
     fit.offer({identity().startTicks, identity().startMonotonicNs});

@@ -21,6 +21,12 @@ class SpoolImage {
 
   const launcher::SpoolIdentity& identity() const noexcept { return reader_.identity(); }
   launcher::SpoolReader& reader() noexcept { return reader_; }
+  // What storing would give back, and whether the process has no slot left while it waits for that.
+  struct Waiting {
+    std::uint64_t bytes;
+    bool isCramped;
+  };
+  Waiting waiting();
   const std::string& name() const noexcept { return name_; }
   ingest::ProcessRow& process() noexcept { return process_; }
   void setCommand(std::string redacted);

@@ -160,23 +160,29 @@ void TraceRecorder::addSync(Host& host, const ClockTriple& reading) {
   host.nextSyncNs = reading.monotonicNs + kSyncEveryNs;
 }
 
+void TraceRecorder::settle(const std::string& bootId,
+                           Host& host,
+                           std::optional<ingest::Knot> reading) {
+  if (!host.hasTicks)
+    return;
+  for (const ingest::Knot& knot : host.fit.settle(reading))
+    sink_->setState(bootId, "knot", static_cast<std::int64_t>(knot.ticks), knot.monotonicNs);
+}
+
 void TraceRecorder::settleClocks(const ClockTriple& now) {
   for (auto& [bootId, host] : hosts_) {
     const bool here = bootId == bootId_;
-    if (here) {
-      for (const ClockTriple& reading : held_)
-        addSync(host, reading);
-      addSync(host, now);
+    for (const ClockTriple& reading : here ? held_ : std::vector<ClockTriple>()) {
+      addSync(host, reading);
+      settle(bootId, host, ingest::Knot{reading.ticks, reading.monotonicNs});
     }
+    if (here)
+      addSync(host, now);
     if (!host.hasTicks)
       continue;
-    if (here)
-      for (const ClockTriple& reading : held_)
-        host.fit.offer({reading.ticks, reading.monotonicNs});
-    const auto added = host.fit.settle(
-        here ? std::optional(ingest::Knot{now.ticks, now.monotonicNs}) : std::nullopt);
-    for (const ingest::Knot& knot : added)
-      sink_->setState(bootId, "knot", static_cast<std::int64_t>(knot.ticks), knot.monotonicNs);
+    settle(bootId,
+           host,
+           here ? std::optional(ingest::Knot{now.ticks, now.monotonicNs}) : std::nullopt);
     if (host.fit.knots() < 2 && !std::exchange(host.rateKnown, true))
       host.fit.setNominalRate(measureNsPerTick());
   }

@@ -70,6 +70,7 @@ class TraceRecorder {
   Result<bool> restoreHost(const std::string& bootId, Host& host);
   void addHost(const launcher::SpoolIdentity& identity, Host& host);
   void addSync(Host& host, const ClockTriple& reading);
+  void settle(const std::string& bootId, Host& host, std::optional<ingest::Knot> reading);
 
   store::TraceWriter writer_;
   std::optional<ingest::RowSink> sink_;  // goes before writer_

@@ -79,13 +79,16 @@ std::vector<Knot> ClockFit::settle(std::optional<Knot> now) {
   std::sort(offered_.begin(), offered_.end(), [](const Knot& a, const Knot& b) {
     return a.ticks < b.ticks;
   });
-  for (const Knot& knot : offered_) {
+  const auto later = std::find_if(offered_.begin(), offered_.end(), [&](const Knot& knot) {
+    return now && knot.ticks > now->ticks;
+  });
+  std::for_each(offered_.begin(), later, [&](const Knot& knot) {
     if (follows(knot) && agrees(knot, now))
       take(knot);
     else
       ++rejected_;
-  }
-  offered_.clear();
+  });
+  offered_.erase(offered_.begin(), later);
   if (now && follows(*now))
     take(*now);
   return added;

@@ -16,12 +16,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-bool holds(const Intervals& intervals, std::int64_t ns) {
-  return std::any_of(intervals.begin(), intervals.end(), [ns](const Interval& each) {
-    return each.begin <= ns && ns < each.end;
-  });
-}
-
 Intervals randomIntervals(std::mt19937& random, std::size_t count, std::int64_t last) {
   Intervals intervals;
   for (std::size_t i = 0; i < count; ++i) {

@@ -5,7 +5,7 @@ import functools
 import threading
 import weakref
 
-from sonde._torch import compiled, tensors
+from sonde._torch import tensors
 from sonde._torch.guard import NOTHING, OPTIMIZER, enabled, in_graph, scope
 from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
@@ -71,6 +71,11 @@ def ended(optimizer):
     TRAINING.step_ended(primary)
 
 
+def ends_nothing():
+    """The probe is off, and iterations are the program's own: a step need not be seen."""
+    return MASKING.torch and TRAINING.overridden
+
+
 def install(torch, guard):
     skip = in_graph(torch)
 
@@ -98,6 +103,9 @@ def install(torch, guard):
     def wrap(step):
         @functools.wraps(step)
         def stepped(self, *args, **kwargs):
+            if ends_nothing():
+                TRAINING.samples = TRAINING.tokens = 0  # nobody asks what was loaded for it
+                return step(self, *args, **kwargs)
             if skip() or not guard.on:
                 return step(self, *args, **kwargs)
             if not enabled():
@@ -108,27 +116,10 @@ def install(torch, guard):
         stepped.wrapped_by_sonde = True
         return stepped
 
-    taken_out = set()  # classes whose steps are the program's own for now
-
     def instrument(optimizer):
         kind = type(optimizer)
-        if kind in taken_out or getattr(kind.step, "wrapped_by_sonde", False):
-            return
-        step = kind.step
-        stepped = kind.step = wrap(step)
-
-        def take_out():
-            # A step that ends no iteration need not be seen.
-            if TRAINING.overridden and kind.step is stepped and not compiled.USED:
-                kind.step = step
-                taken_out.add(kind)
-
-        def put_back():
-            if kind in taken_out and kind.step is step:
-                kind.step = stepped
-            taken_out.discard(kind)
-
-        MASKING.add(take_out, put_back)
+        if not getattr(kind.step, "wrapped_by_sonde", False):
+            kind.step = wrap(kind.step)
 
     # torch itself wraps the class's step in this method, which a constructor and an unpickled object call.
     Optimizer = torch.optim.Optimizer
@@ -151,7 +142,8 @@ def install_scaler(torch, guard):
     step = amp.step
 
     def skipped(optimizer, before):
-        if PRIMARY.steps == before and PRIMARY.optimizer is not None and PRIMARY.optimizer() is optimizer:
+        if (PRIMARY.steps == before and not ends_nothing() and PRIMARY.optimizer is not None
+                and PRIMARY.optimizer() is optimizer):
             tensors.step(optimizer)
             TRAINING.step_ended(True)
 

@@ -199,6 +199,8 @@ class Training:
         inside: it would enclose all of the program's iterations, and those are the ones that count."""
         self.overridden = True
         self.micro.end(False)
+        if self.awaited == "step":
+            self._count()
         self.iteration.end(self.awaited == "step")
         self.awaited = None
 
