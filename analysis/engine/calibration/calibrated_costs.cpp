@@ -44,11 +44,11 @@ struct Sums {
 
 // A call that is not recorded goes through the probe all the same: no difference shows that.
 MeasuredCost times(MeasuredCost row, double factor, double error, std::string_view method) {
-  const double kept = std::max(factor, 0.0);
-  row.errorNs = std::hypot(row.cost.sumNs() * error, kUnrecordedError * row.unrecordedNs);
-  row.cost = {row.cost.beforeNs * kept + row.unrecordedNs,
-              row.cost.insideNs * kept,
-              row.cost.afterNs * kept};
+  const double unrecorded = unrecordedShare(row);
+  row.errorNs = std::hypot(row.cost.sumNs() * (1 - unrecorded) * error,
+                           row.cost.sumNs() * unrecorded * kUnrecordedError);
+  const double scale = unrecorded + std::max(factor, 0.0) * (1 - unrecorded);
+  row.cost = {row.cost.beforeNs * scale, row.cost.insideNs * scale, row.cost.afterNs * scale};
   row.method = method;
   return row;
 }
@@ -77,7 +77,32 @@ void addCovariance(const std::vector<std::string>& probes,
   }
 }
 
+// What all of it takes of an iteration, and each probe.
+void addOverhead(const std::vector<ProbeCost>& probes,
+                 const Factors& factors,
+                 CalibratedCosts& into) {
+  double variance = 0;
+  for (std::size_t at = 0; at < probes.size(); ++at) {
+    const ProbeCost& each = probes[at];
+    const double ns = factors.values[at] * each.recordedNs + each.unrecordedNs;
+    const double unrecordedError = kUnrecordedError * each.unrecordedNs;
+    const double own = std::sqrt(std::max(factors.covariance[at][at], 0.0));
+    into.overheadNs += ns;
+    into.shares.push_back({each.probe, ns, std::hypot(each.recordedNs * own, unrecordedError)});
+    variance += unrecordedError * unrecordedError;
+    for (std::size_t other = 0; other < probes.size(); ++other)
+      variance += each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
+  }
+  into.overheadErrorNs = std::sqrt(std::max(variance, 0.0));
+}
+
 }  // namespace
+
+double unrecordedShare(const MeasuredCost& row) noexcept {
+  constexpr double kMost = 0.95;
+  const double sum = row.cost.sumNs();
+  return sum > 0 ? std::clamp(row.unrecordedNs / sum, 0.0, kMost) : 0;
+}
 
 PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::string>& probes) {
   PriorErrors errors(probes.size(), std::numeric_limits<double>::infinity());
@@ -91,37 +116,30 @@ PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::
 }
 
 CalibratedCosts applyFactors(const correction::CostTable& known,
-                             const std::vector<std::string>& probes,
-                             const std::vector<double>& recordedNs,
+                             const std::vector<ProbeCost>& probes,
                              const Factors& factors,
                              std::string_view method) {
   CalibratedCosts result;
   result.blocks = static_cast<std::int64_t>(factors.blocks);
+  std::vector<std::string> names;
+  for (const ProbeCost& each : probes)
+    names.push_back(each.probe);
   std::vector<Sums> sums(probes.size());
-  for (MeasuredCost row : lastRows(known)) {
-    const std::size_t place = placeOf(probes, row.probe);
-    // What is known worse than before is left as it was.
-    if (place == probes.size() ||
-        row.cost.sumNs() * std::sqrt(factors.covariance[place][place]) >= row.errorNs)
+  for (const MeasuredCost& row : lastRows(known)) {
+    const std::size_t place = placeOf(names, row.probe);
+    if (place == names.size())
       continue;
-    sums[place].knownNs += row.cost.sumNs();
-    row = times(
-        std::move(row), factors.values[place], std::sqrt(factors.covariance[place][place]), method);
-    sums[place].foundNs += row.cost.sumNs();
-    sums[place].unrecordedNs += row.unrecordedNs;
-    result.costs.rows.push_back(std::move(row));
+    MeasuredCost found =
+        times(row, factors.values[place], std::sqrt(factors.covariance[place][place]), method);
+    if (found.errorNs >= row.errorNs)
+      continue;  // what is known worse than before is left as it was
+    sums[place].knownNs += row.cost.sumNs() * (1 - unrecordedShare(row));
+    sums[place].foundNs += found.cost.sumNs();
+    sums[place].unrecordedNs += row.cost.sumNs() * unrecordedShare(row);
+    result.costs.rows.push_back(std::move(found));
   }
-  addCovariance(probes, sums, factors, result.costs);
-  double variance = 0;
-  for (std::size_t at = 0; at < probes.size(); ++at) {
-    result.overheadNs += factors.values[at] * recordedNs[at];
-    const double own = std::max(factors.covariance[at][at], 0.0);
-    result.shares.push_back(
-        {probes[at], factors.values[at] * recordedNs[at], recordedNs[at] * std::sqrt(own)});
-    for (std::size_t other = 0; other < probes.size(); ++other)
-      variance += recordedNs[at] * recordedNs[other] * factors.covariance[at][other];
-  }
-  result.overheadErrorNs = std::sqrt(std::max(variance, 0.0));
+  addCovariance(names, sums, factors, result.costs);
+  addOverhead(probes, factors, result);
   return result;
 }
 

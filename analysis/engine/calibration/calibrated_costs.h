@@ -28,12 +28,21 @@ struct CalibratedCosts {
   std::vector<Share> shares;  // of overheadNs
 };
 
-// What `probes` cost is what `known` says times what the regression found, and what a call costs
-// that is not recorded. `recordedNs`: by probe,
-// what they cost in an iteration with all probes, as `known` has it.
+// What a probe's recording takes of a mean iteration with all probes, as far as is known now: what
+// goes with it when it is switched off, and what its calls cost all the same.
+struct ProbeCost {
+  std::string probe;
+  double recordedNs = 0;
+  double unrecordedNs = 0;
+};
+
+// Of what a row costs, the share that it costs while its probe is off. At most 0.95.
+double unrecordedShare(const correction::MeasuredCost& row) noexcept;
+
+// What `probes` cost is what `known` says, times what the regression found of what can be switched
+// off.
 CalibratedCosts applyFactors(const correction::CostTable& known,
-                             const std::vector<std::string>& probes,
-                             const std::vector<double>& recordedNs,
+                             const std::vector<ProbeCost>& probes,
                              const Factors& factors,
                              std::string_view method);
 

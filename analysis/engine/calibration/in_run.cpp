@@ -17,6 +17,7 @@ using correction::CostTable;
 // So many blocks share a level and a slope: few enough that a machine's drift is even in them, many
 // enough that each has all kinds of blocks.
 constexpr std::size_t kBlocksOfStretch = 8;
+constexpr std::size_t kFewestOfBlock = 3;  // iterations, without its first: the run ended in it
 
 // Those of them that were off in some iteration and on in others: places in `costs.probes`.
 std::vector<std::size_t> switchedProbes(const IterationCosts& costs) {
@@ -46,11 +47,13 @@ class Observer {
   bool sawAll() const { return full_ > 0; }
   // Of iterations with all probes.
   double meanDuration() const { return duration_ / static_cast<double>(full_); }
-  std::vector<double> meanCosts() const {
-    std::vector<double> costs = sums_;
-    for (double& cost : costs)
-      cost /= static_cast<double>(full_);
-    return costs;
+  std::vector<ProbeCost> meanCosts() const {
+    std::vector<ProbeCost> means;
+    for (std::size_t at = 0; at < switched_.size(); ++at) {
+      const double ns = sums_[at] / static_cast<double>(full_);
+      means.push_back({costs_.probes[switched_[at]], ns, ns * costs_.unrecorded[switched_[at]]});
+    }
+    return means;
   }
 
  private:
@@ -58,10 +61,18 @@ class Observer {
 
   void observe(const CostedProcess& process) {
     const std::vector<CostedIteration>& all = process.iterations;
+    if (all.empty())
+      return;
+    // A last one of a few blocks would be fitted whatever they are: they go with the one before.
+    const std::size_t blocks = all.back().block - all.front().block + 1;
+    const std::size_t most =
+        std::max<std::size_t>((blocks + kBlocksOfStretch / 2) / kBlocksOfStretch, 1);
+    const auto stretchOf = [&](const CostedIteration& each) {
+      return std::min((each.block - all.front().block) / kBlocksOfStretch, most - 1);
+    };
     for (std::size_t first = 0; first < all.size(); ++stretches_) {
       std::size_t last = first;
-      while (last < all.size() &&
-             all[last].block / kBlocksOfStretch == all[first].block / kBlocksOfStretch)
+      while (last < all.size() && stretchOf(all[last]) == stretchOf(all[first]))
         ++last;
       observe(Stretch(all).subspan(first, last - first), process.fullMask);
       first = last;
@@ -92,7 +103,8 @@ class Observer {
       std::size_t last = first;
       while (last < stretch.size() && stretch[last].block == stretch[first].block)
         ++last;
-      observeBlock(stretch.subspan(first, last - first), mean);
+      if (last - first >= kFewestOfBlock)
+        observeBlock(stretch.subspan(first, last - first), mean);
       first = last;
     }
   }
@@ -150,7 +162,7 @@ Result<std::optional<CalibratedCosts>> calibrateInRun(const store::Database& tra
     probes.push_back(costs.probes[at]);
   SONDE_TRY_ASSIGN(const Factors factors,
                    fitFactors(observer.observations(), Trend::Slope, priorsOf(known, probes)));
-  CalibratedCosts result = applyFactors(known, probes, observer.meanCosts(), factors, "in-run");
+  CalibratedCosts result = applyFactors(known, observer.meanCosts(), factors, "in-run");
   result.iterations = static_cast<std::int64_t>(observer.iterations());
   result.iterationNs = observer.meanDuration();
   return std::optional(std::move(result));

@@ -1,5 +1,6 @@
 #include "analysis/engine/calibration/iteration_costs.h"
 
+#include "analysis/engine/calibration/calibrated_costs.h"
 #include "analysis/engine/correction/correct.h"
 #include "analysis/engine/correction/recorded_program.h"
 #include "analysis/model/words.h"
@@ -56,22 +57,25 @@ std::vector<std::string> probesOf(const CostTable& known) {
   return probes;
 }
 
-// What the recording of one probe alone took of each iteration; waits that absorb it are
-// considered.
+// What the recording of one probe alone took of each iteration, as far as it goes when the probe is
+// switched off; waits that absorb it are considered.
 void addCostsOf(const std::string& probe,
                 const CostTable& known,
                 const RecordedProgram& program,
                 IterationCosts& into) {
   std::vector<EventCost> costs = known.costs();
   const std::vector<std::int64_t> events = program.eventsByCost(costs.size());
-  std::int64_t recorded = 0;
+  double recorded = 0;
+  double unrecorded = 0;
   for (std::size_t at = 0; at < costs.size(); ++at) {
-    if (known.rows()[at].probe != probe)
-      costs[at] = {};
-    else
-      recorded += events[at];
+    const double share =
+        known.rows()[at].probe == probe ? 1 - unrecordedShare(known.rows()[at]) : 0;
+    const double sum = costs[at].sumNs() * static_cast<double>(events[at]);
+    recorded += sum * share;
+    unrecorded += share > 0 ? sum * (1 - share) : 0;
+    costs[at] = {costs[at].beforeNs * share, costs[at].insideNs * share, costs[at].afterNs * share};
   }
-  if (recorded == 0)
+  if (recorded <= 0)
     return;
   const std::vector<Timeline> lanes = correction::correct(program.lanes, program.schedule, costs);
   const auto costOf = [&](const CostedProcess& process, const CostedIteration& each) {
@@ -90,6 +94,7 @@ void addCostsOf(const std::string& probe,
   }
   if (any) {
     into.probes.push_back(probe);
+    into.unrecorded.push_back(unrecorded / recorded);
     return;
   }
   for (CostedProcess& process : into.processes)

@@ -33,6 +33,8 @@ struct CostedProcess {
 
 struct IterationCosts {
   std::vector<std::string> probes;  // that recorded anything in an iteration
+  // By probe: what its calls cost while it is off, over CostedIteration::costNs, which is without.
+  std::vector<double> unrecorded;
   std::vector<CostedProcess> processes;
 };
 

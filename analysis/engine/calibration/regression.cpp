@@ -24,6 +24,7 @@ constexpr double kHuber = 2.5;  // means of blocks that are further off were dis
 constexpr double kNormalMad = 1.4826;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;
+constexpr double kLeastFreedom = 3;
 
 double medianOf(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -93,6 +94,12 @@ class Fit {
                                "cost: let the job run for {} or more",
                                stretchesOf_.size(),
                                kFewestBlocks)};
+    if (freedom() < kLeastFreedom)
+      return Error{ErrorCode::NotFound,
+                   fmt::format("there are {} blocks of iterations, too few to tell what {} probes "
+                               "cost: let the job run longer",
+                               stretchesOf_.size(),
+                               probes())};
     VectorXd factors = VectorXd::Ones(probes());
     reweigh(VectorXd::Zero(probes()));
     weights_.setOnes();
@@ -114,6 +121,13 @@ class Fit {
 
  private:
   Index probes() const { return values_.cols() - 1; }
+
+  // Observations past those that levels, slopes and factors take, were there nothing else known.
+  double freedom() const {
+    const double ofStretch = trend_ == Trend::Slope ? 2 : 1;
+    return static_cast<double>(values_.rows()) -
+           ofStretch * static_cast<double>(stretches_.size()) - static_cast<double>(probes());
+  }
 
   // The rows of a stretch, its level and slope taken out.
   MatrixXd centered(const std::vector<Index>& rows, const VectorXd& weights) const {
@@ -180,7 +194,9 @@ class Fit {
       for (std::size_t at = 0; at < rows.size(); ++at)
         residuals[rows[at]] = std::abs(rest[static_cast<Index>(at)]);
     }
-    noise_ = kNormalMad * medianOf({residuals.begin(), residuals.end()});
+    // Of few observations the fit takes a part of the noise.
+    noise_ = kNormalMad * medianOf({residuals.begin(), residuals.end()}) *
+             std::sqrt(static_cast<double>(values_.rows()) / std::max(freedom(), 1.0));
     for (Index row = 0; row < residuals.size(); ++row)
       weights_[row] = residuals[row] <= kHuber * noise_ ? 1 : kHuber * noise_ / residuals[row];
   }

@@ -18,8 +18,7 @@ constexpr std::size_t kFewestIterations = 20;
 // cost: what is trimmed are stretches of the run that were disturbed, not these.
 constexpr std::size_t kStretchIterations = 10;
 
-std::vector<double> stretchMeans(const std::vector<double>& durations) {
-  std::vector<double> means;
+void addStretchMeans(const std::vector<double>& durations, std::vector<double>& means) {
   for (std::size_t first = 0; first + kStretchIterations <= durations.size();
        first += kStretchIterations)
     means.push_back(
@@ -27,12 +26,12 @@ std::vector<double> stretchMeans(const std::vector<double>& durations) {
                         durations.begin() + static_cast<std::ptrdiff_t>(first + kStretchIterations),
                         0.0) /
         kStretchIterations);
-  return means;
 }
 
 double trimmedMean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 10);
+  const auto cut = static_cast<std::ptrdiff_t>(
+      values.size() < 3 ? 0 : std::max<std::size_t>(values.size() / 10, 1));
   return std::accumulate(values.begin() + cut, values.end() - cut, 0.0) /
          static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
 }
@@ -47,6 +46,7 @@ std::int64_t fullMaskOf(const std::vector<CalibrationRun>& runs) {
 // Of all runs with all probes: the mean of what each probe's recording cost, and of an iteration.
 struct Full {
   std::map<std::string, double> costNs;
+  std::map<std::string, double> unrecordedNs;
   double iterationNs = 0;
 };
 
@@ -60,10 +60,14 @@ Full fullOf(const std::vector<CalibrationRun>& runs, std::int64_t fullMask) {
     full.iterationNs += run.iterationNs;
     for (const auto& [probe, ns] : run.costNs)
       full.costNs[probe] += ns;
+    for (const auto& [probe, ns] : run.unrecordedNs)
+      full.unrecordedNs[probe] += ns;
   }
-  full.iterationNs /= std::max(count, 1.0);
-  for (auto& [probe, ns] : full.costNs)
-    ns /= std::max(count, 1.0);
+  count = std::max(count, 1.0);
+  full.iterationNs /= count;
+  for (auto* const sums : {&full.costNs, &full.unrecordedNs})
+    for (auto& [probe, ns] : *sums)
+      ns /= count;
   return full;
 }
 
@@ -73,34 +77,39 @@ Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
                                           const correction::CostTable& known) {
   SONDE_TRY_ASSIGN(const IterationCosts costs, readIterationCosts(trace, known));
   CalibrationRun run;
-  std::vector<double> durations;
-  std::map<std::string, double> sums;
+  std::size_t count = 0;
+  std::vector<double> means;
   for (const CostedProcess& process : costs.processes) {
     run.mask |= process.fullMask;
+    std::vector<double> durations;
     for (const CostedIteration& each : process.iterations) {
       durations.push_back(each.durationNs());
       for (std::size_t at = 0; at < costs.probes.size(); ++at)
-        sums[costs.probes[at]] += each.costNs[at];
+        run.costNs[costs.probes[at]] += each.costNs[at];
     }
+    count += durations.size();
+    addStretchMeans(durations, means);
   }
-  if (durations.size() < kFewestIterations)
+  if (count < kFewestIterations || means.empty())
     return Error{ErrorCode::NotFound,
                  fmt::format("the command made {} iterations, too few to tell what recording "
                              "cost: have it make {} or more (`with sonde.iteration():`, or steps "
                              "of a PyTorch optimiser)",
-                             durations.size(),
+                             count,
                              kFewestIterations)};
-  run.iterations = static_cast<std::int64_t>(durations.size());
-  for (const auto& [probe, ns] : sums)
-    run.costNs[probe] = ns / static_cast<double>(durations.size());
-  run.iterationNs = trimmedMean(stretchMeans(durations));
+  run.iterations = static_cast<std::int64_t>(count);
+  for (auto& [probe, ns] : run.costNs)
+    ns /= static_cast<double>(count);
+  for (std::size_t at = 0; at < costs.probes.size(); ++at)
+    run.unrecordedNs[costs.probes[at]] = run.costNs[costs.probes[at]] * costs.unrecorded[at];
+  run.iterationNs = trimmedMean(std::move(means));
   return run;
 }
 
 Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,
                                       const correction::CostTable& known) {
   const std::int64_t fullMask = fullMaskOf(runs);
-  const Full full = fullOf(runs, fullMask);
+  Full full = fullOf(runs, fullMask);
   std::vector<std::string> probes;
   std::vector<double> recordedNs;
   for (const auto& [probe, ns] : full.costNs) {
@@ -128,7 +137,10 @@ Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,
   }
   SONDE_TRY_ASSIGN(const Factors factors,
                    fitFactors(observations, Trend::Level, priorsOf(known, probes)));
-  CalibratedCosts result = applyFactors(known, probes, recordedNs, factors, "separate runs");
+  std::vector<ProbeCost> recorded;
+  for (std::size_t at = 0; at < probes.size(); ++at)
+    recorded.push_back({probes[at], recordedNs[at], full.unrecordedNs[probes[at]]});
+  CalibratedCosts result = applyFactors(known, recorded, factors, "separate runs");
   result.iterationNs = full.iterationNs;
   result.iterations = iterations;
   return result;

@@ -26,6 +26,8 @@ struct CalibrationRun {
   double iterationNs = 0;
   std::map<std::string, double> costNs;  // of an iteration, by probe, as far as is known now
   std::int64_t iterations = 0;
+  // Of an iteration, by probe, over costNs: what its calls cost while it is off.
+  std::map<std::string, double> unrecordedNs;
 };
 
 // NotFound: it has too few iterations.

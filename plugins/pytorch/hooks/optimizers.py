@@ -103,10 +103,10 @@ def install(torch, guard):
     def wrap(step):
         @functools.wraps(step)
         def stepped(self, *args, **kwargs):
+            if skip() or not guard.on:
+                return step(self, *args, **kwargs)
             if ends_nothing():
                 TRAINING.samples = TRAINING.tokens = 0  # nobody asks what was loaded for it
-                return step(self, *args, **kwargs)
-            if skip() or not guard.on:
                 return step(self, *args, **kwargs)
             if not enabled():
                 return masked(step, self, args, kwargs) if MASKING.torch else step(self, *args, **kwargs)

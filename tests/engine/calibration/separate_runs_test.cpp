@@ -94,7 +94,7 @@ TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
   Factors factors;
   factors.values = {3, 2};
   factors.covariance = {{4, 0}, {0, 0.01}};  // of io nothing was learnt: ± 200 %
-  const auto costs = applyFactors(known(), {"io", "net"}, {20'000, 10'000}, factors, "in-run");
+  const auto costs = applyFactors(known(), {{"io", 20'000}, {"net", 10'000}}, factors, "in-run");
   EXPECT_EQ(costs.costs.probes, std::vector<std::string>{"net"});
   ASSERT_EQ(costs.costs.rows.size(), 1U);
   EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 200);
@@ -108,11 +108,30 @@ TEST(ApplyFactors, HasTheErrorOfAProbeThatCostsNextToNothing) {
   Factors factors;
   factors.values = {-0.1};
   factors.covariance = {{0.01}};
-  const auto costs = applyFactors(table, {"io"}, {100}, factors, "in-run");
+  const auto costs = applyFactors(table, {{"io", 100}}, factors, "in-run");
   ASSERT_EQ(costs.costs.rows.size(), 1U);
   EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 20)
       << "what a call costs that is not recorded";
-  EXPECT_DOUBLE_EQ(std::sqrt(costs.costs.covariance[0][0]) * 20, 10);
+  EXPECT_DOUBLE_EQ(std::sqrt(costs.costs.covariance[0][0]) * 20, std::hypot(8, 10));
+}
+
+TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
+  correction::CostTable table;
+  table.add({{{"cuda", "call", std::nullopt, {50, 650, 50}, 750, "assumed", 500}}, {}, {}});
+  Factors factors;
+  factors.values = {1};
+  factors.covariance = {{0.0004}};
+  const std::vector<ProbeCost> probes = {{"cuda", 250, 500}};
+  const auto as = applyFactors(table, probes, factors, "in-run");
+  ASSERT_EQ(as.costs.rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.sumNs(), 750);
+  EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.insideNs, 650);
+  EXPECT_DOUBLE_EQ(as.overheadNs, 750);
+  EXPECT_DOUBLE_EQ(as.overheadErrorNs, std::hypot(250 * 0.02, 250));
+  factors.values = {2};
+  const auto twice = applyFactors(table, probes, factors, "in-run");
+  EXPECT_DOUBLE_EQ(twice.costs.rows[0].cost.sumNs(), 1000) << "what is there anyway is as it was";
+  EXPECT_DOUBLE_EQ(twice.overheadNs, 1000);
 }
 
 }  // namespace
