@@ -24,7 +24,9 @@ TEST(PeakFlops, AreFoundByName) {
 
 class ThroughputOf : public testing::Test {
  protected:
-  Throughput of(const std::vector<model::Iteration>& rows, std::optional<double> peak = {}) {
+  Throughput of(const std::vector<model::Iteration>& rows,
+                std::optional<double> peak = {},
+                Intervals masked = {}) {
     {
       test::TraceBuilder trace(path_);
       trace.add(model::Host{{}, "host"});
@@ -41,6 +43,7 @@ class ThroughputOf : public testing::Test {
     RankProcess rank;
     rank.processId = 1;
     rank.window = {0, 10'000'000'000};
+    rank.masked = std::move(masked);
     return must(throughputOf(trace, rank, peak));
   }
 
@@ -68,6 +71,15 @@ TEST_F(ThroughputOf, CountsOnlyIterationsOfWhichItIsKnown) {
   EXPECT_EQ(found.tokensPerSecond, std::nullopt);
   EXPECT_EQ(found.flopsPerSecond, 5e12);
   EXPECT_EQ(found.mfu, 0.25);
+}
+
+TEST_F(ThroughputOf, IsThatOfTheIterationsThatTheReportAverages) {
+  std::vector<model::Iteration> all = {second(0), second(1), second(2)};
+  for (model::Iteration& row : all)
+    row.tokens = row.number == 1 ? 700 : 100;
+  const Throughput found = of(all, {}, {{1'000'000'000, 2'000'000'000}});
+  EXPECT_EQ(found.iterations, 2);
+  EXPECT_EQ(found.tokensPerSecond, 100);
 }
 
 TEST_F(ThroughputOf, HasNoMfuWithoutAPeak) {

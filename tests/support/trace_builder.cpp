@@ -1,5 +1,6 @@
 #include "tests/support/trace_builder.h"
 
+#include "analysis/model/words.h"
 #include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 
@@ -36,6 +37,7 @@ class TrainingWriter {
   model::CommunicatorId communicator_;
   std::vector<model::ChannelId> channels_;
   std::int64_t seq_ = 0;
+  std::int64_t probes_ = 0;  // of iterations that are not masked
 };
 
 void TrainingWriter::writePlaces() {
@@ -62,6 +64,11 @@ void TrainingWriter::writePlaces() {
   trace_.meta("epoch_ns", std::to_string(run_.epochNs));
   if (!run_.sources.empty())
     trace_.meta("sources", run_.sources);
+  for (const std::string_view probe : model::kProbeWords)
+    if (("," + run_.sources + ",").find("," + std::string(probe) + ",") != std::string::npos)
+      probes_ |= model::probeBit(probe);
+  if (run_.sources.empty() && !run_.masked.empty())
+    probes_ = 7;
   if (run_.scopeCostNs > 0)
     trace_.add(model::Overhead{.probe = "torch",
                                .api = "scope",
@@ -130,12 +137,11 @@ void TrainingWriter::writeIteration(int number, std::int64_t begin, std::int64_t
   writeAllreduce(begin + 72 * kMs, begin + 90 * kMs, backward);
   const bool isMasked =
       std::find(run_.masked.begin(), run_.masked.end(), number) != run_.masked.end();
-  const std::int64_t fullMask = run_.masked.empty() ? 0 : 7;
   trace_.add(model::Iteration{.processId = process_,
                               .number = number,
                               .startNs = begin,
                               .durNs = length,
-                              .probeMask = isMasked ? 3 : fullMask,
+                              .probeMask = isMasked ? probes_ & ~model::probeBit("torch") : probes_,
                               .sliceId = step});
   if (run_.losses)
     trace_.add(model::Scalar{

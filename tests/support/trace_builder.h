@@ -70,7 +70,7 @@ class TraceBuilder {
 //
 // Each all-reduce sends 1000 bytes to every other rank and receives as many. The loss is 2 ·
 // 0.97^number. Where `scopeCostNs` is not 0, it says that recording each of these parts took so
-// long, all of it inside, give or take a standard error. Iterations of `masked` had a probe off.
+// long, all of it inside, give or take a standard error. Iterations of `masked` had `torch` off.
 struct TrainingRun {
   std::int64_t rank = 0;
   std::int64_t worldSize = 2;

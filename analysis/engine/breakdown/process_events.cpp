@@ -1,7 +1,7 @@
 #include "analysis/engine/breakdown/process_events.h"
 
 #include "analysis/engine/breakdown/event_times.h"
-#include "analysis/engine/breakdown/masked_iterations.h"
+#include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/model/event.h"
 #include "analysis/store/each_row.h"
 #include "analysis/store/last_text.h"

@@ -3,6 +3,7 @@
 #include "analysis/engine/calibration/calibrated_costs.h"
 #include "analysis/engine/correction/correct.h"
 #include "analysis/engine/correction/recorded_program.h"
+#include "analysis/engine/iterations/masked_iterations.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
 
@@ -18,6 +19,7 @@ using correction::RecordedProgram;
 using correction::Timeline;
 
 Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
   std::vector<CostedProcess> processes;
   SONDE_TRY(store::forEachRow(
       trace,
@@ -25,9 +27,8 @@ Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
       "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY process_id, start_ns",
       [&](const store::Statement& row) -> Result<void> {
         if (processes.empty() || processes.back().id != row.integer(0))
-          processes.push_back({row.integer(0), 0, {}});
+          processes.push_back({row.integer(0), masked.fullMaskOf(row.integer(0)), {}});
         CostedProcess& process = processes.back();
-        process.fullMask = std::max(process.fullMask, row.integer(3));
         process.iterations.push_back({row.integer(1), row.integer(2), row.integer(3), 0, {}});
         return {};
       }));

@@ -27,7 +27,7 @@ struct CostedIteration {
 // of the one before, and hooks have just been put in place or taken out.
 struct CostedProcess {
   std::int64_t id;
-  std::int64_t fullMask = 0;
+  std::int64_t fullMask = 0;  // as iterations::MaskedIterations has it
   std::vector<CostedIteration> iterations;
 };
 

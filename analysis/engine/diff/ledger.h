@@ -5,6 +5,7 @@
 #include "analysis/base/result.h"
 #include "analysis/engine/diff/rank_times.h"
 #include "analysis/engine/metrics/clock.h"
+#include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
 
 #include <cstddef>
@@ -35,7 +36,7 @@ Amount amountOf(const std::vector<std::int64_t>& byClock);
 
 class Ledger {
  public:
-  // Has the iterations of all processes that have any, with their own times by `clocks`.
+  // Has the iterations that count of all processes that have any, with their own times by `clocks`.
   static Result<Ledger> open(const store::Database& trace,
                              const std::vector<metrics::Clock>& clocks);
 
@@ -54,16 +55,7 @@ class Ledger {
     std::int64_t end;
     std::size_t iteration;
   };
-  struct Row {
-    std::int64_t number;
-    std::int64_t begin;
-    std::int64_t ns;
-    std::int64_t probes;
-  };
-  Result<void> addProcess(std::int64_t id,
-                          std::optional<std::int64_t> rank,
-                          std::vector<Row> rows,
-                          const std::vector<metrics::Clock>& clocks);
+  void addProcess(const metrics::RankProcess& rank, const std::vector<metrics::Clock>& clocks);
 
   std::vector<RankTimes> ranks_;
   std::vector<std::vector<Window>> windows_;                      // of each, by begin

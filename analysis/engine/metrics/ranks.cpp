@@ -1,5 +1,6 @@
 #include "analysis/engine/metrics/ranks.h"
 
+#include "analysis/engine/iterations/masked_iterations.h"
 #include "analysis/engine/metrics/statistics.h"
 #include "analysis/store/statement.h"
 
@@ -15,7 +16,7 @@ namespace {
 using store::Statement;
 
 constexpr std::string_view kIterationSql =
-    "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id, i.probe_mask < max(i.probe_mask) OVER ()"
+    "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id, i.id"
     " FROM iteration i LEFT JOIN slice s ON s.id = i.slice_id"
     " WHERE i.process_id = ?1 AND i.dur_ns >= 0 ORDER BY i.number, i.start_ns";
 
@@ -54,7 +55,9 @@ Result<std::vector<RankProcess>> readSubjects(const store::Database& trace,
   }
 }
 
-Result<void> readIterations(const store::Database& trace, RankProcess& rank) {
+Result<void> readIterations(const store::Database& trace,
+                            const iterations::MaskedIterations& masked,
+                            RankProcess& rank) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kIterationSql));
   rows.bind(1, rank.processId);
   while (true) {
@@ -62,7 +65,7 @@ Result<void> readIterations(const store::Database& trace, RankProcess& rank) {
     if (!row)
       break;
     SONDE_TRY_ASSIGN(const Interval time, intervalOf(rows.integer(1), rows.integer(2)));
-    if (rows.integer(4) != 0) {
+    if (masked.contains(rows.integer(4))) {
       rank.masked.push_back(time);
       ++rank.maskedCount;
     } else {
@@ -134,8 +137,9 @@ Result<std::vector<RankProcess>> readRanks(const store::Database& trace) {
     if (!ranks.empty())
       break;
   }
+  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
   for (RankProcess& rank : ranks) {
-    SONDE_TRY(readIterations(trace, rank));
+    SONDE_TRY(readIterations(trace, masked, rank));
     SONDE_TRY(readWindow(trace, rank));
   }
   if (ranks.size() == 1) {

@@ -1,5 +1,8 @@
 #include "analysis/engine/metrics/throughput.h"
 
+#include "analysis/store/statement.h"
+
+#include <array>
 #include <string_view>
 
 namespace sonde::engine::metrics {
@@ -55,6 +58,20 @@ Result<std::optional<double>> peakOf(const store::Database& trace, const RankPro
   }
 }
 
+// Of those iterations of which it is known.
+struct Work {
+  double sum = 0;
+  std::int64_t ns = 0;
+
+  void add(double amount, std::int64_t durNs) {
+    sum += amount;
+    ns += durNs;
+  }
+  std::optional<double> rate() const {
+    return ns > 0 ? std::optional(sum / (static_cast<double>(ns) / 1e9)) : std::nullopt;
+  }
+};
+
 }  // namespace
 
 std::optional<double> peakFlopsOf(std::string_view device) {
@@ -71,24 +88,28 @@ Result<Throughput> throughputOf(const store::Database& trace,
                                 const RankProcess& rank,
                                 std::optional<double> peakFlops) {
   SONDE_TRY_ASSIGN(
-      store::Statement sums,
-      trace.prepare("SELECT count(*), sum(samples), sum(dur_ns) FILTER (WHERE samples IS NOT NULL),"
-                    " sum(tokens), sum(dur_ns) FILTER (WHERE tokens IS NOT NULL), sum(flops),"
-                    " sum(dur_ns) FILTER (WHERE flops IS NOT NULL) FROM iteration"
+      store::Statement rows,
+      trace.prepare("SELECT start_ns, dur_ns, samples, tokens, flops FROM iteration"
                     " WHERE process_id = ? AND start_ns >= ? AND start_ns + dur_ns <= ?"));
-  sums.bindAll(rank.processId, rank.window.begin, rank.window.end);
-  SONDE_TRY_ASSIGN([[maybe_unused]] const bool isThere, sums.step());
-  const auto rate = [&sums](int column) {
-    const double seconds = static_cast<double>(sums.integer(column + 1)) / 1e9;
-    return seconds > 0 ? std::optional(sums.real(column) / seconds) : std::nullopt;
-  };
+  rows.bindAll(rank.processId, rank.window.begin, rank.window.end);
   Throughput found;
   found.rank = rank.rank;
   found.process = rank.name;
-  found.iterations = sums.integer(0);
-  found.samplesPerSecond = rate(1);
-  found.tokensPerSecond = rate(3);
-  found.flopsPerSecond = rate(5);
+  std::array<Work, 3> work;  // samples, tokens, operations of floating point
+  while (true) {
+    SONDE_TRY_ASSIGN(const bool row, rows.step());
+    if (!row)
+      break;
+    if (holds(rank.masked, rows.integer(0)))
+      continue;
+    ++found.iterations;
+    for (std::size_t at = 0; at < work.size(); ++at)
+      if (const int column = static_cast<int>(at) + 2; !rows.isNull(column))
+        work[at].add(rows.real(column), rows.integer(1));
+  }
+  found.samplesPerSecond = work[0].rate();
+  found.tokensPerSecond = work[1].rate();
+  found.flopsPerSecond = work[2].rate();
   found.peakFlops = peakFlops;
   if (!found.peakFlops) {
     SONDE_TRY_ASSIGN(found.peakFlops, peakOf(trace, rank));

@@ -39,6 +39,8 @@ class CalibratedRun {
                                .insideNs = 10});
   }
 
+  void askedFor(std::string_view sources) { trace_.meta("sources", sources); }
+
   void blocks(int count) {
     for (int block = 0; block < count; ++block)
       for (int iteration = 0; iteration < 10; ++iteration)
@@ -107,6 +109,25 @@ TEST(CalibrateInRun, SaysNothingOfARunInWhichNoProbeWasOff) {
   CalibratedRun run(700);
   run.blocks(1);
   EXPECT_FALSE(must(calibrateInRun(run.open())));
+}
+
+// As of a trace that was trimmed: no mask is all probes because it is the largest number.
+TEST(CalibrateInRun, WhatTheRunWasAskedForAreAllProbesAndNotWhatIsThere) {
+  CalibratedRun run(700);
+  run.askedFor("annotation,io,sync");
+  run.blocks(60);
+  const auto costs = calibrateInRun(run.open());
+  ASSERT_FALSE(costs);
+  EXPECT_EQ(costs.error().code, ErrorCode::NotFound);
+}
+
+TEST(CalibrateInRun, GoesByTheBlocksOfARunThatSaysWhatItWasAskedFor) {
+  CalibratedRun run(700);
+  run.askedFor("annotation,io");
+  run.blocks(60);
+  const auto costs = must(calibrateInRun(run.open()));
+  ASSERT_TRUE(costs);
+  EXPECT_EQ(costs->iterations, 60 * 9);
 }
 
 TEST(CalibrateInRun, SaysThatARunWasTooShort) {

@@ -180,11 +180,12 @@ TEST_F(RankTimesTest, IterationsWithFewerProbesDoNotCount) {
   Job job = this->job();
   job.iteration(0, 1000, 0b101);
   job.iteration(1, 1000, 0b001);
-  job.iteration(2, 900, 0b101);
+  job.iteration(2, 1100, 0b101);  // the first after a switch
+  job.iteration(3, 900, 0b101);
   const std::vector<RankTimes> ranks = job.read();
-  EXPECT_EQ(ranks[0].iterations, (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(ranks[0].iterations, (std::vector<std::int64_t>{0, 3}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 900}));
-  EXPECT_EQ(ranks[0].partial, 1U);
+  EXPECT_EQ(ranks[0].partial, 2U);
 }
 
 TEST_F(RankTimesTest, IterationsThatHaveNoDurationDoNotCount) {

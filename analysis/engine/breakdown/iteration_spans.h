@@ -8,10 +8,8 @@
 
 namespace sonde::engine::breakdown {
 
-// Adds them to the processes of `events`. Masked are those in which not all probes recorded that
-// the run was asked for (`meta.sources`; where it does not say, that the process ever had), and the
-// first ones with all probes again after these: hooks have just been put back, and caches are still
-// those of before. Processes without iterations inherit those of the process that started them.
+// Adds them to the processes of `events`. Processes without iterations inherit those that are
+// masked of the process that started them.
 Result<void> readIterations(const store::Database& trace, TraceEvents& events);
 
 }  // namespace sonde::engine::breakdown
