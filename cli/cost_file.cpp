@@ -136,6 +136,7 @@ std::string costFileOf(const session::CalibrationOutcome& outcome) {
                    {"iteration_ns", costs.iterationNs},
                    {"overhead_ns", costs.overheadNs},
                    {"overhead_error_ns", costs.overheadErrorNs},
+                   {"overhead_noise_ns", costs.noiseNs},
                    {"overhead", json::array()},
                    {"probes", costs.costs.probes},
                    {"covariance", costs.costs.covariance}};

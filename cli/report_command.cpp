@@ -32,7 +32,7 @@ Result<JobReport> readReport(const store::Database& trace,
     SONDE_TRY_ASSIGN(metrics::Throughput throughput, metrics::throughputOf(trace, rank, peakFlops));
     report.throughput.push_back(std::move(throughput));
   }
-  SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.throughput));
+  SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.throughput, clocks));
   SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));
   report.ranks = std::move(times.ranks);
   report.recordingCost = std::move(times.cost);

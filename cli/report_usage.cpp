@@ -242,11 +242,14 @@ void appendVerdicts(Lines& lines, const UsageReport& usage) {
 
 Result<UsageReport> readUsage(const store::Database& trace,
                               const std::vector<metrics::RankProcess>& ranks,
-                              const std::vector<metrics::Throughput>& throughput) {
+                              const std::vector<metrics::Throughput>& throughput,
+                              const engine::metrics::Clocks& clocks) {
   UsageReport usage;
   SONDE_TRY_ASSIGN(usage.memory, metrics::memoryUses(trace, ranks));
   SONDE_TRY_ASSIGN(usage.files, metrics::fileCallsOf(trace, ranks));
-  SONDE_TRY_ASSIGN(usage.changes, engine::changes::iterationChanges(trace, ranks));
+  SONDE_TRY_ASSIGN(usage.changes,
+                   engine::changes::iterationChanges(
+                       trace, ranks, {clocks.correction().has_value(), clocks.measured()}));
   SONDE_TRY_ASSIGN(usage.energy, engine::energy::energyUses(trace, ranks, throughput));
   for (const metrics::RankProcess& rank : ranks) {
     SONDE_TRY_ASSIGN(const auto devices, device::readDevices(trace, rank.processId));

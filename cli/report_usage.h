@@ -8,6 +8,7 @@
 #include "analysis/engine/changes/iteration_changes.h"
 #include "analysis/engine/device/bound_time.h"
 #include "analysis/engine/energy/energy_use.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/file_calls.h"
 #include "analysis/engine/metrics/memory_use.h"
 #include "analysis/engine/metrics/stalls.h"
@@ -41,7 +42,8 @@ struct UsageReport {
 
 Result<UsageReport> readUsage(const store::Database& trace,
                               const std::vector<engine::metrics::RankProcess>& ranks,
-                              const std::vector<engine::metrics::Throughput>& throughput);
+                              const std::vector<engine::metrics::Throughput>& throughput,
+                              const engine::metrics::Clocks& clocks);
 
 // A line for each subject of which there is something to say, and a blank one before them.
 Lines usageLines(const UsageReport& usage);

@@ -36,6 +36,7 @@ Result<CalibrationFound> parsed(const std::string& text) {
     found.iterationNs = document.at("iteration_ns");
     found.overheadNs = document.at("overhead_ns");
     found.errorNs = document.at("error_ns");
+    found.noiseNs = document.at("noise_ns");
     found.iterations = document.at("iterations");
     found.blocks = document.at("blocks");
     for (const json& probe : document.at("probes"))
@@ -109,6 +110,7 @@ json calibrationJson(const CalibrationFound& found) {
     return {{"iteration_ns", nullptr},
             {"overhead_ns", nullptr},
             {"error_ns", nullptr},
+            {"noise_ns", nullptr},
             {"iterations", nullptr},
             {"blocks", nullptr},
             {"probes", json::array()},
@@ -116,6 +118,7 @@ json calibrationJson(const CalibrationFound& found) {
   json document = {{"iteration_ns", std::llround(found.iterationNs)},
                    {"overhead_ns", std::llround(found.overheadNs)},
                    {"error_ns", std::llround(found.errorNs)},
+                   {"noise_ns", std::llround(found.noiseNs)},
                    {"iterations", found.iterations},
                    {"blocks", found.blocks},
                    {"probes", json::array()},

@@ -24,6 +24,7 @@ struct CalibrationFound {
   double iterationNs = 0;  // with all probes, the mean
   double overheadNs = 0;   // of it, what the probes took that can be switched off
   double errorNs = 0;      // standard error
+  double noiseNs = 0;      // of that, what more iterations would make smaller
   std::int64_t iterations = 0;
   std::int64_t blocks = 0;
   std::vector<Probe> probes;  // the dearest first
@@ -36,7 +37,7 @@ Result<CalibrationFound> readCalibration(const std::filesystem::path& trace);
 // stay within.
 std::string calibrationLine(const CalibrationFound& found);
 
-// `{iteration_ns, overhead_ns, error_ns, iterations, blocks, probes[] {probe, ns, error_ns},
+// `{iteration_ns, overhead_ns, error_ns, noise_ns, iterations, blocks, probes[] {probe, ns, error_ns},
 // reason}`; numbers are null and `reason` says why where nothing could be said, and null elsewhere.
 nlohmann::json calibrationJson(const CalibrationFound& found);
 

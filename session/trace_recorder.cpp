@@ -160,12 +160,8 @@ void TraceRecorder::addSync(Host& host, const ClockTriple& reading) {
   host.nextSyncNs = reading.monotonicNs + kSyncEveryNs;
 }
 
-void TraceRecorder::settle(const std::string& bootId,
-                           Host& host,
-                           std::optional<ingest::Knot> reading) {
-  if (!host.hasTicks)
-    return;
-  for (const ingest::Knot& knot : host.fit.settle(reading))
+void TraceRecorder::keepKnots(const std::string& bootId, const std::vector<ingest::Knot>& knots) {
+  for (const ingest::Knot& knot : knots)
     sink_->setState(bootId, "knot", static_cast<std::int64_t>(knot.ticks), knot.monotonicNs);
 }
 
@@ -174,15 +170,16 @@ void TraceRecorder::settleClocks(const ClockTriple& now) {
     const bool here = bootId == bootId_;
     for (const ClockTriple& reading : here ? held_ : std::vector<ClockTriple>()) {
       addSync(host, reading);
-      settle(bootId, host, ingest::Knot{reading.ticks, reading.monotonicNs});
+      if (host.hasTicks)
+        keepKnots(bootId, host.fit.settleUpTo({reading.ticks, reading.monotonicNs}));
     }
     if (here)
       addSync(host, now);
     if (!host.hasTicks)
       continue;
-    settle(bootId,
-           host,
-           here ? std::optional(ingest::Knot{now.ticks, now.monotonicNs}) : std::nullopt);
+    keepKnots(bootId,
+              host.fit.settle(here ? std::optional(ingest::Knot{now.ticks, now.monotonicNs})
+                                   : std::nullopt));
     if (host.fit.knots() < 2 && !std::exchange(host.rateKnown, true))
       host.fit.setNominalRate(measureNsPerTick());
   }

@@ -70,7 +70,7 @@ class TraceRecorder {
   Result<bool> restoreHost(const std::string& bootId, Host& host);
   void addHost(const launcher::SpoolIdentity& identity, Host& host);
   void addSync(Host& host, const ClockTriple& reading);
-  void settle(const std::string& bootId, Host& host, std::optional<ingest::Knot> reading);
+  void keepKnots(const std::string& bootId, const std::vector<ingest::Knot>& knots);
 
   store::TraceWriter writer_;
   std::optional<ingest::RowSink> sink_;  // goes before writer_

@@ -79,18 +79,26 @@ std::vector<Knot> ClockFit::settle(std::optional<Knot> now) {
   std::sort(offered_.begin(), offered_.end(), [](const Knot& a, const Knot& b) {
     return a.ticks < b.ticks;
   });
-  const auto later = std::find_if(offered_.begin(), offered_.end(), [&](const Knot& knot) {
-    return now && knot.ticks > now->ticks;
-  });
-  std::for_each(offered_.begin(), later, [&](const Knot& knot) {
+  for (const Knot& knot : offered_) {
     if (follows(knot) && agrees(knot, now))
       take(knot);
     else
       ++rejected_;
-  });
-  offered_.erase(offered_.begin(), later);
+  }
+  offered_.clear();
   if (now && follows(*now))
     take(*now);
+  return added;
+}
+
+std::vector<Knot> ClockFit::settleUpTo(Knot reading) {
+  const auto later = std::partition(offered_.begin(), offered_.end(), [&](const Knot& knot) {
+    return knot.ticks <= reading.ticks;
+  });
+  const std::vector<Knot> kept(later, offered_.end());
+  offered_.erase(later, offered_.end());
+  std::vector<Knot> added = settle(reading);
+  offered_ = kept;
   return added;
 }
 

@@ -26,8 +26,10 @@ class ClockFit {
   void offer(Knot knot);
 
   // Closes the time line up to `now`, the recorder's own reading (none: as far as the offered ones
-  // go); what was offered of later times waits for the next one. Returns the knots that were added, for restore() by a later recorder.
+  // go). Returns the knots that were added, for restore() by a later recorder.
   std::vector<Knot> settle(std::optional<Knot> now);
+  // The same up to an earlier reading of the recorder's: what was offered of later times stays.
+  std::vector<Knot> settleUpTo(Knot reading);
 
   // Requires: nothing was offered or settled yet; `knots` are what settle() returned before, in
   // order.

@@ -107,7 +107,7 @@ class Output(RunTest):
         summary = self.summary(file)
         self.assertGreater(summary.pop("seconds"), 0)
         self.assertRegex(summary.pop("notes")[0], "^/proc: proc .* --spool$")
-        self.assertEqual(summary, {"schema": 1, "events": {}, "dropped": {}, "path": None, "recorder": None,
+        self.assertEqual(summary, {"schema": 1, "events": {}, "dropped": {}, "path": None, "recorder": None, "calibration": None,
                                    "exit_status": 3})
 
     def test_a_run_that_cannot_begin_leaves_the_summary_as_it_is(self):

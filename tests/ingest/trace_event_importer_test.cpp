@@ -45,33 +45,33 @@ TEST_F(TraceEventImporterTest, SaysThatFilesAreFarApart) {
 }
 
 TEST_F(TraceEventImporterTest, RefusesTimesWhoseSumWithTheBaseMayNotFit) {
-  const std::string most = R"("ts": 4611686018427387.903, "dur": 0)";
-  const std::string beyond = R"("ts": 4611686018427387.904, "dur": 0)";
+  const std::string most = R"("ts": 2305843009213693.951, "dur": 0)";
+  const std::string beyond = R"("ts": 2305843009213693.952, "dur": 0)";
   importEvents({spanOf("cpu_op", "latest", most),
                 spanOf("cpu_op", "late", beyond),
-                spanOf("cpu_op", "ends late", R"("ts": 4611686018427387.903, "dur": 0.001)"),
-                spanOf("kernel", "early", R"("ts": -4611686018427387.904, "dur": 0)"),
+                spanOf("cpu_op", "ends late", R"("ts": 2305843009213693.951, "dur": 0.001)"),
+                spanOf("kernel", "early", R"("ts": -2305843009213693.952, "dur": 0)"),
                 R"({"ph": "C", "name": "c", "pid": 1, "ts": 9e15, "args": {"x": 1}})"},
-               R"(], "baseTimeNanoseconds": 4611686018427387903})");
-  EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "9223372036854775806");
+               R"(], "baseTimeNanoseconds": 2305843009213693951})");
+  EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "4611686018427387902");
   EXPECT_EQ(rows("SELECT reason || '|' || count AS concat_row FROM loss"), "no time|4");
 }
 
 TEST_F(TraceEventImporterTest, LeavesOutABaseThatIsNoTime) {
   const std::string list = "[" + std::string(100, '1') + "]";
-  for (const auto& [base, said] : {std::pair<std::string, std::string>{"4611686018427387904", ""},
+  for (const auto& [base, said] : {std::pair<std::string, std::string>{"2305843009213693952", ""},
                                    {"-9200000000000000000", ""},
                                    {"1e300 ", "1e300"},
                                    {"\"soon\"", ""},
                                    {"{\n}", "{ }"},
                                    {list, list.substr(0, 40) + "…"}}) {
     SCOPED_TRACE(base);
-    importEvents({spanOf("cpu_op", "n", R"("ts": 4611686018427387.903, "dur": 0)")},
+    importEvents({spanOf("cpu_op", "n", R"("ts": 2305843009213693.951, "dur": 0)")},
                  std::string(R"(], "baseTimeNanoseconds": )") + base + "}");
-    EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "4611686018427387903");
+    EXPECT_EQ(rows("SELECT start_ns || '' AS concat_row FROM slice"), "2305843009213693951");
     EXPECT_THAT(summary_.warnings,
                 ElementsAre(HasSubstr("baseTimeNanoseconds " + (said.empty() ? base : said) +
-                                      " is no whole number of nanoseconds within ±2^62: times are "
+                                      " is no whole number of nanoseconds within ±2^61: times are "
                                       "relative to the file")));
   }
 }

@@ -60,13 +60,13 @@ TEST(RunSummary, SaysAFewWarningsAndHowManyMoreThereAre) {
 TEST(RunSummary, SaysWhatCalibrationFound) {
   RecordingSummary summary = sample("/x/a.sonde");
   summary.calibration = CalibrationFound{
-      "", 10e6, 310e3, 10.2e3, 540, 60, {{"torch", 220e3, 8e3}, {"net", 60e3, 2e3}}};
+      "", 10e6, 310e3, 10.2e3, 9e3, 540, 60, {{"torch", 220e3, 8e3}, {"net", 60e3, 2e3}}};
   EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
               "recording takes 3.1 % ± 0.2 % of an iteration (torch 2.2, net 0.6)");
   summary.calibration->whyNot = "there was no iteration";
   EXPECT_THAT(summaryLines(summary, std::nullopt).front(),
               "what recording takes could not be told: there was no iteration");
-  summary.calibration = CalibrationFound{"", 0, 0, 0, 0, 0, {}};
+  summary.calibration = CalibrationFound{"", 0, 0, 0, 0, 0, 0, {}};
   EXPECT_THAT(summaryLines(summary, std::nullopt).front(), HasSubstr("take no time"));
 }
 
@@ -80,11 +80,13 @@ TEST(RunSummary, AsJsonItHasWhatCalibrationFound) {
   };
   RecordingSummary summary = sample("/x/a.sonde");
   EXPECT_TRUE(written(summary)["calibration"].is_null());
-  summary.calibration = CalibrationFound{"", 10e6, 310e3, 10.2e3, 540, 60, {{"torch", 220e3, 8e3}}};
+  summary.calibration =
+      CalibrationFound{"", 10e6, 310e3, 10.2e3, 9e3, 540, 60, {{"torch", 220e3, 8e3}}};
   const nlohmann::json found = written(summary)["calibration"];
   EXPECT_EQ(found["iteration_ns"], 10'000'000);
   EXPECT_EQ(found["overhead_ns"], 310'000);
   EXPECT_EQ(found["error_ns"], 10'200);
+  EXPECT_EQ(found["noise_ns"], 9'000);
   EXPECT_EQ(found["probes"][0]["probe"], "torch");
   EXPECT_EQ(found["probes"][0]["ns"], 220'000);
   EXPECT_TRUE(found["reason"].is_null());

@@ -17,6 +17,9 @@ constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
 // How well it is known what a call costs whose probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
+// What comes between a probe that is off and none at all, of what it costs to record: the standard
+// deviation of the biases of bench/correction_accuracy.py over what was taken out.
+constexpr double kModelError = 0.1;
 
 std::size_t placeOf(const std::vector<std::string>& probes, const std::string& probe) {
   return static_cast<std::size_t>(std::find(probes.begin(), probes.end(), probe) - probes.begin());
@@ -45,9 +48,10 @@ struct Sums {
 // A call that is not recorded goes through the probe all the same: no difference shows that.
 MeasuredCost times(MeasuredCost row, double factor, double error, std::string_view method) {
   const double unrecorded = unrecordedShare(row);
-  row.errorNs = std::hypot(row.cost.sumNs() * (1 - unrecorded) * error,
-                           row.cost.sumNs() * unrecorded * kUnrecordedError);
   const double scale = unrecorded + std::max(factor, 0.0) * (1 - unrecorded);
+  row.errorNs = std::hypot(row.cost.sumNs() * (1 - unrecorded) * error,
+                           row.cost.sumNs() * unrecorded * kUnrecordedError,
+                           row.cost.sumNs() * scale * kModelError);
   row.cost = {row.cost.beforeNs * scale, row.cost.insideNs * scale, row.cost.afterNs * scale};
   row.method = method;
   return row;
@@ -73,7 +77,8 @@ void addCovariance(const std::vector<std::string>& probes,
       into.covariance.back().push_back(factors.covariance[at][other] * scale(at) * scale(other));
     const double unrecorded =
         kUnrecordedError * sums[at].unrecordedNs / std::max(sums[at].foundNs, 1.0);
-    into.covariance.back()[into.covariance.size() - 1] += unrecorded * unrecorded;
+    into.covariance.back()[into.covariance.size() - 1] +=
+        unrecorded * unrecorded + kModelError * kModelError;
   }
 }
 
@@ -81,19 +86,22 @@ void addCovariance(const std::vector<std::string>& probes,
 void addOverhead(const std::vector<ProbeCost>& probes,
                  const Factors& factors,
                  CalibratedCosts& into) {
-  double variance = 0;
+  double noise = 0;    // variances
+  double unknown = 0;  // of what no iteration shows
   for (std::size_t at = 0; at < probes.size(); ++at) {
     const ProbeCost& each = probes[at];
     const double ns = factors.values[at] * each.recordedNs + each.unrecordedNs;
-    const double unrecordedError = kUnrecordedError * each.unrecordedNs;
-    const double own = std::sqrt(std::max(factors.covariance[at][at], 0.0));
+    const double own = std::max(factors.covariance[at][at], 0.0);
+    const double ofModel = std::hypot(kUnrecordedError * each.unrecordedNs, kModelError * ns);
     into.overheadNs += ns;
-    into.shares.push_back({each.probe, ns, std::hypot(each.recordedNs * own, unrecordedError)});
-    variance += unrecordedError * unrecordedError;
+    into.shares.push_back({each.probe, ns, std::hypot(each.recordedNs * std::sqrt(own), ofModel)});
+    unknown += ofModel * ofModel;
     for (std::size_t other = 0; other < probes.size(); ++other)
-      variance += each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
+      noise += each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
   }
-  into.overheadErrorNs = std::sqrt(std::max(variance, 0.0));
+  noise = std::max(noise, 0.0);
+  into.noiseNs = std::sqrt(noise);
+  into.overheadErrorNs = std::sqrt(noise + unknown);
 }
 
 }  // namespace
@@ -152,11 +160,12 @@ std::string textOf(const CalibratedCosts& costs) {
                           share.ns,
                           share.errorNs);
   return fmt::format(
-      R"({{"iteration_ns": {:.1f}, "overhead_ns": {:.1f}, "error_ns": {:.1f}, "iterations": {}, )"
-      R"("blocks": {}, "probes": [{}]}})",
+      R"({{"iteration_ns": {:.1f}, "overhead_ns": {:.1f}, "error_ns": {:.1f}, "noise_ns": {:.1f}, )"
+      R"("iterations": {}, "blocks": {}, "probes": [{}]}})",
       costs.iterationNs,
       costs.overheadNs,
       costs.overheadErrorNs,
+      costs.noiseNs,
       costs.iterations,
       costs.blocks,
       probes);

@@ -18,6 +18,7 @@ struct CalibratedCosts {
   double iterationNs = 0;      // with all probes, the mean
   double overheadNs = 0;       // of it, what recording took
   double overheadErrorNs = 0;  // standard error
+  double noiseNs = 0;          // of that, what more iterations would make smaller
   std::int64_t iterations = 0;
   std::int64_t blocks = 0;
   struct Share {
@@ -50,8 +51,8 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
 // since what loops say, or other machines, is of the right order at best.
 PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::string>& probes);
 
-// The trace's meta.calibrated, but for `costs`: `{iteration_ns, overhead_ns, error_ns, iterations,
-// blocks, probes[] {probe, ns, error_ns}}`.
+// The trace's meta.calibrated, but for `costs`: `{iteration_ns, overhead_ns, error_ns, noise_ns,
+// iterations, blocks, probes[] {probe, ns, error_ns}}`.
 std::string textOf(const CalibratedCosts& costs);
 
 // Appends them to the trace's tables `overhead` and `overhead_covariance`.

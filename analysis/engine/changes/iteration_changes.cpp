@@ -130,8 +130,9 @@ std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& r
 }  // namespace
 
 Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
-                                                  const std::vector<RankProcess>& ranks) {
-  SONDE_TRY_ASSIGN(std::vector<RankTimes> times, diff::readRankTimes(trace, {}));
+                                                  const std::vector<RankProcess>& ranks,
+                                                  const diff::Correcting& correcting) {
+  SONDE_TRY_ASSIGN(std::vector<RankTimes> times, diff::readRankTimes(trace, {}, correcting));
   const std::vector<const RankProcess*> processes = withIterations(ranks);
   std::vector<Places> places;
   bool isAny = false;
@@ -141,8 +142,9 @@ Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
   }
   // What moved is asked only where something did: it takes the whole trace.
   if (isAny) {
-    SONDE_TRY_ASSIGN(
-        times, diff::readRankTimes(trace, {.operation = true, .kernel = true, .category = true}));
+    SONDE_TRY_ASSIGN(times,
+                     diff::readRankTimes(
+                         trace, {.operation = true, .kernel = true, .category = true}, correcting));
   }
   std::vector<RankChanges> found;
   for (std::size_t at = 0; at < std::min(times.size(), processes.size()); ++at)

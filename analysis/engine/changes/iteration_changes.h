@@ -55,6 +55,7 @@ struct RankChanges {
 
 // Of the ranks with iterations.
 Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
-                                                  const std::vector<metrics::RankProcess>& ranks);
+                                                  const std::vector<metrics::RankProcess>& ranks,
+                                                  const diff::Correcting& correcting = {});
 
 }  // namespace sonde::engine::changes

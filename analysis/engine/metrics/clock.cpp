@@ -12,6 +12,8 @@ using correction::Correction;
 Result<Clocks> Clocks::read(const store::Database& trace, const correction::CostSet* measured) {
   Clocks clocks;
   SONDE_TRY_ASSIGN(clocks.correction_, correction::readCorrection(trace, measured));
+  if (measured != nullptr)
+    clocks.measured_ = *measured;
   const std::size_t causes = clocks.correction_ ? clocks.correction_->causes() : 0;
   for (std::size_t cause = 0; cause < causes; ++cause)
     for (const Correction::Error error : {Correction::Error::Higher, Correction::Error::Lower})

@@ -56,10 +56,13 @@ class Clocks {
   // error, one standard error higher and then lower. Views of this.
   std::vector<Clock> all() const;
   const std::optional<correction::Correction>& correction() const noexcept { return correction_; }
+  // What read() was given; nullptr: nothing.
+  const correction::CostSet* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
 
  private:
   std::optional<correction::Correction> correction_;
   std::vector<correction::CorrectedTimes> errors_;
+  std::optional<correction::CostSet> measured_;
 };
 
 // One standard error of what is `byClock`, by each of Clocks::all(). 0 of one that is as recorded

@@ -2,6 +2,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/model/times.h"
 #include "generated/chakra_trace.pb.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -170,7 +171,7 @@ void takeTimes(const chakra::Node& message, ChakraNode& node) {
   node.hasTime = message.start_time_micros() != 0 || message.duration_micros() != 0;
   node.fits = toNs(message.start_time_micros(), node.startNs) &&
               toNs(message.duration_micros(), node.durNs) &&
-              !__builtin_add_overflow(node.startNs, node.durNs, &endNs);
+              !__builtin_add_overflow(node.startNs, node.durNs, &endNs) && model::isTime(endNs);
 }
 
 }  // namespace

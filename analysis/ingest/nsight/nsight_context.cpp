@@ -1,5 +1,7 @@
 #include "analysis/ingest/nsight/nsight_context.h"
 
+#include "analysis/model/times.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +71,7 @@ void NsightContext::rowDone() {
 
 model::OptionalInt NsightContext::timeOf(std::int64_t sessionNs) {
   std::int64_t ns = 0;
-  if (!__builtin_add_overflow(sessionNs, epochNs_, &ns))
+  if (!__builtin_add_overflow(sessionNs, epochNs_, &ns) && model::isTime(ns))
     return ns;
   ++account.badTimes;
   return {};

@@ -14,9 +14,9 @@ namespace sonde::ingest {
 
 using OptionalNumber = std::optional<std::int64_t>;
 
-// A time, in ns, or the base that is added to all: none is beyond the year 2116, so that the sum of
-// the two always fits.
-constexpr std::int64_t kLatestNs = (std::int64_t{1} << 62) - 1;
+// A time, in ns, or the base that is added to all: none is beyond the year 2043, so that the sum of
+// the two is a time, too (model::isTime).
+constexpr std::int64_t kLatestNs = (std::int64_t{1} << 61) - 1;
 constexpr bool isTime(std::int64_t ns) noexcept {
   return ns >= -kLatestNs && ns <= kLatestNs;
 }

@@ -127,7 +127,7 @@ Result<void> TraceEventImporter::member(std::string_view key, std::string_view j
     baseNs_ = base.value_or(0);
     if (!base)
       result_.warnings.push_back(fmt::format(
-          "baseTimeNanoseconds {} is no whole number of nanoseconds within ±2^62: times "
+          "baseTimeNanoseconds {} is no whole number of nanoseconds within ±2^61: times "
           "are relative to the file",
           shown(json)));
   } else if (isFacts && json.size() > kLongestFacts) {
