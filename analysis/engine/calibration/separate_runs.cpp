@@ -80,9 +80,9 @@ Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
   std::size_t count = 0;
   std::vector<double> means;
   for (const CostedProcess& process : costs.processes) {
-    run.mask |= process.fullMask;
     std::vector<double> durations;
     for (const CostedIteration& each : process.iterations) {
+      run.mask |= each.mask;
       durations.push_back(each.durationNs());
       for (std::size_t at = 0; at < costs.probes.size(); ++at)
         run.costNs[costs.probes[at]] += each.costNs[at];
