@@ -74,8 +74,10 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
   }
   Lines lines = {""};
   if (table.rows.empty()) {
-    appendLines(lines,
-                "No iterations: mark them with sonde.iteration(), or record the torch source.");
+    appendMasked(report, lines);
+    if (lines.size() == 1)  // the empty one
+      appendLines(lines,
+                  "No iterations: mark them with sonde.iteration(), or record the torch source.");
     return lines;
   }
   appendLines(

@@ -132,6 +132,26 @@ TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
               HasSubstr("Without 4 iterations in which less"));
 }
 
+// As of a trace that was trimmed to a block without a probe.
+TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
+  test::TrainingRun run;
+  run.sources = "annotation,torch,io";
+  for (int number = 0; number < run.iterations; ++number)
+    run.masked.push_back(number);
+  const std::string masked = write(0, run);
+  const json found = jsonOf(sonde({"report", masked, "--format", "json"}));
+  EXPECT_EQ(found["iterations"].size(), 0U);
+  EXPECT_EQ(found["ranks"][0]["masked_iterations"], 30);
+  EXPECT_THAT(sonde({"report", masked}).out, HasSubstr("Without 30 iterations in which less"));
+  EXPECT_THAT(sonde({"report", masked}).out, Not(HasSubstr("No iterations")));
+  test::TrainingRun none;
+  none.iterations = 0;
+  EXPECT_THAT(sonde({"report", write(1, none)}).out, HasSubstr("No iterations: mark them"));
+  const Finished refused = sonde({"diff", masked, masked});
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("no iteration of A is left to compare: in none of them did "));
+}
+
 class CorrectedDiff : public Verbs {
  protected:
   // Three runs of one rank a side, a minute after each other.

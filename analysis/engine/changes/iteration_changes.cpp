@@ -120,9 +120,7 @@ RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Pla
 std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& ranks) {
   std::vector<const RankProcess*> found;
   for (const RankProcess& rank : ranks)
-    if (std::any_of(rank.iterations.begin(),
-                    rank.iterations.end(),
-                    [](const metrics::IterationTime& each) { return each.durNs >= 0; }))
+    if (rank.iterates())
       found.push_back(&rank);
   return found;
 }

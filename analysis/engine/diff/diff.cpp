@@ -267,10 +267,15 @@ Result<Diff> diff(const Runs& a, const Runs& b, const Judgement& judgement) {
   result.b = factsOf(b);
   addRecording(a, result.a);
   addRecording(b, result.b);
-  if (result.a.iterations == 0 || result.b.iterations == 0)
-    return Error{ErrorCode::NotFound,
-                 fmt::format("no iteration of {} is left to compare: leave out fewer at the begin",
-                             result.a.iterations == 0 ? "A" : "B")};
+  for (const auto& [side, facts] : {std::pair("A", &result.a), std::pair("B", &result.b)})
+    if (facts->iterations == 0)
+      return Error{ErrorCode::NotFound,
+                   fmt::format("no iteration of {} is left to compare: {}",
+                               side,
+                               facts->warmUp > 0 || facts->partial == 0
+                                   ? "leave out fewer at the begin"
+                                   : "in none of them did all probes record that the run was asked "
+                                     "for")};
   Judgement own = judgement;
   own.leastNoiseNs = kLeastShareOfIteration * medianIteration(a, b);
   std::vector<Candidate> candidates = candidatesOf(a, b, own);

@@ -17,7 +17,7 @@ Result<Ledger> Ledger::open(const store::Database& trace,
   Ledger ledger;
   SONDE_TRY_ASSIGN(const std::vector<metrics::RankProcess> processes, metrics::readRanks(trace));
   for (const metrics::RankProcess& process : processes)
-    if (!process.iterations.empty() || process.maskedCount > 0)
+    if (process.iterates())
       ledger.addProcess(process, clocks);
   return ledger;
 }
@@ -30,6 +30,8 @@ void Ledger::addProcess(const metrics::RankProcess& rank,
   const Place process{ranks_.size(), 0};
   placeOfProcess_.emplace(rank.processId, process.process);
   ranks_.push_back(std::move(times));
+  for (Times RankTimes::*const each : {&RankTimes::times, &RankTimes::raw, &RankTimes::errors})
+    (ranks_.back().*each)[Subject{}];  // though none may count
   std::vector<std::int64_t>& numbers = ranks_.back().iterations;
   std::vector<Window> windows;
   std::vector<std::int64_t> byClock(clocks.size());

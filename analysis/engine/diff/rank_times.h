@@ -30,9 +30,9 @@ struct CostSource {
 struct RankTimes {
   std::optional<std::int64_t> rank;
   std::vector<std::int64_t> iterations;  // their numbers, ascending, each once
-  Times times;                           // each as long as `iterations`; Subject::rank is nothing
-  Times raw;                             // the same as recorded, with what recording took
-  Times errors;                          // standard errors of what was taken out of them
+  Times times;  // each as long as `iterations`, that of iterations always; Subject::rank is nothing
+  Times raw;    // the same as recorded, with what recording took
+  Times errors;             // standard errors of what was taken out of them
   std::size_t partial = 0;  // iterations that are left out since fewer probes recorded in them
   CostSource costs;
 };

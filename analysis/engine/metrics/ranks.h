@@ -32,6 +32,9 @@ struct RankProcess {
   std::int64_t maskedCount = 0;
   Intervals masked;  // iterations of which less was recorded than of others, which are not among
                      // these: probes were off, or all but an outline; normal form
+
+  // Whether it has any iterations that ended, be they masked.
+  bool iterates() const noexcept { return !iterations.empty() || maskedCount > 0; }
 };
 
 // The processes with iterations; if none has any, those with a training operation or a collective;

@@ -18,8 +18,8 @@ constexpr std::int64_t kMs = 1'000'000;
 class IterationChanges : public test::DeviceTrace {
  protected:
   // Steps of about 100 ms, of which backward takes 40; from `from` on `more` longer, in backward.
-  void train(std::int64_t steps, std::int64_t from, std::int64_t more) {
-    const Rank one = rank(0);
+  void train(std::int64_t steps, std::int64_t from, std::int64_t more, std::int64_t ofRank = 0) {
+    const Rank one = rank(ofRank);
     std::mt19937 random(3);
     std::int64_t at = 0;
     for (std::int64_t number = 0; number < steps; ++number) {
@@ -69,6 +69,25 @@ TEST_F(IterationChanges, SayWhenAndByHowMuchAndWhatMoved) {
   EXPECT_EQ(change.operations[0].byNs(), 10 * kMs);
   ASSERT_FALSE(change.categories.empty());
   EXPECT_NEAR(static_cast<double>(change.categories[0].byNs()), 10e6, 0.5e6);
+}
+
+// A rank of which no iteration counts has its place among the others.
+TEST_F(IterationChanges, AreThoseOfTheRankThatHadThem) {
+  const Rank masked = rank(0);
+  for (std::int64_t number = 0; number < 2; ++number)
+    trace_->add(model::Iteration{.processId = masked.process,
+                                 .number = number,
+                                 .startNs = number * kMs,
+                                 .durNs = kMs,
+                                 .probeMask = number + 1});
+  train(100, 50, 10 * kMs, 1);
+  const auto ranks = read();
+  ASSERT_THAT(ranks, SizeIs(2));
+  EXPECT_EQ(ranks[0].rank, 0);
+  EXPECT_EQ(ranks[0].leftOut, 2);
+  EXPECT_THAT(ranks[0].changes, IsEmpty());
+  EXPECT_EQ(ranks[1].rank, 1);
+  EXPECT_THAT(ranks[1].changes, SizeIs(1));
 }
 
 TEST_F(IterationChanges, AreNoneWhereNothingChanged) {

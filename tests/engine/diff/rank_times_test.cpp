@@ -188,6 +188,39 @@ TEST_F(RankTimesTest, IterationsWithFewerProbesDoNotCount) {
   EXPECT_EQ(ranks[0].partial, 2U);
 }
 
+TEST_F(RankTimesTest, OfAProcessOfWhichNoneCountsThereAreNoTimes) {
+  Job job = this->job();
+  job.iteration(0, 1000, 0b100);
+  job.iteration(1, 1000, 0b001);
+  const std::vector<RankTimes> ranks = job.read();
+  ASSERT_EQ(ranks.size(), 1U);
+  EXPECT_TRUE(ranks[0].iterations.empty());
+  EXPECT_EQ(ranks[0].times.at({}), Nanoseconds());
+  EXPECT_EQ(ranks[0].partial, 2U);
+}
+
+// As some of torch.profiler's files have them.
+TEST_F(RankTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
+  Job job = this->job();
+  const auto marker = job.trace().add(model::Process{.hostId = model::HostId{1}, .pid = 20});
+  const auto thread = job.trace().add(model::Thread{.processId = marker, .tid = 20});
+  for (std::int64_t number = 0; number < 2; ++number) {
+    const auto slice = job.trace().slice(
+        thread, SliceKind::Iteration, "it", {number * 1000, number * 1000 + 1000});
+    job.trace().add(model::Iteration{.processId = marker,
+                                     .number = number,
+                                     .startNs = number * 1000,
+                                     .durNs = 1000,
+                                     .sliceId = slice});
+  }
+  job.kernel("gemm", 1100, {1200, 1500}, {});
+  const std::vector<RankTimes> ranks = job.read();
+  ASSERT_EQ(ranks.size(), 1U);
+  EXPECT_EQ(ranks[0].rank, 3);
+  EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 1000}));
+  EXPECT_EQ(ranks[0].times.at(of(Kind::Kernel, "gemm")), (Nanoseconds{0, 300}));
+}
+
 TEST_F(RankTimesTest, IterationsThatHaveNoDurationDoNotCount) {
   Job job = this->job();
   job.iteration(0);
