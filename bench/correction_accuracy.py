@@ -173,11 +173,10 @@ def main():
         chosen = [case for case in cases(build) if re.search(options.cases, case.name)]
         for case in chosen:
             rows.append(measure(runner, case, options.rounds))
-            show(rows[-1:]) if len(chosen) == 1 else print(".", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            print(f"{len(rows)} of {len(chosen)}: {case.name}: bias {100 * rows[-1]['bias']:+.2f} %", file=sys.stderr, flush=True)
+            if options.json:
+                pathlib.Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
     show(rows)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

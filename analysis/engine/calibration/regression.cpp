@@ -24,7 +24,7 @@ constexpr double kHuber = 2.5;  // means of blocks that are further off were dis
 constexpr double kNormalMad = 1.4826;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;
-constexpr double kLeastFreedom = 3;
+constexpr double kLeastFreedom = 2;
 
 double medianOf(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
