@@ -17,8 +17,8 @@ constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
 // How well it is known what a call costs whose probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
-// What comes between a probe that is off and none at all, of what it costs to record: the standard
-// deviation of the biases of bench/correction_accuracy.py over what was taken out.
+// What comes between a probe that is off and none at all, of what it costs to record. Assumed: in
+// docs/accuracy.md it is 2 to 25 % where the rounds of a case agree.
 constexpr double kModelError = 0.1;
 
 std::size_t placeOf(const std::vector<std::string>& probes, const std::string& probe) {
