@@ -107,17 +107,21 @@ class Overhead(RunTest):
         [(note,)] = self.rows("SELECT text FROM note WHERE source = 'calibration'")
         self.assertIn("too few", note)
 
-    def calibrate(self, *arguments, count=60, options=("--sources", "annotation,io", "--rounds", "3")):
+    # Long enough to learn something on a busy machine.
+    def calibrate(self, *arguments, count=1000, options=("--sources", "annotation,io", "--rounds", "5")):
         return self.sonde("calibrate", *options, *arguments, "--", sys.executable, "-c", PROGRAM, count)
 
     def test_runs_with_probes_off_say_what_these_cost(self):
-        result = self.calibrate("-o", "cost.json")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("Of an iteration of", result.stdout)
-        cost = json.loads((self.folder / "cost.json").read_text())
+        for _ in range(3):  # while the machine was too busy to learn more than loops know
+            result = self.calibrate("-o", "cost.json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("Of an iteration of", result.stdout)
+            cost = json.loads((self.folder / "cost.json").read_text())
+            if cost["overhead"]:
+                break
         self.assertEqual([row["probe"] for row in cost["overhead"]], ["io"])
         self.assertEqual(cost["probes"], ["io"])
-        self.assertEqual(cost["runs"], 6)
+        self.assertEqual(cost["runs"], 10)
         self.assertEqual(cost["sources"], "annotation,io")
         self.record(100)
         found = self.breakdown("--overhead", "cost.json")
