@@ -147,7 +147,7 @@ TEST_F(BreakdownVerb, RefusesPicturesThatItCannotMake) {
 }
 
 // sonde-gui draws PNG, and lies beside sonde.
-TEST_F(BreakdownVerb, DrawsPngWhereThereIsSondeGui) {
+TEST_F(BreakdownVerb, RefusesPngWithoutSondeGui) {
   namespace fs = std::filesystem;
   const std::string trace = write(0);
   const std::string picture = folder_ / "plot.png";
@@ -158,12 +158,17 @@ TEST_F(BreakdownVerb, DrawsPngWhereThereIsSondeGui) {
   EXPECT_THAT(refused.err, HasSubstr("PNG is drawn by sonde-gui"));
   EXPECT_THAT(refused.err, HasSubstr("ends in .svg"));
   EXPECT_FALSE(fs::exists(picture) || fs::exists(picture + ".part"));
-  if (!fs::exists(fs::path(SONDE_PROGRAM).parent_path() / "sonde-gui"))
-    GTEST_SKIP() << "sonde-gui is not built";
+}
+
+#ifdef SONDE_WITH_GUI
+TEST_F(BreakdownVerb, DrawsPngWhereThereIsSondeGui) {
+  const std::string trace = write(0);
+  const std::string picture = folder_ / "plot.png";
   const Finished drawn = sonde({"breakdown", trace, "--plot", picture});
   ASSERT_EQ(drawn.status, 0) << drawn.err;
   EXPECT_THAT(test::readText(picture), ::testing::StartsWith("\x89PNG"));
 }
+#endif
 
 TEST_F(BreakdownVerb, RefusesWhatItDoesNotKnow) {
   const std::string trace = write(0);
