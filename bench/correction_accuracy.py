@@ -4,8 +4,8 @@
     bench/correction_accuracy.py --build build/dev [--rounds 10] [--cases REGEX] [--json FILE]
 
 For each case: the mean iteration without Sonde (the truth), as recorded, and corrected, by rounds; the bias is the median over the
-rounds of corrected/truth - 1. The interval is the one that Sonde gives; "with truth's" has the truth's own standard error in it, since
-machines are noisy."""
+rounds of corrected/truth - 1. The interval is the one that Sonde gives, as biases, so that it should hold 0; "with truth's" has the
+truth's own standard error in it, since machines are noisy."""
 import argparse
 import json
 import math
@@ -138,18 +138,21 @@ def measure(runner, case, rounds):
     deviation = statistics.median(abs(one - statistics.median(biases)) for one in biases) * 1.4826
     truth_error = 1.96 * 1.2533 * deviation / math.sqrt(rounds)  # of a median
     bias = statistics.median(biases)
+    # As biases; not even where the run says itself that recording took more than its events account for.
+    low, high = (statistics.median(each[end] / each["ns"] for each in found) * (1 + bias) - 1 for end in ("low_ns", "high_ns"))
+    reach = bias - low if bias > 0 else high - bias
     return {"case": case.name, "truth_ns": statistics.median(truths),
             "inflation": statistics.median(each["raw_ns"] / truth for each, truth in zip(found, truths)),
-            "bias": bias, "half": half, "truth_error": truth_error, "inside": abs(bias) <= half,
-            "inside_with_truth": abs(bias) <= math.hypot(half, truth_error),
+            "bias": bias, "low": low, "high": high, "half": half, "truth_error": truth_error,
+            "inside": abs(bias) <= reach, "inside_with_truth": abs(bias) <= math.hypot(reach, truth_error),
             "spread": [min(biases), max(biases)], "default": not case.options}
 
 
 def show(rows):
-    print(f"{'case':38} {'iteration':>10} {'recorded':>9} {'bias':>8} {'rounds from … to':>18} {'interval':>9} {'truth’s':>8}  inside")
+    print(f"{'case':38} {'iteration':>10} {'recorded':>9} {'bias':>8} {'rounds from … to':>18} {'interval':>16} {'truth’s':>8}  inside")
     for row in rows:
         print(f"{row['case']:38} {row['truth_ns'] / 1e6:7.3f} ms {row['inflation']:7.3f} x {100 * row['bias']:+6.2f} % "
-              f"{100 * row['spread'][0]:+7.1f} {100 * row['spread'][1]:+7.1f} % ± {100 * row['half']:4.2f} % ± {100 * row['truth_error']:4.2f} %  "
+              f"{100 * row['spread'][0]:+7.1f} {100 * row['spread'][1]:+7.1f} % {100 * row['low']:+6.1f} … {100 * row['high']:+5.1f} % ± {100 * row['truth_error']:4.2f} %  "
               f"{'yes' if row['inside'] else 'with truth’s' if row['inside_with_truth'] else 'NO'}")
     biases = [abs(row["bias"]) for row in rows]
     print(f"mean |bias| {100 * statistics.mean(biases):.2f} %, worst {100 * max(biases):.2f} %; truth inside the interval in "

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/correction_options.h"
 #include "cli/open_job.h"
+#include "cli/report_times.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
 
@@ -177,6 +178,7 @@ json documentOf(const breakdown::Breakdown& result, const std::vector<std::strin
                    {"raw_total_ns", result.rawTotalNs},
                    {"corrected", result.corrected},
                    {"masked_ns", result.maskedNs},
+                   {"unexplained", unexplainedJson(result.unexplained)},
                    {"negative_durations", result.negative},
                    {"overhead", json::array()},
                    {"overhead_unknown", json::array()},
@@ -307,6 +309,9 @@ std::string notesOf(const breakdown::Breakdown& result) {
         "the errors of that leave the time.\n",
         humanDuration(result.rawTotalNs - result.totalNs),
         humanDuration(result.rawTotalNs));
+  if (result.unexplained.isCertain())
+    text += fmt::format("\nCorrected, {}: from and to allow for it.\n",
+                        unexplainedText(result.unexplained));
   if (!result.unknownCosts.empty()) {
     std::vector<std::string> events;
     for (const breakdown::UnknownCost& unknown : result.unknownCosts)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace sonde::cli {
 namespace {
 
 namespace metrics = engine::metrics;
+using engine::correction::Unexplained;
 using metrics::Clock;
 using metrics::RankProcess;
 using metrics::RankTime;
@@ -43,15 +45,17 @@ const ByClock& best(const std::vector<ByClock>& all) {
 
 // The same time by each clock.
 template <typename Get>
-metrics::CorrectedNs corrected(const std::vector<ByClock>& all, Get get) {
+metrics::CorrectedNs corrected(const std::vector<ByClock>& all,
+                               const Unexplained& unexplained,
+                               Get get) {
   std::vector<std::int64_t> byClock;
   byClock.reserve(all.size());
   for (const ByClock& each : all)
     byClock.push_back(get(each));
-  return metrics::withInterval(byClock);
+  return metrics::withInterval(byClock, unexplained);
 }
 
-void setTimes(const std::vector<ByClock>& all, RankReport& rank) {
+void setTimes(const std::vector<ByClock>& all, const Unexplained& unexplained, RankReport& rank) {
   rank.time = rank.lowTime = rank.highTime = best(all).time;
   rank.rawTime = all.front().time;
   for (std::int64_t RankTime::*const part : {&RankTime::windowNs,
@@ -62,14 +66,17 @@ void setTimes(const std::vector<ByClock>& all, RankReport& rank) {
                                              &RankTime::exposedNs,
                                              &RankTime::exposedCopyNs,
                                              &RankTime::idleNs}) {
-    const auto time = corrected(all, [part](const ByClock& each) { return each.time.*part; });
+    const auto time =
+        corrected(all, unexplained, [part](const ByClock& each) { return each.time.*part; });
     rank.lowTime.*part = time.lowNs;
     rank.highTime.*part = time.highNs;
   }
 }
 
 // They are the same by all clocks, and in an order of their own by each.
-void setOperations(const std::vector<ByClock>& all, RankReport& rank) {
+void setOperations(const std::vector<ByClock>& all,
+                   const Unexplained& unexplained,
+                   RankReport& rank) {
   std::map<std::pair<std::string, std::string>, std::vector<std::int64_t>> times;
   for (const ByClock& each : all)
     for (const metrics::OperationTime& operation : each.operations)
@@ -77,16 +84,17 @@ void setOperations(const std::vector<ByClock>& all, RankReport& rank) {
   rank.operations = best(all).operations;
   for (const metrics::OperationTime& operation : rank.operations)
     rank.operationTimes.push_back(
-        metrics::withInterval(times.at({operation.kind, operation.name})));
+        metrics::withInterval(times.at({operation.kind, operation.name}), unexplained));
 }
 
 Result<void> setIterations(const store::Database& trace,
                            const std::vector<ByClock>& all,
                            const Clock& clock,
+                           const Unexplained& unexplained,
                            RankReport& rank) {
   for (std::size_t at = 0; at < rank.process.iterations.size(); ++at)
-    rank.iterationTimes.push_back(
-        corrected(all, [at](const ByClock& each) { return each.process.iterations[at].durNs; }));
+    rank.iterationTimes.push_back(corrected(
+        all, unexplained, [at](const ByClock& each) { return each.process.iterations[at].durNs; }));
   rank.iterations = metrics::statisticsOf(best(all).process.iterations);
   const auto median = metrics::medianIteration(best(all).process);
   if (!median)
@@ -133,6 +141,13 @@ std::string percent(double share) {
 
 }  // namespace
 
+std::string unexplainedText(const Unexplained& unexplained) {
+  return fmt::format("with probes off iterations are {} % {} (± {} %), which no event accounts for",
+                     percent(std::abs(unexplained.share)),
+                     unexplained.share > 0 ? "shorter still" : "longer",
+                     percent(Unexplained::kStandardErrors * unexplained.error));
+}
+
 double RecordingCost::shareOf(std::int64_t leftNs) const {
   return sum.rawNs > 0 ? static_cast<double>(sum.rawNs - leftNs) / static_cast<double>(sum.rawNs)
                        : 0;
@@ -143,6 +158,7 @@ Result<RankTimes> readRankTimes(const store::Database& trace,
                                 const metrics::Clocks& clocks) {
   RankTimes result;
   result.cost.known = clocks.correction().has_value();
+  result.cost.unexplained = clocks.unexplained();
   result.cost.ofIterations =
       std::any_of(processes.begin(), processes.end(), [](const RankProcess& process) {
         return !process.iterations.empty();
@@ -159,15 +175,16 @@ Result<RankTimes> readRankTimes(const store::Database& trace,
     }
     RankReport rank;
     rank.process = std::move(process);
-    setTimes(all, rank);
-    setOperations(all, rank);
-    SONDE_TRY(setIterations(trace, all, ways[ways.size() > 1 ? 1 : 0], rank));
+    setTimes(all, result.cost.unexplained, rank);
+    setOperations(all, result.cost.unexplained, rank);
+    SONDE_TRY(
+        setIterations(trace, all, ways[ways.size() > 1 ? 1 : 0], result.cost.unexplained, rank));
     SONDE_TRY(setSteps(trace, rank));
     addSums(all, result.cost.ofIterations, sums);
     result.ranks.push_back(std::move(rank));
   }
   if (!sums.empty())
-    result.cost.sum = metrics::withInterval(sums);
+    result.cost.sum = metrics::withInterval(sums, result.cost.unexplained);
   return result;
 }
 
@@ -180,12 +197,20 @@ std::string costText(const RecordingCost& cost) {
                                  cost.ofIterations ? "an iteration" : "the time",
                                  percent(cost.low()),
                                  percent(cost.high()));
+  if (cost.unexplained.isCertain())
+    text += "; " + unexplainedText(cost.unexplained);
   if (cost.unknown.empty())
     return text;
   std::vector<std::string> named = cost.unknown;
   named.resize(std::min(kNamed, named.size()));
   text += fmt::format("; what these took is unknown: {}", fmt::join(named, ", "));
   return cost.unknown.size() > kNamed ? text + ", …" : text;
+}
+
+nlohmann::json unexplainedJson(const Unexplained& unexplained) {
+  if (unexplained.error <= 0)
+    return nullptr;
+  return {{"share", unexplained.share}, {"error", unexplained.error}};
 }
 
 nlohmann::json costJson(const RecordingCost& cost) {
@@ -198,7 +223,8 @@ nlohmann::json costJson(const RecordingCost& cost) {
           {"share", cost.share()},
           {"low", cost.low()},
           {"high", cost.high()},
-          {"unknown", cost.unknown}};
+          {"unknown", cost.unknown},
+          {"unexplained", unexplainedJson(cost.unexplained)}};
 }
 
 }  // namespace sonde::cli

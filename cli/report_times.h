@@ -38,6 +38,7 @@ struct RecordingCost {
   bool ofIterations = false;
   engine::metrics::CorrectedNs sum;  // of all ranks' iterations, or of their windows
   std::vector<std::string> unknown;  // events that nobody knows the cost of: "12 net transfer"
+  engine::correction::Unexplained unexplained;  // which all intervals allow for
 
   // As a share of the recorded time.
   double share() const { return shareOf(sum.ns); }
@@ -60,7 +61,11 @@ Result<RankTimes> readRankTimes(const store::Database& trace,
 // "recording took 4.1 % of an iteration (3.6 to 4.7 %), taken out of these times"; empty: there is
 // nothing to say.
 std::string costText(const RecordingCost& cost);
-// `{corrected, ns, raw_ns, low_ns, high_ns, share, low, high, of, unknown[]}`.
+// "with probes off iterations are 5.1 % shorter still (± 1.2 %), which no event accounts for".
+std::string unexplainedText(const engine::correction::Unexplained& unexplained);
+// `{share, error}`; null: the trace does not say.
+nlohmann::json unexplainedJson(const engine::correction::Unexplained& unexplained);
+// `{corrected, ns, raw_ns, low_ns, high_ns, share, low, high, of, unknown[], unexplained}`.
 nlohmann::json costJson(const RecordingCost& cost);
 
 }  // namespace sonde::cli

@@ -71,10 +71,11 @@ struct Times {
   std::vector<std::pair<std::int64_t, std::int64_t>> causes;
 };
 
-Row rowOf(const Group& group, const Times& times) {
+Row rowOf(const Group& group, const Times& times, const correction::Unexplained& unexplained) {
   correction::ErrorInterval interval(times.raw, times.corrected);
   for (const auto& [higher, lower] : times.causes)
     interval.add(higher, lower);
+  interval.add(unexplained);
   return {group, times.corrected, times.raw, interval.lowNs(), interval.highNs()};
 }
 
@@ -112,7 +113,7 @@ Result<std::map<Group, Times>> timesOf(const Passes& passes, const Dimensions& b
 Result<void> addRows(const Passes& passes, const Dimensions& by, Naming& naming, Breakdown& into) {
   SONDE_TRY_ASSIGN(const auto rows, timesOf(passes, by, naming));
   for (const auto& [group, times] : rows) {
-    into.rows.push_back(rowOf(group, times));
+    into.rows.push_back(rowOf(group, times, into.unexplained));
     into.totalNs += times.corrected;
     into.rawTotalNs += times.raw;
   }
@@ -169,6 +170,7 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
     return passes;
   into.corrected = true;
   into.costs = correction->costs;
+  into.unexplained = correction->unexplained;
   for (const auto& [of, count] : correction->unknown)
     into.unknownCosts.push_back({std::string(of.probe), std::string(of.api), count});
   SONDE_TRY_ASSIGN(passes.corrected, sumUp(events, options, &correction->times, false));

@@ -104,7 +104,8 @@ struct Breakdown {
   bool corrected = false;
   std::vector<correction::MeasuredCost> costs;  // that were taken out
   std::vector<UnknownCost> unknownCosts;
-  std::int64_t negative = 0;  // events that end before they begin: they take no time
+  correction::Unexplained unexplained;  // which the intervals allow for
+  std::int64_t negative = 0;            // events that end before they begin: they take no time
 };
 
 // NotFound: nothing in the trace takes any time. Corrupt: ids are none.

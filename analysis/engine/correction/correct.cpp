@@ -179,7 +179,7 @@ class Pass {
         raise(groups_[stop.target], walkers_[stop.source].beginWait(stop.at, stop.target));
         return;
       case Stop::Kind::Waker:
-        raise(groups_[stop.target], walkers_[stop.source].timeAt(stop.at));
+        raise(groups_[stop.target], walkers_[stop.source].timeAt(stop.at) + stop.lagNs);
         return;
       case Stop::Kind::Arrive:
         raise(meetings_[stop.target], walkers_[stop.source].timeAt(stop.at));

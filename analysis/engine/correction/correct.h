@@ -6,7 +6,7 @@
 // waits nothing is taken out, until all that it waits for has come so far; from there on it goes
 // its own way again:
 //
-//   latest  = max(begin, wakers)      latest' = max(begin', wakers')
+//   latest  = max(begin, wakers + lags)      latest' = max(begin', wakers' + lags)
 //
 // with ' for corrected times. So what a lane loses to recording before a wait is absorbed by the
 // wait, as far as the lane would only have waited longer; a lane gets earlier, too, when what it

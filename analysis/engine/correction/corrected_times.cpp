@@ -1,6 +1,7 @@
 #include "analysis/engine/correction/corrected_times.h"
 
 #include "analysis/engine/correction/correct.h"
+#include "analysis/engine/correction/unexplained.h"
 
 #include <utility>
 
@@ -35,7 +36,10 @@ Result<std::optional<Correction>> readCorrection(const store::Database& trace,
   if (costs.empty())
     return std::optional<Correction>();
   SONDE_TRY_ASSIGN(RecordedProgram program, readProgram(trace, costs));
-  return std::optional(Correction(std::move(costs), std::move(program)));
+  Correction correction(std::move(costs), std::move(program));
+  SONDE_TRY_ASSIGN(correction.unexplained,
+                   unexplainedOf(trace, correction.times, correction.table()));
+  return std::optional(std::move(correction));
 }
 
 }  // namespace sonde::engine::correction

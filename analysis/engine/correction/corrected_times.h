@@ -58,6 +58,9 @@ class Correction {
   std::vector<MeasuredCost> costs;            // of what is in the trace
   std::map<CostClass, std::int64_t> unknown;  // events that count as free, since nobody knows
   CorrectedTimes times;
+  Unexplained unexplained;
+
+  const CostTable& table() const noexcept { return table_; }
 
   // Independent causes of error: some few.
   std::size_t causes() const noexcept { return modes_.size(); }

@@ -3,6 +3,7 @@
 // A stream's work is done in the order in which it was launched. So what the host, or another
 // stream, waits for by a call is the last work of a stream that was launched before that call, or
 // before the record of an event.
+#include "analysis/engine/correction/device_launches.h"
 #include "analysis/engine/correction/program_waits.h"
 #include "analysis/store/each_row.h"
 
@@ -35,6 +36,7 @@ class Stream {
   LaneIndex lane() const noexcept { return lane_; }
   std::int64_t process() const noexcept { return process_; }
   std::int64_t device() const noexcept { return device_; }
+  std::vector<DeviceLaunch>& launches() noexcept { return launches_; }
 
   // Requires: by begin. Returns when what was there before was done.
   std::int64_t add(std::int64_t launch, std::int64_t begin, std::int64_t end) {
@@ -79,6 +81,7 @@ class Stream {
   std::int64_t process_;
   std::int64_t device_;
   std::vector<Work> works_;
+  std::vector<DeviceLaunch> launches_;
 };
 
 // A call of the host's that waits, and what `sync` says that it is for.
@@ -176,11 +179,11 @@ void DeviceWaits::addWork(const Statement& row) {
     return;
   const std::int64_t thread = row.integer(3);
   const bool hasReturned = !row.isNull(5) && row.integer(5) <= begin;
-  sink_.add({on->lane(),
-             sink_.laneOfThread(thread),
-             after,
-             begin,
-             hasReturned ? row.integer(5) : called});
+  on->launches().push_back({sink_.laneOfThread(thread),
+                            hasReturned,
+                            hasReturned ? row.integer(5) : called,
+                            after,
+                            begin});
   std::map<std::int64_t, std::int64_t>& devices = devices_[thread];
   if (devices.empty() || devices.rbegin()->second != on->device())
     devices[called] = on->device();
@@ -190,7 +193,7 @@ void DeviceWaits::addWork(const Statement& row) {
 }
 
 Result<void> DeviceWaits::readWork() {
-  return store::forEachRow(
+  SONDE_TRY(store::forEachRow(
       trace_,
       "SELECT w.stream_id, w.start_ns, w.start_ns + w.dur_ns, s.thread_id, s.start_ns, s.start_ns "
       "+ s.dur_ns, s.name_id, w.is_copy FROM (SELECT stream_id, start_ns, dur_ns, "
@@ -200,7 +203,13 @@ Result<void> DeviceWaits::readWork() {
       [&](const Statement& row) -> Result<void> {
         addWork(row);
         return {};
-      });
+      }));
+  std::map<std::int64_t, LaunchLatency> latencies;  // by process
+  for (auto& [id, each] : streams_)
+    latencies[each.process()].add(each.launches());
+  for (auto& [id, each] : streams_)
+    addLaunchWaits(each.lane(), each.launches(), latencies[each.process()], sink_);
+  return {};
 }
 
 // A stream that is told to wait for an event goes on with the next work when what was before the

@@ -41,8 +41,8 @@ struct Lane {
 
 // The lane did nothing from `begin` to `end`, because it waited for `waker` to come to `wakerNs`;
 // but for what it recorded in there: then it was idle from the last end of an event before
-// `wakerNs`. Requires: begin <= end, wakerNs <= end. Those of one lane, begin and end are waited
-// for all together. Waits may lie within others.
+// `wakerNs`. Requires: begin <= end, wakerNs + lagNs <= end. Those of one lane, begin and end are
+// waited for all together. Waits may lie within others.
 struct Wait {
   // As `begin`: the lane has its first event at `end`, and what the waker did made it begin.
   static constexpr std::int64_t kStart = std::numeric_limits<std::int64_t>::min();
@@ -51,6 +51,7 @@ struct Wait {
   std::int64_t begin;
   std::int64_t end;
   std::int64_t wakerNs;
+  std::uint32_t lagNs = 0;  // it takes so long until the lane notices; passes while it is busy, too
 };
 
 // Lanes that come to one place, and lanes of which none goes on from there before all have come.

@@ -16,6 +16,7 @@ struct Entry {
   std::int64_t begin;
   std::int64_t end;
   std::int64_t at;  // when the lane, or the last of the meeting, has come
+  std::uint32_t lagNs;
 
   auto key() const { return std::tie(lane, begin, end); }
 };
@@ -31,13 +32,14 @@ std::vector<Entry> entriesOf(const Program& program) {
   std::vector<Entry> entries;
   entries.reserve(program.waits.size());
   for (const Wait& wait : program.waits)
-    entries.push_back({wait.lane, false, wait.waker, wait.begin, wait.end, wait.wakerNs});
+    entries.push_back(
+        {wait.lane, false, wait.waker, wait.begin, wait.end, wait.wakerNs, wait.lagNs});
   for (std::uint32_t at = 0; at < program.meetings.size(); ++at) {
     const Meeting& meeting = program.meetings[at];
     const std::int64_t last = lastArrivalOf(meeting);
     for (const Meeting::Waiting& each : meeting.waiting)
       if (!meeting.arrivals.empty() && last <= each.end)
-        entries.push_back({each.lane, true, at, each.begin, each.end, last});
+        entries.push_back({each.lane, true, at, each.begin, each.end, last, 0});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.key() < b.key();
@@ -58,11 +60,12 @@ void addGroups(const std::vector<Entry>& entries, Schedule& into) {
                               entry.lane});
     }
     Schedule::Group& group = into.groups.back();
-    group.latest = std::max(group.latest, entry.at);
+    group.latest = std::max(group.latest, entry.at + entry.lagNs);
     into.stops.push_back({entry.at,
                           entry.isMeeting ? Kind::Met : Kind::Waker,
                           static_cast<std::uint32_t>(into.groups.size() - 1),
-                          entry.source});
+                          entry.source,
+                          entry.lagNs});
   }
   for (std::uint32_t group = 0; group < into.groups.size(); ++group)
     into.stops.push_back({into.groups[group].latest, Kind::GoOn, group, into.groups[group].lane});

@@ -31,6 +31,7 @@ struct Schedule {
     Kind kind;
     std::uint32_t target;
     std::uint32_t source;
+    std::uint32_t lagNs = 0;  // of a waker
   };
 
   std::vector<Group> groups;

@@ -38,12 +38,14 @@ double standardError(const std::vector<std::int64_t>& byClock) {
   return std::sqrt(variance);
 }
 
-CorrectedNs withInterval(const std::vector<std::int64_t>& byClock) {
+CorrectedNs withInterval(const std::vector<std::int64_t>& byClock,
+                         const correction::Unexplained& unexplained) {
   const std::int64_t raw = byClock.front();
   const std::int64_t ns = byClock.size() > 1 ? byClock[1] : raw;
   correction::ErrorInterval interval(raw, ns);
   for (std::size_t at = 2; at + 1 < byClock.size(); at += 2)
     interval.add(byClock[at], byClock[at + 1]);
+  interval.add(unexplained);
   return {ns, raw, interval.lowNs(), interval.highNs()};
 }
 

@@ -56,6 +56,9 @@ class Clocks {
   // error, one standard error higher and then lower. Views of this.
   std::vector<Clock> all() const;
   const std::optional<correction::Correction>& correction() const noexcept { return correction_; }
+  correction::Unexplained unexplained() const {
+    return correction_ ? correction_->unexplained : correction::Unexplained();
+  }
   // What read() was given; nullptr: nothing.
   const correction::CostSet* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
 
@@ -69,6 +72,7 @@ class Clocks {
 // alone.
 double standardError(const std::vector<std::int64_t>& byClock);
 // Requires: `byClock` is not empty.
-CorrectedNs withInterval(const std::vector<std::int64_t>& byClock);
+CorrectedNs withInterval(const std::vector<std::int64_t>& byClock,
+                         const correction::Unexplained& unexplained = {});
 
 }  // namespace sonde::engine::metrics

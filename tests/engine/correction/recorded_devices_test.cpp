@@ -97,7 +97,7 @@ TEST_F(RecordedDevicesTest, ACallForADeviceWaitsForAllOfItsStreams) {
 }
 
 // The event was recorded between two kernels: the call waits for the first. The second one waited
-// for its launch, which is not earlier.
+// for its launch, which is not earlier, and takes its 10 ns, but for one.
 TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   annotation(main_, {100, 200});
   kernel(stream_, main_, {400, 410}, {500, 600});
@@ -105,7 +105,7 @@ TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   kernel(stream_, other_, {430, 590}, {600, 800});
   call("cudaEventSynchronize", {450, 820}, 77);
   sync(model::SyncKind::Event, stream_, 450, record, 77);
-  EXPECT_EQ(onStream(stream_, 800), 790);
+  EXPECT_EQ(onStream(stream_, 800), 799);
   EXPECT_EQ(corrected(main_, 820), 720);
 }
 
@@ -117,6 +117,17 @@ TEST_F(RecordedDevicesTest, WorkThatWasDoneBeforeTheCallIsWaitedForOnceTheCallIs
   sync(model::SyncKind::Stream, stream_, 450, {}, 77);
   EXPECT_EQ(corrected(main_, 450), 430);
   EXPECT_EQ(corrected(main_, 460), 440);
+}
+
+// Launches take 60 ns to reach the idle stream. The second one is made just when the first kernel
+// ends, and reaches it while that would still have run: what matters is when it was made.
+TEST_F(RecordedDevicesTest, ALaunchIsOnItsWayWhileTheStreamIsBusy) {
+  kernel(stream_, other_, {20, 30}, {90, 300});
+  annotation(main_, {100, 200});
+  kernel(stream_, main_, {310, 320}, {380, 400});
+  EXPECT_EQ(corrected(main_, 320), 220);
+  EXPECT_EQ(onStream(stream_, 380), 301) << "once the first is done, since 280 is too early";
+  EXPECT_EQ(onStream(stream_, 400), 321);
 }
 
 TEST_F(RecordedDevicesTest, ACopyThatIsNotAsynchronousIsWaitedFor) {
@@ -140,7 +151,7 @@ TEST_F(RecordedDevicesTest, ACopyThatIsNotAsynchronousIsWaitedFor) {
 TEST_F(RecordedDevicesTest, AStreamWaitsForWhatWasBeforeAnEventOnAnother) {
   const auto other = stream(process_);
   annotation(main_, {100, 200});
-  kernel(stream_, main_, {400, 410}, {500, 600});
+  kernel(stream_, main_, {400, 410}, {420, 600});
   const auto record = sync(model::SyncKind::Record, stream_, 420);
   sync(model::SyncKind::Wait, other, 425, record);
   kernel(other, other_, {430, 440}, {610, 700});

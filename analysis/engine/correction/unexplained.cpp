@@ -1,0 +1,191 @@
+#include "analysis/engine/correction/unexplained.h"
+
+#include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/model/words.h"
+#include "analysis/store/each_row.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace sonde::engine::correction {
+namespace {
+
+// Machines drift: what is compared are the blocks of a stretch, in which drift is even.
+constexpr std::size_t kBlocksOfStretch = 8;
+constexpr std::size_t kFewestStretches = 5;
+
+struct Iteration {
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t mask;
+  std::size_t block = 0;
+};
+
+using Iterations = std::vector<Iteration>;  // of one process, in the order of time
+
+Result<std::map<std::int64_t, Iterations>> readIterations(const store::Database& trace) {
+  std::map<std::int64_t, Iterations> processes;
+  SONDE_TRY(store::forEachRow(
+      trace,
+      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask FROM iteration "
+      "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY start_ns, id",
+      [&](const store::Statement& row) -> Result<void> {
+        processes[row.integer(0)].push_back({row.integer(1), row.integer(2), row.integer(3)});
+        return {};
+      }));
+  return processes;
+}
+
+// The first of a block is left out: the run was on its way from one state to the other.
+Iterations withoutFirstOfBlocks(const Iterations& all) {
+  Iterations kept;
+  std::size_t block = 0;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const bool isFirst = at == 0 || all[at].mask != all[at - 1].mask;
+    block += isFirst ? 1 : 0;
+    if (isFirst)
+      continue;
+    kept.push_back(all[at]);
+    kept.back().block = block;
+  }
+  return kept;
+}
+
+std::int64_t fewestProbes(const Iterations& all) {
+  std::int64_t fewest = all.front().mask;
+  for (const Iteration& each : all)
+    if (std::popcount(static_cast<std::uint64_t>(each.mask)) <
+        std::popcount(static_cast<std::uint64_t>(fewest)))
+      fewest = each.mask;
+  return fewest;
+}
+
+class Mean {
+ public:
+  void add(double value) noexcept {
+    sum_ += value;
+    ++count_;
+  }
+  bool isKnown() const noexcept { return count_ > 0; }
+  double value() const noexcept { return isKnown() ? sum_ / static_cast<double>(count_) : 0; }
+
+ private:
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
+double medianOf(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The process as its iterations have it, by the lane that they are on.
+class Observer {
+ public:
+  Observer(const Iterations& iterations,
+           std::int64_t fullMask,
+           const Timeline& times,
+           const Lane& lane,
+           const CostTable& costs)
+      : iterations_(iterations), full_(fullMask), times_(times), lane_(lane), costs_(costs) {}
+
+  Unexplained observe() const {
+    const std::int64_t off = fewestProbes(iterations_);
+    std::map<std::size_t, std::pair<Mean, Mean>> stretches;  // durations with probes, and without
+    Mean on;
+    for (const Iteration& each : iterations_) {
+      const auto ns = static_cast<double>(times_(each.end) - times_(each.begin));
+      std::pair<Mean, Mean>& stretch = stretches[each.block / kBlocksOfStretch];
+      if ((each.mask & full_) == full_) {
+        stretch.first.add(ns);
+        on.add(ns);
+      } else if (each.mask == off) {
+        stretch.second.add(ns);
+      }
+    }
+    std::vector<double> differences;
+    for (const auto& [number, stretch] : stretches)
+      if (stretch.first.isKnown() && stretch.second.isKnown())
+        differences.push_back(stretch.first.value() - stretch.second.value());
+    if (differences.size() < kFewestStretches || on.value() <= 0)
+      return {};
+    const double middle = medianOf(differences);
+    return {(middle + unrecordedNs(off)) / on.value(), errorOf(differences, middle) / on.value()};
+  }
+
+ private:
+  // What the calls of an iteration cost while no other probes than `off` are on.
+  double unrecordedNs(std::int64_t off) const {
+    std::vector<double> unrecorded;
+    for (const MeasuredCost& row : costs_.rows())
+      unrecorded.push_back((model::probeBit(row.probe) & off) != 0 ? 0 : row.unrecordedNs);
+    Mean mean;
+    auto point = lane_.points.begin();
+    for (const Iteration& each : iterations_) {
+      if ((each.mask & full_) != full_)
+        continue;
+      point =
+          std::lower_bound(point, lane_.points.end(), each.begin, [](const CostPoint& of, auto ns) {
+            return of.at < ns;
+          });
+      double sum = 0;
+      for (; point != lane_.points.end() && point->at < each.end; ++point)
+        if (point->end != CostPoint::End::End)
+          sum += unrecorded[point->cost];
+      mean.add(sum);
+    }
+    return mean.value();
+  }
+
+  // Of a median.
+  static double errorOf(const std::vector<double>& values, double middle) {
+    std::vector<double> distances;
+    distances.reserve(values.size());
+    for (const double value : values)
+      distances.push_back(std::abs(value - middle));
+    return 1.2533 * 1.4826 * medianOf(std::move(distances)) /
+           std::sqrt(static_cast<double>(values.size()));
+  }
+
+  const Iterations& iterations_;
+  std::int64_t full_;
+  const Timeline& times_;
+  const Lane& lane_;
+  const CostTable& costs_;
+};
+
+}  // namespace
+
+Result<Unexplained> unexplainedOf(const store::Database& trace,
+                                  const CorrectedTimes& times,
+                                  const CostTable& costs) {
+  SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
+  SONDE_TRY_ASSIGN(const auto processes, readIterations(trace));
+  const RecordedProgram& program = *times.program();
+  Mean share;
+  Mean error;
+  for (const auto& [process, all] : processes) {
+    const Iterations iterations = withoutFirstOfBlocks(all);
+    const auto lane = program.ofProcess.find(process);
+    const std::int64_t full = masked.fullMaskOf(process);
+    if (iterations.empty() || full == 0 || lane == program.ofProcess.end())
+      continue;
+    const Unexplained found =
+        Observer(
+            iterations, full, times.timesOfProcess(process), program.lanes[lane->second], costs)
+            .observe();
+    if (found.error == 0)
+      continue;
+    share.add(found.share);
+    error.add(found.error);
+  }
+  return Unexplained{share.value(), error.value()};
+}
+
+}  // namespace sonde::engine::correction

@@ -1,0 +1,122 @@
+// What corrected iterations are longer than those with probes off of the same run.
+#include "analysis/engine/correction/unexplained.h"
+
+#include "analysis/model/words.h"
+#include "tests/engine/correction/recorded_rig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+
+namespace sonde::engine::correction {
+namespace {
+
+using ::testing::DoubleNear;
+
+const std::int64_t kOff = model::probeBit("annotation");
+const std::int64_t kOn = kOff | model::probeBit("io");
+
+class UnexplainedTest : public RecordedRig {
+ protected:
+  // Blocks of five iterations, on and off in turns. An iteration without probes takes 10,000 ns and
+  // up to 200 more; one that is recorded 100 for its event and `more`.
+  void run(int blocks, std::int64_t more, std::int64_t whileOff = 0) {
+    trace_.add(model::Overhead{.probe = "io",
+                               .api = "call",
+                               .meanNs = 100,
+                               .errorNs = 0,
+                               .method = "micro-loop",
+                               .beforeNs = 0,
+                               .insideNs = 0,
+                               .unrecordedNs = static_cast<double>(whileOff)});
+    for (int block = 0; block < blocks; ++block)
+      for (int number = 0; number < 5; ++number)
+        iteration(block % 2 == 0, noise_(random_), more, whileOff);
+  }
+  Unexplained unexplained() { return correction().unexplained; }
+
+ private:
+  void iteration(bool isOn, std::int64_t noise, std::int64_t more, std::int64_t whileOff) {
+    const std::int64_t duration = 10'000 + noise + (isOn ? 100 + more : whileOff);
+    if (isOn)
+      trace_.slice(main_, SliceKind::Io, "read", {at_ + 1'000, at_ + 2'000}, {}, "io");
+    const auto slice =
+        trace_.slice(main_, SliceKind::Iteration, "i", {at_, at_ + duration}, {}, "annotation");
+    trace_.add(model::Iteration{.processId = process_,
+                                .number = number_++,
+                                .startNs = at_,
+                                .durNs = duration,
+                                .probeMask = isOn ? kOn : kOff,
+                                .sliceId = slice});
+    at_ += duration + 10;
+  }
+
+  std::mt19937 random_{7};
+  std::uniform_int_distribution<std::int64_t> noise_{0, 200};
+  std::int64_t at_ = 1'000;
+  std::int64_t number_ = 0;
+};
+
+TEST_F(UnexplainedTest, IsNothingWhereEventsAccountForAll) {
+  run(160, 0);
+  EXPECT_THAT(unexplained().share, DoubleNear(0, 0.002));
+  EXPECT_GT(unexplained().error, 0);
+  EXPECT_FALSE(unexplained().isCertain());
+}
+
+TEST_F(UnexplainedTest, IsWhatNoEventAccountsFor) {
+  run(160, 600);
+  EXPECT_THAT(unexplained().share, DoubleNear(600 / 10'700.0, 0.003));
+  EXPECT_TRUE(unexplained().isCertain());
+}
+
+TEST_F(UnexplainedTest, IsNegativeWhereTooMuchWasTakenOut) {
+  run(160, -600);
+  EXPECT_THAT(unexplained().share, DoubleNear(-600 / 9'500.0, 0.003));
+  EXPECT_TRUE(unexplained().isCertain());
+}
+
+// Iterations with probes off are longer by what their calls cost then, which is not theirs.
+TEST_F(UnexplainedTest, LeavesOutWhatCallsCostWhileTheirProbeIsOff) {
+  run(160, 0, 50);
+  EXPECT_THAT(unexplained().share, DoubleNear(0, 0.002));
+}
+
+TEST_F(UnexplainedTest, IsNotKnownOfAFewBlocks) {
+  run(30, 600);
+  EXPECT_EQ(unexplained().error, 0);
+  EXPECT_EQ(unexplained().share, 0);
+}
+
+TEST_F(UnexplainedTest, IsNotKnownWhereNothingWasSwitched) {
+  iterations(1'000);
+  EXPECT_EQ(unexplained().error, 0);
+}
+
+TEST(ErrorIntervalTest, HoldsWhatIsNotExplained) {
+  ErrorInterval interval(1'000, 900);
+  interval.add(910, 890);
+  interval.add(Unexplained{0.1, 0.01});
+  EXPECT_EQ(interval.lowNs(), 900 - 108);
+  EXPECT_EQ(interval.highNs(), 920);
+}
+
+TEST(ErrorIntervalTest, DoesNotHoldWhatMayBeChance) {
+  ErrorInterval interval(1'000, 900);
+  interval.add(910, 890);
+  interval.add(Unexplained{0.1, 0.06});
+  EXPECT_EQ(interval.lowNs(), 880);
+}
+
+// The run was faster recorded than not.
+TEST(ErrorIntervalTest, ReachesBeyondWhatWasRecordedWhereTheRunSaysSo) {
+  ErrorInterval interval(1'000, 1'000);
+  interval.add(Unexplained{-0.1, 0.01});
+  EXPECT_EQ(interval.lowNs(), 1'000);
+  EXPECT_EQ(interval.highNs(), 1'120);
+}
+
+}  // namespace
+}  // namespace sonde::engine::correction
