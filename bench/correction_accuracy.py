@@ -5,7 +5,7 @@
 
 For each case: the mean iteration without Sonde (the truth), as recorded, and corrected, by rounds; the bias is the median over the
 rounds of corrected/truth - 1. The interval is the one that Sonde gives, as biases, so that it should hold 0; "with truth's" has the
-truth's own standard error in it, since machines are noisy."""
+truth's own standard error in it, since machines are noisy. --json keeps what each round found; where FILE is there already, its rounds are not made again."""
 import argparse
 import json
 import math
@@ -124,19 +124,21 @@ class Runner:
         return json.loads(found.stdout)
 
 
-def measure(runner, case, rounds):
-    truths, found = [], []
-    for number in range(rounds):
-        if number % 2 == 0:
-            truths.append(runner.bare(case))
-            found.append(runner.recorded(case))
-        else:
-            found.append(runner.recorded(case))
-            truths.append(runner.bare(case))
+def measure(runner, case, number):
+    """One round: the mean without Sonde in ns, and what was found with it."""
+    if number % 2 == 0:
+        truth = runner.bare(case)
+        return {"truth_ns": truth, **runner.recorded(case)}
+    found = runner.recorded(case)
+    return {"truth_ns": runner.bare(case), **found}
+
+
+def summarise(case, rounds):
+    truths, found = [each["truth_ns"] for each in rounds], rounds
     biases = [each["ns"] / truth - 1 for each, truth in zip(found, truths)]
     half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in found)
     deviation = statistics.median(abs(one - statistics.median(biases)) for one in biases) * 1.4826
-    truth_error = 1.96 * 1.2533 * deviation / math.sqrt(rounds)  # of a median
+    truth_error = 1.96 * 1.2533 * deviation / math.sqrt(len(rounds))  # of a median
     bias = statistics.median(biases)
     # As biases; not even where the run says itself that recording took more than its events account for.
     low, high = (statistics.median(each[end] / each["ns"] for each in found) * (1 + bias) - 1 for end in ("low_ns", "high_ns"))
@@ -170,16 +172,23 @@ def main():
     parser.add_argument("--json")
     options = parser.parse_args()
     build = str(pathlib.Path(options.build).resolve())
-    rows = []
+    store = pathlib.Path(options.json) if options.json else None
+    done = json.loads(store.read_text(encoding="utf-8")) if store and store.exists() else {}
+    chosen = [case for case in cases(build) if re.search(options.cases, case.name)]
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(build, pathlib.Path(folder))
-        chosen = [case for case in cases(build) if re.search(options.cases, case.name)]
-        for case in chosen:
-            rows.append(measure(runner, case, options.rounds))
-            print(f"{len(rows)} of {len(chosen)}: {case.name}: bias {100 * rows[-1]['bias']:+.2f} %", file=sys.stderr, flush=True)
-            if options.json:
-                pathlib.Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    show(rows)
+        # A round of all cases after the other, so that each case sees the machine at ten times.
+        for number in range(options.rounds):
+            for case in chosen:
+                rounds = done.setdefault(case.name, [])
+                if len(rounds) > number:
+                    continue
+                rounds.append(measure(runner, case, number))
+                print(f"round {number + 1}, {case.name}: {100 * (rounds[-1]['ns'] / rounds[-1]['truth_ns'] - 1):+.2f} %",
+                      file=sys.stderr, flush=True)
+                if store:
+                    store.write_text(json.dumps(done, indent=1), encoding="utf-8")
+    show([summarise(case, done[case.name]) for case in chosen])
 
 
 if __name__ == "__main__":
