@@ -1,20 +1,21 @@
 #include "analysis/engine/breakdown/process_events.h"
 
+#include "analysis/engine/breakdown/device_events.h"
 #include "analysis/engine/breakdown/event_times.h"
 #include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/model/event.h"
 #include "analysis/store/each_row.h"
 #include "analysis/store/last_text.h"
+#include "analysis/store/trace_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
+#include <future>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace sonde::engine::breakdown {
@@ -58,10 +59,13 @@ class Reader {
 
   Result<TraceEvents> read() {
     SONDE_TRY(readPlaces());
-    SONDE_TRY(readSlices());
-    SONDE_TRY(readKernels());
-    SONDE_TRY(readWork("SELECT stream_id, start_ns, dur_ns, scope_id FROM copy"));
-    SONDE_TRY(readTransfers());
+    std::future<Result<DeviceEvents>> device = beginDevices();
+    const Result<void> slices = readSlices();
+    SONDE_TRY_ASSIGN(DeviceEvents devices, device.get());
+    SONDE_TRY(slices);
+    for (std::size_t at = 0; at < events_.processes.size(); ++at)
+      events_.processes[at].device = std::move(devices.lanes[at]);
+    events_.negative += devices.negative;
     SONDE_TRY(readIterations(trace_, events_));
     for (ProcessEvents& process : events_.processes)
       putInOrder(process);
@@ -81,33 +85,18 @@ class Reader {
   }
 
   Result<void> readPlaces();
+  std::future<Result<DeviceEvents>> beginDevices() const;
   Result<void> readSlices();
   Result<void> addSlice(const Statement& row);
   const ThreadPlace* placeOf(std::int64_t threadId);
-  Result<void> readKernels();
-  Result<void> readWork(std::string_view sql);
-  Result<void> readTransfers();
-  Result<void> addWork(DeviceLane& lane, const Statement& row, Category category);
-  DeviceLane& laneOf(std::size_t process, bool isStream, std::int64_t id);
 
-  static Result<std::uint32_t> shortId(std::int64_t id) {
-    if (id < 0 || id > std::numeric_limits<std::uint32_t>::max())
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("the trace is damaged: it names a row {}, and there is none", id)};
-    return static_cast<std::uint32_t>(id);
-  }
   const store::Database& trace_;
   ScopeDimensions dimensions_;
   TraceEvents events_;
   std::unordered_map<std::int64_t, ThreadPlace> threads_;
-  std::unordered_map<std::int64_t, std::size_t> streams_;   // their processes
-  std::unordered_map<std::int64_t, std::size_t> channels_;  // their processes
-  std::unordered_map<std::int64_t, std::int64_t> atMost_;   // of slices whose end was lost
+  LaneOwners owners_;
+  std::unordered_map<std::int64_t, std::int64_t> atMost_;  // of slices whose end was lost
   std::pair<std::int64_t, const ThreadPlace*> lastThread_;
-  // By isStream and id: the process, and the place in it.
-  using LanePlace = std::pair<std::size_t, std::size_t>;
-  std::map<std::pair<bool, std::int64_t>, LanePlace> lanes_;
-  std::pair<std::pair<bool, std::int64_t>, LanePlace> lastLane_{{false, INT64_MIN}, {}};
   store::LastText<std::optional<SliceKind>> kinds_;
   store::LastText<std::string> categories_;
 };
@@ -138,8 +127,8 @@ Result<void> Reader::readPlaces() {
       return {};
     });
   };
-  SONDE_TRY(owners("SELECT id, process_id FROM stream", streams_));
-  SONDE_TRY(owners("SELECT id, process_id FROM channel", channels_));
+  SONDE_TRY(owners("SELECT id, process_id FROM stream", owners_.streams));
+  SONDE_TRY(owners("SELECT id, process_id FROM channel", owners_.channels));
   return forEach("SELECT id, process_id, tid FROM thread",
                  [&](const Statement& row) -> Result<void> {
                    const auto owner = processes.find(row.integer(1));
@@ -150,6 +139,24 @@ Result<void> Reader::readPlaces() {
                    threads.push_back({row.integer(0), row.integer(2), false, {}, {}});
                    return {};
                  });
+}
+
+// At the same time as slices, by a connection of its own; after them where there can be none.
+std::future<Result<DeviceEvents>> Reader::beginDevices() const {
+  const auto read = [this](const store::Database& trace) {
+    return readDeviceEvents(trace, owners_, events_.processes.size());
+  };
+  const auto readBeside = [this, read]() -> Result<DeviceEvents> {
+    const auto own = store::openTrace(trace_.path());
+    return own ? read(*own) : own.error();
+  };
+  if (!trace_.path().empty()) {
+    try {
+      return std::async(std::launch::async, readBeside);
+    } catch (const std::system_error&) {  // a limit of threads
+    }
+  }
+  return std::async(std::launch::deferred, [this, read] { return read(trace_); });
 }
 
 Result<void> Reader::readSlices() {
@@ -196,9 +203,9 @@ Result<void> Reader::addSlice(const Statement& row) {
     return {};
   const std::int64_t begin = row.integer(5);
   std::int64_t end = kOpenEnd;
-  if (!row.isNull(6)) {
-    end = endOf(begin, row.integer(6));
-    events_.negative += row.integer(6) < 0 ? 1 : 0;
+  if (const auto length = row.optionalInteger(6)) {
+    end = endOf(begin, *length);
+    events_.negative += *length < 0 ? 1 : 0;
   } else if (const auto most = atMost_.find(id); most != atMost_.end()) {
     end = endOf(begin, most->second);
   }
@@ -212,83 +219,6 @@ Result<void> Reader::addSlice(const Statement& row) {
        *kind,
        *category});
   return {};
-}
-
-DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) {
-  if (lastLane_.first != std::pair(isStream, id)) {
-    std::vector<DeviceLane>& lanes = events_.processes[process].device;
-    const auto [place, isNew] = lanes_.try_emplace({isStream, id}, process, lanes.size());
-    if (isNew)
-      lanes.push_back({isStream, id, {}, {}});
-    lastLane_ = *place;
-  }
-  return events_.processes[lastLane_.second.first].device[lastLane_.second.second];
-}
-
-// The first columns of `row`: whose it is, begin, length, scope.
-Result<void> Reader::addWork(DeviceLane& lane, const Statement& row, Category category) {
-  if (row.isNull(2))
-    return {};
-  const std::int64_t begin = row.integer(1);
-  const std::int64_t end = endOf(begin, row.integer(2));
-  events_.negative += row.integer(2) < 0 ? 1 : 0;
-  SONDE_TRY(checkTimes(begin, end));
-  SONDE_TRY_ASSIGN(const std::uint32_t scope, shortId(row.integer(3)));
-  lane.spans.push_back({begin, end, scope, category});
-  return {};
-}
-
-Result<void> Reader::readKernels() {
-  std::unordered_set<std::int64_t> names;
-  SONDE_TRY(forEach("SELECT id, text FROM string WHERE id IN (SELECT name_id FROM kernel)",
-                    [&](const Statement& row) -> Result<void> {
-                      if (model::isCollectiveKernel(row.text(1)))
-                        names.insert(row.integer(0));
-                      return {};
-                    }));
-  std::unordered_set<std::int64_t> kernels;
-  SONDE_TRY(forEach("SELECT kernel_id FROM collective WHERE kernel_id IS NOT NULL",
-                    [&](const Statement& row) -> Result<void> {
-                      kernels.insert(row.integer(0));
-                      return {};
-                    }));
-  return forEach("SELECT stream_id, start_ns, dur_ns, scope_id, id, name_id FROM kernel",
-                 [&](const Statement& row) -> Result<void> {
-                   const auto stream = streams_.find(row.integer(0));
-                   const bool communicates =
-                       names.contains(row.integer(5)) || kernels.contains(row.integer(4));
-                   if (stream == streams_.end())
-                     return {};
-                   return addWork(laneOf(stream->second, true, row.integer(0)),
-                                  row,
-                                  communicates ? Category::Comm : Category::Compute);
-                 });
-}
-
-Result<void> Reader::readWork(std::string_view sql) {
-  return forEach(sql, [&](const Statement& row) -> Result<void> {
-    if (const auto stream = streams_.find(row.integer(0)); stream != streams_.end())
-      return addWork(laneOf(stream->second, true, row.integer(0)), row, Category::Copy);
-    return {};
-  });
-}
-
-// Those of collectives, and those of threads that work for an operation: a server's thread that
-// waits for somebody to call moves no data of the algorithm's.
-Result<void> Reader::readTransfers() {
-  return forEach(
-      "SELECT x.thread_id, x.start_ns, x.dur_ns, s.scope_id, x.channel_id FROM transfer x LEFT "
-      "JOIN collective "
-      "c "
-      "ON c.id = x.collective_id LEFT JOIN slice s ON s.id = c.slice_id WHERE x.collective_id IS "
-      "NOT NULL OR x.thread_id IN "
-      "(SELECT thread_id FROM slice WHERE kind IN ('phase', 'operation', 'iteration', 'forward', "
-      "'backward', 'optimizer', 'data_load', 'checkpoint', 'evaluation'))",
-      [&](const Statement& row) -> Result<void> {
-        if (const auto channel = channels_.find(row.integer(4)); channel != channels_.end())
-          return addWork(laneOf(channel->second, false, row.integer(0)), row, Category::Net);
-        return {};
-      });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What a breakdown needs of a trace, by process, as it was recorded; read in one pass over each
-// table in the order of the file, for any number of breakdowns. The database's thread; then plain
-// values.
+// table in the order of the file, for any number of breakdowns. Uses the database's thread, and
+// while it reads one more with a connection of its own; then plain values.
 //
 // Memory: 24 bytes for what a thread or a device did, and 16 more for a slice that is a scope.
 #pragma once
