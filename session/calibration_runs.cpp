@@ -1,5 +1,6 @@
 #include "session/calibration_runs.h"
 
+#include "analysis/base/spawned.h"
 #include "analysis/engine/calibration/separate_runs.h"
 #include "analysis/model/words.h"
 #include "analysis/store/trace_file.h"
@@ -7,14 +8,11 @@
 #include "session/environment.h"
 #include "session/sources.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <random>
 #include <string_view>
@@ -27,55 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using engine::calibration::CalibrationRun;
 using engine::correction::CostTable;
-
-// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> make() {
-    std::error_code failure;
-    std::string name = (fs::temp_directory_path(failure) / "sonde-calibrate-XXXXXX").string();
-    if (failure || mkdtemp(name.data()) == nullptr)
-      return Error{ErrorCode::Io, fmt::format("cannot make {}: name a place in TMPDIR", name)};
-    return TemporaryFolder(name);
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty())
-      fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
-
-// Its wait status. The program's own output goes nowhere, but what it says on stderr to `errors`.
-Result<int> runProgram(const std::vector<std::string>& arguments, const fs::path& errors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(
-      &actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  std::vector<char*> pointers;
-  for (const std::string& argument : arguments)
-    pointers.push_back(const_cast<char*>(argument.c_str()));
-  pointers.push_back(nullptr);
-  pid_t child = -1;
-  const int error =
-      posix_spawn(&child, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot start sonde run: {}", std::generic_category().message(error))};
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
 
 std::string lastLineOf(const fs::path& path) {
   std::string last;
@@ -171,15 +120,18 @@ class Calibration {
     const fs::path errors = folder_ / "stderr";
     std::error_code ignored;
     fs::remove(tracePath(), ignored);  // lest one be read that this run has not made
-    SONDE_TRY_ASSIGN(const int status, runProgram(arguments, errors));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    const auto status = runToItsEnd("/proc/self/exe", arguments, errors);
+    if (!status)
+      return Error{ErrorCode::Io,
+                   fmt::format("cannot start sonde run: {}", status.error().message)};
+    if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0)
       return {};
-    if (WIFSIGNALED(status))
-      return Error{ErrorCode::Io, fmt::format("interrupted by signal {}", WTERMSIG(status))};
+    if (WIFSIGNALED(*status))
+      return Error{ErrorCode::Io, fmt::format("interrupted by signal {}", WTERMSIG(*status))};
     return Error{ErrorCode::Io,
                  fmt::format("{} ended with status {} ({}): run it by itself, as it is, to see why",
                              options_.command.front(),
-                             WEXITSTATUS(status),
+                             WEXITSTATUS(*status),
                              lastLineOf(errors))};
   }
 

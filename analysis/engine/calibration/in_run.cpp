@@ -154,9 +154,13 @@ Result<std::optional<CalibratedCosts>> calibrateInRun(const store::Database& tra
     return std::optional<CalibratedCosts>();
   const std::vector<std::size_t> switched = switchedProbes(costs);
   const Observer observer(costs, switched);
-  if (switched.empty() || !observer.sawAll())
+  if (switched.empty())
     return Error{ErrorCode::NotFound,
                  "none of the probes that were switched off and on recorded anything"};
+  if (!observer.sawAll())
+    return Error{ErrorCode::NotFound,
+                 "no iteration had all probes: record more of them, or smaller blocks "
+                 "(--calibrate=N)"};
   std::vector<std::string> probes;
   for (const std::size_t at : switched)
     probes.push_back(costs.probes[at]);
