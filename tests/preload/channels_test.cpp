@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <tuple>
 
 namespace sonde::test {
 namespace {
@@ -143,6 +145,27 @@ TEST_F(Channels, AVforkChildLeavesItsParentsTableAlone) {
     (transfer.receive ? received : sent).push_back(transfer.bytes);
   EXPECT_THAT(received, ElementsAre(4, 16));
   EXPECT_THAT(sent, ElementsAre(6, 4));  // what echo wrote went through libc's own buffers
+}
+
+// Also one that no wrapper has heard of, whatever it does to its own descriptors.
+TEST_F(Channels, AChildOnItsParentsMemoryLeavesItsTableAlone) {
+  using Seen = std::tuple<std::uint64_t, std::uint64_t, bool>;  // place, bytes, exact
+  for (const char* kind : {"vfork", "clone"}) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "data") << "something";
+    SpoolRecording recording;
+    const Finished ended =
+        recording.run({target("shared_memory_children"), kind, folder / "data", "/bin/sh"});
+    EXPECT_EQ(ended.out, "0\n") << ended.err;
+    std::vector<Seen> received;
+    std::vector<Seen> sent;
+    for (const RecordedProcess& process : recording.read())
+      for (const RecordedTransfer& transfer : process.transfers)
+        (transfer.receive ? received : sent)
+            .emplace_back(transfer.offset, transfer.bytes, transfer.exact);
+    EXPECT_THAT(received, ElementsAre(Seen{0, 10, true}, Seen{0, 1, false})) << kind;
+    EXPECT_THAT(sent, ElementsAre(Seen{0, 6, true}, Seen{6, 4, true}, Seen{0, 1, false})) << kind;
+  }
 }
 
 TEST_F(Channels, BytesThatWentPastTheWrappersAreNoticedAtTheClose) {

@@ -68,6 +68,20 @@ TEST_F(FdTable, KnowsNothingOfADescriptorUntilToldOf) {
   EXPECT_EQ(fd_table::entryOf(5'000'000).kind(), FdKind::Other);
 }
 
+TEST_F(FdTable, WhatHasBecomeAnotherMeanwhileIsNotReplaced) {
+  const FdEntry unnamed(FdKind::File, 0, 0);
+  const FdEntry named(FdKind::File, 0, 4711);
+  fd_table::setFile(7, unnamed);
+  EXPECT_TRUE(fd_table::replacePlain(7, unnamed, named));
+  EXPECT_EQ(fd_table::entryOf(7).word(), named.word());
+  EXPECT_FALSE(fd_table::replacePlain(7, unnamed, FdEntry()));
+  EXPECT_EQ(fd_table::entryOf(7).word(), named.word());
+  const FdEntry stream = fd_table::openEndpoint(7, FdKind::Tcp, false);
+  EXPECT_FALSE(fd_table::replacePlain(7, named, FdEntry()));
+  EXPECT_EQ(fd_table::entryOf(7).word(), stream.word());
+  EXPECT_FALSE(fd_table::replacePlain(-1, named, FdEntry()));
+}
+
 TEST_F(FdTable, FollowsAModelThroughRandomOpensCopiesAndCloses) {
   std::mt19937 random(7);
   std::map<int, int> model;  // descriptor -> which stream

@@ -1,6 +1,7 @@
-/* Moves bytes through a pipe and a socket pair while every system call but those that move them
- * would end the program. */
+/* Moves bytes through a pipe and a socket pair, and out of the file that is named, if any, while
+ * every system call but those that move them would end the program. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -23,7 +24,18 @@ static int move(const int* ends, int times) {
   return 1;
 }
 
-int main(void) {
+/* At its end there are 0 bytes. */
+static int readFile(int file, int times) {
+  char byte = 0;
+  for (int at = 0; at < times; ++at) {
+    if (file >= 0 && read(file, &byte, 1) < 0)
+      return 0;
+  }
+  return 1;
+}
+
+int main(int count, char** arguments) {
+  const int file = count < 2 ? -1 : open(arguments[1], O_RDONLY);
   struct sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       ALLOW(SYS_read),
@@ -42,10 +54,10 @@ int main(void) {
   if (child == 0)
     _exit(0);
   waitpid(child, NULL, 0);
-  if (!move(through, 2) || !move(pair, 2))
+  if (!move(through, 2) || !move(pair, 2) || !readFile(file, 2))
     return 1;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
     return 77;
-  _exit(move(through, 100) && move(pair, 100) ? 0 : 1);
+  _exit(move(through, 100) && move(pair, 100) && readFile(file, 100) ? 0 : 1);
 }

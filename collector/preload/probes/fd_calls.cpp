@@ -15,6 +15,8 @@ namespace {
 
 using core::rawSyscall;
 
+constexpr FdEntry kOther(FdKind::Other, 0, 0);
+
 std::atomic<const FdHandler*> gHandlers[static_cast<int>(FdKind::Count)];
 std::atomic<const FileHandler*> gFiles{nullptr};
 
@@ -43,19 +45,20 @@ FdKind kindOf(int fd) noexcept {
   return S_ISREG(info.st_mode) ? FdKind::File : FdKind::Other;
 }
 
-// The file's name is looked up once, and stays with the descriptor and its copies. Without room for
-// it the next call tries again.
+FdEntry lookUpPath(int fd) noexcept {
+  const FilePath path = gFiles.load(std::memory_order_acquire)->pathOf(fd);
+  return path.isFile ? FdEntry(FdKind::File, 0, path.id) : kOther;
+}
+
+// The file's path is looked up when it is first recorded, and stays with the descriptor and its
+// copies. Without room for it the next call tries again.
 FdEntry classifyFile(int fd) noexcept {
-  constexpr FdEntry kOther(FdKind::Other, 0, 0);
-  const FileHandler* const files = gFiles.load(std::memory_order_acquire);
-  const FilePath path = files == nullptr ? FilePath{false, 0} : files->pathOf(fd);
-  if (!path.isFile) {
-    fd_table::setPlain(fd, FdKind::Other);
-    return kOther;
-  }
-  const FdEntry entry(FdKind::File, 0, path.id);
-  if (path.id != 0)
-    fd_table::setFile(fd, entry);
+  FdEntry entry = kOther;
+  if (recordsFiles())
+    entry = lookUpPath(fd);
+  else if (gFiles.load(std::memory_order_acquire) != nullptr)
+    entry = FdEntry(FdKind::File, 0, 0);
+  fd_table::setFile(fd, entry);
   return entry;
 }
 
@@ -103,12 +106,26 @@ int opened(int fd, std::uint64_t beginTicks, const char* name) noexcept {
   if (beginTicks == 0)
     return fd;
   const std::uint64_t end = core::ticks();
-  const FdEntry entry = trackFd(fd);
+  FdEntry entry = trackFd(fd);
+  const bool isFile = entry.kind() == FdKind::File;
+  if (isFile && recordsFiles())
+    entry = withPath(fd, entry);
   if (entry.kind() == FdKind::File && recordsFiles())
-    endFileCall({fd, entry, Way::Send, beginTicks, 0}, kMovesNothing, kOwnPosition, name);
-  else if (isFifoOrDevice(fd))
+    endFileCall({fd, entry, Way::Send, beginTicks, 0, end}, kMovesNothing, kOwnPosition, name);
+  else if (!isFile && isFifoOrDevice(fd))
     notePause(name, beginTicks, end);
   return fd;
+}
+
+FdEntry withPath(int fd, FdEntry entry) noexcept {
+  if (entry.generation() != 0 || fd < 0)
+    return entry;
+  // The descriptor of a vfork child may be another one than its parent's, whose table this is.
+  if (core::inVforkChild())
+    return kOther;
+  const FdEntry named = lookUpPath(fd);
+  fd_table::replacePlain(fd, entry, named);
+  return named;
 }
 
 FileCall beginFileCall(int fd, FdEntry entry, Way way) noexcept {
@@ -124,7 +141,6 @@ void endFileCall(const FileCall& call,
 }
 
 FdEntry classifyFd(int fd) noexcept {
-  constexpr FdEntry kOther(FdKind::Other, 0, 0);
   if (core::inVforkChild())
     return kOther;
   const FdKind kind = kindOf(fd);
@@ -147,7 +163,7 @@ FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
     entry = trackFd(fd);
   if (entry.kind() == FdKind::File) {
     const FileCall call = beginFileCall(fd, entry, way);
-    return {fd, entry, nullptr, way, call.beginTicks, call.blocks};
+    return {fd, call.entry, nullptr, way, call.beginTicks, call.blocks};
   }
   Endpoint* endpoint = fdHandler(entry.kind()) == nullptr ? nullptr : fd_table::endpointOf(entry);
   // The process that shared it has given it up, and this one has not: it is only the count that is
@@ -206,11 +222,20 @@ void inspectClosing(int fd) noexcept {
     handler->closing(fd, entry, *endpoint);
 }
 
-// A vfork child's descriptors are its own, but the table it would change is its parent's.
+// A vfork child's descriptors are its own, but the table it would change is its parent's. What
+// leads to no endpoint is looked at anew when it is next used, and that is all: there a system call
+// that would tell of a like clone is spared.
 void forgetFd(int fd) noexcept {
-  const FdEntry entry = fd_table::entryOf(fd);
-  if (entry.kind() != FdKind::Unknown && fd_table::started() && !core::inVforkChild())
-    fd_table::setPlain(fd, FdKind::Unknown);
+  FdEntry entry = fd_table::entryOf(fd);
+  if (entry.kind() == FdKind::Unknown || !fd_table::started())
+    return;
+  if (entry.hasEndpoint() ? core::inVforkChild() : core::inNotedVforkChild())
+    return;
+  if (entry.hasEndpoint())
+    return fd_table::setPlain(fd, FdKind::Unknown);
+  while (entry.kind() != FdKind::Unknown && !entry.hasEndpoint() &&
+         !fd_table::replacePlain(fd, entry, FdEntry()))
+    entry = fd_table::entryOf(fd);
 }
 
 void forgetFds(unsigned first, unsigned last) noexcept {

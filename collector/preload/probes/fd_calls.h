@@ -41,10 +41,11 @@ struct FdHandler {
 // A call on a regular file, while it runs. beginTicks 0: it is not recorded.
 struct FileCall {
   int fd;
-  FdEntry entry;  // its generation is the id of the file's path
+  FdEntry entry;  // its generation is the id of the file's path; 0: not known
   Way way;
   std::uint64_t beginTicks;
-  std::uint64_t blocks;  // the handler's own
+  std::uint64_t blocks;        // the handler's own
+  std::uint64_t endTicks = 0;  // 0: it ends when the handler is told
 };
 inline constexpr std::int64_t kMovesNothing = INT64_MIN;  // instead of a number of bytes
 inline constexpr std::int64_t kOwnPosition = -1;          // the descriptor's, instead of an offset
@@ -65,6 +66,9 @@ void registerFileHandler(const FileHandler* handler) noexcept;
 bool recordsFiles() noexcept;
 // The same, once for each call that is recorded; see core::admits().
 bool admitsFiles() noexcept;
+// The entry of `fd`, a file, with its path, which is looked up only for calls that are recorded;
+// Other: it is memory or a device after all, or the caller is a vfork child. Requires: a handler.
+FdEntry withPath(int fd, FdEntry entry) noexcept;
 
 // Before a call that opens by name: ticks; 0 when neither files nor waits are recorded.
 std::uint64_t beginOpening() noexcept;

@@ -113,6 +113,14 @@ void setFile(int fd, FdEntry entry) noexcept {
   put(fd, entry);
 }
 
+bool replacePlain(int fd, FdEntry before, FdEntry after) noexcept {
+  settle();
+  std::atomic<std::uint64_t>* cell = tracks(fd) ? cellOf(fd) : nullptr;
+  std::uint64_t word = before.word();
+  return cell != nullptr &&
+         cell->compare_exchange_strong(word, after.word(), std::memory_order_acq_rel);
+}
+
 void duplicate(int fd, int copy) noexcept {
   settle();
   if (fd == copy)

@@ -64,6 +64,10 @@ void setPlain(int fd, FdKind kind) noexcept;
 // `fd` leads to a file; the entry says which.
 void setFile(int fd, FdEntry entry) noexcept;
 
+// `fd`, whose entry is `before`, has `after` from now on; neither has an endpoint. False when its
+// entry is another one by now, which it keeps.
+bool replacePlain(int fd, FdEntry before, FdEntry after) noexcept;
+
 // `copy` now leads to where `fd` does.
 void duplicate(int fd, int copy) noexcept;
 

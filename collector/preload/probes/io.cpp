@@ -79,13 +79,16 @@ FilePath pathOf(int fd) noexcept {
 FileCall begin(int fd, FdEntry entry, Way way) noexcept {
   if (!core::admits(Probe::Io) || core::inNotedVforkChild())
     return {fd, entry, way, 0, 0};
+  entry = withPath(fd, entry);
+  if (entry.kind() != FdKind::File)
+    return {fd, entry, way, 0, 0};
   const std::uint64_t blocks = way == Way::Receive ? blocksRead() : 0;
   return {fd, entry, way, core::ticks(), blocks};
 }
 
 void end(const FileCall& call, std::int64_t moved, std::int64_t offset, const char* name) noexcept {
   FileAccess record{};
-  record.endTicks = core::ticks();
+  record.endTicks = call.endTicks != 0 ? call.endTicks : core::ticks();
   record.beginTicks = call.beginTicks;
   record.diskBytes = FileAccess::kUnknown;
   record.offset = FileAccess::kUnknown;
