@@ -41,7 +41,8 @@ constexpr Assumed kAssumed[] = {
     {"nccl", "call", {100, 50, 150}},
     {"nccl", "collective", {100, 100, 250}},
     {"cuda", "call", {50, 650, 50}, 500},  // CUPTI is never off
-    {"io", "call", {100, 50, 200}},
+    {"io", "call", {100, 50, 200}, 15},
+    {"io", "open", {100, 50, 1'150}, 300},  // its path is looked up
     {"sync", "wait", {30, 20, 100}},
     {"python", "call", {20, 15, 26}},
     {"stack", "sample", {0, 0, 20'000}},

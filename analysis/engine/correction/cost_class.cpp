@@ -23,8 +23,8 @@ std::string_view torchApi(SliceKind kind) noexcept {
 }
 
 // The probes whose name is the category of their slices.
-constexpr std::array<std::string_view, 9> kByName = {
-    "gloo", "net", "mpi", "nccl", "io", "sync", "tensor", "memory", "nvtx"};
+constexpr std::array<std::string_view, 8> kByName = {
+    "gloo", "net", "mpi", "nccl", "sync", "tensor", "memory", "nvtx"};
 
 std::string_view apiOf(SliceKind kind) noexcept {
   switch (kind) {
@@ -46,7 +46,7 @@ std::string_view apiOf(SliceKind kind) noexcept {
 
 std::optional<CostClass> costClassOf(SliceKind kind,
                                      std::string_view category,
-                                     bool inPython) noexcept {
+                                     const SliceTraits& traits) noexcept {
   if (category == "overhead" || category == "unified_memory")
     return std::nullopt;
   if (kind == SliceKind::Python)
@@ -54,16 +54,22 @@ std::optional<CostClass> costClassOf(SliceKind kind,
   if (category == "annotation") {
     if (kind == SliceKind::Mark)
       return CostClass{"annotation", "mark"};
-    return CostClass{"annotation", inPython ? "scope in Python" : "scope"};
+    return CostClass{"annotation", traits.inPython ? "scope in Python" : "scope"};
   }
   if (category == "torch")
     return CostClass{"torch", torchApi(kind)};
   if (category.starts_with("cuda"))
     return CostClass{"cuda", "call"};
+  if (category == "io")
+    return CostClass{"io", traits.opens ? "open" : apiOf(kind)};
   const auto* const known = std::find(kByName.begin(), kByName.end(), category);
   if (known != kByName.end())
     return CostClass{*known, apiOf(kind)};
   return CostClass{"plugin", apiOf(kind)};
+}
+
+bool opensFile(std::string_view call) noexcept {
+  return call == "open" || call == "fopen" || call == "freopen";
 }
 
 }  // namespace sonde::engine::correction

@@ -16,12 +16,19 @@ struct CostClass {
   auto operator<=>(const CostClass&) const = default;
 };
 
-// Of a row of `slice` with this kind and category, of a process that runs Python or not: an
-// annotation costs more from there. nullopt: nobody in the process recorded it, as of what CUPTI
-// says of itself.
+struct SliceTraits {
+  bool inPython = false;  // its process runs that: an annotation costs more from there
+  bool opens = false;     // opensFile(its name)
+};
+
+// Of a row of `slice` with this kind and category. nullopt: nobody in the process recorded it, as
+// of what CUPTI says of itself.
 std::optional<CostClass> costClassOf(model::SliceKind kind,
                                      std::string_view category,
-                                     bool inPython) noexcept;
+                                     const SliceTraits& traits) noexcept;
+
+// Whether a file call of this name opens one: then its path is looked up.
+bool opensFile(std::string_view call) noexcept;
 
 // Of rows of other tables, each once for its row.
 inline constexpr CostClass kTransferCost{"net", "transfer"};

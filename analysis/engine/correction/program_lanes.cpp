@@ -92,7 +92,7 @@ class LaneReader {
     std::optional<std::uint32_t> cost;
     std::int64_t* unknown = nullptr;
   };
-  const SliceCost* costOfSlice(SliceKind kind, std::string_view category, std::int64_t processId);
+  const SliceCost* costOfSlice(const Statement& row, SliceKind kind, std::int64_t processId);
 
   // Of parents and children that begin or end together the parents are around.
   static void sortPoints(Lane& lane) {
@@ -106,16 +106,18 @@ class LaneReader {
   LanesOfTrace lanes_;
   std::unordered_map<std::int64_t, bool> isPython_;  // by process
   std::unordered_set<std::int64_t> sleeps_;          // names of what waits for a time
+  std::unordered_set<std::int64_t> opens_;           // and of what opens a file
   store::LastText<std::optional<SliceKind>> kinds_;
   store::LastText<std::size_t> lastCategory_;  // indices of categories_
   std::vector<std::string> categories_;
-  using SlicePlace = std::tuple<std::int64_t, std::size_t, SliceKind>;  // process, category
+  using SlicePlace = std::tuple<std::int64_t, std::size_t, SliceKind, bool>;  // process, category
   std::map<SlicePlace, std::optional<SliceCost>> sliceCosts_;
 };
 
-const LaneReader::SliceCost* LaneReader::costOfSlice(SliceKind kind,
-                                                     std::string_view category,
+const LaneReader::SliceCost* LaneReader::costOfSlice(const Statement& row,
+                                                     SliceKind kind,
                                                      std::int64_t processId) {
+  const std::string_view category = row.text(2);
   const std::size_t word = lastCategory_.of(category, [this](std::string_view text) {
     const auto known = std::find(categories_.begin(), categories_.end(), text);
     const auto index = static_cast<std::size_t>(known - categories_.begin());
@@ -123,10 +125,11 @@ const LaneReader::SliceCost* LaneReader::costOfSlice(SliceKind kind,
       categories_.emplace_back(text);
     return index;
   });
-  const auto [place, isNew] = sliceCosts_.try_emplace({processId, word, kind});
+  const bool opens = kind == SliceKind::Io && opens_.contains(row.integer(8));
+  const auto [place, isNew] = sliceCosts_.try_emplace({processId, word, kind, opens});
   std::optional<SliceCost>& cost = place->second;
   if (isNew) {
-    const auto of = costClassOf(kind, category, isPython_[processId]);
+    const auto of = costClassOf(kind, category, {isPython_[processId], opens});
     if (of)
       cost = SliceCost{costs_.find(*of, processId), nullptr};
     if (cost && !cost->cost)
@@ -157,6 +160,13 @@ Result<void> LaneReader::readSlices() {
                               "SELECT id FROM string WHERE text LIKE '%sleep%'",
                               [&](const Statement& row) -> Result<void> {
                                 sleeps_.insert(row.integer(0));
+                                return {};
+                              }));
+  SONDE_TRY(store::forEachRow(trace_,
+                              "SELECT id, text FROM string WHERE text LIKE '%open'",
+                              [&](const Statement& row) -> Result<void> {
+                                if (opensFile(row.text(1)))
+                                  opens_.insert(row.integer(0));
                                 return {};
                               }));
   SONDE_TRY(store::forEachRow(
@@ -195,7 +205,7 @@ Result<void> LaneReader::addSlice(const Statement& row) {
   SONDE_TRY(checkTimes(begin, duration));
   if (!row.isNull(4))
     addStretch(row, *kind, begin + duration, *owner);
-  const SliceCost* const known = costOfSlice(*kind, row.text(2), owner->processId);
+  const SliceCost* const known = costOfSlice(row, *kind, owner->processId);
   if (known != nullptr && known->unknown != nullptr)
     ++*known->unknown;
   if (known == nullptr || !known->cost)

@@ -17,6 +17,24 @@ TEST_F(RecordedProgramTest, AThreadGoesOnWhenItsWakerHasLetItGo) {
   EXPECT_EQ(corrected(other_, 1000), 900);
 }
 
+TEST_F(RecordedProgramTest, ToOpenAFileHasACostOfItsOwn) {
+  for (const auto& [api, ns] : {std::pair("call", 10), std::pair("open", 200)})
+    trace_.add(model::Overhead{.probe = "io",
+                               .api = api,
+                               .meanNs = static_cast<double>(ns),
+                               .errorNs = 0,
+                               .method = "micro-loop",
+                               .beforeNs = 0,
+                               .insideNs = 0});
+  trace_.slice(main_, SliceKind::Io, "open", {100, 200}, {}, "io");
+  trace_.slice(main_, SliceKind::Io, "read", {500, 600}, {}, "io");
+  trace_.slice(main_, SliceKind::Io, "fopen", {1000, 1100}, {}, "io");
+  trace_.slice(main_, SliceKind::Io, "read", {1500, 1600}, {}, "io");
+  EXPECT_EQ(corrected(main_, 500), 300);
+  EXPECT_EQ(corrected(main_, 1000), 790);
+  EXPECT_EQ(corrected(main_, 1500), 1090);
+}
+
 TEST_F(RecordedProgramTest, WhatAThreadLosesBeforeAWaitTheWaitAbsorbs) {
   annotation(other_, {100, 200});
   trace_.handoff(main_, other_, {500, 1000});

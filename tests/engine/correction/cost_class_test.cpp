@@ -1,0 +1,35 @@
+// Which kind of event a slice is, as far as it costs differently to record it.
+#include "analysis/engine/correction/cost_class.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde::engine::correction {
+namespace {
+
+using model::SliceKind;
+
+TEST(CostClassOf, ACallThatOpensAFileIsNotLikeOneOnAnOpenFile) {
+  for (const char* call : {"open", "fopen", "freopen"})
+    EXPECT_TRUE(opensFile(call)) << call;
+  for (const char* call : {"read", "fdopen", "fclose", "pidfd_open", "reopen", ""})
+    EXPECT_FALSE(opensFile(call)) << call;
+  EXPECT_EQ(costClassOf(SliceKind::Io, "io", {.opens = true}), (CostClass{"io", "open"}));
+  EXPECT_EQ(costClassOf(SliceKind::Io, "io", {}), (CostClass{"io", "call"}));
+  EXPECT_EQ(costClassOf(SliceKind::Wait, "sync", {.opens = true}), (CostClass{"sync", "wait"}))
+      << "to open a FIFO is to wait";
+}
+
+TEST(CostClassOf, AnAnnotationCostsMoreInPython) {
+  EXPECT_EQ(costClassOf(SliceKind::Operation, "annotation", {.inPython = true}),
+            (CostClass{"annotation", "scope in Python"}));
+  EXPECT_EQ(costClassOf(SliceKind::Operation, "annotation", {}),
+            (CostClass{"annotation", "scope"}));
+}
+
+TEST(CostClassOf, WhatNobodyInTheProcessRecordedHasNone) {
+  EXPECT_EQ(costClassOf(SliceKind::Api, "overhead", {}), std::nullopt);
+  EXPECT_EQ(costClassOf(SliceKind::Api, "unified_memory", {}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sonde::engine::correction
