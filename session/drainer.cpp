@@ -47,6 +47,7 @@ Result<void> Drainer::Impl::openTrace() {
   SONDE_TRY(images_->restore(recorder_->writer().database()));
   notes_.rolledBack();
   samples_.rolledBack();
+  storing_.rolledBack();
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "session/sample_store.h"
 #include "session/spool_lock.h"
 #include "session/stall.h"
+#include "session/storing_times.h"
 #include "session/trace_recorder.h"
 #include "session/trace_room.h"
 
@@ -80,6 +81,8 @@ class Drainer::Impl {
   Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
   // Returns the number of records.
   Result<std::uint64_t> storeAll(Pass pass, const std::vector<Ending>& ending);
+  // True: there is more to be stored.
+  bool giveBack(Pass pass, bool anyEnded);
   Result<void> beginImages(const ClockTriple& now);
   Result<void> closeAll();
   Result<store::Database> releaseTrace();
@@ -91,6 +94,7 @@ class Drainer::Impl {
   std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
   RecorderNotes notes_;
   SampleStore samples_;
+  StoringTimes storing_;
   DrainTotals totals_;
   std::set<std::string> unreadable_;  // files that are noted already
   std::optional<Stall> stall_;

@@ -115,6 +115,8 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
       recorder_->holdReading(options_.clock());
     return true;
   }
+  // The job is over when all is closed.
+  const std::int64_t beganNs = pass == Pass::Store ? options_.clock().monotonicNs : 0;
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, bytes);
   if (work || pass != Pass::Store) {
@@ -124,6 +126,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     SONDE_TRY(recorder_->writer().commit());
     notes_.committed();
     samples_.committed();
+    storing_.committed();
     stall_.reset();
     progress.records += records;
     if (pass == Pass::Store)
@@ -131,8 +134,21 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   }
   progress.bytes += bytes;
   totals_.bytes += bytes;
+  isStoring_ = giveBack(pass, !ending.empty());
+  const bool isNoted = work && pass == Pass::Store;
+  if (isStoring_ && !isNoted)
+    return false;
+  const std::int64_t endedNs = options_.clock().monotonicNs;
+  if (isNoted)
+    storing_.add(beganNs, endedNs);
+  if (!isStoring_)
+    storedNs_ = endedNs;
+  return !isStoring_;
+}
+
+bool Drainer::Impl::giveBack(Pass pass, bool anyEnded) {
   // What is closed now makes room for those that wait.
-  bool more = images_->waiting() > 0 && !ending.empty();
+  bool more = images_->waiting() > 0 && anyEnded;
   for (const auto& image : images_->open()) {
     more = more || image->hasMore();
     // What is only counted is stored as a loss when its image closes: until then it stays.
@@ -142,10 +158,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
       totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
   }
   images_->sweep();
-  isStoring_ = more;
-  if (!more)
-    storedNs_ = options_.clock().monotonicNs;
-  return !more;
+  return more;
 }
 
 Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
@@ -172,6 +185,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
   SONDE_TRY(notes_.store(*images_, *recorder_));
   SONDE_TRY(samples_.store(*images_, *recorder_));
+  SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));
   for (const Ending& end : ending)
     images_->close(*end.image, end.runs, recorder_->sink());
   // From here on the finaliser is all that is left to do, wherever it is interrupted.

@@ -212,6 +212,19 @@ Result<void> TraceRecorder::addNote(model::Severity severity,
   return {};
 }
 
+Result<void> TraceRecorder::addStoring(std::int64_t beginMonotonicNs, std::int64_t endMonotonicNs) {
+  SONDE_TRY_ASSIGN(const Host* const host, ownHost());
+  if (host == nullptr)
+    return {};
+  SONDE_TRY_ASSIGN(store::Statement insert,
+                   writer_.database().prepare(
+                       "INSERT INTO storing(host_id, start_ns, dur_ns) VALUES(?1, ?2, ?3)"));
+  insert.bindAll(
+      host->id.value, host->epochNs + beginMonotonicNs, endMonotonicNs - beginMonotonicNs);
+  SONDE_TRY(insert.step());
+  return {};
+}
+
 ingest::TimeBase TraceRecorder::timeBase(const Host& host, wire::ClockKind clock) {
   return {clock == wire::ClockKind::Tsc ? &host.fit : nullptr, host.epochNs};
 }

@@ -145,6 +145,7 @@ CREATE TABLE overhead_covariance(probe TEXT NOT NULL, other_probe TEXT NOT NULL,
   process_id INTEGER REFERENCES process);
 CREATE TABLE probe_call(thread_id INTEGER NOT NULL REFERENCES thread, iteration_id INTEGER REFERENCES iteration,
   probe TEXT NOT NULL, api TEXT NOT NULL, recorded INTEGER NOT NULL, unrecorded INTEGER NOT NULL);
+CREATE TABLE storing(host_id INTEGER NOT NULL REFERENCES host, start_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL);
 CREATE TABLE loss(probe TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL, reason TEXT NOT NULL,
   process_id INTEGER REFERENCES process);
 CREATE TABLE note(id INTEGER PRIMARY KEY, ts_ns INTEGER, process_id INTEGER REFERENCES process,

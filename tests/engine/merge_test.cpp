@@ -193,6 +193,34 @@ TEST_F(Merge, JoinsHostsByBootIdAndRebasesTimesExactly) {
   EXPECT_EQ(number(job, "SELECT max(realtime_ns) - min(realtime_ns) FROM clock_sync"), kStep);
 }
 
+TEST_F(Merge, WhatRecordersStoredStaysWithItsHostAndItsTime) {
+  const auto storedAt = [&](const std::string& path, std::int64_t ns) {
+    auto trace = must(store::Database::open(path, store::Access::ReadWrite));
+    must(trace.exec(fmt::format(
+        "INSERT INTO storing(host_id, start_ns, dur_ns) SELECT id, {}, 5 FROM host", ns)));
+    return path;
+  };
+  TrainingRun second = rank(1);
+  second.epochNs += 1000;
+  second.beginNs += 1000;
+  const std::string a = storedAt(write("a.sonde", rank(0)), rank(0).beginNs + 7);
+  const std::string b = storedAt(write("b.sonde", second), second.beginNs + 7);
+  const store::Database job = mergeAll({a, b});
+  EXPECT_EQ(number(job, "SELECT count(*) FROM storing JOIN host h ON h.id = host_id"), 2);
+  EXPECT_EQ(number(job, "SELECT count(DISTINCT start_ns) FROM storing WHERE dur_ns = 5"), 1);
+}
+
+TEST_F(Merge, TakesTracesFromBeforeATableWasAdded) {
+  const std::string a = write("a.sonde", rank(0));
+  {
+    auto trace = must(store::Database::open(a, store::Access::ReadWrite));
+    must(trace.exec("DROP TABLE storing"));
+  }
+  const store::Database job = mergeAll({a, write("b.sonde", rank(1))});
+  EXPECT_EQ(number(job, "SELECT count(*) FROM process"), 2);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM storing"), 0);
+}
+
 TEST_F(Merge, MergesMergedTracesOnTheSameEpoch) {
   TrainingRun second = rank(1);
   second.worldSize = 3;

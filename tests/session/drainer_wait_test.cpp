@@ -28,7 +28,10 @@ class DrainerWaitTest : public DrainerTest {
     options.folder = session();
     options.part = part();
     options.waitBytes = bytes;
-    options.clock = [this] { return now_; };
+    options.clock = [this] {
+      now_.monotonicNs += stepNs_;
+      return now_;
+    };
     auto opened = Drainer::open(std::move(options));
     EXPECT_TRUE(opened);
     drainer_ = *std::move(opened);
@@ -43,6 +46,7 @@ class DrainerWaitTest : public DrainerTest {
   }
 
   test::SpoolBuilder spool_;
+  std::int64_t stepNs_ = 0;  // from one reading of the clock to the next
   ClockTriple now_{5, kSecond, 5 * kSecond};
   std::uint64_t at_ = 2000;
   std::unique_ptr<Drainer> drainer_;
@@ -127,6 +131,45 @@ TEST_F(DrainerWaitTest, StoresAllAtTheEnd) {
   drainer_->drainOnce();
   finish(std::move(drainer_));
   EXPECT_THAT(stored(), ElementsAre("few|1", "first|1"));
+}
+
+TEST_F(DrainerWaitTest, NotesWhenItStored) {
+  stepNs_ = 1'000'000;
+  const auto storeNow = [&](const char* name) {
+    call(name);
+    const std::int64_t from = now_.monotonicNs;
+    EXPECT_GT(drainer_->drainOnce(true).records, 0U);
+    return std::pair(from, now_.monotonicNs);
+  };
+  drainer_->drainOnce();
+  now_.monotonicNs += kSecond;
+  const auto first = storeNow("a");
+  now_.monotonicNs += 5'000'000;  // soon again
+  const auto joined = storeNow("b");
+  now_.monotonicNs += kSecond;
+  call("waits");
+  drainer_->drainOnce();  // only looks
+  now_.monotonicNs += kSecond;
+  stepNs_ = 1000;
+  storeNow("short");
+  now_.monotonicNs += kSecond;
+  stepNs_ = 1'000'000;
+  const auto last = storeNow("c");
+  finish(std::move(drainer_));
+  const auto found = rows(
+      "SELECT start_ns - (SELECT value FROM meta WHERE key = 'epoch_ns'), dur_ns FROM storing "
+      "WHERE host_id IN (SELECT host_id FROM process) ORDER BY start_ns");
+  ASSERT_EQ(found.size(), 3U);
+  const auto covers = [&](const std::string& row, std::int64_t from, std::int64_t to) {
+    const std::int64_t begin = std::stoll(row);
+    const std::int64_t end = begin + std::stoll(row.substr(row.find('|') + 1));
+    EXPECT_LE(begin - from, 5'000'000) << row;
+    EXPECT_GE(begin, from) << row;
+    EXPECT_LE(end, to) << row;
+    EXPECT_LE(to - end, 5'000'000) << row;
+  };
+  covers(found[1], first.first, joined.second);
+  covers(found[2], last.first, last.second);
 }
 
 // A clock whose rate changes between two readings, of which the first was taken while it waited.

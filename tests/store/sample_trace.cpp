@@ -1,5 +1,7 @@
 #include "tests/store/sample_trace.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace sonde::store {
@@ -153,10 +155,14 @@ Result<void> writeSample(TraceWriter& writer, int iterations) {
     SONDE_TRY(writer.add(model::Loss{"nvtx", "scope", 3, "spool full", rank.process}));
   }
   SONDE_TRY(writeCounters(writer, host));
-  SONDE_TRY(writer.add(model::Overhead{
-      "annotation", "scope", 25.0, 1.0, 1000, "micro-loop", {}, 12.0, 1.5, 0.9}));
+  SONDE_TRY(writer.add(
+      model::Overhead{"annotation", "scope", 25.0, 1.0, 1000, "micro-loop", {}, 12.0, 1.5, 0.9}));
   SONDE_TRY(writer.add(model::OverheadCovariance{"annotation", "net", 0.001}));
   SONDE_TRY(writer.add(model::Note{{}, kOriginNs, {}, model::Severity::Info, "recorder", "began"}));
+  SONDE_TRY(writer.database().exec(
+      fmt::format("INSERT INTO storing(host_id, start_ns, dur_ns) VALUES({}, {}, 2000000)",
+                  host.value,
+                  kOriginNs)));
   return writer.commit();
 }
 

@@ -55,6 +55,8 @@ class Merger {
   Result<void> joinMeta();
   Result<void> giveToProcesses(const TablePlan& table, std::int64_t copied, const Offsets& offsets);
   Result<void> copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs);
+  // In the source; one of an earlier version lacks what was added since.
+  Result<bool> hasTable(std::string_view name) const;
   Result<Offsets> offsetsOf(const CopyPlan& plan) const;
   Result<MergeSummary> count() const;
 
@@ -172,10 +174,8 @@ Result<void> Merger::giveToProcesses(const TablePlan& table,
 // Scopes that are still open in an unfinished recording have ids already, which their children
 // name.
 Result<void> Merger::copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs) {
-  SONDE_TRY_ASSIGN(
-      const std::int64_t there,
-      target_.queryInteger("SELECT count(*) FROM source.sqlite_schema WHERE name = 'open_scope'"));
-  if (there == 0)
+  SONDE_TRY_ASSIGN(const bool isThere, hasTable("open_scope"));
+  if (!isThere)
     return {};
   const std::int64_t slices = offsets.at("slice");
   return target_.exec(
@@ -188,6 +188,13 @@ Result<void> Merger::copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs
                   slices,
                   offsets.at("thread"),
                   shiftNs));
+}
+
+Result<bool> Merger::hasTable(std::string_view name) const {
+  SONDE_TRY_ASSIGN(const std::int64_t there,
+                   target_.queryInteger(fmt::format(
+                       "SELECT count(*) FROM source.sqlite_schema WHERE name = '{}'", name)));
+  return there > 0;
 }
 
 Result<Offsets> Merger::offsetsOf(const CopyPlan& plan) const {
@@ -230,7 +237,9 @@ Result<void> Merger::copyAttached(const TraceFacts& source,
                        target_.queryInteger(
                            fmt::format("SELECT coalesce(max(rowid), 0) FROM main.{}", table.name)));
     }
-    SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
+    SONDE_TRY_ASSIGN(const bool isThere, hasTable(table.name));
+    if (isThere)
+      SONDE_TRY(target_.exec(copyStatement(table, offsets, shiftNs)));
   }
   for (const auto& [table, last] : costs)
     SONDE_TRY(giveToProcesses(*table, last, offsets));
