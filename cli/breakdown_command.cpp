@@ -322,8 +322,10 @@ std::string notesOf(const breakdown::Breakdown& result) {
         fmt::join(events, ", "));
   }
   if (result.maskedNs > 0)
-    text += fmt::format("\n{} are left out, of iterations of which not all was recorded.\n",
-                        humanDuration(result.maskedNs));
+    text += fmt::format(
+        "\n{} are left out, of iterations of which not all was recorded, or during which the "
+        "recorder stored.\n",
+        humanDuration(result.maskedNs));
   return text;
 }
 

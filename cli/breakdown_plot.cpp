@@ -183,8 +183,10 @@ class Plot {
                                   processes_.places.size(),
                                   processes_.counts.back()));
     if (rows_.maskedNs > 0)
-      notes.push_back(fmt::format("{} are left out, of iterations of which not all was recorded.",
-                                  humanDuration(rows_.maskedNs)));
+      notes.push_back(
+          fmt::format("{} are left out, of iterations of which not all was recorded, or during "
+                      "which the recorder stored.",
+                      humanDuration(rows_.maskedNs)));
     return notes;
   }
 

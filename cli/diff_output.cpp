@@ -278,9 +278,10 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
   if (const std::string disturbed = disturbedNote(result); !disturbed.empty())
     notes.push_back(disturbed);
   if (result.a.partial + result.b.partial > 0)
-    notes.push_back(
-        fmt::format("{} iterations in which fewer probes recorded do not count.",
-                    humanCount(static_cast<std::int64_t>(result.a.partial + result.b.partial))));
+    notes.push_back(fmt::format(
+        "{} iterations in which fewer probes recorded, or during which the recorder stored, "
+        "do not count.",
+        humanCount(static_cast<std::int64_t>(result.a.partial + result.b.partial))));
   return notes;
 }
 

@@ -39,8 +39,8 @@ void appendMasked(const JobReport& report, Lines& lines) {
     masked += rank.process.maskedCount;
   if (masked > 0)
     appendLines(lines,
-                fmt::format("  Without {} in which less was recorded: probes were off, or all but "
-                            "an outline.",
+                fmt::format("  Without {} in which less was recorded (probes were off, or all but "
+                            "an outline), or during which the recorder stored.",
                             counted(masked, "iteration", "iterations")));
 }
 

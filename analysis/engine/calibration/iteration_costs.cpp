@@ -23,13 +23,18 @@ Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
   std::vector<CostedProcess> processes;
   SONDE_TRY(store::forEachRow(
       trace,
-      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask FROM iteration "
+      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask, id FROM iteration "
       "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY process_id, start_ns",
       [&](const store::Statement& row) -> Result<void> {
         if (processes.empty() || processes.back().id != row.integer(0))
           processes.push_back({row.integer(0), masked.fullMaskOf(row.integer(0)), {}});
         CostedProcess& process = processes.back();
-        process.iterations.push_back({row.integer(1), row.integer(2), row.integer(3), 0, {}});
+        process.iterations.push_back({row.integer(1),
+                                      row.integer(2),
+                                      row.integer(3),
+                                      0,
+                                      {},
+                                      masked.isDisturbed(row.integer(4))});
         return {};
       }));
   return processes;
@@ -44,7 +49,7 @@ void dropFirstOfBlocks(CostedProcess& process) {
     block += isFirst ? 1 : 0;
     mask = each.mask;
     each.block = block;
-    if (!isFirst)
+    if (!isFirst && !each.isDisturbed)
       kept.push_back(std::move(each));
   }
   process.iterations = std::move(kept);

@@ -19,12 +19,14 @@ struct CostedIteration {
   std::int64_t mask;           // bits of model::kProbeWords: those that were on all the time
   std::size_t block = 0;       // of iterations one after the other with one mask
   std::vector<double> costNs;  // by probe, as in IterationCosts
+  bool isDisturbed = false;    // the recorder stored meanwhile; those that are are left out
 
   double durationNs() const noexcept { return static_cast<double>(end - begin); }
 };
 
 // Of one process, in the order of time. The first of each block is left out: caches are still those
-// of the one before, and hooks have just been put in place or taken out.
+// of the one before, and hooks have just been put in place or taken out. So are those during which
+// the recorder stored, where there are enough others (iterations::MaskedIterations).
 struct CostedProcess {
   std::int64_t id;
   std::int64_t fullMask = 0;  // as iterations::MaskedIterations has it

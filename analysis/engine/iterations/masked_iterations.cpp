@@ -1,9 +1,12 @@
 #include "analysis/engine/iterations/masked_iterations.h"
 
+#include "analysis/model/times.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +14,20 @@
 namespace sonde::engine::iterations {
 namespace {
 
+// Without the iterations during which the recorder stored, so many must be left of a process with
+// all probes, and as many with some off, in so many blocks of one kind: it calibrates by these.
+constexpr std::size_t kFewestIterations = 30;
+constexpr std::size_t kFewestBlocks = 8;
+constexpr std::size_t kFewestOfBlock = 4;
+
+// Of one host, the end of each by its begin; they do not overlap.
+using Stretches = std::map<std::int64_t, std::int64_t>;
+using Storing = std::unordered_map<std::int64_t, Stretches>;  // by host
+
 struct Recorded {
   std::int64_t id;
   std::int64_t probes;  // a bit each
+  bool isDisturbed;
 };
 
 // 0: the trace does not say, or says several things, of several runs.
@@ -58,24 +72,98 @@ void addMasked(const std::vector<Recorded>& iterations,
   }
 }
 
+// In the order of begins. Those of several recorders of a host may overlap.
+void add(Stretches& stretches, std::int64_t begin, std::int64_t end) {
+  if (!stretches.empty() && begin <= stretches.rbegin()->second)
+    stretches.rbegin()->second = std::max(stretches.rbegin()->second, end);
+  else
+    stretches.emplace_hint(stretches.end(), begin, end);
+}
+
+// Of a run with --calibrate; of another one it does not count. A trace of an earlier version has no
+// such table.
+Result<Storing> readStoring(const store::Database& trace) {
+  Storing storing;
+  SONDE_TRY_ASSIGN(
+      const std::int64_t counts,
+      trace.queryInteger("SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'calibrate') AND EXISTS "
+                         "(SELECT 1 FROM sqlite_schema WHERE name = 'storing')"));
+  if (counts == 0)
+    return storing;
+  SONDE_TRY(store::forEachRow(
+      trace,
+      "SELECT host_id, start_ns, dur_ns FROM storing WHERE dur_ns > 0 ORDER BY start_ns",
+      [&](const store::Statement& row) -> Result<void> {
+        if (model::isTime(row.integer(1)) && model::isTime(row.integer(2)))
+          add(storing[row.integer(0)], row.integer(1), row.integer(1) + row.integer(2));
+        return {};
+      }));
+  return storing;
+}
+
+// An iteration whose end is not known is in outline anyway; what are no times others complain of.
+bool overlaps(const store::Statement& row, const Storing& storing) {
+  const auto ofHost = storing.find(row.integer(5));
+  const std::int64_t begin = row.integer(3);
+  const std::int64_t length = row.integer(4);
+  if (ofHost == storing.end() || length <= 0 || !model::isTime(begin) || !model::isTime(length))
+    return false;
+  const auto after = ofHost->second.lower_bound(begin + length);
+  return after != ofHost->second.begin() && std::prev(after)->second > begin;
+}
+
+// Whether enough is left without those that are disturbed, in the order of their begins.
+bool suffices(const std::vector<Recorded>& iterations,
+              std::int64_t all,
+              const std::unordered_set<std::int64_t>& masked) {
+  std::size_t full = 0;
+  std::size_t off = 0;
+  std::size_t blocks = 0;
+  std::size_t ofBlock = 0;
+  std::int64_t before = 0;
+  for (const Recorded& each : iterations) {
+    if (each.probes != before)
+      ofBlock = 0;
+    before = each.probes;
+    if (each.isDisturbed || each.probes == 0)
+      continue;
+    if ((each.probes & all) != all)
+      ++off;
+    else if (!masked.contains(each.id))
+      ++full;
+    if (++ofBlock == kFewestOfBlock)
+      ++blocks;
+  }
+  return std::min(full, off) >= kFewestIterations && blocks >= kFewestBlocks;
+}
+
 }  // namespace
 
 Result<MaskedIterations> MaskedIterations::read(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const std::int64_t askedFor, probesAskedFor(trace));
+  SONDE_TRY_ASSIGN(const Storing storing, readStoring(trace));
   std::unordered_map<std::int64_t, std::vector<Recorded>> byProcess;
-  SONDE_TRY(
-      store::forEachRow(trace,
-                        "SELECT process_id, id, probe_mask FROM iteration ORDER BY start_ns, id",
-                        [&](const store::Statement& row) -> Result<void> {
-                          byProcess[row.integer(0)].push_back({row.integer(1), row.integer(2)});
-                          return {};
-                        }));
+  SONDE_TRY(store::forEachRow(
+      trace,
+      "SELECT i.process_id, i.id, i.probe_mask, i.start_ns, i.dur_ns, p.host_id FROM iteration i "
+      "LEFT JOIN process p ON p.id = i.process_id ORDER BY i.start_ns, i.id",
+      [&](const store::Statement& row) -> Result<void> {
+        byProcess[row.integer(0)].push_back(
+            {row.integer(1), row.integer(2), overlaps(row, storing)});
+        return {};
+      }));
   MaskedIterations found;
   for (const auto& [process, iterations] : byProcess) {
     const std::int64_t all = allOf(iterations, askedFor);
     found.fullMasks_.emplace(process, all);
     addMasked(iterations, all, found.masked_);
+    if (!suffices(iterations, all, found.masked_))
+      continue;
+    for (const Recorded& each : iterations)
+      if (each.isDisturbed)
+        found.disturbed_.insert(each.id);
   }
+  found.masked_.insert(found.disturbed_.begin(), found.disturbed_.end());
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +46,19 @@ class CalibratedRun {
     for (int block = 0; block < count; ++block)
       for (int iteration = 0; iteration < 10; ++iteration)
         addIteration(10 * block + iteration, block % 2 == 0);
+  }
+
+  // The recorder stores during the next blocks, whose iterations take longer if all is recorded.
+  void blocksWhileItStores(int count) {
+    const std::int64_t begin = now_;
+    trueCostNs_ *= 3;
+    blocks(count);
+    trueCostNs_ /= 3;
+    must(trace_.writer().database().exec(
+        fmt::format("INSERT OR REPLACE INTO meta VALUES('calibrate', '10'); INSERT INTO "
+                    "storing(host_id, start_ns, dur_ns) VALUES(1, {}, {})",
+                    begin,
+                    now_ - begin)));
   }
 
   store::Database open() {
@@ -125,6 +139,26 @@ TEST(CalibrateInRun, GoesByTheBlocksOfARunThatSaysWhatItWasAskedFor) {
   CalibratedRun run(700);
   run.askedFor("annotation,io");
   run.blocks(60);
+  const auto costs = must(calibrateInRun(run.open()));
+  ASSERT_TRUE(costs);
+  EXPECT_EQ(costs->iterations, 60 * 9);
+}
+
+TEST(CalibrateInRun, LeavesOutIterationsDuringWhichTheRecorderStored) {
+  CalibratedRun run(700);
+  run.blocks(30);
+  run.blocksWhileItStores(40);
+  run.blocks(30);
+  const auto costs = must(calibrateInRun(run.open()));
+  ASSERT_TRUE(costs);
+  EXPECT_EQ(costs->iterations, 60 * 9);
+  ASSERT_EQ(costs->costs.rows.size(), 1U);
+  EXPECT_NEAR(costs->costs.rows[0].cost.sumNs(), 700, 3 * costs->costs.rows[0].errorNs);
+}
+
+TEST(CalibrateInRun, OfARunDuringWhichTheRecorderStoredAlwaysAllCounts) {
+  CalibratedRun run(700);
+  run.blocksWhileItStores(60);
   const auto costs = must(calibrateInRun(run.open()));
   ASSERT_TRUE(costs);
   EXPECT_EQ(costs->iterations, 60 * 9);

@@ -8,9 +8,11 @@
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
@@ -37,9 +39,11 @@ class Trace {
     host_ = trace_.add(model::Host{.name = "h", .bootId = "b"});
   }
 
-  model::ProcessId process(const std::vector<std::int64_t>& masks) {
-    const auto id = trace_.add(
-        model::Process{.hostId = host_, .pid = ++pid_, .command = "train", .startNs = 0});
+  // On the first host, or on another one that is made for it.
+  model::ProcessId process(const std::vector<std::int64_t>& masks, bool isElsewhere = false) {
+    const auto host = isElsewhere ? trace_.add(model::Host{.name = "other", .bootId = "c"}) : host_;
+    const auto id =
+        trace_.add(model::Process{.hostId = host, .pid = ++pid_, .command = "train", .startNs = 0});
     const auto main = trace_.add(model::Thread{.processId = id, .tid = pid_});
     for (std::size_t at = 0; at < masks.size(); ++at) {
       const std::int64_t begin = static_cast<std::int64_t>(at) * 100;
@@ -53,6 +57,16 @@ class Trace {
                                   .sliceId = slice});
     }
     return id;
+  }
+  void calibrates() { trace_.meta("calibrate", "10"); }
+  // The recorder of the first host, from the begin of an iteration to that of another one, give or
+  // take.
+  void stores(std::int64_t first, std::int64_t last, std::int64_t moreNs = 0) {
+    must(trace_.writer().database().exec(
+        fmt::format("INSERT INTO storing(host_id, start_ns, dur_ns) VALUES({}, {}, {})",
+                    host_.value,
+                    100 * first,
+                    100 * (last - first) + moreNs)));
   }
   store::Database open() {
     trace_.finish();
@@ -127,6 +141,134 @@ TEST(MaskedIterations, GoByWhatTheRunWasAskedForAndNotByWhatIsThere) {
   EXPECT_EQ(masked.fullMaskOf(part.value), kAll);
   EXPECT_EQ(masked.fullMaskOf(more.value), kAll | plugin);
   EXPECT_THAT(numbersOf(trace, masked), ElementsAre(0, 1, 1));
+}
+
+// Blocks of ten, with all probes and without some in turns.
+std::vector<std::int64_t> blocksOfTen(std::size_t blocks) {
+  std::vector<std::int64_t> masks;
+  for (std::size_t block = 0; block < blocks; ++block)
+    masks.insert(masks.end(), 10, block % 2 == 0 ? kAll : kWithoutTorch);
+  return masks;
+}
+
+TEST(MaskedIterations, OfACalibratedRunAreThoseDuringWhichTheRecorderStored) {
+  Trace made("annotation,torch,io");
+  made.calibrates();
+  made.process(blocksOfTen(20));
+  made.stores(3, 5);        // which ends where 5 begins
+  made.stores(44, 45, 1);   // into 45
+  made.stores(12, 14);      // probes were off
+  made.stores(13, 15);      // overlaps it: of another rank's recorder
+  made.stores(1000, 2000);  // the job is over
+  made.stores(7, 7);
+  const auto trace = made.open();
+  const auto masked = must(MaskedIterations::read(trace));
+  Trace other("annotation,torch,io");
+  other.process(blocksOfTen(20));
+  const auto undisturbed = other.open();
+  auto expected = numbersOf(undisturbed, must(MaskedIterations::read(undisturbed)));
+  expected.insert(expected.end(), {3, 4, 44, 45});
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(numbersOf(trace, masked), expected);
+  std::vector<std::int64_t> disturbed;
+  for (std::int64_t id = 1; id <= 200; ++id)
+    if (masked.isDisturbed(id))
+      disturbed.push_back(id - 1);
+  EXPECT_THAT(disturbed, ElementsAre(3, 4, 12, 13, 14, 44, 45));
+  EXPECT_EQ(masked.fullMaskOf(1), kAll);
+}
+
+TEST(MaskedIterations, OfACalibratedRunAreThoseThatAnyOfRandomStretchesOverlaps) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    Trace made("annotation,torch,io");
+    made.calibrates();
+    made.process(blocksOfTen(40));
+    std::set<std::int64_t> expected;  // ids
+    for (int stretch = 0; stretch < 12; ++stretch) {
+      const std::int64_t first = static_cast<std::int64_t>(random() % 400);
+      const std::int64_t length = static_cast<std::int64_t>(random() % 8);
+      const std::int64_t more = static_cast<std::int64_t>(random() % 3);  // ns
+      made.stores(first, first + length, more);
+      for (std::int64_t at = first; at < 400 && 100 * at < 100 * (first + length) + more; ++at)
+        expected.insert(at + 1);
+    }
+    const auto trace = made.open();
+    const auto masked = must(MaskedIterations::read(trace));
+    for (std::int64_t id = 1; id <= 400; ++id)
+      EXPECT_EQ(masked.isDisturbed(id), expected.contains(id)) << "round " << round << ", " << id;
+  }
+}
+
+TEST(MaskedIterations, WhatIsNoTimeOfStoringDisturbsNothing) {
+  Trace made("annotation,torch,io");
+  made.calibrates();
+  made.process(blocksOfTen(20));
+  made.stores(INT64_MAX / 100, INT64_MAX / 100 - 1);
+  made.stores(5, 3);
+  made.stores(6, 6, INT64_MAX);
+  made.stores(INT64_MIN / 100, INT64_MIN / 100, INT64_MAX);  // ends after 0
+  const auto trace = made.open();
+  const auto masked = must(MaskedIterations::read(trace));
+  for (const std::int64_t id : {1, 4, 7})
+    EXPECT_FALSE(masked.isDisturbed(id));
+}
+
+TEST(MaskedIterations, ARecorderDisturbsItsOwnHostAlone) {
+  Trace made("annotation,torch,io");
+  made.calibrates();
+  made.process(blocksOfTen(20));
+  made.process(blocksOfTen(20), true);
+  made.process(blocksOfTen(20));
+  made.stores(3, 5);
+  const auto trace = made.open();
+  const auto masked = must(MaskedIterations::read(trace));
+  for (const std::int64_t number : {3, 4}) {
+    EXPECT_TRUE(masked.contains(number + 1));
+    EXPECT_FALSE(masked.contains(200 + number + 1));
+    EXPECT_TRUE(masked.contains(400 + number + 1));
+  }
+}
+
+TEST(MaskedIterations, WhatWasStoredDoesNotCountInARunThatDidNotCalibrate) {
+  Trace made("annotation,torch,io");
+  made.process(blocksOfTen(20));
+  made.stores(3, 5);
+  const auto trace = made.open();
+  const auto masked = must(MaskedIterations::read(trace));
+  EXPECT_FALSE(masked.contains(4));
+  EXPECT_FALSE(masked.isDisturbed(4));
+}
+
+// How many iterations of 200 do not count where the recorder stored during all from `first` on.
+std::size_t disturbedFrom(std::int64_t first, const std::vector<std::int64_t>& masks) {
+  Trace made("annotation,torch,io");
+  made.calibrates();
+  made.process(masks);
+  made.stores(first, 200);
+  const auto trace = made.open();
+  const auto masked = must(MaskedIterations::read(trace));
+  std::size_t count = 0;
+  for (std::int64_t id = 1; id <= static_cast<std::int64_t>(masks.size()); ++id)
+    count += masked.isDisturbed(id) ? std::size_t{1} : 0;
+  return count;
+}
+
+TEST(MaskedIterations, WhereTooFewWouldBeLeftWhatWasStoredDoesNotCount) {
+  // 30 without torch are among the first 80, and 8 blocks; with all probes 10 + 3 * 9.
+  EXPECT_EQ(disturbedFrom(80, blocksOfTen(20)), 120U);
+  EXPECT_EQ(disturbedFrom(74, blocksOfTen(20)), 126U);
+  EXPECT_EQ(disturbedFrom(73, blocksOfTen(20)), 0U) << "of the eighth block three are left";
+  std::vector<std::int64_t> few(200, kAll);  // blocks of 6 without torch
+  for (std::size_t at = 0; at < few.size(); ++at)
+    if (at % 20 < 6)
+      few[at] = kWithoutTorch;
+  EXPECT_EQ(disturbedFrom(86, few), 114U);
+  EXPECT_EQ(disturbedFrom(85, few), 0U) << "29 without torch";
+  for (std::int64_t& mask : few)  // 6 with all probes, of which the first does not count
+    mask = mask == kAll ? kWithoutTorch : kAll;
+  EXPECT_EQ(disturbedFrom(106, few), 94U);
+  EXPECT_EQ(disturbedFrom(104, few), 0U) << "29 with all";
 }
 
 // Whatever is said of iterations is said of the same ones.
