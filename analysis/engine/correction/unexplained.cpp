@@ -23,19 +23,22 @@ struct Iteration {
   std::int64_t begin;
   std::int64_t end;
   std::int64_t mask;
+  bool isDisturbed;  // the recorder stored meanwhile
   std::size_t block = 0;
 };
 
 using Iterations = std::vector<Iteration>;  // of one process, in the order of time
 
-Result<std::map<std::int64_t, Iterations>> readIterations(const store::Database& trace) {
+Result<std::map<std::int64_t, Iterations>> readIterations(
+    const store::Database& trace, const iterations::MaskedIterations& masked) {
   std::map<std::int64_t, Iterations> processes;
   SONDE_TRY(store::forEachRow(
       trace,
-      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask FROM iteration "
+      "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask, id FROM iteration "
       "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY start_ns, id",
       [&](const store::Statement& row) -> Result<void> {
-        processes[row.integer(0)].push_back({row.integer(1), row.integer(2), row.integer(3)});
+        processes[row.integer(0)].push_back(
+            {row.integer(1), row.integer(2), row.integer(3), masked.isDisturbed(row.integer(4))});
         return {};
       }));
   return processes;
@@ -48,7 +51,7 @@ Iterations withoutFirstOfBlocks(const Iterations& all) {
   for (std::size_t at = 0; at < all.size(); ++at) {
     const bool isFirst = at == 0 || all[at].mask != all[at - 1].mask;
     block += isFirst ? 1 : 0;
-    if (isFirst)
+    if (isFirst || all[at].isDisturbed)
       continue;
     kept.push_back(all[at]);
     kept.back().block = block;
@@ -166,7 +169,7 @@ Result<Unexplained> unexplainedOf(const store::Database& trace,
                                   const CorrectedTimes& times,
                                   const CostTable& costs) {
   SONDE_TRY_ASSIGN(const auto masked, iterations::MaskedIterations::read(trace));
-  SONDE_TRY_ASSIGN(const auto processes, readIterations(trace));
+  SONDE_TRY_ASSIGN(const auto processes, readIterations(trace, masked));
   const RecordedProgram& program = *times.program();
   Mean share;
   Mean error;
