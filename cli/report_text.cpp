@@ -38,10 +38,11 @@ void appendMasked(const JobReport& report, Lines& lines) {
   for (const RankReport& rank : report.ranks)
     masked += rank.process.maskedCount;
   if (masked > 0)
-    appendLines(lines,
-                fmt::format("  Without {} in which less was recorded (probes were off, or all but "
-                            "an outline), or during which the recorder stored.",
-                            counted(masked, "iteration", "iterations")));
+    appendLines(
+        lines,
+        fmt::format(
+            "  Without {} in outline, with probes off, or during which the recorder stored.",
+            counted(masked, "iteration", "iterations")));
 }
 
 Lines iterationLines(const JobReport& report, std::size_t limit) {

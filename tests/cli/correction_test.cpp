@@ -129,7 +129,8 @@ TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
         << key;
   EXPECT_EQ(found["ranks"][0]["collectives"], 52);
   EXPECT_THAT(sonde({"report", write(0, run)}).out,
-              HasSubstr("Without 4 iterations in which less"));
+              HasSubstr("Without 4 iterations in outline, with probes off, or during which the "
+                        "recorder stored."));
 }
 
 // As of a trace that was trimmed to a block without a probe.
@@ -142,7 +143,8 @@ TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
   const json found = jsonOf(sonde({"report", masked, "--format", "json"}));
   EXPECT_EQ(found["iterations"].size(), 0U);
   EXPECT_EQ(found["ranks"][0]["masked_iterations"], 30);
-  EXPECT_THAT(sonde({"report", masked}).out, HasSubstr("Without 30 iterations in which less"));
+  EXPECT_THAT(sonde({"report", masked}).out,
+              HasSubstr("Without 30 iterations in outline, with probes off"));
   EXPECT_THAT(sonde({"report", masked}).out, Not(HasSubstr("No iterations")));
   test::TrainingRun none;
   none.iterations = 0;
