@@ -1,11 +1,10 @@
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/store/trace_name.h"
-#include "cli/breakdown_names.h"
+#include "cli/breakdown_output.h"
 #include "cli/breakdown_plot.h"
 #include "cli/command.h"
 #include "cli/correction_options.h"
 #include "cli/open_job.h"
-#include "cli/report_times.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
 
@@ -13,20 +12,17 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 namespace sonde::cli {
 namespace {
 
 namespace breakdown = engine::breakdown;
 using breakdown::Dimensions;
-using nlohmann::json;
 
 enum class Scope { Launch, Execution };
 
@@ -137,202 +133,10 @@ Result<breakdown::Options> BreakdownCommand::options() const {
   return options;
 }
 
-// Whose a row is: of a job of one process that one's.
-const breakdown::ProcessTotal* processOf(const breakdown::Group& group,
-                                         const breakdown::Breakdown& result,
-                                         const BreakdownProcesses& processes) {
-  if (group.processId)
-    return processes.at(*group.processId);
-  return result.processes.size() == 1 ? &result.processes.front() : nullptr;
-}
-
-// Null outside of all, one alone by itself.
-json setJson(const std::vector<std::string>& names) {
-  if (names.empty())
-    return nullptr;
-  return names.size() == 1 ? json(names.front()) : json(names);
-}
-
-template <typename T>
-json orNull(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
-json groupJson(const breakdown::Group& group,
-               const breakdown::ProcessTotal* process,
-               const breakdown::Breakdown& result) {
-  return {{"process", process == nullptr ? json(nullptr) : json(process->pid)},
-          {"rank", process == nullptr ? json(nullptr) : orNull(process->rank)},
-          {"thread", group.threadId ? json(result.tids.at(*group.threadId)) : json(nullptr)},
-          {"phase", setJson(group.phases)},
-          {"operation", setJson(group.operations)},
-          {"module", setJson(group.modules)},
-          {"iteration", orNull(group.iteration)}};
-}
-
-json documentOf(const breakdown::Breakdown& result, const std::vector<std::string>& by) {
-  const BreakdownProcesses processes = processesOf(result);
-  json document = {{"schema", 1},
-                   {"by", by},
-                   {"total_ns", result.totalNs},
-                   {"raw_total_ns", result.rawTotalNs},
-                   {"corrected", result.corrected},
-                   {"masked_ns", result.maskedNs},
-                   {"unexplained", unexplainedJson(result.unexplained)},
-                   {"negative_durations", result.negative},
-                   {"overhead", json::array()},
-                   {"overhead_unknown", json::array()},
-                   {"processes", json::array()},
-                   {"rows", json::array()},
-                   {"transitions", json::array()}};
-  for (const breakdown::ProcessTotal& process : result.processes)
-    document["processes"].push_back(
-        {{"process", process.pid}, {"rank", orNull(process.rank)}, {"ns", process.wallNs}});
-  for (const engine::correction::MeasuredCost& cost : result.costs)
-    document["overhead"].push_back({{"probe", cost.probe},
-                                    {"api", cost.api},
-                                    {"mean_ns", cost.cost.sumNs()},
-                                    {"error_ns", cost.errorNs},
-                                    {"method", cost.method}});
-  for (const breakdown::UnknownCost& unknown : result.unknownCosts)
-    document["overhead_unknown"].push_back(
-        {{"probe", unknown.probe}, {"api", unknown.api}, {"count", unknown.count}});
-  for (const breakdown::Row& row : result.rows) {
-    json object = groupJson(row.group, processOf(row.group, result, processes), result);
-    object["categories"] =
-        row.group.categories.empty() ? json(nullptr) : json(row.group.categories);
-    object["resource"] =
-        row.group.resource ? json(breakdown::word(*row.group.resource)) : json(nullptr);
-    object["ns"] = row.ns;
-    object["raw_ns"] = row.rawNs;
-    object["low_ns"] = row.lowNs;
-    object["high_ns"] = row.highNs;
-    document["rows"].push_back(std::move(object));
-  }
-  for (const breakdown::Entered& entered : result.entered) {
-    json object = groupJson(entered.group, processOf(entered.group, result, processes), result);
-    object["category"] = entered.category;
-    object["count"] = entered.count;
-    document["transitions"].push_back(std::move(object));
-  }
-  return document;
-}
-
-// The columns of a group, and its cells.
-void addGroupColumns(const Dimensions& by, Table& table) {
-  if (by.process || by.thread)
-    table.columns.push_back({"process", "process"});
-  if (by.thread)
-    table.columns.push_back({"thread", "thread", ColumnKind::Number});
-  if (by.phase)
-    table.columns.push_back({"phase", "phase"});
-  if (by.operation)
-    table.columns.push_back({"operation", "operation"});
-  if (by.module)
-    table.columns.push_back({"module", "module"});
-  if (by.iteration)
-    table.columns.push_back({"iteration", "iteration", ColumnKind::Number});
-}
-
-std::vector<Cell> groupCells(const Dimensions& by,
-                             const breakdown::Group& group,
-                             const breakdown::Breakdown& result,
-                             const BreakdownProcesses& processes) {
-  std::vector<Cell> cells;
-  if (group.processId)
-    cells.emplace_back(nameOf(*processes.at(*group.processId), result));
-  if (by.thread)
-    cells.emplace_back(group.threadId ? Cell(result.tids.at(*group.threadId)) : Cell());
-  if (by.phase)
-    cells.emplace_back(joined(group.phases));
-  if (by.operation)
-    cells.emplace_back(joined(group.operations));
-  if (by.module)
-    cells.emplace_back(joined(group.modules));
-  if (by.iteration)
-    cells.emplace_back(group.iteration ? Cell(*group.iteration) : Cell());
-  return cells;
-}
-
-Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
-  Table table;
-  addGroupColumns(by, table);
-  if (by.category)
-    table.columns.push_back({"categories", "active at once"});
-  if (by.category || by.resource)
-    table.columns.push_back({"resource", "on"});
-  table.columns.push_back({"ns", "time", ColumnKind::DurationNs});
-  if (result.corrected) {
-    table.columns.push_back({"low_ns", "from", ColumnKind::DurationNs});
-    table.columns.push_back({"high_ns", "to", ColumnKind::DurationNs});
-    table.columns.push_back({"raw_ns", "recorded", ColumnKind::DurationNs});
-  }
-  table.columns.push_back({"share", "share", ColumnKind::Fraction});
-  const BreakdownProcesses processes = processesOf(result);
-  for (const breakdown::Row& row : result.rows) {
-    std::vector<Cell> cells = groupCells(by, row.group, result, processes);
-    if (by.category)
-      cells.emplace_back(fmt::format("{}", fmt::join(row.group.categories, " + ")));
-    if (by.category || by.resource)
-      cells.emplace_back(std::string(breakdown::word(row.group.resource.value())));
-    cells.emplace_back(row.ns);
-    if (result.corrected)
-      for (const std::int64_t ns : {row.lowNs, row.highNs, row.rawNs})
-        cells.emplace_back(ns);
-    cells.emplace_back(static_cast<double>(row.ns) / static_cast<double>(result.totalNs));
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
-Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
-  Table table;
-  addGroupColumns(by, table);
-  table.columns.push_back({"category", "entered"});
-  table.columns.push_back({"count", "times", ColumnKind::Integer});
-  const BreakdownProcesses processes = processesOf(result);
-  for (const breakdown::Entered& entered : result.entered) {
-    std::vector<Cell> cells = groupCells(by, entered.group, result, processes);
-    cells.emplace_back(std::string(entered.category));
-    cells.emplace_back(entered.count);
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
-// What a reader of the table has to know.
-std::string notesOf(const breakdown::Breakdown& result) {
-  std::string text;
-  if (result.corrected)
-    text += fmt::format(
-        "\nWhat recording cost ({} of {}) is taken out; from and to: where 95 % of "
-        "the errors of that leave the time.\n",
-        humanDuration(result.rawTotalNs - result.totalNs),
-        humanDuration(result.rawTotalNs));
-  if (result.unexplained.isCertain())
-    text += fmt::format("\nCorrected, {}: from and to allow for it.\n",
-                        unexplainedText(result.unexplained));
-  if (!result.unknownCosts.empty()) {
-    std::vector<std::string> events;
-    for (const breakdown::UnknownCost& unknown : result.unknownCosts)
-      events.push_back(
-          fmt::format("{} {} {}", humanCount(unknown.count), unknown.probe, unknown.api));
-    text += fmt::format(
-        "\nThe trace does not say what these cost to record, so they count as free: {}.\n",
-        fmt::join(events, ", "));
-  }
-  if (result.maskedNs > 0)
-    text += fmt::format(
-        "\n{} are left out, of iterations of which not all was recorded, or during which the "
-        "recorder stored.\n",
-        humanDuration(result.maskedNs));
-  return text;
-}
-
 std::string BreakdownCommand::render(const breakdown::Breakdown& result,
                                      const breakdown::Options& options) const {
   if (format_ == Format::Json)
-    return dumpJson(documentOf(result, by_));
+    return dumpJson(breakdownJson(result, by_));
   const Table table =
       transitions_ ? enteredTable(result, options.by) : rowTable(result, options.by);
   if (format_ == Format::Csv)
