@@ -1,12 +1,15 @@
 #include "analysis/engine/correction/schedule.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace sonde::engine::correction {
 namespace {
 
-using Kind = Schedule::Stop::Kind;
+using Stop = Schedule::Stop;
+using Kind = Stop::Kind;
 
 // A lane's wait for another lane, or for a meeting.
 struct Entry {
@@ -71,6 +74,75 @@ void addGroups(const std::vector<Entry>& entries, Schedule& into) {
     into.stops.push_back({into.groups[group].latest, Kind::GoOn, group, into.groups[group].lane});
 }
 
+// Puts stops of one time in order: a lane goes on from what it waited for before it waits again or
+// lets others go on, and what lets a wait end comes before its end. O(n) for n stops, times how
+// many of them hang on one another; where they do so in a circle, one of them comes first.
+class SameTime {
+ public:
+  SameTime(const Program& program, const Schedule& schedule)
+      : lanes_(program.lanes.size()),
+        meetings_(schedule.meetings),
+        groups_(schedule.groups.size()),
+        begins_(schedule.groups.size()) {}
+
+  void putInOrder(std::span<Stop> stops) {
+    for (const Stop& stop : stops)
+      if (stop.kind == Kind::Begin)
+        begins_[stop.target] = true;
+    for (const Stop& stop : stops)
+      addTo(stop, 1);
+    std::vector<Stop> left(stops.begin(), stops.end());
+    auto next = stops.begin();
+    while (!left.empty()) {
+      const std::size_t before = left.size();
+      std::erase_if(left,
+                    [&](const Stop& stop) { return isReady(stop) && (take(stop, next), true); });
+      if (left.size() == before) {
+        take(left.front(), next);
+        left.erase(left.begin());
+      }
+    }
+    for (const Stop& stop : stops)
+      if (stop.kind == Kind::Begin)
+        begins_[stop.target] = false;
+  }
+
+ private:
+  void take(const Stop& stop, std::span<Stop>::iterator& next) {
+    addTo(stop, -1);
+    *next++ = stop;
+  }
+
+  void addTo(const Stop& stop, int by) {
+    if (stop.kind == Kind::Arrive)
+      meetings_[stop.target] += by;
+    else if (stop.kind != Kind::GoOn)
+      groups_[stop.target] += by;
+    else if (!begins_[stop.target])
+      lanes_[stop.source] += by;
+  }
+
+  bool isReady(const Stop& stop) const {
+    switch (stop.kind) {
+      case Kind::Begin:
+      case Kind::Waker:
+      case Kind::Arrive:
+        return lanes_[stop.source] == 0;
+      case Kind::Met:
+        return meetings_[stop.source] == 0;
+      case Kind::GoOn:
+        break;
+    }
+    return groups_[stop.target] == 0;
+  }
+
+  // How many stops are still to come.
+  std::vector<int> lanes_;     // at which the lane goes on from a wait that began before
+  std::vector<int> meetings_;  // at which a lane comes to it
+  std::vector<int> groups_;    // that its end needs
+  std::vector<bool> begins_;   // whether the group begins at this time
+};
+
 }  // namespace
 
 Schedule scheduleOf(const Program& program) {
@@ -80,12 +152,17 @@ Schedule scheduleOf(const Program& program) {
   for (std::uint32_t at = 0; at < program.meetings.size(); ++at)
     for (const Meeting::Arrival& arrival : program.meetings[at].arrivals)
       schedule.stops.push_back({arrival.at, Kind::Arrive, at, arrival.lane});
-  std::sort(schedule.stops.begin(),
-            schedule.stops.end(),
-            [](const Schedule::Stop& a, const Schedule::Stop& b) {
-              return std::tie(a.at, a.kind, a.target, a.source) <
-                     std::tie(b.at, b.kind, b.target, b.source);
-            });
+  std::sort(schedule.stops.begin(), schedule.stops.end(), [](const Stop& a, const Stop& b) {
+    return std::tie(a.at, a.kind, a.target, a.source) < std::tie(b.at, b.kind, b.target, b.source);
+  });
+  SameTime sameTime(program, schedule);
+  for (auto begin = schedule.stops.begin(); begin != schedule.stops.end();) {
+    const auto end = std::find_if(
+        begin, schedule.stops.end(), [&](const Stop& stop) { return stop.at != begin->at; });
+    if (end - begin > 1)
+      sameTime.putInOrder({begin, end});
+    begin = end;
+  }
   return schedule;
 }
 

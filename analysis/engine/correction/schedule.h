@@ -19,7 +19,8 @@ struct Schedule {
   };
 
   struct Stop {
-    // At one time what is waited for comes before what waits.
+    // At one time a lane goes on before it does anything else, and what is waited for comes before
+    // what waits.
     enum class Kind : std::uint8_t {
       Begin,   // lane `source` begins to wait in group `target`
       Waker,   // lane `source` is where group `target` waits for it

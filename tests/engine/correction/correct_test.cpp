@@ -218,6 +218,27 @@ TEST(Correct, ASampleInAWaitDoesNotEndThatItIsIdle) {
   EXPECT_EQ(lanes[0](60), 30);
 }
 
+// Lane 1 does nothing from 10 to 100, until lane 0 has come there, 20 earlier than it was recorded;
+// then it looks for what had come at 50 without it, and lane 3 waits for it.
+TEST(Correct, AtOneTimeALaneGoesOnBeforeItWaitsAgainOrLetsOthersGoOn) {
+  const Program program{
+      {{{begins(0), ends(10), begins(100)}}, {}, {}, {}, {}},
+      {{1, 0, 10, 100, 100}, {1, 2, 100, 110, 50}, {3, 1, 30, 100, 100}, {4, 3, 40, 120, 100}},
+      {{{{1, 100}, {2, 90}}, {{2, 90, 100}}}}};
+  const auto lanes = correct(program, {{.afterNs = 20}});
+  for (const std::size_t lane : {0U, 1U, 3U, 4U})
+    EXPECT_EQ(lanes[lane](100), 80) << "lane " << lane;
+  EXPECT_EQ(lanes[1](110), 90);
+  EXPECT_EQ(lanes[2](100), 90) << "it came to the meeting at 90";
+}
+
+TEST(Correct, LanesThatLetEachOtherGoOnAtOneTimeDoSo) {
+  const Program program{
+      {{{begins(0), ends(10), begins(100)}}, {}}, {{0, 1, 10, 100, 100}, {1, 0, 20, 100, 100}}, {}};
+  for (const Timeline& lane : correct(program, {{.afterNs = 20}}))
+    EXPECT_EQ(lane(100), 100);
+}
+
 TEST(Correct, NobodyLeavesAMeetingBeforeTheLastHasCome) {
   // Lane 1 comes last, at 70, and 40 ns of that are recording; then lane 2 is the last, at 60.
   const Meeting meeting{{{0, 20}, {1, 70}, {2, 60}}, {{0, 20, 90}, {1, 70, 90}, {2, 60, 90}}};
