@@ -13,7 +13,8 @@ namespace sonde::store {
 // backward began last), and scope_how 'inherited'. Without such a backward, where hand-offs were
 // recorded, what a thread without any scopes of its own did gets the scope of the thread that
 // certainly ended its last wait for work (handed_work.h), at the time when that did; if that has
-// none, by the same rules. Backward slices, and waits for work, inherit nothing from a hand-off.
+// none, by the same rules. Backward slices inherit nothing, nor does a thread's wait (of category
+// "sync") that lies in nothing else and is not for a lock: it works for nobody then.
 // What was launched by a slice has its scope.
 // Requires: a transaction and slice_by_line.
 Result<void> inheritScopes(Database& trace);

@@ -115,7 +115,8 @@ class HandedOver : public ScopeInheritance {
 
   model::SliceId wait(std::int64_t thread,
                       std::pair<std::int64_t, std::int64_t> time,
-                      std::string_view call = "pthread_cond_wait") {
+                      std::string_view call = "pthread_cond_wait",
+                      model::SliceId parent = {}) {
     model::Slice slice{{},
                        model::ThreadId{thread},
                        SliceKind::Wait,
@@ -123,6 +124,7 @@ class HandedOver : public ScopeInheritance {
                        *writer_.intern(call),
                        time.first,
                        time.second - time.first};
+    slice.parentId = parent;
     slice.scopeHow = model::ScopeHow::None;
     return *writer_.add(slice);
   }
@@ -219,6 +221,20 @@ TEST_F(HandedOver, ABackwardComesFirst) {
   inherit();
   EXPECT_EQ(scopeOf(inBackward, "inherited"), backward);
   EXPECT_EQ(scopeOf(after, "inherited"), step_);
+}
+
+TEST_F(HandedOver, WhoWaitsWorksForNobodyButInsideOfItsWorkOrForALock) {
+  const auto backward = add(1, SliceKind::Backward, 20, 30);
+  const auto work = add(2, SliceKind::Collective, 35, 10);
+  const auto within = wait(2, {36, 40}, "pthread_cond_clockwait", work);
+  const auto forWork = wait(2, {22, 34});
+  const auto forBytes = wait(3, {22, 60}, "epoll_wait");
+  const auto forALock = wait(2, {46, 49}, "pthread_mutex_lock");
+  inherit();
+  EXPECT_EQ(scopeOf(within, "inherited"), backward);
+  EXPECT_EQ(scopeOf(forALock, "inherited"), backward);
+  EXPECT_EQ(scopeOf(forWork, "none"), model::SliceId{});
+  EXPECT_EQ(scopeOf(forBytes, "none"), model::SliceId{});
 }
 
 TEST_F(HandedOver, WhoWorksForABackwardHandsItOn) {
