@@ -162,7 +162,7 @@ Result<void> BreakdownCommand::checkPlot() const {
                  "--plot draws times, not transitions: give one of both"};
   SONDE_TRY(checkPlotName(plot_));
   SONDE_TRY(checkApart(plot_, traces_));
-  return store::checkOutput(plot_, force_);
+  return store::checkOutput(plot_, force_, {}, "--plot");
 }
 
 // Without categories rows are bars, and their intervals those of bars.

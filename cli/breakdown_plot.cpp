@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -57,9 +59,11 @@ struct Ranking {
   std::vector<std::string> shown;
   std::size_t joined = 0;  // names in the last place; 0: none are
 
+  // `order`: those by themselves are in this order, where they have one.
   static Ranking of(const std::map<std::string, std::int64_t>& times,
                     std::size_t most,
-                    std::int64_t leastNs) {
+                    std::int64_t leastNs,
+                    const std::map<std::string, std::int64_t>& order = {}) {
     std::vector<std::pair<std::int64_t, std::string>> sorted;
     for (const auto& [name, ns] : times)
       sorted.emplace_back(-ns, name);
@@ -71,6 +75,13 @@ struct Ranking {
       ++alone;  // one other is itself
     Ranking ranking;
     ranking.joined = sorted.size() - alone;
+    const auto orderOf = [&](const auto& each) {
+      const auto place = order.find(each.second);
+      return place == order.end() ? std::numeric_limits<std::int64_t>::max() : place->second;
+    };
+    std::stable_sort(sorted.begin(),
+                     sorted.begin() + static_cast<std::ptrdiff_t>(alone),
+                     [&](const auto& a, const auto& b) { return orderOf(a) < orderOf(b); });
     for (std::size_t at = 0; at < sorted.size(); ++at) {
       ranking.places[sorted[at].second] = std::min(at, alone);
       if (at < alone)
@@ -124,14 +135,20 @@ class Plot {
       : rows_(rows), bars_(bars), by_(by) {
     std::map<std::string, std::int64_t> series;
     std::map<std::string, std::int64_t> groups;
+    std::map<std::string, std::int64_t> iterations;
     for (const Row& row : rows.rows) {
       series[seriesOf(row.group)] += row.ns;
-      groups[labelOf(row.group, rows, by)] += row.ns;
+      const std::string label = labelOf(row.group, rows, by);
+      groups[label] += row.ns;
+      if (row.group.iteration)
+        iterations[label] = *row.group.iteration;
     }
     processes_ = ProcessBars::of(rows);
     const std::size_t most = std::max(kMostBars / processes_.labels.size(), kLeastGroups);
-    groups_ = Ranking::of(
-        groups, most, static_cast<std::int64_t>(kSmall * static_cast<double>(rows.totalNs)));
+    groups_ = Ranking::of(groups,
+                          most,
+                          static_cast<std::int64_t>(kSmall * static_cast<double>(rows.totalNs)),
+                          iterations);
     series_ = Ranking::of(series, exports::kMostSeries, 0);
   }
 

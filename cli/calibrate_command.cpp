@@ -45,8 +45,9 @@ class CalibrateCommand : public Command {
     addFormatOption(app, format_);
     app.add_option("-o,--output", output_, "write the costs to this file, as JSON")
         ->type_name("FILE");
-    app.add_option("--rounds", options_.rounds, "how often each kind of run is made (5)")
-        ->check(CLI::Range(2, 1000))
+    app.add_option(
+           "--rounds", options_.rounds, "how often each kind of run is made (5; 3 at least)")
+        ->check(CLI::Range(3, 1000))
         ->type_name("N");
     app.add_option("--sources", sources_, "which probes record, as of sonde run")
         ->type_name("LIST");

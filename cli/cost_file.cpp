@@ -30,6 +30,13 @@ json rowOf(const MeasuredCost& cost, std::int64_t n) {
           {"inside_ns", cost.cost.insideNs}};
 }
 
+// What nlohmann says of a document, without its own numbers: "[json.exception.out_of_range.403] key
+// 'overhead' not found".
+std::string reasonOf(const json::exception& error) {
+  const std::string text = error.what();
+  return text.substr(text.starts_with('[') ? text.find("] ") + 2 : 0);
+}
+
 bool isCost(const engine::correction::EventCost& cost) {
   constexpr double kRounding = -1e-6;
   return std::isfinite(cost.sumNs()) && cost.beforeNs >= 0 && cost.insideNs >= 0 &&
@@ -57,7 +64,7 @@ Result<CostSet> setOf(const json& document) {
     set.probes = document.at("probes").get<std::vector<std::string>>();
     set.covariance = document.at("covariance").get<std::vector<std::vector<double>>>();
   } catch (const json::exception& error) {
-    return Error{ErrorCode::Corrupt, error.what()};
+    return Error{ErrorCode::Corrupt, reasonOf(error)};
   }
   if (set.covariance.size() != set.probes.size())
     return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
@@ -105,7 +112,7 @@ Result<void> checkMachine(const json& document, const store::Database& trace) {
         document.at("cpu_model"),
         "the processor");
   } catch (const json::exception& error) {
-    return Error{ErrorCode::Corrupt, error.what()};
+    return Error{ErrorCode::Corrupt, reasonOf(error)};
   }
 }
 

@@ -46,6 +46,12 @@ std::string signedPercent(double fraction) {
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 9.95 ? 2 : 1);
 }
 
+// Of what is positive: two digits, or all before the point.
+std::string roughPercent(double fraction) {
+  const double percent = fraction * 100;
+  return percent < 10 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
 std::string intervalText(const diff::Row& row) {
   const auto& [low, high] = std::pair(row.shown.low, row.shown.high);
   if (!isTested(row) || !low)
@@ -88,9 +94,8 @@ std::vector<Cell> textCells(const diff::Row& row, bool ranks) {
   cells.emplace_back(change ? signedPercent(*change) : "-");
   cells.emplace_back(intervalText(row));
   cells.emplace_back(probabilityText(row));
-  cells.emplace_back(row.detectable && row.verdict == Verdict::Same
-                         ? fmt::format("{:.2g} %", *row.detectable * 100)
-                         : "-");
+  cells.emplace_back(row.detectable && row.verdict == Verdict::Same ? roughPercent(*row.detectable)
+                                                                    : "-");
   cells.emplace_back(std::string(diff::word(row.verdict)));
   return cells;
 }
@@ -160,9 +165,9 @@ std::string verdictText(const diff::Diff& result) {
   if (!iteration.detectable)
     return "No difference can be shown.\n";
   return fmt::format(
-      "No difference can be shown. An iteration that was {:.2g} % slower would most "
-      "likely have been found.\n",
-      *iteration.detectable * 100);
+      "No difference can be shown. An iteration that was {} slower would most likely have been "
+      "found.\n",
+      roughPercent(*iteration.detectable));
 }
 
 Table emptyTextTable(bool ranks) {
@@ -255,9 +260,9 @@ std::vector<std::string> notesOf(const DiffDocument& document) {
   std::vector<std::string> notes;
   if (result.a.runs == 1 && result.b.runs == 1)
     notes.push_back(fmt::format(
-        "With one run a side nobody knows how much identical runs differ: it is taken to be {:.2g} "
-        "%, or what each run varies by itself (--run-noise). Give several runs a side.",
-        document.judgement.runNoise * 100));
+        "With one run a side nobody knows how much identical runs differ: it is taken to be {}, "
+        "or what each run varies by itself (--run-noise). Give several runs a side.",
+        roughPercent(document.judgement.runNoise)));
   else if (result.a.runs == 1 || result.b.runs == 1)
     notes.push_back(fmt::format("{} is one run: it is taken to vary as those of {} do.",
                                 result.a.runs == 1 ? "A" : "B",
@@ -296,10 +301,10 @@ std::string diffText(const DiffDocument& document, std::size_t most) {
     text += fmt::format("… and {} more in which no difference can be shown (--all).\n",
                         humanCount(static_cast<std::int64_t>(hidden)));
   text += fmt::format(
-      "\np is corrected for {} {}: the chance of even one false difference is at most {:.2g} %.\n",
+      "\np is corrected for {} {}: the chance of even one false difference is at most {}.\n",
       humanCount(static_cast<std::int64_t>(result.tests)),
       result.tests == 1 ? "test" : "tests",
-      document.judgement.level * 100);
+      roughPercent(document.judgement.level));
   for (const std::string& note : notesOf(document))
     text += note + "\n";
   return text;

@@ -33,6 +33,14 @@ Cell duration(std::int64_t ns) {
   return ns;
 }
 
+// A part of the median iteration; none of a kind that the rank has nothing of.
+Cell part(const RankReport& rank, std::string_view kind, std::int64_t ns) {
+  const bool isThere = std::any_of(rank.operations.begin(),
+                                   rank.operations.end(),
+                                   [&](const auto& operation) { return operation.kind == kind; });
+  return ns > 0 || isThere ? Cell(ns) : Cell();
+}
+
 void appendMasked(const JobReport& report, Lines& lines) {
   std::int64_t masked = 0;
   for (const RankReport& rank : report.ranks)
@@ -41,8 +49,9 @@ void appendMasked(const JobReport& report, Lines& lines) {
     appendLines(
         lines,
         fmt::format(
-            "  Without {} in outline, with probes off, or during which the recorder stored.",
-            counted(masked, "iteration", "iterations")));
+            "  Without {}{} in outline, with probes off, or during which the recorder stored.",
+            counted(masked, "iteration", "iterations"),
+            report.ranks.size() > 1 ? " of all ranks together" : ""));
 }
 
 Lines iterationLines(const JobReport& report, std::size_t limit) {
@@ -67,10 +76,10 @@ Lines iterationLines(const JobReport& report, std::size_t limit) {
                           duration(all.medianNs),
                           duration(all.p95Ns),
                           duration(all.maxNs),
-                          duration(parts.dataLoadNs),
-                          duration(parts.forwardNs),
-                          duration(parts.backwardNs),
-                          duration(parts.optimizerNs),
+                          part(rank, "data_load", parts.dataLoadNs),
+                          part(rank, "forward", parts.forwardNs),
+                          part(rank, "backward", parts.backwardNs),
+                          part(rank, "optimizer", parts.optimizerNs),
                           duration(parts.otherNs)});
   }
   Lines lines = {""};
@@ -238,7 +247,7 @@ std::string conservationText(const metrics::Conservation& sum) {
   if (sum.pairs == 0)
     return "No connection has both ends in these traces.";
   if (sum.exactPairs == 0)
-    return fmt::format("{} recorded at both ends, none exactly: nothing to compare",
+    return fmt::format("{} recorded at both ends, none exactly and as a whole: nothing to compare",
                        counted(sum.pairs, "connection", "connections"));
   if (sum.missingBytes == 0 && sum.unsentBytes == 0 && sum.agreeingPairs == sum.exactPairs)
     return fmt::format("{} recorded at both ends: {} sent and received, byte for byte{}",

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -79,9 +80,11 @@ void addStalls(Lines& lines, const UsageReport& usage) {
       }
   if (worst == nullptr)
     return;
+  constexpr std::array<const char*, metrics::kStallCauses> kCauses = {
+      "data loader", "checkpoints", "file calls"};
   std::string text = fmt::format("{}: {} {} of iterations ({} × ≥ {}",
                                  rank->process,
-                                 metrics::kStallCauseNames[static_cast<std::size_t>(worst->cause)],
+                                 kCauses[static_cast<std::size_t>(worst->cause)],
                                  percent(worst->share),
                                  humanCount(worst->above),
                                  humanDuration(rank->thresholdNs));

@@ -72,12 +72,11 @@ class StacksCommand : public Command {
                                     {"wall", Clock::Wall},
                                     {"device", Clock::Device},
                                     {"alloc", Clock::Allocated}};
-    takeOneOf(clocks,
-              "time",
-              app.add_option(
-                  "--time",
-                  filter_.clock,
-                  "what is counted: cpu, blocked, wall, device or alloc (cpu)"));
+    takeOneOf(
+        clocks,
+        "time",
+        app.add_option(
+            "--time", filter_.clock, "what is counted: cpu, blocked, wall, device or alloc (cpu)"));
     app.add_option("--operation", filter_.operation, "only while this was open")->type_name("NAME");
     app.add_option("--iterations", iterations_, "only in these, by number")->type_name("A-B");
     app.add_option("--rank", rank_, "only of this one")

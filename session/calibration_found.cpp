@@ -40,7 +40,8 @@ Result<CalibrationFound> parsed(const std::string& text) {
     found.iterations = document.at("iterations");
     found.blocks = document.at("blocks");
     for (const json& probe : document.at("probes"))
-      found.probes.push_back({probe.at("probe"), probe.at("ns"), probe.at("error_ns")});
+      found.probes.push_back(
+          {probe.at("probe"), probe.at("ns"), probe.at("error_ns"), probe.value("found", true)});
   } catch (const json::exception& error) {
     return Error{ErrorCode::Corrupt,
                  fmt::format("the trace is damaged: its meta.calibrated: {}", error.what())};
@@ -71,6 +72,16 @@ double percentOf(double ns, const CalibrationFound& found) {
   return 100 * ns / found.iterationNs;
 }
 
+// "torch 2.2, net 0.6": those that the run has shown, or those that it has not.
+std::string listOf(const CalibrationFound& of, bool found) {
+  std::string list;
+  for (const CalibrationFound::Probe& probe : of.probes)
+    if (probe.found == found)
+      list +=
+          fmt::format("{}{} {:.1f}", list.empty() ? "" : ", ", probe.name, percentOf(probe.ns, of));
+  return list;
+}
+
 }  // namespace
 
 Result<CalibrationFound> readCalibration(const std::filesystem::path& path) {
@@ -95,14 +106,19 @@ std::string calibrationLine(const CalibrationFound& found) {
     return fmt::format("what recording takes could not be told: {}", found.whyNot);
   if (!(found.iterationNs > 0) || !std::isfinite(found.overheadNs) || !std::isfinite(found.errorNs))
     return "what recording takes could not be told: iterations take no time";
-  std::string probes;
-  for (const CalibrationFound::Probe& probe : found.probes)
-    probes += fmt::format(
-        "{}{} {:.1f}", probes.empty() ? "" : ", ", probe.name, percentOf(probe.ns, found));
-  return fmt::format("recording takes {:.1f} % ± {:.1f} % of an iteration{}",
-                     percentOf(found.overheadNs, found),
-                     kInterval * percentOf(found.errorNs, found),
-                     probes.empty() ? "" : fmt::format(" ({})", probes));
+  const std::string shown = listOf(found, true);
+  const std::string known = listOf(found, false);
+  const std::string line = fmt::format("recording takes {:.1f} % ± {:.1f} % of an iteration{}",
+                                       percentOf(found.overheadNs, found),
+                                       kInterval * percentOf(found.errorNs, found),
+                                       shown.empty() ? "" : fmt::format(" ({})", shown));
+  if (known.empty())
+    return line;
+  return fmt::format(
+      "{}; of this as known before, since the run is too short or too noisy to tell "
+      "it better: {}",
+      line,
+      known);
 }
 
 json calibrationJson(const CalibrationFound& found) {
@@ -126,7 +142,8 @@ json calibrationJson(const CalibrationFound& found) {
   for (const CalibrationFound::Probe& probe : found.probes)
     document["probes"].push_back({{"probe", probe.name},
                                   {"ns", std::llround(probe.ns)},
-                                  {"error_ns", std::llround(probe.errorNs)}});
+                                  {"error_ns", std::llround(probe.errorNs)},
+                                  {"found", probe.found}});
   return document;
 }
 

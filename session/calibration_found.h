@@ -18,6 +18,7 @@ struct CalibrationFound {
     std::string name;
     double ns = 0;  // of an iteration
     double errorNs = 0;
+    bool found = true;  // else what was known before: the run was too noisy to know it better
   };
 
   std::string whyNot;      // nothing could be said; empty: it could
@@ -34,11 +35,11 @@ struct CalibrationFound {
 Result<CalibrationFound> readCalibration(const std::filesystem::path& trace);
 
 // "recording takes 3.1 % ± 0.2 % of an iteration (torch 2.2, net 0.6)": ± what 95 % of its errors
-// stay within.
+// stay within; and of which probes it is what was known before.
 std::string calibrationLine(const CalibrationFound& found);
 
-// `{iteration_ns, overhead_ns, error_ns, noise_ns, iterations, blocks, probes[] {probe, ns, error_ns},
-// reason}`; numbers are null and `reason` says why where nothing could be said, and null elsewhere.
+// `{iteration_ns, overhead_ns, error_ns, noise_ns, iterations, blocks, probes[] {probe, ns, error_ns,
+// found}, reason}`; numbers are null and `reason` says why where nothing could be said, and null elsewhere.
 nlohmann::json calibrationJson(const CalibrationFound& found);
 
 }  // namespace sonde::session

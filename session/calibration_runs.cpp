@@ -26,17 +26,24 @@ namespace fs = std::filesystem;
 using engine::calibration::CalibrationRun;
 using engine::correction::CostTable;
 
-std::string lastLineOf(const fs::path& path) {
+// The last line that the command wrote; of one that wrote nothing, and may not have been started,
+// the first one of sonde run.
+std::string reasonIn(const fs::path& path, bool mayBeOurs) {
   std::string last;
+  std::string ours;
   if (FILE* const file = std::fopen(path.c_str(), "re"); file != nullptr) {
     char line[1024];
-    while (std::fgets(line, sizeof line, file) != nullptr)
-      if (std::string_view(line).find_first_not_of(" \n") != std::string_view::npos &&
-          (last.empty() || !std::string_view(line).starts_with("sonde run:")))
-        last = line;
+    while (std::fgets(line, sizeof line, file) != nullptr) {
+      const std::string_view text(line);
+      if (text.starts_with("sonde run:"))
+        ours = ours.empty() ? text : ours;
+      else if (text.find_first_not_of(" \n") != std::string_view::npos)
+        last = text;
+    }
     std::fclose(file);
   }
-  return last.substr(0, last.find('\n'));
+  const std::string& reason = last.empty() && mayBeOurs ? ours : last;
+  return reason.substr(0, reason.find('\n'));
 }
 
 class Calibration {
@@ -128,11 +135,14 @@ class Calibration {
       return {};
     if (WIFSIGNALED(*status))
       return Error{ErrorCode::Io, fmt::format("interrupted by signal {}", WTERMSIG(*status))};
+    // 2, and 125 to 127, may be sonde run's own.
+    const int exit = WEXITSTATUS(*status);
+    const std::string reason = reasonIn(errors, exit == 2 || (exit >= 125 && exit <= 127));
     return Error{ErrorCode::Io,
-                 fmt::format("{} ended with status {} ({}): run it by itself, as it is, to see why",
+                 fmt::format("{} ended with status {}{}: run it by itself, as it is, to see why",
                              options_.command.front(),
-                             WEXITSTATUS(*status),
-                             lastLineOf(errors))};
+                             exit,
+                             reason.empty() ? "" : fmt::format(" ({})", reason))};
   }
 
   const CalibrationOptions& options_;

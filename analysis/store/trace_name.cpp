@@ -87,7 +87,8 @@ std::vector<fs::path> filesOf(const fs::path& trace) {
 
 Result<void> checkOutput(const fs::path& output,
                          bool replace,
-                         const std::vector<fs::path>& inputs) {
+                         const std::vector<fs::path>& inputs,
+                         std::string_view option) {
   SONDE_TRY(checkInputs(output, inputs));
   SONDE_TRY(checkName(output, replace));
   SONDE_TRY(checkPart(partOf(output)));
@@ -96,9 +97,10 @@ Result<void> checkOutput(const fs::path& output,
   if (::access((folder / ".").c_str(), W_OK | X_OK) == 0)
     return {};
   return Error{ErrorCode::Io,
-               fmt::format("cannot write '{}' ({}): give another place with -o",
+               fmt::format("cannot write '{}' ({}): give another place with {}",
                            output.string(),
-                           std::generic_category().message(errno))};
+                           std::generic_category().message(errno),
+                           option)};
 }
 
 void removeLogs(const fs::path& path) {

@@ -5,6 +5,7 @@
 #include "analysis/base/result.h"
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace sonde::store {
@@ -19,10 +20,11 @@ std::vector<std::filesystem::path> filesOf(const std::filesystem::path& trace);
 Result<void> checkName(const std::filesystem::path& output, bool replace);
 // The same, and InvalidArgument when it or its `.part` is one of the inputs, or the `.part` is that
 // of a recording or written by another process now; Io when its folder is not there or cannot be
-// written.
+// written. `option`: that names the output.
 Result<void> checkOutput(const std::filesystem::path& output,
                          bool replace,
-                         const std::vector<std::filesystem::path>& inputs = {});
+                         const std::vector<std::filesystem::path>& inputs = {},
+                         std::string_view option = "-o");
 
 // Removes what SQLite keeps beside a trace: it would play an earlier file's into a new one.
 // Requires: nobody has the trace open.

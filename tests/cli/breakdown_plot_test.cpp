@@ -144,6 +144,22 @@ TEST(BreakdownPlot, BarsAreNamedByWhatRowsAreToldApartBy) {
   EXPECT_EQ(plotOf(all, all, kBy, {"t"}).groups[0].bars[0].label, "");
 }
 
+TEST(BreakdownPlot, IterationsAreInTheirOrder) {
+  Breakdown all;
+  all.processes.push_back({1, 7, {}, 0});
+  for (const std::int64_t number : {3, 1, 2}) {
+    Group group;
+    group.iteration = number;
+    const std::int64_t ns = number % 3 * Job::kMs + Job::kMs;  // 3 is the shortest
+    all.rows.push_back({group, ns, ns, ns, ns});
+    all.totalNs += ns;
+  }
+  const BarChart chart = plotOf(all, all, {.iteration = true}, {"t"});
+  ASSERT_EQ(chart.groups.size(), 3U);
+  for (std::size_t at = 0; at < 3; ++at)
+    EXPECT_EQ(chart.groups[at].label, "iteration " + std::to_string(at + 1));
+}
+
 TEST(BreakdownPlot, HasANameThatSaysWhatItIs) {
   for (const char* const name : {"a.svg", "a.PNG", "/x/y.b.Svg"})
     EXPECT_TRUE(checkPlotName(name)) << name;

@@ -137,7 +137,9 @@ TEST_F(BreakdownVerb, RefusesPicturesThatItCannotMake) {
     EXPECT_THAT(refused.err, HasSubstr("ends in .svg or .png"));
   }
   EXPECT_EQ(sonde({"breakdown", trace, "--plot", folder_ / "a.svg", "--transitions"}).status, 2);
-  EXPECT_EQ(sonde({"breakdown", trace, "--plot", "/nowhere/a.svg"}).status, 3);
+  const Finished nowhere = sonde({"breakdown", trace, "--plot", "/nowhere/a.svg"});
+  EXPECT_EQ(nowhere.status, 3);
+  EXPECT_THAT(nowhere.err, HasSubstr("give another place with --plot"));
   const std::string picture = folder_ / "trace.svg";
   std::filesystem::rename(trace, picture);
   const Finished over = sonde({"breakdown", picture, "--plot", picture, "-f"});

@@ -278,7 +278,7 @@ TEST(ReportText, DoesNotCallInexactConnectionsEqual) {
   report.conservation = {.pairs = 3};
   EXPECT_THAT(
       renderReport(report, false),
-      HasSubstr("\n  3 connections recorded at both ends, none exactly: nothing to compare\n"));
+      HasSubstr("\n  3 connections recorded at both ends, none exactly and as a whole: nothing to compare\n"));
 }
 
 TEST(ReportText, WrapsTheReasonsOfLosses) {

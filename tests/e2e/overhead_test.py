@@ -156,6 +156,8 @@ class Overhead(RunTest):
         failing = self.sonde("calibrate", "--", sys.executable, "-c", "import sys; sys.exit('no data')")
         self.assertEqual(failing.returncode, 3)
         self.assertIn("no data", failing.stderr)
+        silent = self.sonde("calibrate", "--", "/bin/false")
+        self.assertIn("/bin/false ended with status 1: run it by itself", silent.stderr)
         few = self.calibrate(count=5)
         self.assertEqual(few.returncode, 3)
         self.assertIn("iterations", few.stderr)
@@ -163,6 +165,9 @@ class Overhead(RunTest):
         self.assertEqual(nothing.returncode, 3)
         self.assertIn("nothing", nothing.stderr)
         self.assertEqual(self.sonde("calibrate").returncode, 2)
+        few = self.sonde("calibrate", "--rounds", "2", "--", "/bin/true")
+        self.assertEqual((few.returncode, few.stdout), (2, ""))
+        self.assertIn("3", few.stderr)
 
 
 if __name__ == "__main__":

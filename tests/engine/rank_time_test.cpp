@@ -353,6 +353,23 @@ TEST_F(RankMetrics, ConservationTakesTheWritersOfAPipeTogether) {
   EXPECT_EQ(sum.sentBytes, 30);
 }
 
+TEST_F(RankMetrics, NothingIsMissingOfConnectionsWhoseProbeWasOffForAWhile) {
+  process(0, 1);
+  const auto sender = channel(model::ChannelKind::Tcp, "a", "b");
+  channel(model::ChannelKind::Tcp, "b", "a");
+  move(sender, model::Direction::Send, 0, 10);
+  EXPECT_EQ(conservation("3 - id").missingBytes, 10);
+  auto trace = must(store::Database::open(folder_ / "t.sonde", store::Access::ReadWrite));
+  must(
+      trace.exec("INSERT INTO thread(process_id, tid) VALUES(1, 9); INSERT "
+                 "INTO probe_call(thread_id, probe, api, recorded, "
+                 "unrecorded) VALUES(1, 'net', '', 0, 7)"));
+  const Conservation sum = must(conservationOf(trace));
+  EXPECT_EQ(sum.pairs, 1);
+  EXPECT_EQ(sum.exactPairs, 0);
+  EXPECT_EQ(sum.missingBytes, 0);
+}
+
 // Kernels 10-40 and 30-60, one of a collective 50-90, a copy 85-100, another process's kernel.
 TEST_F(RankMetrics, CountsWhatDevicesDidWhereThereAreAny) {
   process(1, 200);

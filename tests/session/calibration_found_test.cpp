@@ -63,6 +63,17 @@ TEST_F(CalibrationFoundTest, IsWhatTheRunHasShown) {
   EXPECT_THAT(calibrationLine(found), HasSubstr("of an iteration (io 2."));
 }
 
+TEST(CalibrationLine, TellsWhatTheRunHasNotShown) {
+  CalibrationFound found;
+  found.iterationNs = 1e6;
+  found.overheadNs = 3e4;
+  found.errorNs = 5e3;
+  found.probes = {{"torch", 2e4, 1e3, true}, {"net", 1e4, 5e3, false}};
+  EXPECT_EQ(calibrationLine(found),
+            "recording takes 3.0 % ± 1.0 % of an iteration (torch 2.0); of this as known before, "
+            "since the run is too short or too noisy to tell it better: net 1.0");
+}
+
 TEST_F(CalibrationFoundTest, OfAShortRunItSaysWhy) {
   EXPECT_THAT(
       calibrationLine(of(3)),

@@ -201,8 +201,11 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   SONDE_TRY(addEntered(best.entered, options.by, naming, result));
   if (result.rawTotalNs == 0)
     return Error{ErrorCode::NotFound,
-                 "nothing in the trace takes any time: there is nothing to "
-                 "break down"};
+                 options.by.thread
+                     ? "no thread in the trace did anything that takes time, and rows "
+                       "by thread are without devices: leave `thread` out"
+                     : "nothing in the trace takes any time: there is nothing to "
+                       "break down"};
   return result;
 }
 

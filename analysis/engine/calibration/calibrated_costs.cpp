@@ -40,9 +40,17 @@ std::vector<MeasuredCost> lastRows(const correction::CostTable& known) {
 
 // Of the costs of one probe.
 struct Sums {
-  double knownNs = 0;
+  double knownNs = 0;  // but for what they are while it is off
   double foundNs = 0;
   double unrecordedNs = 0;
+  double knownErrorNs = 0;
+  double foundErrorNs = 0;
+
+  bool isFound() const noexcept { return foundErrorNs < knownErrorNs; }
+  double knownError() const noexcept {
+    const double sum = knownNs + unrecordedNs;
+    return sum > 0 ? knownErrorNs / sum : 1;
+  }
 };
 
 // A call that is not recorded goes through the probe all the same: no difference shows that.
@@ -65,7 +73,7 @@ void addCovariance(const std::vector<std::string>& probes,
                    correction::CostSet& into) {
   std::vector<std::size_t> found;
   for (std::size_t at = 0; at < probes.size(); ++at)
-    if (sums[at].knownNs > 0)
+    if (sums[at].isFound() && sums[at].knownNs > 0)
       found.push_back(at);
   const auto scale = [&](std::size_t at) {
     return sums[at].knownNs / std::max(sums[at].foundNs, kLeastFound * sums[at].knownNs);
@@ -84,12 +92,20 @@ void addCovariance(const std::vector<std::string>& probes,
 
 // What all of it takes of an iteration, and each probe.
 void addOverhead(const std::vector<ProbeCost>& probes,
+                 const std::vector<Sums>& sums,
                  const Factors& factors,
                  CalibratedCosts& into) {
   double noise = 0;    // variances
   double unknown = 0;  // of what no iteration shows
   for (std::size_t at = 0; at < probes.size(); ++at) {
     const ProbeCost& each = probes[at];
+    if (!sums[at].isFound()) {
+      const double ns = each.recordedNs + each.unrecordedNs;
+      into.overheadNs += ns;
+      into.shares.push_back({each.probe, ns, ns * sums[at].knownError(), false});
+      unknown += std::pow(ns * sums[at].knownError(), 2);
+      continue;
+    }
     const double ns = factors.values[at] * each.recordedNs + each.unrecordedNs;
     const double own = std::max(factors.covariance[at][at], 0.0);
     const double ofModel = std::hypot(kUnrecordedError * each.unrecordedNs, kModelError * ns);
@@ -97,7 +113,8 @@ void addOverhead(const std::vector<ProbeCost>& probes,
     into.shares.push_back({each.probe, ns, std::hypot(each.recordedNs * std::sqrt(own), ofModel)});
     unknown += ofModel * ofModel;
     for (std::size_t other = 0; other < probes.size(); ++other)
-      noise += each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
+      if (sums[other].isFound())
+        noise += each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
   }
   noise = std::max(noise, 0.0);
   into.noiseNs = std::sqrt(noise);
@@ -139,26 +156,31 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
       continue;
     MeasuredCost found =
         times(row, factors.values[place], std::sqrt(factors.covariance[place][place]), method);
-    if (found.errorNs >= row.errorNs)
-      continue;  // what is known worse than before is left as it was
-    sums[place].knownNs += row.cost.sumNs() * (1 - unrecordedShare(row));
-    sums[place].foundNs += found.cost.sumNs();
-    sums[place].unrecordedNs += row.cost.sumNs() * unrecordedShare(row);
+    Sums& of = sums[place];
+    of.knownNs += row.cost.sumNs() * (1 - unrecordedShare(row));
+    of.foundNs += found.cost.sumNs();
+    of.unrecordedNs += row.cost.sumNs() * unrecordedShare(row);
+    of.knownErrorNs += row.errorNs;
+    of.foundErrorNs += found.errorNs;
     result.costs.rows.push_back(std::move(found));
   }
+  std::erase_if(result.costs.rows, [&](const MeasuredCost& row) {
+    return !sums[placeOf(names, row.probe)].isFound();
+  });
   addCovariance(names, sums, factors, result.costs);
-  addOverhead(probes, factors, result);
+  addOverhead(probes, sums, factors, result);
   return result;
 }
 
 std::string textOf(const CalibratedCosts& costs) {
   std::string probes;
   for (const CalibratedCosts::Share& share : costs.shares)
-    probes += fmt::format(R"({}{{"probe": "{}", "ns": {:.1f}, "error_ns": {:.1f}}})",
+    probes += fmt::format(R"({}{{"probe": "{}", "ns": {:.1f}, "error_ns": {:.1f}, "found": {}}})",
                           probes.empty() ? "" : ", ",
                           share.probe,
                           share.ns,
-                          share.errorNs);
+                          share.errorNs,
+                          share.found);
   return fmt::format(
       R"({{"iteration_ns": {:.1f}, "overhead_ns": {:.1f}, "error_ns": {:.1f}, "noise_ns": {:.1f}, )"
       R"("iterations": {}, "blocks": {}, "probes": [{}]}})",

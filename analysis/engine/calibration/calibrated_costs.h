@@ -25,6 +25,7 @@ struct CalibratedCosts {
     std::string probe;
     double ns = 0;
     double errorNs = 0;
+    bool found = true;  // else it is what was known before, since the calibration knew it no better
   };
   std::vector<Share> shares;  // of overheadNs
 };
@@ -41,7 +42,7 @@ struct ProbeCost {
 double unrecordedShare(const correction::MeasuredCost& row) noexcept;
 
 // What `probes` cost is what `known` says, times what the regression found of what can be switched
-// off.
+// off; of those that it knows no better than `known` there are no rows, and their share is as known.
 CalibratedCosts applyFactors(const correction::CostTable& known,
                              const std::vector<ProbeCost>& probes,
                              const Factors& factors,
@@ -52,7 +53,7 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
 PriorErrors priorsOf(const correction::CostTable& known, const std::vector<std::string>& probes);
 
 // The trace's meta.calibrated, but for `costs`: `{iteration_ns, overhead_ns, error_ns, noise_ns,
-// iterations, blocks, probes[] {probe, ns, error_ns}}`.
+// iterations, blocks, probes[] {probe, ns, error_ns, found}}`.
 std::string textOf(const CalibratedCosts& costs);
 
 // Appends them to the trace's tables `overhead` and `overhead_covariance`.

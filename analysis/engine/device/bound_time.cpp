@@ -98,7 +98,7 @@ Result<std::optional<double>> readFilled(const store::Database& trace,
   }
   if (multiprocessors.value_or(0) <= 0)
     return std::optional<double>();
-  return filledAtMost(grids, *multiprocessors, rank.window);
+  return filledAtMost(grids, *multiprocessors, metrics::countedOf(rank));
 }
 
 Result<SampledMean> readSampled(const store::Database& trace,
@@ -116,14 +116,14 @@ Result<SampledMean> readSampled(const store::Database& trace,
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
-      return meanOf(samples, rank.window);
+      return meanOf(samples, metrics::countedOf(rank));
     samples.push_back({rows.integer(0), rows.real(1)});
   }
 }
 
 void addActivity(const DeviceWork& device,
                  const HostWaits& waits,
-                 Interval window,
+                 const Intervals& counted,
                  BoundTime& time) {
   const std::vector<Activity> activity = activityOf(device);
   Intervals kernels;
@@ -133,14 +133,14 @@ void addActivity(const DeviceWork& device,
     if (each.set != setOf(WorkKind::Copy))
       kernels.push_back(each.time);
   }
-  time.windowNs = std::max<std::int64_t>(window.end - window.begin, 0);
-  time.kernelNs = totalLength(clip(metrics::normalise(std::move(kernels)), window));
-  busy = clip(metrics::normalise(std::move(busy)), window);
+  time.windowNs = totalLength(counted);
+  time.kernelNs = totalLength(intersect(metrics::normalise(std::move(kernels)), counted));
+  busy = intersect(metrics::normalise(std::move(busy)), counted);
   time.busyNs = totalLength(busy);
   time.hostKnown = waits.known;
   if (!waits.known)
     return;
-  const Intervals blocked = clip(waits.blocked, window);
+  const Intervals blocked = intersect(waits.blocked, counted);
   time.boundNs = totalLength(intersect(busy, blocked));
   time.uselessNs = totalLength(blocked) - time.boundNs;
   time.overlapNs = time.busyNs - time.boundNs;
@@ -149,13 +149,10 @@ void addActivity(const DeviceWork& device,
 
 }  // namespace
 
-SampledMean meanOf(const std::vector<SampledShare>& samples, Interval window) {
+SampledMean meanOf(const std::vector<SampledShare>& samples, const Intervals& windows) {
   SampledMean mean;
   for (std::size_t at = 1; at < samples.size(); ++at) {
-    const std::int64_t ns =
-        std::min(samples[at].ns, window.end) - std::max(samples[at - 1].ns, window.begin);
-    if (ns <= 0)
-      continue;
+    const std::int64_t ns = totalLength(clip(windows, {samples[at - 1].ns, samples[at].ns}));
     mean.ns += ns;
     mean.value += samples[at].value * static_cast<double>(ns);
   }
@@ -166,16 +163,13 @@ SampledMean meanOf(const std::vector<SampledShare>& samples, Interval window) {
 
 std::optional<double> filledAtMost(const std::vector<Grid>& grids,
                                    std::int64_t multiprocessors,
-                                   Interval window) {
+                                   const Intervals& windows) {
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // when, and how many blocks more
-  for (const Grid& grid : grids) {
-    const Interval time{std::max(grid.time.begin, window.begin),
-                        std::min(grid.time.end, window.end)};
-    if (time.end <= time.begin)
-      continue;
-    edges.emplace_back(time.begin, grid.blocks);
-    edges.emplace_back(time.end, -grid.blocks);
-  }
+  for (const Grid& grid : grids)
+    for (const Interval& time : clip(windows, grid.time)) {
+      edges.emplace_back(time.begin, grid.blocks);
+      edges.emplace_back(time.end, -grid.blocks);
+    }
   std::sort(edges.begin(), edges.end());
   double filled = 0;
   double length = 0;
@@ -199,10 +193,11 @@ Result<std::vector<BoundTime>> boundTimes(const store::Database& trace,
   if (devices.empty())
     return times;
   SONDE_TRY_ASSIGN(const HostWaits waits, readWaits(trace, rank));
+  const Intervals counted = metrics::countedOf(rank);
   for (const DeviceWork& device : devices) {
     BoundTime& time = times.emplace_back();
     time.device = device.name;
-    addActivity(device, waits, rank.window, time);
+    addActivity(device, waits, counted, time);
     SONDE_TRY_ASSIGN(time.filledAtMost, readFilled(trace, rank, device.name));
     SONDE_TRY_ASSIGN(const SampledMean sampled, readSampled(trace, rank, device.name));
     time.sampledNs = sampled.ns;

@@ -40,7 +40,7 @@ struct BoundTime {
   std::int64_t sampledNs = 0;
 };
 
-// Of each of the devices, in the rank's window.
+// Of each of the devices, in the rank's window but for masked iterations.
 Result<std::vector<BoundTime>> boundTimes(const store::Database& trace,
                                           const metrics::RankProcess& rank,
                                           const std::vector<DeviceWork>& devices);
@@ -51,12 +51,13 @@ struct SampledShare {
   std::int64_t ns = 0;
   double value = 0;
 };
-// The mean over what of `window` lies between samples, which ascend, and how long that is.
+// The mean over what of `windows`, in normal form, lies between samples, which ascend, and how long
+// that is.
 struct SampledMean {
   double value = 0;
   std::int64_t ns = 0;
 };
-SampledMean meanOf(const std::vector<SampledShare>& samples, metrics::Interval window);
+SampledMean meanOf(const std::vector<SampledShare>& samples, const metrics::Intervals& windows);
 
 // Blocks of a kernel from its begin to its end.
 struct Grid {
@@ -64,9 +65,9 @@ struct Grid {
   std::int64_t blocks = 0;
 };
 // min(1, blocks that there are at once / multiprocessors), on average over the time in which there
-// are any in `window`; none: never.
+// are any in `windows`, in normal form; none: never.
 std::optional<double> filledAtMost(const std::vector<Grid>& grids,
                                    std::int64_t multiprocessors,
-                                   metrics::Interval window);
+                                   const metrics::Intervals& windows);
 
 }  // namespace sonde::engine::device

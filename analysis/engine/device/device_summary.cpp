@@ -7,22 +7,24 @@
 namespace sonde::engine::device {
 namespace {
 
-DeviceSummary summaryOf(const DeviceWork& device, const metrics::RankProcess& process) {
+DeviceSummary summaryOf(const DeviceWork& device,
+                        const metrics::RankProcess& process,
+                        const metrics::Intervals& counted) {
   DeviceSummary summary;
   summary.name = device.name;
   const std::vector<Activity> activity = activityOf(device);
-  summary.time = timeIn(activity, process.window);
+  summary.time = timeIn(activity, counted);
   for (const metrics::IterationTime& step : process.iterations)
     summary.steps.push_back(
         {step.number, timeIn(activity, {step.startNs, step.startNs + step.durNs})});
   const auto idle = idleOf(device, activity, process.window);
   for (std::size_t at = 0; at < device.streams.size(); ++at)
     summary.streams.push_back({device.streams[at].number,
-                               idleIn(idle[at], process.window),
-                               queueIn(device.streams[at], process.window)});
-  summary.kernels = kernelsIn(device, process.window);
-  summary.copies = copiesIn(device, process.window);
-  summary.launches = launchesIn(device, process.window);
+                               idleIn(idle[at], counted),
+                               queueIn(device.streams[at], counted)});
+  summary.kernels = kernelsIn(device, counted);
+  summary.copies = copiesIn(device, counted);
+  summary.launches = launchesIn(device, counted);
   return summary;
 }
 
@@ -57,12 +59,13 @@ Result<JobSummary> summarise(const store::Database& trace,
   JobSummary job;
   for (const metrics::RankProcess& process : processes) {
     RankSummary& rank = job.ranks.emplace_back();
+    const metrics::Intervals counted = metrics::countedOf(process);
     SONDE_TRY_ASSIGN(const std::vector<DeviceWork> devices, readDevices(trace, process.processId));
     for (const DeviceWork& device : devices) {
-      rank.devices.push_back(summaryOf(device, process));
+      rank.devices.push_back(summaryOf(device, process, counted));
       wantNames(rank.devices.back(), job);
     }
-    SONDE_TRY_ASSIGN(rank.costs, hostCosts(trace, process.processId, devices, process.window));
+    SONDE_TRY_ASSIGN(rank.costs, hostCosts(trace, process.processId, devices, counted));
   }
   SONDE_TRY(readNames(trace, job));
   SONDE_TRY_ASSIGN(job.collectives, readCollectives(trace));

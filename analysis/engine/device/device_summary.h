@@ -1,4 +1,5 @@
-// All that this folder finds out about a job, by rank, device and stream: what reports are made of.
+// All that this folder finds out about a job, by rank, device and stream: what reports are made of;
+// in the ranks' windows but for masked iterations.
 // Plain values; reading uses the database's thread.
 #pragma once
 

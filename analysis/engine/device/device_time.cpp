@@ -72,6 +72,17 @@ DeviceTime timeIn(const std::vector<Activity>& activity, Interval window) {
   return time;
 }
 
+DeviceTime timeIn(const std::vector<Activity>& activity, const metrics::Intervals& windows) {
+  DeviceTime sum;
+  for (const Interval& window : windows) {
+    const DeviceTime time = timeIn(activity, window);
+    sum.windowNs += time.windowNs;
+    for (std::size_t set = 0; set < kWorkSets; ++set)
+      sum.setNs[set] += time.setNs[set];
+  }
+  return sum;
+}
+
 std::int64_t DeviceTime::unionOf(WorkKind kind) const noexcept {
   std::int64_t ns = 0;
   for (std::size_t set = 0; set < kWorkSets; ++set)

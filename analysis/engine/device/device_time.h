@@ -52,5 +52,7 @@ struct DeviceTime {
 
 // O(log n + what lies in the window).
 DeviceTime timeIn(const std::vector<Activity>& activity, metrics::Interval window);
+// The sum over these, which are in normal form.
+DeviceTime timeIn(const std::vector<Activity>& activity, const metrics::Intervals& windows);
 
 }  // namespace sonde::engine::device

@@ -16,20 +16,22 @@ namespace {
 using metrics::Interval;
 using store::Statement;
 
-// Calls of one process whose names fit, in a window: ?1 process, ?2 and ?3 the window.
+// Calls of one process whose names fit, their begin first: ?1 process, from ?2 to ?3.
 std::string waitingSql() {
   return fmt::format(
-      "SELECT n.text, s.start_ns, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id "
+      "SELECT s.start_ns, n.text, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id "
       "JOIN string n ON n.id = s.name_id WHERE t.process_id = ?1 AND s.kind = 'api' AND s.start_ns "
       ">= ?2 AND s.start_ns < ?3 AND s.dur_ns IS NOT NULL AND {}",
       kIsWaitingCall);
 }
 constexpr std::string_view kGraphSql =
-    "SELECT n.text, s.id, s.dur_ns FROM thread t CROSS JOIN slice s ON s.thread_id = t.id JOIN "
+    "SELECT s.start_ns, n.text, s.dur_ns, s.id FROM thread t CROSS JOIN slice s ON s.thread_id = "
+    "t.id JOIN "
     "string n ON n.id = s.name_id WHERE t.process_id = ?1 AND s.kind = 'api' AND s.start_ns >= ?2 "
     "AND s.start_ns < ?3 AND s.dur_ns IS NOT NULL AND n.text GLOB '*GraphLaunch*'";
 constexpr std::string_view kOperatorSql =
-    "SELECT n.text, s.id, s.dur_ns, s.parent_id FROM thread t CROSS JOIN slice s ON s.thread_id = "
+    "SELECT s.start_ns, n.text, s.dur_ns, s.id, s.parent_id FROM thread t CROSS JOIN slice s ON "
+    "s.thread_id = "
     "t.id JOIN string n ON n.id = s.name_id WHERE t.process_id = ?1 AND s.kind = 'operator' AND "
     "s.start_ns >= ?2 AND s.start_ns < ?3 AND s.dur_ns IS NOT NULL";
 
@@ -38,8 +40,8 @@ class Costs {
   Costs(const store::Database& trace,
         std::int64_t processId,
         const std::vector<DeviceWork>& devices,
-        Interval window)
-      : trace_(trace), processId_(processId), devices_(devices), window_(window) {}
+        const metrics::Intervals& windows)
+      : trace_(trace), processId_(processId), devices_(devices), windows_(windows) {}
 
   Result<HostCosts> read() {
     HostCosts costs;
@@ -52,13 +54,16 @@ class Costs {
  private:
   template <typename Use>
   Result<void> each(std::string_view sql, Use use) {
+    if (windows_.empty())
+      return {};
     SONDE_TRY_ASSIGN(Statement rows, trace_.prepare(sql));
-    rows.bindAll(processId_, window_.begin, window_.end);
+    rows.bindAll(processId_, windows_.front().begin, windows_.back().end);
     while (true) {
       SONDE_TRY_ASSIGN(const bool row, rows.step());
       if (!row)
         return {};
-      use(rows);
+      if (metrics::holds(windows_, rows.integer(0)))
+        use(rows);
     }
   }
   template <typename Use>
@@ -69,7 +74,7 @@ class Costs {
           use(work);
   }
   double shareOf(std::int64_t ns) const {
-    const std::int64_t all = window_.end - window_.begin;
+    const std::int64_t all = metrics::totalLength(windows_);
     return all > 0 ? static_cast<double>(ns) / static_cast<double>(all) : 0;
   }
 
@@ -81,7 +86,7 @@ class Costs {
   const store::Database& trace_;
   std::int64_t processId_;
   const std::vector<DeviceWork>& devices_;
-  Interval window_;
+  const metrics::Intervals& windows_;
 };
 
 metrics::Intervals Costs::busyTime() const {
@@ -112,10 +117,10 @@ Result<void> Costs::readWaiting(std::vector<WaitingCallRow>& rows) {
   };
   std::map<std::string, Calls, std::less<>> byName;
   SONDE_TRY(each(waitingSql(), [&](const Statement& row) {
-    Calls& calls = byName[std::string(row.text(0))];
+    Calls& calls = byName[std::string(row.text(1))];
     const std::int64_t took = std::max<std::int64_t>(row.integer(2), 0);
     calls.ns.push_back(took);
-    calls.busyNs += lengthIn(busy, {row.integer(1), row.integer(1) + took});
+    calls.busyNs += lengthIn(busy, {row.integer(0), row.integer(0) + took});
   }));
   for (auto& [name, calls] : byName) {
     const Spread ns = spreadOf(std::move(calls.ns));
@@ -136,8 +141,8 @@ Result<void> Costs::readGraphs(std::vector<GraphLaunchRow>& rows) {
   std::unordered_map<std::int64_t, Launched> launches;
   std::map<std::string, std::vector<std::int64_t>> calls;
   SONDE_TRY(each(kGraphSql, [&](const Statement& row) {
-    launches[row.integer(1)].call = row.text(0);
-    calls[std::string(row.text(0))].push_back(std::max<std::int64_t>(row.integer(2), 0));
+    launches[row.integer(3)].call = row.text(1);
+    calls[std::string(row.text(1))].push_back(std::max<std::int64_t>(row.integer(2), 0));
   }));
   if (launches.empty())
     return {};
@@ -172,14 +177,14 @@ class OperatorRows {
  public:
   // A row of kOperatorSql.
   void addCall(const Statement& row) {
-    const auto [name, isNew] = byName_.try_emplace(std::string(row.text(0)), rows_.size());
+    const auto [name, isNew] = byName_.try_emplace(std::string(row.text(1)), rows_.size());
     if (isNew) {
       rows_.emplace_back().name = name->first;
       durations_.emplace_back();
     }
     const std::int64_t took = std::max<std::int64_t>(row.integer(2), 0);
     durations_[name->second].push_back(took);
-    calls_[row.integer(1)] = {name->second, took, row.integer(3)};
+    calls_[row.integer(3)] = {name->second, took, row.integer(4)};
   }
   void addWork(const Work& work) {
     const auto call = calls_.find(work.scopeId);
@@ -230,8 +235,8 @@ Result<void> Costs::readOperators(std::vector<OperatorRow>& rows) {
 Result<HostCosts> hostCosts(const store::Database& trace,
                             std::int64_t processId,
                             const std::vector<DeviceWork>& devices,
-                            Interval window) {
-  return Costs(trace, processId, devices, window).read();
+                            const metrics::Intervals& windows) {
+  return Costs(trace, processId, devices, windows).read();
 }
 
 }  // namespace sonde::engine::device

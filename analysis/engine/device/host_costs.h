@@ -1,6 +1,6 @@
 // What using devices cost the host: calls that wait for them, launches of graphs, and operators
 // with the time of the work that they launched. Plain values; reading uses the database's thread.
-// What is in a window is what begins in it.
+// What is in a window is what begins in it; windows are in normal form.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -58,6 +58,6 @@ struct HostCosts {
 Result<HostCosts> hostCosts(const store::Database& trace,
                             std::int64_t processId,
                             const std::vector<DeviceWork>& devices,
-                            metrics::Interval window);
+                            const metrics::Intervals& windows);
 
 }  // namespace sonde::engine::device

@@ -10,18 +10,19 @@ namespace {
 
 using Changes = std::vector<std::pair<std::int64_t, int>>;  // instant, by how many
 
-Changes changesOf(const StreamWork& stream, metrics::Interval window, std::int64_t& launched) {
+Changes changesOf(const StreamWork& stream,
+                  const metrics::Intervals& windows,
+                  std::int64_t& launched) {
   Changes changes;
   for (const Work& work : stream.work) {
     if (!work.launch)
       continue;
-    const std::int64_t from = std::max(work.launch->begin, window.begin);
-    const std::int64_t to = std::min(work.begin, window.end);
-    if (from >= to)
-      continue;
-    ++launched;
-    changes.emplace_back(from, 1);
-    changes.emplace_back(to, -1);
+    const metrics::Intervals queued = metrics::clip(windows, {work.launch->begin, work.begin});
+    launched += queued.empty() ? 0 : 1;
+    for (const auto& [from, to] : queued) {
+      changes.emplace_back(from, 1);
+      changes.emplace_back(to, -1);
+    }
   }
   std::sort(changes.begin(), changes.end());
   return changes;
@@ -42,22 +43,25 @@ std::int64_t lengthAt(const std::map<std::int64_t, std::int64_t>& nsByLength, do
 
 }  // namespace
 
-QueueLength queueIn(const StreamWork& stream, metrics::Interval window) {
+QueueLength queueIn(const StreamWork& stream, const metrics::Intervals& windows) {
   QueueLength queue;
-  queue.windowNs = std::max<std::int64_t>(window.end - window.begin, 0);
+  queue.windowNs = metrics::totalLength(windows);
   if (queue.windowNs == 0)
     return queue;
   std::map<std::int64_t, std::int64_t> nsByLength;
   std::int64_t length = 0;
-  std::int64_t since = window.begin;
-  for (const auto& [at, change] : changesOf(stream, window, queue.launched)) {
-    if (at > since)
+  std::int64_t since = 0;
+  std::int64_t counted = 0;
+  for (const auto& [at, change] : changesOf(stream, windows, queue.launched)) {
+    if (length > 0 && at > since) {
       nsByLength[length] += at - since;
+      counted += at - since;
+    }
     since = at;
     length += change;
   }
-  if (window.end > since)
-    nsByLength[length] += window.end - since;
+  if (queue.windowNs > counted)
+    nsByLength[0] += queue.windowNs - counted;
   double sum = 0;
   for (const auto& [held, ns] : nsByLength) {
     sum += static_cast<double>(held) * static_cast<double>(ns);

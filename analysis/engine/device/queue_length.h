@@ -21,11 +21,11 @@ struct QueueLength {
   std::int64_t p95 = 0;
   std::int64_t p99 = 0;
   std::int64_t max = 0;
-  std::int64_t launched = 0;  // work that was queued in the window, from whenever on
+  std::int64_t launched = 0;  // work that was queued in a window, from whenever on
   std::int64_t fullNs = 0;    // at kFullQueue or above
 };
 
-// Work whose launch is not known does not count.
-QueueLength queueIn(const StreamWork& stream, metrics::Interval window);
+// Work whose launch is not known does not count. `windows`: in normal form.
+QueueLength queueIn(const StreamWork& stream, const metrics::Intervals& windows);
 
 }  // namespace sonde::engine::device

@@ -172,16 +172,18 @@ std::int64_t StreamIdle::idleNs() const noexcept {
   return std::accumulate(causeNs.begin(), causeNs.end(), std::int64_t{0});
 }
 
-StreamIdle idleIn(const std::vector<IdleSpan>& spans, Interval window) {
+StreamIdle idleIn(const std::vector<IdleSpan>& spans, const metrics::Intervals& windows) {
   StreamIdle idle;
-  idle.windowNs = std::max<std::int64_t>(window.end - window.begin, 0);
-  auto at = std::lower_bound(
-      spans.begin(), spans.end(), window.begin, [](const IdleSpan& each, std::int64_t begin) {
-        return each.time.end <= begin;
-      });
-  for (; at != spans.end() && at->time.begin < window.end; ++at)
-    idle.causeNs[static_cast<std::size_t>(at->cause)] +=
-        std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin);
+  idle.windowNs = metrics::totalLength(windows);
+  for (const Interval& window : windows) {
+    auto at = std::lower_bound(
+        spans.begin(), spans.end(), window.begin, [](const IdleSpan& each, std::int64_t begin) {
+          return each.time.end <= begin;
+        });
+    for (; at != spans.end() && at->time.begin < window.end; ++at)
+      idle.causeNs[static_cast<std::size_t>(at->cause)] +=
+          std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin);
+  }
   return idle;
 }
 

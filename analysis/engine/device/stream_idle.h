@@ -48,6 +48,7 @@ struct StreamIdle {
   std::int64_t idleNs() const noexcept;  // the sum; what is not, is busy
 };
 
-StreamIdle idleIn(const std::vector<IdleSpan>& spans, metrics::Interval window);
+// `windows`: in normal form.
+StreamIdle idleIn(const std::vector<IdleSpan>& spans, const metrics::Intervals& windows);
 
 }  // namespace sonde::engine::device

@@ -9,23 +9,24 @@
 namespace sonde::engine::device {
 namespace {
 
-using metrics::Interval;
+using metrics::Intervals;
 
 template <typename Use>
-void eachIn(const DeviceWork& device, Interval window, Use use) {
-  for (const StreamWork& stream : device.streams) {
-    auto at =
-        std::lower_bound(stream.work.begin(),
-                         stream.work.end(),
-                         window.begin,
-                         [](const Work& work, std::int64_t begin) { return work.begin < begin; });
-    for (; at != stream.work.end() && at->begin < window.end; ++at)
-      use(*at);
-  }
+void eachIn(const DeviceWork& device, const Intervals& windows, Use use) {
+  for (const StreamWork& stream : device.streams)
+    for (const metrics::Interval& window : windows) {
+      auto at =
+          std::lower_bound(stream.work.begin(),
+                           stream.work.end(),
+                           window.begin,
+                           [](const Work& work, std::int64_t begin) { return work.begin < begin; });
+      for (; at != stream.work.end() && at->begin < window.end; ++at)
+        use(*at);
+    }
 }
 
-double shareOf(std::int64_t ns, Interval window) {
-  const std::int64_t all = window.end - window.begin;
+double shareOf(std::int64_t ns, const Intervals& windows) {
+  const std::int64_t all = metrics::totalLength(windows);
   return all > 0 ? static_cast<double>(ns) / static_cast<double>(all) : 0;
 }
 
@@ -81,9 +82,9 @@ std::int64_t above(const std::vector<std::int64_t>& values, std::int64_t limit) 
 
 }  // namespace
 
-std::vector<KernelRow> kernelsIn(const DeviceWork& device, Interval window) {
+std::vector<KernelRow> kernelsIn(const DeviceWork& device, const Intervals& windows) {
   std::map<std::pair<std::int64_t, WorkKind>, std::vector<std::int64_t>> byName;
-  eachIn(device, window, [&](const Work& work) {
+  eachIn(device, windows, [&](const Work& work) {
     if (work.kind != WorkKind::Copy)
       byName[{work.nameId, work.kind}].push_back(work.end - work.begin);
   });
@@ -91,15 +92,15 @@ std::vector<KernelRow> kernelsIn(const DeviceWork& device, Interval window) {
   rows.reserve(byName.size());
   for (auto& [key, durations] : byName) {
     const Spread ns = spreadOf(std::move(durations));
-    rows.push_back({key.first, key.second, ns, shareOf(ns.total, window)});
+    rows.push_back({key.first, key.second, ns, shareOf(ns.total, windows)});
   }
   sortByTotal(rows, [](const KernelRow& row) { return row.ns.total; });
   return rows;
 }
 
-std::vector<CopyRow> copiesIn(const DeviceWork& device, Interval window) {
+std::vector<CopyRow> copiesIn(const DeviceWork& device, const Intervals& windows) {
   std::map<std::pair<std::string, std::optional<bool>>, Copies> byKind;
-  eachIn(device, window, [&](const Work& work) {
+  eachIn(device, windows, [&](const Work& work) {
     if (work.kind == WorkKind::Copy)
       byKind[{work.copyKind, work.pinned}].add(work);
   });
@@ -109,7 +110,7 @@ std::vector<CopyRow> copiesIn(const DeviceWork& device, Interval window) {
     CopyRow row;
     std::tie(row.kind, row.pinned) = key;
     row.ns = spreadOf(std::move(copies.ns));
-    row.share = shareOf(row.ns.total, window);
+    row.share = shareOf(row.ns.total, windows);
     row.bytes = copies.bytes;
     if (copies.nsWithBytes > 0)
       row.bytesPerSecond = rate(copies.bytes, copies.nsWithBytes);
@@ -123,9 +124,9 @@ std::vector<CopyRow> copiesIn(const DeviceWork& device, Interval window) {
   return rows;
 }
 
-std::vector<LaunchRow> launchesIn(const DeviceWork& device, Interval window) {
+std::vector<LaunchRow> launchesIn(const DeviceWork& device, const Intervals& windows) {
   std::map<std::int64_t, Launches> byCall;
-  eachIn(device, window, [&](const Work& work) {
+  eachIn(device, windows, [&](const Work& work) {
     if (work.launch)
       byCall[work.launch->nameId].add(work);
   });

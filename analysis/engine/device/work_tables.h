@@ -19,8 +19,10 @@ struct KernelRow {
   Spread ns;
   double share = 0;  // of the window; above 1 where several ran at once
 };
+// Of all tables: `windows` is in normal form, and what is in one of them is what begins there.
+
 // By their total, the longest first.
-std::vector<KernelRow> kernelsIn(const DeviceWork& device, metrics::Interval window);
+std::vector<KernelRow> kernelsIn(const DeviceWork& device, const metrics::Intervals& windows);
 
 struct CopyRow {
   std::string kind;  // `copy.kind`
@@ -32,7 +34,7 @@ struct CopyRow {
   double p50BytesPerSecond = 0;          // of one copy; 0: none has size and time
   double maxBytesPerSecond = 0;
 };
-std::vector<CopyRow> copiesIn(const DeviceWork& device, metrics::Interval window);
+std::vector<CopyRow> copiesIn(const DeviceWork& device, const metrics::Intervals& windows);
 
 // What is worth a look in a launch, with the limits that HolisticTraceAnalysis has for them.
 inline constexpr std::int64_t kSlowCallNs = 50'000;
@@ -48,6 +50,6 @@ struct LaunchRow {
   std::int64_t slowCalls = 0;
   std::int64_t late = 0;  // work whose delay is above kLateWorkNs
 };
-std::vector<LaunchRow> launchesIn(const DeviceWork& device, metrics::Interval window);
+std::vector<LaunchRow> launchesIn(const DeviceWork& device, const metrics::Intervals& windows);
 
 }  // namespace sonde::engine::device

@@ -64,8 +64,7 @@ Result<std::vector<OperationTime>> operationsOf(const store::Database& trace,
     group.durations.push_back(time.end - time.begin);
     group.byThread[thread].push_back(time);
   }
-  const RankProcess told = byClock(rank, clock);
-  const Intervals counted = subtract(normalise({told.window}), told.masked);
+  const Intervals counted = countedOf(byClock(rank, clock));
   std::vector<OperationTime> operations;
   operations.reserve(gathered.size());
   for (auto& [key, group] : gathered)

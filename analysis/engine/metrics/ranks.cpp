@@ -171,6 +171,10 @@ Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
   }
 }
 
+Intervals countedOf(const RankProcess& rank) {
+  return subtract(normalise({rank.window}), rank.masked);
+}
+
 RankProcess byClock(RankProcess rank, const Clock& clock) {
   const auto move = [&](Interval time) {
     return Interval{clock.ofProcess(rank.processId, time.begin),

@@ -49,6 +49,9 @@ Result<std::vector<RankProcess>> readRanks(const store::Database& trace);
 Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
                                                    const RankProcess& rank);
 
+// Its window but for masked iterations, in normal form.
+Intervals countedOf(const RankProcess& rank);
+
 // The same with times by another clock than that of the recording.
 RankProcess byClock(RankProcess rank, const Clock& clock);
 

@@ -203,8 +203,11 @@ Result<Conservation> conservationOf(const store::Database& trace) {
   std::optional<Connection> connection;
   SONDE_TRY(addMessages(trace, cut != 0, sum));
   SONDE_TRY_ASSIGN(const std::int64_t inPart,
-                   trace.queryInteger(fmt::format("SELECT {}", store::kRecordedInPart)));
-  if (inPart != 0) {  // each process began and stopped for itself
+                   trace.queryInteger(fmt::format("SELECT {} OR EXISTS (SELECT 1 FROM probe_call "
+                                                  "WHERE probe IN ('net', 'mpi') AND unrecorded > "
+                                                  "0)",
+                                                  store::kRecordedInPart)));
+  if (inPart != 0) {  // each process began, stopped or had the probe off for itself
     sum.exactPairs = sum.agreeingPairs = 0;
     return sum;
   }

@@ -30,7 +30,8 @@ Result<std::vector<PeerTraffic>> trafficOf(const store::Database& trace,
                                            const std::vector<RankProcess>& ranks);
 
 // Over all channels whose both ends were recorded. In a trace that was trimmed only what lies
-// between bytes of both ends is compared, because each end was cut by its own process's time.
+// between bytes of both ends is compared, because each end was cut by its own process's time;
+// nothing of one that was recorded in part, or in whose calibration transfers were not recorded.
 struct Conservation {
   std::int64_t pairs = 0;
   std::int64_t exactPairs = 0;  // every transfer of both ends knows its offset

@@ -100,6 +100,13 @@ TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
   EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 200);
   EXPECT_DOUBLE_EQ(costs.costs.rows[0].errorNs, std::hypot(10, 20)) << "and 10 % of its own";
   EXPECT_DOUBLE_EQ(costs.costs.covariance[0][0], 0.01 / 4 + 0.01) << "relative to what was found";
+  ASSERT_EQ(costs.shares.size(), 2U);
+  EXPECT_FALSE(costs.shares[0].found);
+  EXPECT_DOUBLE_EQ(costs.shares[0].ns, 20'000) << "as it was known, and not three times that";
+  EXPECT_DOUBLE_EQ(costs.shares[0].errorNs, 10'000);
+  EXPECT_TRUE(costs.shares[1].found);
+  EXPECT_DOUBLE_EQ(costs.overheadNs, 40'000);
+  EXPECT_DOUBLE_EQ(costs.overheadErrorNs, std::hypot(10'000, 1'000, 2'000));
 }
 
 TEST(ApplyFactors, HasTheErrorOfAProbeThatCostsNextToNothing) {

@@ -15,12 +15,12 @@ using ::testing::SizeIs;
 
 TEST(SampledUtilisation, IsOfThePeriodThatEnds) {
   const std::vector<SampledShare> samples = {{0, 0.9}, {100, 1}, {200, 0.5}, {400, 0}};
-  EXPECT_DOUBLE_EQ(meanOf(samples, {0, 400}).value, (100 + 50 + 0) / 400.0);
-  EXPECT_EQ(meanOf(samples, {0, 400}).ns, 400);
-  EXPECT_DOUBLE_EQ(meanOf(samples, {50, 150}).value, (50 + 25) / 100.0);
-  EXPECT_EQ(meanOf(samples, {300, 900}).ns, 100);
-  EXPECT_EQ(meanOf(samples, {500, 900}).ns, 0);
-  EXPECT_EQ(meanOf({{5, 1}}, {0, 10}).ns, 0);
+  EXPECT_DOUBLE_EQ(meanOf(samples, {{0, 400}}).value, (100 + 50 + 0) / 400.0);
+  EXPECT_EQ(meanOf(samples, {{0, 400}}).ns, 400);
+  EXPECT_DOUBLE_EQ(meanOf(samples, {{50, 150}}).value, (50 + 25) / 100.0);
+  EXPECT_EQ(meanOf(samples, {{300, 900}}).ns, 100);
+  EXPECT_EQ(meanOf(samples, {{500, 900}}).ns, 0);
+  EXPECT_EQ(meanOf({{5, 1}}, {{0, 10}}).ns, 0);
 }
 
 TEST(Filled, IsWhatBlocksAtOnceCanBe) {
@@ -42,7 +42,7 @@ TEST(Filled, IsWhatBlocksAtOnceCanBe) {
       filled += std::min(static_cast<double>(blocks) / 4, 1.0);
       length += blocks > 0 ? 1 : 0;
     }
-    const auto found = filledAtMost(grids, 4, window);
+    const auto found = filledAtMost(grids, 4, {window});
     ASSERT_EQ(found.has_value(), length > 0);
     if (found) {
       ASSERT_NEAR(*found, filled / length, 1e-12);
@@ -97,6 +97,21 @@ TEST_F(BoundTimes, DivideTheWindow) {
   EXPECT_EQ(time.boundNs + time.uselessNs + time.overlapNs + time.hostNs, time.windowNs);
   EXPECT_EQ(time.sampledBusy, std::nullopt);
   EXPECT_EQ(time.filledAtMost, std::nullopt);  // whose name says nothing
+}
+
+TEST_F(BoundTimes, LeaveOutIterationsWithProbesOff) {
+  const Rank one = rank(0);
+  work(one);
+  step(one, 1, {100, 200});
+  call(one, "cudaStreamSynchronize", {20, 190});
+  test::must(trace_->writer().database().exec(
+      "UPDATE iteration SET probe_mask = iif(number = 0, 3, 1)"));  // the second without a probe
+  const auto times = read();
+  ASSERT_THAT(times, SizeIs(1));
+  EXPECT_EQ(times[0].windowNs, 100);
+  EXPECT_EQ(times[0].boundNs, 25 + 10);
+  EXPECT_EQ(times[0].uselessNs, 80 - 35);
+  EXPECT_EQ(times[0].hostNs, 10);
 }
 
 // Autograd's thread waits for the device, and the thread in backward for it.

@@ -44,6 +44,11 @@ TEST(DeviceTime, AWindowCutsWhatReachesIntoIt) {
   EXPECT_EQ(time.idleNs(), 0);
   EXPECT_EQ(timeIn(activity, {50, 60}).idleNs(), 10);
   EXPECT_EQ(timeIn(activity, {30, 30}).windowNs, 0);
+  const DeviceTime two = timeIn(activity, metrics::Intervals{{20, 25}, {40, 60}});
+  EXPECT_EQ(two.windowNs, 25);
+  EXPECT_EQ(two.computeNs(), 5);
+  EXPECT_EQ(two.commNs(), 10);
+  EXPECT_EQ(two.idleNs(), 10);
 }
 
 TEST(DeviceTime, NeighboursOfOneKindAreOneActivity) {

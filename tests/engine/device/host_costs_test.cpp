@@ -13,10 +13,10 @@ using ::testing::SizeIs;
 
 class HostCostsOf : public test::DeviceTrace {
  protected:
-  HostCosts costs(const Rank& rank, metrics::Interval window) {
+  HostCosts costs(const Rank& rank, const metrics::Intervals& windows) {
     const auto trace = open();
-    return must(
-        hostCosts(trace, rank.process.value, must(readDevices(trace, rank.process.value)), window));
+    return must(hostCosts(
+        trace, rank.process.value, must(readDevices(trace, rank.process.value)), windows));
   }
 };
 
@@ -29,7 +29,7 @@ TEST_F(HostCostsOf, AWaitingCallIsToldFromOneThatReturnsAtOnce) {
   call(one, "cudaMemcpy", {80, 90});
   call(one, "cudaMemcpyAsync", {91, 95});
   call(one, "cudaDeviceSynchronize", {200, 300});  // behind the window
-  const HostCosts found = costs(one, {0, 100});
+  const HostCosts found = costs(one, {{0, 100}});
   ASSERT_THAT(found.waiting, SizeIs(2));
   EXPECT_EQ(found.waiting[0].call, "cudaStreamSynchronize");
   EXPECT_EQ(found.waiting[0].ns.count, 2);
@@ -38,6 +38,17 @@ TEST_F(HostCostsOf, AWaitingCallIsToldFromOneThatReturnsAtOnce) {
   EXPECT_DOUBLE_EQ(found.waiting[0].share, 0.51);
   EXPECT_EQ(found.waiting[1].call, "cudaMemcpy");
   EXPECT_EQ(found.waiting[1].deviceBusyNs, 0);
+}
+
+TEST_F(HostCostsOf, WhatDoesNotBeginInAWindowDoesNotCount) {
+  const Rank one = rank(0);
+  kernel(stream(one, 7), "gemm", {20, 50}, call(one, "cudaLaunchKernel", {0, 5}));
+  for (const std::int64_t at : {10, 30, 50})
+    call(one, "cudaStreamSynchronize", {at, at + 10});
+  const HostCosts found = costs(one, {{0, 30}, {50, 70}});
+  ASSERT_THAT(found.waiting, SizeIs(1));
+  EXPECT_EQ(found.waiting[0].ns.count, 2);
+  EXPECT_DOUBLE_EQ(found.waiting[0].share, 20 / 50.0);
 }
 
 TEST_F(HostCostsOf, AGraphLaunchHasTheWorkThatItLaunched) {
@@ -49,7 +60,7 @@ TEST_F(HostCostsOf, AGraphLaunchHasTheWorkThatItLaunched) {
   kernel(main, "b", {15, 19}, first);
   kernel(main, "a", {30, 33}, second);
   kernel(main, "c", {40, 41}, call(one, "cudaLaunchKernel", {34, 35}));
-  const HostCosts found = costs(one, {0, 100});
+  const HostCosts found = costs(one, {{0, 100}});
   ASSERT_THAT(found.graphs, SizeIs(1));
   EXPECT_EQ(found.graphs[0].callNs.count, 2);
   EXPECT_EQ(found.graphs[0].callNs.total, 15);
@@ -65,7 +76,7 @@ TEST_F(HostCostsOf, AnOperatorHasItsOwnTimeAndTheWorkOfWhichItIsTheInnermostScop
       trace_->slice(one.thread, model::SliceKind::Operator, "addmm", {20, 60}, linear);
   kernel(main, "gemm", {50, 80}, call(one, "cudaLaunchKernel", {30, 40}, addmm), addmm);
   kernel(main, "bias", {80, 85}, call(one, "cudaLaunchKernel", {70, 75}, linear), linear);
-  const HostCosts found = costs(one, {0, 200});
+  const HostCosts found = costs(one, {{0, 200}});
   ASSERT_THAT(found.operators, SizeIs(2));
   EXPECT_EQ(found.operators[0].name, "linear");
   EXPECT_EQ(found.operators[0].ns.total, 100);
@@ -80,7 +91,7 @@ TEST_F(HostCostsOf, AnOperatorHasItsOwnTimeAndTheWorkOfWhichItIsTheInnermostScop
 TEST_F(HostCostsOf, NothingIsNoRow) {
   const Rank one = rank(0);
   call(one, "cudaLaunchKernel", {0, 5});
-  const HostCosts found = costs(one, {0, 10});
+  const HostCosts found = costs(one, {{0, 10}});
   EXPECT_THAT(found.waiting, IsEmpty());
   EXPECT_THAT(found.graphs, IsEmpty());
   EXPECT_THAT(found.operators, IsEmpty());

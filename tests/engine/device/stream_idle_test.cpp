@@ -18,7 +18,7 @@ std::int64_t nsOf(const StreamIdle& idle, IdleCause cause) {
 }
 
 StreamIdle idleOfStream(const DeviceWork& device, std::size_t stream, Interval window) {
-  return idleIn(idleOf(device, activityOf(device), window)[stream], window);
+  return idleIn(idleOf(device, activityOf(device), window)[stream], {window});
 }
 
 //         0    10   20   30   40   50   60   70   80   90
@@ -83,9 +83,11 @@ TEST(StreamIdle, AStepHasTheCausesOfTheGapsThatReachIntoIt) {
       deviceOf({{kernel({0, 10}, Span{0, 0}), kernel({40, 50}, Span{30, 32})}});
   const std::vector<Activity> activity = activityOf(device);
   const auto spans = idleOf(device, activity, {0, 50})[0];
-  EXPECT_EQ(nsOf(idleIn(spans, {20, 31}), IdleCause::Host), 10);
-  EXPECT_EQ(nsOf(idleIn(spans, {20, 31}), IdleCause::Launching), 1);
-  EXPECT_EQ(idleIn(spans, {40, 50}).idleNs(), 0);
+  EXPECT_EQ(nsOf(idleIn(spans, {{20, 31}}), IdleCause::Host), 10);
+  EXPECT_EQ(nsOf(idleIn(spans, {{20, 31}}), IdleCause::Launching), 1);
+  EXPECT_EQ(idleIn(spans, {{40, 50}}).idleNs(), 0);
+  EXPECT_EQ(nsOf(idleIn(spans, {{20, 31}, {40, 50}}), IdleCause::Host), 10);
+  EXPECT_EQ(idleIn(spans, {{20, 31}, {40, 50}}).windowNs, 21);
 }
 
 // Whatever happens, idle spans are exactly the instants without work, each once.

@@ -19,7 +19,7 @@ TEST(WorkTables, KernelsAreSummedByNameOverStreams) {
     many.push_back(named(7, {at * 100, at * 100 + at + 1}));
   const DeviceWork device =
       deviceOf({std::move(many), {named(8, {50, 52}), named(8, {20'000, 20'001})}});
-  const auto rows = kernelsIn(device, {0, 10'000});
+  const auto rows = kernelsIn(device, {{0, 10'000}});
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].nameId, 7);
   EXPECT_EQ(rows[0].ns.count, 100);
@@ -49,7 +49,7 @@ TEST(WorkTables, BandwidthIsBytesOverTheTimeOfThoseThatHaveBytes) {
                                        copied("host_to_device", true, {400, 500}, {}),
                                        copied("host_to_device", false, {600, 700}, 100),
                                        copied("set", {}, {800, 800}, 50)}});
-  const auto rows = copiesIn(device, {0, 1000});
+  const auto rows = copiesIn(device, {{0, 1000}});
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].pinned, true);
   EXPECT_EQ(rows[0].ns.count, 3);
@@ -67,7 +67,7 @@ TEST(WorkTables, ACallThatLaunchesMuchCountsOnce) {
   const DeviceWork device = deviceOf({{kernel({50 * us, 55 * us}, Span{0, 60 * us}),
                                        kernel({70 * us, 170 * us}, Span{0, 60 * us}),
                                        kernel({301 * us, 302 * us}, Span{100 * us, 101 * us})}});
-  const auto rows = launchesIn(device, {0, 400 * us});
+  const auto rows = launchesIn(device, {{0, 400 * us}});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].callNs.count, 2);
   EXPECT_EQ(rows[0].callNs.total, 61 * us);
@@ -81,9 +81,10 @@ TEST(WorkTables, ACallThatLaunchesMuchCountsOnce) {
 
 TEST(WorkTables, NothingIsNoRow) {
   const DeviceWork device = deviceOf({{}});
-  EXPECT_TRUE(kernelsIn(device, {0, 10}).empty());
-  EXPECT_TRUE(copiesIn(device, {0, 10}).empty());
-  EXPECT_TRUE(launchesIn(device, {0, 10}).empty());
+  EXPECT_TRUE(kernelsIn(device, {{0, 10}}).empty());
+  EXPECT_TRUE(kernelsIn(device, {}).empty());
+  EXPECT_TRUE(copiesIn(device, {{0, 10}}).empty());
+  EXPECT_TRUE(launchesIn(device, {{0, 10}}).empty());
 }
 
 }  // namespace
