@@ -102,16 +102,17 @@ TEST_F(BoundTimes, DivideTheWindow) {
 TEST_F(BoundTimes, LeaveOutIterationsWithProbesOff) {
   const Rank one = rank(0);
   work(one);
-  step(one, 1, {100, 200});
+  for (const std::int64_t number : {1, 2, 3})
+    step(one, number, {100 * number, 100 * number + 100});
   call(one, "cudaStreamSynchronize", {20, 190});
   test::must(trace_->writer().database().exec(
-      "UPDATE iteration SET probe_mask = iif(number = 0, 3, 1)"));  // the second without a probe
+      "UPDATE iteration SET probe_mask = iif(number = 1, 1, 3)"));  // nor does the next count
   const auto times = read();
   ASSERT_THAT(times, SizeIs(1));
-  EXPECT_EQ(times[0].windowNs, 100);
+  EXPECT_EQ(times[0].windowNs, 100 + 100);
   EXPECT_EQ(times[0].boundNs, 25 + 10);
   EXPECT_EQ(times[0].uselessNs, 80 - 35);
-  EXPECT_EQ(times[0].hostNs, 10);
+  EXPECT_EQ(times[0].hostNs, 10 + 100);
 }
 
 // Autograd's thread waits for the device, and the thread in backward for it.
