@@ -312,6 +312,36 @@ class Openings(unittest.TestCase):
         self.assertEqual(["dropped"], [one.name for one in trace.slices])
         self.assertIsNotNone(trace.slices[0].end)
 
+    def test_what_is_inside_of_a_module_is_found_by_the_object_itself(self):
+        trace = recorded.run("""
+            import sys, weakref
+            from sonde import _sonde
+            class Module: pass
+            known, other, gone = Module(), Module(), Module()
+            names = {id(known): (weakref.ref(known), "known"), id(other): (weakref.ref(gone), "gone"), 7: 8}
+            before = sys.getrefcount(names)
+            assert _sonde.inside(known) is None, "nothing is called"
+            _sonde.set_inside(names)
+            for _ in range(3):
+                _sonde.set_inside(names)
+                scope = _sonde.inside(known)
+                assert _sonde.inside(other) is None, "another object was there"
+                _sonde.leave(scope)
+            names[id(other)] = (weakref.ref(other), "other")
+            _sonde.leave(_sonde.inside(other))
+            for wrong in (lambda: _sonde.set_inside(3), lambda: _sonde.leave(None)):
+                try:
+                    wrong()
+                except TypeError:
+                    pass
+                else:
+                    raise AssertionError("taken")
+            _sonde.set_inside(None)
+            assert _sonde.inside(known) is None
+            assert sys.getrefcount(names) == before, sys.getrefcount(names)
+        """)
+        self.assertEqual(["known"] * 3 + ["other"], trace.names("module"))
+
     def test_objects_do_not_leak(self):
         recorded.run("""
             import gc, sonde, sys, tracemalloc

@@ -100,6 +100,14 @@ PyObject* scopeNew(uint32_t kind, PyObject* text, uint32_t probe, const int64_t*
 extern PyObject* scopeWatcher;
 int scopeSetUp(void);
 
+/* scope.c, for the calls of nn.Module, of which there are most. set_inside(names): what is inside
+ * of the module that the thread has called, by id: (weak reference, name); None: it has called
+ * none. inside(module): an entered scope of one that is there; None of any other, and while nothing
+ * is recorded. leave(scope): ends what inside() has entered. */
+PyObject* setInside(PyObject* module, PyObject* names);
+PyObject* inside(PyObject* module, PyObject* called);
+PyObject* leaveInside(PyObject* module, PyObject* scope);
+
 /* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over
  * `arguments`. Whether it returned something true. */
 bool callQuietly(PyObject* function, PyObject* arguments);

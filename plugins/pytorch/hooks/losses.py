@@ -29,15 +29,30 @@ class Reader:
         self.torch = torch
         self.guard = Guard("losses")
         self.past_overrides = past_overrides(torch)
+        self.modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)  # how many are on
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.kinds = {torch.float32: (ctypes.c_float, float), torch.float64: (ctypes.c_double, float),
                       torch.float16: (ctypes.c_uint16, _half), torch.bfloat16: (ctypes.c_uint16, _bfloat)}
+        functorch = getattr(torch._C, "_functorch", None)
+        self.wrapped = [tell for tell in (getattr(functorch, "is_functorch_wrapped_tensor", None),
+                                          getattr(torch, "_is_functional_tensor", None)) if tell]
         self.free = {}        # dtype -> pinned tensors that hold no copy
         self.pending = []     # (event, pinned tensor, when its backward was), oldest first
         self.unscaled = None  # weak references: what GradScaler returned, what it was given
 
     def read(self, tensors):
-        self.guard.run(self._read, tensors)
+        self.guard.run(self._read_plain if self._is_plain(tensors) else self._read, tensors)
+
+    def _is_plain(self, tensors):
+        """Nobody is asked what the tensor is: neither a class of its own nor a mode."""
+        return (type(tensors) is tuple and len(tensors) > 0 and type(tensors[0]) is self.torch.Tensor
+                and not self.modes() and not self.pending and self.unscaled is None)
+
+    def _read_plain(self, tensors):
+        if tensors[0].is_cpu:
+            self._look_at(tensors[0])
+        else:
+            self._read(tensors)
 
     def _read(self, tensors):
         with self.past_overrides():
@@ -47,12 +62,15 @@ class Reader:
             tensor = tensors[0]
             if self.unscaled is not None and self.unscaled[0]() is tensor:
                 tensor = self.unscaled[1]()
-            if type(tensor) not in self.plain or tensor.dtype not in self.kinds or tensor.numel() != 1:
-                return
-            if tensor.device.type == "cpu":
-                self._record(tensor)
-            elif tensor.device.type == "cuda":
-                self._copy(tensor)
+            self._look_at(tensor)
+
+    def _look_at(self, tensor):
+        if type(tensor) not in self.plain or tensor.dtype not in self.kinds or tensor.numel() != 1:
+            return
+        if tensor.device.type == "cpu":
+            self._record(tensor)
+        elif tensor.device.type == "cuda":
+            self._copy(tensor)
 
     def _record(self, tensor, *when):
         """A tensor of one element in the host's memory."""
@@ -68,10 +86,7 @@ class Reader:
 
     def _is_wrapped(self, tensor):
         """Inside functorch and functionalisation a plain Tensor stands for another one and has no memory."""
-        wrapped = getattr(self.torch._C, "_functorch", None)
-        is_functorch = getattr(wrapped, "is_functorch_wrapped_tensor", None)
-        is_functional = getattr(self.torch, "_is_functional_tensor", None)
-        return bool((is_functorch and is_functorch(tensor)) or (is_functional and is_functional(tensor)))
+        return any(is_wrapped(tensor) for is_wrapped in self.wrapped)
 
     def _copy(self, tensor):
         cuda = self.torch.cuda

@@ -7,6 +7,7 @@ import functools
 import threading
 import weakref
 
+from sonde import _sonde
 from sonde._torch import compiled, tensors
 from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, enabled, in_graph, scope
 from sonde._torch.masking import MASKING
@@ -53,12 +54,14 @@ class Names:
     def __init__(self, root):
         self.root = weakref.ref(root, lambda _, key=id(root): NAMES.pop(key, None))
         self.builds = 0
+        self.names = {}  # id -> (weak reference, name)
         self._build(root)
 
     def _build(self, root):
         self.builds += 1
-        self.names = {id(module): (weakref.ref(module), self._shown(module, path))
-                      for path, module in modules_in(root)}
+        found = {id(module): (weakref.ref(module), self._shown(module, path)) for path, module in modules_in(root)}
+        self.names.clear()  # the same object: _sonde.inside() looks into it
+        self.names.update(found)
 
     @staticmethod
     def _shown(module, path):
@@ -112,14 +115,14 @@ def note_trained(module):
 
 class Outermost:
     """The scopes around the outermost call of a thread."""
+    __slots__ = "names", "due", "around", "own"
 
     def __init__(self, module, gradients):
         kind = self._kind(module, gradients)
-        self.scopes = [scope(MODULE, type(module).__name__ if kind is None else names_of(module).of(module))]
-        if kind is not None:
-            self.scopes.insert(0, scope(kind, "forward" if kind == FORWARD else "evaluation"))
         self.names = names_of(module)
         self.due = tensors.due() if kind == FORWARD else ()
+        self.around = NOTHING if kind is None else scope(kind, "forward" if kind == FORWARD else "evaluation")
+        self.own = scope(MODULE, self.names.of(module))
 
     @staticmethod
     def _kind(module, gradients):
@@ -142,14 +145,17 @@ class Outermost:
         return EVALUATION if TRAINING.is_evaluation() else None
 
     def __enter__(self):
-        for one in self.scopes:
-            one.__enter__()
+        self.around.__enter__()
+        self.own.__enter__()
         HERE.root, HERE.due = self.names, self.due
+        if not self.due:
+            _sonde.set_inside(self.names.names)
 
     def __exit__(self, *exception):
         HERE.root, HERE.due = None, ()
-        for one in reversed(self.scopes):
-            one.__exit__(None, None, None)
+        _sonde.set_inside(None)
+        self.own.__exit__(None, None, None)
+        self.around.__exit__(None, None, None)
         return False
 
 
@@ -168,9 +174,23 @@ def install(torch, guard):
             guard.fail(error)
             return NOTHING
 
+    inside, leave = _sonde.inside, _sonde.leave
+
     @functools.wraps(call)
     def called(self, *args, **kwargs):
-        if skip() or not guard.on or not enabled():
+        if skip():
+            return call(self, *args, **kwargs)
+        entered = inside(self)
+        if entered is None:
+            return looked_at(self, args, kwargs)
+        try:
+            return call(self, *args, **kwargs)
+        finally:
+            leave(entered)
+
+    def looked_at(self, args, kwargs):
+        """The outermost one, one of which tensors are looked at, or one that its root did not have."""
+        if not guard.on or not enabled():
             return call(self, *args, **kwargs)
         is_outermost = HERE.root is None
         with scope_of(self):

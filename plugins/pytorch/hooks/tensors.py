@@ -131,7 +131,7 @@ class Off:
 
 
 GUARD = Guard("tensors")
-TENSORS = Off()
+TENSORS = OFF = Off()
 
 
 def install(torch, guard):
@@ -155,7 +155,7 @@ def install(torch, guard):
 
 def due():
     """The collections whose turn it is, for called()."""
-    return GUARD.run(TENSORS.due) or ()
+    return () if TENSORS is OFF else GUARD.run(TENSORS.due) or ()
 
 
 def called(*arguments):
@@ -167,8 +167,10 @@ def given(name, value):
 
 
 def loss(tensors):
-    GUARD.run(TENSORS.loss, tensors)
+    if TENSORS is not OFF:
+        GUARD.run(TENSORS.loss, tensors)
 
 
 def step(optimizer):
-    GUARD.run(TENSORS.step, optimizer)
+    if TENSORS is not OFF:
+        GUARD.run(TENSORS.step, optimizer)
