@@ -28,7 +28,7 @@ constexpr Assumed kAssumed[] = {
     {"nvtx", "mark", {0, 0, 50}},
     {"torch", "iteration", {1'500, 1'500, 1'500}},
     {"torch", "scope", {1'500, 1'000, 1'500}},
-    {"torch", "module", {800, 200, 500}},
+    {"torch", "module", {200, 50, 200}},
     {"torch", "operator", {350, 50, 300}},
     {"torch", "mark", {0, 0, 500}},
     {"gloo", "collective", {100, 100, 800}},
