@@ -65,6 +65,7 @@ struct Ranking {
                     std::int64_t leastNs,
                     const std::map<std::string, std::int64_t>& order = {}) {
     std::vector<std::pair<std::int64_t, std::string>> sorted;
+    sorted.reserve(times.size());
     for (const auto& [name, ns] : times)
       sorted.emplace_back(-ns, name);
     std::sort(sorted.begin(), sorted.end());

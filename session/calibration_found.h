@@ -38,8 +38,9 @@ Result<CalibrationFound> readCalibration(const std::filesystem::path& trace);
 // stay within; and of which probes it is what was known before.
 std::string calibrationLine(const CalibrationFound& found);
 
-// `{iteration_ns, overhead_ns, error_ns, noise_ns, iterations, blocks, probes[] {probe, ns, error_ns,
-// found}, reason}`; numbers are null and `reason` says why where nothing could be said, and null elsewhere.
+// `{iteration_ns, overhead_ns, error_ns, noise_ns, iterations, blocks, probes[] {probe, ns,
+// error_ns, found}, reason}`; numbers are null and `reason` says why where nothing could be said,
+// and null elsewhere.
 nlohmann::json calibrationJson(const CalibrationFound& found);
 
 }  // namespace sonde::session

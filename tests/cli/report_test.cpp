@@ -276,9 +276,9 @@ TEST(ReportText, DoesNotCallInexactConnectionsEqual) {
   JobReport report;
   report.traffic.push_back({.rank = 0, .process = "rank 0", .kind = "pipe", .peer = "rank 1"});
   report.conservation = {.pairs = 3};
-  EXPECT_THAT(
-      renderReport(report, false),
-      HasSubstr("\n  3 connections recorded at both ends, none exactly and as a whole: nothing to compare\n"));
+  EXPECT_THAT(renderReport(report, false),
+              HasSubstr("\n  3 connections recorded at both ends, none exactly and as a whole: "
+                        "nothing to compare\n"));
 }
 
 TEST(ReportText, WrapsTheReasonsOfLosses) {

@@ -121,6 +121,21 @@ void addOverhead(const std::vector<ProbeCost>& probes,
   into.overheadErrorNs = std::sqrt(noise + unknown);
 }
 
+Result<void> storeCovariance(store::Database& trace, const correction::CostSet& costs) {
+  SONDE_TRY_ASSIGN(store::Statement pair,
+                   trace.prepare("INSERT INTO overhead_covariance(probe, other_probe, covariance) "
+                                 "VALUES(?1, ?2, ?3)"));
+  for (std::size_t at = 0; at < costs.probes.size(); ++at) {
+    for (std::size_t other = 0; other < costs.probes.size(); ++other) {
+      pair.bindAll(std::string_view(costs.probes[at]),
+                   std::string_view(costs.probes[other]),
+                   costs.covariance[at][other]);
+      SONDE_TRY(pair.run());
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 double unrecordedShare(const MeasuredCost& row) noexcept {
@@ -147,6 +162,7 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
   CalibratedCosts result;
   result.blocks = static_cast<std::int64_t>(factors.blocks);
   std::vector<std::string> names;
+  names.reserve(probes.size());
   for (const ProbeCost& each : probes)
     names.push_back(each.probe);
   std::vector<Sums> sums(probes.size());
@@ -211,18 +227,7 @@ Result<void> storeCosts(store::Database& trace, const CalibratedCosts& costs) {
                 cost.unrecordedNs);
     SONDE_TRY(row.run());
   }
-  SONDE_TRY_ASSIGN(store::Statement pair,
-                   trace.prepare("INSERT INTO overhead_covariance(probe, other_probe, covariance) "
-                                 "VALUES(?1, ?2, ?3)"));
-  for (std::size_t at = 0; at < costs.costs.probes.size(); ++at) {
-    for (std::size_t other = 0; other < costs.costs.probes.size(); ++other) {
-      pair.bindAll(std::string_view(costs.costs.probes[at]),
-                   std::string_view(costs.costs.probes[other]),
-                   costs.costs.covariance[at][other]);
-      SONDE_TRY(pair.run());
-    }
-  }
-  return {};
+  return storeCovariance(trace, costs.costs);
 }
 
 }  // namespace sonde::engine::calibration

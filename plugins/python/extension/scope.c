@@ -157,8 +157,8 @@ PyObject* setInside(PyObject* module, PyObject* names) {
   Py_RETURN_NONE;
 }
 
-/* The name of a module of the thread's names, borrowed; NULL: it is none of them, or an address that
- * another one had. */
+/* The name of a module of the thread's names, borrowed; NULL: it is none of them, or an address
+ * that another one had. */
 static PyObject* nameInside(PyObject* called) {
   PyObject* const key = PyLong_FromVoidPtr(called);
   PyObject* const found = key == NULL ? NULL : PyDict_GetItemWithError(insideNames, key);
