@@ -147,11 +147,7 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
                                  result.processes.size(),
                                  result.processes.size() == 1 ? "process" : "processes");
   text += renderText(table);
-  text += notesOf(result);
-  if (result.negative > 0)
-    text += fmt::format("\n{} events end before they begin: they take no time here.\n",
-                        humanCount(result.negative));
-  return text;
+  return text + notesOf(result);
 }
 
 Result<void> BreakdownCommand::checkPlot() const {

@@ -209,6 +209,9 @@ std::string notesOf(const breakdown::Breakdown& result) {
         "\n{} are left out, of iterations of which not all was recorded, or during which the "
         "recorder stored.\n",
         humanDuration(result.maskedNs));
+  if (result.negative > 0)
+    text += fmt::format("\n{} events end before they begin: they take no time here.\n",
+                        humanCount(result.negative));
   return text;
 }
 

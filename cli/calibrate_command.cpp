@@ -64,6 +64,22 @@ class CalibrateCommand : public Command {
   session::CalibrationOptions options_;
 };
 
+// A sentence on the probes that the runs tell no better than it was known before; empty: none.
+std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
+  std::string list;
+  for (const auto& share : costs.shares)
+    if (!share.found)
+      list += fmt::format("{}{} ({})",
+                          list.empty() ? "" : ", ",
+                          share.probe,
+                          humanDuration(static_cast<std::int64_t>(share.ns)));
+  return list.empty() ? list
+                      : fmt::format(
+                            "Of this, as known before, since the runs are too few or too "
+                            "noisy to tell it better: {}.\n",
+                            list);
+}
+
 std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome) const {
   if (format_ == Format::Json)
     return costFileOf(outcome);
@@ -84,7 +100,7 @@ std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome)
   const auto& costs = outcome.costs;
   return fmt::format(
       "{}\nOf an iteration of {} recording took {} ± {} ({:.2f} % ± {:.2f} %), in {} "
-      "runs with {} iterations.\n",
+      "runs with {} iterations.\n{}",
       renderText(table),
       humanDuration(static_cast<std::int64_t>(costs.iterationNs)),
       humanDuration(static_cast<std::int64_t>(costs.overheadNs)),
@@ -92,7 +108,8 @@ std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome)
       100 * costs.overheadNs / costs.iterationNs,
       100 * costs.overheadErrorNs / costs.iterationNs,
       outcome.runs,
-      humanCount(costs.iterations));
+      humanCount(costs.iterations),
+      knownBefore(costs));
 }
 
 int CalibrateCommand::run() {

@@ -27,7 +27,8 @@ json rowOf(const MeasuredCost& cost, std::int64_t n) {
           {"n", n},
           {"method", cost.method},
           {"before_ns", cost.cost.beforeNs},
-          {"inside_ns", cost.cost.insideNs}};
+          {"inside_ns", cost.cost.insideNs},
+          {"unrecorded_ns", cost.unrecordedNs}};
 }
 
 // What nlohmann says of a document, without its own numbers: "[json.exception.out_of_range.403] key
@@ -43,6 +44,10 @@ bool isCost(const engine::correction::EventCost& cost) {
          cost.afterNs >= kRounding * cost.sumNs();
 }
 
+bool isTime(double ns) {
+  return std::isfinite(ns) && ns >= 0;
+}
+
 // nlohmann throws where a key is missing or of another type.
 Result<CostSet> setOf(const json& document) {
   CostSet set;
@@ -53,7 +58,8 @@ Result<CostSet> setOf(const json& document) {
       cost.cost.insideNs = row.at("inside_ns");
       cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
       cost.errorNs = row.at("error_ns");
-      if (!isCost(cost.cost) || !std::isfinite(cost.errorNs) || cost.errorNs < 0)
+      cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // of files from before it was there
+      if (!isCost(cost.cost) || !isTime(cost.errorNs) || !isTime(cost.unrecordedNs))
         return Error{ErrorCode::Corrupt,
                      fmt::format("what {} {} costs is no number of nanoseconds, or less than "
                                  "nothing",
@@ -144,9 +150,15 @@ std::string costFileOf(const session::CalibrationOutcome& outcome) {
                    {"overhead_ns", costs.overheadNs},
                    {"overhead_error_ns", costs.overheadErrorNs},
                    {"overhead_noise_ns", costs.noiseNs},
+                   {"shares", json::array()},
                    {"overhead", json::array()},
                    {"probes", costs.costs.probes},
                    {"covariance", costs.costs.covariance}};
+  for (const auto& share : costs.shares)
+    document["shares"].push_back({{"probe", share.probe},
+                                  {"ns", share.ns},
+                                  {"error_ns", share.errorNs},
+                                  {"found", share.found}});
   for (const MeasuredCost& cost : costs.costs.rows)
     document["overhead"].push_back(rowOf(cost, costs.iterations));
   return dumpJson(document);

@@ -247,7 +247,7 @@ std::string conservationText(const metrics::Conservation& sum) {
   if (sum.pairs == 0)
     return "No connection has both ends in these traces.";
   if (sum.exactPairs == 0)
-    return fmt::format("{} recorded at both ends, none exactly and as a whole: nothing to compare",
+    return fmt::format("{} recorded at both ends, but not all that they moved: nothing to compare",
                        counted(sum.pairs, "connection", "connections"));
   if (sum.missingBytes == 0 && sum.unsentBytes == 0 && sum.agreeingPairs == sum.exactPairs)
     return fmt::format("{} recorded at both ends: {} sent and received, byte for byte{}",

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -80,11 +79,9 @@ void addStalls(Lines& lines, const UsageReport& usage) {
       }
   if (worst == nullptr)
     return;
-  constexpr std::array<const char*, metrics::kStallCauses> kCauses = {
-      "data loader", "checkpoints", "file calls"};
   std::string text = fmt::format("{}: {} {} of iterations ({} × ≥ {}",
                                  rank->process,
-                                 kCauses[static_cast<std::size_t>(worst->cause)],
+                                 metrics::kStallCauseNames[static_cast<std::size_t>(worst->cause)],
                                  percent(worst->share),
                                  humanCount(worst->above),
                                  humanDuration(rank->thresholdNs));

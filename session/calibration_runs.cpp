@@ -135,9 +135,9 @@ class Calibration {
       return {};
     if (WIFSIGNALED(*status))
       return Error{ErrorCode::Io, fmt::format("interrupted by signal {}", WTERMSIG(*status))};
-    // 2, and 125 to 127, may be sonde run's own.
+    // 125 to 127 may be sonde run's own.
     const int exit = WEXITSTATUS(*status);
-    const std::string reason = reasonIn(errors, exit == 2 || (exit >= 125 && exit <= 127));
+    const std::string reason = reasonIn(errors, exit >= 125 && exit <= 127);
     return Error{ErrorCode::Io,
                  fmt::format("{} ended with status {}{}: run it by itself, as it is, to see why",
                              options_.command.front(),

@@ -74,14 +74,15 @@ class ProcessPass {
 
  private:
   // What has no scope of its own, with its thread and time, and how it gets one. Marks of managed
-  // memory are of no thread's doing; and while a thread waits, but for a lock or inside of
-  // something else, it works for nobody.
+  // memory are of no thread's doing; and while a thread waits, but for a lock (that of Python's
+  // interpreter is waited for by pthread_cond_timedwait) or inside of something else, it works for
+  // nobody.
   static constexpr std::pair<std::string_view, std::string_view> kHeirs[] = {
       {"SELECT s.id, s.thread_id, s.start_ns FROM thread t JOIN slice s ON s.thread_id = t.id "
        "WHERE t.process_id = ? AND s.scope_how = 'none' AND s.kind <> 'backward' AND s.category IS "
        "NOT 'unified_memory' AND NOT (s.kind = 'wait' AND s.category = 'sync' AND s.parent_id IS "
        "NULL AND s.name_id NOT IN (SELECT id FROM string WHERE text GLOB 'pthread_mutex_*' OR text "
-       "GLOB 'pthread_rwlock_*'))",
+       "GLOB 'pthread_rwlock_*' OR text = 'pthread_cond_timedwait'))",
        "UPDATE slice SET scope_id = ?2, scope_how = 'inherited' WHERE id = ?1"},
       {"SELECT id, thread_id, alloc_ns FROM allocation WHERE process_id = ? AND scope_id IS NULL "
        "AND "

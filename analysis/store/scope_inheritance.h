@@ -14,9 +14,9 @@ namespace sonde::store {
 // recorded, what a thread without any scopes of its own did gets the scope of the thread that
 // certainly ended its last wait for work (handed_work.h), at the time when that did; if that has
 // none, by the same rules. Backward slices inherit nothing, nor does a thread's wait (of category
-// "sync") that lies in nothing else and is not for a lock: it works for nobody then.
-// What was launched by a slice has its scope.
-// Requires: a transaction and slice_by_line.
+// "sync") that lies in nothing else and is not for a lock, be it that of Python's interpreter: it
+// works for nobody then. What was launched by a slice has its scope. Requires: a transaction and
+// slice_by_line.
 Result<void> inheritScopes(Database& trace);
 
 }  // namespace sonde::store

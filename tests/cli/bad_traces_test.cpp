@@ -2,6 +2,8 @@
 // write, and of costs that are none: an answer whose parts sum to the whole, or one line that says
 // why not.
 #include "analysis/store/database.h"
+#include "analysis/store/trace_file.h"
+#include "cli/cost_file.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -313,6 +315,27 @@ TEST_F(BadCosts, AGoodFileIsTaken) {
   const json diff = jsonOf(
       sonde({"diff", trace, trace, "--format", "json", "--overhead", other, "--overhead", cost}));
   EXPECT_EQ(diff["rows"][0]["a_ns"], 96 * test::kMs);
+}
+
+TEST_F(BadCosts, AFileKeepsAllThatWasFound) {
+  session::CalibrationOutcome outcome;
+  outcome.machine = {"torch", "1", ""};
+  outcome.costs.costs = {
+      {{"torch", "scope", std::nullopt, {30, 20, 950}, 12, "separate runs", 300}},
+      {"torch"},
+      {{0.25}}};
+  const std::string path = costs(costFileOf(outcome));
+  const auto trace = must(store::openTrace(traceForFile()));
+  const auto read = must(readCostFile(path, trace));
+  ASSERT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(read.rows[0].cost.beforeNs, 30);
+  EXPECT_EQ(read.rows[0].cost.insideNs, 20);
+  EXPECT_EQ(read.rows[0].cost.afterNs, 950);
+  EXPECT_EQ(read.rows[0].errorNs, 12);
+  EXPECT_EQ(read.rows[0].unrecordedNs, 300);
+  EXPECT_EQ(read.rows[0].method, "separate runs");
+  EXPECT_EQ(read.probes, outcome.costs.costs.probes);
+  EXPECT_EQ(read.covariance, outcome.costs.costs.covariance);
 }
 
 // What a damaged trace says of costs.

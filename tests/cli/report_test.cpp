@@ -277,7 +277,7 @@ TEST(ReportText, DoesNotCallInexactConnectionsEqual) {
   report.traffic.push_back({.rank = 0, .process = "rank 0", .kind = "pipe", .peer = "rank 1"});
   report.conservation = {.pairs = 3};
   EXPECT_THAT(renderReport(report, false),
-              HasSubstr("\n  3 connections recorded at both ends, none exactly and as a whole: "
+              HasSubstr("\n  3 connections recorded at both ends, but not all that they moved: "
                         "nothing to compare\n"));
 }
 

@@ -172,6 +172,23 @@ TEST_F(StallTrace, CountsTheThreadOfTheIterationsAlone) {
   EXPECT_EQ(stalls.causes[2].ns, 20);
 }
 
+TEST_F(StallTrace, FilesThatIterationsReadOfWhichLessWasRecordedDoNotCount) {
+  const Rank one = rank(0);
+  const std::int64_t masks[] = {5, 1, 5, 5};  // the third is the first one after a switch
+  for (std::int64_t number = 0; number < 4; ++number) {
+    trace_->add(model::Iteration{.processId = one.process,
+                                 .number = number,
+                                 .startNs = number * 1000,
+                                 .durNs = 1000,
+                                 .probeMask = masks[number]});
+    io(one, one.thread, {number * 1000 + 100, number * 1000 + 150}, 10, 0);
+  }
+  const store::Database trace = open();
+  const auto rows = test::must(fileCallsOf(trace, test::must(readRanks(trace))));
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].calls, 2);
+}
+
 TEST_F(StallTrace, FilesAreByWhoReadThem) {
   const Rank one = rank(0);
   const auto other = trace_->add(model::Thread{.processId = one.process, .tid = 5});

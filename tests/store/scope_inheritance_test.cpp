@@ -230,9 +230,11 @@ TEST_F(HandedOver, WhoWaitsWorksForNobodyButInsideOfItsWorkOrForALock) {
   const auto forWork = wait(2, {22, 34});
   const auto forBytes = wait(3, {22, 60}, "epoll_wait");
   const auto forALock = wait(2, {46, 49}, "pthread_mutex_lock");
+  const auto forTheInterpreter = wait(2, {49, 50}, "pthread_cond_timedwait");
   inherit();
   EXPECT_EQ(scopeOf(within, "inherited"), backward);
   EXPECT_EQ(scopeOf(forALock, "inherited"), backward);
+  EXPECT_EQ(scopeOf(forTheInterpreter, "inherited"), backward);
   EXPECT_EQ(scopeOf(forWork, "none"), model::SliceId{});
   EXPECT_EQ(scopeOf(forBytes, "none"), model::SliceId{});
 }

@@ -1,5 +1,6 @@
 #include "analysis/engine/calibration/calibrated_costs.h"
 
+#include "analysis/engine/calibration/known_factors.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace sonde::engine::calibration {
 namespace {
@@ -45,8 +48,8 @@ struct Sums {
   double unrecordedNs = 0;
   double knownErrorNs = 0;
   double foundErrorNs = 0;
+  bool isFound = true;  // better than it was known
 
-  bool isFound() const noexcept { return foundErrorNs < knownErrorNs; }
   double knownError() const noexcept {
     const double sum = knownNs + unrecordedNs;
     return sum > 0 ? knownErrorNs / sum : 1;
@@ -65,6 +68,50 @@ MeasuredCost times(MeasuredCost row, double factor, double error, std::string_vi
   return row;
 }
 
+struct Multiplied {
+  std::vector<MeasuredCost> rows;
+  std::vector<Sums> sums;  // by probe
+};
+
+Multiplied multiplied(const std::vector<MeasuredCost>& known,
+                      const std::vector<std::string>& probes,
+                      const Factors& factors,
+                      std::string_view method) {
+  Multiplied costs{{}, std::vector<Sums>(probes.size())};
+  for (const MeasuredCost& row : known) {
+    const std::size_t place = placeOf(probes, row.probe);
+    if (place == probes.size())
+      continue;
+    const double error = std::sqrt(std::max(factors.covariance[place][place], 0.0));
+    MeasuredCost found = times(row, factors.values[place], error, method);
+    Sums& of = costs.sums[place];
+    of.knownNs += row.cost.sumNs() * (1 - unrecordedShare(row));
+    of.foundNs += found.cost.sumNs();
+    of.unrecordedNs += row.cost.sumNs() * unrecordedShare(row);
+    of.knownErrorNs += row.errorNs;
+    of.foundErrorNs += found.errorNs;
+    costs.rows.push_back(std::move(found));
+  }
+  return costs;
+}
+
+// The probe of which the least was learnt, of those that are known no better than before; nullopt:
+// all others are.
+std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
+                                      const std::vector<std::optional<double>>& asKnown) {
+  std::optional<std::size_t> least;
+  double most = 1;
+  for (std::size_t at = 0; at < sums.size(); ++at) {
+    const double ratio = sums[at].knownErrorNs > 0 ? sums[at].foundErrorNs / sums[at].knownErrorNs
+                                                   : std::numeric_limits<double>::infinity();
+    if (!asKnown[at] && ratio >= most) {
+      least = at;
+      most = ratio;
+    }
+  }
+  return least;
+}
+
 // Errors of factors are errors of what was known; the table's are relative to what was found, which
 // may be next to nothing.
 void addCovariance(const std::vector<std::string>& probes,
@@ -73,7 +120,7 @@ void addCovariance(const std::vector<std::string>& probes,
                    correction::CostSet& into) {
   std::vector<std::size_t> found;
   for (std::size_t at = 0; at < probes.size(); ++at)
-    if (sums[at].isFound() && sums[at].knownNs > 0)
+    if (sums[at].isFound && sums[at].knownNs > 0)
       found.push_back(at);
   const auto scale = [&](std::size_t at) {
     return sums[at].knownNs / std::max(sums[at].foundNs, kLeastFound * sums[at].knownNs);
@@ -99,11 +146,14 @@ void addOverhead(const std::vector<ProbeCost>& probes,
   double unknown = 0;  // of what no iteration shows
   for (std::size_t at = 0; at < probes.size(); ++at) {
     const ProbeCost& each = probes[at];
-    if (!sums[at].isFound()) {
+    if (!sums[at].isFound) {
       const double ns = each.recordedNs + each.unrecordedNs;
       into.overheadNs += ns;
       into.shares.push_back({each.probe, ns, ns * sums[at].knownError(), false});
       unknown += std::pow(ns * sums[at].knownError(), 2);
+      for (std::size_t other = 0; other < probes.size(); ++other)
+        if (sums[other].isFound)
+          unknown += 2 * each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
       continue;
     }
     const double ns = factors.values[at] * each.recordedNs + each.unrecordedNs;
@@ -113,12 +163,12 @@ void addOverhead(const std::vector<ProbeCost>& probes,
     into.shares.push_back({each.probe, ns, std::hypot(each.recordedNs * std::sqrt(own), ofModel)});
     unknown += ofModel * ofModel;
     for (std::size_t other = 0; other < probes.size(); ++other)
-      if (sums[other].isFound())
+      if (sums[other].isFound)
         noise += each.recordedNs * probes[other].recordedNs * factors.covariance[at][other];
   }
   noise = std::max(noise, 0.0);
   into.noiseNs = std::sqrt(noise);
-  into.overheadErrorNs = std::sqrt(noise + unknown);
+  into.overheadErrorNs = std::sqrt(std::max(noise + unknown, 0.0));
 }
 
 Result<void> storeCovariance(store::Database& trace, const correction::CostSet& costs) {
@@ -159,32 +209,28 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
                              const std::vector<ProbeCost>& probes,
                              const Factors& factors,
                              std::string_view method) {
-  CalibratedCosts result;
-  result.blocks = static_cast<std::int64_t>(factors.blocks);
   std::vector<std::string> names;
   names.reserve(probes.size());
   for (const ProbeCost& each : probes)
     names.push_back(each.probe);
-  std::vector<Sums> sums(probes.size());
-  for (const MeasuredCost& row : lastRows(known)) {
-    const std::size_t place = placeOf(names, row.probe);
-    if (place == names.size())
-      continue;
-    MeasuredCost found =
-        times(row, factors.values[place], std::sqrt(factors.covariance[place][place]), method);
-    Sums& of = sums[place];
-    of.knownNs += row.cost.sumNs() * (1 - unrecordedShare(row));
-    of.foundNs += found.cost.sumNs();
-    of.unrecordedNs += row.cost.sumNs() * unrecordedShare(row);
-    of.knownErrorNs += row.errorNs;
-    of.foundErrorNs += found.errorNs;
-    result.costs.rows.push_back(std::move(found));
+  std::vector<std::optional<double>> as(probes.size());  // errors of what stays as it was known
+  Factors learnt = factors;
+  Multiplied costs = multiplied(lastRows(known), names, learnt, method);
+  for (auto worst = leastFound(costs.sums, as); worst; worst = leastFound(costs.sums, as)) {
+    as[*worst] = costs.sums[*worst].knownError();
+    learnt = given(factors, as);
+    costs = multiplied(lastRows(known), names, learnt, method);
   }
-  std::erase_if(result.costs.rows, [&](const MeasuredCost& row) {
-    return !sums[placeOf(names, row.probe)].isFound();
+  for (std::size_t at = 0; at < names.size(); ++at)
+    costs.sums[at].isFound = !as[at];
+  std::erase_if(costs.rows, [&](const MeasuredCost& row) {
+    return !costs.sums[placeOf(names, row.probe)].isFound;
   });
-  addCovariance(names, sums, factors, result.costs);
-  addOverhead(probes, sums, factors, result);
+  CalibratedCosts result;
+  result.blocks = static_cast<std::int64_t>(factors.blocks);
+  result.costs.rows = std::move(costs.rows);
+  addCovariance(names, costs.sums, learnt, result.costs);
+  addOverhead(probes, costs.sums, learnt, result);
   return result;
 }
 

@@ -42,8 +42,8 @@ struct ProbeCost {
 double unrecordedShare(const correction::MeasuredCost& row) noexcept;
 
 // What `probes` cost is what `known` says, times what the regression found of what can be switched
-// off; of those that it knows no better than `known` there are no rows, and their share is as
-// known.
+// off; of those that it knows no better than `known` there are no rows, their share is as known,
+// and the others are what they are given that.
 CalibratedCosts applyFactors(const correction::CostTable& known,
                              const std::vector<ProbeCost>& probes,
                              const Factors& factors,

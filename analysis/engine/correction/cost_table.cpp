@@ -99,6 +99,14 @@ void CostTable::add(const CostSet& measured) {
     std::erase_if(places_, [&](const auto& each) { return each.first.second == place; });
     add(row);
   }
+  // What another measurement says they have in common with other probes is not true of these.
+  const auto isMeasured = [&](const std::string& probe) {
+    return std::find(measured.probes.begin(), measured.probes.end(), probe) !=
+           measured.probes.end();
+  };
+  std::erase_if(covariance_, [&](const auto& each) {
+    return isMeasured(each.first.second.first) || isMeasured(each.first.second.second);
+  });
   for (std::size_t at = 0; at < measured.probes.size(); ++at)
     for (std::size_t other = 0; other < measured.probes.size(); ++other)
       covariance_[{kAll, {measured.probes[at], measured.probes[other]}}] =

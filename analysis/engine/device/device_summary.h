@@ -1,5 +1,5 @@
 // All that this folder finds out about a job, by rank, device and stream: what reports are made of;
-// in the ranks' windows but for masked iterations.
+// in the ranks' windows but for masked iterations, and collectives and clocks of all that there is.
 // Plain values; reading uses the database's thread.
 #pragma once
 

@@ -96,7 +96,7 @@ class Uses {
     if (use.energy.measured.end <= use.energy.measured.begin)
       return std::optional<EnergyUse>();
     SONDE_TRY(nameOperations(use));
-    addRates(processes, window, use);
+    addRates(processes, use);
     return std::optional(std::move(use));
   }
 
@@ -189,9 +189,7 @@ class Uses {
     return {};
   }
 
-  void addRates(const std::set<std::int64_t>& processes,
-                metrics::Interval window,
-                EnergyUse& use) const {
+  void addRates(const std::set<std::int64_t>& processes, EnergyUse& use) const {
     const auto seconds = [](metrics::Interval time) {
       return static_cast<double>(time.end - time.begin) * 1e-9;
     };
@@ -199,11 +197,16 @@ class Uses {
     use.watts = watts;
     std::optional<double> samples = 0;
     std::optional<double> tokens = 0;
+    double iterating = 0;  // seconds, of the rank with most iterations
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
       if (!processes.contains(ranks_[at].processId))
         continue;
-      use.iterations =
-          std::max(use.iterations, static_cast<std::int64_t>(ranks_[at].iterations.size()));
+      if (const auto count = static_cast<std::int64_t>(ranks_[at].iterations.size());
+          count > use.iterations) {
+        use.iterations = count;
+        iterating =
+            static_cast<double>(metrics::totalLength(metrics::countedOf(ranks_[at]))) * 1e-9;
+      }
       const auto add = [](std::optional<double>& sum, const std::optional<double>& one) {
         sum = sum && one ? std::optional(*sum + *one) : std::nullopt;
       };
@@ -211,7 +214,7 @@ class Uses {
       add(tokens, at < throughput_.size() ? throughput_[at].tokensPerSecond : std::nullopt);
     }
     if (use.iterations > 0)
-      use.joulesPerIteration = watts * seconds(window) / static_cast<double>(use.iterations);
+      use.joulesPerIteration = watts * iterating / static_cast<double>(use.iterations);
     if (samples && watts > 0)
       use.samplesPerJoule = *samples / watts;
     if (tokens && watts > 0)

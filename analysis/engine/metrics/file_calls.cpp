@@ -42,7 +42,9 @@ Result<std::vector<FileCalls>> fileCallsOf(const store::Database& trace,
                                            const std::vector<RankProcess>& ranks) {
   SONDE_TRY_ASSIGN(const auto rankOf, ranksOfProcesses(trace, ranks));
   std::set<std::int64_t> driving;
+  std::vector<Intervals> counted;
   for (const RankProcess& rank : ranks) {
+    counted.push_back(countedOf(rank));
     SONDE_TRY_ASSIGN(const std::vector<std::int64_t> threads, iterationThreads(trace, rank));
     driving.insert(threads.begin(), threads.end());
   }
@@ -52,7 +54,7 @@ Result<std::vector<FileCalls>> fileCallsOf(const store::Database& trace,
     if (found == rankOf.end())
       return {};
     const RankProcess& rank = ranks[found->second];
-    if (row.integer(4) < rank.window.begin || row.integer(4) >= rank.window.end)
+    if (!holds(counted[found->second], row.integer(4)))
       return {};
     const char* const by = row.integer(0) != rank.processId   ? "helpers"
                            : driving.contains(row.integer(1)) ? "iterations"

@@ -1,9 +1,13 @@
 """What an annotation takes, as a line `probe|api|ns`: the recorder runs this in the job's interpreter with its library
 and without, and the difference is what recording one costs. Between two annotations is work, as in a program."""
-import resource
 import time
 
 import sonde
+
+try:
+    import resource
+except ImportError:  # a Python built without it
+    resource = None
 
 BATCHES = 24
 CALLS = 100
@@ -42,6 +46,8 @@ def faults():
 
 def growth():
     """What the growth of the spool takes of an annotation, as in session/cost_program.cpp."""
+    if resource is None:
+        return 0
     usual, growing = [], []
     for _ in range(GROWTH_BATCHES):
         before = faults()

@@ -70,8 +70,8 @@ def past_overrides(torch):
 
 
 def in_graph(torch):
-    """A function that tells (by a result that is true) whether the code around runs inside torch.compile, export or jit.trace, where a scope would
-    be compiled into the graph or break it. torch.compile folds the first half into a constant."""
+    """A function whose result is true inside torch.compile, export and jit.trace, where a scope would be compiled into
+    the graph or break it. torch.compile folds the first half into a constant."""
     compiler = getattr(torch, "compiler", None)
     compiling = getattr(compiler, "is_compiling", None)
     tracing = torch._C._get_tracing_state

@@ -41,20 +41,20 @@ class Reader:
         self.unscaled = None  # weak references: what GradScaler returned, what it was given
 
     def read(self, tensors):
-        self.guard.run(self._read_plain if self._is_plain(tensors) else self._read, tensors)
+        self.guard.run(self._read, tensors)
 
     def _is_plain(self, tensors):
         """Nobody is asked what the tensor is: neither a class of its own nor a mode."""
         return (type(tensors) is tuple and len(tensors) > 0 and type(tensors[0]) is self.torch.Tensor
                 and not self.modes() and not self.pending and self.unscaled is None)
 
-    def _read_plain(self, tensors):
-        if tensors[0].is_cpu:
+    def _read(self, tensors):
+        if self._is_plain(tensors) and tensors[0].is_cpu:
             self._look_at(tensors[0])
         else:
-            self._read(tensors)
+            self._read_past_overrides(tensors)
 
-    def _read(self, tensors):
+    def _read_past_overrides(self, tensors):
         with self.past_overrides():
             self.collect()
             if type(tensors) is not tuple or not tensors:

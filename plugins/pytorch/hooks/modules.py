@@ -172,6 +172,7 @@ def install(torch, guard):
             return Outermost(module, gradients())
         except Exception as error:
             guard.fail(error)
+            _sonde.set_inside(None)  # nor those further inside
             return NOTHING
 
     inside, leave = _sonde.inside, _sonde.leave

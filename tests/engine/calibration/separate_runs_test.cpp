@@ -1,5 +1,6 @@
 #include "analysis/engine/calibration/separate_runs.h"
 
+#include "analysis/engine/calibration/known_factors.h"
 #include "analysis/model/words.h"
 #include "analysis/store/database.h"
 
@@ -107,6 +108,48 @@ TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
   EXPECT_TRUE(costs.shares[1].found);
   EXPECT_DOUBLE_EQ(costs.overheadNs, 40'000);
   EXPECT_DOUBLE_EQ(costs.overheadErrorNs, std::hypot(10'000, 1'000, 2'000));
+}
+
+// It knows well what the two take together, and not how they share it.
+TEST(ApplyFactors, WhatIsNotFoundOfOneProbeIsFoundOfTheOthers) {
+  Factors factors;
+  factors.values = {4, 1.1};
+  factors.covariance = {{9, -1.8}, {-1.8, 0.3604}};
+  const auto costs = applyFactors(known(), {{"io", 2'000}, {"net", 10'000}}, factors, "in-run");
+  ASSERT_EQ(costs.shares.size(), 2U);
+  EXPECT_FALSE(costs.shares[0].found);
+  EXPECT_DOUBLE_EQ(costs.shares[0].ns, 2'000);
+  EXPECT_NEAR(costs.overheadNs, 19'000, 1e-6) << "as the run shows: 4 x 2,000 + 1.1 x 10,000";
+  EXPECT_NEAR(costs.shares[1].ns, 17'000, 1e-6) << "1.1 - 0.2 x (1 - 4)";
+  EXPECT_NEAR(costs.overheadErrorNs, std::hypot(0.02 * 10'000, 0.1 * 17'000), 1)
+      << "of which a half of what io is known to cost is no part, as net's is less by that";
+  EXPECT_NEAR(costs.shares[1].errorNs, std::hypot(200, 0.5 * 2'000, 1'700), 1);
+}
+
+TEST(Given, OthersAreWhatTheyAreOnTheCondition) {
+  Factors factors;
+  factors.values = {2, 3, 5};
+  factors.covariance = {{4, 2, 0}, {2, 3, 0}, {0, 0, 1}};
+  const Factors found = given(factors, {0.5, std::nullopt, std::nullopt});
+  EXPECT_EQ(found.values, (std::vector<double>{1, 2.5, 5}));
+  EXPECT_DOUBLE_EQ(found.covariance[0][0], 0.25);
+  EXPECT_DOUBLE_EQ(found.covariance[0][1], 0.125);
+  EXPECT_DOUBLE_EQ(found.covariance[1][1], 3 - 1 + 0.25 / 4);
+  EXPECT_DOUBLE_EQ(found.covariance[2][2], 1);
+  const Factors all = given(factors, {0.5, 0.25, 0});
+  EXPECT_EQ(all.values, (std::vector<double>{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(all.covariance[1][1], 0.0625);
+  EXPECT_NEAR(all.covariance[0][1], 0, 1e-12);
+  EXPECT_NEAR(all.covariance[2][2], 0, 1e-12);
+}
+
+TEST(Given, ItIsNothingNewWhereOneIsTheOther) {
+  Factors factors;
+  factors.values = {3, 3};
+  factors.covariance = {{4, 4}, {4, 4}};
+  const Factors both = given(factors, {1, 1});
+  EXPECT_EQ(both.values, (std::vector<double>{1, 1}));
+  EXPECT_NEAR(both.covariance[0][0], 1, 1e-9);
 }
 
 TEST(ApplyFactors, HasTheErrorOfAProbeThatCostsNextToNothing) {

@@ -68,6 +68,23 @@ class ErrorModesTest : public ::testing::Test {
   std::size_t count_ = 0;
 };
 
+// Else the errors of one measurement would go with the covariance of another.
+TEST_F(ErrorModesTest, HaveNothingInCommonWithWhatWasMeasuredElsewhere) {
+  cost("io", 0.2);
+  cost("net", 0.3);
+  covariance("io", "io", 0.04);
+  covariance("net", "net", 0.09);
+  covariance("io", "net", -0.06);
+  trace_.finish(false);
+  CostTable table = must(CostTable::read(must(store::openTrace(path_))));
+  table.add(
+      CostSet{{{"io", "call", std::nullopt, {0, 0, 100}, 1, "separate runs"}}, {"io"}, {{0.0001}}});
+  EXPECT_EQ(table.covariance(CostTable::kAll, "io", "io"), 0.0001);
+  EXPECT_EQ(table.covariance(CostTable::kAll, "net", "net"), 0.09);
+  EXPECT_EQ(table.covariance(CostTable::kAll, "io", "net"), std::nullopt);
+  EXPECT_EQ(table.covariance(CostTable::kAll, "net", "io"), std::nullopt);
+}
+
 TEST_F(ErrorModesTest, HaveTheVarianceOfEachAndOfAnySum) {
   cost("io", 0.2);
   cost("net", 0.3);

@@ -97,6 +97,23 @@ TEST_F(EnergyUses, OfADeviceThatTellsPowerAloneAreItsSum) {
   EXPECT_NEAR(uses[0].energy.joules, 20, 1e-6);
 }
 
+TEST_F(EnergyUses, AnIterationTakesNothingOfThoseOfWhichLessWasRecorded) {
+  const Rank one = rank(0);
+  const std::int64_t masks[] = {5, 1, 5, 5};  // the third is the first one after a switch
+  for (std::int64_t number = 0; number < 4; ++number)
+    trace_->add(model::Iteration{.processId = one.process,
+                                 .number = number,
+                                 .startNs = number * 100 * kMs,
+                                 .durNs = 100 * kMs,
+                                 .probeMask = masks[number]});
+  meter("energy package-0 (intel-rapl:0)", {}, "J", {{0, 0}, {400, 40}});
+  const auto uses = read();
+  ASSERT_THAT(uses, SizeIs(1));
+  EXPECT_EQ(uses[0].iterations, 2);
+  EXPECT_NEAR(*uses[0].watts, 100, 1e-6);
+  EXPECT_NEAR(*uses[0].joulesPerIteration, 10, 1e-6);
+}
+
 TEST_F(EnergyUses, AreNoneWithoutMetersOrOfDevicesThatNobodyUsed) {
   const Rank one = training();
   const auto unused =
