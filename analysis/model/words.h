@@ -172,9 +172,23 @@ std::optional<ProcessState> processStateOf(std::string_view word) noexcept;
 std::optional<SyncKind> syncKindOf(std::string_view word) noexcept;
 
 // The probes, by their bit of `iteration.probe_mask`.
-inline constexpr std::array<std::string_view, 17> kProbeWords = {
-    "annotation", "nvtx", "torch", "gloo",  "net",    "process", "mpi",    "nccl",  "cuda",
-    "io",         "sync", "python", "stack", "tensor", "system",  "memory", "plugin"};
+inline constexpr std::array<std::string_view, 17> kProbeWords = {"annotation",
+                                                                 "nvtx",
+                                                                 "torch",
+                                                                 "gloo",
+                                                                 "net",
+                                                                 "process",
+                                                                 "mpi",
+                                                                 "nccl",
+                                                                 "cuda",
+                                                                 "io",
+                                                                 "sync",
+                                                                 "python",
+                                                                 "stack",
+                                                                 "tensor",
+                                                                 "system",
+                                                                 "memory",
+                                                                 "plugin"};
 // Of the probe of this name; 0: there is none.
 std::int64_t probeBit(std::string_view word) noexcept;
 

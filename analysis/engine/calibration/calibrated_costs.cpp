@@ -175,13 +175,14 @@ Result<void> storeCovariance(store::Database& trace, const correction::CostSet& 
   SONDE_TRY_ASSIGN(store::Statement pair,
                    trace.prepare("INSERT INTO overhead_covariance(probe, other_probe, covariance) "
                                  "VALUES(?1, ?2, ?3)"));
-  for (std::size_t at = 0; at < costs.probes.size(); ++at) {
-    for (std::size_t other = 0; other < costs.probes.size(); ++other) {
-      pair.bindAll(std::string_view(costs.probes[at]),
-                   std::string_view(costs.probes[other]),
-                   costs.covariance[at][other]);
-      SONDE_TRY(pair.run());
-    }
+  const std::size_t size = costs.probes.size();
+  for (std::size_t cell = 0; cell < size * size; ++cell) {
+    const std::size_t at = cell / size;
+    const std::size_t other = cell % size;
+    pair.bindAll(std::string_view(costs.probes[at]),
+                 std::string_view(costs.probes[other]),
+                 costs.covariance[at][other]);
+    SONDE_TRY(pair.run());
   }
   return {};
 }

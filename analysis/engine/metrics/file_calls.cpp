@@ -43,6 +43,7 @@ Result<std::vector<FileCalls>> fileCallsOf(const store::Database& trace,
   SONDE_TRY_ASSIGN(const auto rankOf, ranksOfProcesses(trace, ranks));
   std::set<std::int64_t> driving;
   std::vector<Intervals> counted;
+  counted.reserve(ranks.size());
   for (const RankProcess& rank : ranks) {
     counted.push_back(countedOf(rank));
     SONDE_TRY_ASSIGN(const std::vector<std::int64_t> threads, iterationThreads(trace, rank));
@@ -78,6 +79,7 @@ Result<std::vector<FileCalls>> fileCallsOf(const store::Database& trace,
     return std::tie(a.first, b.second.ns) < std::tie(b.first, a.second.ns);
   });
   std::vector<FileCalls> rows;
+  rows.reserve(sorted.size());
   for (auto& [rank, row] : sorted)
     rows.push_back(std::move(row));
   return rows;
