@@ -4,6 +4,7 @@
 #include "cli/time_span.h"
 #include "cli/word_option.h"
 #include "session/counter_sets.h"
+#include "session/job_plan.h"
 #include "session/job_run.h"
 #include "session/module_categories.h"
 

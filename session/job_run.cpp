@@ -9,8 +9,6 @@
 #include "collector/launcher/reaper.h"
 #include "collector/launcher/signal_relay.h"
 #include "collector/launcher/supervisor.h"
-#include "plugins/host/plugin_set.h"
-#include "rules/configuration.h"
 #include "session/calibration_found.h"
 #include "session/calibration_rule.h"
 #include "session/closing.h"
@@ -18,13 +16,13 @@
 #include "session/environment.h"
 #include "session/find_session.h"
 #include "session/job_identity.h"
+#include "session/job_plan.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 #include "session/recording.h"
 #include "session/recover.h"
 #include "session/run_summary.h"
 #include "session/sources.h"
-#include "session/tensor_plan.h"
 #include "session/verdict.h"
 
 #include <fmt/format.h>
@@ -80,14 +78,17 @@ class JobRun {
         identity_(jobIdentity(environment_)) {}
 
   RunEnd run() {
-    if (const int status = prepare(); status != 0)
-      return {status, std::nullopt};
+    plan_ = planJob(options_, environment_);
+    if (!plan_.refusal.empty()) {
+      say_(plan_.refusal);
+      return {plan_.exitStatus, std::nullopt};
+    }
     auto relay = launcher::SignalRelay::install();
     if (!relay)
       return refuse(relay.error().message);
     if (auto witness = launcher::GroupWitness::start())
       witness_.emplace(*std::move(witness));
-    auto child = launcher::Child::fork({program_, options_.command}, *relay);
+    auto child = launcher::Child::fork({plan_.program, options_.command}, *relay);
     if (!child)
       return refuse(child.error().message);
     launcher::raiseDescriptorLimit();  // only now: the job keeps its own
@@ -112,85 +113,10 @@ class JobRun {
     return findVariable(environment_, name);
   }
 
-  // All that can be checked before anything is made.
-  int prepare() {
-    const std::string searchPath = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-    auto found = launcher::findCommand(options_.command.front(), searchPath);
-    if (found.exitStatus != 0) {
-      say_(found.message);
-      return found.exitStatus;
-    }
-    program_ = std::move(found.path);
-    auto installation = findInstallation();
-    auto mask = options_.sources ? parseSources(*options_.sources)
-                                 : Result<std::uint32_t>(defaultSources());
-    if (!installation || !mask) {
-      say_(installation ? mask.error().message : installation.error().message);
-      return kExitCannotBegin;
-    }
-    installation_ = *std::move(installation);
-    probeMask_ = *mask;
-    if (const auto taken = takePlugins(); !taken) {
-      say_(taken.error().message);
-      return kExitCannotBegin;
-    }
-    if (const std::string unmet = unmetNeed(options_, probeMask_); !unmet.empty()) {
-      say_(unmet);
-      return kExitCannotBegin;
-    }
-    if (!options_.summaryFile.empty()) {
-      if (const auto checked = checkSummaryFile(options_.summaryFile); !checked) {
-        say_(checked.error().message);
-        return kExitCannotBegin;
-      }
-    }
-    return readRules() && readTensors() ? 0 : kExitCannotBegin;
-  }
-
-  // Before any of their code runs: a job with a plugin that cannot be is not started.
-  Result<void> takePlugins() {
-    if (options_.plugins.empty())
-      return {};
-    SONDE_TRY_ASSIGN(const auto plugins, plugins::checkPlugins(options_.plugins));
-    SONDE_TRY(plugins::tryLoading(plugins, "/proc/self/exe", environment_));
-    for (const plugins::PluginFile& plugin : plugins)
-      plugins_.push_back(plugin.path);
-    probeMask_ |= 1U << static_cast<unsigned>(wire::Probe::Plugin);
-    return {};
-  }
-
-  bool readRules() {
-    if (options_.rulesFile.empty())
-      return true;
-    auto configuration = rules::readConfiguration(options_.rulesFile, "");
-    if (!configuration) {
-      say_(configuration.error().message);
-      return false;
-    }
-    rules_ = *std::move(configuration);
-    return true;
-  }
-
-  bool readTensors() {
-    if (options_.tensorsFile.empty())
-      return true;
-    auto plan = readTensorPlan(options_.tensorsFile);
-    if (!plan) {
-      say_(plan.error().message);
-      return false;
-    }
-    tensorPlan_ = *std::move(plan);
-    return true;
-  }
-
-  bool records(wire::Probe probe) const {
-    return (probeMask_ >> static_cast<unsigned>(probe) & 1) != 0;
-  }
-
   // Beside the trace.
   fs::path tensorFolder() const {
     fs::path folder;
-    if (records(wire::Probe::Tensor))
+    if (plan_.records(wire::Probe::Tensor))
       folder = fs::absolute(output_).string() + ".tensors";
     return folder;
   }
@@ -252,17 +178,17 @@ class JobRun {
     recording.folder = folder;
     recording.output = output_;
     recording.replace = options_.force;
-    recording.probeMask = probeMask_;
+    recording.probeMask = plan_.probeMask;
     recording.capture = options_.capture;
-    recording.calibration = calibrationRule(options_.calibrate, probeMask_, identity_.job);
+    recording.calibration = calibrationRule(options_.calibrate, plan_.probeMask, identity_.job);
     // The recorders of the ranks on one host share what a host may use.
     recording.spoolLimitBytes =
         check.limitBytes / static_cast<unsigned>(std::max(identity_.localWorldSize.value_or(1), 1));
     recording.maxTraceBytes = traceLimit(options_, output_);
-    if (records(wire::Probe::System))
+    if (plan_.records(wire::Probe::System))
       recording.sampleInterval =
           std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options_.samplesPerSecond));
-    if (records(wire::Probe::Stack))
+    if (plan_.records(wire::Probe::Stack))
       recording.stacks = options_.stacks.rule();
     recording.memoryThreshold = options_.memoryThreshold.value_or(kMemoryThreshold);
     recording.times = options_.times;
@@ -275,23 +201,25 @@ class JobRun {
     recording.redactor = Redactor(options_.redact);
     CudaOptions cuda = options_.cuda;
     cuda.flushes = options_.lastNs > 0;
-    jobEnvironment_ = injectedEnvironment(environment_,
-                                          installation_,
-                                          {folder,
-                                           options_.sources,
-                                           cuda,
-                                           companionsOf(probeMask_),
-                                           launcher::checkFollow(program_, environment_).companions,
-                                           options_.torchOperators,
-                                           options_.moduleCategories,
-                                           tensorPlan_,
-                                           tensorFolder(),
-                                           plugins_});
+    jobEnvironment_ =
+        injectedEnvironment(environment_,
+                            plan_.installation,
+                            {folder,
+                             options_.sources,
+                             cuda,
+                             companionsOf(plan_.probeMask),
+                             launcher::checkFollow(plan_.program, environment_).companions,
+                             options_.torchOperators,
+                             options_.moduleCategories,
+                             plan_.tensorPlan,
+                             tensorFolder(),
+                             plan_.plugins});
     recording.environment = jobEnvironment_;
-    recording.sources = sourceWords(probeMask_);
-    recording.build = buildOf(installation_);
+    recording.sources = sourceWords(plan_.probeMask);
+    recording.build = buildOf(plan_.installation);
     recording.measureCosts = [this, folder] {
-      return measureCosts({installation_, environment_, probeMask_, folder, pythonOf(program_)});
+      return measureCosts(
+          {plan_.installation, environment_, plan_.probeMask, folder, pythonOf(plan_.program)});
     };
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
@@ -315,7 +243,7 @@ class JobRun {
 
   void nameOtherNcclPlugin() {
     const std::string other = otherNcclPlugin(environment_);
-    if (records(wire::Probe::Nccl) && !other.empty())
+    if (plan_.records(wire::Probe::Nccl) && !other.empty())
       recording_->noteOtherNcclPlugin(other);
   }
 
@@ -323,10 +251,10 @@ class JobRun {
   std::vector<std::string> chooseEnvironment() {
     if (!recording_)
       return environment_;
-    const auto check = launcher::checkFollow(program_, environment_);
+    const auto check = launcher::checkFollow(plan_.program, environment_);
     if (check.follow)
       return jobEnvironment_;
-    recording_->noteNotFollowed(program_, check.reason);
+    recording_->noteNotFollowed(plan_.program, check.reason);
     return environment_;
   }
 
@@ -366,7 +294,7 @@ class JobRun {
   RunEnd cannotExecute(int error) {
     if (recording_)
       recording_->discard();
-    say_(fmt::format("{}: {}", program_, std::generic_category().message(error)));
+    say_(fmt::format("{}: {}", plan_.program, std::generic_category().message(error)));
     return {error == ENOENT ? launcher::kExitNotFound : launcher::kExitNotExecutable, std::nullopt};
   }
 
@@ -381,8 +309,8 @@ class JobRun {
       noteUnrecorded(summary.error().message, outcome);
       return;
     }
-    if (rules_)
-      sayVerdict(summary->output, *rules_, say_);
+    if (plan_.rules)
+      sayVerdict(summary->output, *plan_.rules, say_);
     noteCalibration(*summary);
     if (!options_.summaryFile.empty()) {
       const int status = launcher::exitStatusOf(outcome.waitStatus);
@@ -417,16 +345,11 @@ class JobRun {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::vector<std::string> environment_;
   JobIdentity identity_;
-  std::string program_;
-  Installation installation_;
-  std::uint32_t probeMask_ = 0;
-  std::vector<fs::path> plugins_;
+  JobPlan plan_;
   fs::path output_;
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;
-  std::optional<rules::Configuration> rules_;
-  std::string tensorPlan_;
   std::optional<launcher::GroupWitness> witness_;
 };
 

@@ -10,8 +10,6 @@
 
 namespace sonde::session {
 
-inline constexpr int kExitCannotBegin = 125;  // Sonde could not begin; the job was not started
-
 // What the process must end with: a status of Sonde's own, or the job's.
 struct RunEnd {
   int exitStatus = 0;             // when there is no wait status

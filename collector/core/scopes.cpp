@@ -4,6 +4,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/record_place.h"
+#include "collector/core/scope_stack.h"
 #include "collector/core/scope_watch.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
@@ -20,18 +21,6 @@ namespace {
 using wire::LossReason;
 using wire::Probe;
 using wire::RecordKind;
-
-// Of NVTX, whose pops name no scope, also what is not recorded takes its place on the stack, so
-// that its pop ends nothing else. Past the stack's end the places are only counted.
-void holdPlace(ThreadState* state, Probe probe, std::uint8_t group) noexcept {
-  if (probe != Probe::Nvtx)
-    return;
-  if (state->scopeCount == wire::kMaxOpenScopes)
-    ++state->deepScopes;
-  else
-    state->scopes[state->scopeCount++] = {
-        0, 0, kUnrecorded, wire::SliceKind::Range, probe, {group}};
-}
 
 // The slow ends of the hot paths are kept out of line, so that those save no registers for them.
 [[gnu::cold, gnu::noinline]] void loseScope(ThreadState* state,
@@ -54,49 +43,6 @@ void keepClocksFresh(std::uint64_t now) noexcept {
   if (gNextClockTicks.compare_exchange_strong(
           due, now + kClockPeriodTicks, std::memory_order_relaxed))
     recordClocks();
-}
-
-// Tokens carry the generation in their top byte, so that a child's end of its parent's scope is
-// told from a mistake.
-std::uint32_t makeToken(ThreadState* state) noexcept {
-  std::uint32_t count = state->nextToken++ & 0x00ff'ffff;
-  if (count == 0)
-    count = state->nextToken++ & 0x00ff'ffff;
-  return state->generation << 24 | count;
-}
-
-// Whether the file has the scope by now, or has it from here on, because this is recorded in full
-// or was so meanwhile.
-[[gnu::cold, gnu::noinline]] bool showSilent(ThreadState* state, std::uint32_t position) noexcept {
-  if (state->scopes[position].reserved[kSilentAt] == 0)
-    return true;
-  return wasEverFullSince(state->scopes[position]) && nextSlot(state);
-}
-
-[[gnu::cold, gnu::noinline]] void dropSilent(ThreadState* state, std::uint32_t position) noexcept {
-  --state->silentScopes;
-  --state->scopeCount;
-  for (std::uint32_t at = position; at < state->scopeCount; ++at)
-    state->scopes[at] = state->scopes[at + 1];
-}
-
-// Opens a scope that the file does not have.
-[[gnu::cold, gnu::noinline]] std::uint32_t beginSilent(ThreadState* state,
-                                                       const wire::OpenScope& scope) noexcept {
-  wire::OpenScope& opened = state->scopes[state->scopeCount++];
-  opened = scope;
-  opened.reserved[kSilentAt] = 1;
-  stampSilent(opened);
-  opened.token = makeToken(state);
-  opened.beginTicks = readTicks();
-  ++state->silentScopes;
-  return opened.token;
-}
-
-void removeAt(ThreadState* state, std::uint32_t position) noexcept {
-  --state->scopeCount;
-  for (std::uint32_t at = position; at < state->scopeCount; ++at)
-    state->scopes[at] = state->scopes[at + 1];
 }
 
 // What a run that calibrates itself says of an iteration behind its end.
@@ -386,19 +332,6 @@ void endScope(std::uint32_t token) noexcept {
     endPlain(token);
 }
 
-OpenScopeState scopeState(std::uint32_t token, Probe probe, std::uint8_t group) noexcept {
-  const ThreadState* state = tState;
-  const std::uint32_t open = isCurrent(state) ? state->scopeCount : 0;
-  for (std::uint32_t at = open; at > 0; --at) {
-    const wire::OpenScope& scope = state->scopes[at - 1];
-    if (scope.token == token)
-      return scope.probe == probe && scope.reserved[kGroupAt] == group ? OpenScopeState::Own
-                                                                       : OpenScopeState::Foreign;
-  }
-  return token >> 24 == (imageGeneration() & 0xff) ? OpenScopeState::NotOpen
-                                                   : OpenScopeState::Inherited;
-}
-
 bool endInnermost(Probe probe, std::uint8_t group) noexcept {
   return isWatched() ? endInnermostWatched(probe, group) : endInnermostPlain(probe, group);
 }
@@ -409,17 +342,6 @@ void skipScope(Probe probe, std::uint8_t group) noexcept {
     return;
   holdPlace(state, probe, group);
   leave(state);
-}
-
-std::uint32_t openScopes(Probe probe, std::uint8_t group) noexcept {
-  const ThreadState* state = tState;
-  if (!isCurrent(state))
-    return 0;
-  std::uint32_t count = 0;
-  for (std::uint32_t at = 0; at < state->scopeCount; ++at)
-    count +=
-        state->scopes[at].probe == probe && state->scopes[at].reserved[kGroupAt] == group ? 1 : 0;
-  return count;
 }
 
 }  // namespace sonde::core

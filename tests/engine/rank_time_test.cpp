@@ -1,10 +1,7 @@
 #include "analysis/engine/metrics/rank_time.h"
 
 #include "analysis/engine/metrics/operations.h"
-#include "analysis/engine/metrics/traffic.h"
-#include "analysis/store/trace_file.h"
-#include "tests/support/run_program.h"
-#include "tests/support/trace_builder.h"
+#include "tests/engine/rank_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,65 +75,7 @@ TEST(ComputeOf, AgreesWithAnOracleThatLooksAtEveryInstant) {
   }
 }
 
-class RankMetrics : public ::testing::Test {
- protected:
-  store::Database open() {
-    trace_->finish();
-    return must(store::openTrace(folder_ / "t.sonde"));
-  }
-  model::ThreadId process(std::optional<std::int64_t> rank, std::int64_t pid) {
-    if (!host_)
-      host_ = trace_->add(model::Host{{}, "h", {}, {}, {}, {}, {}});
-    model::Process row;
-    row.hostId = host_;
-    row.rank = rank;
-    row.pid = pid;
-    model::Thread thread;
-    thread.processId = process_ = trace_->add(row);
-    thread.tid = pid;
-    return trace_->add(thread);
-  }
-  model::SliceId iteration(model::ThreadId thread,
-                           std::int64_t number,
-                           std::int64_t begin,
-                           std::optional<std::int64_t> end) {
-    const auto slice = trace_->slice(
-        thread, model::SliceKind::Iteration, "iteration", {begin, end.value_or(begin)});
-    trace_->add(model::Iteration{.processId = process_,
-                                 .number = number,
-                                 .startNs = begin,
-                                 .durNs = end ? model::OptionalInt(*end - begin) : std::nullopt,
-                                 .sliceId = slice});
-    return slice;
-  }
-  model::ChannelId channel(model::ChannelKind kind, const char* local, const char* remote) {
-    return trace_->add(
-        model::Channel{.processId = process_, .kind = kind, .local = local, .remote = remote});
-  }
-  void move(model::ChannelId id,
-            model::Direction direction,
-            std::int64_t offset,
-            std::int64_t bytes) {
-    trace_->add(
-        model::Transfer{.channelId = id, .direction = direction, .offset = offset, .bytes = bytes});
-  }
-  // With the channel that `peer`, an SQL expression, names as the other end of each.
-  store::Database opened(const std::string& peer) {
-    must(trace_->writer().commit());
-    must(trace_->writer().begin());
-    must(trace_->writer().database().exec("UPDATE channel SET peer_channel_id = " + peer));
-    return open();
-  }
-  Conservation conservation(const std::string& peer) {
-    const auto trace = opened(peer);
-    return must(conservationOf(trace));
-  }
-
-  test::TemporaryFolder folder_;
-  std::optional<test::TraceBuilder> trace_{std::in_place, folder_ / "t.sonde"};
-  model::HostId host_;
-  model::ProcessId process_;
-};
+using RankMetrics = test::RankTrace;
 
 TEST_F(RankMetrics, PartsOfAnIterationSumToItAlsoWhenTheyNest) {
   const auto main = process(0, 1);
@@ -251,125 +190,6 @@ TEST_F(RankMetrics, AnOperationInsideItselfCountsOnce) {
   EXPECT_EQ(operations[0].p95Ns, 40);
 }
 
-TEST_F(RankMetrics, ConservationFindsBytesThatNeverArrived) {
-  process(0, 1);
-  const auto a = channel(model::ChannelKind::Tcp, "1:1", "2:2");
-  const auto b = channel(model::ChannelKind::Tcp, "2:2", "1:1");
-  move(a, model::Direction::Send, 0, 100);
-  move(a, model::Direction::Send, 100, 50);
-  move(b, model::Direction::Receive, 0, 30);  // short reads
-  move(b, model::Direction::Receive, 30, 110);
-  move(b, model::Direction::Send, 0, 5);
-  move(a, model::Direction::Receive, 0, 5);
-  const Conservation sum = conservation("3 - id");
-  EXPECT_EQ(sum.pairs, 1);
-  EXPECT_EQ(sum.exactPairs, 1);
-  EXPECT_EQ(sum.agreeingPairs, 0);
-  EXPECT_EQ(sum.sentBytes, 155);
-  EXPECT_EQ(sum.missingBytes, 10);
-  EXPECT_EQ(sum.unsentBytes, 0);
-}
-
-TEST_F(RankMetrics, ConservationOfATrimmedTraceLeavesOutWhatOneEndLost) {
-  process(0, 1);
-  const auto a = channel(model::ChannelKind::Tcp, "1:1", "2:2");
-  const auto b = channel(model::ChannelKind::Tcp, "2:2", "1:1");
-  for (const std::int64_t offset : {100, 200, 300, 400, 600})
-    move(a, model::Direction::Send, offset, 100);
-  for (const std::int64_t offset : {250, 300, 450, 500})
-    move(b, model::Direction::Receive, offset, 50);
-  move(b, model::Direction::Send, 70, 5);  // of which the other end has nothing
-  trace_->meta("trimmed", "iterations 3-4");
-  const Conservation sum = conservation("3 - id");
-  EXPECT_EQ(sum.pairs, 1);
-  EXPECT_EQ(sum.agreeingPairs, 0);
-  EXPECT_EQ(sum.missingBytes, 100);  // 350-450; what is before 250 and behind 550 was cut away
-  EXPECT_EQ(sum.unsentBytes, 50);    // 500-550
-}
-
-TEST_F(RankMetrics, ConservationCountsWhatMovedNothingAndLeavesOutWhatIsInexact) {
-  process(0, 1);
-  channel(model::ChannelKind::Tcp, "1:1", "2:2");
-  channel(model::ChannelKind::Tcp, "2:2", "1:1");
-  const auto c = channel(model::ChannelKind::Tcp, "1:3", "2:4");
-  channel(model::ChannelKind::Tcp, "2:4", "1:3");
-  model::Transfer row;
-  row.channelId = c;
-  row.direction = model::Direction::Send;
-  row.bytes = 10;
-  row.exact = false;
-  trace_->add(row);
-  const Conservation sum = conservation("CASE WHEN id < 3 THEN 3 - id ELSE 7 - id END");
-  EXPECT_EQ(sum.pairs, 2);
-  EXPECT_EQ(sum.exactPairs, 1);
-  EXPECT_EQ(sum.agreeingPairs, 1);
-  EXPECT_EQ(sum.sentBytes, 0);
-}
-
-// The queue of a job with four writers: each of them names the reader, the reader only the first.
-TEST_F(RankMetrics, TrafficOfASharedPipeIsWithAllThatMovedBytes) {
-  iteration(process(0, 1), 0, 0, 100);
-  const auto reader = channel(model::ChannelKind::Pipe, "pipe:15:7:r", "pipe:15:7:w");
-  channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");  // its own, unused
-  const auto other = channel(model::ChannelKind::Tcp, "1:1", "2:2");
-  for (const std::int64_t writer : {0, 1, 2, 3}) {
-    process(0, 10 + writer);
-    const auto id = channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");
-    move(id, model::Direction::Send, writer * 100, 100);
-  }
-  move(reader, model::Direction::Receive, 0, 250);
-  move(reader, model::Direction::Receive, 250, 150);
-  process({}, 77);
-  const auto server = channel(model::ChannelKind::Tcp, "2:2", "1:1");
-  move(other, model::Direction::Send, 0, 30);
-  const auto trace = opened(
-      "CASE id WHEN 3 THEN 8 WHEN 8 THEN 3 WHEN 2 THEN NULL WHEN 1 THEN 4 "
-      "ELSE 1 END");
-  EXPECT_EQ(server.value, 8);
-  const auto traffic = must(trafficOf(trace, must(readRanks(trace))));
-  ASSERT_THAT(traffic, SizeIs(2));
-  EXPECT_EQ(traffic[0].rank, 0);
-  EXPECT_EQ(traffic[0].process, "rank 0");
-  EXPECT_EQ(traffic[0].peer, "4 processes");
-  EXPECT_EQ(traffic[0].receivedBytes, 400);
-  EXPECT_EQ(traffic[0].sentBytes, 0);
-  EXPECT_EQ(traffic[0].transfers, 2);
-  EXPECT_EQ(traffic[0].channels, 1);
-  EXPECT_EQ(traffic[1].peer, "process 77");
-  EXPECT_EQ(traffic[1].sentBytes, 30);
-}
-
-TEST_F(RankMetrics, ConservationTakesTheWritersOfAPipeTogether) {
-  process(0, 1);
-  const auto first = channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");
-  const auto second = channel(model::ChannelKind::Pipe, "pipe:15:7:w", "pipe:15:7:r");
-  const auto reader = channel(model::ChannelKind::Pipe, "pipe:15:7:r", "pipe:15:7:w");
-  move(first, model::Direction::Send, 0, 10);
-  move(second, model::Direction::Send, 10, 20);
-  move(reader, model::Direction::Receive, 0, 30);
-  const Conservation sum = conservation("CASE id WHEN 3 THEN 1 ELSE 3 END");
-  EXPECT_EQ(sum.pairs, 1);
-  EXPECT_EQ(sum.agreeingPairs, 1);
-  EXPECT_EQ(sum.sentBytes, 30);
-}
-
-TEST_F(RankMetrics, NothingIsMissingOfConnectionsWhoseProbeWasOffForAWhile) {
-  process(0, 1);
-  const auto sender = channel(model::ChannelKind::Tcp, "a", "b");
-  channel(model::ChannelKind::Tcp, "b", "a");
-  move(sender, model::Direction::Send, 0, 10);
-  EXPECT_EQ(conservation("3 - id").missingBytes, 10);
-  auto trace = must(store::Database::open(folder_ / "t.sonde", store::Access::ReadWrite));
-  must(
-      trace.exec("INSERT INTO thread(process_id, tid) VALUES(1, 9); INSERT "
-                 "INTO probe_call(thread_id, probe, api, recorded, "
-                 "unrecorded) VALUES(1, 'net', '', 0, 7)"));
-  const Conservation sum = must(conservationOf(trace));
-  EXPECT_EQ(sum.pairs, 1);
-  EXPECT_EQ(sum.exactPairs, 0);
-  EXPECT_EQ(sum.missingBytes, 0);
-}
-
 // Kernels 10-40 and 30-60, one of a collective 50-90, a copy 85-100, another process's kernel.
 TEST_F(RankMetrics, CountsWhatDevicesDidWhereThereAreAny) {
   process(1, 200);
@@ -413,7 +233,7 @@ TEST_F(RankMetrics, CountsWhatDevicesDidWhereThereAreAny) {
   model::Copy copy;
   copy.work = work(stream, 85, 100);
   trace_->add(copy);
-  const store::Database trace = opened("NULL");
+  const store::Database trace = open();
   const auto ranks = must(readRanks(trace));
   ASSERT_FALSE(ranks.empty());
   ASSERT_EQ(ranks[0].rank, 0);

@@ -40,6 +40,14 @@ class ErrorModesTest : public ::testing::Test {
     if (a != b)
       trace_.add(model::OverheadCovariance{b, a, value, {}});
   }
+  // ± 20 and 30 %.
+  void ioAndNet(double inCommon) {
+    cost("io", 0.2);
+    cost("net", 0.3);
+    covariance("io", "io", 0.04);
+    covariance("net", "net", 0.09);
+    covariance("io", "net", inCommon);
+  }
   model::ProcessId process() {
     const auto host = trace_.add(model::Host{.name = "h", .bootId = "b"});
     return trace_.add(model::Process{.hostId = host, .pid = 7, .command = "train"});
@@ -70,11 +78,7 @@ class ErrorModesTest : public ::testing::Test {
 
 // Else the errors of one measurement would go with the covariance of another.
 TEST_F(ErrorModesTest, HaveNothingInCommonWithWhatWasMeasuredElsewhere) {
-  cost("io", 0.2);
-  cost("net", 0.3);
-  covariance("io", "io", 0.04);
-  covariance("net", "net", 0.09);
-  covariance("io", "net", -0.06);
+  ioAndNet(-0.06);
   trace_.finish(false);
   CostTable table = must(CostTable::read(must(store::openTrace(path_))));
   table.add(
@@ -86,11 +90,7 @@ TEST_F(ErrorModesTest, HaveNothingInCommonWithWhatWasMeasuredElsewhere) {
 }
 
 TEST_F(ErrorModesTest, HaveTheVarianceOfEachAndOfAnySum) {
-  cost("io", 0.2);
-  cost("net", 0.3);
-  covariance("io", "io", 0.04);
-  covariance("net", "net", 0.09);
-  covariance("io", "net", -0.05);
+  ioAndNet(-0.05);
   const auto found = modes();
   EXPECT_THAT(found, SizeIs(2));
   EXPECT_NEAR(varianceOf(found, {1, 0}), 0.04, 1e-9);

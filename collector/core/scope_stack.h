@@ -1,0 +1,69 @@
+// A thread's open scopes: how one gets onto its stack and off it. Within collector/core/scopes.cpp,
+// whose hot paths have these inline; by the thread that holds the guard of its state.
+#pragma once
+
+#include "collector/core/capture.h"
+#include "collector/core/clock.h"
+#include "collector/core/record_place.h"
+#include "collector/core/thread_state.h"
+
+#include <cstdint>
+
+namespace sonde::core {
+
+// Of NVTX, whose pops name no scope, also what is not recorded takes its place on the stack, so
+// that its pop ends nothing else. Past the stack's end the places are only counted.
+inline void holdPlace(ThreadState* state, wire::Probe probe, std::uint8_t group) noexcept {
+  if (probe != wire::Probe::Nvtx)
+    return;
+  if (state->scopeCount == wire::kMaxOpenScopes)
+    ++state->deepScopes;
+  else
+    state->scopes[state->scopeCount++] = {
+        0, 0, kUnrecorded, wire::SliceKind::Range, probe, {group}};
+}
+
+// Tokens carry the generation in their top byte, so that a child's end of its parent's scope is
+// told from a mistake.
+inline std::uint32_t makeToken(ThreadState* state) noexcept {
+  std::uint32_t count = state->nextToken++ & 0x00ff'ffff;
+  if (count == 0)
+    count = state->nextToken++ & 0x00ff'ffff;
+  return state->generation << 24 | count;
+}
+
+inline void removeAt(ThreadState* state, std::uint32_t position) noexcept {
+  --state->scopeCount;
+  for (std::uint32_t at = position; at < state->scopeCount; ++at)
+    state->scopes[at] = state->scopes[at + 1];
+}
+
+// Whether the file has the scope by now, or has it from here on, because this is recorded in full
+// or was so meanwhile.
+[[gnu::cold, gnu::noinline]] inline bool showSilent(ThreadState* state,
+                                                    std::uint32_t position) noexcept {
+  if (state->scopes[position].reserved[kSilentAt] == 0)
+    return true;
+  return wasEverFullSince(state->scopes[position]) && nextSlot(state);
+}
+
+[[gnu::cold, gnu::noinline]] inline void dropSilent(ThreadState* state,
+                                                    std::uint32_t position) noexcept {
+  --state->silentScopes;
+  removeAt(state, position);
+}
+
+// Opens a scope that the file does not have.
+[[gnu::cold, gnu::noinline]] inline std::uint32_t beginSilent(
+    ThreadState* state, const wire::OpenScope& scope) noexcept {
+  wire::OpenScope& opened = state->scopes[state->scopeCount++];
+  opened = scope;
+  opened.reserved[kSilentAt] = 1;
+  stampSilent(opened);
+  opened.token = makeToken(state);
+  opened.beginTicks = readTicks();
+  ++state->silentScopes;
+  return opened.token;
+}
+
+}  // namespace sonde::core
