@@ -21,11 +21,14 @@ namespace fs = std::filesystem;
 
 constexpr std::array<int, 3> kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<pid_t> gChild{-1};
+std::atomic<int> gEarly{0};  // an interrupt that came before anybody knew the program's number
 
 void passOn(int signal) {
   const int kept = errno;
   if (const pid_t child = gChild.load(); child > 0)
     kill(child, signal);
+  else
+    gEarly.store(signal);
   errno = kept;
 }
 
@@ -33,6 +36,7 @@ void passOn(int signal) {
 class PassedOn {
  public:
   PassedOn() {
+    gEarly.store(0);
     for (std::size_t at = 0; at < kInterrupts.size(); ++at) {
       sigaction(kInterrupts[at], nullptr, &before_[at]);
       if (before_[at].sa_handler == SIG_IGN)
@@ -76,6 +80,8 @@ Result<int> runToItsEnd(const fs::path& program,
   if (error != 0)
     return Error{ErrorCode::Io, std::generic_category().message(error)};
   gChild.store(child);
+  if (const int signal = gEarly.exchange(0); signal != 0)
+    kill(child, signal);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -96,15 +96,15 @@ Multiplied multiplied(const std::vector<MeasuredCost>& known,
 }
 
 // The probe of which the least was learnt, of those that are known no better than before; nullopt:
-// all others are.
+// there are none beside those that are `kept` as they were.
 std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
-                                      const std::vector<std::optional<double>>& asKnown) {
+                                      const std::vector<std::optional<double>>& kept) {
   std::optional<std::size_t> least;
   double most = 1;
   for (std::size_t at = 0; at < sums.size(); ++at) {
     const double ratio = sums[at].knownErrorNs > 0 ? sums[at].foundErrorNs / sums[at].knownErrorNs
                                                    : std::numeric_limits<double>::infinity();
-    if (!asKnown[at] && ratio >= most) {
+    if (!kept[at] && ratio >= most) {
       least = at;
       most = ratio;
     }
@@ -214,16 +214,17 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
   names.reserve(probes.size());
   for (const ProbeCost& each : probes)
     names.push_back(each.probe);
-  std::vector<std::optional<double>> as(probes.size());  // errors of what stays as it was known
+  const std::vector<MeasuredCost> rows = lastRows(known);
+  std::vector<std::optional<double>> kept(probes.size());  // errors of what stays as it was known
   Factors learnt = factors;
-  Multiplied costs = multiplied(lastRows(known), names, learnt, method);
-  for (auto worst = leastFound(costs.sums, as); worst; worst = leastFound(costs.sums, as)) {
-    as[*worst] = costs.sums[*worst].knownError();
-    learnt = given(factors, as);
-    costs = multiplied(lastRows(known), names, learnt, method);
+  Multiplied costs = multiplied(rows, names, learnt, method);
+  for (auto least = leastFound(costs.sums, kept); least; least = leastFound(costs.sums, kept)) {
+    kept[*least] = costs.sums[*least].knownError();
+    learnt = given(factors, kept);
+    costs = multiplied(rows, names, learnt, method);
   }
   for (std::size_t at = 0; at < names.size(); ++at)
-    costs.sums[at].isFound = !as[at];
+    costs.sums[at].isFound = !kept[at];
   std::erase_if(costs.rows, [&](const MeasuredCost& row) {
     return !costs.sums[placeOf(names, row.probe)].isFound;
   });
