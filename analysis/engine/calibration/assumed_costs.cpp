@@ -50,6 +50,7 @@ constexpr Assumed kAssumed[] = {
     {"memory", "allocation", {0, 0, 80}},
     {"plugin", "call", {20, 10, 30}},
     {"plugin", "scope", {25, 5, 25}},
+    {"plugin", "mark", {0, 0, 25}},
 };
 
 Result<void> note(store::Database& trace, std::string_view severity, const std::string& text) {

@@ -47,7 +47,8 @@ std::string_view apiOf(SliceKind kind) noexcept {
 std::optional<CostClass> costClassOf(SliceKind kind,
                                      std::string_view category,
                                      const SliceTraits& traits) noexcept {
-  if (category == "overhead" || category == "unified_memory")
+  // "process": that it forked, which takes a thousand times as long as to note it.
+  if (category == "overhead" || category == "unified_memory" || category == "process")
     return std::nullopt;
   if (kind == SliceKind::Python)
     return CostClass{"python", "call"};

@@ -22,7 +22,7 @@ struct SliceTraits {
 };
 
 // Of a row of `slice` with this kind and category. nullopt: nobody in the process recorded it, as
-// of what CUPTI says of itself.
+// of what CUPTI says of itself, or it is next to nothing beside what was recorded, as of a fork.
 std::optional<CostClass> costClassOf(model::SliceKind kind,
                                      std::string_view category,
                                      const SliceTraits& traits) noexcept;

@@ -31,5 +31,10 @@ TEST(CostClassOf, WhatNobodyInTheProcessRecordedHasNone) {
   EXPECT_EQ(costClassOf(SliceKind::Api, "unified_memory", {}), std::nullopt);
 }
 
+TEST(CostClassOf, AForkIsNoEventOfAPlugin) {
+  EXPECT_EQ(costClassOf(SliceKind::Mark, "process", {}), std::nullopt);
+  EXPECT_EQ(costClassOf(SliceKind::Mark, "my-probe", {}), (CostClass{"plugin", "mark"}));
+}
+
 }  // namespace
 }  // namespace sonde::engine::correction
