@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace sonde::ingest {
@@ -43,6 +44,19 @@ TEST(ExternalSorter, SortsAnyNumberOfRecordsInBoundedMemory) {
     EXPECT_TRUE(end && !*end);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "a file with a name was left";
   }
+}
+
+// The values are those of reference/rl-scope.md, section 4, in runs of three on disk.
+TEST(ExternalSorter, Case11MergesRunsThatHoldTheSame) {
+  const test::TemporaryFolder folder;
+  ExternalSorter<Record, ByKey> sorter(folder.path(), 3);
+  for (const char key : std::string("bciabiabdefghi"))
+    ASSERT_TRUE(sorter.add({static_cast<std::uint32_t>(key), 0}));
+  ASSERT_TRUE(sorter.sort());
+  std::string merged;
+  for (Record record; *sorter.next(record);)
+    merged += static_cast<char>(record.key);
+  EXPECT_EQ(merged, "aabbbcdefghiii");
 }
 
 TEST(ExternalSorter, SaysWhenItHasNoPlaceForItsRuns) {

@@ -1,5 +1,7 @@
 #include "analysis/engine/correction/correct.h"
 
+#include "analysis/model/times.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +66,8 @@ class Walker {
   Timeline finish() {
     if (!lane_.points.empty())
       advance(std::max(at_, lane_.points.back().at));
+    // The lane may go on after its last event whose cost is known.
+    pay(at_ + static_cast<std::int64_t>(std::min(debtNs_, static_cast<double>(model::kMostNs))));
     return std::move(timeline_);
   }
 

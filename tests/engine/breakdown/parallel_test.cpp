@@ -9,6 +9,18 @@
 namespace sonde::engine::breakdown {
 namespace {
 
+// The numbers are those of reference/rl-scope.md, section 4. Its split_list divides work
+// beforehand, 3, 3 and 4 of ten; here who is done takes the next, also when there are more threads
+// than work.
+TEST(InParallel, Case11TenThingsForThreeAndForElevenThreads) {
+  for (const unsigned threads : {3U, 11U}) {
+    std::vector<std::atomic<int>> done(10);
+    inParallel(done.size(), threads, [&](std::size_t at) { ++done[at]; });
+    for (const std::atomic<int>& times : done)
+      EXPECT_EQ(times, 1);
+  }
+}
+
 TEST(InParallel, Case13EachIsDoneOnce) {
   for (const unsigned threads : {0U, 1U, 7U, 1000U}) {
     std::vector<std::atomic<int>> done(100);

@@ -40,6 +40,13 @@ TEST(Correct, TakesFromTheNextIntervalWhatDoesNotFitIntoOne) {
   EXPECT_EQ(lanes[0](40), 30);  // the last one, and 5
 }
 
+TEST(Correct, TakesWhatTheLastEventCostsFromWhatComesAfterIt) {
+  const auto lanes = correct({{{{begins(0), ends(10)}}}, {}, {}}, {{.insideNs = 4, .afterNs = 5}});
+  EXPECT_EQ(lanes[0](10), 6);
+  EXPECT_EQ(lanes[0](13), 6);
+  EXPECT_EQ(lanes[0](20), 11);
+}
+
 TEST(Correct, NeverRunsBackwardsHoweverLargeTheCosts) {
   std::mt19937 random(1);
   Lane lane;
