@@ -107,6 +107,7 @@ Table collectiveTable(const JobReport& report) {
                              {"ranks", "ranks", ColumnKind::Number},
                              {"bytes", "bytes", ColumnKind::Bytes}}),
               {}};
+  table.columns.push_back({"share", "share", ColumnKind::Fraction});
   table.columns.push_back({"wait_ns", "waiting", ColumnKind::DurationNs});
   table.columns.push_back({"transfer_ns", "transfer", ColumnKind::DurationNs});
   table.columns.push_back({"unfit", "unfit", ColumnKind::Integer});
@@ -115,7 +116,8 @@ Table collectiveTable(const JobReport& report) {
   table.columns.push_back({"bandwidth_of", "of"});
   for (const device::CollectiveRow& each : report.devices.collectiveRows) {
     Row row = spreadRow({each.op, each.size, orNone(each.bytes)}, each.ns);
-    const Row more = {each.waitNs,
+    const Row more = {each.share,
+                      each.waitNs,
                       each.transferNs,
                       each.unfit,
                       rateCell(each.algorithmBytesPerSecond),
@@ -158,7 +160,9 @@ const std::vector<DeviceTable>& costTables() {
       {"operators",
        "Operators (share: of the time that is their own in the window)",
        operatorTable},
-      {"collectives", "Collectives (waiting: until the last rank had come)", collectiveTable},
+      {"collectives",
+       "Collectives (share: of the time in all of them; waiting: until the last rank had come)",
+       collectiveTable},
       {"lags", "Who is late to collectives, in a median step", lagTable},
   };
   return kTables;

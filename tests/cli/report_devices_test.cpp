@@ -120,6 +120,7 @@ TEST_F(DeviceReport, JsonHasTheTables) {
   EXPECT_EQ(copy["bytes_per_s"], 1'000'000'000);
   const json& collective = all["collectives"][0];
   EXPECT_EQ(collective["op"], "allreduce");
+  EXPECT_DOUBLE_EQ(collective["share"], 1);
   EXPECT_EQ(collective["wait_ns"], 2 * 5 * kUs);
   EXPECT_EQ(collective["transfer_ns"], 4 * 20 * kUs);
   EXPECT_EQ(collective["bus_bytes_per_s"], 1'000'000'000);

@@ -174,10 +174,12 @@ std::vector<CollectiveRow> collectiveRows(const std::vector<JoinedCollective>& c
   for (const JoinedCollective& collective : collectives)
     groups[{collective.op, collective.size, collective.bytes}].add(collective);
   std::vector<CollectiveRow> rows;
+  std::int64_t totalNs = 0;
   for (auto& [key, group] : groups) {
     CollectiveRow& row = rows.emplace_back();
     std::tie(row.op, row.size, row.bytes) = key;
     row.ns = spreadOf(std::move(group.ns));
+    totalNs += row.ns.total;
     row.waitNs = group.waitNs;
     row.transferNs = group.transferNs;
     row.unfit = group.unfit;
@@ -187,6 +189,9 @@ std::vector<CollectiveRow> collectiveRows(const std::vector<JoinedCollective>& c
     row.algorithmBytesPerSecond = metrics::median(std::move(group.bandwidths));
     row.busBytesPerSecond = *row.algorithmBytesPerSecond * busFactor(row.op, row.size);
   }
+  if (totalNs > 0)
+    for (CollectiveRow& row : rows)
+      row.share = static_cast<double>(row.ns.total) / static_cast<double>(totalNs);
   std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
     return a.ns.total > b.ns.total;
   });

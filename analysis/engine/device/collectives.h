@@ -65,6 +65,7 @@ struct CollectiveRow {
   std::int64_t size = 0;  // ranks
   std::optional<std::int64_t> bytes;
   Spread ns;                    // of each rank's call
+  double share = 0;             // of the ranks' time in all collectives
   std::int64_t waitNs = 0;      // sums over the ranks that are here
   std::int64_t transferNs = 0;  // with waitNs: ns.total of those that are split
   std::int64_t unfit = 0;       // joined, and not split

@@ -118,6 +118,22 @@ TEST_F(Collectives, OfOneRankOfManyTheBandwidthIsOfTheWholeCall) {
   EXPECT_NEAR(rows[0].busBytesPerSecond.value(), 1.75e10, 1);
 }
 
+TEST_F(Collectives, SharesAreOfTheTimeOfAllRanksInAllOfThem) {
+  const Rank one = rank(0);
+  const Rank two = rank(1);
+  const auto a = group(one, 2);
+  const auto b = group(two, 2);
+  call(one, a, model::CollectiveOp::Allreduce, 0, {100, 300});
+  call(two, b, model::CollectiveOp::Allreduce, 0, {200, 300});
+  call(one, a, model::CollectiveOp::Broadcast, 1, {400, 500});
+  const auto trace = open();
+  const auto rows = collectiveRows(must(readCollectives(trace)));
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].op, "allreduce");
+  EXPECT_DOUBLE_EQ(rows[0].share, 0.75);
+  EXPECT_DOUBLE_EQ(rows[1].share, 0.25);
+}
+
 TEST_F(Collectives, SendsAndReceivesStandAlone) {
   const Rank one = rank(0);
   const Rank two = rank(1);
