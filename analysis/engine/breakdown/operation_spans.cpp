@@ -7,6 +7,14 @@
 #include <utility>
 
 namespace sonde::engine::breakdown {
+namespace {
+
+// Of the categories without a word, only to be in an annotation is to do something.
+bool isDoing(Category category) noexcept {
+  return category < Category::Parked;
+}
+
+}  // namespace
 
 std::uint32_t ProcessOperations::operationOf(std::int64_t scopeId) {
   if (scopeId <= 0 || scopeId > std::numeric_limits<std::uint32_t>::max())
@@ -24,9 +32,9 @@ Result<std::vector<ProcessOperations>> readOperationSpans(const store::Database&
       for (const Track& track : tracks.tracks)
         for (std::size_t at = 0; at < track.size(); ++at) {
           const Span span = track[at];
-          const std::uint32_t operation = tracks.labels[span.label].scope.operation;
-          if (operation != 0)
-            spans.push_back({span.begin, span.end, operation});
+          const Activity& activity = tracks.labels[span.label];
+          if (isDoing(activity.category))
+            spans.push_back({span.begin, span.end, activity.scope.operation});
         }
     }
     processes.emplace_back(process.id, std::move(spans), std::move(process.scopes));

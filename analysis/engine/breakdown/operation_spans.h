@@ -19,7 +19,8 @@ class ProcessOperations {
       : processId_(processId), spans_(std::move(spans)), scopes_(std::move(scopes)) {}
 
   std::int64_t processId() const noexcept { return processId_; }
-  // Of all threads, one thread after the other; the label is the operation, never 0.
+  // Of all threads, one thread after the other; the label is the operation. That a thread waits
+  // in no annotation is nothing that it does.
   const std::vector<Span>& spans() const noexcept { return spans_; }
   // The innermost that this slice is, or that it is in.
   std::uint32_t operationOf(std::int64_t scopeId);

@@ -2,9 +2,10 @@
 // iteration, and by operation. Plain values; reading uses the database's thread.
 //
 // A machine's meter (RAPL) is of all that it does, whoever makes it; what is active are the threads
-// of the job there, each in its innermost operation. A device's is divided among the operations
-// that launched what runs on it. energy_shares.h has how, and how sure that is. Meters may be parts
-// of each other, as cores are of a package: they are not added up.
+// of the job there, each in its innermost operation, or outside of all where it does not just wait.
+// A device's is divided among the operations that launched what runs on it. energy_shares.h has
+// how, and how sure that is. Meters may be parts of each other, as cores are of a package: they are
+// not added up.
 #pragma once
 
 #include "analysis/base/result.h"

@@ -62,16 +62,32 @@ TEST_F(EnergyUses, OfAMachineAreThoseOfItsThreads) {
   const EnergyUse& use = uses[0];
   EXPECT_EQ(use.place, "h");
   EXPECT_NEAR(use.energy.joules, 6, 1e-9);
-  ASSERT_THAT(use.operations, SizeIs(1));
+  ASSERT_THAT(use.operations, SizeIs(2));
   EXPECT_EQ(use.operations[0].name, "forward");
   EXPECT_NEAR(use.operations[0].share.joules, 4, 1e-9);
   EXPECT_NEAR(use.operations[0].share.low, 4, 1e-9);
-  EXPECT_NEAR(use.energy.idle.joules, 2, 1e-9);
+  EXPECT_EQ(use.operations[1].name, "(outside)");  // in the step, and in no operation of it
+  EXPECT_NEAR(use.operations[1].share.joules, 2, 1e-9);
+  EXPECT_NEAR(use.energy.idle.joules, 0, 1e-9);
   EXPECT_EQ(use.iterations, 1);
   EXPECT_NEAR(*use.watts, 60, 1e-6);
   EXPECT_NEAR(*use.joulesPerIteration, 6, 1e-6);
   EXPECT_NEAR(*use.samplesPerJoule, 50 / 6.0, 1e-6);
   EXPECT_EQ(use.tokensPerJoule, std::nullopt);
+}
+
+// An operator from 0 to 20 and a wait from 60 to 100, both in no operation; in between nothing.
+TEST_F(EnergyUses, OfAMachineAreIdleWhereItsThreadsDoNothingOrWaitOutsideOfOperations) {
+  const Rank one = rank(0);
+  trace_->slice(one.thread, model::SliceKind::Operator, "aten::mm", {0, 20 * kMs});
+  trace_->slice(one.thread, model::SliceKind::Wait, "poll", {60 * kMs, 100 * kMs}, {}, "sync");
+  meter("energy package-0 (intel-rapl:0)", {}, "J", {{0, 0}, {20, 4}, {60, 7}, {100, 9}});
+  const auto uses = read();
+  ASSERT_THAT(uses, SizeIs(1));
+  ASSERT_THAT(uses[0].operations, SizeIs(1));
+  EXPECT_EQ(uses[0].operations[0].name, "(outside)");
+  EXPECT_NEAR(uses[0].operations[0].share.joules, 4, 1e-9);
+  EXPECT_NEAR(uses[0].energy.idle.joules, 5, 1e-9);
 }
 
 TEST_F(EnergyUses, OfADeviceAreThoseOfWhatLaunchedItsWork) {
