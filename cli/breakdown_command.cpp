@@ -146,7 +146,8 @@ std::string BreakdownCommand::render(const breakdown::Breakdown& result,
                                  options.by.thread ? "of threads' time" : "of wall time",
                                  result.processes.size(),
                                  result.processes.size() == 1 ? "process" : "processes");
-  text += renderText(table);
+  text += table.rows.empty() ? "Nothing became active while the operations stayed what they were.\n"
+                             : renderText(table);
   return text + notesOf(result);
 }
 

@@ -14,7 +14,8 @@ namespace sonde::cli {
 using BreakdownProcesses = std::map<std::int64_t, const engine::breakdown::ProcessTotal*>;
 BreakdownProcesses processesOf(const engine::breakdown::Breakdown& result);
 
-// "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both.
+// "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both. Of
+// several with one pid also the host, the command or, where these are the same, the id.
 std::string nameOf(const engine::breakdown::ProcessTotal& process,
                    const engine::breakdown::Breakdown& result);
 

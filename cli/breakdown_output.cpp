@@ -39,13 +39,20 @@ json orNull(const std::optional<T>& value) {
 json groupJson(const breakdown::Group& group,
                const breakdown::ProcessTotal* process,
                const breakdown::Breakdown& result) {
-  return {{"process", process == nullptr ? json(nullptr) : json(process->pid)},
+  return {{"process_id", process == nullptr ? json(nullptr) : json(process->id)},
+          {"process", process == nullptr ? json(nullptr) : json(process->pid)},
           {"rank", process == nullptr ? json(nullptr) : orNull(process->rank)},
           {"thread", group.threadId ? json(result.tids.at(*group.threadId)) : json(nullptr)},
           {"phase", setJson(group.phases)},
           {"operation", setJson(group.operations)},
           {"module", setJson(group.modules)},
           {"iteration", orNull(group.iteration)}};
+}
+
+json repeatedJson(const std::optional<breakdown::RepeatedNumbers>& repeated) {
+  if (!repeated)
+    return nullptr;
+  return {{"times", repeated->times}, {"first", repeated->first}, {"last", repeated->last}};
 }
 
 }  // namespace
@@ -58,6 +65,7 @@ json breakdownJson(const breakdown::Breakdown& result, const std::vector<std::st
                    {"raw_total_ns", result.rawTotalNs},
                    {"corrected", result.corrected},
                    {"masked_ns", result.maskedNs},
+                   {"repeated_iterations", repeatedJson(result.repeated)},
                    {"unexplained", unexplainedJson(result.unexplained)},
                    {"negative_durations", result.negative},
                    {"overhead", json::array()},
@@ -66,8 +74,12 @@ json breakdownJson(const breakdown::Breakdown& result, const std::vector<std::st
                    {"rows", json::array()},
                    {"transitions", json::array()}};
   for (const breakdown::ProcessTotal& process : result.processes)
-    document["processes"].push_back(
-        {{"process", process.pid}, {"rank", orNull(process.rank)}, {"ns", process.wallNs}});
+    document["processes"].push_back({{"process_id", process.id},
+                                     {"process", process.pid},
+                                     {"host", process.host},
+                                     {"command", process.command},
+                                     {"rank", orNull(process.rank)},
+                                     {"ns", process.wallNs}});
   for (const engine::correction::MeasuredCost& cost : result.costs)
     document["overhead"].push_back({{"probe", cost.probe},
                                     {"api", cost.api},
@@ -209,6 +221,13 @@ std::string notesOf(const breakdown::Breakdown& result) {
         "\n{} are left out, of iterations of which not all was recorded, or during which the "
         "recorder stored.\n",
         humanDuration(result.maskedNs));
+  if (result.repeated)
+    text += fmt::format(
+        "\nIteration numbers come again ({} to {}, up to {} times in a process): a row is the sum "
+        "of all iterations of its number.\n",
+        result.repeated->first,
+        result.repeated->last,
+        result.repeated->times);
   if (result.negative > 0)
     text += fmt::format("\n{} events end before they begin: they take no time here.\n",
                         humanCount(result.negative));

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,19 +30,32 @@ constexpr double kSmall = 0.001;  // of all: such operations are joined where th
 
 // What a group of bars is of: all that rows are told apart by, but for processes and what is
 // stacked.
+Group barsOf(Group group) {
+  group.processId.reset();
+  group.categories.clear();
+  group.resource.reset();
+  return group;
+}
+
+// Each dimension that was asked for, so that "train" the phase is told from "train" the operation.
 std::string labelOf(const Group& group, const Breakdown& result, const breakdown::Dimensions& by) {
   std::vector<std::string> parts;
-  for (const std::vector<std::string>* names : {&group.phases, &group.operations, &group.modules})
-    if (!names->empty())
-      parts.push_back(joined(*names));
-  if (group.iteration)
-    parts.push_back(fmt::format("iteration {}", *group.iteration));
+  bool isOutside = !group.iteration;
+  const auto add = [&](bool isAsked, const std::vector<std::string>& names) {
+    isOutside &= names.empty();
+    if (isAsked)
+      parts.push_back(joined(names));
+  };
+  add(by.phase, group.phases);
+  add(by.operation, group.operations);
+  add(by.module, group.modules);
+  if (by.iteration)
+    parts.push_back(group.iteration ? fmt::format("iteration {}", *group.iteration) : "-");
+  if (isOutside && !parts.empty())
+    parts = {"(outside of all)"};
   if (group.threadId)
     parts.push_back(fmt::format("thread {}", result.tids.at(*group.threadId)));
-  if (!parts.empty())
-    return fmt::format("{}", fmt::join(parts, ", "));
-  const bool anyAsked = by.phase || by.operation || by.module || by.iteration;
-  return anyAsked ? "(outside of all)" : "all";
+  return parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string seriesOf(const Group& group) {
@@ -52,22 +64,23 @@ std::string seriesOf(const Group& group) {
   return group.resource ? std::string(breakdown::word(*group.resource)) : "time";
 }
 
-// Names in the order of their times, the longest first, and where each goes: those that are few, or
-// the last of many, to one place at the end.
+// Things in the order of their times, the longest first, and where each goes: those that are few,
+// or the last of many, to one place at the end.
+template <typename Thing>
 struct Ranking {
-  std::map<std::string, std::size_t> places;
-  std::vector<std::string> shown;
-  std::size_t joined = 0;  // names in the last place; 0: none are
+  std::map<Thing, std::size_t> places;
+  std::vector<Thing> shown;  // by themselves
+  std::size_t joined = 0;    // in the place behind them; 0: none are
 
-  // `order`: those by themselves are in this order, where they have one.
-  static Ranking of(const std::map<std::string, std::int64_t>& times,
+  // `before`: the order of those by themselves; nullptr: as they are ranked.
+  static Ranking of(const std::map<Thing, std::int64_t>& times,
                     std::size_t most,
                     std::int64_t leastNs,
-                    const std::map<std::string, std::int64_t>& order = {}) {
-    std::vector<std::pair<std::int64_t, std::string>> sorted;
+                    bool (*before)(const Thing&, const Thing&) = nullptr) {
+    std::vector<std::pair<std::int64_t, Thing>> sorted;
     sorted.reserve(times.size());
-    for (const auto& [name, ns] : times)
-      sorted.emplace_back(-ns, name);
+    for (const auto& [thing, ns] : times)
+      sorted.emplace_back(-ns, thing);
     std::sort(sorted.begin(), sorted.end());
     std::size_t alone = std::min(sorted.size(), most);
     while (alone > 0 && -sorted[alone - 1].first < leastNs)
@@ -76,23 +89,34 @@ struct Ranking {
       ++alone;  // one other is itself
     Ranking ranking;
     ranking.joined = sorted.size() - alone;
-    const auto orderOf = [&](const auto& each) {
-      const auto place = order.find(each.second);
-      return place == order.end() ? std::numeric_limits<std::int64_t>::max() : place->second;
-    };
-    std::stable_sort(sorted.begin(),
-                     sorted.begin() + static_cast<std::ptrdiff_t>(alone),
-                     [&](const auto& a, const auto& b) { return orderOf(a) < orderOf(b); });
+    if (before != nullptr)
+      std::stable_sort(sorted.begin(),
+                       sorted.begin() + static_cast<std::ptrdiff_t>(alone),
+                       [&](const auto& a, const auto& b) { return before(a.second, b.second); });
     for (std::size_t at = 0; at < sorted.size(); ++at) {
       ranking.places[sorted[at].second] = std::min(at, alone);
       if (at < alone)
         ranking.shown.push_back(sorted[at].second);
     }
-    if (ranking.joined > 0)
-      ranking.shown.push_back(fmt::format("{} others", ranking.joined));
     return ranking;
   }
+
+  // Of all places.
+  template <typename Name>
+  std::vector<std::string> names(Name name) const {
+    std::vector<std::string> all;
+    for (const Thing& thing : shown)
+      all.push_back(name(thing));
+    if (joined > 0)
+      all.push_back(fmt::format("{} others", joined));
+    return all;
+  }
 };
+
+// Iterations in their order, and what is outside of all behind them.
+bool isEarlier(const Group& a, const Group& b) {
+  return a.iteration && (!b.iteration || *a.iteration < *b.iteration);
+}
 
 // The processes as bars of a group: each by itself, of many the last ones as their mean.
 struct ProcessBars {
@@ -135,30 +159,27 @@ class Plot {
   Plot(const Breakdown& rows, const Breakdown& bars, const breakdown::Dimensions& by)
       : rows_(rows), bars_(bars), by_(by) {
     std::map<std::string, std::int64_t> series;
-    std::map<std::string, std::int64_t> groups;
-    std::map<std::string, std::int64_t> iterations;
+    std::map<Group, std::int64_t> groups;
     for (const Row& row : rows.rows) {
       series[seriesOf(row.group)] += row.ns;
-      const std::string label = labelOf(row.group, rows, by);
-      groups[label] += row.ns;
-      if (row.group.iteration)
-        iterations[label] = *row.group.iteration;
+      groups[barsOf(row.group)] += row.ns;
     }
     processes_ = ProcessBars::of(rows);
     const std::size_t most = std::max(kMostBars / processes_.labels.size(), kLeastGroups);
-    groups_ = Ranking::of(groups,
-                          most,
-                          static_cast<std::int64_t>(kSmall * static_cast<double>(rows.totalNs)),
-                          iterations);
-    series_ = Ranking::of(series, exports::kMostSeries, 0);
+    // Of many iterations each is small, and none less than the others.
+    const double least = by.iteration ? 0 : kSmall * static_cast<double>(rows.totalNs);
+    groups_ = Ranking<Group>::of(groups, most, static_cast<std::int64_t>(least), isEarlier);
+    series_ = Ranking<std::string>::of(series, exports::kMostSeries, 0);
   }
 
   BarChart chart() const {
     BarChart chart;
     chart.corrected = rows_.corrected;
-    chart.series = series_.shown;
+    chart.series = series_.names([](const std::string& series) { return series; });
     chart.lastIsRest = series_.joined > 0;
-    for (const std::string& label : groups_.shown) {
+    const auto labels =
+        groups_.names([this](const Group& group) { return labelOf(group, rows_, by_); });
+    for (const std::string& label : labels) {
       BarChart::Group& group = chart.groups.emplace_back();
       group.label = label;
       for (const std::string& process : processes_.labels) {
@@ -169,12 +190,12 @@ class Plot {
       }
     }
     for (const Row& row : rows_.rows) {
-      BarChart::Part& part = barOf(row, rows_, chart).parts[series_.places.at(seriesOf(row.group))];
+      BarChart::Part& part = barOf(row, chart).parts[series_.places.at(seriesOf(row.group))];
       part.ns += row.ns;
       part.rawNs += row.rawNs;
     }
     for (const Row& row : bars_.rows) {
-      BarChart::Bar& bar = barOf(row, bars_, chart);
+      BarChart::Bar& bar = barOf(row, chart);
       bar.ns += row.ns;
       bar.rawNs += row.rawNs;
       bar.lowNs += row.lowNs;
@@ -209,9 +230,8 @@ class Plot {
   }
 
  private:
-  BarChart::Bar& barOf(const Row& row, const Breakdown& result, BarChart& chart) const {
-    return chart.groups[groups_.places.at(labelOf(row.group, result, by_))]
-        .bars[processes_.placeOf(row.group)];
+  BarChart::Bar& barOf(const Row& row, BarChart& chart) const {
+    return chart.groups[groups_.places.at(barsOf(row.group))].bars[processes_.placeOf(row.group)];
   }
 
   // A bar that stands for several processes has their mean.
@@ -233,8 +253,8 @@ class Plot {
   const Breakdown& bars_;
   const breakdown::Dimensions& by_;
   ProcessBars processes_;
-  Ranking groups_;
-  Ranking series_;
+  Ranking<Group> groups_;
+  Ranking<std::string> series_;
 };
 
 std::string titleOf(const Breakdown& result,

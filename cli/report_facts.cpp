@@ -67,7 +67,7 @@ std::string recordingText(const metrics::RunFacts& facts) {
   // Starting and finishing cost the same however short the run is: no share of it would say
   // anything.
   constexpr double kShortestSeconds = 1;
-  const double wallSeconds = static_cast<double>(facts.wallNs) / 1e9;
+  const double wallSeconds = static_cast<double>(facts.runNs) / 1e9;
   std::string cost = "unknown";
   if (facts.recorderCpuSeconds)
     cost = fmt::format("{:.2f} s of CPU{}",

@@ -139,9 +139,41 @@ TEST(BreakdownPlot, BarsAreNamedByWhatRowsAreToldApartBy) {
   EXPECT_EQ(plotOf(all, all, kBy, {"t"}).groups[0].label, "(outside of all)");
   all.rows[0].group.iteration = 4;
   all.rows[0].group.modules = {"Linear"};
-  EXPECT_EQ(plotOf(all, all, kBy, {"t"}).groups[0].label, "Linear, iteration 4");
+  constexpr breakdown::Dimensions kByAll{
+      .phase = true, .operation = true, .module = true, .iteration = true};
+  EXPECT_EQ(plotOf(all, all, kByAll, {"t"}).groups[0].label, "-, -, Linear, iteration 4");
   EXPECT_EQ(plotOf(all, all, kBy, {"t"}).series, std::vector<std::string>{"time"});
   EXPECT_EQ(plotOf(all, all, kBy, {"t"}).groups[0].bars[0].label, "");
+}
+
+TEST(BreakdownPlot, APhaseAndAnOperationOfOneNameAreTwo) {
+  Breakdown all;
+  all.processes.push_back({1, 7, {}, 20});
+  Group phase;
+  phase.phases = {"train"};
+  Group operation;
+  operation.operations = {"train"};
+  all.rows = {{phase, 12, 12, 12, 12}, {operation, 8, 8, 8, 8}};
+  all.totalNs = 20;
+  const BarChart chart = plotOf(all, all, {.phase = true, .operation = true}, {"t"});
+  ASSERT_EQ(chart.groups.size(), 2U);
+  EXPECT_EQ(chart.groups[0].label, "train, -");
+  EXPECT_EQ(chart.groups[0].bars[0].ns, 12);
+  EXPECT_EQ(chart.groups[1].label, "-, train");
+}
+
+TEST(BreakdownPlot, OfManyIterationsAsManyAreShownAsThereIsRoomFor) {
+  Breakdown all;
+  all.processes.push_back({1, 7, {}, 0});
+  for (std::int64_t number = 0; number < 5000; ++number) {
+    Group group;
+    group.iteration = number;
+    all.rows.push_back({group, Job::kMs, Job::kMs, Job::kMs, Job::kMs});
+    all.totalNs += Job::kMs;
+  }
+  const BarChart chart = plotOf(all, all, {.iteration = true}, {"t"});
+  ASSERT_EQ(chart.groups.size(), kMostBars + 1);
+  EXPECT_EQ(chart.groups.back().label, "4904 others");
 }
 
 TEST(BreakdownPlot, IterationsAreInTheirOrder) {

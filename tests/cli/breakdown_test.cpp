@@ -37,6 +37,21 @@ TEST_F(BreakdownVerb, TableIsStable) {
   expectGolden("breakdown.txt", table.out);
 }
 
+TEST_F(BreakdownVerb, SaysWhereARowIsOfSeveralIterationsOfItsNumber) {
+  const std::string path = write(0);
+  const std::vector<std::string> words = {"breakdown", path, "--by", "iteration"};
+  EXPECT_EQ(sonde(words).out.find("come again"), std::string::npos);
+  {
+    auto trace = test::must(store::Database::open(path, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE iteration SET number = number % 10 + 1"));
+  }
+  EXPECT_THAT(sonde(words).out, HasSubstr("Iteration numbers come again (1 to 10, up to 3 times"));
+  const json found = jsonOf(sonde({"breakdown", path, "--by", "iteration", "--format", "json"}));
+  EXPECT_EQ(found["repeated_iterations"], (json{{"times", 3}, {"first", 1}, {"last", 10}}));
+  const json other = jsonOf(sonde({"breakdown", path, "--format", "json"}));
+  EXPECT_TRUE(other.at("repeated_iterations").is_null());
+}
+
 TEST_F(BreakdownVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
   const json document = jsonOf(sonde({"breakdown", write(0), "--format", "json"}));
   EXPECT_EQ(document["corrected"], false);
@@ -46,7 +61,8 @@ TEST_F(BreakdownVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
     for (const auto& [key, value] : row.items())
       keys.insert(key);
     EXPECT_EQ(keys,
-              (std::set<std::string>{"process",
+              (std::set<std::string>{"process_id",
+                                     "process",
                                      "rank",
                                      "thread",
                                      "phase",
@@ -96,6 +112,52 @@ TEST_F(BreakdownVerb, RanksAreToldApart) {
     EXPECT_TRUE(row["operation"].is_null());
   }
   EXPECT_EQ(ranks, (std::set<std::int64_t>{0, 1}));
+}
+
+// As after an exec, or of two hosts.
+TEST_F(BreakdownVerb, ProcessesOfOnePidAreToldApart) {
+  const std::string path = folder_ / "same.sonde";
+  {
+    test::TraceBuilder trace(path);
+    const auto a = trace.add(model::Host{.name = "a", .bootId = "a"});
+    const auto b = trace.add(model::Host{.name = "b", .bootId = "b"});
+    for (const auto& [host, command] :
+         {std::pair(a, "sh"), std::pair(a, "train"), std::pair(a, "train"), std::pair(b, "sh")}) {
+      const auto process = trace.add(model::Process{.hostId = host, .pid = 7, .command = command});
+      const auto thread = trace.add(model::Thread{.processId = process, .tid = 7});
+      trace.slice(thread, model::SliceKind::Operation, "work", {10 * kMs, 20 * kMs});
+    }
+    trace.finish();
+  }
+  const Finished table = sonde({"breakdown", path, "--by", "rank", "--format", "csv"});
+  for (const char* const name : {"process 7 on a (sh),",
+                                 "process 7 on a (train) #2,",
+                                 "process 7 on a (train) #3,",
+                                 "process 7 on b,"})
+    EXPECT_THAT(table.out, HasSubstr(name));
+  const json document = jsonOf(sonde({"breakdown", path, "--by", "rank", "--format", "json"}));
+  for (const char* const list : {"rows", "processes"}) {
+    std::set<std::int64_t> ids;
+    for (const json& each : document[list])
+      ids.insert(each["process_id"].get<std::int64_t>());
+    EXPECT_EQ(ids, (std::set<std::int64_t>{1, 2, 3, 4})) << list;
+  }
+  EXPECT_EQ(document["processes"][3]["host"], "b");
+}
+
+TEST_F(BreakdownVerb, SaysThatThereIsNoTransition) {
+  const std::string path = folder_ / "still.sonde";
+  {
+    test::TraceBuilder trace(path);
+    const auto host = trace.add(model::Host{.name = "h", .bootId = "b"});
+    const auto process = trace.add(model::Process{.hostId = host, .pid = 7});
+    const auto thread = trace.add(model::Thread{.processId = process, .tid = 7});
+    trace.slice(thread, model::SliceKind::Operation, "work", {0, kMs});
+    trace.finish();
+  }
+  const Finished still = sonde({"breakdown", path, "--transitions"});
+  EXPECT_EQ(still.status, 0);
+  EXPECT_THAT(still.out, HasSubstr("\n\nNothing became active while"));
 }
 
 TEST_F(BreakdownVerb, DrawsItsRows) {

@@ -1,6 +1,8 @@
 #include "analysis/engine/trim/trim.h"
 
+#include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/engine/merge/merge.h"
+#include "analysis/engine/metrics/run_facts.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
@@ -69,6 +71,46 @@ TEST_F(Trim, KeepsHandoffsOfTheIterationsWithTheirWakers) {
   EXPECT_EQ(number("SELECT count(*) FROM handoff"), 1);
   EXPECT_EQ(number("SELECT block_ns FROM v_handoff WHERE waker_tid = 1 AND wakee_tid = 2"),
             11 * kMs);
+}
+
+// A phase around all of it and the process itself go on before and after.
+TEST_F(Trim, TimesOfWhatWasKeptAreWithoutWhatWasCut) {
+  test::TraceBuilder trace(input_);
+  const auto host = trace.add(model::Host{.name = "h", .bootId = "b"});
+  const auto rank =
+      trace.add(model::Process{.hostId = host, .pid = 1, .startNs = 0, .endNs = 100 * kMs});
+  const auto helper =
+      trace.add(model::Process{.hostId = host, .pid = 2, .startNs = 0, .endNs = 100 * kMs});
+  const auto main = trace.add(model::Thread{.processId = rank, .tid = 1});
+  const auto other = trace.add(model::Thread{.processId = helper, .tid = 2});
+  const auto phase = trace.slice(main, model::SliceKind::Phase, "train", {kMs, 90 * kMs});
+  trace.slice(other, model::SliceKind::Operation, "load", {2 * kMs, 80 * kMs});
+  for (int i = 0; i < 5; ++i) {
+    const auto slice = trace.slice(main,
+                                   model::SliceKind::Operation,
+                                   "step",
+                                   {(20 + i * 10) * kMs, (30 + i * 10) * kMs},
+                                   phase);
+    trace.add(model::Iteration{.processId = rank,
+                               .number = i,
+                               .startNs = (20 + i * 10) * kMs,
+                               .durNs = 10 * kMs,
+                               .sliceId = slice});
+  }
+  trace.finish();
+  must(trim({input_, output_, 1, 2, false}));
+  const store::Database trimmed = must(store::openTrace(output_));
+  breakdown::Options options;
+  options.by.process = options.by.operation = true;
+  const breakdown::Breakdown kept = must(breakdown::breakDown(trimmed, options));
+  ASSERT_EQ(kept.rows.size(), 2U);
+  for (const breakdown::Row& row : kept.rows)
+    EXPECT_EQ(row.ns, 20 * kMs) << row.group.operations.front();
+  options.by = {.thread = true};
+  for (const breakdown::Row& row : must(breakdown::breakDown(trimmed, options)).rows)
+    EXPECT_EQ(row.ns, 20 * kMs);
+  EXPECT_EQ(must(metrics::readFacts(trimmed)).wallNs, 20 * kMs);
+  EXPECT_EQ(must(metrics::readFacts(trimmed)).runNs, 100 * kMs);
 }
 
 TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {

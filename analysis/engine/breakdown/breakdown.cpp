@@ -1,5 +1,6 @@
 #include "analysis/engine/breakdown/breakdown.h"
 
+#include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/engine/breakdown/sums.h"
 #include "analysis/store/statement.h"
@@ -160,6 +161,8 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
   using Error = correction::Correction::Error;
   const Dimensions& by = options.by;
   SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, {by.phase, by.operation, by.module}));
+  if (by.iteration && !options.byIterationRow)
+    into.repeated = repeatedNumbers(events);
   std::optional<correction::Correction> correction;
   if (options.correct) {
     SONDE_TRY_ASSIGN(correction, correction::readCorrection(trace, options.measured));
@@ -199,6 +202,10 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   Naming naming(trace);
   SONDE_TRY(addRows(passes, options.by, naming, result));
   SONDE_TRY(addEntered(best.entered, options.by, naming, result));
+  if (result.rawTotalNs == 0 && result.maskedNs > 0)
+    return Error{ErrorCode::NotFound,
+                 "all that the trace has is left out: during its iterations probes were off, or "
+                 "less was recorded, or the recorder stored"};
   if (result.rawTotalNs == 0)
     return Error{ErrorCode::NotFound,
                  options.by.thread

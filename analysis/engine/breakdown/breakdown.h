@@ -39,7 +39,9 @@ struct Options {
   Dimensions by;
   bool atLaunch = true;  // what a device does belongs to the operation that launched it; else to
                          // those that the host is in meanwhile
-  bool correct = true;   // for the cost of recording, where that is known
+  bool byIterationRow = false;  // Group::iteration is the id of a row of `iteration`, as numbers
+                                // may come again; else the number
+  bool correct = true;          // for the cost of recording, where that is known
   const correction::CostSet* measured = nullptr;  // costs that count before those of the trace
   unsigned parallel = 0;  // processes at once; 0: as many as there are processors
 };
@@ -55,7 +57,7 @@ struct Group {
   std::vector<std::string> phases;  // each ascending
   std::vector<std::string> operations;
   std::vector<std::string> modules;
-  std::optional<std::int64_t> iteration;  // also nothing outside of all
+  std::optional<std::int64_t> iteration;  // its number; also nothing outside of all
   std::vector<std::string_view> categories;
   std::optional<Resource> resource;
 
@@ -91,6 +93,16 @@ struct ProcessTotal {
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
   std::int64_t wallNs = 0;
+  std::string host = {};
+  std::string command = {};
+};
+
+// Numbers of iterations that come again in a process, as of one that counts from 0 in each epoch. A
+// row is of all iterations of its number.
+struct RepeatedNumbers {
+  std::int64_t times = 0;  // that the most frequent one comes
+  std::int64_t first = 0;  // the least of them
+  std::int64_t last = 0;
 };
 
 struct Breakdown {
@@ -101,6 +113,7 @@ struct Breakdown {
   std::int64_t totalNs = 0;                   // of the rows
   std::int64_t rawTotalNs = 0;
   std::int64_t maskedNs = 0;  // of iterations of which not all was recorded: they are left out
+  std::optional<RepeatedNumbers> repeated;  // of rows by iteration; nothing: there are none
   bool corrected = false;
   std::vector<correction::MeasuredCost> costs;  // that were taken out
   std::vector<UnknownCost> unknownCosts;

@@ -4,6 +4,8 @@
 #include "analysis/engine/iterations/masked_iterations.h"
 #include "analysis/store/each_row.h"
 
+#include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -45,7 +47,9 @@ Result<void> readIterations(const store::Database& trace, TraceEvents& events) {
     const std::int64_t end = row.isNull(3) ? kOpenEnd : endOf(begin, row.integer(3));
     events.negative += row.integer(3) < 0 ? 1 : 0;
     SONDE_TRY(checkTimes(begin, end));
-    spans[row.integer(0)].push_back({row.integer(1), masked.contains(row.integer(4)), begin, end});
+    const std::int64_t id = row.integer(4);
+    if (!masked.isInner(id))
+      spans[row.integer(0)].push_back({id, row.integer(1), masked.contains(id), begin, end});
     return {};
   };
   SONDE_TRY(store::forEachRow(trace,
@@ -57,6 +61,25 @@ Result<void> readIterations(const store::Database& trace, TraceEvents& events) {
       process.iterations = std::move(own->second);
   inherit(events);
   return {};
+}
+
+std::optional<RepeatedNumbers> repeatedNumbers(const TraceEvents& events) {
+  std::optional<RepeatedNumbers> repeated;
+  for (const ProcessEvents& process : events.processes) {
+    std::map<std::int64_t, std::int64_t> times;  // by number
+    for (const IterationSpan& span : process.iterations)
+      times[span.number] += span.masked ? 0 : 1;
+    std::erase_if(times, [](const auto& each) { return each.second < 2; });
+    if (times.empty())
+      continue;
+    if (!repeated)
+      repeated = {0, times.begin()->first, times.rbegin()->first};
+    repeated->first = std::min(repeated->first, times.begin()->first);
+    repeated->last = std::max(repeated->last, times.rbegin()->first);
+    for (const auto& [number, count] : times)
+      repeated->times = std::max(repeated->times, count);
+  }
+  return repeated;
 }
 
 }  // namespace sonde::engine::breakdown

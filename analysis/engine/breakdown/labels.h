@@ -33,7 +33,7 @@ struct ScopeNamesHash {
 struct Activity {
   ScopeNames scope;
   Category category = Category::Scope;
-  std::int64_t iteration = kNoIteration;  // by number
+  std::int64_t iteration = kNoIteration;  // as TrackOptions::iterations says
   friend bool operator==(const Activity&, const Activity&) = default;
 
   static constexpr std::int64_t kNoIteration = INT64_MIN;

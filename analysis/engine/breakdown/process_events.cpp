@@ -5,6 +5,7 @@
 #include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/model/event.h"
 #include "analysis/store/each_row.h"
+#include "analysis/store/kept_spans.h"
 #include "analysis/store/last_text.h"
 #include "analysis/store/trace_file.h"
 
@@ -103,23 +104,34 @@ class Reader {
 
 Result<void> Reader::readPlaces() {
   std::unordered_map<std::int64_t, std::size_t> processes;
-  SONDE_TRY(forEach("SELECT id, pid, rank, parent_id, start_ns, end_ns FROM process ORDER BY id",
-                    [&](const Statement& row) -> Result<void> {
-                      processes.emplace(row.integer(0), events_.processes.size());
-                      events_.processes.push_back({row.integer(0),
-                                                   row.integer(1),
-                                                   row.optionalInteger(2),
-                                                   row.optionalInteger(3),
-                                                   row.optionalInteger(4),
-                                                   row.optionalInteger(5),
-                                                   Scopes(dimensions_),
-                                                   {},
-                                                   {},
-                                                   {},
-                                                   {},
-                                                   0});
-                      return {};
-                    }));
+  SONDE_TRY(
+      forEach("SELECT p.id, p.pid, p.rank, h.name, p.command, p.parent_id, p.start_ns, "
+              "p.end_ns FROM process p LEFT JOIN host h ON h.id = p.host_id ORDER BY p.id",
+              [&](const Statement& row) -> Result<void> {
+                processes.emplace(row.integer(0), events_.processes.size());
+                events_.processes.push_back({row.integer(0),
+                                             row.integer(1),
+                                             row.optionalInteger(2),
+                                             std::string(row.text(3)),
+                                             std::string(row.text(4)),
+                                             row.optionalInteger(5),
+                                             row.optionalInteger(6),
+                                             row.optionalInteger(7),
+                                             std::nullopt,
+                                             Scopes(dimensions_),
+                                             {},
+                                             {},
+                                             {},
+                                             {},
+                                             0});
+                return {};
+              }));
+  const auto keep = [&](const Statement& row) -> Result<void> {
+    SONDE_TRY(checkTimes(row.integer(1), row.integer(2)));
+    events_.processes[processes.at(row.integer(0))].kept = {row.integer(1), row.integer(2)};
+    return {};
+  };
+  SONDE_TRY(forEach(store::kKeptSpansSql, keep));
   const auto owners = [&](std::string_view sql, auto& into) {
     return forEach(sql, [&](const Statement& row) -> Result<void> {
       if (const auto owner = processes.find(row.integer(1)); owner != processes.end())

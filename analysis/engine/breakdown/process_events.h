@@ -70,6 +70,7 @@ struct DeviceLane {
 };
 
 struct IterationSpan {
+  std::int64_t id;  // of its row
   std::int64_t number;
   bool masked;  // not all was recorded that the run was asked for
   std::int64_t begin;
@@ -80,13 +81,16 @@ struct ProcessEvents {
   std::int64_t id = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
+  std::string host;
+  std::string command;
   std::optional<std::int64_t> parentId;
   std::optional<std::int64_t> startNs;  // of the recording of it
   std::optional<std::int64_t> endNs;
+  std::optional<Extent> kept;  // of a trimmed trace: what it has of this process
   Scopes scopes;
   std::vector<HostThread> threads;
   std::vector<DeviceLane> device;
-  std::vector<IterationSpan> iterations;  // by begin
+  std::vector<IterationSpan> iterations;  // by begin; without inner ones
   // What is left out of a process without iterations: those that are masked of the process that
   // started it.
   std::vector<IterationSpan> inherited;

@@ -56,9 +56,21 @@ void include(Extent own, const Timeline* times, Extent& into) {
   into.include(corrected.begin, corrected.end);
 }
 
+Extent clipped(Extent time, Extent within) {
+  return {std::max(time.begin, within.begin), std::min(time.end, within.end)};
+}
+
+// All of a process; of one that was trimmed what was kept, and what devices did for that later.
 Extent extentOf(const ProcessEvents& process, const CorrectedTimes* times) {
   const Timeline* const ofProcess = timesOfProcess(times, process.id);
   Extent extent;
+  if (process.kept) {
+    include(*process.kept, ofProcess, extent);
+    for (const DeviceLane& lane : process.device)
+      if (lane.isStream)
+        include(lane.extent, timesOf(lane, times), extent);
+    return extent;
+  }
   for (const auto& known : {process.startNs, process.endNs})
     if (known)
       include({*known, *known}, ofProcess, extent);
@@ -91,15 +103,14 @@ class ThreadTrack {
   Track run() {
     // Between native code a thread that runs Python runs Python, also outside of all annotations.
     if (thread_.transitions) {
-      const Extent extent = LaneTimes(times_).of(thread_.extent);
+      const Extent extent = clipped(LaneTimes(times_).of(thread_.extent), within_);
       innermost_.add({extent.begin, extent.end, labels_.of({{}, Category::Python})});
     }
     LaneTimes times(times_);
     for (const HostSlice& slice : thread_.slices) {
-      const Extent time = times.of(slice);
-      const std::int64_t end = time.end == kOpenEnd ? within_.end : time.end;
+      const Extent time = clipped(times.of(slice), within_);
       const auto around = innermost_.at(time.begin);
-      innermost_.add({time.begin, end, labelOf(slice, around)});
+      innermost_.add({time.begin, time.end, labelOf(slice, around)});
     }
     return innermost_.finish();
   }
@@ -145,14 +156,14 @@ void addAll(std::vector<Span> spans, Tracks& into) {
     into.tracks.push_back(std::move(track));
 }
 
-void addDevice(ProcessEvents& process, const TrackOptions& options, Tracks& into) {
+void addDevice(ProcessEvents& process, const TrackOptions& options, Extent within, Tracks& into) {
   for (DeviceLane& lane : process.device) {
     LaneTimes times(timesOf(lane, options.times));
     std::vector<Span> spans;
     spans.reserve(lane.spans.size());
     for (const DeviceSpan& work : lane.spans) {
       const ScopeNames names = options.atLaunch ? process.scopes.of(work.scopeId) : ScopeNames{};
-      const Extent time = times.of(work);
+      const Extent time = clipped(times.of(work), within);
       spans.push_back({time.begin, time.end, into.labels.of({names, work.category})});
     }
     if (options.isLast)
@@ -168,15 +179,16 @@ void addIterations(const ProcessEvents& process,
                    Tracks& into) {
   std::vector<Span> spans;
   const auto add = [&](const IterationSpan& span, LaneTimes& times) {
-    if (!options.iterations && !span.masked)
+    if (options.iterations == nullptr && !span.masked)
       return;
     const Category category = span.masked ? Category::Masked : Category::Window;
     const Extent time = times.of(span);
-    spans.push_back(
-        {std::max(time.begin, within.begin),
-         std::min(time.end, within.end),
-         into.labels.of(
-             {{}, category, options.iterations ? span.number : Activity::kNoIteration})});
+    spans.push_back({std::max(time.begin, within.begin),
+                     std::min(time.end, within.end),
+                     into.labels.of({{},
+                                     category,
+                                     options.iterations != nullptr ? span.*options.iterations
+                                                                   : Activity::kNoIteration})});
   };
   LaneTimes own(timesOfProcess(options.times, process.id));
   for (const IterationSpan& span : process.iterations)
@@ -202,7 +214,7 @@ Tracks tracksOfProcess(ProcessEvents& process, TrackOptions options) {
   addWindow(extent, tracks);
   for (HostThread& thread : process.threads)
     addThread(process, thread, options, extent, tracks);
-  addDevice(process, options, tracks);
+  addDevice(process, options, extent, tracks);
   addIterations(process, options, extent, tracks);
   return tracks;
 }
@@ -211,6 +223,9 @@ Tracks tracksOfThread(ProcessEvents& process, HostThread& thread, TrackOptions o
   Tracks tracks;
   Extent extent;
   include(thread.extent, timesOfThread(options.times, thread.id), extent);
+  if (process.kept)
+    extent =
+        clipped(extent, LaneTimes(timesOfProcess(options.times, process.id)).of(*process.kept));
   if (extent.empty())
     return tracks;
   addWindow(extent, tracks);

@@ -18,7 +18,7 @@ struct Tracks {
 
 struct TrackOptions {
   bool atLaunch = true;  // what devices do belongs to the operation that launched it
-  bool iterations = false;
+  std::int64_t IterationSpan::*iterations = nullptr;  // what tells them apart; else nothing
   const correction::CorrectedTimes* times = nullptr;  // as they are to be; else as recorded
   bool isLast = false;  // the events are not needed again: their memory is given back on the way
 };

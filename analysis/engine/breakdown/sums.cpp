@@ -96,7 +96,8 @@ Sums sumOf(ProcessEvents& process, const Options& options, const TrackOptions& t
 }
 
 void merge(const ProcessEvents& process, const Sums& part, Sums& into) {
-  into.processes.push_back({process.id, process.pid, process.rank, part.wallNs});
+  into.processes.push_back(
+      {process.id, process.pid, process.rank, part.wallNs, process.host, process.command});
   for (const HostThread& thread : process.threads)
     into.tids.emplace(thread.id, thread.tid);
   for (const auto& [key, ns] : part.ns)
@@ -118,7 +119,10 @@ Result<Sums> sumUp(TraceEvents& events,
                    const Options& options,
                    const correction::CorrectedTimes* times,
                    bool isLast) {
-  const TrackOptions tracking{options.atLaunch, options.by.iteration, times, isLast};
+  const auto iterations = !options.by.iteration    ? nullptr
+                          : options.byIterationRow ? &IterationSpan::id
+                                                   : &IterationSpan::number;
+  const TrackOptions tracking{options.atLaunch, iterations, times, isLast};
   std::vector<Sums> parts(events.processes.size());
   inParallel(parts.size(), options.parallel, [&](std::size_t at) {
     parts[at] = sumOf(events.processes[at], options, tracking);

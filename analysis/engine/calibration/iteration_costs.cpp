@@ -26,6 +26,8 @@ Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
       "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask, id FROM iteration "
       "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY process_id, start_ns",
       [&](const store::Statement& row) -> Result<void> {
+        if (masked.isInner(row.integer(4)))
+          return {};
         if (processes.empty() || processes.back().id != row.integer(0))
           processes.push_back({row.integer(0), masked.fullMaskOf(row.integer(0)), {}});
         CostedProcess& process = processes.back();

@@ -82,10 +82,10 @@ void addMoved(const RankTimes& times, const Sides& sides, IterationChange& chang
   }
 }
 
-std::optional<std::int64_t> beginOf(const RankProcess& rank, std::int64_t number) {
+std::optional<std::int64_t> beginOf(const RankProcess& rank, const diff::IterationName& name) {
   const auto found = std::find_if(
-      rank.iterations.begin(), rank.iterations.end(), [number](const metrics::IterationTime& each) {
-        return each.number == number;
+      rank.iterations.begin(), rank.iterations.end(), [&name](const metrics::IterationTime& each) {
+        return each.number == name.number && each.occurrence == name.occurrence;
       });
   return found == rank.iterations.end() ? std::nullopt : std::optional(found->startNs);
 }
@@ -103,8 +103,8 @@ RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Pla
     const LevelChange level =
         statistics::levelChange(sides.before(durations), sides.after(durations));
     IterationChange& change = found.changes.emplace_back();
-    change.number = times.iterations[sides.at];
-    change.atNs = beginOf(rank, change.number);
+    change.number = times.iterations[sides.at].number;
+    change.atNs = beginOf(rank, times.iterations[sides.at]);
     change.iterationsBefore = static_cast<std::int64_t>(sides.at - sides.begin);
     change.iterationsAfter = static_cast<std::int64_t>(sides.end - sides.at);
     change.beforeNs = whole(level.before);

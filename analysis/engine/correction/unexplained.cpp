@@ -37,6 +37,8 @@ Result<std::map<std::int64_t, Iterations>> readIterations(
       "SELECT process_id, start_ns, start_ns + dur_ns, probe_mask, id FROM iteration "
       "WHERE dur_ns > 0 AND probe_mask <> 0 ORDER BY start_ns, id",
       [&](const store::Statement& row) -> Result<void> {
+        if (masked.isInner(row.integer(4)))
+          return {};
         processes[row.integer(0)].push_back(
             {row.integer(1), row.integer(2), row.integer(3), masked.isDisturbed(row.integer(4))});
         return {};

@@ -72,12 +72,8 @@ class Finder {
 
  private:
   void addProcess(const RankProcess& process) {
-    std::vector<IterationTime>& own = iterations_[process.processId];
-    own = process.iterations;
-    std::sort(own.begin(), own.end(), [](const IterationTime& a, const IterationTime& b) {
-      return a.startNs < b.startNs;
-    });
-    for (const IterationTime& iteration : own)
+    iterations_[process.processId] = process.iterations;
+    for (const IterationTime& iteration : process.iterations)
       durations_.push_back(iteration.durNs);
   }
 

@@ -27,42 +27,35 @@ void Ledger::addProcess(const metrics::RankProcess& rank,
   RankTimes times;
   times.rank = rank.rank;
   times.partial = static_cast<std::size_t>(rank.maskedCount);
-  const Place process{ranks_.size(), 0};
-  placeOfProcess_.emplace(rank.processId, process.process);
+  const std::size_t process = ranks_.size();
+  placeOfProcess_.emplace(rank.processId, process);
   ranks_.push_back(std::move(times));
   for (Times RankTimes::*const each : {&RankTimes::times, &RankTimes::raw, &RankTimes::errors})
     (ranks_.back().*each)[Subject{}];  // though none may count
-  std::vector<std::int64_t>& numbers = ranks_.back().iterations;
-  std::vector<Window> windows;
+  for (const metrics::IterationTime& each : rank.iterations)
+    ranks_.back().iterations.push_back({each.number, each.occurrence});
+  std::vector<Window>& windows = windows_.emplace_back();
   std::vector<std::int64_t> byClock(clocks.size());
-  std::vector<std::pair<std::size_t, Amount>> amounts;
-  for (const metrics::IterationTime& each : rank.iterations) {
-    if (numbers.empty() || numbers.back() != each.number)
-      numbers.push_back(each.number);
+  for (std::size_t iteration = 0; iteration < rank.iterations.size(); ++iteration) {
+    const metrics::IterationTime& each = rank.iterations[iteration];
     const std::int64_t end = each.startNs + each.durNs;
     for (std::size_t at = 0; at < clocks.size(); ++at)
       byClock[at] = clocks[at].ofProcess(rank.processId, end) -
                     clocks[at].ofProcess(rank.processId, each.startNs);
-    amounts.emplace_back(numbers.size() - 1, amountOf(byClock));
-    windows.push_back({each.startNs, end, numbers.size() - 1});
+    const Place place{process, iteration};
+    placeOfRow_.emplace(each.id, place);
+    add(place, Subject{}, amountOf(byClock));
+    windows.push_back({each.startNs, end, iteration});
   }
-  for (const auto& [iteration, amount] : amounts)
-    add({process.process, iteration}, Subject{}, amount);
-  std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
-    return a.begin < b.begin;
-  });
-  windows_.push_back(std::move(windows));
 }
 
-std::optional<Place> Ledger::byNumber(std::int64_t processId, std::int64_t number) const {
+std::optional<Place> Ledger::byRow(std::int64_t processId, std::int64_t iterationId) const {
   const auto process = placeOfProcess_.find(processId);
-  if (process == placeOfProcess_.end())
+  const auto found = placeOfRow_.find(iterationId);
+  if (process == placeOfProcess_.end() || found == placeOfRow_.end() ||
+      found->second.process != process->second)
     return std::nullopt;
-  const std::vector<std::int64_t>& numbers = ranks_[process->second].iterations;
-  const auto found = std::lower_bound(numbers.begin(), numbers.end(), number);
-  if (found == numbers.end() || *found != number)
-    return std::nullopt;
-  return Place{process->second, static_cast<std::size_t>(found - numbers.begin())};
+  return found->second;
 }
 
 std::optional<Place> Ledger::byTime(std::int64_t processId, std::int64_t ns) const {

@@ -41,7 +41,7 @@ class Ledger {
                              const std::vector<metrics::Clock>& clocks);
 
   // Nothing of a process or an iteration that does not count.
-  std::optional<Place> byNumber(std::int64_t processId, std::int64_t number) const;
+  std::optional<Place> byRow(std::int64_t processId, std::int64_t iterationId) const;
   std::optional<Place> byTime(std::int64_t processId, std::int64_t ns) const;
 
   void add(Place place, const Subject& subject, const Amount& amount);
@@ -59,6 +59,7 @@ class Ledger {
 
   std::vector<RankTimes> ranks_;
   std::vector<std::vector<Window>> windows_;                      // of each, by begin
+  std::unordered_map<std::int64_t, Place> placeOfRow_;            // by the iteration's id
   std::unordered_map<std::int64_t, std::size_t> placeOfProcess_;  // by its id
 };
 

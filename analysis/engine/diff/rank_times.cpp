@@ -45,6 +45,7 @@ Result<void> addBreakdown(const store::Database& trace,
   options.by.module = by.module;
   options.by.category = by.category;
   options.atLaunch = false;
+  options.byIterationRow = true;
   options.correct = correcting.wanted;
   options.measured = correcting.measured;
   const auto result = breakdown::breakDown(trace, options);
@@ -56,7 +57,7 @@ Result<void> addBreakdown(const store::Database& trace,
     const breakdown::Group& group = row.group;
     if (!group.processId || !group.iteration)
       continue;
-    const auto place = ledger.byNumber(*group.processId, *group.iteration);
+    const auto place = ledger.byRow(*group.processId, *group.iteration);
     if (!place)
       continue;
     const Amount amount = amountOf(row);

@@ -27,9 +27,18 @@ struct CostSource {
   }
 };
 
+// What an iteration is known by on all ranks: its number, and how often that had come before, as a
+// program may count from 0 again in each epoch.
+struct IterationName {
+  std::int64_t number = 0;
+  std::int64_t occurrence = 0;
+
+  auto operator<=>(const IterationName&) const = default;
+};
+
 struct RankTimes {
   std::optional<std::int64_t> rank;
-  std::vector<std::int64_t> iterations;  // their numbers, ascending, each once
+  std::vector<IterationName> iterations;  // by begin, each once
   Times times;  // each as long as `iterations`, that of iterations always; Subject::rank is nothing
   Times raw;    // the same as recorded, with what recording took
   Times errors;             // standard errors of what was taken out of them
@@ -44,8 +53,8 @@ struct Correcting {
   const correction::CostSet* measured = nullptr;
 };
 
-// Of all processes that have iterations. Iterations of one number in one process count as one. What
-// a device does counts for the iteration that launched it, else for the one in which it began.
+// Of all processes that have iterations. What a device does counts for the iteration that launched
+// it, else for the one in which it began.
 // Corrupt: ids or times are none.
 Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
                                              const Dimensions& by,

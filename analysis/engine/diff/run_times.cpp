@@ -2,35 +2,43 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace sonde::engine::diff {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using Names = std::vector<IterationName>;
 
-// Those that all ranks have; where there is none, as when ranks number them differently, those that
-// any has.
-Numbers commonIterations(const std::vector<RankTimes>& ranks) {
-  Numbers common = ranks.front().iterations;
-  Numbers any = common;
-  for (const RankTimes& rank : ranks) {
-    Numbers both;
-    Numbers either;
-    std::set_intersection(common.begin(),
-                          common.end(),
-                          rank.iterations.begin(),
-                          rank.iterations.end(),
-                          std::back_inserter(both));
-    std::set_union(any.begin(),
-                   any.end(),
-                   rank.iterations.begin(),
-                   rank.iterations.end(),
-                   std::back_inserter(either));
-    common = std::move(both);
-    any = std::move(either);
-  }
+// Those that all ranks have, in the order of the first one; where there is none, as when ranks
+// number them differently, those that any has, one rank after the other.
+Names commonIterations(const std::vector<RankTimes>& ranks) {
+  std::map<IterationName, std::size_t> counts;
+  Names any;
+  for (const RankTimes& rank : ranks)
+    for (const IterationName& each : rank.iterations)
+      if (counts[each]++ == 0)
+        any.push_back(each);
+  Names common;
+  std::copy_if(any.begin(), any.end(), std::back_inserter(common), [&](const IterationName& each) {
+    return counts.at(each) == ranks.size();
+  });
   return common.empty() ? any : common;
+}
+
+// Where a rank has each of `names`; nothing: it does not have it.
+using PlacesInRank = std::vector<std::optional<std::size_t>>;
+PlacesInRank placesIn(const RankTimes& rank, const Names& names) {
+  std::map<IterationName, std::size_t> places;
+  for (std::size_t at = 0; at < rank.iterations.size(); ++at)
+    places.emplace(rank.iterations[at], at);
+  PlacesInRank found;
+  found.reserve(names.size());
+  for (const IterationName& name : names) {
+    const auto place = places.find(name);
+    found.push_back(place == places.end() ? std::nullopt : std::optional(place->second));
+  }
+  return found;
 }
 
 // Where times of RankTimes go to.
@@ -39,35 +47,22 @@ constexpr Part kParts[] = {{&RankTimes::times, &RunTimes::times},
                            {&RankTimes::raw, &RunTimes::raw},
                            {&RankTimes::errors, &RunTimes::errors}};
 
-// Adds the part that one rank has in each of `numbers`; `as` is the rank that it is shown as.
+// Adds the part that one rank has at each of `places`; `as` is the rank that it is shown as.
 void addRank(const RankTimes& rank,
              const Part& part,
              std::optional<std::int64_t> as,
-             const Numbers& numbers,
+             const PlacesInRank& places,
              RunTimes& run) {
   Times& into = run.*part.second;
   for (const auto& [subject, times] : rank.*part.first) {
     Subject own = subject;
     own.rank = as;
     std::vector<double>& sums = into[own];
-    sums.resize(numbers.size(), 0);
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      while (at < rank.iterations.size() && rank.iterations[at] < numbers[i])
-        ++at;
-      if (at < rank.iterations.size() && rank.iterations[at] == numbers[i])
-        sums[i] += times[at];
-    }
+    sums.resize(places.size(), 0);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (places[i])
+        sums[i] += times[*places[i]];
   }
-}
-
-// How many ranks have each of `numbers`.
-std::vector<double> ranksIn(const std::vector<RankTimes>& ranks, const Numbers& numbers) {
-  std::vector<double> counts(numbers.size(), 0);
-  for (const RankTimes& rank : ranks)
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      counts[i] += std::binary_search(rank.iterations.begin(), rank.iterations.end(), numbers[i]);
-  return counts;
 }
 
 }  // namespace
@@ -81,23 +76,26 @@ std::size_t warmUpOf(std::size_t iterations) noexcept {
 RunTimes runOf(const std::vector<RankTimes>& ranks,
                bool byRank,
                std::optional<std::size_t> warmUp) {
-  const Numbers all = commonIterations(ranks);
+  const Names all = commonIterations(ranks);
   RunTimes run;
   run.ranks = ranks.size();
   run.warmUp = std::min(warmUp.value_or(warmUpOf(all.size())), all.size());
-  const Numbers numbers(all.begin() + static_cast<std::ptrdiff_t>(run.warmUp), all.end());
-  run.iterations = numbers.size();
+  const Names names(all.begin() + static_cast<std::ptrdiff_t>(run.warmUp), all.end());
+  run.iterations = names.size();
+  std::vector<double> counts(names.size(), 0);  // of the ranks that have each of them
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto place = static_cast<std::int64_t>(i);
     const auto shown = byRank ? std::optional(ranks[i].rank.value_or(place)) : std::nullopt;
+    const PlacesInRank places = placesIn(ranks[i], names);
     for (const Part& part : kParts)
-      addRank(ranks[i], part, shown, numbers, run);
+      addRank(ranks[i], part, shown, places, run);
+    for (std::size_t at = 0; at < places.size(); ++at)
+      counts[at] += places[at] ? 1 : 0;
     run.partial += ranks[i].partial;
   }
   run.costs = ranks.front().costs;
   if (byRank)
     return run;
-  const std::vector<double> counts = ranksIn(ranks, numbers);
   for (const Part& part : kParts)
     for (auto& [subject, times] : run.*part.second)
       for (std::size_t i = 0; i < times.size(); ++i)

@@ -136,10 +136,7 @@ class Reader {
   }
 
   Result<void> readSteps() {
-    std::vector<metrics::IterationTime> steps = rank_.process.iterations;
-    std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
-      return a.startNs < b.startNs;
-    });
+    const std::vector<metrics::IterationTime>& steps = rank_.process.iterations;
     SONDE_TRY_ASSIGN(const std::vector<std::int64_t> last, lastEnds(steps));
     for (std::size_t at = 0; at < steps.size(); ++at) {
       const auto [begin, end] = rounding_.span(steps[at].startNs, steps[at].durNs);

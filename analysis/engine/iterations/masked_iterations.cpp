@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::iterations {
@@ -28,6 +30,31 @@ struct Recorded {
   std::int64_t id;
   std::int64_t probes;  // a bit each
   bool isDisturbed;
+};
+
+// Finds the iterations that lie within another one of their thread; of those of which the thread is
+// not known, of their process.
+class Nesting {
+ public:
+  // Requires: asked of one after the other in the order of begins, of one begin the longest first.
+  // One whose end is not known lies within what it began in, and nothing within it: its end may
+  // just be lost.
+  bool isInner(std::int64_t process,
+               std::int64_t thread,
+               std::int64_t begin,
+               std::optional<std::int64_t> length) {
+    if (!model::isTime(begin) || !model::isTime(length.value_or(0)))
+      return false;
+    std::int64_t& outerEnd = ends_.try_emplace({process, thread}, begin).first->second;
+    const std::int64_t end = begin + length.value_or(0);
+    if (begin < outerEnd && end <= outerEnd)
+      return true;
+    outerEnd = std::max(outerEnd, end);
+    return false;
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ends_;  // of the last outermost
 };
 
 // 0: the trace does not say, or says several things, of several runs.
@@ -142,20 +169,25 @@ bool suffices(const std::vector<Recorded>& iterations,
 Result<MaskedIterations> MaskedIterations::read(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const std::int64_t askedFor, probesAskedFor(trace));
   SONDE_TRY_ASSIGN(const Storing storing, readStoring(trace));
+  MaskedIterations found;
+  Nesting nesting;
   std::unordered_map<std::int64_t, std::vector<Recorded>> byProcess;
   SONDE_TRY(store::forEachRow(
       trace,
-      "SELECT i.process_id, i.id, i.probe_mask, i.start_ns, i.dur_ns, p.host_id FROM iteration i "
-      "LEFT JOIN process p ON p.id = i.process_id ORDER BY i.start_ns, i.id",
+      "SELECT i.process_id, i.id, i.probe_mask, i.start_ns, i.dur_ns, p.host_id, s.thread_id FROM "
+      "iteration i LEFT JOIN process p ON p.id = i.process_id LEFT JOIN slice s ON s.id = "
+      "i.slice_id ORDER BY i.start_ns, i.dur_ns DESC, i.id",
       [&](const store::Statement& row) -> Result<void> {
+        if (nesting.isInner(row.integer(0), row.integer(6), row.integer(3), row.optionalInteger(4)))
+          found.inner_.insert(row.integer(1));
         byProcess[row.integer(0)].push_back(
             {row.integer(1), row.integer(2), overlaps(row, storing)});
         return {};
       }));
-  MaskedIterations found;
-  for (const auto& [process, iterations] : byProcess) {
+  for (auto& [process, iterations] : byProcess) {
     const std::int64_t all = allOf(iterations, askedFor);
     found.fullMasks_.emplace(process, all);
+    std::erase_if(iterations, [&](const Recorded& each) { return found.isInner(each.id); });
     addMasked(iterations, all, found.masked_);
     if (!suffices(iterations, all, found.masked_))
       continue;

@@ -1,6 +1,7 @@
 // Which iterations of a trace do not count, because not all was recorded of them, or the recorder
-// stored meanwhile: decided here alone, so that whatever is said of iterations is said of the same
-// ones. Reading uses the database's thread; then plain values.
+// stored meanwhile, or because they are a part of another one: decided here alone, so that whatever
+// is said of iterations is said of the same ones. Reading uses the database's thread; then plain
+// values.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -23,8 +24,10 @@ class MaskedIterations {
   // with all probes, or without some.
   static Result<MaskedIterations> read(const store::Database& trace);
 
-  // Of a row of `iteration`.
+  // Of a row of `iteration`; not of inner ones.
   bool contains(std::int64_t id) const { return masked_.contains(id); }
+  // Whether it lies within another one of its thread: its time is told as that one's.
+  bool isInner(std::int64_t id) const { return inner_.contains(id); }
   // Of these, and of those with probes off: whether the recorder stored meanwhile.
   bool isDisturbed(std::int64_t id) const { return disturbed_.contains(id); }
   // What the iterations of a process have that have all probes: bits of model::kProbeWords. 0: the
@@ -33,6 +36,7 @@ class MaskedIterations {
 
  private:
   std::unordered_set<std::int64_t> masked_;
+  std::unordered_set<std::int64_t> inner_;
   std::unordered_set<std::int64_t> disturbed_;                // all of them are masked
   std::unordered_map<std::int64_t, std::int64_t> fullMasks_;  // by process
 };

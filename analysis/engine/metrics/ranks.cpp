@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <utility>
 
 namespace sonde::engine::metrics {
@@ -18,7 +19,7 @@ using store::Statement;
 constexpr std::string_view kIterationSql =
     "SELECT i.number, i.start_ns, i.dur_ns, s.thread_id, i.id"
     " FROM iteration i LEFT JOIN slice s ON s.id = i.slice_id"
-    " WHERE i.process_id = ?1 AND i.dur_ns >= 0 ORDER BY i.number, i.start_ns";
+    " WHERE i.process_id = ?1 AND i.dur_ns >= 0 ORDER BY i.start_ns, i.id";
 
 // What marks a process as one that trains, the surest first.
 constexpr std::array<std::string_view, 3> kSubjects = {
@@ -60,16 +61,24 @@ Result<void> readIterations(const store::Database& trace,
                             RankProcess& rank) {
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kIterationSql));
   rows.bind(1, rank.processId);
+  std::unordered_map<std::int64_t, std::int64_t> occurrences;  // by number
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       break;
     SONDE_TRY_ASSIGN(const Interval time, intervalOf(rows.integer(1), rows.integer(2)));
-    if (masked.contains(rows.integer(4))) {
+    const std::int64_t number = rows.integer(0);
+    const std::int64_t id = rows.integer(4);
+    if (masked.isInner(id))
+      continue;
+    // Those that are masked are among them: on another rank they may not be.
+    const std::int64_t occurrence = occurrences[number]++;
+    if (masked.contains(id)) {
       rank.masked.push_back(time);
       ++rank.maskedCount;
     } else {
-      rank.iterations.push_back({rows.integer(0), time.begin, rows.integer(2), rows.integer(3)});
+      rank.iterations.push_back(
+          {number, time.begin, rows.integer(2), rows.integer(3), id, occurrence});
     }
   }
   rank.masked = normalise(std::move(rank.masked));

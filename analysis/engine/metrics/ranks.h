@@ -19,7 +19,9 @@ struct IterationTime {
   std::int64_t number = 0;
   std::int64_t startNs = 0;
   std::int64_t durNs = 0;
-  std::int64_t threadId = 0;  // 0: unknown
+  std::int64_t threadId = 0;    // 0: unknown
+  std::int64_t id = 0;          // of the row of `iteration`
+  std::int64_t occurrence = 0;  // how many of its number the process had before: it may start anew
 };
 
 struct RankProcess {
@@ -28,7 +30,7 @@ struct RankProcess {
   std::string name;   // "rank 3", or "process 4711"
   Interval window{};  // its complete iterations; without any, all its slices
   std::vector<IterationTime>
-      iterations;  // that ended, and not by the end of the program; by number
+      iterations;  // that ended, and not by the end of the program; by begin. Without inner ones
   std::int64_t maskedCount = 0;
   Intervals masked;  // iterations of which less was recorded than of others, which are not among
                      // these: probes were off, or all but an outline; normal form

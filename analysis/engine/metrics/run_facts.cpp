@@ -1,5 +1,6 @@
 #include "analysis/engine/metrics/run_facts.h"
 
+#include "analysis/store/kept_spans.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -74,7 +75,13 @@ Result<void> readSpan(const Database& trace, RunFacts& facts) {
   SONDE_TRY(span.step());
   const auto origin = metaOf(trace, "origin_ns");
   facts.originNs = origin ? integerOf(*origin) : span.integer(0);
-  facts.wallNs = span.integer(1) - span.integer(0);
+  facts.wallNs = facts.runNs = span.integer(1) - span.integer(0);
+  SONDE_TRY_ASSIGN(Statement kept,
+                   trace.prepare(fmt::format("SELECT min(start_ns), max(end_ns) FROM ({})",
+                                             store::kKeptSpansSql)));
+  SONDE_TRY(kept.step());
+  if (!kept.isNull(0))
+    facts.wallNs = kept.integer(1) - kept.integer(0);
   return {};
 }
 

@@ -48,7 +48,8 @@ struct RunFacts {
   std::string command;             // of the first process that no recorded one started
   std::vector<Metadata> metadata;  // by key, then by rank
   std::int64_t originNs = 0;       // the first instant of the trace
-  std::int64_t wallNs = 0;         // from there to the last
+  std::int64_t wallNs = 0;         // from there to the last; of a trimmed trace what was kept
+  std::int64_t runNs = 0;          // the same, of all that was recorded
   std::int64_t hosts = 0;
   std::int64_t processes = 0;
   std::int64_t ranks = 0;  // that are known

@@ -205,6 +205,27 @@ TEST_F(BreakdownTest, IterationsAreThoseOfTheInstant) {
   EXPECT_EQ(ns, expected);
 }
 
+// As where a program counts from 0 again in each epoch.
+TEST_F(BreakdownTest, RowsOfNumbersThatComeAgainAreSumsAndSayThatTheyAre) {
+  for (const std::int64_t place : {0, 1, 2, 3, 4})
+    trace_.add(model::Iteration{
+        .processId = process_, .number = 7 + place % 2, .startNs = place * 100, .durNs = 100});
+  trace_.add(model::Iteration{.processId = process_, .number = 9, .startNs = 500, .durNs = 100});
+  const Breakdown byNumber = result({.by = {.iteration = true}});
+  std::map<std::optional<std::int64_t>, std::int64_t> ns;
+  for (const Row& row : byNumber.rows)
+    ns[row.group.iteration] = row.ns;
+  EXPECT_EQ(ns, (decltype(ns){{std::nullopt, 400}, {7, 300}, {8, 200}, {9, 100}}));
+  ASSERT_TRUE(byNumber.repeated);
+  EXPECT_EQ(byNumber.repeated->times, 3);
+  EXPECT_EQ(byNumber.repeated->first, 7);
+  EXPECT_EQ(byNumber.repeated->last, 8);
+  const Breakdown byRow = result({.by = {.iteration = true}, .byIterationRow = true});
+  EXPECT_EQ(byRow.rows.size(), 7U);
+  EXPECT_FALSE(byRow.repeated);
+  EXPECT_FALSE(result({.by = {.operation = true}}).repeated);
+}
+
 TEST_F(BreakdownTest, PhasesAndModulesAreToldApartWhenAskedFor) {
   const auto phase = add(main_, {SliceKind::Phase, "collect", {0, 500}});
   const auto train = operation("train", {100, 200}, phase);

@@ -35,6 +35,8 @@ class UnexplainedTest : public RecordedRig {
       for (int number = 0; number < 5; ++number)
         iteration(block % 2 == 0, noise_(random_), more, whileOff);
   }
+  // Parts of those with probes on, of a few instants, that are iterations, too.
+  void withInnerIterations() { hasInner_ = true; }
   Unexplained unexplained() { return correction().unexplained; }
 
  private:
@@ -50,6 +52,13 @@ class UnexplainedTest : public RecordedRig {
                                 .durNs = duration,
                                 .probeMask = isOn ? kOn : kOff,
                                 .sliceId = slice});
+    if (hasInner_ && isOn)
+      trace_.add(model::Iteration{.processId = process_,
+                                  .number = number_++,
+                                  .startNs = at_ + 10,
+                                  .durNs = 100,
+                                  .probeMask = kOn,
+                                  .sliceId = slice});
     at_ += duration + 10;
   }
 
@@ -57,6 +66,7 @@ class UnexplainedTest : public RecordedRig {
   std::uniform_int_distribution<std::int64_t> noise_{0, 200};
   std::int64_t at_ = 1'000;
   std::int64_t number_ = 0;
+  bool hasInner_ = false;
 };
 
 TEST_F(UnexplainedTest, IsNothingWhereEventsAccountForAll) {
@@ -70,6 +80,12 @@ TEST_F(UnexplainedTest, IsWhatNoEventAccountsFor) {
   run(160, 600);
   EXPECT_THAT(unexplained().share, DoubleNear(600 / 10'700.0, 0.003));
   EXPECT_TRUE(unexplained().isCertain());
+}
+
+TEST_F(UnexplainedTest, IsOfTheOutermostIterations) {
+  withInnerIterations();
+  run(160, 600);
+  EXPECT_THAT(unexplained().share, DoubleNear(600 / 10'700.0, 0.003));
 }
 
 TEST_F(UnexplainedTest, IsNegativeWhereTooMuchWasTakenOut) {

@@ -17,6 +17,7 @@ namespace {
 using model::SliceKind;
 using test::must;
 using Nanoseconds = std::vector<double>;
+using Names = std::vector<IterationName>;
 
 constexpr Dimensions kAll{true, true, true, true, true, false};
 
@@ -39,7 +40,12 @@ class Job {
   model::SliceId iteration(std::int64_t number,
                            model::OptionalInt length = 1000,
                            std::int64_t probes = 0) {
-    const std::int64_t begin = number * 1000;
+    return iterationAt(number * 1000, number, length, probes);
+  }
+  model::SliceId iterationAt(std::int64_t begin,
+                             std::int64_t number,
+                             model::OptionalInt length = 1000,
+                             std::int64_t probes = 0) {
     const auto slice =
         trace_.slice(main_, SliceKind::Iteration, "it", {begin, begin + length.value_or(0)});
     trace_.add(model::Iteration{.processId = process_,
@@ -118,7 +124,7 @@ TEST_F(RankTimesTest, HostTimeIsThatOfTheInnermostOperation) {
   const std::vector<RankTimes> ranks = job.read();
   ASSERT_EQ(ranks.size(), 1U);
   EXPECT_EQ(ranks[0].rank, 3);
-  EXPECT_EQ(ranks[0].iterations, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {1, 0}}));
   const Times& times = ranks[0].times;
   EXPECT_EQ(times.at({}), (Nanoseconds{1000, 1000}));
   EXPECT_EQ(times.at(of(Kind::Host, "forward")), (Nanoseconds{350, 300}));
@@ -183,9 +189,50 @@ TEST_F(RankTimesTest, IterationsWithFewerProbesDoNotCount) {
   job.iteration(2, 1100, 0b101);  // the first after a switch
   job.iteration(3, 900, 0b101);
   const std::vector<RankTimes> ranks = job.read();
-  EXPECT_EQ(ranks[0].iterations, (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {3, 0}}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 900}));
   EXPECT_EQ(ranks[0].partial, 2U);
+}
+
+// As where a program counts from 0 again in each epoch.
+TEST_F(RankTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfTime) {
+  Job job = this->job();
+  for (const std::int64_t epoch : {0, 1, 2})
+    for (const std::int64_t number : {0, 1}) {
+      const std::int64_t at = (2 * epoch + number) * 1000;
+      const auto step = job.iterationAt(at, number, 900 + 10 * epoch + number);
+      job.part(SliceKind::Forward, "forward", {at + 100, at + 200 + 10 * epoch}, step);
+    }
+  const std::vector<RankTimes> ranks = job.read();
+  EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}}));
+  EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{900, 901, 910, 911, 920, 921}));
+  EXPECT_EQ(ranks[0].times.at(of(Kind::Host, "forward")),
+            (Nanoseconds{100, 100, 110, 110, 120, 120}));
+}
+
+// What is left out on one rank may count on another.
+TEST_F(RankTimesTest, IterationsThatDoNotCountAreCountedAsOnesOfTheirNumber) {
+  Job job = this->job();
+  job.iterationAt(0, 7, 1000, 0b001);
+  job.iterationAt(1000, 8, 1000, 0b101);  // the first after a switch
+  job.iterationAt(2000, 7, 1000, 0b101);
+  job.iterationAt(3000, 9, 1000, 0b101);
+  EXPECT_EQ(job.read()[0].iterations, (Names{{7, 1}, {9, 0}}));
+}
+
+TEST_F(RankTimesTest, IterationsWithinOthersOfTheirThreadDoNotCount) {
+  Job job = this->job();
+  for (const std::int64_t number : {0, 3}) {
+    const auto step = job.iteration(number);
+    job.iterationAt(number * 1000, number + 1, 400);
+    job.iterationAt(number * 1000 + 500, number + 2, 500);
+    job.part(SliceKind::Forward, "forward", {number * 1000 + 600, number * 1000 + 700}, step);
+  }
+  const std::vector<RankTimes> ranks = job.read();
+  EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {3, 0}}));
+  EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 1000}));
+  EXPECT_EQ(ranks[0].times.at(of(Kind::Host, "forward")), (Nanoseconds{100, 100}));
+  EXPECT_EQ(ranks[0].partial, 0U);
 }
 
 TEST_F(RankTimesTest, OfAProcessOfWhichNoneCountsThereAreNoTimes) {
@@ -228,7 +275,7 @@ TEST_F(RankTimesTest, IterationsThatHaveNoDurationDoNotCount) {
   job.iteration(2, -5);
   job.iteration(3, 0);
   const std::vector<RankTimes> ranks = job.read();
-  EXPECT_EQ(ranks[0].iterations, (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {3, 0}}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 0}));
 }
 

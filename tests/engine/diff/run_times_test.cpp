@@ -15,7 +15,8 @@ RankTimes rankOf(std::int64_t rank,
                  const std::vector<double>& forward) {
   RankTimes times;
   times.rank = rank;
-  times.iterations = numbers;
+  for (const std::int64_t number : numbers)
+    times.iterations.push_back({number, 0});
   times.times[kIteration] = std::vector<double>(numbers.size(), 100);
   times.times[kForward] = forward;
   return times;
@@ -55,6 +56,21 @@ TEST(RunTimes, RanksTogetherAreTheirMeanInTheIterationsOfAll) {
 TEST(RunTimes, RanksOfDifferentNumberingKeepAllTheirIterations) {
   const RunTimes run = runOf({rankOf(0, {0, 1}, {1, 2}), rankOf(1, {10, 11}, {3, 4})}, false, 0);
   EXPECT_EQ(run.times.at(kForward), (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST(RunTimes, RanksMeetWhereANumberComesTheSameTime) {
+  RankTimes first = rankOf(0, {5, 6, 5, 6}, {1, 2, 3, 4});
+  first.iterations = {{5, 0}, {6, 0}, {5, 1}, {6, 1}};
+  RankTimes second = rankOf(1, {6, 5, 6}, {10, 20, 30});
+  second.iterations = {{6, 0}, {5, 1}, {6, 1}};
+  const RunTimes run = runOf({first, second}, false, 0);
+  EXPECT_EQ(run.times.at(kForward), (std::vector<double>{6, 11.5, 17}));
+}
+
+TEST(RunTimes, IterationsStayInTheOrderOfTime) {
+  RankTimes rank = rankOf(0, {9, 8, 9, 8}, {1, 2, 3, 4});
+  rank.iterations = {{9, 0}, {8, 0}, {9, 1}, {8, 1}};
+  EXPECT_EQ(runOf({rank}, false, 1).times.at(kForward), (std::vector<double>{2, 3, 4}));
 }
 
 TEST(RunTimes, ASubjectOfOneRankIsSharedAmongAll) {
