@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace sonde::cli {
 namespace {
@@ -95,9 +96,15 @@ Result<TraceFacts> factsOf(const std::string& path) {
 
 Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words) {
   SONDE_TRY_ASSIGN(const std::vector<std::string> traces, tracesOf(words));
-  std::vector<std::vector<TraceFacts>> runs;
+  std::vector<TraceFacts> all;
   for (const std::string& path : traces) {
     SONDE_TRY_ASSIGN(TraceFacts facts, factsOf(path));
+    all.push_back(std::move(facts));
+  }
+  // One run that is there twice would pass for two that do not differ.
+  SONDE_TRY(engine::merge::checkDistinct(all));
+  std::vector<std::vector<TraceFacts>> runs;
+  for (TraceFacts& facts : all) {
     const auto run = std::find_if(
         runs.begin(), runs.end(), [&](const auto& each) { return isOneJob(each, facts); });
     if (run != runs.end())

@@ -14,7 +14,8 @@ using RunFiles = std::vector<std::string>;
 
 // A word is a trace, or a folder: then all traces in it, or, where there is none, those in its
 // folders. Traces of different ranks that were recorded at the same time and do not contradict each
-// other are one run; all others are each a run. NotFound: a folder without any.
+// other are one run; all others are each a run. NotFound: a folder without any. InvalidArgument:
+// two hold the same processes.
 Result<std::vector<RunFiles>> runsOf(const std::vector<std::string>& words);
 
 }  // namespace sonde::cli

@@ -1,4 +1,5 @@
 // What `sonde diff` says of small traces with known numbers.
+#include "analysis/store/database.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -112,6 +113,42 @@ TEST_F(DiffVerb, ARunAndItselfDoNotDiffer) {
     EXPECT_EQ(row["change"], 0);
   }
   EXPECT_THAT(document["notes"].dump(), HasSubstr("--run-noise"));
+}
+
+// A run that is there twice would pass for two that hardly differ.
+TEST_F(DiffVerb, EachTraceIsOnItsSideOnce) {
+  const std::string once = writeRun("a/run.sonde", runOf(0), 0);
+  const std::string other = writeRun("b/run.sonde", runOf(0), 1);
+  const std::string copy = folder_ / "copy.sonde";
+  {
+    auto trace = test::must(store::Database::open(once, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE process SET start_time = 4711"));
+  }
+  fs::copy_file(once, copy);
+  fs::create_symlink(once, folder_ / "link.sonde");
+  for (const std::string& again : {once, folder_ / "a", copy, folder_ / "link.sonde"}) {
+    for (const bool isFirst : {true, false}) {
+      const Finished refused =
+          sonde({"diff", isFirst ? "--a" : "--b", once, again, isFirst ? "--b" : "--a", other});
+      EXPECT_EQ(refused.status, 2) << again;
+      EXPECT_THAT(refused.err, HasSubstr("hold the same processes: give each trace once"));
+    }
+    EXPECT_EQ(sonde({"diff", once, again}).status, 0) << "a run against itself";
+  }
+}
+
+// As where a program counts from 0 again in each epoch.
+TEST_F(DiffVerb, NumbersThatComeAgainAreOtherIterations) {
+  const std::string path = writeRun("a.sonde", runOf(0, 60), 0);
+  const std::string again = writeRun("b.sonde", runOf(0, 60), 1);
+  {
+    auto trace = test::must(store::Database::open(path, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE iteration SET number = number % 20"));
+  }
+  const json document = compare({path, again});
+  EXPECT_EQ(document["verdict"], "no difference can be shown");
+  EXPECT_EQ(document["a"]["iterations"], 54);
+  EXPECT_EQ(document["rows"][0]["a_ns"], document["rows"][0]["b_ns"]);
 }
 
 TEST_F(DiffVerb, WordsOptionsAndFoldersNameTheSameSides) {

@@ -101,6 +101,16 @@ Error contradiction(const TraceFacts& a,
           fmt::format("'{}' and '{}' {}: {}", a.path.string(), b.path.string(), what, advice)};
 }
 
+Result<void> checkProcesses(const TraceFacts& a, const TraceFacts& b) {
+  std::error_code ignored;
+  const bool same = std::filesystem::equivalent(a.path, b.path, ignored);
+  if (same || std::any_of(a.images.begin(), a.images.end(), [&](const std::string& image) {
+        return b.images.contains(image);
+      }))
+    return contradiction(a, b, "hold the same processes", "give each trace once");
+  return {};
+}
+
 Result<void> checkPair(const TraceFacts& a, const TraceFacts& b) {
   if (!a.job.empty() && !b.job.empty() && a.job != b.job)
     return contradiction(a,
@@ -116,13 +126,7 @@ Result<void> checkPair(const TraceFacts& a, const TraceFacts& b) {
   for (const std::int64_t rank : a.ranks)
     if (b.ranks.contains(rank))
       return contradiction(a, b, fmt::format("both hold rank {}", rank), "give each rank once");
-  std::error_code ignored;
-  const bool same = std::filesystem::equivalent(a.path, b.path, ignored);
-  if (same || std::any_of(a.images.begin(), a.images.end(), [&](const std::string& image) {
-        return b.images.contains(image);
-      }))
-    return contradiction(a, b, "hold the same processes", "give each trace once");
-  return {};
+  return checkProcesses(a, b);
 }
 
 bool shareABoot(const TraceFacts& a, const TraceFacts& b) {
@@ -193,6 +197,14 @@ Result<void> checkOneJob(const std::vector<TraceFacts>& traces) {
     for (std::size_t j = i + 1; j < traces.size(); ++j)
       SONDE_TRY(checkPair(traces[i], traces[j]));
   return checkSpans(traces);
+}
+
+Result<void> checkDistinct(const std::vector<TraceFacts>& traces) {
+  for (std::size_t i = 0; i < traces.size(); ++i)
+    for (std::size_t j = i + 1; j < traces.size(); ++j)
+      if (const auto checked = checkProcesses(traces[i], traces[j]); !checked)
+        return Error{ErrorCode::InvalidArgument, checked.error().message};
+  return {};
 }
 
 std::vector<std::string> doubtsOf(const std::vector<TraceFacts>& traces) {

@@ -31,8 +31,12 @@ struct TraceFacts {
 
 Result<TraceFacts> readFacts(const store::Database& trace);
 
-// InvalidArgument when two of the traces contradict each other; names both files, and what to do.
+// Unsupported when two of the traces contradict each other; names both files, and what to do.
 Result<void> checkOneJob(const std::vector<TraceFacts>& traces);
+
+// InvalidArgument when two of the traces hold the same processes: one file, by whatever name, a
+// copy of it, or parts of one recording. Names both.
+Result<void> checkDistinct(const std::vector<TraceFacts>& traces);
 
 // What is odd, though no contradiction: imports whose spans do not meet may be of different runs,
 // or of clocks that count from different moments. Names both files.
