@@ -88,6 +88,23 @@ TEST(AccountFor, NeverHasLessThanNothingUnknown) {
   EXPECT_EQ(sumOf(time), 200 * kMs);
 }
 
+// As of a thread that never blocked, or less than its readings are ahead of the wall time.
+TEST(AccountFor, NoPartIsLessThanNothing) {
+  const ThreadTime running = accountFor(
+      {.running = {{0, 0}, {100 * kMs, 101 * kMs}}, .runnable = {{0, 0}, {100 * kMs, 3 * kMs}}});
+  EXPECT_EQ(running.blockedNs, decltype(running.blockedNs)());
+  EXPECT_EQ(running.runnableNs, 0);
+  EXPECT_EQ(running.runningNs, 100 * kMs);
+  EXPECT_EQ(running.unknownNs, 0);
+  const ThreadTime slept =
+      accountFor({.running = {{0, 0}, {100 * kMs, 98 * kMs}, {200 * kMs, 204 * kMs}},
+                  .runnable = {{0, 0}, {200 * kMs, 0}},
+                  .waits = {{{0, 2 * kMs}, Cause::Sleep}}});
+  EXPECT_EQ(slept.blockedNs, decltype(slept.blockedNs)());
+  EXPECT_EQ(slept.runningNs, 200 * kMs);
+  EXPECT_EQ(sumOf(slept), 200 * kMs);
+}
+
 TEST(AccountFor, TakesPagesThatWereReadInForFiles) {
   const ThreadTime time =
       accountFor({.running = {{0, 0}, {100 * kMs, 20 * kMs}, {200 * kMs, 40 * kMs}},

@@ -99,6 +99,23 @@ ByCause scaledTo(ByCause sums, std::int64_t limit) {
   return sums;
 }
 
+// Of ticks that came late and were not made up for, readings say more than the wall time: the most
+// uncertain part gives first.
+void takeFromParts(std::int64_t excess, ThreadTime& time) {
+  std::vector<std::int64_t*> parts;
+  for (std::int64_t& cause : time.blockedNs)
+    parts.push_back(&cause);
+  std::sort(parts.begin(), parts.end(), [](const auto* a, const auto* b) { return *a > *b; });
+  parts.push_back(&time.runnableNs);
+  parts.push_back(&time.runningNs);
+  for (std::int64_t* const part : parts) {
+    const std::int64_t taken =
+        std::clamp<std::int64_t>(excess, 0, std::max<std::int64_t>(*part, 0));
+    *part -= taken;
+    excess -= taken;
+  }
+}
+
 }  // namespace
 
 ThreadTime accountFor(const ThreadRecord& record) {
@@ -130,10 +147,8 @@ ThreadTime accountFor(const ThreadRecord& record) {
     for (std::size_t cause = 0; cause < kCauses; ++cause)
       time.blockedNs[cause] += known[cause];
   }
-  // A tick that came late and was not made up for.
-  if (time.unknownNs < 0)
-    *std::max_element(time.blockedNs.begin(), time.blockedNs.end()) +=
-        std::exchange(time.unknownNs, 0);
+  takeFromParts(-std::min<std::int64_t>(time.unknownNs, 0), time);
+  time.unknownNs = std::max<std::int64_t>(time.unknownNs, 0);
   return time;
 }
 
