@@ -105,7 +105,7 @@ int SqlCommand::run() {
   auto job = Job::open(name(), words_);
   if (!job)
     return fail(name(), job.error());
-  auto statement = job->database().prepare(sql);
+  auto statement = job->database().prepare(sql, store::Author::User);
   if (!statement) {
     complain(name(),
              fmt::format("{}: correct the statement; docs/schema.md has the tables",

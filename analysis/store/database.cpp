@@ -61,6 +61,11 @@ std::string placeText(int offset) {
   return offset < 0 ? "" : fmt::format(" at character {}", offset + 1);
 }
 
+// SQLite has no code of its own for it.
+bool lacksSchema(std::string_view message) {
+  return message.starts_with("no such table: ") || message.starts_with("no such column: ");
+}
+
 // Whether SQL text holds nothing to run: it is blank or a comment.
 bool isEmpty(sqlite3* handle, std::string_view sql) noexcept {
   sqlite3_stmt* statement = nullptr;
@@ -110,13 +115,18 @@ Result<void> Database::exec(std::string_view sql) {
   const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK)
     return {};
-  return failure(code, text.substr(0, 200));
+  return failure(code, text.substr(0, 200), Author::Sonde);
 }
 
 // The statement is shown where it is what is wrong. A damaged file is named by who opened it, with
 // what to do.
-Error Database::failure(int code, std::string_view sql) const {
+Error Database::failure(int code, std::string_view sql, Author author) const {
   Error error = errorOf(handle_, code);
+  if (author == Author::Sonde && lacksSchema(error.message))
+    return {
+        ErrorCode::Corrupt,
+        fmt::format(
+            "'{}' is damaged ({}): copy it again or record again", path_.string(), error.message)};
   if (error.code == ErrorCode::InvalidArgument)
     error.message =
         fmt::format("'{}': {}{}", sql, error.message, placeText(sqlite3_error_offset(handle_)));
@@ -125,7 +135,7 @@ Error Database::failure(int code, std::string_view sql) const {
   return error;
 }
 
-Result<Statement> Database::prepare(std::string_view sql) const {
+Result<Statement> Database::prepare(std::string_view sql, Author author) const {
   sqlite3_stmt* statement = nullptr;
   const char* tail = nullptr;
   const int code = sqlite3_prepare_v3(handle_,
@@ -135,7 +145,7 @@ Result<Statement> Database::prepare(std::string_view sql) const {
                                       &statement,
                                       &tail);
   if (code != SQLITE_OK)
-    return failure(code, sql);
+    return failure(code, sql, author);
   Statement prepared(statement);
   if (statement == nullptr)
     return Error{ErrorCode::InvalidArgument, "there is no SQL statement to run"};

@@ -23,6 +23,9 @@ enum class Access {
   Create,  // read-write; the file is made if there is none
 };
 
+// Who wrote a statement: whether it is wrong, or the file, where the two do not fit.
+enum class Author { Sonde, User };
+
 class Database {
  public:
   // Plain SQLite, without any check that the file is a trace: see trace_file.h for those.
@@ -37,8 +40,9 @@ class Database {
 
   // Runs one or many statements, ignoring their rows.
   Result<void> exec(std::string_view sql);
-  // Compiles exactly one statement; text after it is an InvalidArgument.
-  Result<Statement> prepare(std::string_view sql) const;
+  // Compiles exactly one statement; text after it is an InvalidArgument. Corrupt: one of Sonde's
+  // own asks for a table or a column that is not there, so that the file is damaged.
+  Result<Statement> prepare(std::string_view sql, Author author = Author::Sonde) const;
   // The first column of the first row of `sql`; NotFound when there is no row.
   Result<std::int64_t> queryInteger(std::string_view sql) const;
   Result<std::string> queryText(std::string_view sql) const;
@@ -54,7 +58,7 @@ class Database {
 
  private:
   Database(sqlite3* handle, std::filesystem::path path) noexcept;
-  Error failure(int code, std::string_view sql) const;
+  Error failure(int code, std::string_view sql, Author author) const;
 
   sqlite3* handle_;
   std::filesystem::path path_;

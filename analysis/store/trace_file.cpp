@@ -104,6 +104,10 @@ Result<Header> readHeader(const fs::path& path) {
   if (fs::is_directory(status))
     return Error{ErrorCode::Corrupt,
                  fmt::format("'{}' is a folder: name the trace files in it", path.string())};
+  // Opening a pipe would wait for who writes it.
+  if (!fs::is_regular_file(status))
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is no regular file: give the trace file itself", path.string())};
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return Error{ErrorCode::Io,
