@@ -234,7 +234,7 @@ void appendSection(Lines& lines, const char* heading, Table table) {
   for (Row& row : table.rows)
     for (Cell& cell : row)
       if (auto* name = std::get_if<std::string>(&cell))
-        *name = cutTo(*name, kNameWidth);
+        *name = cutInside(*name, kNameWidth);
   lines.emplace_back();
   lines.emplace_back(heading);
   const std::string text = renderText(table, 2);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -161,10 +162,21 @@ constexpr Section kSections[] = {
     {"launches", "Launches", launchTable},
 };
 
-std::string listOf(const std::vector<std::int64_t>& numbers) {
+// "0-99, 200"; of many stretches the first ones.
+std::string listOf(std::vector<std::int64_t> numbers) {
+  constexpr int kStretches = 8;
+  std::sort(numbers.begin(), numbers.end());
   std::string text;
-  for (const std::int64_t number : numbers)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
+  int stretches = 0;
+  for (std::size_t first = 0, next = 0; first < numbers.size(); first = next) {
+    for (next = first + 1; next < numbers.size() && numbers[next] == numbers[next - 1] + 1;)
+      ++next;
+    if (++stretches > kStretches)
+      return fmt::format("{}, … ({} in all)", text, numbers.size());
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[first]);
+    if (next - first > 1)
+      text += fmt::format("-{}", numbers[next - 1]);
+  }
   return text.empty() ? "none" : text;
 }
 
@@ -239,7 +251,7 @@ std::string renderHta(const HtaReport& report) {
     for (Row& row : table.rows)
       for (Cell& cell : row)
         if (auto* name = std::get_if<std::string>(&cell))
-          *name = cutTo(*name, kNameWidth);
+          *name = cutInside(*name, kNameWidth);
     text += fmt::format("\n{}\n{}", section.heading, renderText(table, 2));
   }
   return text;

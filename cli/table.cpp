@@ -234,14 +234,30 @@ std::string humanFraction(double fraction) {
   return std::isfinite(fraction) ? fmt::format("{:.1f} %", fraction * 100) : "-";
 }
 
-std::string cutTo(const std::string& text, int width) {
-  if (widthOf(text) <= width)
-    return text;
+namespace {
+
+// Bytes of the first `count` characters.
+std::size_t bytesOf(const std::string& text, int count) {
   std::size_t end = 0;
   for (int kept = 0; end < text.size(); ++end)
-    if (!isContinuation(text[end]) && ++kept == width)
+    if (!isContinuation(text[end]) && kept++ == count)
       break;
-  return text.substr(0, end) + "…";
+  return end;
+}
+
+}  // namespace
+
+std::string cutTo(const std::string& text, int width) {
+  return widthOf(text) <= width ? text : text.substr(0, bytesOf(text, width - 1)) + "…";
+}
+
+std::string cutInside(const std::string& text, int width) {
+  const int all = widthOf(text);
+  if (all <= width)
+    return text;
+  const int last = (width - 1) / 2;
+  return text.substr(0, bytesOf(text, width - 1 - last)) + "…" +
+         text.substr(bytesOf(text, all - last));
 }
 
 }  // namespace sonde::cli

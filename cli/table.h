@@ -62,5 +62,7 @@ std::string humanFraction(double fraction);
 
 // `text` cut to `width` characters (not bytes), the last being `…` where something was cut.
 std::string cutTo(const std::string& text, int width);
+// The same with `…` in the middle, for names that begin alike.
+std::string cutInside(const std::string& text, int width);
 
 }  // namespace sonde::cli

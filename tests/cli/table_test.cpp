@@ -59,6 +59,15 @@ TEST(Table, ReplacesBadUtf8InJson) {
   EXPECT_EQ(dumpJson(nlohmann::json("a\xff")), "\"a\xef\xbf\xbd\"\n");
 }
 
+TEST(Table, CutsTextsAtTheEndOrInside) {
+  EXPECT_EQ(cutTo("größer", 6), "größer");
+  EXPECT_EQ(cutTo("größer", 4), "grö…");
+  EXPECT_EQ(cutInside("größer", 6), "größer");
+  EXPECT_EQ(cutInside("größere", 6), "grö…re");
+  EXPECT_EQ(cutInside("äöüß", 2), "ä…");
+  EXPECT_EQ(cutInside("void at::kernel<float, 4>", 12), "void a…t, 4>");
+}
+
 TEST(Human, Durations) {
   EXPECT_EQ(humanDuration(999), "999 ns");
   EXPECT_EQ(humanDuration(1000), "1 µs");
