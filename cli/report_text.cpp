@@ -332,7 +332,9 @@ std::string renderReport(const JobReport& report, bool full) {
   Lines tail = scalarLines(report, full ? kAll : kScalarRows);
   const Lines foot = footLines(report.facts, full);
   tail.insert(tail.end(), foot.begin(), foot.end());
-  appendLabelled(tail, "Overhead", costText(report.recordingCost));
+  if (const std::string cost = costText(report.recordingCost); !cost.empty())
+    appendLabelled(
+        tail, "Overhead", cost + "; times of devices, threads, calls and Python are as recorded");
   tail.insert(tail.begin(), "");
   // The operations take what the rest leaves; their own frame is four lines.
   const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() +

@@ -30,13 +30,14 @@ struct JobReport {
   std::vector<engine::metrics::ScalarTrend> scalars;
   std::vector<engine::metrics::ThreadTime> threads;
   std::vector<engine::metrics::PythonTime> python;
-  std::vector<engine::metrics::Throughput> throughput;  // of the ranks
-  engine::device::JobSummary devices;                   // its ranks are these ranks
+  std::vector<engine::metrics::Throughput> throughput;     // of the ranks
+  std::vector<engine::metrics::Throughput> rawThroughput;  // as recorded
+  engine::device::JobSummary devices;                      // its ranks are these ranks
   UsageReport usage;
 };
 
 // `peakFlops`: of a rank's devices, a second; none: what is known of them. `clocks`: by which the
-// times of `ranks` are told; all others are as recorded.
+// times of `ranks`, throughput, stalls and changes are told; all others are as recorded.
 Result<JobReport> readReport(const store::Database& trace,
                              std::optional<double> peakFlops,
                              const engine::metrics::Clocks& clocks);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -63,6 +66,18 @@ Throughput together(const std::vector<Throughput>& ranks) {
   return sum;
 }
 
+template <typename T>
+nlohmann::json orNull(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json ratesJson(const Throughput& done) {
+  return {{"samples_per_s", orNull(done.samplesPerSecond)},
+          {"tokens_per_s", orNull(done.tokensPerSecond)},
+          {"flops_per_s", orNull(done.flopsPerSecond)},
+          {"mfu", orNull(done.mfu)}};
+}
+
 }  // namespace
 
 Lines throughputLines(const JobReport& report, std::size_t limit) {
@@ -84,18 +99,16 @@ Lines throughputLines(const JobReport& report, std::size_t limit) {
 }
 
 nlohmann::json throughputJson(const JobReport& report) {
-  const auto orNull = [](const auto& value) {
-    return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-  };
   nlohmann::json rows = nlohmann::json::array();
-  for (const Throughput& row : report.throughput)
-    rows.push_back({{"rank", orNull(row.rank)},
-                    {"iterations", row.iterations},
-                    {"samples_per_s", orNull(row.samplesPerSecond)},
-                    {"tokens_per_s", orNull(row.tokensPerSecond)},
-                    {"flops_per_s", orNull(row.flopsPerSecond)},
-                    {"peak_flops_per_s", orNull(row.peakFlops)},
-                    {"mfu", orNull(row.mfu)}});
+  for (std::size_t at = 0; at < report.throughput.size(); ++at) {
+    const Throughput& rank = report.throughput[at];
+    nlohmann::json row = ratesJson(rank);
+    row["rank"] = orNull(rank.rank);
+    row["iterations"] = rank.iterations;
+    row["peak_flops_per_s"] = orNull(rank.peakFlops);
+    row["raw"] = ratesJson(report.rawThroughput[at]);
+    rows.push_back(std::move(row));
+  }
   return rows;
 }
 

@@ -1,6 +1,6 @@
 #include "cli/report_usage.h"
 
-#include "analysis/engine/device/device_time.h"
+#include "analysis/engine/device/device_work.h"
 #include "analysis/engine/statistics/change_points.h"
 #include "cli/report_devices.h"
 #include "cli/report_usage_tables.h"
@@ -23,11 +23,14 @@ using engine::changes::Moved;
 using engine::changes::RankChanges;
 using nlohmann::json;
 
-metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices) {
+metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices,
+                            const metrics::Clock& clock) {
   metrics::Intervals busy;
   for (const device::DeviceWork& each : devices)
-    for (const device::Activity& activity : device::activityOf(each))
-      busy.push_back(activity.time);
+    for (const device::StreamWork& stream : each.streams)
+      for (const device::Work& work : stream.work)
+        busy.push_back({clock.ofStream(stream.streamId, work.begin),
+                        clock.ofStream(stream.streamId, work.end)});
   return metrics::normalise(std::move(busy));
 }
 
@@ -255,8 +258,9 @@ Result<UsageReport> readUsage(const store::Database& trace,
     SONDE_TRY_ASSIGN(const auto devices, device::readDevices(trace, rank.processId));
     std::optional<metrics::Intervals> busy;
     if (!devices.empty())
-      busy = busyTime(devices);
-    SONDE_TRY_ASSIGN(metrics::RankStalls stalls, metrics::stallsOf(trace, rank, busy));
+      busy = busyTime(devices, clocks.best());
+    SONDE_TRY_ASSIGN(metrics::RankStalls stalls,
+                     metrics::stallsOf(trace, rank, busy, clocks.best()));
     usage.stalls.push_back(std::move(stalls));
     SONDE_TRY_ASSIGN(auto bound, device::boundTimes(trace, rank, devices));
     if (!bound.empty())

@@ -62,6 +62,8 @@ TEST_F(CorrectedReport, TimesAreWithoutWhatRecordingTook) {
   EXPECT_NEAR(forward["low_ns"].get<double>(), 30 * (29 - 0.49) * kMs, 30);
   EXPECT_EQ(forward["p50_ns"], 29 * kMs);
   EXPECT_DOUBLE_EQ(forward["share"].get<double>(), 29.0 / 96);
+  EXPECT_EQ(found["stalls"][0]["cause"], "data loader");
+  EXPECT_DOUBLE_EQ(found["stalls"][0]["share"].get<double>(), 9.0 / 96);
   EXPECT_EQ(found["ranks"][0]["window_ns"], 30 * 96 * kMs);
   EXPECT_EQ(found["ranks"][0]["raw"]["window_ns"], 30 * 100 * kMs);
   EXPECT_LT(found["ranks"][0]["compute_ns"], found["ranks"][0]["raw"]["compute_ns"]);
@@ -104,6 +106,7 @@ TEST_F(CorrectedReport, TheScreenSaysHowMuchRecordingTookAndHowSureThatIs) {
               HasSubstr("Overhead   recording took 4.0 % of an iteration (2.0 to 6.0 %), taken out "
                         "of these times"));
   EXPECT_THAT(screen.out, HasSubstr("unknown: "));
+  EXPECT_THAT(screen.out, HasSubstr("as recorded"));
   EXPECT_LE(std::count(screen.out.begin(), screen.out.end(), '\n'), 40);
   EXPECT_THAT(sonde({"report", trace, "--raw"}).out, Not(HasSubstr("Overhead")));
   EXPECT_THAT(sonde({"report", write(1)}).out, Not(HasSubstr("Overhead")));

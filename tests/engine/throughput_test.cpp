@@ -24,9 +24,7 @@ TEST(PeakFlops, AreFoundByName) {
 
 class ThroughputOf : public testing::Test {
  protected:
-  Throughput of(const std::vector<model::Iteration>& rows,
-                std::optional<double> peak = {},
-                Intervals masked = {}) {
+  Throughput of(const std::vector<model::Iteration>& rows, std::optional<double> peak = {}) {
     {
       test::TraceBuilder trace(path_);
       trace.add(model::Host{{}, "host"});
@@ -40,11 +38,7 @@ class ThroughputOf : public testing::Test {
       trace.finish();
     }
     const auto trace = must(store::openTrace(path_));
-    RankProcess rank;
-    rank.processId = 1;
-    rank.window = {0, 10'000'000'000};
-    rank.masked = std::move(masked);
-    return must(throughputOf(trace, rank, peak));
+    return must(throughputOf(trace, must(readRanks(trace)).at(0), peak));
   }
 
   test::TemporaryFolder folder_;
@@ -74,12 +68,49 @@ TEST_F(ThroughputOf, CountsOnlyIterationsOfWhichItIsKnown) {
 }
 
 TEST_F(ThroughputOf, IsThatOfTheIterationsThatTheReportAverages) {
-  std::vector<model::Iteration> all = {second(0), second(1), second(2)};
-  for (model::Iteration& row : all)
-    row.tokens = row.number == 1 ? 700 : 100;
-  const Throughput found = of(all, {}, {{1'000'000'000, 2'000'000'000}});
+  std::vector<model::Iteration> all = {second(0), second(1), second(2), second(3)};
+  for (model::Iteration& row : all) {
+    const bool isFull = row.number == 0 || row.number == 3;  // the third is first after a switch
+    row.probeMask = row.number == 1 ? 1 : 5;
+    row.tokens = isFull ? 100 : 700;
+  }
+  const Throughput found = of(all);
   EXPECT_EQ(found.iterations, 2);
   EXPECT_EQ(found.tokensPerSecond, 100);
+}
+
+// Of 10 samples a second recording took 200 ms.
+TEST_F(ThroughputOf, IsByTheClock) {
+  {
+    test::TraceBuilder trace(path_);
+    const auto host = trace.add(model::Host{{}, "host"});
+    const auto process = trace.add(model::Process{.hostId = host});
+    const auto thread = trace.add(model::Thread{.processId = process, .tid = 1});
+    const auto work = [&](std::int64_t at) {
+      trace.slice(thread, model::SliceKind::Operation, "work", {at, at + 500'000'000}, {}, "nvtx");
+    };
+    for (std::int64_t number = 0; number < 3; ++number) {
+      model::Iteration row = second(number);
+      row.processId = process;
+      row.samples = 10;
+      trace.add(row);
+      work(row.startNs);
+    }
+    work(3'000'000'000);
+    trace.add(model::Overhead{.probe = "nvtx",
+                              .api = "scope",
+                              .meanNs = 2e8,
+                              .errorNs = 0,
+                              .method = "micro-loop",
+                              .beforeNs = 0,
+                              .insideNs = 2e8});
+    trace.finish();
+  }
+  const auto trace = must(store::openTrace(path_));
+  const RankProcess rank = must(readRanks(trace)).at(0);
+  const Clocks clocks = must(Clocks::read(trace, nullptr));
+  EXPECT_EQ(must(throughputOf(trace, rank, {}, clocks.best())).samplesPerSecond, 12.5);
+  EXPECT_EQ(must(throughputOf(trace, rank, {})).samplesPerSecond, 10);
 }
 
 TEST_F(ThroughputOf, HasNoMfuWithoutAPeak) {

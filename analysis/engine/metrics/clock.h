@@ -55,6 +55,8 @@ class Clocks {
   // As recorded; then, where that is known, without what recording took, and with each cause of its
   // error, one standard error higher and then lower. Views of this.
   std::vector<Clock> all() const;
+  // Without what recording took, where that is known, else as recorded. A view of this.
+  Clock best() const { return correction_ ? Clock(correction_->times) : Clock(); }
   const std::optional<correction::Correction>& correction() const noexcept { return correction_; }
   correction::Unexplained unexplained() const {
     return correction_ ? correction_->unexplained : correction::Unexplained();

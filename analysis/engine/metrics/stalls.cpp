@@ -25,7 +25,9 @@ constexpr std::string_view kStallSql =
     "'operation') AND s.name_id IN (SELECT id FROM string WHERE text GLOB "
     "'enumerate(DataLoader)*')))";
 
-Result<StallRecord> readRecord(const store::Database& trace, const RankProcess& rank) {
+Result<StallRecord> readRecord(const store::Database& trace,
+                               const RankProcess& rank,
+                               const Clock& clock) {
   SONDE_TRY_ASSIGN(const std::vector<std::int64_t> threads, iterationThreads(trace, rank));
   StallRecord record;
   SONDE_TRY_ASSIGN(Statement rows, trace.prepare(kStallSql));
@@ -36,13 +38,15 @@ Result<StallRecord> readRecord(const store::Database& trace, const RankProcess& 
       return record;
     const std::string_view kind = rows.text(1);
     record.waitsKnown |= kind == "wait";
-    if (!std::binary_search(threads.begin(), threads.end(), rows.integer(0)))
+    const std::int64_t thread = rows.integer(0);
+    if (!std::binary_search(threads.begin(), threads.end(), thread))
       continue;
     Intervals& into = kind == "wait"         ? record.waits
                       : kind == "data_load"  ? record.causes[0]
                       : kind == "checkpoint" ? record.causes[1]
                                              : record.causes[2];
-    into.push_back({rows.integer(2), rows.integer(3)});
+    into.push_back(
+        {clock.ofThread(thread, rows.integer(2)), clock.ofThread(thread, rows.integer(3))});
   }
 }
 
@@ -164,11 +168,12 @@ RankStalls accountForStalls(const StallRecord& record,
 
 Result<RankStalls> stallsOf(const store::Database& trace,
                             const RankProcess& rank,
-                            const std::optional<Intervals>& deviceBusy) {
+                            const std::optional<Intervals>& deviceBusy,
+                            const Clock& clock) {
   RankStalls stalls;
   if (!rank.iterations.empty()) {
-    SONDE_TRY_ASSIGN(const StallRecord record, readRecord(trace, rank));
-    stalls = accountForStalls(record, rank.iterations, deviceBusy);
+    SONDE_TRY_ASSIGN(const StallRecord record, readRecord(trace, rank, clock));
+    stalls = accountForStalls(record, byClock(rank, clock).iterations, deviceBusy);
   }
   stalls.rank = rank.rank;
   stalls.process = rank.name;

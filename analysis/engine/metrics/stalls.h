@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/intervals.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
@@ -66,11 +67,12 @@ struct RankStalls {
   std::vector<StallTime> causes;  // that there are, in their order
 };
 
-// `deviceBusy`, in normal form: none of a rank without devices. Nothing of a rank without
-// iterations.
+// By `clock`, as `deviceBusy` is, in normal form: none of a rank without devices; `rank` is as
+// recorded. Nothing of a rank without iterations.
 Result<RankStalls> stallsOf(const store::Database& trace,
                             const RankProcess& rank,
-                            const std::optional<Intervals>& deviceBusy);
+                            const std::optional<Intervals>& deviceBusy,
+                            const Clock& clock = {});
 
 // What one thread of iterations did, in any order.
 struct StallRecord {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <unordered_map>
 
 namespace sonde::engine::metrics {
 namespace {
@@ -86,26 +87,30 @@ std::optional<std::int64_t> multiprocessorsOf(std::string_view device) {
 
 Result<Throughput> throughputOf(const store::Database& trace,
                                 const RankProcess& rank,
-                                std::optional<double> peakFlops) {
+                                std::optional<double> peakFlops,
+                                const Clock& clock) {
+  std::unordered_map<std::int64_t, std::int64_t> durations;  // by id
+  for (const IterationTime& iteration : byClock(rank, clock).iterations)
+    durations.emplace(iteration.id, iteration.durNs);
   SONDE_TRY_ASSIGN(
       store::Statement rows,
-      trace.prepare("SELECT start_ns, dur_ns, samples, tokens, flops FROM iteration"
-                    " WHERE process_id = ? AND start_ns >= ? AND start_ns + dur_ns <= ?"));
-  rows.bindAll(rank.processId, rank.window.begin, rank.window.end);
+      trace.prepare("SELECT id, samples, tokens, flops FROM iteration WHERE process_id = ?"));
+  rows.bindAll(rank.processId);
   Throughput found;
   found.rank = rank.rank;
   found.process = rank.name;
+  found.iterations = static_cast<std::int64_t>(durations.size());
   std::array<Work, 3> work;  // samples, tokens, operations of floating point
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
       break;
-    if (holds(rank.masked, rows.integer(0)))
+    const auto duration = durations.find(rows.integer(0));
+    if (duration == durations.end())
       continue;
-    ++found.iterations;
     for (std::size_t at = 0; at < work.size(); ++at)
-      if (const int column = static_cast<int>(at) + 2; !rows.isNull(column))
-        work[at].add(rows.real(column), rows.integer(1));
+      if (const int column = static_cast<int>(at) + 1; !rows.isNull(column))
+        work[at].add(rows.real(column), duration->second);
   }
   found.samplesPerSecond = work[0].rate();
   found.tokensPerSecond = work[1].rate();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
 
@@ -25,11 +26,13 @@ struct Throughput {
   std::optional<double> mfu;
 };
 
-// `peakFlops`: of a rank's devices together, where the user tells it; else what is known of the
-// devices that it uses, by their names: dense matrix products of 16-bit floating point numbers.
+// Of its iterations by `clock`; `rank` is as recorded. `peakFlops`: of a rank's devices together,
+// where the user tells it; else what is known of the devices that it uses, by their names: dense
+// matrix products of 16-bit floating point numbers.
 Result<Throughput> throughputOf(const store::Database& trace,
                                 const RankProcess& rank,
-                                std::optional<double> peakFlops);
+                                std::optional<double> peakFlops,
+                                const Clock& clock = {});
 
 // By the name that CUDA gives a device, a second; none: not in the table.
 std::optional<double> peakFlopsOf(std::string_view device);
