@@ -93,6 +93,17 @@ class Categories(PythonTest):
             self.assertEqual(self.rows("SELECT category, name FROM v_slice WHERE kind = 'python' AND name NOT LIKE 'gc%'"),
                              [(category, "pack.inner.toysim.spin")])
 
+    def test_of_gymnasium_what_is_compiled_is_the_simulator(self):
+        package = self.modules / "gymnasium"
+        (package / "envs").mkdir(parents=True)
+        (package / "__init__.py").write_text(
+            "from gymnasium.envs import toysim\nclass CartPole:\n    def step(self): return toysim.spin(1)")
+        (package / "envs" / "__init__.py").touch()
+        shutil.move(self.modules / "toysim.abi3.so", package / "envs")
+        self.record(PYTHON, "-c", "import gymnasium\ngymnasium.CartPole().step()")
+        self.assertEqual(self.rows("SELECT category, name FROM v_slice WHERE kind = 'python' AND name NOT LIKE 'gc%'"),
+                         [("simulator", "gymnasium.envs.toysim.spin")])
+
     def test_mistakes_are_refused(self):
         for words, said in ((("--module-category", "toysim"), "write it as my_env=simulator"),
                             (("--module-category", "toysim=game"), "choose among framework")):

@@ -13,10 +13,11 @@ FRAMEWORKS = (
     "flash_attn", "flash_attn_2_cuda", "apex", "amp_C", "transformer_engine", "transformer_engine_torch", "vllm",
     "onnxruntime", "tensorrt", "nvidia.dali", "horovod",
 )
+# Gym and Gymnasium are Python over the others: of them it is what somebody has compiled.
 SIMULATORS = (
-    "ale_py", "mujoco", "mujoco_py", "pybullet", "Box2D", "_Box2D", "envpool", "retro", "stable_retro", "vizdoom", "nle",
-    "habitat_sim", "isaacgym", "sapien", "madrona", "gpudrive", "pyspiel", "dartpy", "raisimpy", "deepmind_lab",
-    "libsumo", "_libsumo",
+    "gym", "gymnasium", "ale_py", "mujoco", "mujoco_py", "pybullet", "Box2D", "_Box2D", "envpool", "retro",
+    "stable_retro", "vizdoom", "nle", "habitat_sim", "isaacgym", "sapien", "madrona", "gpudrive", "pyspiel", "dartpy",
+    "raisimpy", "deepmind_lab", "libsumo", "_libsumo",
 )
 OWN = ("sonde", "_sonde")
 
