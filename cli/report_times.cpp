@@ -116,9 +116,12 @@ Result<void> setSteps(const store::Database& trace, RankReport& rank) {
   return {};
 }
 
-// Adds what a rank's clocks show to their sums.
+// Adds what a rank's clocks show to their sums. Of a rank of which no iteration counts nothing is
+// known: what is left of its window lies between them.
 void addSums(const std::vector<ByClock>& all, bool ofIterations, std::vector<std::int64_t>& sums) {
   sums.resize(all.size(), 0);
+  if (!ofIterations && all.front().process.iterates())
+    return;
   for (std::size_t at = 0; at < all.size(); ++at) {
     if (!ofIterations)
       sums[at] += all[at].time.windowNs;
@@ -135,6 +138,10 @@ std::vector<std::string> unknownOf(const engine::correction::Correction& correct
   return unknown;
 }
 
+nlohmann::json shareJson(const std::optional<double>& share) {
+  return share ? nlohmann::json(*share) : nlohmann::json();
+}
+
 std::string percent(double share) {
   return fmt::format("{:.1f}", 100 * share);
 }
@@ -148,9 +155,10 @@ std::string unexplainedText(const Unexplained& unexplained) {
                      percent(Unexplained::kStandardErrors * unexplained.error));
 }
 
-double RecordingCost::shareOf(std::int64_t leftNs) const {
-  return sum.rawNs > 0 ? static_cast<double>(sum.rawNs - leftNs) / static_cast<double>(sum.rawNs)
-                       : 0;
+std::optional<double> RecordingCost::shareOf(std::int64_t leftNs) const {
+  if (sum.rawNs <= 0)
+    return std::nullopt;
+  return static_cast<double>(sum.rawNs - leftNs) / static_cast<double>(sum.rawNs);
 }
 
 Result<RankTimes> readRankTimes(const store::Database& trace,
@@ -190,13 +198,13 @@ Result<RankTimes> readRankTimes(const store::Database& trace,
 
 std::string costText(const RecordingCost& cost) {
   constexpr std::size_t kNamed = 3;
-  if (!cost.known || cost.sum.rawNs <= 0)
+  if (!cost.known || !cost.share())
     return "";
   std::string text = fmt::format("recording took {} % of {} ({} to {} %), taken out of these times",
-                                 percent(cost.share()),
+                                 percent(cost.share().value()),
                                  cost.ofIterations ? "an iteration" : "the time",
-                                 percent(cost.low()),
-                                 percent(cost.high()));
+                                 percent(cost.low().value()),
+                                 percent(cost.high().value()));
   if (cost.unexplained.isCertain())
     text += "; " + unexplainedText(cost.unexplained);
   if (cost.unknown.empty())
@@ -220,9 +228,9 @@ nlohmann::json costJson(const RecordingCost& cost) {
           {"raw_ns", cost.sum.rawNs},
           {"low_ns", cost.sum.lowNs},
           {"high_ns", cost.sum.highNs},
-          {"share", cost.share()},
-          {"low", cost.low()},
-          {"high", cost.high()},
+          {"share", shareJson(cost.share())},
+          {"low", shareJson(cost.low())},
+          {"high", shareJson(cost.high())},
           {"unknown", cost.unknown},
           {"unexplained", unexplainedJson(cost.unexplained)}};
 }

@@ -40,13 +40,13 @@ struct RecordingCost {
   std::vector<std::string> unknown;  // events that nobody knows the cost of: "12 net transfer"
   engine::correction::Unexplained unexplained;  // which all intervals allow for
 
-  // As a share of the recorded time.
-  double share() const { return shareOf(sum.ns); }
-  double low() const { return shareOf(sum.highNs); }
-  double high() const { return shareOf(sum.lowNs); }
+  // As a share of the recorded time; nothing where there is none.
+  std::optional<double> share() const { return shareOf(sum.ns); }
+  std::optional<double> low() const { return shareOf(sum.highNs); }
+  std::optional<double> high() const { return shareOf(sum.lowNs); }
 
  private:
-  double shareOf(std::int64_t leftNs) const;
+  std::optional<double> shareOf(std::int64_t leftNs) const;
 };
 
 struct RankTimes {

@@ -1,4 +1,6 @@
 // What `sonde report` and `sonde diff` say of runs out of which they take what recording cost.
+#include "analysis/store/database.h"
+#include "cli/report_times.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -138,17 +140,25 @@ TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
 
 // As of a trace that was trimmed to a block without a probe.
 TEST_F(CorrectedReport, OfIterationsOfWhichNoneCountsNothingIsSaid) {
-  test::TrainingRun run;
+  test::TrainingRun run = costlyRun();
   run.sources = "annotation,torch,io";
   for (int number = 0; number < run.iterations; ++number)
     run.masked.push_back(number);
   const std::string masked = write(0, run);
+  {
+    auto trace = test::must(store::Database::open(masked, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE iteration SET dur_ns = dur_ns - 1000"));  // time in between
+  }
   const json found = jsonOf(sonde({"report", masked, "--format", "json"}));
   EXPECT_EQ(found["iterations"].size(), 0U);
   EXPECT_EQ(found["ranks"][0]["masked_iterations"], 30);
+  EXPECT_EQ(found["recording_cost"]["raw_ns"], 0);
+  for (const char* const share : {"share", "low", "high"})
+    EXPECT_TRUE(found["recording_cost"][share].is_null()) << share;
   EXPECT_THAT(sonde({"report", masked}).out,
               HasSubstr("Without 30 iterations in outline, with probes off"));
   EXPECT_THAT(sonde({"report", masked}).out, Not(HasSubstr("No iterations")));
+  EXPECT_THAT(sonde({"report", masked}).out, Not(HasSubstr("recording took")));
   test::TrainingRun none;
   none.iterations = 0;
   EXPECT_THAT(sonde({"report", write(1, none)}).out, HasSubstr("No iterations: mark them"));
