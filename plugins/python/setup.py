@@ -5,7 +5,7 @@ from setuptools import Extension, setup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ["entry", "module", "names", "mask", "native", "native_entries", "native_objects", "numbers", "region",
-           "scope"]
+           "scope", "steps"]
 
 setup(
     ext_modules=[

@@ -95,22 +95,25 @@ class Openings(unittest.TestCase):
             names = {id(known): (weakref.ref(known), "known"), id(other): (weakref.ref(gone), "gone"), 7: 8}
             before = sys.getrefcount(names)
             assert _sonde.inside(known) is None, "nothing is called"
-            _sonde.set_inside(names)
+            here = _sonde.here
+            assert here.root is None and here.names is None
+            here.root = "the outermost"
             for _ in range(3):
-                _sonde.set_inside(names)
+                here.names = names
                 scope = _sonde.inside(known)
                 assert _sonde.inside(other) is None, "another object was there"
                 _sonde.leave(scope)
             names[id(other)] = (weakref.ref(other), "other")
             _sonde.leave(_sonde.inside(other))
-            for wrong in (lambda: _sonde.set_inside(3), lambda: _sonde.leave(None)):
-                try:
-                    wrong()
-                except TypeError:
-                    pass
-                else:
-                    raise AssertionError("taken")
-            _sonde.set_inside(None)
+            try:
+                _sonde.leave(None)
+            except TypeError:
+                pass
+            else:
+                raise AssertionError("taken")
+            here.names = 3
+            assert _sonde.inside(known) is None
+            here.root = here.names = None
             assert _sonde.inside(known) is None
             assert sys.getrefcount(names) == before, sys.getrefcount(names)
         """)

@@ -22,7 +22,7 @@ static struct {
 } deferred[kDeferred];
 static int deferredCount;
 
-static uint32_t threadNumber(void) {
+uint32_t threadNumber(void) {
   if (thisThread == 0)
     thisThread = ++threads;
   return thisThread;

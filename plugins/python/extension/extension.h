@@ -57,6 +57,7 @@ typedef struct EntryName {
 void entryBegin(Entry* entry, EntryName what);
 void entryEnd(const Entry* entry);
 bool entryIsMine(const Entry* entry); /* opened by this thread of this process */
+uint32_t threadNumber(void);          /* of the calling thread, from 1 on; never used again */
 int entrySetUp(void);                 /* 0, or -1 when fork could not be watched */
 
 /* region.c: see the type's documentation. The hooks are called by entry.c around every opening and
@@ -72,6 +73,8 @@ void regionsEnding(const Entry* entry, Waiting* waiting);
 void regionsEnded(const Entry* entry, Waiting* waiting);
 void regionsForget(void); /* in a forked child */
 PyObject* regionType(void);
+bool regionIsOpen(PyObject* region);          /* by this thread of this process; NULL is none */
+void regionEndsWhenSettled(PyObject* region); /* now, or its listener is told */
 
 /* mask.c: a run that switches probes off and on (`sonde run --calibrate`). */
 extern bool calibrates;
@@ -100,13 +103,26 @@ PyObject* scopeNew(uint32_t kind, PyObject* text, uint32_t probe, const int64_t*
 extern PyObject* scopeWatcher;
 int scopeSetUp(void);
 
-/* scope.c, for the calls of nn.Module, of which there are most. set_inside(names): what is inside
- * of the module that the thread has called, by id: (weak reference, name); None: it has called
- * none. inside(module): an entered scope of one that is there; None of any other, and while nothing
- * is recorded. leave(scope): ends what inside() has entered. */
-PyObject* setInside(PyObject* module, PyObject* names);
+/* scope.c, for scopes that Python code never sees as context managers: opens a new one; closes it;
+ * its kind, 0 of what is no scope. */
+void scopeEnter(PyObject* scope);
+void scopeLeave(PyObject* scope);
+uint32_t scopeKind(PyObject* scope);
+
+/* steps.c: methods of the module for PyTorch's hooks. inside(module), inside_backward() and
+ * inside_step(name) give an entered scope where that is all there is to do, else None; leave(scope)
+ * ends it. Adds the type Steps, `here`, and `outermost`: what inside() knows of modules that are
+ * called as the outermost ones and have been trained, by id: (weak reference, what becomes
+ * here.root, what becomes here.names, name). here.names is a dictionary by id: (weak reference,
+ * name). */
 PyObject* inside(PyObject* module, PyObject* called);
+PyObject* insideBackward(PyObject* module, PyObject* unused);
+PyObject* insideStep(PyObject* module, PyObject* name);
 PyObject* leaveInside(PyObject* module, PyObject* scope);
+/* The program begins an iteration of its own, which may have a number, and not its first: true
+ * where the watcher would only take note of the number, which is done then. */
+bool stepsPassIteration(const int64_t* number);
+int stepsSetUp(PyObject* module); /* 0, or -1 with an exception */
 
 /* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over
  * `arguments`. Whether it returned something true. */

@@ -306,8 +306,9 @@ static PyMethodDef functions[] = {
      "does."},
     {"torch_scope", (PyCFunction)(void (*)(void))torchScope, METH_FASTCALL, NULL},
     {"torch_enabled", torchEnabled, METH_NOARGS, NULL},
-    {"set_inside", setInside, METH_O, NULL},
     {"inside", inside, METH_O, NULL},
+    {"inside_backward", insideBackward, METH_NOARGS, NULL},
+    {"inside_step", insideStep, METH_O, NULL},
     {"leave", leaveInside, METH_O, NULL},
     {"torch_scalar", torchScalar, METH_VARARGS, NULL},
     {"torch_now", torchNow, METH_NOARGS, NULL},
@@ -348,7 +349,8 @@ PyMODINIT_FUNC PyInit__sonde(void) {
   Py_INCREF(regionType());
   if (PyModule_AddObject(module, "Scope", scopeType()) != 0 ||
       PyModule_AddObject(module, "Region", regionType()) != 0 ||
-      PyModule_AddIntConstant(module, "recording", sondeApi != NULL) != 0) {
+      PyModule_AddIntConstant(module, "recording", sondeApi != NULL) != 0 ||
+      stepsSetUp(module) != 0) {
     Py_DECREF(module);
     return NULL;
   }

@@ -185,6 +185,19 @@ static PyObject* end(PyObject* self, PyObject* arguments) {
   Py_RETURN_TRUE;
 }
 
+bool regionIsOpen(PyObject* region) {
+  return region != NULL && isOpen((Region*)region);
+}
+
+void regionEndsWhenSettled(PyObject* region) {
+  Region* const open = (Region*)region;
+  if (!regionIsOpen(region))
+    return;
+  open->asked = open->inside != 0;
+  if (!open->asked)
+    closeRegion(open);
+}
+
 static PyObject* settled(PyObject* self, PyObject* unused) {
   Region* region = (Region*)self;
   (void)unused;

@@ -70,7 +70,8 @@ static PyObject* enter(PyObject* self, PyObject* unused) {
   Py_INCREF(self);
   if (sondeApi == NULL)
     return self;
-  if (isWatched(scope))
+  if (isWatched(scope) && !(scope->what.kind == SONDE_ITERATION &&
+                            stepsPassIteration(scope->hasNumber ? &scope->number : NULL)))
     callQuietly(scopeWatcher,
                 scope->hasNumber
                     ? Py_BuildValue("(IOL)", scope->what.kind, Py_True, (long long)scope->number)
@@ -140,66 +141,18 @@ static PyObject* exitScope(PyObject* self, PyObject* const* arguments, Py_ssize_
   Py_RETURN_FALSE;
 }
 
-/* ---- calls of nn.Module ---- */
-
-static _Thread_local PyObject* insideNames; /* NULL: the thread is in none */
-
-PyObject* setInside(PyObject* module, PyObject* names) {
-  PyObject* const previous = insideNames;
-  (void)module;
-  if (names != Py_None && !PyDict_Check(names)) {
-    PyErr_SetString(PyExc_TypeError, "set_inside(names or None)");
-    return NULL;
-  }
-  insideNames = names == Py_None ? NULL : names;
-  Py_XINCREF(insideNames);
-  Py_XDECREF(previous);
-  Py_RETURN_NONE;
-}
-
-/* The name of a module of the thread's names, borrowed; NULL: it is none of them, or an address
- * that another one had. */
-static PyObject* nameInside(PyObject* called) {
-  PyObject* const key = PyLong_FromVoidPtr(called);
-  PyObject* const found = key == NULL ? NULL : PyDict_GetItemWithError(insideNames, key);
-  PyObject* reference;
-  PyObject* name;
-  Py_XDECREF(key);
-  if (found == NULL || !PyTuple_Check(found) || PyTuple_Size(found) != 2)
-    return NULL;
-  reference = PyTuple_GetItem(found, 0);
-  name = PyTuple_GetItem(found, 1);
-  if (!PyUnicode_Check(name) || PyWeakref_GetObject(reference) != called)
-    return NULL;
-  return name;
-}
-
-PyObject* inside(PyObject* module, PyObject* called) {
-  PyObject* name;
-  PyObject* scope;
-  (void)module;
-  if (insideNames == NULL || sondeApi == NULL || !sondeApi->enabled(SONDE_PROBE_TORCH))
-    Py_RETURN_NONE;
-  name = nameInside(called);
-  scope = name == NULL ? NULL : scopeNew(SONDE_MODULE, name, SONDE_PROBE_TORCH, NULL);
-  if (scope == NULL) {
-    PyErr_Clear();
-    Py_RETURN_NONE;
-  }
+void scopeEnter(PyObject* scope) {
   ((Scope*)scope)->open = 1;
   ((Scope*)scope)->top.below = NULL;
   entryBegin(&((Scope*)scope)->top, ((Scope*)scope)->what);
-  return scope;
 }
 
-PyObject* leaveInside(PyObject* module, PyObject* scope) {
-  (void)module;
-  if (!PyObject_TypeCheck(scope, type)) {
-    PyErr_SetString(PyExc_TypeError, "leave(scope)");
-    return NULL;
-  }
+void scopeLeave(PyObject* scope) {
   leave((Scope*)scope);
-  Py_RETURN_NONE;
+}
+
+uint32_t scopeKind(PyObject* scope) {
+  return PyObject_TypeCheck(scope, type) ? ((Scope*)scope)->what.kind : 0;
 }
 
 static PyObject* again(PyObject* self, PyObject* unused) {

@@ -3,9 +3,10 @@
 The wrapped place is the autograd engine's run_backward, which Tensor.backward and torch.autograd.backward share;
 torch.jit knows these two by identity, so that replacing them would break scripts that use them.
 """
+from sonde import _sonde
 from sonde._torch import compiled, losses
 from sonde._torch import tensors as observed
-from sonde._torch.guard import BACKWARD, NOTHING, enabled, in_graph, scope
+from sonde._torch.guard import BACKWARD, NOTHING, compiling, enabled, in_graph, scope
 from sonde._torch.masking import MASKING
 from sonde._torch.modules import HERE
 from sonde._torch.training import TRAINING
@@ -31,7 +32,7 @@ class Backward:
 
 def install(torch, guard):
     engine = torch.autograd.Variable._execution_engine
-    skip, reader = in_graph(torch), losses.install(torch)
+    skip, compiles, reader = in_graph(torch), compiling(torch), losses.install(torch)
 
     def scope_of(accumulates):
         try:
@@ -42,15 +43,33 @@ def install(torch, guard):
             guard.fail(error)
             return NOTHING
 
+    def looked_at(tensors, args, kwargs):
+        """One that changes something of what is known of the training, or is none that is recorded."""
+        if skip() or not enabled():
+            return engine.run_backward(tensors, *args, **kwargs)
+        with scope_of(kwargs.get("accumulate_grad", True)) as outermost:
+            if outermost is not NOTHING:
+                read(tensors)
+                observed.loss(tensors)
+            return engine.run_backward(tensors, *args, **kwargs)
+
+    inside, leave = _sonde.inside_backward, _sonde.leave
+    read = reader.read  # inside: before a backward begins, a value may be of the iteration before
+
     class Engine(type(engine)):
         def run_backward(self, tensors, *args, **kwargs):
-            if skip() or not guard.on or not enabled():
+            if (compiles is not None and compiles()) or not guard.on:
                 return engine.run_backward(tensors, *args, **kwargs)
-            with scope_of(kwargs.get("accumulate_grad", True)) as outermost:
-                if outermost is not NOTHING:
-                    reader.read(tensors)  # inside: before a backward begins, a value may be of the iteration before
+            entered = inside() if kwargs.get("accumulate_grad", True) else None
+            if entered is None:
+                return looked_at(tensors, args, kwargs)
+            try:
+                read(tensors)
+                if observed.TENSORS is not observed.OFF:
                     observed.loss(tensors)
                 return engine.run_backward(tensors, *args, **kwargs)
+            finally:
+                leave(entered)
 
     Variable, watched = torch.autograd.Variable, Engine()
 

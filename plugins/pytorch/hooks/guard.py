@@ -69,12 +69,16 @@ def past_overrides(torch):
     return both
 
 
+def compiling(torch):
+    """A function whose result torch.compile folds into True where it compiles what asks; None: this version has none. What is
+    wrapped asks it first, so that nothing of ours is compiled."""
+    return getattr(getattr(torch, "compiler", None), "is_compiling", None)
+
+
 def in_graph(torch):
     """A function whose result is true inside torch.compile, export and jit.trace, where a scope would be compiled into
-    the graph or break it. torch.compile folds the first half into a constant."""
-    compiler = getattr(torch, "compiler", None)
-    compiling = getattr(compiler, "is_compiling", None)
-    tracing = torch._C._get_tracing_state
-    if compiling is None:
+    the graph or break it."""
+    asked, tracing = compiling(torch), torch._C._get_tracing_state
+    if asked is None:
         return tracing
-    return lambda: compiling() or tracing() is not None
+    return lambda: asked() or tracing() is not None

@@ -41,18 +41,16 @@ class Reader:
         self.unscaled = None  # weak references: what GradScaler returned, what it was given
 
     def read(self, tensors):
-        self.guard.run(self._read, tensors)
-
-    def _is_plain(self, tensors):
-        """Nobody is asked what the tensor is: neither a class of its own nor a mode."""
-        return (type(tensors) is tuple and len(tensors) > 0 and type(tensors[0]) is self.torch.Tensor
-                and not self.modes() and not self.pending and self.unscaled is None)
-
-    def _read(self, tensors):
-        if self._is_plain(tensors) and tensors[0].is_cpu:
-            self._look_at(tensors[0])
-        else:
-            self._read_past_overrides(tensors)
+        """What backward() is called on. The usual case is looked at here and now: a plain tensor, in the host's memory,
+        and nobody, neither a class of its own nor a mode, is asked what it is."""
+        try:
+            if (type(tensors) is tuple and tensors and type(tensors[0]) is self.plain[0] and not self.modes()
+                    and not self.pending and self.unscaled is None and tensors[0].is_cpu):
+                self._record(tensors[0])
+            elif self.guard.on:
+                self._read_past_overrides(tensors)
+        except Exception as error:
+            self.guard.fail(error)
 
     def _read_past_overrides(self, tensors):
         with self.past_overrides():
@@ -65,28 +63,28 @@ class Reader:
             self._look_at(tensor)
 
     def _look_at(self, tensor):
-        if type(tensor) not in self.plain or tensor.dtype not in self.kinds or tensor.numel() != 1:
+        if type(tensor) not in self.plain:
             return
         if tensor.device.type == "cpu":
             self._record(tensor)
-        elif tensor.device.type == "cuda":
+        elif tensor.device.type == "cuda" and tensor.dtype in self.kinds and tensor.numel() == 1:
             self._copy(tensor)
 
     def _record(self, tensor, *when):
-        """A tensor of one element in the host's memory."""
-        if tensor.layout is not self.torch.strided or tensor.is_neg() or self._is_wrapped(tensor):
+        """A tensor in the host's memory, if it has one element."""
+        found = self.kinds.get(tensor.dtype)
+        if found is None or tensor.numel() != 1 or tensor.is_neg():
             return
+        for is_wrapped in self.wrapped:  # inside functorch and functionalisation a plain Tensor stands for another one
+            if is_wrapped(tensor):
+                return
         try:
             address = tensor.data_ptr()
-        except RuntimeError:  # a tensor without memory of its own
+        except RuntimeError:  # a tensor without memory of its own, or a sparse one
             return
         if address:
-            kind, decode = self.kinds[tensor.dtype]
+            kind, decode = found
             _sonde.torch_scalar("loss", decode(kind.from_address(address).value), *when)
-
-    def _is_wrapped(self, tensor):
-        """Inside functorch and functionalisation a plain Tensor stands for another one and has no memory."""
-        return any(is_wrapped(tensor) for is_wrapped in self.wrapped)
 
     def _copy(self, tensor):
         cuda = self.torch.cuda

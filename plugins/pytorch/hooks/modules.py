@@ -4,12 +4,11 @@ gradients are off. Once a model has been trained, its evaluation is one slice fr
 train() (or next training forward), data loading included.
 """
 import functools
-import threading
 import weakref
 
 from sonde import _sonde
 from sonde._torch import compiled, tensors
-from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, enabled, in_graph, scope
+from sonde._torch.guard import EVALUATION, FORWARD, MODULE, NOTHING, compiling, enabled, in_graph, scope
 from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
 
@@ -52,7 +51,7 @@ class Names:
     """The qualified names of a root's modules. Holds no module alive."""
 
     def __init__(self, root):
-        self.root = weakref.ref(root, lambda _, key=id(root): NAMES.pop(key, None))
+        self.root = weakref.ref(root, lambda _, key=id(root): forget(key))
         self.builds = 0
         self.names = {}  # id -> (weak reference, name)
         self._build(root)
@@ -69,6 +68,11 @@ class Names:
         path = path[len("module."):] if path.startswith("module.") else path
         return type(module).__name__ if path in ("", "module") else path
 
+    def keep(self):
+        """The extension may enter this root by itself from now on."""
+        root = self.root()
+        _sonde.outermost[id(root)] = (self.root, self, self.names, self.of(root))
+
     def of(self, module):
         found = self.names.get(id(module))
         if found is None or found[0]() is not module:
@@ -80,15 +84,15 @@ class Names:
         return found[1] if found is not None else type(module).__name__
 
 
-class Here(threading.local):
-    root = None      # Names of the outermost module that is being called
-    due = ()         # collections of tensors that this call is looked at for
-    backward = 0     # inside backward(): recomputation calls modules again
-
-
-HERE = Here()
+HERE = _sonde.here   # of the calling thread: `root`, the Names of the outermost module that is being called, `due`, the
+                     # collections of tensors that this call is looked at for, and how many `backward` it is inside of
 NAMES = {}           # id of a root -> its Names
 TRAINED = {}         # id -> weak reference of a module that had a training forward, or of the model inside it
+
+
+def forget(key):
+    NAMES.pop(key, None)
+    _sonde.outermost.pop(key, None)
 
 
 def names_of(root):
@@ -121,6 +125,8 @@ class Outermost:
         kind = self._kind(module, gradients)
         self.names = names_of(module)
         self.due = tensors.due() if kind == FORWARD else ()
+        if is_trained(module) and not tensors.are_looked_at():
+            self.names.keep()
         self.around = NOTHING if kind is None else scope(kind, "forward" if kind == FORWARD else "evaluation")
         self.own = scope(MODULE, self.names.of(module))
 
@@ -148,12 +154,10 @@ class Outermost:
         self.around.__enter__()
         self.own.__enter__()
         HERE.root, HERE.due = self.names, self.due
-        if not self.due:
-            _sonde.set_inside(self.names.names)
+        HERE.names = None if self.due else self.names.names
 
     def __exit__(self, *exception):
-        HERE.root, HERE.due = None, ()
-        _sonde.set_inside(None)
+        HERE.root = HERE.due = HERE.names = None
         self.own.__exit__(None, None, None)
         self.around.__exit__(None, None, None)
         return False
@@ -162,7 +166,9 @@ class Outermost:
 def install(torch, guard):
     Module = torch.nn.Module
     call, train = Module.__call__, Module.train
-    skip, gradients = in_graph(torch), torch.is_grad_enabled
+    skip, compiles = in_graph(torch), compiling(torch)
+    gradients = torch.is_grad_enabled
+    TRAINING.skips, TRAINING.gradients = skip, gradients
 
     def scope_of(module):
         try:
@@ -172,26 +178,29 @@ def install(torch, guard):
             return Outermost(module, gradients())
         except Exception as error:
             guard.fail(error)
-            _sonde.set_inside(None)  # nor those further inside
+            HERE.names = None  # nor those further inside
+            _sonde.outermost.clear()
             return NOTHING
 
     inside, leave = _sonde.inside, _sonde.leave
 
     @functools.wraps(call)
     def called(self, *args, **kwargs):
-        if skip():
+        if compiles is not None and compiles():
             return call(self, *args, **kwargs)
         entered = inside(self)
         if entered is None:
             return looked_at(self, args, kwargs)
         try:
+            if len(args) == 1 and not kwargs:
+                return call(self, args[0])  # what the interpreter calls without leaving its loop
             return call(self, *args, **kwargs)
         finally:
             leave(entered)
 
     def looked_at(self, args, kwargs):
         """The outermost one, one of which tensors are looked at, or one that its root did not have."""
-        if not guard.on or not enabled():
+        if skip() or not guard.on or not enabled():
             return call(self, *args, **kwargs)
         is_outermost = HERE.root is None
         with scope_of(self):

@@ -2,11 +2,11 @@
 ends an iteration. When it is gone, or has not stepped while others did ADOPT_AFTER times, the next one takes its place.
 """
 import functools
-import threading
 import weakref
 
+from sonde import _sonde
 from sonde._torch import tensors
-from sonde._torch.guard import NOTHING, OPTIMIZER, enabled, in_graph, scope
+from sonde._torch.guard import NOTHING, OPTIMIZER, compiling, enabled, in_graph, scope
 from sonde._torch.masking import MASKING
 from sonde._torch.training import TRAINING
 
@@ -40,18 +40,20 @@ class Primary:
 PRIMARY = Primary()
 
 
-class Here(threading.local):
-    stepping = False
+HERE = _sonde.here  # of the calling thread: whether it is `stepping`
+NAMES = {}          # class -> what its step is called
 
 
-HERE = Here()
+def name_of(optimizer):
+    kind = type(optimizer)
+    return NAMES.get(kind) or NAMES.setdefault(kind, f"{kind.__name__}.step")
 
 
 class Step:
     def __init__(self, guard, optimizer):
         self.guard, self.optimizer = guard, optimizer
         TRAINING.step_begins()
-        self.scope = scope(OPTIMIZER, f"{type(optimizer).__name__}.step")
+        self.scope = scope(OPTIMIZER, name_of(optimizer))
 
     def __enter__(self):
         HERE.stepping = True
@@ -77,7 +79,7 @@ def ends_nothing():
 
 
 def install(torch, guard):
-    skip = in_graph(torch)
+    skip, compiles = in_graph(torch), compiling(torch)
 
     def scope_of(optimizer):
         if HERE.stepping:
@@ -100,18 +102,39 @@ def install(torch, guard):
             guard.run(ended, optimizer)
         return result
 
+    def looked_at(step, optimizer, args, kwargs):
+        """One that may change something of what is known of the training, or is inside of another."""
+        if skip():
+            return step(optimizer, *args, **kwargs)
+        if ends_nothing():
+            TRAINING.samples = TRAINING.tokens = 0  # nobody asks what was loaded for it
+            return step(optimizer, *args, **kwargs)
+        if not enabled():
+            return masked(step, optimizer, args, kwargs) if MASKING.torch else step(optimizer, *args, **kwargs)
+        with scope_of(optimizer):
+            return step(optimizer, *args, **kwargs)
+
+    inside, leave, passes = _sonde.inside_step, _sonde.leave, TRAINING.step_passes
+
     def wrap(step):
         @functools.wraps(step)
         def stepped(self, *args, **kwargs):
-            if skip() or not guard.on:
+            if (compiles is not None and compiles()) or not guard.on:
                 return step(self, *args, **kwargs)
-            if ends_nothing():
-                TRAINING.samples = TRAINING.tokens = 0  # nobody asks what was loaded for it
-                return step(self, *args, **kwargs)
-            if not enabled():
-                return masked(step, self, args, kwargs) if MASKING.torch else step(self, *args, **kwargs)
-            with scope_of(self):
-                return step(self, *args, **kwargs)
+            entered = inside(NAMES.get(type(self)))
+            if entered is None:
+                return looked_at(step, self, args, kwargs)
+            try:
+                if tensors.TENSORS is not tensors.OFF:
+                    tensors.step(self)
+                result = step(self, *args, **kwargs) if args or kwargs else step(self)
+            finally:
+                leave(entered)
+            if PRIMARY.others == 0 and PRIMARY.optimizer is not None and PRIMARY.optimizer() is self and passes():
+                PRIMARY.steps += 1
+            else:
+                guard.run(ended, self)
+            return result
 
         stepped.wrapped_by_sonde = True
         return stepped

@@ -153,6 +153,10 @@ def install(torch, guard):
         TENSORS.finds_nan = first_nan
 
 
+def are_looked_at():
+    return TENSORS is not OFF
+
+
 def due():
     """The collections whose turn it is, for called()."""
     return () if TENSORS is OFF else GUARD.run(TENSORS.due) or ()

@@ -19,7 +19,10 @@ from sonde._torch.guard import EVALUATION, ITERATION, MICRO_STEP, Guard
 from sonde._torch.masking import MASKING
 
 
-class Training:
+class Training(_sonde.Steps):
+    """The attributes `gradients` (torch.is_grad_enabled), `skips` (guard.in_graph), `backwards`, `proven` and those beside
+    it are the extension's: it passes by what would change nothing of them (plugins/python/extension/steps.c)."""
+
     def __init__(self):
         self.guard = Guard("training")
         self.iteration = _sonde.Region(ITERATION, "iteration", self._iteration_heard)
@@ -27,7 +30,7 @@ class Training:
         self.evaluation = _sonde.Region(EVALUATION, "evaluation", self._evaluation_heard)
         self.forget()
         self.overridden = False
-        self.given = -1          # the number of the program's own iteration
+        self.given = -1          # the number of the program's own iteration; the extension counts on
         self.suspended = 0
         _sonde.watch(lambda kind, entering, number: self.guard.run(self._annotated, kind, entering, number))
         os.register_at_fork(after_in_child=self.forget)
@@ -36,7 +39,7 @@ class Training:
     def forget(self):
         """A forked child begins anew."""
         self.home = None         # the Thread that trains
-        self.ident = None        # and its number
+        self.settles(False)
         self.proven = False      # a training forward or a backward has been seen
         self.inference = False   # before that, evaluations: batches alone begin no iteration
         self.number = 0
@@ -52,14 +55,14 @@ class Training:
     # -- events ---------------------------------------------------------------------------------------------------
 
     def _is_home(self, adopt):
-        here = threading.get_ident()
-        if self.ident == here:
+        if self.at_home():
             return True
         current = threading.current_thread()
         if self.home is None or not self.home.is_alive():
             if adopt or current is threading.main_thread():
-                self.home, self.ident = current, here
-        return self.ident == here
+                self.home = current
+                self.settles(True)
+        return self.at_home()
 
     def event(self, trains=True):
         """Something of an iteration begins on this thread; `trains`: a forward or backward, not just a batch."""
@@ -91,16 +94,9 @@ class Training:
             self.end_evaluation()
         self.event()
 
-    def backward_ended(self):
-        if threading.get_ident() != self.ident:
-            return
-        self.backwards += 1
-        if self.micro.is_open and self.micro.settled():
-            self.micro.end()
-
     def loaded(self, samples, tokens, exhausted):
         """A batch has arrived on this thread."""
-        if threading.get_ident() == self.ident and not self.evaluation.is_open:
+        if self.at_home() and not self.evaluation.is_open:
             self.samples += samples
             self.tokens += tokens
             self.exhausted = exhausted
@@ -114,7 +110,7 @@ class Training:
         """An optimiser has stepped; `primary`: the one that makes iterations."""
         if not primary:
             self.backwards = 0
-        elif self.ident in (None, threading.get_ident()):
+        elif self.home is None or self.at_home():
             self._boundary()
         else:
             self.stepped = True
@@ -221,7 +217,7 @@ class Training:
         one or, like a teacher's, of an iteration?"""
         if self.evaluation.is_open or self.suspended or (self.proven and self.iteration.is_open):
             return False
-        if not self.proven and threading.get_ident() == self.ident:
+        if not self.proven and self.at_home():
             self.inference = True
             self._drop()
         return True
@@ -250,7 +246,7 @@ class Training:
 
     def _annotated(self, kind, entering, number):
         """The program's own iteration or evaluation opens or closes."""
-        if self.ident not in (None, threading.get_ident()):
+        if self.home is not None and not self.at_home():
             return
         if kind == ITERATION and entering:
             self.given = self.given + 1 if number is None else number

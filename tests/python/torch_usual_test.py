@@ -1,0 +1,165 @@
+"""The usual case of the PyTorch hooks, which the extension takes by itself, records what the hooks in Python would."""
+import textwrap
+import unittest
+
+import recorded
+from hooked import Hooks
+from training_programs import MODEL
+
+# Without the short way: what takes it is asked for before torch is imported, when the hooks fetch it.
+LONG_WAY = """
+from sonde import _sonde
+_sonde.inside = _sonde.inside_step = lambda _: None
+_sonde.inside_backward = lambda: None
+"""
+
+COUNTED = """
+from sonde import _sonde
+taken = {"inside": 0, "inside_step": 0, "inside_backward": 0}
+def counted(name, function):
+    def call(*arguments):
+        scope = function(*arguments)
+        taken[name] += scope is not None
+        return scope
+    setattr(_sonde, name, call)
+for name in taken:
+    counted(name, getattr(_sonde, name))
+"""
+
+# A training of whatever can come, in an order of its own for each seed.
+RANDOM = MODEL + """
+import contextlib, random, sys, threading, torch.utils.checkpoint
+import sonde
+chance = random.Random(int(sys.argv[1]))
+nets = [net, Net(), nn.DataParallel(Net())]
+optimizers = [torch.optim.SGD(one.parameters(), lr=0.01) for one in nets]
+losses, open_scopes = [], contextlib.ExitStack()
+iterator = iter(())
+def some():
+    return chance.choices(range(3), (8, 1, 1))[0]
+def forward():
+    losses.append(loss_of(batch, nets[some()]))
+def backward():
+    loss = losses.pop() if losses else loss_of(batch)
+    retain = chance.random() < 0.2
+    with contextlib.suppress(RuntimeError):  # weights have been stepped since, or there are no gradients
+        loss.backward(retain_graph=retain)
+def step():
+    optimizers[some()].step()
+def all_three():
+    chosen = some()
+    loss_of(batch, nets[chosen]).backward()
+    optimizers[chosen].step()
+def closure():
+    def again():
+        loss = loss_of(batch)
+        loss.backward()
+        return loss
+    optimizer.step(again)
+def without_gradients():
+    with torch.no_grad():
+        forward()
+def recomputed():
+    x = batch[0].clone().requires_grad_()
+    torch.utils.checkpoint.checkpoint(net, x).sum().backward()
+def gradients():
+    x = batch[0].clone().requires_grad_()
+    torch.autograd.grad(net(x).sum(), x)
+def fails():
+    with contextlib.suppress(RuntimeError):
+        net(torch.ones(2, 5))
+def fails_backward():
+    with contextlib.suppress(RuntimeError):
+        torch.ones(2).backward()
+def on_a_thread():
+    thread = threading.Thread(target=chance.choice((forward, all_three, step)))
+    thread.start()
+    thread.join()
+def grows():
+    nets[0].rest.append(nn.Identity()) if len(nets[0].rest) < 6 else None
+def is_replaced():
+    nets[1] = Net()
+    optimizers[1] = torch.optim.SGD(nets[1].parameters(), lr=0.01)
+def loads():
+    global iterator
+    if next(iterator, None) is None:
+        iterator = iter(DataLoader(data, 8))
+def opens():
+    open_scopes.enter_context(sonde.operation("opened"))
+def closes():
+    open_scopes.close()
+def evaluated():
+    with sonde.evaluation():
+        without_gradients()
+def overrides():
+    if chance.random() < 0.2:
+        for _ in range(3):
+            with sonde.iteration():
+                all_three()
+usual = [forward, backward, step, all_three, loads]
+rare = [closure, without_gradients, recomputed, gradients, fails, fails_backward, on_a_thread, grows, is_replaced, opens,
+        closes, evaluated, overrides, lambda: nets[some()].eval(), lambda: nets[some()].train()]
+def train():
+    for _ in range(40):
+        chance.choice(usual if chance.random() < 0.8 else rare)()
+        del losses[:-4]
+    closes()
+for part in range(3):  # of every second seed on threads that come and go
+    trainer = threading.Thread(target=train if int(sys.argv[1]) % 2 else lambda: None)
+    trainer.start()
+    trainer.join()
+    if int(sys.argv[1]) % 2 == 0:
+        train()
+"""
+
+
+class Usual(Hooks):
+    def slices(self, trace):
+        threads = list(dict.fromkeys(one.tid for one in trace.slices))
+        return [(one.kind, one.name, threads.index(one.tid), one.begin, one.end, sorted(one.arguments.items()))
+                for one in trace.slices]
+
+    def test_random_programs_are_recorded_as_the_long_way_does(self):
+        for seed in range(12):
+            with self.subTest(seed=seed):
+                short, long = (recorded.run(way + textwrap.dedent(RANDOM), arguments=[str(seed)]) for way in ("", LONG_WAY))
+                self.assertEqual(self.slices(long), self.slices(short))
+                self.assertEqual([one[2:] for one in long.scalars], [one[2:] for one in short.scalars])
+                self.assertEqual([one[2:] for one in long.infos], [one[2:] for one in short.infos])
+                self.assertFalse([key for key in short.metadata if key.startswith("sonde.torch")], short.metadata)
+
+    def test_a_plain_loop_takes_the_short_way(self):
+        for wrap in ("contextlib.nullcontext", "sonde.iteration"):
+            trace = recorded.run(COUNTED + MODEL + textwrap.dedent(f"""
+                import contextlib, sonde
+                for number in range(20):
+                    with {wrap}():
+                        step(batch)
+                print(taken["inside"], taken["inside_backward"], taken["inside_step"])
+            """))
+            inside, backward, steps = map(int, trace.stdout.split())
+            self.assertGreaterEqual(inside, 5 * 18)  # a root and the four modules in it
+            self.assertGreaterEqual(backward, 18)
+            self.assertGreaterEqual(steps, 18)
+            self.check_nesting(trace)
+
+    def test_a_class_with_attributes_of_its_own_is_asked_for_none(self):
+        trace = recorded.run(MODEL + textwrap.dedent("""
+            class Odd(Net):
+                asked = []
+                def __getattribute__(self, name):
+                    Odd.asked.append(name)
+                    return super().__getattribute__(name)
+            odd = Odd()
+            for _ in range(3):
+                loss_of(batch, odd).backward()
+            Odd.asked.clear()
+            loss = loss_of(batch, odd)
+            print(Odd.asked.count("training"))
+        """))
+        self.assertEqual(["0"], trace.stdout.splitlines())
+        self.assertEqual(4, trace.names("module").count("Odd"))
+
+
+if __name__ == "__main__":
+    unittest.main()
