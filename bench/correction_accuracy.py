@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """How right times are from which the cost of recording was taken out: jobs with `sonde run --calibrate` and without Sonde, in turns.
 
-    bench/correction_accuracy.py --build build/dev [--rounds 10] [--cases REGEX] [--json FILE]
+    bench/correction_accuracy.py --build build/dev [--rounds 10] [--cases REGEX] [--json FILE] [--awake]
 
 For each case: the mean iteration without Sonde (the truth), as recorded, and corrected, by rounds; the bias is the median over the
 rounds of corrected/truth - 1. The interval is the one that Sonde gives, as biases, so that it should hold 0; "with truth's" has the
-truth's own standard error in it, since machines are noisy. --json keeps what each round found; where FILE is there already, its rounds are not made again."""
+truth's own standard error in it, since machines are noisy. --json keeps what each round found; where FILE is there already, its rounds are not made again.
+--awake runs a loop of idle priority on each processor, so that none is halted while threads wait for each other: how long it takes to wake one
+is most of what jobs that hand over every few microseconds take, and recording changes that."""
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -170,13 +173,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--cases", default="")
     parser.add_argument("--json")
+    parser.add_argument("--awake", action="store_true")
     options = parser.parse_args()
     build = str(pathlib.Path(options.build).resolve())
     store = pathlib.Path(options.json) if options.json else None
     done = json.loads(store.read_text(encoding="utf-8")) if store and store.exists() else {}
     chosen = [case for case in cases(build) if re.search(options.cases, case.name)]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as loops:
         runner = Runner(build, pathlib.Path(folder))
+        for processor in sorted(os.sched_getaffinity(0)) if options.awake else ():
+            loop = subprocess.Popen([f"{build}/bench/correction_work", "awake", str(processor)])
+            loops.callback(loop.kill)
         # A round of all cases after the other, so that each case sees the machine at ten times.
         for number in range(options.rounds):
             for case in chosen:

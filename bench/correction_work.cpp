@@ -1,11 +1,12 @@
 // Jobs whose iterations do something that Sonde records: correction_work WHAT ITERATIONS. Prints
 // "mean NS" of an iteration, by its own clock. bench/correction_accuracy.py runs it with Sonde and
-// without, and compares.
+// without, and compares. `correction_work awake PROCESSOR` is what its --awake runs beside them.
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -169,6 +171,17 @@ void memory() {
   }
 }
 
+// Keeps a processor from being halted when nothing else wants it, for as long as the parent lives.
+[[noreturn]] void keepAwake(int processor) {
+  const sched_param none = {};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  stayOn(processor);
+  if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+    std::exit(1);
+  for (;;)
+    asm volatile("" : : : "memory");
+}
+
 const std::map<std::string, std::function<std::function<void()>()>> kJobs = {
     {"annotated", [] { return std::function<void()>(annotated); }},
     {"ranges", [] { return std::function<void()>(ranges); }},
@@ -182,8 +195,11 @@ const std::map<std::string, std::function<std::function<void()>()>> kJobs = {
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count == 3 && std::string(arguments[1]) == "awake")
+    keepAwake(std::atoi(arguments[2]));
   if (count != 3 || kJobs.count(arguments[1]) == 0) {
-    std::fprintf(stderr, "usage: correction_work annotated|ranges|files|memory|stream|pool N\n");
+    std::fprintf(stderr,
+                 "usage: correction_work annotated|ranges|files|memory|stream|pool|awake N\n");
     return 2;
   }
   const std::function<void()> job = kJobs.at(arguments[1])();
