@@ -173,8 +173,8 @@ Table stallTable(const UsageReport& usage, std::int64_t) {
            orNone(each.waitNs),
            each.fileNs,
            orNone(each.deviceIdleNs),
-           each.firstHalfNs,
-           each.secondHalfNs,
+           orNone(each.firstHalfNs),
+           orNone(each.secondHalfNs),
            std::string(metrics::kTrendNames[static_cast<std::size_t>(each.trend)])});
   return table;
 }

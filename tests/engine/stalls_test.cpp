@@ -111,6 +111,17 @@ TEST(Stalls, AreStretchesAboveAThreshold) {
   EXPECT_EQ(time.secondHalfNs, 220);
 }
 
+TEST(AccountForStalls, OfASingleIterationThereAreNoHalves) {
+  StallRecord record;
+  record.causes[0].push_back({100, 300});
+  const RankStalls stalls = accountForStalls(record, {{0, 0, 1000, 1}}, {});
+  ASSERT_THAT(stalls.causes, SizeIs(1));
+  EXPECT_EQ(stalls.causes[0].ns, 200);
+  EXPECT_EQ(stalls.causes[0].trend, Trend::Unknown);
+  EXPECT_EQ(stalls.causes[0].firstHalfNs, std::nullopt);
+  EXPECT_EQ(stalls.causes[0].secondHalfNs, std::nullopt);
+}
+
 TEST(StallTrend, IsSaidWhereItIsShown) {
   std::mt19937 random(4);
   std::normal_distribution<double> noise(100, 10);

@@ -54,8 +54,8 @@ struct StallTime {
   std::int64_t iterations = 0;               // with a stall above the threshold
   std::vector<IterationStall> worst;         // of these five at most, the longest first
   Trend trend = Trend::Unknown;              // of its time in an iteration
-  std::int64_t firstHalfNs = 0;              // means of that
-  std::int64_t secondHalfNs = 0;
+  std::optional<std::int64_t> firstHalfNs;  // means of that; none: a single iteration has no halves
+  std::optional<std::int64_t> secondHalfNs;
 };
 
 struct RankStalls {
