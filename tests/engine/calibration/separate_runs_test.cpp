@@ -99,15 +99,16 @@ TEST(ApplyFactors, LeavesWhatItKnowsWorseThanBefore) {
   EXPECT_EQ(costs.costs.probes, std::vector<std::string>{"net"});
   ASSERT_EQ(costs.costs.rows.size(), 1U);
   EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 200);
-  EXPECT_DOUBLE_EQ(costs.costs.rows[0].errorNs, std::hypot(10, 20)) << "and 10 % of its own";
-  EXPECT_DOUBLE_EQ(costs.costs.covariance[0][0], 0.01 / 4 + 0.01) << "relative to what was found";
+  EXPECT_DOUBLE_EQ(costs.costs.rows[0].errorNs, std::hypot(10, 30)) << "and 15 % of its own";
+  EXPECT_DOUBLE_EQ(costs.costs.covariance[0][0], 0.01 / 4 + 0.15 * 0.15)
+      << "relative to what was found";
   ASSERT_EQ(costs.shares.size(), 2U);
   EXPECT_FALSE(costs.shares[0].found);
   EXPECT_DOUBLE_EQ(costs.shares[0].ns, 20'000) << "as it was known, and not three times that";
   EXPECT_DOUBLE_EQ(costs.shares[0].errorNs, 10'000);
   EXPECT_TRUE(costs.shares[1].found);
   EXPECT_DOUBLE_EQ(costs.overheadNs, 40'000);
-  EXPECT_DOUBLE_EQ(costs.overheadErrorNs, std::hypot(10'000, 1'000, 2'000));
+  EXPECT_DOUBLE_EQ(costs.overheadErrorNs, std::hypot(10'000, 1'000, 3'000));
 }
 
 // It knows well what the two take together, and not how they share it.
@@ -121,9 +122,9 @@ TEST(ApplyFactors, WhatIsNotFoundOfOneProbeIsFoundOfTheOthers) {
   EXPECT_DOUBLE_EQ(costs.shares[0].ns, 2'000);
   EXPECT_NEAR(costs.overheadNs, 19'000, 1e-6) << "as the run shows: 4 x 2,000 + 1.1 x 10,000";
   EXPECT_NEAR(costs.shares[1].ns, 17'000, 1e-6) << "1.1 - 0.2 x (1 - 4)";
-  EXPECT_NEAR(costs.overheadErrorNs, std::hypot(0.02 * 10'000, 0.1 * 17'000), 1)
+  EXPECT_NEAR(costs.overheadErrorNs, std::hypot(0.02 * 10'000, 0.15 * 17'000), 1)
       << "of which a half of what io is known to cost is no part, as net's is less by that";
-  EXPECT_NEAR(costs.shares[1].errorNs, std::hypot(200, 0.5 * 2'000, 1'700), 1);
+  EXPECT_NEAR(costs.shares[1].errorNs, std::hypot(200, 0.5 * 2'000, 2'550), 1);
 }
 
 TEST(Given, OthersAreWhatTheyAreOnTheCondition) {
@@ -162,7 +163,7 @@ TEST(ApplyFactors, HasTheErrorOfAProbeThatCostsNextToNothing) {
   ASSERT_EQ(costs.costs.rows.size(), 1U);
   EXPECT_DOUBLE_EQ(costs.costs.rows[0].cost.sumNs(), 20)
       << "what a call costs that is not recorded";
-  EXPECT_DOUBLE_EQ(std::sqrt(costs.costs.covariance[0][0]) * 20, std::hypot(8, 10, 2));
+  EXPECT_DOUBLE_EQ(std::sqrt(costs.costs.covariance[0][0]) * 20, std::hypot(8, 10, 3));
 }
 
 TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
@@ -177,7 +178,7 @@ TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
   EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.sumNs(), 750);
   EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.insideNs, 650);
   EXPECT_DOUBLE_EQ(as.overheadNs, 750);
-  EXPECT_DOUBLE_EQ(as.overheadErrorNs, std::hypot(250 * 0.02, 250, 75));
+  EXPECT_DOUBLE_EQ(as.overheadErrorNs, std::hypot(250 * 0.02, 250, 112.5));
   EXPECT_DOUBLE_EQ(as.noiseNs, 250 * 0.02);
   factors.values = {2};
   const auto twice = applyFactors(table, probes, factors, "in-run");
