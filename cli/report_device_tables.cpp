@@ -74,11 +74,11 @@ std::vector<Column> placeColumns() {
   return {rankColumn(), text("device", "device")};
 }
 
-std::vector<Column> timeColumns() {
+std::vector<Column> timeColumns(const std::string& idle = "idle") {
   return {duration("compute_ns", "compute"),
           duration("exposed_comm_ns", "+exposed comm"),
           duration("exposed_copy_ns", "+exposed copy"),
-          duration("idle_ns", "+idle"),
+          {"idle_ns", "+" + idle, ColumnKind::DurationNs},
           duration("comm_ns", "all comm"),
           duration("copy_ns", "all copies"),
           share("comm_overlap", "hidden comm")};
@@ -135,7 +135,7 @@ void addHostSteps(const RankReport& rank, Table& table) {
 Table stepTable(const JobReport& report) {
   Table table{placeColumns(), {}};
   append(table.columns, {{"number", "step", ColumnKind::Number}, duration("ns", "time")});
-  append(table.columns, timeColumns());
+  append(table.columns, timeColumns(idleTitle(report)));
   for (std::size_t at = 0; at < report.ranks.size() && at < report.devices.ranks.size(); ++at) {
     if (report.devices.ranks[at].devices.empty())
       addHostSteps(report.ranks[at], table);

@@ -111,7 +111,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
                {"window", "window", ColumnKind::DurationNs},
                {"compute", "compute", ColumnKind::DurationNs},
                {"copy", "copying", ColumnKind::DurationNs},
-               {"idle", "idle", ColumnKind::DurationNs},
+               {"idle", idleTitle(report), ColumnKind::DurationNs},
                {"collectives", "collectives", ColumnKind::Integer},
                {"comm", "time", ColumnKind::DurationNs},
                {"hidden", "hidden", ColumnKind::DurationNs},
@@ -146,7 +146,8 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
     removeColumn(table, kCopyColumn);
   Lines lines = {""};
   if (table.rows.empty()) {
-    appendLines(lines, "No framework was recorded: what was computed is unknown.");
+    appendLines(lines,
+                "No passes, modules or operators were recorded: what was computed is unknown.");
     return lines;
   }
   appendLines(
@@ -156,7 +157,9 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
   const Lines stragglers = stragglerLines(report);
   appendTable(lines, std::move(table), limit - std::min(limit - 1, stragglers.size()));
   if (someUnknown)
-    appendLines(lines, "  Where no framework was recorded, what was computed is unknown.");
+    appendLines(
+        lines,
+        "  Where no passes, modules or operators were recorded, what was computed is unknown.");
   lines.insert(lines.end(), stragglers.begin(), stragglers.end());
   return lines;
 }
@@ -314,6 +317,15 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
 }
 
 }  // namespace
+
+std::string idleTitle(const JobReport& report) {
+  const auto isHost = [](const RankReport& rank) {
+    return rank.time.device == metrics::RankTime().device;
+  };
+  if (std::none_of(report.ranks.begin(), report.ranks.end(), isHost))
+    return "idle";
+  return std::all_of(report.ranks.begin(), report.ranks.end(), isHost) ? "other" : "idle/other";
+}
 
 std::string renderReport(const JobReport& report, bool full) {
   const Lines head = headLines(report.facts, full);

@@ -45,6 +45,10 @@ Result<JobReport> readReport(const store::Database& trace,
 // At most 40 lines of 100 characters, unless `full`.
 std::string renderReport(const JobReport& report, bool full);
 
+// What time without computing, communicating and copying is called: "idle" of a device; of a
+// process without one "other", since it may have been busy with what no probe saw.
+std::string idleTitle(const JobReport& report);
+
 // The document that DESIGN calls `report`. `full`: also what there is one of for each call.
 nlohmann::json reportJson(const JobReport& report, bool full);
 

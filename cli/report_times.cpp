@@ -200,11 +200,18 @@ std::string costText(const RecordingCost& cost) {
   constexpr std::size_t kNamed = 3;
   if (!cost.known || !cost.share())
     return "";
-  std::string text = fmt::format("recording took {} % of {} ({} to {} %), taken out of these times",
-                                 percent(cost.share().value()),
-                                 cost.ofIterations ? "an iteration" : "the time",
-                                 percent(cost.low().value()),
-                                 percent(cost.high().value()));
+  const char* const of = cost.ofIterations ? "an iteration" : "the time";
+  // The estimate of next to nothing may be below it.
+  std::string text = cost.share().value() > 0
+                         ? fmt::format("recording took {} % of {} ({} to {} %)",
+                                       percent(cost.share().value()),
+                                       of,
+                                       percent(cost.low().value()),
+                                       percent(cost.high().value()))
+                         : fmt::format("recording took at most {} % of {}",
+                                       percent(std::max(cost.high().value(), 0.0)),
+                                       of);
+  text += ", taken out of these times";
   if (cost.unexplained.isCertain())
     text += "; " + unexplainedText(cost.unexplained);
   if (cost.unknown.empty())

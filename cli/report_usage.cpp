@@ -34,10 +34,6 @@ metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices,
   return metrics::normalise(std::move(busy));
 }
 
-void addLine(Lines& lines, const char* label, const std::string& text) {
-  appendLines(lines, fmt::format("{:<10} {}", label, text));
-}
-
 std::string percent(double share) {
   return humanFraction(share);
 }
@@ -60,17 +56,17 @@ std::string memoryText(const metrics::MemoryUse& use) {
   return text;
 }
 
-// One line: the greatest peak of a device, else of the host.
+// In a line or two: the greatest peak of a device, else of the host.
 void addMemory(Lines& lines, const UsageReport& usage) {
   const auto greater = [](const metrics::MemoryUse& a, const metrics::MemoryUse& b) {
     return std::pair(a.place != "host", a.peak.bytes) < std::pair(b.place != "host", b.peak.bytes);
   };
   const auto most = std::max_element(usage.memory.begin(), usage.memory.end(), greater);
   if (most != usage.memory.end())
-    addLine(lines, "Memory", memoryText(*most));
+    appendLabelled(lines, "Memory", memoryText(*most));
 }
 
-// One line: what takes most of any rank's iterations.
+// In a line or two: what takes most of any rank's iterations.
 void addStalls(Lines& lines, const UsageReport& usage) {
   const metrics::RankStalls* rank = nullptr;
   const metrics::StallTime* worst = nullptr;
@@ -93,13 +89,14 @@ void addStalls(Lines& lines, const UsageReport& usage) {
   if (worst->deviceIdleNs)
     text += fmt::format("; devices idle {}", humanDuration(*worst->deviceIdleNs));
   text += ")";
-  addLine(lines, "Stalls", text);
+  appendLabelled(lines, "Stalls", text);
 }
 
 std::string movedText(const Moved& moved) {
+  constexpr int kNameWidth = 34;
   return fmt::format("{} {} {}{}",
                      engine::diff::word(moved.kind),
-                     moved.name,
+                     cutInside(moved.name, kNameWidth),
                      moved.byNs() > 0 ? "+" : "−",
                      humanDuration(std::abs(moved.byNs())));
 }
@@ -119,7 +116,7 @@ std::string changeText(const IterationChange& change) {
   return text;
 }
 
-// One line: the greatest change of any rank.
+// In a line or two: the greatest change of any rank.
 void addChanges(Lines& lines, const UsageReport& usage) {
   const RankChanges* rank = nullptr;
   const IterationChange* most = nullptr;
@@ -136,15 +133,15 @@ void addChanges(Lines& lines, const UsageReport& usage) {
       most = &change;
     }
   if (most != nullptr)
-    addLine(lines,
-            "Changes",
-            fmt::format("{}: {}{}",
-                        rank->process,
-                        changeText(*most),
-                        all > 1 ? fmt::format("; {} more: --full", all - 1) : ""));
+    appendLabelled(lines,
+                   "Changes",
+                   fmt::format("{}: {}{}",
+                               rank->process,
+                               changeText(*most),
+                               all > 1 ? fmt::format("; {} more: --full", all - 1) : ""));
 }
 
-// One line: the first device's meter, else the first machine's.
+// In a line or two: the first device's meter, else the first machine's.
 void addEnergy(Lines& lines, const UsageReport& usage) {
   if (usage.energy.empty())
     return;
@@ -156,10 +153,10 @@ void addEnergy(Lines& lines, const UsageReport& usage) {
     text += fmt::format(", {:.4g} J an iteration", *use.joulesPerIteration);
   if (use.energy.joules > 0)
     text += fmt::format(", {} of it idle", percent(use.energy.idle.joules / use.energy.joules));
-  addLine(lines, "Energy", text);
+  appendLabelled(lines, "Energy", text);
 }
 
-// One line: the device that the host kept waiting most.
+// In a line or two: the device that the host kept waiting most.
 void addBound(Lines& lines, const UsageReport& usage) {
   const RankBound* rank = nullptr;
   const device::BoundTime* worst = nullptr;
@@ -181,7 +178,7 @@ void addBound(Lines& lines, const UsageReport& usage) {
   if (worst->hostKnown)
     text +=
         fmt::format("; GPU-bound {}, host-bound {}", share(worst->boundNs), share(worst->hostNs));
-  addLine(lines, "Bound", text);
+  appendLabelled(lines, "Bound", text);
 }
 
 json levelsJson(const std::vector<metrics::MemoryLevel>& levels, std::int64_t originNs) {

@@ -19,6 +19,7 @@ using test::kMs;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // Each of the four parts of an iteration took 1 ms to record, ± 0.25 ms.
 test::TrainingRun costlyRun() {
@@ -112,6 +113,15 @@ TEST_F(CorrectedReport, TheScreenSaysHowMuchRecordingTookAndHowSureThatIs) {
   EXPECT_LE(std::count(screen.out.begin(), screen.out.end(), '\n'), 40);
   EXPECT_THAT(sonde({"report", trace, "--raw"}).out, Not(HasSubstr("Overhead")));
   EXPECT_THAT(sonde({"report", write(1)}).out, Not(HasSubstr("Overhead")));
+}
+
+TEST(CostText, OfAnEstimateBelowNothingIsWhatItIsAtMost) {
+  RecordingCost cost;
+  cost.known = cost.ofIterations = true;
+  cost.sum = {.ns = 1001, .rawNs = 1000, .lowNs = 998, .highNs = 1002};
+  EXPECT_THAT(costText(cost), StartsWith("recording took at most 0.2 % of an iteration, taken"));
+  cost.sum.lowNs = 1000;
+  EXPECT_THAT(costText(cost), StartsWith("recording took at most 0.0 % of an iteration, taken"));
 }
 
 TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {

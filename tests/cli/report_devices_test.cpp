@@ -189,6 +189,24 @@ TEST_F(DeviceReport, CompatHtaHasATableAndCsv) {
   EXPECT_THAT(csv, HasSubstr("\r\n0,75000,20000,30000,25000,"));
 }
 
+TEST_F(DeviceReport, CompatHtaListsStretchesOfSteps) {
+  writeJob(6);
+  EXPECT_THAT(report({"--compat", "hta"}).out, HasSubstr("\nSteps: 0-4. Potential"));
+}
+
+// What no probe saw of a host is no idleness.
+TEST_F(DeviceReport, IdleIsADevice) {
+  writeJob(2);
+  EXPECT_THAT(report({}).out, HasSubstr("  idle  "));
+  EXPECT_THAT(report({"--full"}).out, HasSubstr("  +idle  "));
+}
+
+TEST_F(DeviceReport, WithoutADeviceTimeIsOther) {
+  step(rank(0), 0, {0, 100 * kUs});
+  trace_->finish();
+  EXPECT_THAT(report({}).out, Not(HasSubstr("idle")));
+}
+
 TEST_F(DeviceReport, CompatHtaOfNoDeviceSaysSo) {
   step(rank(0), 0, {0, 100 * kUs});
   trace_->finish();

@@ -131,7 +131,10 @@ TEST_F(Report, CallsComputeUnknownWithoutAFramework) {
   const std::string trace = folder_ / "annotated.sonde";
   writeAnnotatedRun(trace, 2000 * kMs, false);
   const std::string text = sonde({"report", trace}).out;
-  EXPECT_THAT(text, HasSubstr("\nNo framework was recorded: what was computed is unknown.\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "\nNo passes, modules or operators were recorded: what was computed is unknown.\n"));
   EXPECT_THAT(text, Not(HasSubstr("idle")));
   EXPECT_THAT(text, HasSubstr("0.50 s of CPU (25.0 % of one core)"));
   const json rank = jsonOf(sonde({"report", trace, "--format", "json"}))["ranks"][0];
@@ -144,8 +147,11 @@ TEST_F(Report, KeepsTheCollectivesWithoutAFramework) {
   const std::string trace = folder_ / "annotated.sonde";
   writeAnnotatedRun(trace, 2000 * kMs, true);
   const std::string text = sonde({"report", trace}).out;
-  EXPECT_THAT(text, HasSubstr("rank 0     2 s        -     -            1  1 ms       -        -"));
-  EXPECT_THAT(text, HasSubstr("Where no framework was recorded, what was computed is unknown."));
+  EXPECT_THAT(text, HasSubstr("rank 0     2 s        -      -            1  1 ms       -        -"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "Where no passes, modules or operators were recorded, what was computed is unknown."));
   const json rank = jsonOf(sonde({"report", trace, "--format", "json"}))["ranks"][0];
   EXPECT_EQ(rank["comm_ns"], kMs);
   EXPECT_TRUE(rank["comm_overlap"].is_null());
