@@ -1,32 +1,34 @@
 #include "analysis/engine/breakdown/active_sets.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace sonde::engine::breakdown {
 namespace {
 
-std::uint64_t hashOf(const std::vector<Label>& labels) {
-  std::uint64_t hash = labels.size();
-  for (const Label label : labels)
-    hash = (hash ^ label) * 0x9E3779B97F4A7C15U;
-  return hash ^ (hash >> 32U);
+// The mixing of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+std::uint64_t mixed(std::uint64_t value) noexcept {
+  value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
+  value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
+  return value ^ (value >> 31U);
 }
 
 }  // namespace
 
 ActiveSets::ActiveSets(std::size_t labels) : labels_(labels) {
-  numberOf({});
+  add({}, {kEmpty, 0});
+}
+
+ActiveSets::Hash ActiveSets::hashOf(Label label) noexcept {
+  const std::uint64_t step = 0x9E3779B97F4A7C15U;
+  return {mixed((2 * std::uint64_t{label} + 1) * step),
+          mixed((2 * std::uint64_t{label} + 2) * step)};
 }
 
 ActiveSets::Set ActiveSets::workOut(Set set, Label label) {
-  std::vector<Label> labels = sets_[set];
-  const auto place = std::lower_bound(labels.begin(), labels.end(), label);
-  if (place != labels.end() && *place == label)
-    labels.erase(place);
-  else
-    labels.insert(place, label);
-  const Set other = numberOf(std::move(labels));
+  const Hash own = hashOf(label);
+  const Hash hash{hashes_[set].high ^ own.high, hashes_[set].low ^ own.low};
+  const auto known = numbers_.find(hash);
+  const Set other = known != numbers_.end() ? known->second : static_cast<Set>(size());
+  if (known == numbers_.end())
+    add(hash, {set, label});
   if (labels_ <= kDenseLabels) {
     dense_[set * labels_ + label] = other;
     dense_[other * labels_ + label] = set;
@@ -37,18 +39,12 @@ ActiveSets::Set ActiveSets::workOut(Set set, Label label) {
   return other;
 }
 
-ActiveSets::Set ActiveSets::numberOf(std::vector<Label> labels) {
-  const std::uint64_t hash = hashOf(labels);
-  const auto [begin, end] = numbers_.equal_range(hash);
-  for (auto known = begin; known != end; ++known)
-    if (sets_[known->second] == labels)
-      return known->second;
-  const auto number = static_cast<Set>(sets_.size());
-  numbers_.emplace(hash, number);
-  sets_.push_back(std::move(labels));
+void ActiveSets::add(Hash hash, Made made) {
+  numbers_.emplace(hash, static_cast<Set>(size()));
+  hashes_.push_back(hash);
+  made_.push_back(made);
   if (labels_ <= kDenseLabels)
-    dense_.resize(sets_.size() * labels_, kUnknown);
-  return number;
+    dense_.resize(size() * labels_, kUnknown);
 }
 
 }  // namespace sonde::engine::breakdown

@@ -1,5 +1,9 @@
 // The sets of labels that a sweep meets, numbered, and which set comes of one when a label joins or
 // leaves it: looked up by number once it has been worked out. One thread. Within engine/breakdown.
+//
+// A set is kept as another one and a label, whatever it holds: of n labels that begin one after the
+// other the sets have n² / 2. They are told apart by hashes of 128 bits: that two of a billion sets
+// have the same one is as likely as 1 to 10^21.
 #pragma once
 
 #include "analysis/engine/breakdown/pair_table.h"
@@ -17,6 +21,12 @@ class ActiveSets {
   using Set = std::uint32_t;
   static constexpr Set kEmpty = 0;
 
+  // How a set was first met: `from`, which has a lower number, with one label more or less.
+  struct Made {
+    Set from;
+    Label label;
+  };
+
   // For labels below `labels`.
   explicit ActiveSets(std::size_t labels);
 
@@ -30,21 +40,33 @@ class ActiveSets {
     return known != PairTable::kNone ? static_cast<Set>(known) : workOut(set, label);
   }
 
-  std::size_t size() const noexcept { return sets_.size(); }
-  const std::vector<Label>& labelsOf(Set set) const { return sets_[set]; }  // ascending
+  std::size_t size() const noexcept { return made_.size(); }
+  const std::vector<Made>& made() const noexcept { return made_; }  // by set; kEmpty's says nothing
 
  private:
   static constexpr std::size_t kDenseLabels = 64;
   static constexpr Set kUnknown = ~Set{0};
 
+  // Of a set: that of its labels, each by itself, exclusively or'ed.
+  struct Hash {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    friend bool operator==(const Hash&, const Hash&) = default;
+  };
+  struct Half {
+    std::size_t operator()(const Hash& hash) const noexcept { return hash.low; }
+  };
+
+  static Hash hashOf(Label label) noexcept;
   Set workOut(Set set, Label label);
-  Set numberOf(std::vector<Label> labels);
+  void add(Hash hash, Made made);
 
   std::size_t labels_;
-  std::vector<std::vector<Label>> sets_;
-  std::unordered_multimap<std::uint64_t, Set> numbers_;  // by a hash of the labels
-  std::vector<Set> dense_;                               // few labels: by set × labels_ + label
-  PairTable sparse_;                                     // many: by set and label
+  std::vector<Made> made_;
+  std::vector<Hash> hashes_;  // by set
+  std::unordered_map<Hash, Set, Half> numbers_;
+  std::vector<Set> dense_;  // few labels: by set × labels_ + label
+  PairTable sparse_;        // many: by set and label
 };
 
 }  // namespace sonde::engine::breakdown

@@ -5,6 +5,8 @@
 #include "analysis/engine/breakdown/sums.h"
 #include "analysis/store/statement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
@@ -51,6 +53,8 @@ class Naming {
   Result<std::string> name(std::uint32_t id) {
     if (const auto known = names_.find(id); known != names_.end())
       return known->second;
+    if (id == kMany)
+      return fmt::format("(more than {})", kMostNames);
     SONDE_TRY_ASSIGN(store::Statement row, trace_.prepare("SELECT text FROM string WHERE id = ?1"));
     row.bind(1, id);
     SONDE_TRY(row.step());

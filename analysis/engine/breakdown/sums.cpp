@@ -14,24 +14,68 @@ constexpr CategoryMask kDeviceMask =
 constexpr CategoryMask kHostMask =
     static_cast<CategoryMask>(bit(Category::Compute) - 1);  // those before it, in the enumeration
 
-void insert(Ids& ids, std::uint32_t id) {
-  const auto place = std::lower_bound(ids.begin(), ids.end(), id);
-  if (id != 0 && (place == ids.end() || *place != id))
-    ids.insert(place, id);
+// Numbers, each as often as it was added.
+template <typename Number>
+class Counted {
+ public:
+  void change(Number number, bool isAdded) {
+    std::uint32_t& count = counts_[number];
+    count += isAdded ? 1U : ~0U;
+    if (count == 0)
+      counts_.erase(number);
+  }
+  const std::map<Number, std::uint32_t>& counts() const noexcept { return counts_; }
+
+ private:
+  std::map<Number, std::uint32_t> counts_;
+};
+
+Ids idsOf(const Counted<std::uint32_t>& names) {
+  if (names.counts().size() > kMostNames)
+    return {kMany};
+  Ids ids;
+  for (const auto& [id, count] : names.counts())
+    ids.push_back(id);
+  return ids;
 }
 
-// What is active together, as a row has it.
-Key keyOf(const ActiveSet& set, const Labels& labels) {
-  Key key;
-  CategoryMask active = 0;
-  for (const Label label : set.labels) {
-    const Activity& activity = labels[label];
-    insert(key.phases, activity.scope.phase);
-    insert(key.operations, activity.scope.operation);
-    insert(key.modules, activity.scope.module);
-    key.iteration = std::max(key.iteration, activity.iteration);
-    active |= bit(activity.category);
+// What is active together.
+class Together {
+ public:
+  void change(const Activity& activity, bool isActive) {
+    const auto name = [isActive](Counted<std::uint32_t>& names, std::uint32_t id) {
+      if (id != 0)
+        names.change(id, isActive);
+    };
+    name(phases_, activity.scope.phase);
+    name(operations_, activity.scope.operation);
+    name(modules_, activity.scope.module);
+    if (activity.iteration != Activity::kNoIteration)
+      iterations_.change(activity.iteration, isActive);
+    categories_.change(activity.category, isActive);
   }
+
+  bool isMasked() const { return categories_.counts().contains(Category::Masked); }
+  Key key() const;  // as a row has it
+
+ private:
+  Counted<std::uint32_t> phases_;
+  Counted<std::uint32_t> operations_;
+  Counted<std::uint32_t> modules_;
+  Counted<std::int64_t> iterations_;
+  Counted<Category> categories_;
+};
+
+Key Together::key() const {
+  Key key;
+  key.phases = idsOf(phases_);
+  key.operations = idsOf(operations_);
+  key.modules = idsOf(modules_);
+  if (!iterations_.counts().empty())
+    key.iteration = iterations_.counts().rbegin()->first;
+  CategoryMask active = 0;
+  for (const auto& [category, count] : categories_.counts())
+    active |= bit(category);
   key.categories = active & static_cast<CategoryMask>((1U << kCategories) - 1);
   if ((active & bit(Category::Parked)) != 0 && (active & (kHostMask | bit(Category::Scope))) == 0)
     key.categories |= bit(Category::Wait);
@@ -40,33 +84,29 @@ Key keyOf(const ActiveSet& set, const Labels& labels) {
   return key;
 }
 
-bool isMasked(const ActiveSet& set, const Labels& labels) {
-  return std::any_of(set.labels.begin(), set.labels.end(), [&](Label label) {
-    return labels[label].category == Category::Masked;
-  });
-}
-
 void count(const Tracks& tracks, Key of, const Dimensions& by, Sums& into) {
   const SweepResult result = sweep(tracks.tracks);
-  std::vector<Key> keys;
-  for (const ActiveSet& set : result.sets) {
-    Key key = keyOf(set, tracks.labels);
-    key.process = of.process;
-    key.thread = of.thread;
-    keys.push_back(std::move(key));
-    if (isMasked(set, tracks.labels)) {
-      into.maskedNs += set.ns;
-      continue;
-    }
-    if (set.ns == 0)
-      continue;
-    into.ns[keys.back()] += set.ns;
-    into.wallNs += set.ns;
-  }
+  std::vector<Key> keys(result.sets.size());
+  std::vector<bool> isMasked(result.sets.size(), false);
+  Together together;
+  const auto toggle = [&](Label label, bool isActive) {
+    together.change(tracks.labels[label], isActive);
+  };
+  const auto visit = [&](std::size_t at) {
+    const std::int64_t ns = result.sets[at].ns;
+    keys[at] = together.key();
+    keys[at].process = of.process;
+    keys[at].thread = of.thread;
+    isMasked[at] = together.isMasked();
+    (isMasked[at] ? into.maskedNs : into.wallNs) += ns;
+    if (!isMasked[at] && ns > 0)
+      into.ns[keys[at]] += ns;
+  };
+  result.forEachSet(toggle, visit);
   if (!by.category)
     return;
   for (const Transition& transition : result.transitions) {
-    if (isMasked(result.sets[transition.to], tracks.labels))
+    if (isMasked[transition.to])
       continue;
     Key from = keys[transition.from];
     Key to = keys[transition.to];

@@ -24,6 +24,11 @@ constexpr CategoryMask bit(Category category) noexcept {
 
 Resource resourceOf(CategoryMask categories) noexcept;
 
+// More names than these at once are one, `kMany`: nobody reads them all, and of n operations that
+// begin one after the other there would be n² / 2 in the rows.
+constexpr std::size_t kMostNames = 100;
+constexpr std::uint32_t kMany = ~std::uint32_t{0};
+
 // A group by the ids of names, and its categories.
 struct Key {
   std::int64_t process = 0;

@@ -111,11 +111,13 @@ SweepResult Sweep::result() const {
   });
   order.insert(order.begin(), ActiveSets::kEmpty);
   SweepResult result;
-  std::vector<std::size_t> places(totals_.size());
+  result.made = sets_.made();
+  std::vector<std::size_t>& places = result.places;
+  places.resize(sets_.size(), SweepResult::kNotThere);
   for (const ActiveSets::Set set : order) {
     places[set] = result.sets.size();
     const Total& total = totals_[set];
-    result.sets.push_back({sets_.labelsOf(set), total.ns, total.firstNs, total.lastNs});
+    result.sets.push_back({total.ns, total.firstNs, total.lastNs});
   }
   transitions_.forEach([&](const PairTable::Entry& entry) {
     result.transitions.push_back({places[entry.first], places[entry.second], entry.value + 1});

@@ -2,26 +2,29 @@
 // thread.
 //
 // One pass over the begins and ends of all tracks in the order of time. A label that several tracks
-// have at an instant is active once. O(n log k) for n spans on k tracks, and for each set that
-// occurs, and in memory, as much as it has labels.
+// have at an instant is active once. O(n log k) for n spans on k tracks, however many labels the
+// sets hold.
 //
 // Source: the sweep that RL-Scope describes (Gleeson et al., MLSys 2021, section 3.4), with a
 // tree of losers (Knuth, volume 3, section 5.4.1) in place of its scan over all tracks, and counts,
 // so that what overlaps itself is not counted twice.
 #pragma once
 
+#include "analysis/engine/breakdown/active_sets.h"
 #include "analysis/engine/breakdown/track.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sonde::engine::breakdown {
 
+// Which labels it holds SweepResult::forEachSet() tells.
 struct ActiveSet {
-  std::vector<Label> labels;  // ascending, each once
-  std::int64_t ns = 0;        // that exactly these were active
-  std::int64_t firstNs = 0;   // the first and the last instant of that
+  std::int64_t ns = 0;       // that exactly these were active
+  std::int64_t firstNs = 0;  // the first and the last instant of that
   std::int64_t lastNs = 0;
 };
 
@@ -37,8 +40,53 @@ struct SweepResult {
   // empty one, of the time between the first begin and the last end in which nothing was.
   std::vector<ActiveSet> sets;
   std::vector<Transition> transitions;
+
+  // Calls toggle(label, isActive) for one label after the other, and visit(at) when exactly those
+  // of `sets[at]` are active: of each set once, in any order. O(1) for each set that occurred.
+  template <typename Toggle, typename Visit>
+  void forEachSet(Toggle toggle, Visit visit) const;
+
+  static constexpr std::size_t kNotThere = ~std::size_t{0};
+  std::vector<ActiveSets::Made> made;  // all sets that occurred, if for no time
+  std::vector<std::size_t> places;     // of these in `sets`, or kNotThere
 };
 
 SweepResult sweep(const std::vector<Track>& tracks);
+
+// The way through the tree in which each set hangs from the one that it was made of.
+template <typename Toggle, typename Visit>
+void SweepResult::forEachSet(Toggle toggle, Visit visit) const {
+  using Set = ActiveSets::Set;
+  constexpr Set kNone = ActiveSets::kEmpty;  // hangs from no set
+  std::vector<Set> first(made.size(), kNone);
+  std::vector<Set> next(made.size(), kNone);
+  Label labels = 0;
+  for (std::size_t set = made.size() - 1; set > 0; --set) {
+    next[set] = std::exchange(first[made[set].from], static_cast<Set>(set));
+    labels = std::max(labels, made[set].label + 1);
+  }
+  std::vector<bool> isActive(labels, false);
+  const auto change = [&](Set set) {
+    const Label label = made[set].label;
+    isActive[label] = !isActive[label];
+    toggle(label, isActive[label]);
+  };
+  const auto enter = [&](Set set) {
+    change(set);
+    if (places[set] != kNotThere)
+      visit(places[set]);
+  };
+  visit(places[ActiveSets::kEmpty]);
+  for (Set set = first[ActiveSets::kEmpty]; set != kNone;) {
+    enter(set);
+    if (first[set] != kNone) {
+      set = first[set];
+      continue;
+    }
+    for (change(set); next[set] == kNone && made[set].from != kNone; change(set))
+      set = made[set].from;
+    set = next[set];
+  }
+}
 
 }  // namespace sonde::engine::breakdown

@@ -1,5 +1,6 @@
 #include "analysis/engine/breakdown/breakdown.h"
 
+#include "analysis/engine/breakdown/sums.h"
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
@@ -375,6 +376,24 @@ TEST_F(BreakdownTest, PartsSumToTheWhole) {
     EXPECT_EQ(total, all.processes.at(0).wallNs);
     EXPECT_GE(total, 1000);
   }
+}
+
+// Of operations that begin one after the other, as many at once as there are threads.
+TEST_F(BreakdownTest, ManyOperationsAtOnceAreOneRow) {
+  constexpr int kThreads = 120;
+  for (int i = 0; i < kThreads; ++i) {
+    const auto thread = trace_.add(model::Thread{.processId = process_, .tid = 100 + i});
+    add(thread, {SliceKind::Operation, fmt::format("operation {}", i), {i, 500 - i}});
+  }
+  const Breakdown found = result({.by = {.operation = true}});
+  EXPECT_EQ(found.totalNs, 1000);
+  std::int64_t many = 0;
+  for (const Row& row : found.rows) {
+    EXPECT_LE(row.group.operations.size(), kMostNames);
+    if (row.group.operations == std::vector<std::string>{"(more than 100)"})
+      many += row.ns;
+  }
+  EXPECT_EQ(many, 500 - 100 - 100);
 }
 
 }  // namespace

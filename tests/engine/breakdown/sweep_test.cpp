@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -34,11 +35,29 @@ std::vector<Track> tracksOfTimes(const std::map<Label, Times>& times) {
   return tracks;
 }
 
+std::vector<Set> labelsOf(const SweepResult& result) {
+  std::vector<Set> sets(result.sets.size());
+  std::set<Label> active;
+  result.forEachSet(
+      [&](Label label, bool isActive) {
+        if (isActive)
+          EXPECT_TRUE(active.insert(label).second);
+        else
+          EXPECT_EQ(active.erase(label), 1U);
+      },
+      [&](std::size_t at) {
+        EXPECT_TRUE(sets[at].empty()) << "each set is visited once";
+        sets[at].assign(active.begin(), active.end());
+      });
+  return sets;
+}
+
 Totals totalsOf(const SweepResult& result) {
+  const std::vector<Set> labels = labelsOf(result);
   Totals totals;
-  for (const ActiveSet& set : result.sets)
-    if (!set.labels.empty())
-      totals[set.labels] = set.ns;
+  for (std::size_t at = 0; at < labels.size(); ++at)
+    if (!labels[at].empty())
+      totals[labels[at]] = result.sets[at].ns;
   return totals;
 }
 
@@ -77,8 +96,10 @@ TEST(Sweep, Case1EverySetHasItsTime) {
 
 TEST(Sweep, Case1EverySetHasItsExtent) {
   std::map<Set, std::pair<std::int64_t, std::int64_t>> extents;
-  for (const ActiveSet& set : sweep(tracksOfTimes(kComplete)).sets)
-    extents[set.labels] = {set.firstNs, set.lastNs};
+  const SweepResult result = sweep(tracksOfTimes(kComplete));
+  const std::vector<Set> labels = labelsOf(result);
+  for (std::size_t at = 0; at < labels.size(); ++at)
+    extents[labels[at]] = {result.sets[at].firstNs, result.sets[at].lastNs};
   // The gap from 10 to 11 is the empty set's.
   const decltype(extents) expected = {{{}, {10, 11}},
                                       {{kA}, {5, 10}},
@@ -163,10 +184,10 @@ TEST(Sweep, CountsTransitionsOfWhatLastedSomeTime) {
   // A hands over to B at 5: for no time neither is active.
   const SweepResult result =
       sweep(tracksOfTimes({{kA, {{0, 5}, {10, 15}}}, {kB, {{5, 10}, {20, 25}}}}));
+  const std::vector<Set> labels = labelsOf(result);
   std::map<std::pair<Set, Set>, std::int64_t> counts;
   for (const Transition& transition : result.transitions)
-    counts[{result.sets[transition.from].labels, result.sets[transition.to].labels}] =
-        transition.count;
+    counts[{labels[transition.from], labels[transition.to]}] = transition.count;
   const decltype(counts) expected = {
       {{{kA}, {kB}}, 1}, {{{kB}, {kA}}, 1}, {{{kA}, {}}, 1}, {{{}, {kB}}, 1}};
   EXPECT_EQ(counts, expected);
@@ -234,10 +255,10 @@ TEST(Sweep, IsWhatEachInstantSays) {
     const Truth truth = truthOf(times, end);
     const SweepResult result = sweep(tracksOfTimes(times));
     ASSERT_EQ(totalsOf(result), truth.totals) << "round " << round;
+    const std::vector<Set> labels = labelsOf(result);
     std::map<std::pair<Set, Set>, std::int64_t> transitions;
     for (const Transition& transition : result.transitions)
-      transitions[{result.sets[transition.from].labels, result.sets[transition.to].labels}] =
-          transition.count;
+      transitions[{labels[transition.from], labels[transition.to]}] = transition.count;
     ASSERT_EQ(transitions, truth.transitions) << "round " << round;
   }
 }
