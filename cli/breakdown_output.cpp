@@ -68,6 +68,7 @@ json breakdownJson(const breakdown::Breakdown& result, const std::vector<std::st
                    {"repeated_iterations", repeatedJson(result.repeated)},
                    {"unexplained", unexplainedJson(result.unexplained)},
                    {"negative_durations", result.negative},
+                   {"ends_unknown", result.endsUnknown},
                    {"overhead", json::array()},
                    {"overhead_unknown", json::array()},
                    {"processes", json::array()},
@@ -231,6 +232,10 @@ std::string notesOf(const breakdown::Breakdown& result) {
   if (result.negative > 0)
     text += fmt::format("\n{} events end before they begin: they take no time here.\n",
                         humanCount(result.negative));
+  if (result.endsUnknown > 0)
+    text += fmt::format(
+        "\nOf {} kernels, copies or transfers no end was recorded: they take no time here.\n",
+        humanCount(result.endsUnknown));
   return text;
 }
 

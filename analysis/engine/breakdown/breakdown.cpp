@@ -165,6 +165,7 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
   using Error = correction::Correction::Error;
   const Dimensions& by = options.by;
   SONDE_TRY_ASSIGN(TraceEvents events, readEvents(trace, {by.phase, by.operation, by.module}));
+  into.endsUnknown = events.endsUnknown;
   if (by.iteration && !options.byIterationRow)
     into.repeated = repeatedNumbers(events);
   std::optional<correction::Correction> correction;
@@ -215,8 +216,8 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
                  options.by.thread
                      ? "no thread in the trace did anything that takes time, and rows "
                        "by thread are without devices: leave `thread` out"
-                     : "nothing in the trace takes any time: there is nothing to "
-                       "break down"};
+                     : "nothing that takes time was recorded of what the trace's processes did: "
+                       "there is nothing to break down"};
   return result;
 }
 

@@ -119,9 +119,10 @@ struct Breakdown {
   std::vector<UnknownCost> unknownCosts;
   correction::Unexplained unexplained;  // which the intervals allow for
   std::int64_t negative = 0;            // events that end before they begin: they take no time
+  std::int64_t endsUnknown = 0;         // nor does what devices and the network did and has no end
 };
 
-// NotFound: nothing in the trace takes any time. Corrupt: ids are none.
+// NotFound: nothing that takes time was recorded, or counts. Corrupt: ids are none.
 Result<Breakdown> breakDown(const store::Database& trace, const Options& options);
 
 }  // namespace sonde::engine::breakdown

@@ -66,8 +66,10 @@ DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) 
 // The first columns of `row`: whose it is, begin, length, scope.
 Result<void> Reader::addWork(DeviceLane& lane, const Statement& row, Category category) {
   const auto length = row.optionalInteger(2);
-  if (!length)
+  if (!length) {
+    ++events_.endsUnknown;
     return {};
+  }
   const std::int64_t begin = row.integer(1);
   const std::int64_t end = endOf(begin, *length);
   events_.negative += *length < 0 ? 1 : 0;

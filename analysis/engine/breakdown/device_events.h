@@ -22,6 +22,7 @@ struct LaneOwners {
 struct DeviceEvents {
   std::vector<std::vector<DeviceLane>> lanes;  // by process
   std::int64_t negative = 0;                   // that end before they begin
+  std::int64_t endsUnknown = 0;                // that take no time, as their ends are not known
 };
 
 // Corrupt: an id does not fit into 32 bits, or a time is none. Requires: owners are less than

@@ -67,6 +67,7 @@ class Reader {
     for (std::size_t at = 0; at < events_.processes.size(); ++at)
       events_.processes[at].device = std::move(devices.lanes[at]);
     events_.negative += devices.negative;
+    events_.endsUnknown = devices.endsUnknown;
     SONDE_TRY(readIterations(trace_, events_));
     for (ProcessEvents& process : events_.processes)
       putInOrder(process);

@@ -102,6 +102,7 @@ struct ProcessEvents {
 struct TraceEvents {
   std::vector<ProcessEvents> processes;  // that did something, by id
   std::int64_t negative = 0;             // events that end before they begin, which take no time
+  std::int64_t endsUnknown = 0;          // of what devices and the network did: nor do these
 };
 
 // Corrupt: an id does not fit into 32 bits.

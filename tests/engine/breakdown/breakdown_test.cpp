@@ -310,6 +310,23 @@ TEST_F(BreakdownTest, BadTimesAreCountedAndTakeNone) {
   EXPECT_EQ(result({.by = kByOperation}).negative, 2);
 }
 
+TEST_F(BreakdownTest, WorkOfADeviceWhoseEndIsNotKnownIsCountedAndTakesNone) {
+  const auto train = operation("train", {100, 300});
+  model::Kernel kernel;
+  model::Copy copy;
+  for (model::DeviceWork* const work : {&kernel.work, &copy.work}) {
+    work->streamId = stream_;
+    work->nameId = trace_.name("cut off");
+    work->startNs = 200;
+    work->scopeId = train;
+  }
+  trace_.add(kernel);
+  trace_.add(copy);
+  EXPECT_EQ(parts({.by = kByOperation}), (Parts{{": other", 800}, {"train: other", 200}}));
+  EXPECT_EQ(result({.by = kByOperation}).endsUnknown, 2);
+  EXPECT_EQ(result({.by = kByOperation}).negative, 0);
+}
+
 TEST_F(BreakdownTest, AKernelWithoutItsLaunchIsOfNoOperation) {
   operation("train", {100, 300});
   kernel("gemm", {200, 400}, model::SliceId{4711});
@@ -333,6 +350,9 @@ TEST_F(BreakdownTest, OfNothingThereIsNothingToSay) {
   const auto found = breakDown(trace, {.by = kByOperation});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(found.error().message,
+            "nothing that takes time was recorded of what the trace's processes did: there is "
+            "nothing to break down");
 }
 
 // Random slices, nested or not, of two threads and a device: the parts sum to the wall time, and
