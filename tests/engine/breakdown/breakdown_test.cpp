@@ -355,8 +355,8 @@ TEST_F(BreakdownTest, OfNothingThereIsNothingToSay) {
             "nothing to break down");
 }
 
-// Random slices, nested or not, of two threads and a device: the parts sum to the wall time, and
-// each operation has the time of the instants at which one of the threads was in it.
+// Random slices, nested or not, of two threads and a device. What each part is of,
+// breakdown_oracle_test asks.
 TEST_F(BreakdownTest, PartsSumToTheWhole) {
   std::mt19937 random(3);
   const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random()) % most; };
