@@ -1,5 +1,7 @@
+#include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/cost_file.h"
+#include "cli/positive_number.h"
 #include "cli/progress_bar.h"
 #include "cli/table.h"
 #include "session/calibration_runs.h"
@@ -14,6 +16,8 @@
 namespace sonde::cli {
 namespace {
 
+constexpr int kMostRounds = 200;  // with --precision
+
 class CalibrateCommand : public Command {
  public:
   const char* name() const override { return "calibrate"; }
@@ -22,20 +26,20 @@ class CalibrateCommand : public Command {
   }
   const char* details() const override {
     return "Runs COMMAND several times under `sonde run`: with all probes, without those that can "
-           "be "
-           "switched off, and with\n"
-           "each of these alone, in rounds, so that a machine whose speed changes does no harm. "
-           "How "
-           "long iterations take tells\n"
-           "what each probe costs. COMMAND has to make 20 iterations or more, always the same. "
-           "What it prints goes nowhere.\n"
-           "FILE is for `sonde breakdown --overhead`; it holds for traces with the same probes, of "
-           "the same build of Sonde,\n"
-           "on the same kind of processor. `sonde run --calibrate` finds the same out in one "
-           "run.\n\n"
+           "be\n"
+           "switched off, and with each of these alone, in rounds, so that a machine whose speed\n"
+           "changes does no harm. How long iterations take tells what each probe costs. COMMAND "
+           "has\n"
+           "to make 20 iterations or more, always the same. What it prints goes nowhere.\n"
+           "FILE is for `sonde breakdown --overhead`; it holds for traces with the same probes, "
+           "of\n"
+           "the same build of Sonde, on the same kind of processor. `sonde run --calibrate` finds "
+           "the\n"
+           "same out in one run.\n\n"
            "Examples:\n"
            "  sonde calibrate -- python3 train.py --steps 200\n"
            "  sonde calibrate -o cost.json --sources +python -- python3 train.py --steps 200\n"
+           "  sonde calibrate --precision 0.5 -- python3 train.py --steps 200\n"
            "  sonde breakdown job.sonde --overhead cost.json\n";
   }
   const char* operands() const override { return "-- COMMAND [ARGUMENT]..."; }
@@ -45,24 +49,41 @@ class CalibrateCommand : public Command {
     addFormatOption(app, format_);
     app.add_option("-o,--output", output_, "write the costs to this file, as JSON")
         ->type_name("FILE");
-    app.add_option(
-           "--rounds", options_.rounds, "how often each kind of run is made (5; 3 at least)")
+    app.add_flag("-f,--force", force_, "replace the file when it exists");
+    app.add_option("--rounds",
+                   options_.rounds,
+                   "how often each kind of run is made (5, with --precision 200; 3 at least)")
         ->check(CLI::Range(3, 1000))
         ->type_name("N");
+    app.add_option("--precision",
+                   precision_,
+                   "make fewer rounds, once the standard error is at most this many per cent of an "
+                   "iteration")
+        ->check(positiveNumber())
+        ->type_name("PERCENT");
     app.add_option("--sources", sources_, "which probes record, as of sonde run")
         ->type_name("LIST");
   }
   int run() override;
 
  private:
+  Result<void> checkOutput() const;
   std::string render(const session::CalibrationOutcome& outcome) const;
+  std::string imprecise(const engine::calibration::CalibratedCosts& costs) const;
 
   CLI::App* app_ = nullptr;
   Format format_ = Format::Table;
   std::string output_;
+  bool force_ = false;
   std::string sources_;
+  double precision_ = 0;
   session::CalibrationOptions options_;
 };
+
+// The runs take long: that the file cannot be written is said before.
+Result<void> CalibrateCommand::checkOutput() const {
+  return output_.empty() ? Result<void>() : store::checkOutput(output_, force_);
+}
 
 // A sentence on the probes that the runs tell no better than it was known before; empty: none.
 std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
@@ -78,6 +99,18 @@ std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
                             "Of this, as known before, since the runs are too few or too "
                             "noisy to tell it better: {}.\n",
                             list);
+}
+
+// Says so where --precision asked for more; empty: it is known as well as was asked for.
+std::string CalibrateCommand::imprecise(const engine::calibration::CalibratedCosts& costs) const {
+  const double error = session::reachedErrorNs(costs);
+  if (!options_.precision || error <= *options_.precision * costs.iterationNs)
+    return "";
+  return fmt::format(
+      "After {} rounds the standard error is still {:.2f} % of an iteration: the runs differ by "
+      "more than more of them make up for; longer ones, or a quieter machine, may help.\n",
+      options_.rounds,
+      100 * error / costs.iterationNs);
 }
 
 std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome) const {
@@ -109,7 +142,7 @@ std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome)
       100 * costs.overheadErrorNs / costs.iterationNs,
       outcome.runs,
       humanCount(costs.iterations),
-      knownBefore(costs));
+      knownBefore(costs) + imprecise(costs));
 }
 
 int CalibrateCommand::run() {
@@ -123,6 +156,12 @@ int CalibrateCommand::run() {
   }
   if (app_->count("--sources") > 0)
     options_.sources = sources_;
+  if (app_->count("--precision") > 0)
+    options_.precision = precision_ / 100;
+  if (app_->count("--precision") > 0 && app_->count("--rounds") == 0)
+    options_.rounds = kMostRounds;
+  if (const auto checked = checkOutput(); !checked)
+    return fail(name(), checked.error());
   Result<session::CalibrationOutcome> outcome = Error{ErrorCode::Io, ""};
   {
     const ProgressBar bar(name());
@@ -131,10 +170,10 @@ int CalibrateCommand::run() {
   }
   if (!outcome)
     return fail(name(), outcome.error());
+  printOut(render(*outcome));
   if (!output_.empty())
     if (const auto written = writeOut(output_, costFileOf(*outcome)); !written)
       return fail(name(), written.error());
-  printOut(render(*outcome));
   return kExitOk;
 }
 

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/positive_number.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
 #include "session/control_request.h"
@@ -60,7 +61,7 @@ class CtlCommand : public Command {
 
 void CtlCommand::declare(CLI::App& app) {
   app.add_option("PID", pid_, "of `sonde run`, or of a process that it records")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->required()
       ->type_name("");
   takeOneOf<Action>({{"start", Action::Start},

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/correction_options.h"
 #include "cli/open_job.h"
+#include "cli/positive_number.h"
 #include "cli/report_hta.h"
 #include "cli/report_text.h"
 #include "cli/table.h"
@@ -75,7 +76,7 @@ class ReportCommand : public Command {
     app.add_option("--peak-flops",
                    peakFlops_,
                    "what the devices of a rank can do a second, for MFU: 989e12 (by their names)")
-        ->check(CLI::PositiveNumber)
+        ->check(positiveNumber())
         ->type_name("N");
     addCorrectionOptions(app, correction_);
     app.add_option("TRACE", traces_, "traces of one job")->required();

@@ -46,6 +46,8 @@ std::string reasonIn(const fs::path& path, bool mayBeOurs) {
   return reason.substr(0, reason.find('\n'));
 }
 
+constexpr int kFewestRounds = 5;  // of fewer a standard error may be small by chance
+
 class Calibration {
  public:
   Calibration(const CalibrationOptions& options, fs::path folder)
@@ -53,19 +55,16 @@ class Calibration {
 
   Result<CalibrationOutcome> run() {
     SONDE_TRY(firstRun());
-    for (int round = 0; round < options_.rounds; ++round) {
-      std::shuffle(configurations_.begin(), configurations_.end(), random_);
-      for (const std::uint32_t off : configurations_) {
-        if (round == 0 && off == 0)
-          continue;  // the first run was that one
-        tellProgress();
-        SONDE_TRY(record(off));
-        SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
-        SONDE_TRY(add(trace, static_cast<std::size_t>(round)));
-      }
-    }
     CalibrationOutcome outcome;
-    SONDE_TRY_ASSIGN(outcome.costs, engine::calibration::calibrateRuns(runs_, *known_));
+    bool isEnough = false;
+    for (int round = 0; round < options_.rounds && !isEnough; ++round) {
+      SONDE_TRY(makeRound(round));
+      if (round + 1 != options_.rounds && (!options_.precision || round + 1 < kFewestRounds))
+        continue;
+      SONDE_TRY_ASSIGN(outcome.costs, engine::calibration::calibrateRuns(runs_, *known_));
+      isEnough = options_.precision &&
+                 reachedErrorNs(outcome.costs) <= *options_.precision * outcome.costs.iterationNs;
+    }
     outcome.machine = machine_;
     outcome.runs = static_cast<int>(runs_.size());
     return outcome;
@@ -74,10 +73,25 @@ class Calibration {
  private:
   fs::path tracePath() const { return folder_ / "run.sonde"; }
 
+  Result<void> makeRound(int round) {
+    std::shuffle(configurations_.begin(), configurations_.end(), random_);
+    for (const std::uint32_t off : configurations_) {
+      if (round == 0 && off == 0)
+        continue;  // the first run was that one
+      tellProgress();
+      SONDE_TRY(record(off));
+      SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
+      SONDE_TRY(add(trace, static_cast<std::size_t>(round)));
+    }
+    return {};
+  }
+
   void tellProgress() const {
     const double all = static_cast<double>(configurations_.size()) * options_.rounds;
-    options_.progress(fmt::format("run {} of {:.0f}", runs_.size() + 1, all),
-                      static_cast<double>(runs_.size()) / all);
+    options_.progress(
+        fmt::format(
+            "run {} of {}{:.0f}", runs_.size() + 1, options_.precision ? "at most " : "", all),
+        static_cast<double>(runs_.size()) / all);
   }
 
   // With all probes; tells what is to be switched off.
@@ -155,6 +169,12 @@ class Calibration {
 };
 
 }  // namespace
+
+double reachedErrorNs(const engine::calibration::CalibratedCosts& costs) {
+  const bool anyFound = std::any_of(
+      costs.shares.begin(), costs.shares.end(), [](const auto& share) { return share.found; });
+  return anyFound ? costs.noiseNs : costs.overheadErrorNs;
+}
 
 Result<CalibrationOutcome> calibrateByRuns(const CalibrationOptions& options) {
   SONDE_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());

@@ -17,6 +17,9 @@ struct CalibrationOptions {
   std::vector<std::string> command;
   std::optional<std::string> sources;  // as of `sonde run`
   int rounds = 5;
+  // With it there are fewer rounds, once the standard error of what recording takes is this share
+  // of an iteration.
+  std::optional<double> precision;
   Progress progress;
 };
 
@@ -32,6 +35,10 @@ struct CalibrationOutcome {
   CalibratedMachine machine;
   int runs = 0;
 };
+
+// What CalibrationOptions::precision is held against: how far more runs would change what recording
+// takes. Of runs that tell of no probe, the error of what was known before.
+double reachedErrorNs(const engine::calibration::CalibratedCosts& costs);
 
 // Each round has a run with all probes, one without those that can be switched off, and, where
 // these are several, one with each of them alone, in an order of its own. What the command prints

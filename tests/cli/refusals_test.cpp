@@ -172,6 +172,53 @@ TEST_F(Refusals, ADamagedDatabaseIsNamedWithoutTheStatementThatFailed) {
   }
 }
 
+TEST_F(Refusals, ATraceWithoutATableOrAColumnIsNamedWithIt) {
+  const std::string other = trace("other.sonde");
+  for (const auto& [change, what] :
+       {std::pair{"DROP TABLE overhead", "no such table: overhead"},
+        std::pair{"ALTER TABLE overhead RENAME COLUMN api TO call", "no such column: api"},
+        std::pair{"PRAGMA foreign_keys = OFF; DROP TABLE iteration", "no such table: "}}) {
+    const std::string file = trace("lacking.sonde");
+    auto lacking = test::must(store::Database::open(file, store::Access::ReadWrite));
+    test::must(lacking.exec(change));
+    for (const auto& call :
+         {std::vector<std::string>{"report", file}, {"breakdown", file}, {"diff", file, other}}) {
+      SCOPED_TRACE(call.front() + " after " + change);
+      const Finished finished = sonde(call);
+      expectRefusal(finished, call.front(), 3);
+      EXPECT_THAT(finished.err, HasSubstr("'" + file + "' is damaged (" + what));
+      EXPECT_THAT(finished.err, Not(HasSubstr("SELECT")));
+    }
+    fs::remove(file);
+  }
+  const Finished asked = sonde({"sql", other, "SELECT * FROM overhed"});
+  expectRefusal(asked, "sql", 2);
+  EXPECT_THAT(asked.err, HasSubstr("'SELECT * FROM overhed': no such table: overhed"));
+}
+
+TEST_F(Refusals, APipeIsNoTrace) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string verb : {"breakdown", "report", "check"}) {
+    const Finished finished = sonde({verb, pipe});
+    expectRefusal(finished, verb, 3);
+    EXPECT_THAT(finished.err, HasSubstr("'" + pipe + "' is no regular file"));
+  }
+}
+
+TEST_F(Refusals, ANumberThatIsNotAboveZeroIsNamed) {
+  for (const auto& words :
+       {std::vector<std::string>{"report", trace(), "--peak-flops"}, {"calibrate", "--precision"}})
+    for (const char* number : {"0", "-1", "nan", "inf", "much"}) {
+      std::vector<std::string> call = words;
+      call.emplace_back(number);
+      const Finished finished = sonde(call);
+      expectRefusal(finished, call.front(), 2);
+      EXPECT_THAT(finished.err, HasSubstr("'" + std::string(number) + "' is no number above 0: "));
+      fs::remove(folder_ / "t.sonde");
+    }
+}
+
 // A trace of Sonde's own is none of another profiler, and the other way round.
 TEST_F(Refusals, ATraceIsNotImported) {
   const Finished finished = sonde({"import", "-o", folder_ / "out.sonde", trace()});

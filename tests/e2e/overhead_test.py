@@ -115,7 +115,7 @@ class Overhead(RunTest):
 
     def test_runs_with_probes_off_say_what_these_cost(self):
         for _ in range(3):  # while the machine was too busy to learn more than loops know
-            result = self.calibrate("-o", "cost.json")
+            result = self.calibrate("-f", "-o", "cost.json")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("Of an iteration of", result.stdout)
             cost = json.loads((self.folder / "cost.json").read_text())
@@ -128,6 +128,25 @@ class Overhead(RunTest):
         self.record(100)
         found = self.breakdown("--overhead", "cost.json")
         self.assertIn("separate runs", {row["method"] for row in found["overhead"]})
+
+    def test_runs_end_when_the_cost_is_known_as_well_as_was_asked_for(self):
+        for precision, runs in (("1e9", 10), ("1e-9", 12)):  # two kinds of run; five rounds at least, six at most
+            options = ("--sources", "annotation,io", "--rounds", "6", "--precision", precision)
+            result = self.calibrate("-f", "-o", "cost.json", count=200, options=options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(json.loads((self.folder / "cost.json").read_text())["runs"], runs)
+            self.assertEqual("the standard error is still" in result.stdout, precision == "1e-9", result.stdout)
+        for wrong in ("0", "-1", "little"):
+            self.assertEqual(self.sonde("calibrate", "--precision", wrong, "--", "/bin/true").returncode, 2)
+
+    def test_what_was_found_is_shown_though_the_file_cannot_be_written_any_more(self):
+        (self.folder / "gone").mkdir()
+        removing = PROGRAM + "import shutil; shutil.rmtree('gone', ignore_errors=True)\n"
+        result = self.sonde("calibrate", "--sources", "annotation,io", "--rounds", "3", "-o", "gone/cost.json", "--",
+                            sys.executable, "-c", removing, 60)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("gone/cost.json", result.stderr)
+        self.assertIn("Of an iteration of", result.stdout)
 
     def test_costs_hold_for_the_same_probes_and_build_alone(self):
         self.assertEqual(self.calibrate("-o", "cost.json").returncode, 0)
@@ -165,6 +184,13 @@ class Overhead(RunTest):
         self.assertEqual(nothing.returncode, 3)
         self.assertIn("nothing", nothing.stderr)
         self.assertEqual(self.sonde("calibrate").returncode, 2)
+        (self.folder / "cost.json").write_text("mine")
+        for output, status in (("cost.json", 2), ("absent/cost.json", 3)):
+            early = self.sonde("calibrate", "-o", output, "--", "/bin/sh", "-c", "touch begun")
+            self.assertEqual((early.returncode, early.stdout), (status, ""), early.stderr)
+            self.assertIn(output, early.stderr)
+            self.assertFalse((self.folder / "begun").exists(), "it is said before the first run")
+        self.assertEqual((self.folder / "cost.json").read_text(), "mine")
         few = self.sonde("calibrate", "--rounds", "2", "--", "/bin/true")
         self.assertEqual((few.returncode, few.stdout), (2, ""))
         self.assertIn("3", few.stderr)
