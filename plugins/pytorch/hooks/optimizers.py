@@ -130,7 +130,7 @@ def install(torch, guard):
                 result = step(self, *args, **kwargs) if args or kwargs else step(self)
             finally:
                 leave(entered)
-            if PRIMARY.others == 0 and PRIMARY.optimizer is not None and PRIMARY.optimizer() is self and passes():
+            if PRIMARY.is_the_same(self) and (passes() or TRAINING.passes()):
                 PRIMARY.steps += 1
             else:
                 guard.run(ended, self)

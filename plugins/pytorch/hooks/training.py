@@ -137,17 +137,25 @@ class Training(_sonde.Steps):
                 self.awaited = "step"
 
     def passes(self):
-        """A step of the primary optimiser without the probe: what _boundary() does in the usual case, in no time. False:
-        it is another one."""
-        if (self.overridden or self.suspended or self.exhausted or self.awaited is not None or self.micro.is_open
-                or not self.iteration.turn(self.number + 1)):
+        """A step of the primary optimiser: what _boundary() does in the usual case, in no time. False: it is another one."""
+        if self.overridden or self.suspended or self.exhausted or self.awaited is not None or self.micro.is_open:
             return False
+        self._count()
+        masked = MASKING.torch
+        if not self.iteration.turn(self.number + 1):
+            return False
+        self._note_backwards(masked)
         self.number += 1
         self.since_enclosing += 1
-        self.samples = self.tokens = self.backwards = 0
+        self.backwards = 0
         if self.accumulates and not MASKING.torch:
             self.micro.begin()
         return True
+
+    def _note_backwards(self, masked):
+        if not masked:  # else nobody has seen them
+            self.single = self.single + 1 if self.backwards < 2 else 0
+            self.accumulates = self.accumulates and self.single < 2
 
     def _open(self):
         self.samples = self.tokens = self.backwards = 0
@@ -164,9 +172,7 @@ class Training(_sonde.Steps):
     def _next(self):
         """The iteration has come to its end; the next begins."""
         self._count()
-        if not MASKING.torch:  # else nobody has seen its backwards
-            self.single = self.single + 1 if self.backwards < 2 else 0
-            self.accumulates = self.accumulates and self.single < 2
+        self._note_backwards(MASKING.torch)
         self.awaited = None
         self.iteration.end()
         self.number += 1
