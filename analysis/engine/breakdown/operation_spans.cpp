@@ -14,6 +14,16 @@ bool isDoing(Category category) noexcept {
   return category < Category::Parked;
 }
 
+void addSpans(const Tracks& tracks, std::vector<Span>& into) {
+  for (const Track& track : tracks.tracks)
+    for (std::size_t at = 0; at < track.size(); ++at) {
+      const Span span = track[at];
+      const Activity& activity = tracks.labels[span.label];
+      if (isDoing(activity.category))
+        into.push_back({span.begin, span.end, activity.scope.operation});
+    }
+}
+
 }  // namespace
 
 std::uint32_t ProcessOperations::operationOf(std::int64_t scopeId) {
@@ -27,16 +37,8 @@ Result<std::vector<ProcessOperations>> readOperationSpans(const store::Database&
   std::vector<ProcessOperations> processes;
   for (ProcessEvents& process : events.processes) {
     std::vector<Span> spans;
-    for (HostThread& thread : process.threads) {
-      const Tracks tracks = tracksOfThread(process, thread, {});
-      for (const Track& track : tracks.tracks)
-        for (std::size_t at = 0; at < track.size(); ++at) {
-          const Span span = track[at];
-          const Activity& activity = tracks.labels[span.label];
-          if (isDoing(activity.category))
-            spans.push_back({span.begin, span.end, activity.scope.operation});
-        }
-    }
+    for (HostThread& thread : process.threads)
+      addSpans(tracksOfThread(process, thread, {}), spans);
     processes.emplace_back(process.id, std::move(spans), std::move(process.scopes));
   }
   return processes;
