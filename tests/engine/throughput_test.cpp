@@ -80,6 +80,22 @@ TEST_F(ThroughputOf, IsThatOfTheIterationsThatTheReportAverages) {
 }
 
 // Of 10 samples a second recording took 200 ms.
+TEST_F(ThroughputOf, WorkOfIterationsWithinAnotherIsItsUnlessItHasItsOwn) {
+  std::vector<model::Iteration> all = {second(0), second(1), second(0), second(1), second(1)};
+  for (std::size_t at = 2; at < all.size(); ++at)
+    all[at].durNs = 100'000'000;
+  all[4].startNs += 500'000'000;
+  for (model::Iteration& row : all)
+    row.flops = 1e12;
+  all[2].samples = 10;
+  all[3].samples = 20;
+  all[4].samples = 30;
+  const Throughput found = of(all);
+  EXPECT_EQ(found.iterations, 2);
+  EXPECT_EQ(found.samplesPerSecond, 30);
+  EXPECT_EQ(found.flopsPerSecond, 1e12);
+}
+
 TEST_F(ThroughputOf, IsByTheClock) {
   {
     test::TraceBuilder trace(path_);

@@ -39,22 +39,28 @@ class Nesting {
   // Requires: asked of one after the other in the order of begins, of one begin the longest first.
   // One whose end is not known lies within what it began in, and nothing within it: its end may
   // just be lost.
-  bool isInner(std::int64_t process,
-               std::int64_t thread,
-               std::int64_t begin,
-               std::optional<std::int64_t> length) {
+  // The outermost one that `id` lies within, if it does.
+  std::optional<std::int64_t> outermostOf(std::int64_t id,
+                                          std::pair<std::int64_t, std::int64_t> processAndThread,
+                                          std::int64_t begin,
+                                          std::optional<std::int64_t> length) {
     if (!model::isTime(begin) || !model::isTime(length.value_or(0)))
-      return false;
-    std::int64_t& outerEnd = ends_.try_emplace({process, thread}, begin).first->second;
+      return std::nullopt;
+    Outermost& last = last_.try_emplace(processAndThread, Outermost{id, begin}).first->second;
     const std::int64_t end = begin + length.value_or(0);
-    if (begin < outerEnd && end <= outerEnd)
-      return true;
-    outerEnd = std::max(outerEnd, end);
-    return false;
+    if (begin < last.end && end <= last.end)
+      return last.id;
+    if (end >= last.end)
+      last = {id, end};
+    return std::nullopt;
   }
 
  private:
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ends_;  // of the last outermost
+  struct Outermost {
+    std::int64_t id;
+    std::int64_t end;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, Outermost> last_;  // to end
 };
 
 // 0: the trace does not say, or says several things, of several runs.
@@ -178,8 +184,11 @@ Result<MaskedIterations> MaskedIterations::read(const store::Database& trace) {
       "iteration i LEFT JOIN process p ON p.id = i.process_id LEFT JOIN slice s ON s.id = "
       "i.slice_id ORDER BY i.start_ns, i.dur_ns DESC, i.id",
       [&](const store::Statement& row) -> Result<void> {
-        if (nesting.isInner(row.integer(0), row.integer(6), row.integer(3), row.optionalInteger(4)))
-          found.inner_.insert(row.integer(1));
+        if (const auto outermost = nesting.outermostOf(row.integer(1),
+                                                       {row.integer(0), row.integer(6)},
+                                                       row.integer(3),
+                                                       row.optionalInteger(4)))
+          found.inner_.emplace(row.integer(1), *outermost);
         byProcess[row.integer(0)].push_back(
             {row.integer(1), row.integer(2), overlaps(row, storing)});
         return {};

@@ -69,8 +69,10 @@ Result<void> readIterations(const store::Database& trace,
     SONDE_TRY_ASSIGN(const Interval time, intervalOf(rows.integer(1), rows.integer(2)));
     const std::int64_t number = rows.integer(0);
     const std::int64_t id = rows.integer(4);
-    if (masked.isInner(id))
+    if (masked.isInner(id)) {
+      rank.outermostOf.emplace(id, masked.outermostOf(id));
       continue;
+    }
     // Those that are masked are among them: on another rank they may not be.
     const std::int64_t occurrence = occurrences[number]++;
     if (masked.contains(id)) {

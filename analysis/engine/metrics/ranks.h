@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::engine::metrics {
@@ -31,6 +32,8 @@ struct RankProcess {
   Interval window{};  // its complete iterations; without any, all its slices
   std::vector<IterationTime>
       iterations;  // that ended, and not by the end of the program; by begin. Without inner ones
+  // Of inner ones, by id: the outermost iteration that each lies within.
+  std::unordered_map<std::int64_t, std::int64_t> outermostOf;
   std::int64_t maskedCount = 0;
   Intervals masked;  // iterations of which less was recorded than of others, which are not among
                      // these: probes were off, or all but an outline; normal form

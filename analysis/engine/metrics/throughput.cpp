@@ -85,33 +85,61 @@ std::optional<std::int64_t> multiprocessorsOf(std::string_view device) {
   return known == nullptr ? std::nullopt : std::optional(known->multiprocessors);
 }
 
-Result<Throughput> throughputOf(const store::Database& trace,
-                                const RankProcess& rank,
-                                std::optional<double> peakFlops,
-                                const Clock& clock) {
-  std::unordered_map<std::int64_t, std::int64_t> durations;  // by id
-  for (const IterationTime& iteration : byClock(rank, clock).iterations)
-    durations.emplace(iteration.id, iteration.durNs);
+namespace {
+
+constexpr std::size_t kAmounts = 3;  // samples, tokens, operations of floating point
+using Amounts = std::array<std::optional<double>, kAmounts>;
+
+// What is known of the work of an outermost iteration. Its own floating point operations are those
+// of the ones within it, too.
+struct Told {
+  Amounts own;
+  Amounts within;  // by all iterations in it together
+
+  std::optional<double> of(std::size_t amount) const {
+    return own[amount] ? own[amount] : within[amount];
+  }
+};
+
+// By the iteration's id.
+Result<std::unordered_map<std::int64_t, Told>> readTold(const store::Database& trace,
+                                                        const RankProcess& rank) {
   SONDE_TRY_ASSIGN(
       store::Statement rows,
       trace.prepare("SELECT id, samples, tokens, flops FROM iteration WHERE process_id = ?"));
   rows.bindAll(rank.processId);
-  Throughput found;
-  found.rank = rank.rank;
-  found.process = rank.name;
-  found.iterations = static_cast<std::int64_t>(durations.size());
-  std::array<Work, 3> work;  // samples, tokens, operations of floating point
+  std::unordered_map<std::int64_t, Told> told;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
-      break;
-    const auto duration = durations.find(rows.integer(0));
-    if (duration == durations.end())
-      continue;
-    for (std::size_t at = 0; at < work.size(); ++at)
+      return told;
+    const auto outermost = rank.outermostOf.find(rows.integer(0));
+    const bool isInner = outermost != rank.outermostOf.end();
+    Told& of = told[isInner ? outermost->second : rows.integer(0)];
+    Amounts& into = isInner ? of.within : of.own;
+    for (std::size_t at = 0; at < kAmounts; ++at)
       if (const int column = static_cast<int>(at) + 1; !rows.isNull(column))
-        work[at].add(rows.real(column), duration->second);
+        into[at] = into[at].value_or(0) + rows.real(column);
   }
+}
+
+}  // namespace
+
+Result<Throughput> throughputOf(const store::Database& trace,
+                                const RankProcess& rank,
+                                std::optional<double> peakFlops,
+                                const Clock& clock) {
+  SONDE_TRY_ASSIGN(const auto told, readTold(trace, rank));
+  Throughput found;
+  found.rank = rank.rank;
+  found.process = rank.name;
+  found.iterations = static_cast<std::int64_t>(rank.iterations.size());
+  std::array<Work, kAmounts> work;
+  for (const IterationTime& iteration : byClock(rank, clock).iterations)
+    if (const auto of = told.find(iteration.id); of != told.end())
+      for (std::size_t at = 0; at < kAmounts; ++at)
+        if (const auto amount = of->second.of(at))
+          work[at].add(*amount, iteration.durNs);
   found.samplesPerSecond = work[0].rate();
   found.tokensPerSecond = work[1].rate();
   found.flopsPerSecond = work[2].rate();

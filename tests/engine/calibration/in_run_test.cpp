@@ -61,6 +61,13 @@ class CalibratedRun {
                     now_ - begin)));
   }
 
+  // Each has one inside it.
+  void withIterationsInside() {
+    must(trace_.writer().database().exec(
+        "INSERT INTO iteration(process_id, number, start_ns, dur_ns, probe_mask) SELECT "
+        "process_id, number, start_ns + 10, dur_ns / 2, probe_mask FROM iteration"));
+  }
+
   store::Database open() {
     trace_.finish();
     return must(store::openTrace(path_));
@@ -154,6 +161,19 @@ TEST(CalibrateInRun, LeavesOutIterationsDuringWhichTheRecorderStored) {
   EXPECT_EQ(costs->iterations, 60 * 9);
   ASSERT_EQ(costs->costs.rows.size(), 1U);
   EXPECT_NEAR(costs->costs.rows[0].cost.sumNs(), 700, 3 * costs->costs.rows[0].errorNs);
+}
+
+TEST(CalibrateInRun, CountsTheOutermostIterations) {
+  CalibratedRun run(700);
+  run.blocks(60);
+  CalibratedRun nested(700);
+  nested.blocks(60);
+  nested.withIterationsInside();
+  const auto expected = must(calibrateInRun(run.open()));
+  const auto found = must(calibrateInRun(nested.open()));
+  ASSERT_TRUE(expected && found);
+  EXPECT_EQ(found->iterations, expected->iterations);
+  EXPECT_EQ(found->overheadNs, expected->overheadNs);
 }
 
 TEST(CalibrateInRun, OfARunDuringWhichTheRecorderStoredAlwaysAllCounts) {

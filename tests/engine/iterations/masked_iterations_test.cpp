@@ -321,12 +321,20 @@ TEST(MaskedIterations, InnerAreThoseThatLieWithinAnotherOneOfTheirThread) {
         return outer.id < inner.id;
       return inner.begin + inner.length.value_or(0) <= outer.begin + *outer.length;
     };
-    for (const Span& span : spans)
+    for (const Span& span : spans) {
       EXPECT_EQ(
           masked.isInner(span.id),
           std::any_of(
               spans.begin(), spans.end(), [&](const Span& other) { return holds(other, span); }))
           << span.begin << " of " << span.thread;
+      if (!masked.isInner(span.id))
+        continue;
+      const std::int64_t outermost = masked.outermostOf(span.id);
+      EXPECT_FALSE(masked.isInner(outermost));
+      EXPECT_TRUE(std::any_of(spans.begin(), spans.end(), [&](const Span& other) {
+        return other.id == outermost && holds(other, span);
+      }));
+    }
   }
 }
 
