@@ -40,6 +40,7 @@ struct UsageReport {
   std::vector<RankBound> bound;  // of the ranks with devices
 };
 
+// `throughput`: as recorded, as energy is.
 Result<UsageReport> readUsage(const store::Database& trace,
                               const std::vector<engine::metrics::RankProcess>& ranks,
                               const std::vector<engine::metrics::Throughput>& throughput,
