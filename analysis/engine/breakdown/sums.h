@@ -24,8 +24,8 @@ constexpr CategoryMask bit(Category category) noexcept {
 
 Resource resourceOf(CategoryMask categories) noexcept;
 
-// More names than these at once are one, `kMany`: nobody reads them all, and of n operations that
-// begin one after the other there would be n² / 2 in the rows.
+// More names than these at once are one, `kMany`: nobody reads them all, and n operations that begin
+// one after the other, and all go on, would make n rows with n² / 2 names.
 constexpr std::size_t kMostNames = 100;
 constexpr std::uint32_t kMany = ~std::uint32_t{0};
 
