@@ -195,7 +195,7 @@ TEST_F(DeviceReport, CompatHtaListsStretchesOfSteps) {
 }
 
 // What no probe saw of a host is no idleness.
-TEST_F(DeviceReport, IdleIsADevice) {
+TEST_F(DeviceReport, IdleIsADevices) {
   writeJob(2);
   EXPECT_THAT(report({}).out, HasSubstr("  idle  "));
   EXPECT_THAT(report({"--full"}).out, HasSubstr("  +idle  "));

@@ -79,7 +79,6 @@ TEST_F(ThroughputOf, IsThatOfTheIterationsThatTheReportAverages) {
   EXPECT_EQ(found.tokensPerSecond, 100);
 }
 
-// Of 10 samples a second recording took 200 ms.
 TEST_F(ThroughputOf, WorkOfIterationsWithinAnotherIsItsUnlessItHasItsOwn) {
   std::vector<model::Iteration> all = {second(0), second(1), second(0), second(1), second(1)};
   for (std::size_t at = 2; at < all.size(); ++at)
@@ -96,6 +95,7 @@ TEST_F(ThroughputOf, WorkOfIterationsWithinAnotherIsItsUnlessItHasItsOwn) {
   EXPECT_EQ(found.flopsPerSecond, 1e12);
 }
 
+// Of each second, with 10 samples, recording took 200 ms.
 TEST_F(ThroughputOf, IsByTheClock) {
   {
     test::TraceBuilder trace(path_);
