@@ -225,7 +225,7 @@ Table changeTable(const UsageReport& usage, std::int64_t originNs) {
                             humanDuration(each.operations[0].byNs()));
       table.rows.push_back({orNone(rank.rank),
                             each.number,
-                            each.atNs ? Cell(*each.atNs - originNs) : Cell(),
+                            each.atNs - originNs,
                             each.iterationsBefore,
                             each.iterationsAfter,
                             each.beforeNs,

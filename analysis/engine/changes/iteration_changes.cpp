@@ -82,14 +82,6 @@ void addMoved(const RankTimes& times, const Sides& sides, IterationChange& chang
   }
 }
 
-std::optional<std::int64_t> beginOf(const RankProcess& rank, const diff::IterationName& name) {
-  const auto found = std::find_if(
-      rank.iterations.begin(), rank.iterations.end(), [&name](const metrics::IterationTime& each) {
-        return each.number == name.number && each.occurrence == name.occurrence;
-      });
-  return found == rank.iterations.end() ? std::nullopt : std::optional(found->startNs);
-}
-
 RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Places& places) {
   const Values& durations = times.times.at({});
   RankChanges found;
@@ -103,8 +95,8 @@ RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Pla
     const LevelChange level =
         statistics::levelChange(sides.before(durations), sides.after(durations));
     IterationChange& change = found.changes.emplace_back();
-    change.number = times.iterations[sides.at].number;
-    change.atNs = beginOf(rank, times.iterations[sides.at]);
+    change.number = rank.iterations[sides.at].number;
+    change.atNs = rank.iterations[sides.at].startNs;
     change.iterationsBefore = static_cast<std::int64_t>(sides.at - sides.begin);
     change.iterationsAfter = static_cast<std::int64_t>(sides.end - sides.at);
     change.beforeNs = whole(level.before);
@@ -116,7 +108,7 @@ RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Pla
   return found;
 }
 
-// Those that the times are of, in their order: readRankTimes() has no others.
+// Those that the times are of, in their order: readRankTimes() has no others, nor other iterations.
 std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& ranks) {
   std::vector<const RankProcess*> found;
   for (const RankProcess& rank : ranks)

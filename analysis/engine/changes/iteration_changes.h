@@ -33,7 +33,7 @@ struct Moved {
 
 struct IterationChange {
   std::int64_t number = 0;            // of the first iteration after it
-  std::optional<std::int64_t> atNs;   // its begin
+  std::int64_t atNs = 0;              // its begin
   std::int64_t iterationsBefore = 0;  // since the change before
   std::int64_t iterationsAfter = 0;   // until the next
   std::int64_t beforeNs = 0;          // medians
@@ -53,7 +53,7 @@ struct RankChanges {
   std::vector<IterationChange> changes;
 };
 
-// Of the ranks with iterations.
+// Of the ranks with iterations. Requires: `ranks` are those of readRanks(trace).
 Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
                                                   const std::vector<metrics::RankProcess>& ranks,
                                                   const diff::Correcting& correcting = {});

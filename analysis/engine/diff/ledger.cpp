@@ -50,12 +50,11 @@ void Ledger::addProcess(const metrics::RankProcess& rank,
 }
 
 std::optional<Place> Ledger::byRow(std::int64_t processId, std::int64_t iterationId) const {
-  const auto process = placeOfProcess_.find(processId);
-  const auto found = placeOfRow_.find(iterationId);
-  if (process == placeOfProcess_.end() || found == placeOfRow_.end() ||
-      found->second.process != process->second)
+  // A process that only marks the iterations of another one has no time in them.
+  if (!placeOfProcess_.contains(processId))
     return std::nullopt;
-  return found->second;
+  const auto found = placeOfRow_.find(iterationId);
+  return found == placeOfRow_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<Place> Ledger::byTime(std::int64_t processId, std::int64_t ns) const {

@@ -266,6 +266,7 @@ TEST_F(RankTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
   EXPECT_EQ(ranks[0].rank, 3);
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 1000}));
   EXPECT_EQ(ranks[0].times.at(of(Kind::Kernel, "gemm")), (Nanoseconds{0, 300}));
+  EXPECT_FALSE(ranks[0].times.contains({Kind::Host, {}, {}})) << "the marker's time is not theirs";
 }
 
 TEST_F(RankTimesTest, IterationsThatHaveNoDurationDoNotCount) {
