@@ -30,11 +30,9 @@ Result<JobReport> readReport(const store::Database& trace,
   SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
   SONDE_TRY_ASSIGN(report.devices, engine::device::summarise(trace, ranks));
   for (const metrics::RankProcess& rank : ranks) {
-    SONDE_TRY_ASSIGN(metrics::Throughput recorded, metrics::throughputOf(trace, rank, peakFlops));
-    SONDE_TRY_ASSIGN(metrics::Throughput throughput,
-                     metrics::throughputOf(trace, rank, peakFlops, clocks.best()));
-    report.rawThroughput.push_back(std::move(recorded));
-    report.throughput.push_back(std::move(throughput));
+    SONDE_TRY_ASSIGN(const metrics::RankWork work, metrics::workOf(trace, rank, peakFlops));
+    report.rawThroughput.push_back(metrics::throughputOf(rank, work));
+    report.throughput.push_back(metrics::throughputOf(rank, work, clocks.best()));
   }
   SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.rawThroughput, clocks));
   SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));

@@ -1,5 +1,11 @@
 #include "analysis/store/operator_flops.h"
 
+#include "analysis/store/each_row.h"
+#include "analysis/store/iteration_nesting.h"
+
+#include <cstdint>
+#include <unordered_map>
+
 namespace sonde::store {
 namespace {
 
@@ -37,7 +43,8 @@ SELECT name_id, shapes, CASE
   END AS flops FROM size WHERE flops > 0;
 CREATE TEMP TABLE flop_iteration(process_id, start_ns, end_ns, id, PRIMARY KEY(process_id, start_ns, id)) WITHOUT ROWID;
 INSERT INTO temp.flop_iteration SELECT process_id, start_ns, start_ns + dur_ns, id FROM iteration
-WHERE flops IS NULL AND dur_ns IS NOT NULL;
+WHERE dur_ns IS NOT NULL;
+CREATE TEMP TABLE flop_total(id INTEGER PRIMARY KEY, flops REAL NOT NULL);
 WITH counted(process_id, start_ns, flops) AS (
   SELECT t.process_id, s.start_ns, f.flops FROM arg a
   JOIN slice s ON s.id = a.owner_id AND s.kind = 'operator'
@@ -45,12 +52,39 @@ WITH counted(process_id, start_ns, flops) AS (
   WHERE a.owner = 'slice' AND a.key_id = (SELECT id FROM string WHERE text = 'shapes')),
 placed(id, flops) AS (
   SELECT (SELECT i.id FROM temp.flop_iteration i WHERE i.process_id = c.process_id AND i.start_ns <= c.start_ns
-    AND i.end_ns > c.start_ns ORDER BY i.start_ns DESC LIMIT 1), c.flops FROM counted c),
-total(id, flops) AS (SELECT id, sum(flops) FROM placed WHERE id IS NOT NULL GROUP BY id)
-UPDATE iteration SET flops = total.flops FROM total WHERE total.id = iteration.id;
+    AND i.end_ns > c.start_ns ORDER BY i.start_ns DESC LIMIT 1), c.flops FROM counted c)
+INSERT INTO temp.flop_total SELECT id, sum(flops) FROM placed WHERE id IS NOT NULL GROUP BY id;
 DROP TABLE temp.flop_shape;
 DROP TABLE temp.flop_iteration;
 )";
+
+using Flops = std::unordered_map<std::int64_t, double>;  // by the iteration's id
+
+// Of those that the program has not told, with those of the iterations within them.
+Result<Flops> untoldFlops(const Database& trace) {
+  SONDE_TRY_ASSIGN(const IterationHolders holders, readIterationHolders(trace));
+  Flops untold;
+  Flops within;
+  // Each before the one that it lies within.
+  SONDE_TRY(forEachRow(trace,
+                       "SELECT i.id, i.flops, t.flops FROM iteration i LEFT JOIN temp.flop_total t "
+                       "ON t.id = i.id ORDER BY i.start_ns DESC, i.dur_ns, i.id DESC",
+                       [&](const Statement& row) -> Result<void> {
+                         const std::int64_t id = row.integer(0);
+                         const auto parts = within.find(id);
+                         if (row.isNull(1) && row.isNull(2) && parts == within.end())
+                           return {};
+                         double flops = row.real(1);
+                         if (row.isNull(1)) {
+                           flops = row.real(2) + (parts == within.end() ? 0 : parts->second);
+                           untold.emplace(id, flops);
+                         }
+                         if (const auto holder = holders.find(id); holder != holders.end())
+                           within[holder->second] += flops;
+                         return {};
+                       }));
+  return untold;
+}
 
 }  // namespace
 
@@ -60,7 +94,13 @@ Result<void> countOperatorFlops(Database& trace) {
                                       "AND EXISTS (SELECT 1 FROM iteration WHERE flops IS NULL)"));
   if (any == 0)
     return {};
-  return trace.exec(kSql);
+  SONDE_TRY(trace.exec(kSql));
+  SONDE_TRY_ASSIGN(const Flops untold, untoldFlops(trace));
+  SONDE_TRY(trace.exec("DROP TABLE temp.flop_total"));
+  SONDE_TRY_ASSIGN(Statement set, trace.prepare("UPDATE iteration SET flops = ?1 WHERE id = ?2"));
+  for (const auto& [id, flops] : untold)
+    SONDE_TRY(set.bindAll(flops, id).run());
+  return {};
 }
 
 }  // namespace sonde::store

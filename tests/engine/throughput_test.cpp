@@ -38,7 +38,8 @@ class ThroughputOf : public testing::Test {
       trace.finish();
     }
     const auto trace = must(store::openTrace(path_));
-    return must(throughputOf(trace, must(readRanks(trace)).at(0), peak));
+    const RankProcess rank = must(readRanks(trace)).at(0);
+    return throughputOf(rank, must(workOf(trace, rank, peak)));
   }
 
   test::TemporaryFolder folder_;
@@ -96,6 +97,25 @@ TEST_F(ThroughputOf, WorkOfIterationsWithinAnotherIsItsUnlessItHasItsOwn) {
 }
 
 // Of each second, with 10 samples, recording took 200 ms.
+// An iteration of a second, two in it and two in each of these.
+TEST_F(ThroughputOf, OfSeveralLevelsIsThatOfTheFirstThatTells) {
+  std::vector<model::Iteration> all = {second(0)};
+  for (std::int64_t batch = 0; batch < 2; ++batch) {
+    all.push_back({.startNs = batch * 500'000'000, .durNs = 400'000'000});
+    if (batch == 0)
+      all.back().samples = 32;
+    for (std::int64_t micro = 0; micro < 2; ++micro)
+      all.push_back({.startNs = batch * 500'000'000 + micro * 100'000'000,
+                     .durNs = 100'000'000,
+                     .samples = 8,
+                     .tokens = 3});
+  }
+  const Throughput found = of(all);
+  EXPECT_EQ(found.iterations, 1);
+  EXPECT_EQ(found.samplesPerSecond, 32 + 2 * 8) << "the second batch tells none";
+  EXPECT_EQ(found.tokensPerSecond, 4 * 3);
+}
+
 TEST_F(ThroughputOf, IsByTheClock) {
   {
     test::TraceBuilder trace(path_);
@@ -125,8 +145,9 @@ TEST_F(ThroughputOf, IsByTheClock) {
   const auto trace = must(store::openTrace(path_));
   const RankProcess rank = must(readRanks(trace)).at(0);
   const Clocks clocks = must(Clocks::read(trace, nullptr));
-  EXPECT_EQ(must(throughputOf(trace, rank, {}, clocks.best())).samplesPerSecond, 12.5);
-  EXPECT_EQ(must(throughputOf(trace, rank, {})).samplesPerSecond, 10);
+  const RankWork work = must(workOf(trace, rank, {}));
+  EXPECT_EQ(throughputOf(rank, work, clocks.best()).samplesPerSecond, 12.5);
+  EXPECT_EQ(throughputOf(rank, work).samplesPerSecond, 10);
 }
 
 TEST_F(ThroughputOf, HasNoMfuWithoutAPeak) {

@@ -24,11 +24,11 @@ class OperatorFlops : public TemporaryFolder {
     EXPECT_TRUE(writer_.add(model::Thread{{}, model::ProcessId{1}, 1}));
   }
 
-  void iteration(std::int64_t start, model::OptionalReal flops = {}) {
+  void iteration(std::int64_t start, model::OptionalReal flops = {}, std::int64_t length = 100) {
     model::Iteration row;
     row.processId = model::ProcessId{1};
     row.startNs = start;
-    row.durNs = 100;
+    row.durNs = length;
     row.flops = flops;
     EXPECT_TRUE(writer_.add(row));
   }
@@ -105,6 +105,22 @@ TEST_F(OperatorFlops, TheProgramsOwnStay) {
   iteration(200);
   add(110, "aten::mm", "[[2, 3], [3, 5]]");
   EXPECT_EQ(flops(), (Found{17, std::nullopt}));
+}
+
+TEST_F(OperatorFlops, AreAlsoThoseOfIterationsWithin) {
+  iteration(100, {}, 100);
+  iteration(110, {}, 40);
+  iteration(120, {}, 10);
+  iteration(160, 1000, 10);
+  iteration(180, {}, 10);
+  iteration(300, {}, 100);
+  iteration(310, {}, 10);
+  add(105, "aten::mv", "[[1, 1], [1]]");
+  add(115, "aten::mv", "[[10, 1], [1]]");
+  add(125, "aten::mv", "[[100, 1], [1]]");
+  add(165, "aten::mv", "[[10000, 1], [1]]");
+  add(315, "aten::mv", "[[7, 1], [1]]");
+  EXPECT_EQ(flops(), (Found{222 + 1000, 220, 200, 1000, std::nullopt, 14, 14}));
 }
 
 TEST_F(OperatorFlops, StrangeShapesCountNothing) {

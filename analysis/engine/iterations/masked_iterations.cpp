@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,37 +29,6 @@ struct Recorded {
   std::int64_t id;
   std::int64_t probes;  // a bit each
   bool isDisturbed;
-};
-
-// Finds the iterations that lie within another one of their thread; of those of which the thread is
-// not known, of their process.
-class Nesting {
- public:
-  // Requires: asked of one after the other in the order of begins, of one begin the longest first.
-  // One whose end is not known lies within what it began in, and nothing within it: its end may
-  // just be lost.
-  // The outermost one that `id` lies within, if it does.
-  std::optional<std::int64_t> outermostOf(std::int64_t id,
-                                          std::pair<std::int64_t, std::int64_t> processAndThread,
-                                          std::int64_t begin,
-                                          std::optional<std::int64_t> length) {
-    if (!model::isTime(begin) || !model::isTime(length.value_or(0)))
-      return std::nullopt;
-    Outermost& last = last_.try_emplace(processAndThread, Outermost{id, begin}).first->second;
-    const std::int64_t end = begin + length.value_or(0);
-    if (begin < last.end && end <= last.end)
-      return last.id;
-    if (end >= last.end)
-      last = {id, end};
-    return std::nullopt;
-  }
-
- private:
-  struct Outermost {
-    std::int64_t id;
-    std::int64_t end;
-  };
-  std::map<std::pair<std::int64_t, std::int64_t>, Outermost> last_;  // to end
 };
 
 // 0: the trace does not say, or says several things, of several runs.
@@ -176,19 +144,14 @@ Result<MaskedIterations> MaskedIterations::read(const store::Database& trace) {
   SONDE_TRY_ASSIGN(const std::int64_t askedFor, probesAskedFor(trace));
   SONDE_TRY_ASSIGN(const Storing storing, readStoring(trace));
   MaskedIterations found;
-  Nesting nesting;
+  SONDE_TRY_ASSIGN(found.holders_, store::readIterationHolders(trace));
   std::unordered_map<std::int64_t, std::vector<Recorded>> byProcess;
   SONDE_TRY(store::forEachRow(
       trace,
-      "SELECT i.process_id, i.id, i.probe_mask, i.start_ns, i.dur_ns, p.host_id, s.thread_id FROM "
-      "iteration i LEFT JOIN process p ON p.id = i.process_id LEFT JOIN slice s ON s.id = "
-      "i.slice_id ORDER BY i.start_ns, i.dur_ns DESC, i.id",
+      "SELECT i.process_id, i.id, i.probe_mask, i.start_ns, i.dur_ns, p.host_id FROM "
+      "iteration i LEFT JOIN process p ON p.id = i.process_id ORDER BY i.start_ns, i.dur_ns DESC, "
+      "i.id",
       [&](const store::Statement& row) -> Result<void> {
-        if (const auto outermost = nesting.outermostOf(row.integer(1),
-                                                       {row.integer(0), row.integer(6)},
-                                                       row.integer(3),
-                                                       row.optionalInteger(4)))
-          found.inner_.emplace(row.integer(1), *outermost);
         byProcess[row.integer(0)].push_back(
             {row.integer(1), row.integer(2), overlaps(row, storing)});
         return {};

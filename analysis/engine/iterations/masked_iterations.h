@@ -6,6 +6,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "analysis/store/iteration_nesting.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -27,9 +28,9 @@ class MaskedIterations {
   // Of a row of `iteration`; not of inner ones.
   bool contains(std::int64_t id) const { return masked_.contains(id); }
   // Whether it lies within another one of its thread: its time is told as that one's.
-  bool isInner(std::int64_t id) const { return inner_.contains(id); }
-  // The outermost one that it lies within. Requires: it is an inner one.
-  std::int64_t outermostOf(std::int64_t id) const { return inner_.at(id); }
+  bool isInner(std::int64_t id) const { return holders_.contains(id); }
+  // The one that it lies directly within. Requires: it is an inner one.
+  std::int64_t holderOf(std::int64_t id) const { return holders_.at(id); }
   // Of these, and of those with probes off: whether the recorder stored meanwhile.
   bool isDisturbed(std::int64_t id) const { return disturbed_.contains(id); }
   // What the iterations of a process have that have all probes: bits of model::kProbeWords. 0: the
@@ -38,7 +39,7 @@ class MaskedIterations {
 
  private:
   std::unordered_set<std::int64_t> masked_;
-  std::unordered_map<std::int64_t, std::int64_t> inner_;      // with the outermost one
+  store::IterationHolders holders_;                           // of inner ones
   std::unordered_set<std::int64_t> disturbed_;                // all of them are masked
   std::unordered_map<std::int64_t, std::int64_t> fullMasks_;  // by process
 };

@@ -70,7 +70,7 @@ Result<void> readIterations(const store::Database& trace,
     const std::int64_t number = rows.integer(0);
     const std::int64_t id = rows.integer(4);
     if (masked.isInner(id)) {
-      rank.outermostOf.emplace(id, masked.outermostOf(id));
+      rank.holders.emplace(id, masked.holderOf(id));
       continue;
     }
     // Those that are masked are among them: on another rank they may not be.

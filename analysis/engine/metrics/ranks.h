@@ -7,11 +7,11 @@
 #include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/intervals.h"
 #include "analysis/store/database.h"
+#include "analysis/store/iteration_nesting.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace sonde::engine::metrics {
@@ -32,8 +32,7 @@ struct RankProcess {
   Interval window{};  // its complete iterations; without any, all its slices
   std::vector<IterationTime>
       iterations;  // that ended, and not by the end of the program; by begin. Without inner ones
-  // Of inner ones, by id: the outermost iteration that each lies within.
-  std::unordered_map<std::int64_t, std::int64_t> outermostOf;
+  store::IterationHolders holders;  // of inner ones
   std::int64_t maskedCount = 0;
   Intervals masked;  // iterations of which less was recorded than of others, which are not among
                      // these: probes were off, or all but an outline; normal form

@@ -2,9 +2,7 @@
 
 #include "analysis/store/statement.h"
 
-#include <array>
 #include <string_view>
-#include <unordered_map>
 
 namespace sonde::engine::metrics {
 namespace {
@@ -60,16 +58,16 @@ Result<std::optional<double>> peakOf(const store::Database& trace, const RankPro
 }
 
 // Of those iterations of which it is known.
-struct Work {
-  double sum = 0;
+struct Sum {
+  double amount = 0;
   std::int64_t ns = 0;
 
-  void add(double amount, std::int64_t durNs) {
-    sum += amount;
+  void add(double more, std::int64_t durNs) {
+    amount += more;
     ns += durNs;
   }
   std::optional<double> rate() const {
-    return ns > 0 ? std::optional(sum / (static_cast<double>(ns) / 1e9)) : std::nullopt;
+    return ns > 0 ? std::optional(amount / (static_cast<double>(ns) / 1e9)) : std::nullopt;
   }
 };
 
@@ -85,68 +83,52 @@ std::optional<std::int64_t> multiprocessorsOf(std::string_view device) {
   return known == nullptr ? std::nullopt : std::optional(known->multiprocessors);
 }
 
-namespace {
-
-constexpr std::size_t kAmounts = 3;  // samples, tokens, operations of floating point
-using Amounts = std::array<std::optional<double>, kAmounts>;
-
-// What is known of the work of an outermost iteration. Its own floating point operations are those
-// of the ones within it, too.
-struct Told {
-  Amounts own;
-  Amounts within;  // by all iterations in it together
-
-  std::optional<double> of(std::size_t amount) const {
-    return own[amount] ? own[amount] : within[amount];
+Result<RankWork> workOf(const store::Database& trace,
+                        const RankProcess& rank,
+                        std::optional<double> peakFlops) {
+  RankWork work;
+  work.peakFlops = peakFlops;
+  if (!peakFlops) {
+    SONDE_TRY_ASSIGN(work.peakFlops, peakOf(trace, rank));
   }
-};
-
-// By the iteration's id.
-Result<std::unordered_map<std::int64_t, Told>> readTold(const store::Database& trace,
-                                                        const RankProcess& rank) {
-  SONDE_TRY_ASSIGN(
-      store::Statement rows,
-      trace.prepare("SELECT id, samples, tokens, flops FROM iteration WHERE process_id = ?"));
+  // Each before the one that it lies within.
+  SONDE_TRY_ASSIGN(store::Statement rows,
+                   trace.prepare("SELECT id, samples, tokens, flops FROM iteration WHERE "
+                                 "process_id = ? ORDER BY start_ns DESC, dur_ns, id DESC"));
   rows.bindAll(rank.processId);
-  std::unordered_map<std::int64_t, Told> told;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
-      return told;
-    const auto outermost = rank.outermostOf.find(rows.integer(0));
-    const bool isInner = outermost != rank.outermostOf.end();
-    Told& of = told[isInner ? outermost->second : rows.integer(0)];
-    Amounts& into = isInner ? of.within : of.own;
-    for (std::size_t at = 0; at < kAmounts; ++at)
+      return work;
+    WorkAmounts& own = work.ofIterations[rows.integer(0)];  // that of those within it, so far
+    for (std::size_t at = 0; at < own.size(); ++at)
       if (const int column = static_cast<int>(at) + 1; !rows.isNull(column))
-        into[at] = into[at].value_or(0) + rows.real(column);
+        own[at] = rows.real(column);
+    const auto holder = rank.holders.find(rows.integer(0));
+    if (holder == rank.holders.end())
+      continue;
+    WorkAmounts& outer = work.ofIterations[holder->second];
+    for (std::size_t at = 0; at < own.size(); ++at)
+      if (own[at])
+        outer[at] = outer[at].value_or(0) + *own[at];
   }
 }
 
-}  // namespace
-
-Result<Throughput> throughputOf(const store::Database& trace,
-                                const RankProcess& rank,
-                                std::optional<double> peakFlops,
-                                const Clock& clock) {
-  SONDE_TRY_ASSIGN(const auto told, readTold(trace, rank));
+Throughput throughputOf(const RankProcess& rank, const RankWork& work, const Clock& clock) {
   Throughput found;
   found.rank = rank.rank;
   found.process = rank.name;
   found.iterations = static_cast<std::int64_t>(rank.iterations.size());
-  std::array<Work, kAmounts> work;
+  std::array<Sum, kWorkAmounts> sums;
   for (const IterationTime& iteration : byClock(rank, clock).iterations)
-    if (const auto of = told.find(iteration.id); of != told.end())
-      for (std::size_t at = 0; at < kAmounts; ++at)
-        if (const auto amount = of->second.of(at))
-          work[at].add(*amount, iteration.durNs);
-  found.samplesPerSecond = work[0].rate();
-  found.tokensPerSecond = work[1].rate();
-  found.flopsPerSecond = work[2].rate();
-  found.peakFlops = peakFlops;
-  if (!found.peakFlops) {
-    SONDE_TRY_ASSIGN(found.peakFlops, peakOf(trace, rank));
-  }
+    if (const auto of = work.ofIterations.find(iteration.id); of != work.ofIterations.end())
+      for (std::size_t at = 0; at < sums.size(); ++at)
+        if (const auto amount = of->second[at])
+          sums[at].add(*amount, iteration.durNs);
+  found.samplesPerSecond = sums[0].rate();
+  found.tokensPerSecond = sums[1].rate();
+  found.flopsPerSecond = sums[2].rate();
+  found.peakFlops = work.peakFlops;
   if (found.flopsPerSecond && found.peakFlops)
     found.mfu = *found.flopsPerSecond / *found.peakFlops;
   return found;

@@ -7,9 +7,13 @@
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 namespace sonde::engine::metrics {
 
@@ -26,13 +30,23 @@ struct Throughput {
   std::optional<double> mfu;
 };
 
-// Of its iterations by `clock`; `rank` is as recorded. `peakFlops`: of a rank's devices together,
-// where the user tells it; else what is known of the devices that it uses, by their names: dense
-// matrix products of 16-bit floating point numbers.
-Result<Throughput> throughputOf(const store::Database& trace,
-                                const RankProcess& rank,
-                                std::optional<double> peakFlops,
-                                const Clock& clock = {});
+inline constexpr std::size_t kWorkAmounts = 3;  // samples, tokens, operations of floating point
+using WorkAmounts = std::array<std::optional<double>, kWorkAmounts>;
+
+struct RankWork {
+  // By the iteration's id: its own, and where that is not known that of those directly within it.
+  std::unordered_map<std::int64_t, WorkAmounts> ofIterations;
+  std::optional<double> peakFlops;  // a second, of all its devices
+};
+
+// `peakFlops`: of a rank's devices together, where the user tells it; else what is known of the
+// devices that it uses, by their names: dense matrix products of 16-bit floating point numbers.
+Result<RankWork> workOf(const store::Database& trace,
+                        const RankProcess& rank,
+                        std::optional<double> peakFlops);
+
+// Of its iterations by `clock`; `rank` is as recorded.
+Throughput throughputOf(const RankProcess& rank, const RankWork& work, const Clock& clock = {});
 
 // By the name that CUDA gives a device, a second; none: not in the table.
 std::optional<double> peakFlopsOf(std::string_view device);

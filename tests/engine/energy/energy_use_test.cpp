@@ -49,7 +49,8 @@ class EnergyUses : public test::DeviceTrace {
     const auto ranks = test::must(metrics::readRanks(trace));
     std::vector<metrics::Throughput> throughput;
     for (const metrics::RankProcess& rank : ranks)
-      throughput.push_back(test::must(metrics::throughputOf(trace, rank, {})));
+      throughput.push_back(
+          metrics::throughputOf(rank, test::must(metrics::workOf(trace, rank, {}))));
     return test::must(energyUses(trace, ranks, throughput));
   }
 };

@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -59,26 +58,6 @@ class Trace {
     }
     return id;
   }
-  // Of its own process's first or second thread, or of one that nobody knows: its id.
-  std::int64_t iteration(std::int64_t thread,
-                         std::int64_t begin,
-                         model::OptionalInt length,
-                         std::int64_t mask = kAll,
-                         std::int64_t number = 0) {
-    if (threads_.empty()) {
-      own_ = trace_.add(model::Process{.hostId = host_, .pid = ++pid_, .startNs = 0});
-      for (const std::int64_t tid : {1, 2})
-        threads_.push_back(trace_.add(model::Thread{.processId = own_, .tid = tid}));
-    }
-    model::Iteration row{
-        .processId = own_, .number = number, .startNs = begin, .durNs = length, .probeMask = mask};
-    if (thread < 2)
-      row.sliceId = trace_.slice(threads_[static_cast<std::size_t>(thread)],
-                                 model::SliceKind::Iteration,
-                                 "it",
-                                 {begin, begin + length.value_or(0)});
-    return trace_.add(row).value;
-  }
   void calibrates() { trace_.meta("calibrate", "10"); }
   // The recorder of the first host, from the begin of an iteration to that of another one, give or
   // take.
@@ -100,8 +79,6 @@ class Trace {
   test::TraceBuilder trace_{path_};
   model::HostId host_;
   std::int64_t pid_ = 0;
-  model::ProcessId own_;  // with threads_, once it has an iteration
-  std::vector<model::ThreadId> threads_;
 };
 
 // The numbers of those of a trace with one process.
@@ -292,79 +269,6 @@ TEST(MaskedIterations, WhereTooFewWouldBeLeftWhatWasStoredDoesNotCount) {
     mask = mask == kAll ? kWithoutTorch : kAll;
   EXPECT_EQ(disturbedFrom(106, few), 94U);
   EXPECT_EQ(disturbedFrom(104, few), 0U) << "29 with all";
-}
-
-// Random iterations of two threads and of none, asked of each by all others.
-TEST(MaskedIterations, InnerAreThoseThatLieWithinAnotherOneOfTheirThread) {
-  struct Span {
-    std::int64_t id, thread, begin;
-    model::OptionalInt length;
-  };
-  std::mt19937 random(11);
-  const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random()) % most; };
-  for (int round = 0; round < 30; ++round) {
-    Trace made("");
-    std::vector<Span> spans(60);
-    for (Span& span : spans) {
-      span = {0, below(3), below(200), 1 + below(round < 20 ? 40 : 8)};
-      if (below(10) == 0)
-        span.length = std::nullopt;
-      span.id = made.iteration(span.thread, span.begin, span.length);
-    }
-    const auto trace = made.open();
-    const auto masked = must(MaskedIterations::read(trace));
-    const auto holds = [](const Span& outer, const Span& inner) {
-      if (outer.thread != inner.thread || outer.id == inner.id || !outer.length ||
-          inner.begin < outer.begin || inner.begin >= outer.begin + *outer.length)
-        return false;
-      if (outer.begin == inner.begin && outer.length == inner.length)
-        return outer.id < inner.id;
-      return inner.begin + inner.length.value_or(0) <= outer.begin + *outer.length;
-    };
-    for (const Span& span : spans) {
-      EXPECT_EQ(
-          masked.isInner(span.id),
-          std::any_of(
-              spans.begin(), spans.end(), [&](const Span& other) { return holds(other, span); }))
-          << span.begin << " of " << span.thread;
-      if (!masked.isInner(span.id))
-        continue;
-      const std::int64_t outermost = masked.outermostOf(span.id);
-      EXPECT_FALSE(masked.isInner(outermost));
-      EXPECT_TRUE(std::any_of(spans.begin(), spans.end(), [&](const Span& other) {
-        return other.id == outermost && holds(other, span);
-      }));
-    }
-  }
-}
-
-TEST(MaskedIterations, WhatIsWithinAnotherOneDoesNotSwitchProbes) {
-  Trace made("annotation,torch,io");
-  const auto first = made.iteration(0, 0, 100, kAll);
-  made.iteration(0, 10, 20, kWithoutTorch);
-  const auto second = made.iteration(0, 100, 100, kAll);
-  const auto trace = made.open();
-  const auto masked = must(MaskedIterations::read(trace));
-  EXPECT_FALSE(masked.contains(first) || masked.contains(second));
-}
-
-TEST(MaskedIterations, InnerOnesAreNoneOfReportDiffAndBreakdownAlike) {
-  Trace made("");
-  for (const std::int64_t at : {0, 3}) {
-    made.iteration(0, at * 100, 300, kAll, at);
-    made.iteration(0, at * 100 + 10, 90, kAll, at + 1);
-    made.iteration(0, at * 100 + 110, 190, kAll, at + 2);
-  }
-  const auto trace = made.open();
-  const auto ranks = must(metrics::readRanks(trace));
-  EXPECT_EQ(metrics::statisticsOf(ranks.at(0).iterations).count, 2);
-  EXPECT_EQ(metrics::statisticsOf(ranks[0].iterations).minNs, 300);
-  EXPECT_EQ(ranks[0].maskedCount, 0);
-  EXPECT_EQ(must(diff::readRankTimes(trace, {})).at(0).iterations.size(), 2U);
-  std::map<std::int64_t, std::int64_t> ofBreakdown;
-  for (const auto& row : must(breakdown::breakDown(trace, {.by = {.iteration = true}})).rows)
-    ofBreakdown[row.group.iteration.value_or(-1)] = row.ns;
-  EXPECT_EQ(ofBreakdown, (std::map<std::int64_t, std::int64_t>{{0, 300}, {3, 300}}));
 }
 
 // Whatever is said of iterations is said of the same ones.
