@@ -4,7 +4,7 @@ import pathlib
 from setuptools import Extension, setup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SOURCES = ["entry", "module", "names", "mask", "native", "native_entries", "native_objects", "numbers", "region",
+SOURCES = ["elements", "entry", "inside", "module", "names", "mask", "native", "native_entries", "native_objects", "numbers", "region",
            "scope", "steps"]
 
 setup(

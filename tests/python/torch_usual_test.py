@@ -143,6 +143,105 @@ class Usual(Hooks):
             self.assertGreaterEqual(steps, 18)
             self.check_nesting(trace)
 
+    def test_batches_of_an_iteration_that_waits_for_an_annotation_are_counted_once(self):
+        program = textwrap.dedent("""
+            import sonde
+            loader = iter(DataLoader(data, 8))
+            def load_and_step():
+                loss_of(next(loader)).backward()
+                optimizer.step()
+            load_and_step()
+            with sonde.operation("holds a step"):
+                load_and_step()
+                load_and_step()
+            load_and_step()
+        """)
+        trace = recorded.run(MODEL + program)
+        self.assertEqual(["8", "16", "8"], [one[2] for one in trace.infos])  # the last of an iteration is its number
+
+    def test_threads_call_one_model(self):
+        trace = recorded.run(MODEL + textwrap.dedent("""
+            import sys, threading
+            sys.setswitchinterval(1e-6)
+            for _ in range(3):
+                step(batch)
+            def work():
+                for _ in range(200):
+                    loss_of(batch).backward()
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            work()
+            for thread in threads:
+                thread.join()
+        """))
+        self.check_nesting(trace)
+        self.assertEqual("", trace.stderr)
+        self.assertEqual(803, trace.names("module").count("Net"))
+        self.assertEqual(803, len(trace.of("backward")))
+
+    def test_an_interrupt_while_it_is_looked_at_reaches_the_program(self):
+        trace = recorded.run(MODEL + textwrap.dedent("""
+            from sonde._torch.training import TRAINING
+            for _ in range(3):
+                step(batch)
+            skips, due = TRAINING.skips, []
+            def interrupted():
+                if due and due.pop():
+                    raise KeyboardInterrupt
+                return skips() if callable(skips) else None
+            TRAINING.skips = interrupted
+            loss = loss_of(batch)
+            for call in (lambda: net(batch[0]), loss.backward, optimizer.step):
+                due.append(True)
+                try:
+                    call()
+                except KeyboardInterrupt:
+                    print("interrupted")
+            TRAINING.skips = skips
+            for _ in range(3):
+                step(batch)
+        """))
+        self.assertEqual(["interrupted"] * 3, trace.stdout.splitlines())
+        self.check_nesting(trace)
+        self.assertEqual(7, len(trace.of("forward")))
+        self.assertEqual(6, len(trace.of("optimizer")))
+
+    def test_what_was_entered_and_not_left_is_over(self):
+        trace = recorded.run(MODEL + textwrap.dedent("""
+            from sonde import _sonde
+            for _ in range(3):
+                step(batch)
+            loss = loss_of(batch)
+            _sonde.inside(net)        # as when an interrupt comes before the program gets to leave()
+            _sonde.inside_backward()
+            _sonde.inside_step("SGD.step")
+            print(_sonde.here.root, _sonde.here.backward, _sonde.here.stepping)
+            for _ in range(3):
+                step(batch)
+        """))
+        self.assertEqual(["None 0 False"], trace.stdout.splitlines())
+        self.check_nesting(trace)
+        self.assertEqual(8, len(trace.of("forward")))
+        self.assertEqual(7, len(trace.of("backward")))
+
+    def test_an_error_of_a_hook_ends_the_short_way_too(self):
+        trace = recorded.run(MODEL + textwrap.dedent("""
+            from sonde._torch import modules
+            for _ in range(2):
+                step(batch)
+            def broken(module):
+                raise ValueError("broken")
+            modules.is_trained = broken
+            net.eval()                # asks it
+            net.train()
+            for _ in range(2):
+                step(batch)
+        """))
+        self.assertEqual(2, len(trace.of("forward")))
+        self.assertEqual(10, len(trace.of("module")))
+        self.assertIn("broken", trace.metadata["sonde.torch.modules"])
+
     def test_a_class_with_attributes_of_its_own_is_asked_for_none(self):
         trace = recorded.run(MODEL + textwrap.dedent("""
             class Odd(Net):

@@ -73,6 +73,8 @@ void regionsEnding(const Entry* entry, Waiting* waiting);
 void regionsEnded(const Entry* entry, Waiting* waiting);
 void regionsForget(void); /* in a forked child */
 PyObject* regionType(void);
+/* module.c: what the hooks counted of the current iteration, unless the program counts itself. */
+void torchCount(uint64_t samples, uint64_t tokens);
 bool regionIsOpen(PyObject* region);          /* by this thread of this process; NULL is none */
 void regionEndsWhenSettled(PyObject* region); /* now, or its listener is told */
 
@@ -98,8 +100,9 @@ PyObject* followMask(PyObject* module, PyObject* nothing);
 PyObject* scopeType(void);
 /* A new scope object; with no recording library the one that does nothing. `number` may be NULL. */
 PyObject* scopeNew(uint32_t kind, PyObject* text, uint32_t probe, const int64_t* number);
-/* Called with (kind, True or False) around every annotated iteration and evaluation; NULL: nobody.
- */
+/* Called with (kind, True, number or None) where the program begins an iteration or an evaluation,
+ * but for what stepsPassIteration() takes, and with (kind, False, None) where an evaluation ends;
+ * NULL: nobody. */
 extern PyObject* scopeWatcher;
 int scopeSetUp(void);
 
@@ -109,7 +112,22 @@ void scopeEnter(PyObject* scope);
 void scopeLeave(PyObject* scope);
 uint32_t scopeKind(PyObject* scope);
 
-/* steps.c: methods of the module for PyTorch's hooks. inside(module), inside_backward() and
+/* steps.c: what is known of the training. Requires of the next two: stepsAreThere(). */
+bool stepsAreThere(void);
+bool stepsHaveGradients(void); /* torch.is_grad_enabled(); false also with an exception */
+bool stepsAreSkipped(void);    /* a graph is being made: nothing is to be recorded; likewise */
+/* Whether an event of a training step changes nothing of what is known, nor, beside that, a forward
+ * or a step. */
+bool stepsAreQuiet(void);
+bool stepsTakeForward(void);
+bool stepsTakeStep(void);
+void stepsBackwardEnded(void); /* Requires: stepsAreThere(). */
+/* The program begins an iteration of its own, which may have a number, and not its first: true
+ * where the watcher would only take note of the number, which is done then. */
+bool stepsPassIteration(const int64_t* number);
+PyObject* stepsType(void); /* a new reference */
+
+/* inside.c: methods of the module for PyTorch's hooks. inside(module), inside_backward() and
  * inside_step(name) give an entered scope where that is all there is to do, else None; leave(scope)
  * ends it. Adds the type Steps, `here`, and `outermost`: what inside() knows of modules that are
  * called as the outermost ones and have been trained, by id: (weak reference, what becomes
@@ -119,14 +137,17 @@ PyObject* inside(PyObject* module, PyObject* called);
 PyObject* insideBackward(PyObject* module, PyObject* unused);
 PyObject* insideStep(PyObject* module, PyObject* name);
 PyObject* leaveInside(PyObject* module, PyObject* scope);
-/* The program begins an iteration of its own, which may have a number, and not its first: true
- * where the watcher would only take note of the number, which is done then. */
-bool stepsPassIteration(const int64_t* number);
-int stepsSetUp(PyObject* module); /* 0, or -1 with an exception */
+void insideLeave(PyObject* scope, uint32_t kind); /* leave(), also of a scope that is let go */
+int insideSetUp(PyObject* module);                /* 0, or -1 with an exception */
 
 /* Calls `function` and drops whatever it raises; an exception that is set stays set. Takes over
  * `arguments`. Whether it returned something true. */
 bool callQuietly(PyObject* function, PyObject* arguments);
+
+/* elements.c: a method of the module. torch_element(name, address, kind, when=0): a scalar with the
+ * value that is in memory, of a float ('f'), double ('d'), half ('e') or bfloat16 ('b'), now or as
+ * of torch_now(). */
+PyObject* torchElement(PyObject* module, PyObject* arguments);
 
 /* native.c: methods of the module. watch_native(function, name, category): whether its calls are
  * recorded from now on; False when they are already, or it is no native function. OverflowError

@@ -199,38 +199,26 @@ static PyObject* torchEnabled(PyObject* module, PyObject* unused) {
   return PyBool_FromLong(sondeApi != NULL && sondeApi->enabled(SONDE_PROBE_TORCH));
 }
 
-static PyObject* torchScalar(PyObject* module, PyObject* arguments) {
-  PyObject* name;
-  double value;
-  unsigned long long when = 0;
-  (void)module;
-  if (!PyArg_ParseTuple(arguments, "Ud|K", &name, &value, &when))
-    return NULL;
-  if (sondeApi == NULL || !sondeApi->enabled(SONDE_PROBE_TORCH))
-    Py_RETURN_NONE;
-  if (when == 0)
-    sondeApi->scalar(nameId(name), value);
-  else
-    sondeApi->scalar_at(nameId(name), value, when);
-  Py_RETURN_NONE;
-}
-
-/* For torch_scalar: the time of a value that can be read only later. 0: an older library. */
+/* For torch_element: the time of a value that can be read only later. 0: an older library. */
 static PyObject* torchNow(PyObject* module, PyObject* nothing) {
   (void)module;
   (void)nothing;
   return PyLong_FromUnsignedLongLong(sondeApi != NULL && API_HAS(scalar_at) ? sondeApi->now() : 0);
 }
 
-/* What the hooks counted, unless the program counts itself. */
+void torchCount(uint64_t samples, uint64_t tokens) {
+  if ((samples != 0 || tokens != 0) && sondeApi != NULL && !infoGiven &&
+      sondeApi->enabled(SONDE_PROBE_TORCH))
+    sondeApi->iteration_info(samples, tokens, 0.0);
+}
+
 static PyObject* torchWork(PyObject* module, PyObject* arguments) {
   unsigned long long samples;
   unsigned long long tokens;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "KK", &samples, &tokens))
     return NULL;
-  if (sondeApi != NULL && !infoGiven && sondeApi->enabled(SONDE_PROBE_TORCH))
-    sondeApi->iteration_info(samples, tokens, 0.0);
+  torchCount(samples, tokens);
   Py_RETURN_NONE;
 }
 
@@ -310,7 +298,7 @@ static PyMethodDef functions[] = {
     {"inside_backward", insideBackward, METH_NOARGS, NULL},
     {"inside_step", insideStep, METH_O, NULL},
     {"leave", leaveInside, METH_O, NULL},
-    {"torch_scalar", torchScalar, METH_VARARGS, NULL},
+    {"torch_element", torchElement, METH_VARARGS, NULL},
     {"torch_now", torchNow, METH_NOARGS, NULL},
     {"torch_work", torchWork, METH_VARARGS, NULL},
     {"communicator_hint", hint, METH_VARARGS, NULL},
@@ -350,7 +338,7 @@ PyMODINIT_FUNC PyInit__sonde(void) {
   if (PyModule_AddObject(module, "Scope", scopeType()) != 0 ||
       PyModule_AddObject(module, "Region", regionType()) != 0 ||
       PyModule_AddIntConstant(module, "recording", sondeApi != NULL) != 0 ||
-      stepsSetUp(module) != 0) {
+      insideSetUp(module) != 0) {
     Py_DECREF(module);
     return NULL;
   }

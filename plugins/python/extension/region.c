@@ -160,13 +160,16 @@ static PyObject* begin(PyObject* self, PyObject* arguments) {
   Py_RETURN_TRUE;
 }
 
-static PyObject* turn(PyObject* self, PyObject* number) {
+static PyObject* turn(PyObject* self, PyObject* arguments) {
   Region* region = (Region*)self;
-  const long long next = PyLong_AsLongLong(number);
-  if (PyErr_Occurred())
+  long long next;
+  unsigned long long samples;
+  unsigned long long tokens;
+  if (!PyArg_ParseTuple(arguments, "LKK", &next, &samples, &tokens))
     return NULL;
   if (!isOpen(region) || region->asked || region->inside != 0)
     Py_RETURN_FALSE;
+  torchCount(samples, tokens);
   closeRegion(region);
   openRegion(region, next);
   Py_RETURN_TRUE;
@@ -189,22 +192,21 @@ bool regionIsOpen(PyObject* region) {
   return region != NULL && isOpen((Region*)region);
 }
 
+static bool isSettled(Region* region) {
+  if (!isOpen(region))
+    return false;
+  region->asked = region->inside != 0;
+  return region->inside == 0;
+}
+
 void regionEndsWhenSettled(PyObject* region) {
-  Region* const open = (Region*)region;
-  if (!regionIsOpen(region))
-    return;
-  open->asked = open->inside != 0;
-  if (!open->asked)
-    closeRegion(open);
+  if (region != NULL && isSettled((Region*)region))
+    closeRegion((Region*)region);
 }
 
 static PyObject* settled(PyObject* self, PyObject* unused) {
-  Region* region = (Region*)self;
   (void)unused;
-  if (!isOpen(region))
-    Py_RETURN_FALSE;
-  region->asked = region->inside != 0;
-  return PyBool_FromLong(region->inside == 0);
+  return PyBool_FromLong(isSettled((Region*)self));
 }
 
 static PyObject* isOpenHere(PyObject* self, void* unused) {
@@ -230,8 +232,9 @@ static PyMethodDef methods[] = {
      "Close; with False it is marked as one that did not come to its end."},
     {"turn",
      turn,
-     METH_O,
-     "End it and open it again, with this number. False: it is not open here, or not settled."},
+     METH_VARARGS,
+     "turn(number, samples, tokens): end it, of which this was counted, and open it again, with "
+     "this number. False: it is not open here, or not settled."},
     {"settled",
      settled,
      METH_NOARGS,

@@ -11,7 +11,8 @@ typedef struct Scope {
   bool hasNumber;
   int64_t number;
   PyObject* text;
-  int open; /* openings; `top` is the latest */
+  bool isInside; /* scopeEnter() has opened it */
+  int open;      /* openings; `top` is the latest */
   Entry top;
 } Scope;
 
@@ -50,6 +51,7 @@ PyObject* scopeNew(uint32_t kind, PyObject* text, uint32_t probe, const int64_t*
   scope->number = number != NULL ? *number : 0;
   Py_INCREF(text);
   scope->text = text;
+  scope->isInside = false;
   scope->open = 0;
   return (PyObject*)scope;
 }
@@ -142,12 +144,14 @@ static PyObject* exitScope(PyObject* self, PyObject* const* arguments, Py_ssize_
 }
 
 void scopeEnter(PyObject* scope) {
+  ((Scope*)scope)->isInside = true;
   ((Scope*)scope)->open = 1;
   ((Scope*)scope)->top.below = NULL;
   entryBegin(&((Scope*)scope)->top, ((Scope*)scope)->what);
 }
 
 void scopeLeave(PyObject* scope) {
+  ((Scope*)scope)->isInside = false;
   leave((Scope*)scope);
 }
 
@@ -182,6 +186,8 @@ static PyObject* decorate(PyObject* self, PyObject* arguments, PyObject* keyword
 
 static void release(PyObject* self) {
   Scope* scope = (Scope*)self;
+  if (scope->isInside) /* the program was interrupted before it got to leave() */
+    insideLeave(self, scope->what.kind);
   while (scope->open > 0)
     leave(scope);
   Py_CLEAR(scope->text);
@@ -235,6 +241,7 @@ int scopeSetUp(void) {
   memset(&nothing->what, 0, sizeof nothing->what);
   nothing->hasNumber = false;
   nothing->text = NULL;
+  nothing->isInside = false;
   nothing->open = 0;
   idle = (PyObject*)nothing;
   if (sondeApi != NULL)

@@ -13,12 +13,14 @@ class Guard:
     def __init__(self, name):
         self.name = name
         self.on = True
+        self.failed = lambda: None  # what is to be undone then
 
     def fail(self, error):
         if not self.on:
             return
         self.on = False
         try:
+            self.failed()
             trace = error.__traceback__
             while trace is not None and trace.tb_next is not None:
                 trace = trace.tb_next
@@ -77,7 +79,8 @@ def compiling(torch):
 
 def in_graph(torch):
     """A function whose result is true inside torch.compile, export and jit.trace, where a scope would be compiled into
-    the graph or break it."""
+    the graph or break it. Asked of outermost modules, backward passes and steps: what is traced inside of one that is
+    recorded already has its modules recorded, too."""
     asked, tracing = compiling(torch), torch._C._get_tracing_state
     if asked is None:
         return tracing

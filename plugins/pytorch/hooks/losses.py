@@ -5,23 +5,13 @@ GPU it is copied to pinned memory behind the work that computes it and looked at
 ends, so nothing waits for the device; it is recorded as of the time of its backward. A loss that GradScaler has scaled is recorded as it was before.
 """
 import atexit
-import ctypes
 import functools
-import struct
 import weakref
 
 from sonde import _sonde
 from sonde._torch.guard import Guard, past_overrides
 
 PENDING = 8  # copies in flight; more are not read
-
-
-def _half(bits):
-    return struct.unpack("<e", struct.pack("<H", bits))[0]
-
-
-def _bfloat(bits):
-    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
 
 
 class Reader:
@@ -31,8 +21,7 @@ class Reader:
         self.past_overrides = past_overrides(torch)
         self.modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)  # how many are on
         self.plain = (torch.Tensor, torch.nn.Parameter)
-        self.kinds = {torch.float32: (ctypes.c_float, float), torch.float64: (ctypes.c_double, float),
-                      torch.float16: (ctypes.c_uint16, _half), torch.bfloat16: (ctypes.c_uint16, _bfloat)}
+        self.kinds = {torch.float32: "f", torch.float64: "d", torch.float16: "e", torch.bfloat16: "b"}
         functorch = getattr(torch._C, "_functorch", None)
         self.wrapped = [tell for tell in (getattr(functorch, "is_functorch_wrapped_tensor", None),
                                           getattr(torch, "_is_functional_tensor", None)) if tell]
@@ -43,11 +32,13 @@ class Reader:
     def read(self, tensors):
         """What backward() is called on. The usual case is looked at here and now: a plain tensor, in the host's memory,
         and nobody, neither a class of its own nor a mode, is asked what it is."""
+        if not self.guard.on:
+            return
         try:
             if (type(tensors) is tuple and tensors and type(tensors[0]) is self.plain[0] and not self.modes()
                     and not self.pending and self.unscaled is None and tensors[0].is_cpu):
                 self._record(tensors[0])
-            elif self.guard.on:
+            else:
                 self._read_past_overrides(tensors)
         except Exception as error:
             self.guard.fail(error)
@@ -72,8 +63,8 @@ class Reader:
 
     def _record(self, tensor, *when):
         """A tensor in the host's memory, if it has one element."""
-        found = self.kinds.get(tensor.dtype)
-        if found is None or tensor.numel() != 1 or tensor.is_neg():
+        kind = self.kinds.get(tensor.dtype)
+        if kind is None or tensor.numel() != 1 or tensor.is_neg():
             return
         for is_wrapped in self.wrapped:  # inside functorch and functionalisation a plain Tensor stands for another one
             if is_wrapped(tensor):
@@ -83,8 +74,7 @@ class Reader:
         except RuntimeError:  # a tensor without memory of its own, or a sparse one
             return
         if address:
-            kind, decode = found
-            _sonde.torch_scalar("loss", decode(kind.from_address(address).value), *when)
+            _sonde.torch_element("loss", address, kind, *when)
 
     def _copy(self, tensor):
         cuda = self.torch.cuda

@@ -71,7 +71,8 @@ class Names:
     def keep(self):
         """The extension may enter this root by itself from now on."""
         root = self.root()
-        _sonde.outermost[id(root)] = (self.root, self, self.names, self.of(root))
+        if id(root) not in _sonde.outermost:
+            _sonde.outermost[id(root)] = (self.root, self, self.names, self.of(root))
 
     def of(self, module):
         found = self.names.get(id(module))
@@ -170,6 +171,13 @@ def install(torch, guard):
     gradients = torch.is_grad_enabled
     TRAINING.skips, TRAINING.gradients = skip, gradients
 
+    def failed():
+        """Nothing is to be entered by the extension, either."""
+        HERE.names = None
+        _sonde.outermost.clear()
+
+    guard.failed = failed
+
     def scope_of(module):
         try:
             names = HERE.root
@@ -178,8 +186,6 @@ def install(torch, guard):
             return Outermost(module, gradients())
         except Exception as error:
             guard.fail(error)
-            HERE.names = None  # nor those further inside
-            _sonde.outermost.clear()
             return NOTHING
 
     inside, leave = _sonde.inside, _sonde.leave

@@ -41,12 +41,16 @@ PRIMARY = Primary()
 
 
 HERE = _sonde.here  # of the calling thread: whether it is `stepping`
-NAMES = {}          # class -> what its step is called
+NAMES = {}          # id of a class -> (weak reference, what its step is called)
 
 
 def name_of(optimizer):
     kind = type(optimizer)
-    return NAMES.get(kind) or NAMES.setdefault(kind, f"{kind.__name__}.step")
+    found = NAMES.get(id(kind))
+    if found is None:
+        gone = weakref.ref(kind, lambda _, key=id(kind): NAMES.pop(key, None))
+        found = NAMES[id(kind)] = (gone, f"{kind.__name__}.step")
+    return found[1]
 
 
 class Step:
@@ -68,6 +72,9 @@ class Step:
 
 
 def ended(optimizer):
+    if PRIMARY.is_the_same(optimizer) and (TRAINING.step_passes() or TRAINING.passes()):
+        PRIMARY.steps += 1
+        return
     primary = PRIMARY.is_it(optimizer)
     PRIMARY.steps += primary
     TRAINING.step_ended(primary)
@@ -96,10 +103,7 @@ def install(torch, guard):
             result = step(optimizer, *args, **kwargs)
         finally:
             HERE.stepping = False
-        if PRIMARY.is_the_same(optimizer) and TRAINING.passes():
-            PRIMARY.steps += 1
-        else:
-            guard.run(ended, optimizer)
+        guard.run(ended, optimizer)
         return result
 
     def looked_at(step, optimizer, args, kwargs):
@@ -114,26 +118,21 @@ def install(torch, guard):
         with scope_of(optimizer):
             return step(optimizer, *args, **kwargs)
 
-    inside, leave, passes = _sonde.inside_step, _sonde.leave, TRAINING.step_passes
+    inside, leave = _sonde.inside_step, _sonde.leave
 
     def wrap(step):
         @functools.wraps(step)
         def stepped(self, *args, **kwargs):
             if (compiles is not None and compiles()) or not guard.on:
                 return step(self, *args, **kwargs)
-            entered = inside(NAMES.get(type(self)))
+            entered = inside(name_of(self)) if tensors.TENSORS is tensors.OFF else None
             if entered is None:
                 return looked_at(step, self, args, kwargs)
             try:
-                if tensors.TENSORS is not tensors.OFF:
-                    tensors.step(self)
                 result = step(self, *args, **kwargs) if args or kwargs else step(self)
             finally:
                 leave(entered)
-            if PRIMARY.is_the_same(self) and (passes() or TRAINING.passes()):
-                PRIMARY.steps += 1
-            else:
-                guard.run(ended, self)
+            guard.run(ended, self)
             return result
 
         stepped.wrapped_by_sonde = True

@@ -21,7 +21,7 @@ from sonde._torch.masking import MASKING
 
 class Training(_sonde.Steps):
     """The attributes `gradients` (torch.is_grad_enabled), `skips` (guard.in_graph), `backwards`, `proven` and those beside
-    it are the extension's: it passes by what would change nothing of them (plugins/python/extension/steps.c)."""
+    it are the extension's: it passes by what would change nothing of them (plugins/python/extension/inside.c)."""
 
     def __init__(self):
         self.guard = Guard("training")
@@ -140,14 +140,13 @@ class Training(_sonde.Steps):
         """A step of the primary optimiser: what _boundary() does in the usual case, in no time. False: it is another one."""
         if self.overridden or self.suspended or self.exhausted or self.awaited is not None or self.micro.is_open:
             return False
-        self._count()
         masked = MASKING.torch
-        if not self.iteration.turn(self.number + 1):
+        if not self.iteration.turn(self.number + 1, self.samples, self.tokens):
             return False
         self._note_backwards(masked)
         self.number += 1
         self.since_enclosing += 1
-        self.backwards = 0
+        self.samples = self.tokens = self.backwards = 0
         if self.accumulates and not MASKING.torch:
             self.micro.begin()
         return True
