@@ -17,6 +17,7 @@ using nlohmann::json;
 using test::Finished;
 using test::kMs;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class BreakdownVerb : public Verbs {
  protected:
@@ -112,6 +113,30 @@ TEST_F(BreakdownVerb, RanksAreToldApart) {
     EXPECT_TRUE(row["operation"].is_null());
   }
   EXPECT_EQ(ranks, (std::set<std::int64_t>{0, 1}));
+}
+
+TEST_F(BreakdownVerb, WorkWithoutAKnownEndIsCounted) {
+  const std::string path = folder_ / "cut.sonde";
+  {
+    test::TraceBuilder trace(path);
+    const auto process = trace.add(model::Process{
+        .hostId = trace.add(model::Host{.name = "h"}), .pid = 7, .startNs = 0, .endNs = 100});
+    const auto thread = trace.add(model::Thread{.processId = process, .tid = 7});
+    trace.slice(thread, model::SliceKind::Operation, "train", {0, 100});
+    model::Kernel kernel;
+    kernel.work.streamId = trace.add(model::Stream{.processId = process, .number = 7});
+    kernel.work.nameId = trace.name("gemm");
+    kernel.work.startNs = 50;
+    trace.add(kernel);
+    trace.finish();
+  }
+  EXPECT_EQ(jsonOf(sonde({"breakdown", path, "--format", "json"})).at("ends_unknown"), 1);
+  EXPECT_THAT(sonde({"breakdown", path}).out,
+              HasSubstr("\nOf 1 kernels, copies or transfers no end was recorded: they take no "
+                        "time here.\n"));
+  const std::string whole = write(0);
+  EXPECT_EQ(jsonOf(sonde({"breakdown", whole, "--format", "json"})).at("ends_unknown"), 0);
+  EXPECT_THAT(sonde({"breakdown", whole}).out, Not(HasSubstr("no end was recorded")));
 }
 
 // As after an exec, or of two hosts.
