@@ -8,10 +8,12 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -160,6 +162,28 @@ Error tooNew(const Database& trace, std::int64_t version) {
                   writer ? *writer : "of the machine that recorded it")};
 }
 
+// A trace of an earlier version lacks what was added since; whoever reads these does without.
+constexpr std::string_view kAddedTables[] = {"storing"};
+
+Result<void> checkTables(const Database& trace) {
+  SONDE_TRY_ASSIGN(Statement named,
+                   trace.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"));
+  constexpr std::string_view kCreate = "CREATE TABLE ";
+  const std::string_view sql = tablesSql();
+  for (std::size_t at = sql.find(kCreate); at != std::string_view::npos;
+       at = sql.find(kCreate, at)) {
+    at += kCreate.size();
+    const std::string_view name = sql.substr(at, sql.find('(', at) - at);
+    if (std::find(std::begin(kAddedTables), std::end(kAddedTables), name) != std::end(kAddedTables))
+      continue;
+    named.reset();
+    SONDE_TRY_ASSIGN(const bool isThere, named.bindAll(name).step());
+    if (!isThere)
+      return Error{ErrorCode::Corrupt, fmt::format("no such table: {}", name)};
+  }
+  return {};
+}
+
 Result<void> checkSchema(const Database& trace) {
   SONDE_TRY_ASSIGN(const std::int64_t application, trace.queryInteger("PRAGMA application_id"));
   if (application != kApplicationId)
@@ -172,7 +196,7 @@ Result<void> checkSchema(const Database& trace) {
   if (version > kSchemaVersion)
     return tooNew(trace, version);
   SONDE_TRY(trace.queryInteger("SELECT count(*) FROM meta"));
-  return {};
+  return checkTables(trace);
 }
 
 // That all that happened in a finished trace, as its lines have it, did at times, so that whoever

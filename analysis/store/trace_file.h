@@ -26,9 +26,9 @@ Result<Database> createTrace(const std::filesystem::path& path, WriteMode mode =
 Result<Database> reopenTrace(const std::filesystem::path& path);
 
 // A trace to read, finished or not, also while it is recorded. NotFound: no such file. Corrupt: no
-// regular file, empty, no SQLite database, no trace, shorter than it should be, or finished and with
-// events at what is no time. Unsupported: of a
-// newer schema. Io: the system refused.
+// regular file, empty, no SQLite database, no trace, shorter than it should be, without a table, or
+// finished and with events at what is no time. Unsupported: of a newer schema. Io: the system
+// refused.
 Result<Database> openTrace(const std::filesystem::path& path);
 
 // Whether the finaliser has completed this trace. An unfinished one has no level-of-detail tables

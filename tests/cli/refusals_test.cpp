@@ -173,16 +173,23 @@ TEST_F(Refusals, ADamagedDatabaseIsNamedWithoutTheStatementThatFailed) {
 }
 
 TEST_F(Refusals, ATraceWithoutATableOrAColumnIsNamedWithIt) {
-  const std::string other = trace("other.sonde");
+  const std::string other = folder_ / "other.sonde";
+  test::TrainingRun second;
+  second.rank = 1;
+  test::writeTrainingRun(other, second);
   for (const auto& [change, what] :
        {std::pair{"DROP TABLE overhead", "no such table: overhead"},
+        std::pair{"PRAGMA foreign_keys = OFF; DROP TABLE device", "no such table: device"},
         std::pair{"ALTER TABLE overhead RENAME COLUMN api TO call", "no such column: api"},
         std::pair{"PRAGMA foreign_keys = OFF; DROP TABLE iteration", "no such table: "}}) {
     const std::string file = trace("lacking.sonde");
     auto lacking = test::must(store::Database::open(file, store::Access::ReadWrite));
     test::must(lacking.exec(change));
-    for (const auto& call :
-         {std::vector<std::string>{"report", file}, {"breakdown", file}, {"diff", file, other}}) {
+    for (const auto& call : {std::vector<std::string>{"report", file},
+                             {"breakdown", file},
+                             {"diff", file, other},
+                             {"report", other, file},
+                             {"merge", "-o", folder_ / "job.sonde", file, other}}) {
       SCOPED_TRACE(call.front() + " after " + change);
       const Finished finished = sonde(call);
       expectRefusal(finished, call.front(), 3);

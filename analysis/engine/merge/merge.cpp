@@ -46,6 +46,7 @@ class Merger {
 
  private:
   Result<void> attach(const fs::path& path);
+  Result<void> checkColumns(const fs::path& path) const;
   Result<void> joinStrings();
   Result<void> joinHosts();
   Result<void> joinDevices();
@@ -77,6 +78,25 @@ Result<void> Merger::attach(const fs::path& path) {
     return {};
   (void)target_.exec("DETACH source");
   return attached(uri + "&immutable=1");
+}
+
+// SQLite takes the quoted name of a column that is not there for a text.
+Result<void> Merger::checkColumns(const fs::path& path) const {
+  SONDE_TRY_ASSIGN(
+      Statement lacking,
+      target_.prepare("SELECT t.name, c.name FROM main.sqlite_schema t JOIN source.sqlite_schema s "
+                      "ON s.name = t.name AND s.type = 'table' JOIN pragma_table_info(t.name, "
+                      "'main') c WHERE t.type = 'table' AND c.name NOT IN (SELECT name FROM "
+                      "pragma_table_info(t.name, 'source'))"));
+  SONDE_TRY_ASSIGN(const bool any, lacking.step());
+  if (!any)
+    return {};
+  return Error{
+      ErrorCode::Corrupt,
+      fmt::format("'{}' is damaged (no such column: {} of {}): copy it again or record again",
+                  path.string(),
+                  lacking.text(1),
+                  lacking.text(0))};
 }
 
 Result<void> Merger::joinStrings() {
@@ -174,9 +194,6 @@ Result<void> Merger::giveToProcesses(const TablePlan& table,
 // Scopes that are still open in an unfinished recording have ids already, which their children
 // name.
 Result<void> Merger::copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs) {
-  SONDE_TRY_ASSIGN(const bool isThere, hasTable("open_scope"));
-  if (!isThere)
-    return {};
   const std::int64_t slices = offsets.at("slice");
   return target_.exec(
       fmt::format("INSERT OR IGNORE INTO main.slice(id, thread_id, kind, category, name_id, "
@@ -213,6 +230,7 @@ Result<void> Merger::add(const TraceFacts& source, const Progress& progress) {
   for (const auto& [boot, epoch] : source.epochs)
     epochs_.try_emplace(boot, epoch + shiftNs);
   SONDE_TRY(attach(source.path));
+  SONDE_TRY(checkColumns(source.path));
   SONDE_TRY(copyAttached(source, shiftNs, progress));
   return target_.exec("DETACH source");
 }
