@@ -4,16 +4,20 @@
 #include "cli/report_facts.h"
 #include "cli/report_lines.h"
 #include "cli/report_python.h"
+#include "cli/report_screen.h"
 #include "cli/report_threads.h"
 #include "cli/report_throughput.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace sonde::cli {
 namespace {
@@ -21,12 +25,6 @@ namespace {
 namespace metrics = engine::metrics;
 
 constexpr std::size_t kLines = 40;
-constexpr std::size_t kAll = 1'000'000;
-constexpr std::size_t kRankRows = 6;  // of each table about ranks
-constexpr std::size_t kThroughputRows = 3;
-constexpr std::size_t kPythonRows = 5;
-constexpr std::size_t kTrafficRows = 4;
-constexpr std::size_t kScalarRows = 3;
 constexpr std::size_t kRankColumns = 4;  // of the table of operations
 
 Cell duration(std::int64_t ns) {
@@ -203,7 +201,7 @@ std::string operationName(const std::string& kind, const std::string& name) {
   return cutTo(kind == name ? name : fmt::format("{} {}", kind, name), 34);
 }
 
-Lines operationLines(const JobReport& report, bool full, std::size_t limit) {
+Lines operationLines(const JobReport& report, const OperationRows& rows, std::size_t limit) {
   Table table{{{"name", "operation"},
                {"count", "count", ColumnKind::Integer},
                {"p50", "p50", ColumnKind::DurationNs},
@@ -220,7 +218,7 @@ Lines operationLines(const JobReport& report, bool full, std::size_t limit) {
   else
     for (const char* title : {"least", "most"})
       table.columns.push_back({title, title, ColumnKind::DurationNs});
-  for (const auto& [key, row] : gatherOperations(report, full)) {
+  for (const auto& [key, row] : rows) {
     std::vector<Cell> cells = {
         operationName(key.first, key.second),
         row.count,
@@ -316,6 +314,58 @@ Lines scalarLines(const JobReport& report, std::size_t limit) {
   return lines;
 }
 
+// The parts of a report from above.
+class Parts {
+ public:
+  void add(const Lines& part) { lines_.insert(lines_.end(), part.begin(), part.end()); }
+  // One that may have given way to others: its name stands for it.
+  void add(const Lines& part, const char* name, std::size_t limit) {
+    if (limit > 0)
+      add(part);
+    else if (!part.empty())
+      leftOut_.emplace_back(name);
+  }
+  Lines take() {
+    if (!leftOut_.empty())
+      appendLabelled(lines_, "Left out", fmt::format("{}: --full", fmt::join(leftOut_, ", ")));
+    return std::move(lines_);
+  }
+
+ private:
+  Lines lines_;
+  std::vector<std::string> leftOut_;
+};
+
+Lines linesOf(const JobReport& report,
+              const OperationRows& operations,
+              bool full,
+              const RowLimits& limits) {
+  Parts parts;
+  parts.add(headLines(report.facts, full));
+  parts.add(iterationLines(report, limits.iterations));
+  parts.add(throughputLines(report, limits.throughput));
+  parts.add(timeLines(report, limits.times));
+  if (full)
+    parts.add(deviceSections(report));
+  parts.add(threadLines(report, full, limits.threads), "threads", limits.threads);
+  parts.add(pythonLines(report, limits.python), "Python", limits.python);
+  parts.add(full ? usageSections(report.usage, report.facts.originNs)
+                 : usageLines(report.usage, limits.usage));
+  parts.add(operationLines(report, operations, limits.operations));
+  parts.add(trafficLines(report, limits.traffic), "data moved", limits.traffic);
+  parts.add({""});
+  parts.add(scalarLines(report, limits.scalars), "values", limits.scalars);
+  parts.add(footLines(report.facts, full));
+  if (const std::string cost = costText(report.recordingCost); !cost.empty()) {
+    Lines overhead;
+    appendLabelled(overhead,
+                   "Overhead",
+                   cost + "; times of devices, threads, calls and Python are as recorded");
+    parts.add(overhead);
+  }
+  return parts.take();
+}
+
 }  // namespace
 
 std::string idleTitle(const JobReport& report) {
@@ -328,46 +378,14 @@ std::string idleTitle(const JobReport& report) {
 }
 
 std::string renderReport(const JobReport& report, bool full) {
-  const Lines head = headLines(report.facts, full);
-  const Lines iterations = iterationLines(report, full ? kAll : kRankRows);
-  const Lines throughput = throughputLines(report, full ? kAll : kThroughputRows);
-  const Lines time = timeLines(report, full ? kAll : kRankRows);
-  const Lines devices = full ? deviceSections(report) : Lines();
-  const Lines threads = threadLines(report, full, full ? kAll : kRankRows);
-  const Lines python = pythonLines(report, full ? kAll : kPythonRows);
-  const Lines usage =
-      full ? usageSections(report.usage, report.facts.originNs) : usageLines(report.usage);
-  const Lines traffic = trafficLines(report,
-                                     full            ? kAll
-                                     : usage.empty() ? kTrafficRows
-                                                     : kTrafficRows / 2);
-  Lines tail = scalarLines(report, full ? kAll : kScalarRows);
-  const Lines foot = footLines(report.facts, full);
-  tail.insert(tail.end(), foot.begin(), foot.end());
-  if (const std::string cost = costText(report.recordingCost); !cost.empty())
-    appendLabelled(
-        tail, "Overhead", cost + "; times of devices, threads, calls and Python are as recorded");
-  tail.insert(tail.begin(), "");
-  // The operations take what the rest leaves; their own frame is four lines.
-  const std::size_t rest = head.size() + iterations.size() + throughput.size() + time.size() +
-                           threads.size() + python.size() + usage.size() + traffic.size() +
-                           tail.size() + 4;
-  const Lines operations = operationLines(
-      report, full, full ? kAll : std::min<std::size_t>(12, rest < kLines ? kLines - rest : 1));
+  const OperationRows operations = gatherOperations(report, full);
+  const auto heightWith = [&](const RowLimits& limits) {
+    return linesOf(report, operations, full, limits).size();
+  };
+  const RowLimits limits = full ? RowLimits::none() : fitted(heightWith, kLines);
   std::string text;
-  for (const Lines* part : {&head,
-                            &iterations,
-                            &throughput,
-                            &time,
-                            &devices,
-                            &threads,
-                            &python,
-                            &usage,
-                            &operations,
-                            &traffic,
-                            static_cast<const Lines*>(&tail)})
-    for (const std::string& line : *part)
-      text += line + "\n";
+  for (const std::string& line : linesOf(report, operations, full, limits))
+    text += line + "\n";
   return text;
 }
 

@@ -42,7 +42,9 @@ Result<JobReport> readReport(const store::Database& trace,
                              std::optional<double> peakFlops,
                              const engine::metrics::Clocks& clocks);
 
-// At most 40 lines of 100 characters, unless `full`.
+// At most 40 lines of 100 characters, unless `full`: where there is more to say fewer rows, then
+// not all parts, which the last line names. Head and foot (losses, warnings, what recording took)
+// never give way, and it is longer only where they leave no room for a row of each table.
 std::string renderReport(const JobReport& report, bool full);
 
 // What time without computing, communicating and copying is called: "idle" of a device; of a

@@ -266,13 +266,19 @@ Result<UsageReport> readUsage(const store::Database& trace,
   return usage;
 }
 
-Lines usageLines(const UsageReport& usage) {
+Lines usageLines(const UsageReport& usage, std::size_t limit) {
   Lines lines;
-  addBound(lines, usage);
-  addStalls(lines, usage);
-  addChanges(lines, usage);
-  addMemory(lines, usage);
-  addEnergy(lines, usage);
+  std::size_t subjects = 0;
+  for (const auto& add : {addBound, addStalls, addChanges, addMemory, addEnergy}) {
+    Lines subject;
+    add(subject, usage);
+    if (subject.empty())
+      continue;
+    if (++subjects <= limit)
+      lines.insert(lines.end(), subject.begin(), subject.end());
+  }
+  if (subjects > limit)
+    appendLines(lines, fmt::format("           … {} more: --full", subjects - limit));
   if (!lines.empty())
     lines.insert(lines.begin(), "");
   return lines;

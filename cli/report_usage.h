@@ -46,8 +46,9 @@ Result<UsageReport> readUsage(const store::Database& trace,
                               const std::vector<engine::metrics::Throughput>& throughput,
                               const engine::metrics::Clocks& clocks);
 
-// A line for each subject of which there is something to say, and a blank one before them.
-Lines usageLines(const UsageReport& usage);
+// A line or two for each of the first `limit` subjects of which there is something to say, how many
+// more there are, and a blank line before them.
+Lines usageLines(const UsageReport& usage, std::size_t limit);
 
 // All tables, each with its heading; of what was not recorded, that it was not.
 Lines usageSections(const UsageReport& usage, std::int64_t originNs);
