@@ -52,7 +52,8 @@ class CalibrateCommand : public Command {
     app.add_flag("-f,--force", force_, "replace the file when it exists");
     app.add_option("--rounds",
                    options_.rounds,
-                   "how often each kind of run is made (5, with --precision 200; 3 at least)")
+                   "how often each kind of run is made, 3 or more (5); with --precision at most so "
+                   "often (200)")
         ->check(CLI::Range(3, 1000))
         ->type_name("N");
     app.add_option("--precision",
@@ -69,7 +70,6 @@ class CalibrateCommand : public Command {
  private:
   Result<void> checkOutput() const;
   std::string render(const session::CalibrationOutcome& outcome) const;
-  std::string imprecise(const engine::calibration::CalibratedCosts& costs) const;
 
   CLI::App* app_ = nullptr;
   Format format_ = Format::Table;
@@ -101,16 +101,15 @@ std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
                             list);
 }
 
-// Says so where --precision asked for more; empty: it is known as well as was asked for.
-std::string CalibrateCommand::imprecise(const engine::calibration::CalibratedCosts& costs) const {
-  const double error = session::reachedErrorNs(costs);
-  if (!options_.precision || error <= *options_.precision * costs.iterationNs)
-    return "";
+// That --precision asked for more than the runs have told.
+std::string impreciseText(const session::CalibrationPrecision& precision, int rounds) {
   return fmt::format(
-      "After {} rounds the standard error is still {:.2f} % of an iteration: the runs differ by "
-      "more than more of them make up for; longer ones, or a quieter machine, may help.\n",
-      options_.rounds,
-      100 * error / costs.iterationNs);
+      "after {} rounds the standard error is {:.2g} % of an iteration, and --precision asks for "
+      "{:g} %: make more rounds (--rounds; it falls with the root of their number) or longer runs, "
+      "or use a quieter machine",
+      rounds,
+      100 * precision.reached,
+      100 * precision.asked);
 }
 
 std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome) const {
@@ -142,7 +141,7 @@ std::string CalibrateCommand::render(const session::CalibrationOutcome& outcome)
       100 * costs.overheadErrorNs / costs.iterationNs,
       outcome.runs,
       humanCount(costs.iterations),
-      knownBefore(costs) + imprecise(costs));
+      knownBefore(costs));
 }
 
 int CalibrateCommand::run() {
@@ -171,6 +170,8 @@ int CalibrateCommand::run() {
   if (!outcome)
     return fail(name(), outcome.error());
   printOut(render(*outcome));
+  if (outcome->precision && !outcome->precision->isEnough())
+    complain(name(), impreciseText(*outcome->precision, outcome->rounds));
   if (!output_.empty())
     if (const auto written = writeOut(output_, costFileOf(*outcome)); !written)
       return fail(name(), written.error());

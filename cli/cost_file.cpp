@@ -31,6 +31,14 @@ json rowOf(const MeasuredCost& cost, std::int64_t n) {
           {"unrecorded_ns", cost.unrecordedNs}};
 }
 
+json precisionJson(const std::optional<session::CalibrationPrecision>& precision) {
+  if (!precision)
+    return nullptr;
+  return {{"asked", precision->asked},
+          {"reached", precision->reached},
+          {"is_enough", precision->isEnough()}};
+}
+
 // What nlohmann says of a document, without its own numbers: "[json.exception.out_of_range.403] key
 // 'overhead' not found".
 std::string reasonOf(const json::exception& error) {
@@ -150,6 +158,7 @@ std::string costFileOf(const session::CalibrationOutcome& outcome) {
                    {"overhead_ns", costs.overheadNs},
                    {"overhead_error_ns", costs.overheadErrorNs},
                    {"overhead_noise_ns", costs.noiseNs},
+                   {"precision", precisionJson(outcome.precision)},
                    {"shares", json::array()},
                    {"overhead", json::array()},
                    {"probes", costs.costs.probes},

@@ -46,6 +46,13 @@ std::string reasonIn(const fs::path& path, bool mayBeOurs) {
   return reason.substr(0, reason.find('\n'));
 }
 
+// As CalibrationPrecision has it.
+double reachedIn(const engine::calibration::CalibratedCosts& costs) {
+  const bool anyFound = std::any_of(
+      costs.shares.begin(), costs.shares.end(), [](const auto& share) { return share.found; });
+  return (anyFound ? costs.noiseNs : costs.overheadErrorNs) / costs.iterationNs;
+}
+
 constexpr int kFewestRounds = 5;  // of fewer a standard error may be small by chance
 
 class Calibration {
@@ -56,14 +63,15 @@ class Calibration {
   Result<CalibrationOutcome> run() {
     SONDE_TRY(firstRun());
     CalibrationOutcome outcome;
-    bool isEnough = false;
-    for (int round = 0; round < options_.rounds && !isEnough; ++round) {
-      SONDE_TRY(makeRound(round));
-      if (round + 1 != options_.rounds && (!options_.precision || round + 1 < kFewestRounds))
+    while (outcome.rounds < options_.rounds &&
+           !(outcome.precision && outcome.precision->isEnough())) {
+      SONDE_TRY(makeRound(outcome.rounds++));
+      if (outcome.rounds != options_.rounds &&
+          (!options_.precision || outcome.rounds < kFewestRounds))
         continue;
       SONDE_TRY_ASSIGN(outcome.costs, engine::calibration::calibrateRuns(runs_, *known_));
-      isEnough = options_.precision &&
-                 reachedErrorNs(outcome.costs) <= *options_.precision * outcome.costs.iterationNs;
+      if (options_.precision)
+        outcome.precision = {*options_.precision, reachedIn(outcome.costs)};
     }
     outcome.machine = machine_;
     outcome.runs = static_cast<int>(runs_.size());
@@ -169,12 +177,6 @@ class Calibration {
 };
 
 }  // namespace
-
-double reachedErrorNs(const engine::calibration::CalibratedCosts& costs) {
-  const bool anyFound = std::any_of(
-      costs.shares.begin(), costs.shares.end(), [](const auto& share) { return share.found; });
-  return anyFound ? costs.noiseNs : costs.overheadErrorNs;
-}
 
 Result<CalibrationOutcome> calibrateByRuns(const CalibrationOptions& options) {
   SONDE_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make());

@@ -17,8 +17,7 @@ struct CalibrationOptions {
   std::vector<std::string> command;
   std::optional<std::string> sources;  // as of `sonde run`
   int rounds = 5;
-  // With it there are fewer rounds, once the standard error of what recording takes is this share
-  // of an iteration.
+  // With it there are fewer rounds, once CalibrationPrecision::reached is no more than it.
   std::optional<double> precision;
   Progress progress;
 };
@@ -30,15 +29,22 @@ struct CalibratedMachine {
   std::string cpuModel;
 };
 
-struct CalibrationOutcome {
-  engine::calibration::CalibratedCosts costs;
-  CalibratedMachine machine;
-  int runs = 0;
+// How well it is known what recording takes, and how well it was to be: standard errors, as shares
+// of an iteration.
+struct CalibrationPrecision {
+  double asked = 0;
+  double reached = 0;  // how far more runs would change it; of runs that tell of no probe, the
+                       // error of what was known before
+  bool isEnough() const noexcept { return reached <= asked; }
 };
 
-// What CalibrationOptions::precision is held against: how far more runs would change what recording
-// takes. Of runs that tell of no probe, the error of what was known before.
-double reachedErrorNs(const engine::calibration::CalibratedCosts& costs);
+struct CalibrationOutcome {
+  engine::calibration::CalibratedCosts costs;
+  std::optional<CalibrationPrecision> precision;  // nothing: none was asked for
+  CalibratedMachine machine;
+  int rounds = 0;
+  int runs = 0;
+};
 
 // Each round has a run with all probes, one without those that can be switched off, and, where
 // these are several, one with each of them alone, in an order of its own. What the command prints

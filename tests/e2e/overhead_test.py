@@ -1,6 +1,7 @@
 """What recording costs: what each trace says of it, what runs with probes off say, and what is taken out of a breakdown."""
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -134,8 +135,14 @@ class Overhead(RunTest):
             options = ("--sources", "annotation,io", "--rounds", "6", "--precision", precision)
             result = self.calibrate("-f", "-o", "cost.json", count=200, options=options)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertEqual(json.loads((self.folder / "cost.json").read_text())["runs"], runs)
-            self.assertEqual("the standard error is still" in result.stdout, precision == "1e-9", result.stdout)
+            costs = json.loads((self.folder / "cost.json").read_text())
+            self.assertEqual(costs["runs"], runs)
+            self.assertEqual(costs["precision"]["is_enough"], precision == "1e9", costs["precision"])
+            self.assertAlmostEqual(costs["precision"]["asked"] * 100 / float(precision), 1)
+            self.assertGreater(costs["precision"]["reached"], 0)
+            self.assertEqual(re.sub(r"is \S+ % of", "is N % of", result.stderr), "" if precision == "1e9" else
+                             "sonde calibrate: after 6 rounds the standard error is N % of an iteration, and --precision asks for 1e-09 %: "
+                             "make more rounds (--rounds; it falls with the root of their number) or longer runs, or use a quieter machine\n")
         for wrong in ("0", "-1", "little"):
             self.assertEqual(self.sonde("calibrate", "--precision", wrong, "--", "/bin/true").returncode, 2)
 
