@@ -1,17 +1,14 @@
-// What a trimmed trace has of each process. For SQL over a trace.
+// What a trimmed trace has of each process: `meta` says it by keys "kept_ns:ID", as JSON. Merged
+// with others it has that of the trimmed ones alone. For SQL over a trace.
 #pragma once
 
 namespace sonde::store {
 
-// SQL: process_id, start_ns and end_ns of what was kept of each process: from the begin of the
-// first of its iterations to the end of the last, of one without iterations the span over all. No
-// rows: the trace is whole.
+// SQL: process_id, start_ns and end_ns of what was kept of each process that was trimmed: from the
+// begin of the first of its iterations to the end of the last, of one without iterations the span
+// over all.
 inline constexpr char kKeptSpansSql[] =
-    "SELECT p.id AS process_id, coalesce(s.b, a.b) AS start_ns, coalesce(s.e, a.e) AS end_ns"
-    " FROM process p JOIN (SELECT min(start_ns) AS b, max(start_ns + coalesce(dur_ns, 0)) AS e"
-    " FROM iteration) a LEFT JOIN (SELECT process_id, min(start_ns) AS b,"
-    " max(start_ns + coalesce(dur_ns, 0)) AS e FROM iteration GROUP BY process_id) s"
-    " ON s.process_id = p.id WHERE a.b IS NOT NULL"
-    " AND EXISTS (SELECT 1 FROM meta WHERE key = 'trimmed')";
+    "SELECT p.id AS process_id, m.value ->> 0 AS start_ns, m.value ->> 1 AS end_ns"
+    " FROM process p JOIN meta m ON m.key = 'kept_ns:' || p.id";
 
 }  // namespace sonde::store

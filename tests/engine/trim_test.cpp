@@ -13,6 +13,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace sonde::engine::trim {
 namespace {
@@ -111,6 +115,51 @@ TEST_F(Trim, TimesOfWhatWasKeptAreWithoutWhatWasCut) {
     EXPECT_EQ(row.ns, 20 * kMs);
   EXPECT_EQ(must(metrics::readFacts(trimmed)).wallNs, 20 * kMs);
   EXPECT_EQ(must(metrics::readFacts(trimmed)).runNs, 100 * kMs);
+}
+
+// By rank and operation.
+using Times = std::map<std::pair<std::int64_t, std::vector<std::string>>, std::int64_t>;
+
+Times timesOf(const store::Database& trace) {
+  breakdown::Options options;
+  options.by.process = options.by.operation = true;
+  const breakdown::Breakdown found = must(breakdown::breakDown(trace, options));
+  Times times;
+  for (const breakdown::ProcessTotal& process : found.processes)
+    for (const breakdown::Row& row : found.rows)
+      if (row.group.processId == process.id)
+        times[{process.rank.value_or(-1), row.group.operations}] += row.ns;
+  return times;
+}
+
+// Each alone, and two merges one after the other, the second with times that count from elsewhere.
+TEST_F(Trim, BesideOneThatIsWholeNothingOfThatIsCut) {
+  const auto write = [&](std::int64_t rank) {
+    test::TrainingRun run;
+    run.rank = rank;
+    run.worldSize = 3;
+    run.epochNs += 1000 * kMs * rank;
+    run.beginNs += 1000 * kMs * rank;
+    std::string path = folder_ / fmt::format("rank{}.sonde", rank);
+    test::writeTrainingRun(path, run);
+    return path;
+  };
+  const std::vector<std::string> ranks = {write(0), write(1), write(2)};
+  must(trim({ranks[2], output_, 10, 12, false}));
+  Times expected;
+  for (const std::string& path : {ranks[0], ranks[1], output_})
+    expected.merge(timesOf(must(store::openTrace(path))));
+  for (const auto& [of, ns] : expected)
+    if (of.first == 2) {
+      EXPECT_LT(ns, expected.at({0, of.second})) << "of three iterations";
+    }
+  const std::string pair = folder_ / "pair.sonde";
+  const std::string job = folder_ / "job.sonde";
+  must(merge::merge({{ranks[1], output_}, pair, false}));
+  must(merge::merge({{ranks[0], pair}, job, false}));
+  EXPECT_EQ(timesOf(must(store::openTrace(job))), expected);
+  const auto facts = must(metrics::readFacts(must(store::openTrace(job))));
+  EXPECT_EQ(facts.wallNs, facts.runNs) << "that of the whole ones";
 }
 
 TEST_F(Trim, ClosesReferencesAndArgumentsOverWhatItCut) {

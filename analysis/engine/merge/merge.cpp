@@ -53,7 +53,7 @@ class Merger {
   Result<void> copyAttached(const TraceFacts& source,
                             std::int64_t shiftNs,
                             const Progress& progress);
-  Result<void> joinMeta();
+  Result<void> joinMeta(const Offsets& offsets, std::int64_t shiftNs);
   Result<void> giveToProcesses(const TablePlan& table, std::int64_t copied, const Offsets& offsets);
   Result<void> copyOpenScopes(const Offsets& offsets, std::int64_t shiftNs);
   // In the source; one of an earlier version lacks what was added since.
@@ -150,11 +150,19 @@ Result<void> Merger::joinDevices() {
 
 // The first known value of each key stands, but for what recordings have to have in common for
 // their costs to be the same: there all different ones do. Costs of recording add up; what speaks
-// of one recording only, or is made by the finaliser, is left out.
-Result<void> Merger::joinMeta() {
+// of one recording only, or is made by the finaliser, is left out. What was kept of a process stays
+// that process's.
+Result<void> Merger::joinMeta(const Offsets& offsets, std::int64_t shiftNs) {
+  SONDE_TRY(target_.exec(
+      fmt::format("INSERT INTO main.meta SELECT 'kept_ns:' || (id + {0}), json_array((value ->> 0) "
+                  "+ {1}, (value ->> 1) + {1}) FROM source.process JOIN source.meta ON key = "
+                  "'kept_ns:' || id",
+                  offsets.at("process"),
+                  shiftNs)));
   return target_.exec(
       "INSERT INTO main.meta SELECT key, value FROM source.meta"
-      " WHERE key NOT IN ('finished', 'origin_ns', 'epoch_ns', 'session') ON CONFLICT(key)"
+      " WHERE key NOT IN ('finished', 'origin_ns', 'epoch_ns', 'session')"
+      " AND key NOT LIKE 'kept\\_ns:%' ESCAPE '\\' ON CONFLICT(key)"
       " DO UPDATE SET value = CASE WHEN meta.key LIKE 'recorder\\_%' ESCAPE '\\'"
       " THEN CAST(CAST(meta.value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)"
       " WHEN meta.value = '' THEN excluded.value"
@@ -244,7 +252,7 @@ Result<void> Merger::copyAttached(const TraceFacts& source,
   SONDE_TRY(joinStrings());
   SONDE_TRY(joinHosts());
   SONDE_TRY(joinDevices());
-  SONDE_TRY(joinMeta());
+  SONDE_TRY(joinMeta(offsets, shiftNs));
   std::size_t copied = 0;
   std::map<const TablePlan*, std::int64_t> costs;  // with the last row that was there before
   for (const TablePlan& table : plan) {

@@ -76,11 +76,14 @@ Result<void> readSpan(const Database& trace, RunFacts& facts) {
   const auto origin = metaOf(trace, "origin_ns");
   facts.originNs = origin ? integerOf(*origin) : span.integer(0);
   facts.wallNs = facts.runNs = span.integer(1) - span.integer(0);
-  SONDE_TRY_ASSIGN(Statement kept,
-                   trace.prepare(fmt::format("SELECT min(start_ns), max(end_ns) FROM ({})",
-                                             store::kKeptSpansSql)));
+  SONDE_TRY_ASSIGN(
+      Statement kept,
+      trace.prepare(fmt::format(
+          "SELECT min(start_ns), max(end_ns), count(*) = (SELECT count(*) FROM process) FROM ({})",
+          store::kKeptSpansSql)));
   SONDE_TRY(kept.step());
-  if (!kept.isNull(0))
+  const bool isWholeBesides = kept.integer(2) == 0;  // it was merged with others
+  if (!kept.isNull(0) && !isWholeBesides)
     facts.wallNs = kept.integer(1) - kept.integer(0);
   return {};
 }

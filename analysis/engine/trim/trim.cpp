@@ -196,7 +196,10 @@ Result<void> cut(Database trace, const TrimOptions& options) {
     SONDE_TRY(closeReferences(trace));
     SONDE_TRY(trace.exec(
         fmt::format("DELETE FROM finding; DELETE FROM line; DELETE FROM lod;"
-                    "DELETE FROM meta WHERE key IN ('session', 'drained', 'finished', 'origin_ns');"
+                    "DELETE FROM meta WHERE key IN ('session', 'drained', 'finished', 'origin_ns')"
+                    " OR key LIKE 'kept\\_ns:%' ESCAPE '\\';"
+                    "INSERT INTO meta SELECT 'kept_ns:' || process_id, json_array(b, e) FROM "
+                    "temp.keeping WHERE process_id <> 0;"
                     "INSERT OR REPLACE INTO meta VALUES ('trimmed', 'iterations {}-{}')",
                     options.first,
                     options.last)));
