@@ -13,14 +13,13 @@ namespace sonde::cli {
 // CLI11's own names the smallest and the largest number that there is, in some 600 digits, and
 // takes "nan".
 inline CLI::Validator positiveNumber() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        double value = 0;
-        const bool isNumber = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-        return isNumber && value > 0 ? std::string()
-                                     : fmt::format("'{}' is no number above 0", text);
-      },
-      "");
+  return {[](const std::string& text) {
+            double value = 0;
+            const bool isNumber = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+            return isNumber && value > 0 ? std::string()
+                                         : fmt::format("'{}' is no number above 0", text);
+          },
+          ""};
 }
 
 }  // namespace sonde::cli
