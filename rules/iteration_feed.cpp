@@ -1,5 +1,6 @@
 #include "rules/iteration_feed.h"
 
+#include "analysis/store/iteration_nesting.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -40,8 +41,9 @@ Result<void> IterationFeed::readProcesses(const store::Database& trace) {
 }
 
 Result<void> IterationFeed::readIterations(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const auto holders, store::readIterationHolders(trace));
   SONDE_TRY_ASSIGN(Statement rows,
-                   trace.prepare("SELECT process_id, number, start_ns, dur_ns FROM iteration"
+                   trace.prepare("SELECT process_id, number, start_ns, dur_ns, id FROM iteration"
                                  " WHERE dur_ns IS NOT NULL"
                                  " ORDER BY process_id, number, start_ns"));
   while (true) {
@@ -50,7 +52,8 @@ Result<void> IterationFeed::readIterations(const store::Database& trace) {
       return {};
     const std::int64_t process = rows.integer(0);
     processes_[indexOf_.at(process)].steps.push_back(
-        {rows.integer(1), {process, rows.integer(2), rows.integer(3), {}}});
+        {rows.integer(1),
+         {process, rows.integer(2), rows.integer(3), {}, holders.contains(rows.integer(4))}});
   }
 }
 

@@ -23,7 +23,8 @@ struct ProcessStep {
   std::int64_t startNs = 0;
   std::int64_t durationNs = 0;
   std::vector<std::pair<std::string, double>>
-      scalars;  // in the order of recording; a name may come more than once
+      scalars;           // in the order of recording; a name may come more than once
+  bool isInner = false;  // it lies within another iteration of its thread
 };
 
 // An iteration that every process of the entity has closed. A process scope has exactly one part.

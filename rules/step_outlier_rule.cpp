@@ -25,7 +25,7 @@ class StepOutlierRule : public Rule {
         maxShare_(parameters.real("max_share")) {}
 
   void observe(const Step& step) override {
-    if (seen_++ < warmup_ || step.parts.empty())
+    if (step.parts.empty() || step.parts.front().isInner || seen_++ < warmup_)
       return;
     window_.add(step.number, static_cast<double>(step.parts.front().durationNs));
   }

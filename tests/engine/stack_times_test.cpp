@@ -135,6 +135,15 @@ TEST_F(StackTimes, OfIterationsAreThoseOfTheirTime) {
   EXPECT_EQ(found({.iterations = {{5, 9}}, .operation = "forward"}), (Counts{{1, 1}, {3, 1}}));
 }
 
+TEST_F(StackTimes, OfIterationsThatLieWithinAnotherGoByItsNumber) {
+  iteration(5, {110, 120});
+  iteration(6, {210, 220});
+  for (const std::int64_t ns : {115, 215})
+    sample(main_, ns);
+  EXPECT_EQ(found({.iterations = {{5, 6}}}), (Counts{{1, 1}}));
+  EXPECT_THAT(refusal({.iterations = {{6, 6}}}), HasSubstr("there is no iteration from 6 to 6"));
+}
+
 TEST_F(StackTimes, OfAnOperationThatNeverEndedReachToTheEnd) {
   trace_.add(model::Slice{.threadId = main_,
                           .kind = SliceKind::Operation,

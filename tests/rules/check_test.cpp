@@ -160,6 +160,23 @@ TEST_F(Check, RulesSeeOnlyClosedIterationsInOrder) {
               ElementsAre(0, 1, 2, 3, 4));
 }
 
+TEST_F(Check, RulesAreToldOfIterationsWithinAnother) {
+  addRank(0, 3, nullptr);
+  const auto slice =
+      trace_->slice(model::ThreadId{1}, model::SliceKind::Iteration, "batch", {110, 150});
+  trace_->add(model::Iteration{.processId = model::ProcessId{1},
+                               .number = 7,
+                               .startNs = 110,
+                               .durNs = 40,
+                               .sliceId = slice});
+  const store::Database trace = open();
+  const auto feed = must(IterationFeed::read(trace));
+  std::vector<std::pair<std::int64_t, bool>> seen;
+  for (const Step& step : feed.steps(feed.entities(Scope::Process).at(0)))
+    seen.emplace_back(step.number, step.parts.front().isInner);
+  EXPECT_THAT(seen, ElementsAre(std::pair(0, false), std::pair(1, false), std::pair(7, true)));
+}
+
 TEST_F(Check, HostAndJobScopesSeeTheRanksTogether) {
   addRank(1, 6, nullptr);
   addRank(0, 5, nullptr);

@@ -53,6 +53,20 @@ TEST_F(StepOutlier, FiresAndNamesTheSlowIterations) {
   EXPECT_THAT(outcome.message, HasSubstr("6 of 95 iterations"));
 }
 
+TEST_F(StepOutlier, IterationsWithinAnotherAreNoneOfIts) {
+  const auto rule = info_.make(parameters_);
+  std::int64_t number = 0;
+  for (const std::int64_t duration : noisySteps(30, 1)) {
+    rule->observe({number, {{1, 0, duration, {}}}});
+    for (int part = 0; part < 4; ++part)
+      rule->observe({number, {{1, 0, duration / 4, {}, true}}});
+    ++number;
+  }
+  const Outcome outcome = rule->judge();
+  EXPECT_EQ(outcome.verdict, Verdict::Pass);
+  EXPECT_EQ(outcome.samples, 25);
+}
+
 TEST_F(StepOutlier, StaysSilentOnNoiseOverManySeeds) {
   for (unsigned seed = 0; seed < 200; ++seed)
     EXPECT_EQ(judge(noisySteps(200, seed)).verdict, Verdict::Pass) << seed;

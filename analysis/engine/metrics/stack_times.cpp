@@ -3,6 +3,7 @@
 #include "analysis/base/suggest.h"
 #include "analysis/engine/metrics/intervals.h"
 #include "analysis/model/words.h"
+#include "analysis/store/iteration_nesting.h"
 #include "analysis/store/open_slice.h"
 #include "analysis/store/statement.h"
 
@@ -193,38 +194,37 @@ Result<void> check(const store::Database& trace, const StackFilter& filter) {
                                *filter.rank,
                                ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ", ")))};
   }
-  if (filter.iterations) {
-    const auto [first, last] = *filter.iterations;
-    SONDE_TRY_ASSIGN(
-        const bool some,
-        hasRows(
-            trace,
-            fmt::format("SELECT 1 FROM iteration WHERE number BETWEEN {} AND {}", first, last)));
-    if (!some)
-      return Error{ErrorCode::InvalidArgument,
-                   fmt::format("there is no iteration from {} to {}: 'sonde report' tells which "
-                               "there are",
-                               first,
-                               last)};
-  }
   return filter.operation.empty() ? Result<void>() : checkOperation(trace, filter.operation);
 }
 
-// When each process was in one of these iterations.
+// When each process was in one of these iterations. Of those that lie within others the
+// outermost one's number decides.
 Result<std::map<std::int64_t, Intervals>> iterationsOf(const store::Database& trace,
                                                        std::int64_t first,
                                                        std::int64_t last) {
+  SONDE_TRY_ASSIGN(const auto holders, store::readIterationHolders(trace));
   SONDE_TRY_ASSIGN(store::Statement rows,
-                   trace.prepare("SELECT process_id, start_ns, start_ns + dur_ns FROM iteration"
-                                 " WHERE number BETWEEN ?1 AND ?2 AND dur_ns IS NOT NULL"));
+                   trace.prepare("SELECT process_id, start_ns, start_ns + dur_ns, id FROM iteration"
+                                 " WHERE number BETWEEN ?1 AND ?2"));
   rows.bindAll(first, last);
   std::map<std::int64_t, Intervals> times;
+  bool any = false;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, rows.step());
     if (!more)
       break;
-    times[rows.integer(0)].push_back({rows.integer(1), rows.integer(2)});
+    if (holders.contains(rows.integer(3)))
+      continue;
+    any = true;
+    if (!rows.isNull(2))
+      times[rows.integer(0)].push_back({rows.integer(1), rows.integer(2)});
   }
+  if (!any)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("there is no iteration from {} to {}: 'sonde report' tells which "
+                             "there are",
+                             first,
+                             last)};
   for (auto& [process, intervals] : times)
     intervals = normalise(std::move(intervals));
   return times;
