@@ -73,7 +73,8 @@ auto orderOf(const Group& group) {
 struct Times {
   std::int64_t raw = 0;
   std::int64_t corrected = 0;
-  std::vector<std::pair<std::int64_t, std::int64_t>> causes;
+  using Cause = std::pair<std::int64_t, std::int64_t>;
+  std::vector<Cause> causes;
 };
 
 Row rowOf(const Group& group, const Times& times, const correction::Unexplained& unexplained) {
@@ -104,13 +105,14 @@ Result<std::map<Group, Times>> timesOf(const Passes& passes, const Dimensions& b
     }
     return {};
   };
+  const auto ofCause = [](std::size_t cause, std::int64_t Times::Cause::*way) {
+    return [cause, way](Times& times) -> std::int64_t& { return times.causes[cause].*way; };
+  };
   SONDE_TRY(add(passes.raw, [](Times& times) -> std::int64_t& { return times.raw; }));
   SONDE_TRY(add(passes.best(), [](Times& times) -> std::int64_t& { return times.corrected; }));
   for (std::size_t cause = 0; cause < passes.causes.size(); ++cause) {
-    SONDE_TRY(add(passes.causes[cause].first,
-                  [cause](Times& times) -> std::int64_t& { return times.causes[cause].first; }));
-    SONDE_TRY(add(passes.causes[cause].second,
-                  [cause](Times& times) -> std::int64_t& { return times.causes[cause].second; }));
+    SONDE_TRY(add(passes.causes[cause].first, ofCause(cause, &Times::Cause::first)));
+    SONDE_TRY(add(passes.causes[cause].second, ofCause(cause, &Times::Cause::second)));
   }
   return rows;
 }

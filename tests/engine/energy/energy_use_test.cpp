@@ -48,6 +48,7 @@ class EnergyUses : public test::DeviceTrace {
     const store::Database trace = open();
     const auto ranks = test::must(metrics::readRanks(trace));
     std::vector<metrics::Throughput> throughput;
+    throughput.reserve(ranks.size());
     for (const metrics::RankProcess& rank : ranks)
       throughput.push_back(
           metrics::throughputOf(rank, test::must(metrics::workOf(trace, rank, {}))));
