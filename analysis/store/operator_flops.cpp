@@ -65,24 +65,25 @@ Result<Flops> untoldFlops(const Database& trace) {
   SONDE_TRY_ASSIGN(const IterationHolders holders, readIterationHolders(trace));
   Flops untold;
   Flops within;
+  const auto add = [&](const Statement& row) -> Result<void> {
+    const std::int64_t id = row.integer(0);
+    const auto parts = within.find(id);
+    if (row.isNull(1) && row.isNull(2) && parts == within.end())
+      return {};
+    double flops = row.real(1);
+    if (row.isNull(1)) {
+      flops = row.real(2) + (parts == within.end() ? 0 : parts->second);
+      untold.emplace(id, flops);
+    }
+    if (const auto holder = holders.find(id); holder != holders.end())
+      within[holder->second] += flops;
+    return {};
+  };
   // Each before the one that it lies within.
   SONDE_TRY(forEachRow(trace,
                        "SELECT i.id, i.flops, t.flops FROM iteration i LEFT JOIN temp.flop_total t "
                        "ON t.id = i.id ORDER BY i.start_ns DESC, i.dur_ns, i.id DESC",
-                       [&](const Statement& row) -> Result<void> {
-                         const std::int64_t id = row.integer(0);
-                         const auto parts = within.find(id);
-                         if (row.isNull(1) && row.isNull(2) && parts == within.end())
-                           return {};
-                         double flops = row.real(1);
-                         if (row.isNull(1)) {
-                           flops = row.real(2) + (parts == within.end() ? 0 : parts->second);
-                           untold.emplace(id, flops);
-                         }
-                         if (const auto holder = holders.find(id); holder != holders.end())
-                           within[holder->second] += flops;
-                         return {};
-                       }));
+                       add));
   return untold;
 }
 
