@@ -121,6 +121,7 @@ Result<breakdown::Options> BreakdownCommand::options() const {
     if (known)
       continue;
     std::vector<std::string> words;
+    words.reserve(kDimensions.size());
     for (const NamedDimension& dimension : kDimensions)
       words.emplace_back(dimension.word);
     return Error{ErrorCode::InvalidArgument,
