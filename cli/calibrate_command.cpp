@@ -52,14 +52,12 @@ class CalibrateCommand : public Command {
     app.add_flag("-f,--force", force_, "replace the file when it exists");
     app.add_option("--rounds",
                    options_.rounds,
-                   "how often each kind of run is made, 3 or more (5); with --precision at most so "
-                   "often (200)")
+                   "how often each kind of run is made (5; with --precision 200 at most)")
         ->check(CLI::Range(3, 1000))
         ->type_name("N");
     app.add_option("--precision",
                    precision_,
-                   "make fewer rounds, once the standard error is at most this many per cent of an "
-                   "iteration")
+                   "stop once the standard error is at most so many per cent of an iteration")
         ->check(positiveNumber())
         ->type_name("PERCENT");
     app.add_option("--sources", sources_, "which probes record, as of sonde run")
