@@ -2,7 +2,7 @@
 """Whether a run that calibrates itself finds the same cost of recording as separate runs do, and how sure either is: errors are what
 more iterations would make smaller.
 
-    bench/calibration_agreement.py --build build/dev [--rounds 5] [--repeat 3] [--cases REGEX]
+    bench/calibration_agreement.py --build build/dev [--rounds 5 | --precision PERCENT] [--repeat 3] [--cases REGEX]
 
 Jobs of bench/correction_accuracy.py. `z` is the difference over the standard error of it."""
 import argparse
@@ -29,8 +29,8 @@ def in_run(runner, case, folder):
     return found["overhead_ns"] / found["iteration_ns"], found["noise_ns"] / found["iteration_ns"]
 
 
-def separate(runner, case, rounds):
-    found = runner.json(["calibrate", "--rounds", str(rounds), "--format", "json", *case.options, "--", *case.command])
+def separate(runner, case, until):
+    found = runner.json(["calibrate", *until, "--format", "json", *case.options, "--", *case.command])
     return found["overhead_ns"] / found["iteration_ns"], found["overhead_noise_ns"] / found["iteration_ns"]
 
 
@@ -38,10 +38,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/dev")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--precision", type=float, help="as many rounds as make the separate runs' standard error at most this, in %% of an iteration")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--cases", default=CASES)
     options = parser.parse_args()
     build = str(pathlib.Path(options.build).resolve())
+    until = ["--precision", str(options.precision)] if options.precision else ["--rounds", str(options.rounds)]
     agree = count = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -51,7 +53,7 @@ def main():
                 continue
             for _ in range(options.repeat):
                 own, own_error = in_run(runner, case, folder)
-                other, other_error = separate(runner, case, options.rounds)
+                other, other_error = separate(runner, case, until)
                 z = (own - other) / math.hypot(own_error, other_error)
                 count += 1
                 agree += abs(z) <= 1.96

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What recording a call of MPI costs: bare, under `sonde run --sources mpi` and, where it is installed, under EZTrace, in turn.
+"""What recording a call of MPI costs: bare, under `sonde run --sources mpi`, in a pause of such a run and, where it is installed, under EZTrace, in turn.
 
     bench/mpi_call.py BUILD_FOLDER [ROUNDS]
 
@@ -22,7 +22,9 @@ def ways(build, mpi, folder):
     launch = [f"mpirun.{mpi}", "-n", "2"]
     program = [str(build / "bench" / f"mpi_call.{mpi}")]
     yield "bare", [*launch, *program]
-    yield "sonde", [str(build / "bin/sonde"), "run", "-f", "-o", f"{folder}/t.sonde", "--sources", "mpi", "--", *launch, *program]
+    record = [str(build / "bin/sonde"), "run", "-f", "-o", f"{folder}/t.sonde", "--sources", "mpi"]
+    yield "sonde", [*record, "--", *launch, *program]
+    yield "paused", [*record, "--delay", "1h", "--", *launch, *program]
     if shutil.which("eztrace") and (LIBRARIES / f"libeztrace-{mpi}.so").exists():
         yield "eztrace", [*launch, "eztrace", "-o", f"{folder}/ez", "-t", mpi, *program]
 

@@ -67,6 +67,7 @@ json breakdownJson(const breakdown::Breakdown& result, const std::vector<std::st
                    {"masked_ns", result.maskedNs},
                    {"repeated_iterations", repeatedJson(result.repeated)},
                    {"unexplained", unexplainedJson(result.unexplained)},
+                   {"recorder_share", result.unexplained.recorder},
                    {"negative_durations", result.negative},
                    {"ends_unknown", result.endsUnknown},
                    {"overhead", json::array()},

@@ -239,7 +239,8 @@ nlohmann::json costJson(const RecordingCost& cost) {
           {"low", shareJson(cost.low())},
           {"high", shareJson(cost.high())},
           {"unknown", cost.unknown},
-          {"unexplained", unexplainedJson(cost.unexplained)}};
+          {"unexplained", unexplainedJson(cost.unexplained)},
+          {"recorder_share", cost.unexplained.recorder}};
 }
 
 }  // namespace sonde::cli

@@ -65,7 +65,8 @@ std::string costText(const RecordingCost& cost);
 std::string unexplainedText(const engine::correction::Unexplained& unexplained);
 // `{share, error}`; null: the trace does not say.
 nlohmann::json unexplainedJson(const engine::correction::Unexplained& unexplained);
-// `{corrected, ns, raw_ns, low_ns, high_ns, share, low, high, of, unknown[], unexplained}`.
+// `{corrected, ns, raw_ns, low_ns, high_ns, share, low, high, of, unknown[], unexplained,
+// recorder_share}`.
 nlohmann::json costJson(const RecordingCost& cost);
 
 }  // namespace sonde::cli

@@ -3,6 +3,9 @@
 #include "analysis/engine/breakdown/event_times.h"
 #include "analysis/engine/iterations/masked_iterations.h"
 #include "analysis/store/each_row.h"
+#include "analysis/store/open_slice.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -52,10 +55,13 @@ Result<void> readIterations(const store::Database& trace, TraceEvents& events) {
       spans[row.integer(0)].push_back({id, row.integer(1), masked.contains(id), begin, end});
     return {};
   };
-  SONDE_TRY(store::forEachRow(trace,
-                              "SELECT process_id, number, start_ns, dur_ns, id FROM iteration "
-                              "ORDER BY start_ns, id",
-                              add));
+  // One whose end was lost ends where the next begins, at the latest.
+  SONDE_TRY(
+      store::forEachRow(trace,
+                        fmt::format("SELECT process_id, number, start_ns, coalesce(dur_ns, {}), "
+                                    "id FROM iteration ORDER BY start_ns, id",
+                                    store::atMostSql("iteration.slice_id")),
+                        add));
   for (ProcessEvents& process : events.processes)
     if (const auto own = spans.find(process.id); own != spans.end())
       process.iterations = std::move(own->second);

@@ -36,9 +36,9 @@ constexpr Assumed kAssumed[] = {
     {"gloo", "call", {100, 100, 300}},
     {"net", "transfer", {30, 20, 200}},
     {"net", "wait", {30, 20, 200}},
-    {"mpi", "call", {20, 40, 50}, 30},
+    {"mpi", "call", {60, 40, 100}, 120},  // requests and numbers are kept while it is off
     {"mpi", "collective", {20, 40, 70}, 30},
-    {"mpi", "wait", {20, 40, 70}, 30},
+    {"mpi", "wait", {60, 40, 100}, 120},
     {"nccl", "call", {100, 50, 150}},
     {"nccl", "collective", {100, 100, 250}},
     {"cuda", "call", {50, 650, 50}, 500},  // CUPTI is never off

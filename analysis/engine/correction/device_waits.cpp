@@ -250,13 +250,14 @@ Result<void> DeviceWaits::readSyncs() {
       });
 }
 
+// By thread in the order of time, as waitedUntil_ wants them.
 Result<void> DeviceWaits::readCalls() {
   return store::forEachRow(
       trace_,
       "SELECT t.process_id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns, s.correlation_id, "
       "n.text LIKE '%Device%' OR n.text LIKE '%Ctx%' OR n.text LIKE '%Context%' FROM slice s JOIN "
       "string n ON n.id = s.name_id JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'api' AND "
-      "s.dur_ns > 0 AND n.text LIKE '%Synchronize%'",
+      "s.dur_ns > 0 AND n.text LIKE '%Synchronize%' ORDER BY s.thread_id, s.start_ns",
       [&](const Statement& row) -> Result<void> {
         const Call call{row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
         const auto known = syncs_.find({call.process, row.integer(4)});

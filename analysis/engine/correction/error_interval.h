@@ -12,11 +12,14 @@
 
 namespace sonde::engine::correction {
 
-// By how much of themselves corrected times are longer than those without recording, as the run's
-// own iterations have it, and one standard error of that.
+// What no event accounts for: by how much of themselves corrected times are longer than those
+// without recording, as the run's own iterations have it, and one standard error of that.
 struct Unexplained {
   double share = 0;
   double error = 0;
+  // What the recorder had of a processor while the job ran, of that time: at most so much longer
+  // are times for it. A run's iterations do not show it, because it never stops.
+  double recorder = 0;
 
   // More than chance makes of it.
   bool isCertain() const noexcept { return std::abs(share) > kStandardErrors * error; }
@@ -32,11 +35,13 @@ class ErrorInterval {
   // Where it is certain the interval holds what it says, too; the time itself stays what its events
   // make of it.
   void add(const Unexplained& unexplained) noexcept {
+    const auto ns = static_cast<double>(ns_);
+    const double recorder = ns * unexplained.recorder;
+    below_ += std::pow(recorder / Unexplained::kStandardErrors, 2);
     if (!unexplained.isCertain())
       return;
     const double reach = Unexplained::kStandardErrors * unexplained.error;
-    const auto ns = static_cast<double>(ns_);
-    shorterBy_ = std::llround(ns * std::max(unexplained.share + reach, 0.0));
+    shorterBy_ = std::llround(ns * std::max(unexplained.share + reach, 0.0) + recorder);
     longerBy_ = std::llround(ns * std::max(reach - unexplained.share, 0.0));
   }
 

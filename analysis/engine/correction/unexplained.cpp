@@ -165,6 +165,14 @@ class Observer {
   const CostTable& costs_;
 };
 
+// Of several recorders of a host that of all of them, of several hosts their mean.
+double recorderShare(const store::Database& trace) {
+  const auto ppm = trace.queryInteger(
+      "SELECT value / (SELECT max(count(*), 1) FROM host) FROM meta WHERE key = "
+      "'recorder_beside_ppm'");
+  return ppm ? std::clamp(static_cast<double>(*ppm) / 1e6, 0.0, 1.0) : 0;
+}
+
 }  // namespace
 
 Result<Unexplained> unexplainedOf(const store::Database& trace,
@@ -190,7 +198,7 @@ Result<Unexplained> unexplainedOf(const store::Database& trace,
     share.add(found.share);
     error.add(found.error);
   }
-  return Unexplained{share.value(), error.value()};
+  return Unexplained{share.value(), error.value(), recorderShare(trace)};
 }
 
 }  // namespace sonde::engine::correction

@@ -35,6 +35,7 @@ class MaskedBreakdown : public ::testing::Test {
                                               .endNs = 1000});
     const auto main = trace_.add(model::Thread{.processId = id, .tid = pid_});
     trace_.slice(main, SliceKind::Operation, "all", {0, 1000}, {}, "annotation");
+    main_ = main;
     return id;
   }
   // One after the other, each for 100 ns.
@@ -59,6 +60,7 @@ class MaskedBreakdown : public ::testing::Test {
   test::TraceBuilder trace_{path_};
   model::HostId host_;
   model::ProcessId process_;
+  model::ThreadId main_;  // of the last process
   std::int64_t pid_ = 0;
 };
 
@@ -72,6 +74,18 @@ TEST_F(MaskedBreakdown, NothingWasSwitchedAfterAnOutline) {
   trace_.meta("sources", "annotation,torch,io");
   iterations({kAll, 0, 0, kAll, kAll});
   EXPECT_EQ(maskedNs(), 200);
+}
+
+// A lost end is not that of all that comes after it.
+TEST_F(MaskedBreakdown, AnIterationWhoseEndWasLostEndsWhereItCanHaveEndedAtTheLatest) {
+  trace_.meta("sources", "annotation,torch,io");
+  const auto slice = trace_.slice(main_, SliceKind::Iteration, "lost", {100, 200}, {}, "torch");
+  trace_.add(model::Arg{
+      model::Owner::Slice, slice.value, trace_.name(model::kAtMostKey), std::int64_t{150}});
+  trace_.add(model::Iteration{
+      .processId = process_, .number = 7, .startNs = 100, .probeMask = 0, .sliceId = slice});
+  iterations({kAll});
+  EXPECT_EQ(maskedNs(), 150);
 }
 
 // No bit is worth more than another: none of these had all probes.

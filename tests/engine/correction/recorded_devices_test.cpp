@@ -98,6 +98,17 @@ TEST_F(RecordedDevicesTest, ACallForADeviceWaitsForAllOfItsStreams) {
 
 // The event was recorded between two kernels: the call waits for the first. The second one waited
 // for its launch, which is not earlier, and takes its 10 ns, but for one.
+// Calls of different depths are stored in another order than that of time.
+TEST_F(RecordedDevicesTest, CallsForADeviceAreReadInTheOrderOfTime) {
+  annotation(main_, {100, 200});
+  trace_.slice(main_, SliceKind::Api, "cudaDeviceSynchronize", {1450, 1820});
+  kernel(stream_, main_, {400, 410}, {500, 800});
+  kernel(stream_, main_, {1400, 1410}, {1500, 1800});
+  trace_.slice(main_, SliceKind::Api, "cudaDeviceSynchronize", {450, 820});
+  EXPECT_EQ(corrected(main_, 820), 720);
+  EXPECT_EQ(corrected(main_, 1820), 1720);
+}
+
 TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
   annotation(main_, {100, 200});
   kernel(stream_, main_, {400, 410}, {500, 600});

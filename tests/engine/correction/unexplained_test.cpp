@@ -111,6 +111,33 @@ TEST_F(UnexplainedTest, IsNotKnownWhereNothingWasSwitched) {
   EXPECT_EQ(unexplained().error, 0);
 }
 
+TEST_F(UnexplainedTest, TheRecordersOfAHostAddUp) {
+  trace_.meta("recorder_beside_ppm", "12000");
+  iterations(1'000);
+  EXPECT_DOUBLE_EQ(unexplained().recorder, 0.012);
+}
+
+TEST_F(UnexplainedTest, OfSeveralHostsTheRecordersMeanCounts) {
+  trace_.add(model::Host{.name = "i", .bootId = "c"});
+  trace_.meta("recorder_beside_ppm", "12000");
+  iterations(1'000);
+  EXPECT_DOUBLE_EQ(unexplained().recorder, 0.006);
+}
+
+// What the recorder took makes nothing longer than it was recorded.
+TEST(ErrorIntervalTest, ReachesDownByWhatTheRecorderTook) {
+  ErrorInterval interval(1'000, 1'000);
+  interval.add(Unexplained{.recorder = 0.02});
+  EXPECT_EQ(interval.lowNs(), 980);
+  EXPECT_EQ(interval.highNs(), 1'000);
+}
+
+TEST(ErrorIntervalTest, HoldsWhatIsNotExplainedAndTheRecorder) {
+  ErrorInterval interval(1'000, 900);
+  interval.add(Unexplained{0.1, 0.01, 0.02});
+  EXPECT_EQ(interval.lowNs(), 900 - 108 - 18);
+}
+
 TEST(ErrorIntervalTest, HoldsWhatIsNotExplained) {
   ErrorInterval interval(1'000, 900);
   interval.add(910, 890);
