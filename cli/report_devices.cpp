@@ -161,7 +161,8 @@ const std::vector<DeviceTable>& costTables() {
        "Operators (share: of the time that is their own in the window)",
        operatorTable},
       {"collectives",
-       "Collectives (share: of the time in all of them; waiting: until the last rank had come)",
+       "Collectives (share: of the time in all of them; waiting: until all had come that a rank "
+       "needs)",
        collectiveTable},
       {"lags", "Who is late to collectives, in a median step", lagTable},
   };

@@ -168,4 +168,14 @@ bool isCollectiveKernel(Words kernelName) noexcept {
          kernelName.starts_with("void nccl") || kernelName.starts_with("mscclKernel");
 }
 
+CollectiveNeeds needsOf(Words op) noexcept {
+  if (op == "broadcast" || op == "scatter")
+    return CollectiveNeeds::Root;
+  if (op == "reduce" || op == "gather")
+    return CollectiveNeeds::RootAll;
+  const bool isOfAll = op == "allreduce" || op == "allgather" || op == "reducescatter" ||
+                       op == "alltoall" || op == "barrier";
+  return isOfAll ? CollectiveNeeds::All : CollectiveNeeds::Nothing;
+}
+
 }  // namespace sonde::model

@@ -195,6 +195,14 @@ std::int64_t probeBit(std::string_view word) noexcept;
 // Whether a kernel of this name is one of NCCL's, RCCL's or MSCCL's.
 bool isCollectiveKernel(std::string_view kernelName) noexcept;
 
+// Whom the ranks of a collective cannot end without: all others; the root; as the root all others;
+// or nobody knows.
+enum class CollectiveNeeds { All, Root, RootAll, Nothing };
+CollectiveNeeds needsOf(std::string_view op) noexcept;
+inline bool isRendezvous(std::string_view op) noexcept {
+  return needsOf(op) == CollectiveNeeds::All;
+}
+
 // Whether a slice of this kind can be the scope of others: phase … operator.
 constexpr bool isScope(SliceKind kind) noexcept {
   return kind >= SliceKind::Phase && kind <= SliceKind::Operator;

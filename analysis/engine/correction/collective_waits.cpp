@@ -1,5 +1,6 @@
 // Waits of ranks for each other.
 #include "analysis/engine/correction/program_waits.h"
+#include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
 
 #include <optional>
@@ -23,18 +24,7 @@ struct Part {
   bool isRoot;
 };
 
-enum class Needs { All, Root, RootAll, Nothing };
-
-// Whom the ranks of a collective wait for: all others, or the root, or as the root all others.
-Needs needsOf(std::string_view op) noexcept {
-  if (op == "broadcast" || op == "scatter")
-    return Needs::Root;
-  if (op == "reduce" || op == "gather")
-    return Needs::RootAll;
-  const bool isRendezvous = op == "allreduce" || op == "allgather" || op == "reducescatter" ||
-                            op == "alltoall" || op == "barrier";
-  return isRendezvous ? Needs::All : Needs::Nothing;
-}
+using Needs = model::CollectiveNeeds;
 
 Meeting meetingOf(Needs needs, const std::vector<Part>& parts) {
   Meeting meeting;
@@ -66,7 +56,7 @@ class Parts {
 
  private:
   void meet() {
-    const Needs needs = needsOf(std::get<3>(last_));
+    const Needs needs = model::needsOf(std::get<3>(last_));
     if (needs != Needs::Nothing && parts_.size() > 1)
       sink_.add(meetingOf(needs, parts_));
     parts_.clear();

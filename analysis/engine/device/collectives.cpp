@@ -1,10 +1,12 @@
 #include "analysis/engine/device/collectives.h"
 
+#include "analysis/model/words.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -18,12 +20,27 @@ using store::Statement;
 constexpr std::string_view kCallsSql =
     "SELECT c.job_key, c.seq, c.op, c.size, c.bytes, c.process_id, c.rank, c.start_ns + "
     "coalesce(k.start_ns - o.start_ns, 0), coalesce(k.dur_ns, c.dur_ns), coalesce(k.start_ns, "
-    "o.start_ns) FROM v_collective c JOIN "
-    "collective o ON o.id = c.id LEFT JOIN kernel k ON k.id = c.kernel_id WHERE "
-    "coalesce(k.dur_ns, c.dur_ns) IS NOT NULL ORDER BY 7 IS NULL, 7, 6, 8";
+    "o.start_ns), coalesce(o.root = g.position, 0) FROM v_collective c JOIN collective o ON o.id = "
+    "c.id LEFT JOIN communicator g ON g.id = o.communicator_id LEFT JOIN kernel k ON k.id = "
+    "c.kernel_id WHERE coalesce(k.dur_ns, c.dur_ns) IS NOT NULL ORDER BY 7 IS NULL, 7, 6, 8";
 
 bool isPointToPoint(std::string_view op) noexcept {
   return op == "send" || op == "receive";
+}
+
+// When all had come whom the rank cannot do without: itself, at least. nullopt: not all of them are
+// in the trace.
+std::optional<std::int64_t> canGoOnFrom(const JoinedCollective& collective,
+                                        const Arrival& rank,
+                                        const Arrival* root) {
+  using model::CollectiveNeeds;
+  const CollectiveNeeds needs = model::needsOf(collective.op);
+  const bool isRooted = needs == CollectiveNeeds::Root || needs == CollectiveNeeds::RootAll;
+  if (needs == CollectiveNeeds::Nothing || (isRooted && root == nullptr))
+    return std::nullopt;
+  if (needs == CollectiveNeeds::Root)
+    return std::max(rank.beginNs, root->beginNs);
+  return needs == CollectiveNeeds::All || rank.isRoot ? collective.lastArrivalNs() : rank.beginNs;
 }
 
 void split(JoinedCollective& collective) {
@@ -33,17 +50,22 @@ void split(JoinedCollective& collective) {
         return a.beginNs < b.beginNs;
       });
   collective.last = static_cast<std::size_t>(last - all.begin());
+  const auto root =
+      std::find_if(all.begin(), all.end(), [](const Arrival& each) { return each.isRoot; });
   // Times of torch.profiler's older files are whole microseconds.
   constexpr std::int64_t kRoundingNs = 2'000;
-  if (isRendezvous(collective.op))
-    collective.fits = collective.firstEndNs() + kRoundingNs >= last->beginNs;
-  if (!collective.isSplit())
-    return;
   for (Arrival& arrival : all) {
+    const auto from =
+        canGoOnFrom(collective, arrival, root == all.end() ? nullptr : std::to_address(root));
+    collective.isKnown &= from.has_value();
+    collective.fits &= !from || arrival.endNs + kRoundingNs >= *from;
     const std::int64_t took = arrival.endNs - arrival.beginNs;
-    arrival.waitNs = std::min(last->beginNs - arrival.beginNs, took);
+    arrival.waitNs = std::min(from.value_or(arrival.beginNs) - arrival.beginNs, took);
     arrival.transferNs = took - arrival.waitNs;
   }
+  if (!collective.isSplit())
+    for (Arrival& arrival : all)
+      arrival.waitNs = arrival.transferNs = 0;
 }
 
 std::optional<std::int64_t> larger(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
@@ -54,7 +76,7 @@ std::optional<std::int64_t> larger(std::optional<std::int64_t> a, std::optional<
 std::optional<double> bandwidthOf(const JoinedCollective& collective) {
   std::int64_t ns = std::numeric_limits<std::int64_t>::max();
   if (collective.isWhole())
-    ns = collective.lastEndNs() - collective.lastArrivalNs();
+    ns = collective.longestTransferNs();
   else
     for (const Arrival& arrival : collective.arrivals)
       ns = std::min(ns, arrival.endNs - arrival.beginNs);
@@ -77,7 +99,7 @@ struct Gathered {
       waitNs += arrival.waitNs;
       transferNs += arrival.transferNs;
     }
-    unfit += collective.fits ? 0 : 1;
+    unfit += collective.isJoined() && !collective.isSplit() ? 1 : 0;
     allWhole = allWhole && collective.isWhole();
     if (const auto bandwidth = bandwidthOf(collective))
       bandwidths.push_back(*bandwidth);
@@ -111,13 +133,15 @@ std::int64_t JoinedCollective::firstEndNs() const noexcept {
   return first;
 }
 
-bool JoinedCollective::isWhole() const noexcept {
-  return isSplit() && static_cast<std::int64_t>(arrivals.size()) == size;
+std::int64_t JoinedCollective::longestTransferNs() const noexcept {
+  std::int64_t longest = 0;
+  for (const Arrival& arrival : arrivals)
+    longest = std::max(longest, arrival.transferNs);
+  return longest;
 }
 
-bool isRendezvous(std::string_view op) noexcept {
-  return op == "allreduce" || op == "allgather" || op == "reducescatter" || op == "alltoall" ||
-         op == "barrier";
+bool JoinedCollective::isWhole() const noexcept {
+  return isSplit() && static_cast<std::int64_t>(arrivals.size()) == size;
 }
 
 Result<std::vector<JoinedCollective>> readCollectives(const store::Database& trace) {
@@ -147,6 +171,7 @@ Result<std::vector<JoinedCollective>> readCollectives(const store::Database& tra
     arrival.beginNs = rows.integer(7);
     arrival.endNs = arrival.beginNs + std::max<std::int64_t>(rows.integer(8), 0);
     arrival.hostBeginNs = rows.integer(9);
+    arrival.isRoot = rows.integer(10) != 0;
   }
   for (JoinedCollective& collective : collectives)
     split(collective);
@@ -202,7 +227,7 @@ ClockCheck checkClocks(const std::vector<JoinedCollective>& collectives) {
   std::vector<std::int64_t> ends;
   std::vector<std::int64_t> arrivals;
   for (const JoinedCollective& collective : collectives) {
-    if (!collective.isJoined() || !isRendezvous(collective.op))
+    if (!collective.isJoined() || !model::isRendezvous(collective.op))
       continue;
     ends.push_back(collective.lastEndNs() - collective.firstEndNs());
     arrivals.push_back(collective.lastArrivalNs() - collective.firstArrivalNs());

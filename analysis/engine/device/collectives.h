@@ -2,8 +2,9 @@
 // it, and how fast data moved then. Plain values; reading uses the database's thread.
 //
 // A rank arrives when its kernel begins, where a device runs the collective, else when its call
-// does. Until the last one has arrived nobody can end: what a rank spends until then is waiting,
-// and the rest of its time transfer. Times are on the job's common clock.
+// does. It cannot end before all have arrived that it needs: all others, of a broadcast and a
+// scatter the root, of a reduce and a gather the root all others. What it spends until then is
+// waiting, and the rest of its time transfer. Times are on the job's common clock.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -23,9 +24,10 @@ struct Arrival {
   std::optional<std::int64_t> rank;
   std::int64_t beginNs = 0;
   std::int64_t endNs = 0;
-  std::int64_t waitNs = 0;       // until the last had arrived; all 0 of a single rank
+  std::int64_t waitNs = 0;  // until all had arrived that it needs; all 0 where that is not known
   std::int64_t transferNs = 0;   // the rest
   std::int64_t hostBeginNs = 0;  // beginNs in the time of its own host
+  bool isRoot = false;
 };
 
 struct JoinedCollective {
@@ -41,14 +43,16 @@ struct JoinedCollective {
   std::int64_t lastArrivalNs() const noexcept { return arrivals[last].beginNs; }
   std::int64_t lastEndNs() const noexcept;
   std::int64_t firstEndNs() const noexcept;
-  bool fits = true;  // see above
+  std::int64_t longestTransferNs() const noexcept;  // of a rank
+  bool fits = true;                                 // see above
+  bool isKnown = true;                              // who needs whom, and the root is here
   bool isJoined() const noexcept { return arrivals.size() > 1; }
-  bool isSplit() const noexcept { return isJoined() && fits; }  // waiting is told from transfer
-  bool isWhole() const noexcept;                                // every rank of the group is here
+  bool isSplit() const noexcept {
+    return isJoined() && fits && isKnown;
+  }                               // waiting is told from
+                                  // transfer
+  bool isWhole() const noexcept;  // every rank of the group is here
 };
-
-// Whether every rank needs all others, so that none can end before the last has come.
-bool isRendezvous(std::string_view op) noexcept;
 
 // By the first arrival. Collectives whose ends are not known are left out; a send or a receive
 // stands alone.
@@ -69,7 +73,7 @@ struct CollectiveRow {
   std::int64_t waitNs = 0;      // sums over the ranks that are here
   std::int64_t transferNs = 0;  // with waitNs: ns.total of those that are split
   std::int64_t unfit = 0;       // joined, and not split
-  bool fromTransfers = false;   // bandwidths are of the time from the last arrival to the last end;
+  bool fromTransfers = false;   // bandwidths are of the longest transfer of a rank;
                                 // else of whole calls, of which part may be waiting
   std::optional<double> algorithmBytesPerSecond;  // medians; none without a size
   std::optional<double> busBytesPerSecond;

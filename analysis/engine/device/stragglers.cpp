@@ -1,5 +1,7 @@
 #include "analysis/engine/device/stragglers.h"
 
+#include "analysis/model/words.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ class Finder {
   }
 
   void add(const JoinedCollective& collective) {
-    if (!isRendezvous(collective.op) || !collective.isJoined())
+    if (!model::isRendezvous(collective.op) || !collective.isJoined())
       return;
     ++collectives_;
     if (!collective.fits)

@@ -14,20 +14,24 @@ constexpr std::int64_t kUs = 1000;
 
 class Collectives : public test::DeviceTrace {
  protected:
-  model::CommunicatorId group(const Rank& rank, std::int64_t size) {
-    return trace_->add(
-        model::Communicator{.processId = rank.process, .jobKey = "world", .size = size});
+  model::CommunicatorId group(const Rank& rank,
+                              std::int64_t size,
+                              std::optional<std::int64_t> position = {}) {
+    return trace_->add(model::Communicator{
+        .processId = rank.process, .jobKey = "world", .size = size, .position = position});
   }
   void call(const Rank& rank,
             model::CommunicatorId group,
             model::CollectiveOp op,
             std::int64_t seq,
-            Span time) {
+            Span time,
+            std::optional<std::int64_t> root = {}) {
     trace_->add(model::Collective{.processId = rank.process,
                                   .communicatorId = group,
                                   .seq = seq,
                                   .op = op,
                                   .bytes = 1'000'000,
+                                  .root = root,
                                   .startNs = time.first * kUs,
                                   .durNs = (time.second - time.first) * kUs});
   }
@@ -90,20 +94,62 @@ TEST_F(Collectives, WhatEndsBeforeAnotherRankComesIsNotSplit) {
   const auto b = group(two, 2);
   call(one, a, model::CollectiveOp::Allgather, 0, {100, 200});
   call(two, b, model::CollectiveOp::Allgather, 0, {300, 400});
-  call(one, a, model::CollectiveOp::Broadcast, 0, {500, 510});  // its root need not wait
-  call(two, b, model::CollectiveOp::Broadcast, 0, {600, 650});
+  const auto trace = open();
+  const auto all = must(readCollectives(trace));
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_FALSE(all[0].isSplit());
+  EXPECT_EQ(all[0].arrivals[0].waitNs + all[0].arrivals[0].transferNs, 0);
+  EXPECT_FALSE(checkClocks(all).agree);
+  EXPECT_EQ(collectiveRows(all)[0].unfit, 1);
+  EXPECT_FALSE(collectiveRows(all)[0].fromTransfers);
+}
+
+// Nobody else is waited for.
+TEST_F(Collectives, OthersWaitForTheRootOfABroadcast) {
+  const Rank one = rank(0);
+  const Rank two = rank(1);
+  const auto a = group(one, 2, 0);
+  const auto b = group(two, 2, 1);
+  call(one, a, model::CollectiveOp::Broadcast, 0, {500, 510}, 0);
+  call(two, b, model::CollectiveOp::Broadcast, 0, {600, 650}, 0);
+  call(one, a, model::CollectiveOp::Broadcast, 1, {850, 860}, 0);
+  call(two, b, model::CollectiveOp::Broadcast, 1, {700, 900}, 0);
   const auto trace = open();
   const auto all = must(readCollectives(trace));
   ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].arrivals[0].waitNs, 0);
+  EXPECT_EQ(all[0].arrivals[0].transferNs, 10 * kUs);
+  EXPECT_EQ(all[0].arrivals[1].transferNs, 50 * kUs);
+  EXPECT_EQ(all[1].arrivals[0].transferNs, 10 * kUs);
+  EXPECT_EQ(all[1].arrivals[1].waitNs, 150 * kUs);
+  EXPECT_EQ(all[1].arrivals[1].transferNs, 50 * kUs);
+  const auto rows = collectiveRows(all);
+  EXPECT_TRUE(rows[0].fromTransfers);
+  EXPECT_NEAR(rows[0].algorithmBytesPerSecond.value(), 1e6 / 50e-6, 1);
+}
+
+TEST_F(Collectives, TheRootOfAReduceWaitsForAllOthers) {
+  const Rank one = rank(0);
+  const Rank two = rank(1);
+  call(one, group(one, 2, 0), model::CollectiveOp::Reduce, 0, {100, 320}, 0);
+  call(two, group(two, 2, 1), model::CollectiveOp::Reduce, 0, {300, 310}, 0);
+  const auto trace = open();
+  const auto all = must(readCollectives(trace));
+  EXPECT_EQ(all[0].arrivals[0].waitNs, 200 * kUs);
+  EXPECT_EQ(all[0].arrivals[0].transferNs, 20 * kUs);
+  EXPECT_EQ(all[0].arrivals[1].waitNs, 0);
+  EXPECT_EQ(all[0].arrivals[1].transferNs, 10 * kUs);
+}
+
+TEST_F(Collectives, WithoutItsRootNobodyKnowsWhoWaits) {
+  const Rank one = rank(1);
+  const Rank two = rank(2);
+  call(one, group(one, 3, 1), model::CollectiveOp::Broadcast, 0, {100, 200}, 0);
+  call(two, group(two, 3, 2), model::CollectiveOp::Broadcast, 0, {150, 200}, 0);
+  const auto trace = open();
+  const auto all = must(readCollectives(trace));
   EXPECT_FALSE(all[0].isSplit());
   EXPECT_EQ(all[0].arrivals[0].waitNs + all[0].arrivals[0].transferNs, 0);
-  EXPECT_TRUE(all[1].isSplit());
-  EXPECT_EQ(all[1].arrivals[0].waitNs, 10 * kUs);  // not more than it took
-  EXPECT_FALSE(checkClocks(all).agree);
-  for (const CollectiveRow& row : collectiveRows(all)) {
-    EXPECT_EQ(row.unfit, row.op == "allgather" ? 1 : 0);
-    EXPECT_EQ(row.fromTransfers, row.op == "broadcast");
-  }
 }
 
 TEST_F(Collectives, OfOneRankOfManyTheBandwidthIsOfTheWholeCall) {
