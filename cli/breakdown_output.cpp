@@ -39,10 +39,13 @@ json orNull(const std::optional<T>& value) {
 json groupJson(const breakdown::Group& group,
                const breakdown::ProcessTotal* process,
                const breakdown::Breakdown& result) {
+  const breakdown::ThreadName* const thread =
+      group.threadId ? &result.threads.at(*group.threadId) : nullptr;
   return {{"process_id", process == nullptr ? json(nullptr) : json(process->id)},
           {"process", process == nullptr ? json(nullptr) : json(process->pid)},
           {"rank", process == nullptr ? json(nullptr) : orNull(process->rank)},
-          {"thread", group.threadId ? json(result.tids.at(*group.threadId)) : json(nullptr)},
+          {"thread", thread == nullptr ? json(nullptr) : json(thread->tid)},
+          {"thread_name", thread == nullptr ? json(nullptr) : json(thread->name)},
           {"phase", setJson(group.phases)},
           {"operation", setJson(group.operations)},
           {"module", setJson(group.modules)},
@@ -118,8 +121,10 @@ namespace {
 void addGroupColumns(const Dimensions& by, Table& table) {
   if (by.process || by.thread)
     table.columns.push_back({"process", "process"});
-  if (by.thread)
+  if (by.thread) {
     table.columns.push_back({"thread", "thread", ColumnKind::Number});
+    table.columns.push_back({"thread_name", "named"});
+  }
   if (by.phase)
     table.columns.push_back({"phase", "phase"});
   if (by.operation)
@@ -137,8 +142,12 @@ std::vector<Cell> groupCells(const Dimensions& by,
   std::vector<Cell> cells;
   if (group.processId)
     cells.emplace_back(nameOf(*processes.at(*group.processId), result));
-  if (by.thread)
-    cells.emplace_back(group.threadId ? Cell(result.tids.at(*group.threadId)) : Cell());
+  if (by.thread) {
+    const breakdown::ThreadName thread =
+        group.threadId ? result.threads.at(*group.threadId) : breakdown::ThreadName();
+    cells.emplace_back(group.threadId ? Cell(thread.tid) : Cell());
+    cells.emplace_back(thread.name);
+  }
   if (by.phase)
     cells.emplace_back(joined(group.phases));
   if (by.operation)
@@ -198,14 +207,29 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
   return table;
 }
 
+namespace {
+
+// Of a share that is not to be seen there is nothing to say.
+std::string recorderText(double share) {
+  constexpr double kLeast = 0.0005;
+  return share < kLeast
+             ? ""
+             : fmt::format(
+                   ", less the {:.1f} % of a processor that the recorder had beside the job",
+                   100 * share);
+}
+
+}  // namespace
+
 std::string notesOf(const breakdown::Breakdown& result) {
   std::string text;
   if (result.corrected)
     text += fmt::format(
         "\nWhat recording cost ({} of {}) is taken out; from and to: where 95 % of "
-        "the errors of that leave the time.\n",
+        "the errors of that leave the time{}.\n",
         humanDuration(result.rawTotalNs - result.totalNs),
-        humanDuration(result.rawTotalNs));
+        humanDuration(result.rawTotalNs),
+        recorderText(result.unexplained.recorder));
   if (result.unexplained.isCertain())
     text += fmt::format("\nCorrected, {}: from and to allow for it.\n",
                         unexplainedText(result.unexplained));

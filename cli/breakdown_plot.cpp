@@ -37,6 +37,10 @@ Group barsOf(Group group) {
   return group;
 }
 
+std::string threadText(const breakdown::ThreadName& thread) {
+  return fmt::format("thread {}{}{}", thread.tid, thread.name.empty() ? "" : " ", thread.name);
+}
+
 // Each dimension that was asked for, so that "train" the phase is told from "train" the operation.
 std::string labelOf(const Group& group, const Breakdown& result, const breakdown::Dimensions& by) {
   std::vector<std::string> parts;
@@ -54,7 +58,7 @@ std::string labelOf(const Group& group, const Breakdown& result, const breakdown
   if (isOutside && !parts.empty())
     parts = {"(outside of all)"};
   if (group.threadId)
-    parts.push_back(fmt::format("thread {}", result.tids.at(*group.threadId)));
+    parts.push_back(threadText(result.threads.at(*group.threadId)));
   return parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -19,6 +19,8 @@ using engine::correction::CostSet;
 using engine::correction::MeasuredCost;
 using nlohmann::json;
 
+constexpr int kSchema = 1;
+
 json rowOf(const MeasuredCost& cost, std::int64_t n) {
   return {{"probe", cost.probe},
           {"api", cost.api},
@@ -46,20 +48,43 @@ std::string reasonOf(const json::exception& error) {
   return text.substr(text.starts_with('[') ? text.find("] ") + 2 : 0);
 }
 
+constexpr double kMostNs = 1e12;  // that an event can cost
+
 bool isCost(const engine::correction::EventCost& cost) {
   constexpr double kRounding = -1e-6;
-  return std::isfinite(cost.sumNs()) && cost.beforeNs >= 0 && cost.insideNs >= 0 &&
+  return cost.sumNs() <= kMostNs && cost.beforeNs >= 0 && cost.insideNs >= 0 &&
          cost.afterNs >= kRounding * cost.sumNs();
 }
 
 bool isTime(double ns) {
-  return std::isfinite(ns) && ns >= 0;
+  return ns >= 0 && ns <= kMostNs;
+}
+
+// Of relative errors.
+Result<void> checkCovariance(const CostSet& set) {
+  if (set.covariance.size() != set.probes.size())
+    return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
+  for (std::size_t probe = 0; probe < set.probes.size(); ++probe) {
+    const std::vector<double>& row = set.covariance[probe];
+    if (row.size() != set.probes.size())
+      return Error{ErrorCode::Corrupt, "`covariance` has not a column for each of `probes`"};
+    for (std::size_t other = 0; other < row.size(); ++other)
+      if (!std::isfinite(row[other]) || row[other] != set.covariance[other][probe])
+        return Error{ErrorCode::Corrupt, "`covariance` is not the same across its diagonal"};
+    if (row[probe] < 0)
+      return Error{ErrorCode::Corrupt, "`covariance` has a variance below nothing"};
+  }
+  return {};
 }
 
 // nlohmann throws where a key is missing or of another type.
 Result<CostSet> setOf(const json& document) {
   CostSet set;
   try {
+    if (const json& schema = document.at("schema"); schema != kSchema)
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format("its schema is {}, and this program reads {}", dumpJson(schema), kSchema)};
     for (const json& row : document.at("overhead")) {
       MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
       cost.cost.beforeNs = row.at("before_ns");
@@ -80,11 +105,11 @@ Result<CostSet> setOf(const json& document) {
   } catch (const json::exception& error) {
     return Error{ErrorCode::Corrupt, reasonOf(error)};
   }
-  if (set.covariance.size() != set.probes.size())
-    return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
-  for (const auto& row : set.covariance)
-    if (row.size() != set.probes.size())
-      return Error{ErrorCode::Corrupt, "`covariance` has not a column for each of `probes`"};
+  SONDE_TRY(checkCovariance(set));
+  if (set.rows.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 "its runs could not tell what any probe costs, so there is nothing to take out: "
+                 "run sonde calibrate with more rounds, or leave --overhead away"};
   return set;
 }
 
@@ -148,7 +173,7 @@ std::optional<std::string> contentOf(const std::string& path) {
 
 std::string costFileOf(const session::CalibrationOutcome& outcome) {
   const auto& costs = outcome.costs;
-  json document = {{"schema", 1},
+  json document = {{"schema", kSchema},
                    {"sources", outcome.machine.sources},
                    {"build", outcome.machine.build},
                    {"cpu_model", outcome.machine.cpuModel},

@@ -109,6 +109,7 @@ void addTimes(const RankReport& rank, std::int64_t originNs, json& document) {
                                       {"count", operation.count},
                                       {"p50_ns", operation.p50Ns},
                                       {"p95_ns", operation.p95Ns},
+                                      {"p99_ns", operation.p99Ns},
                                       {"share", operation.share}});
     addTime(rank.operationTimes[at], document["operations"].back());
   }

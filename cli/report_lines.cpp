@@ -55,6 +55,10 @@ void appendTable(Lines& lines, Table table, std::size_t limit) {
     appendLines(lines, fmt::format("  … {} more: --full", hidden));
 }
 
+std::string operationName(const std::string& kind, const std::string& name) {
+  return cutTo(kind == name ? name : fmt::format("{} {}", kind, name), 34);
+}
+
 std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", humanCount(count), count == 1 ? one : many);
 }

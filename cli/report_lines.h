@@ -26,6 +26,8 @@ void appendLabelled(Lines& lines, std::string_view label, std::string_view text)
 // The first `limit` rows; a last line counts the others.
 void appendTable(Lines& lines, Table table, std::size_t limit);
 
+// "backward", "module fc1": of a kind, by its name.
+std::string operationName(const std::string& kind, const std::string& name);
 // "1 rank", "12,020 events".
 std::string counted(std::int64_t count, std::string_view one, std::string_view many);
 

@@ -4,6 +4,7 @@
 #include "cli/report_facts.h"
 #include "cli/report_lines.h"
 #include "cli/report_python.h"
+#include "cli/report_recording.h"
 #include "cli/report_screen.h"
 #include "cli/report_threads.h"
 #include "cli/report_throughput.h"
@@ -197,10 +198,6 @@ OperationRows gatherOperations(const JobReport& report, bool full) {
   return sorted;
 }
 
-std::string operationName(const std::string& kind, const std::string& name) {
-  return cutTo(kind == name ? name : fmt::format("{} {}", kind, name), 34);
-}
-
 Lines operationLines(const JobReport& report, const OperationRows& rows, std::size_t limit) {
   Table table{{{"name", "operation"},
                {"count", "count", ColumnKind::Integer},
@@ -237,7 +234,8 @@ Lines operationLines(const JobReport& report, const OperationRows& rows, std::si
         cells.emplace_back(ns);
     table.rows.push_back(std::move(cells));
   }
-  Lines lines = {"", "Operations, in each rank's window"};
+  Lines lines = {"",
+                 "Operations, in each rank's window; above 100 % where threads did one at once"};
   if (table.rows.empty())
     return {};
   appendTable(lines, std::move(table), limit);
@@ -352,6 +350,8 @@ Lines linesOf(const JobReport& report,
   parts.add(full ? usageSections(report.usage, report.facts.originNs)
                  : usageLines(report.usage, limits.usage));
   parts.add(operationLines(report, operations, limits.operations));
+  if (full)
+    parts.add(recordingLines(report));
   parts.add(trafficLines(report, limits.traffic), "data moved", limits.traffic);
   parts.add({""});
   parts.add(scalarLines(report, limits.scalars), "values", limits.scalars);

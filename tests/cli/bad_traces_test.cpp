@@ -249,11 +249,16 @@ class BadCosts : public BadTraces {
     return folder_ / "cost.json";
   }
   // A file that is for traces of write(), with this in its row.
-  static std::string file(const std::string& cost) {
-    return R"({"schema": 1, "sources": "torch", "build": "1", "cpu_model": "", "overhead": [{"probe": )"
+  static std::string file(const std::string& cost,
+                          const std::string& covariance = "[[0.01]]",
+                          const std::string& schema = "1") {
+    return R"({"schema": )" + schema +
+           R"(, "sources": "torch", "build": "1", "cpu_model": "", "overhead": [{"probe": )"
            R"("torch", "api": "scope", "method": "separate runs", )" +
-           cost + R"(}], "probes": ["torch"], "covariance": [[0.01]]})";
+           cost + R"(}], "probes": ["torch"], "covariance": )" + covariance + "}";
   }
+  static constexpr const char* kCost =
+      R"("mean_ns": 10, "error_ns": 1, "before_ns": 1, "inside_ns": 1)";
   std::string traceForFile() {
     test::TrainingRun run;
     run.sources = "torch";
@@ -283,7 +288,15 @@ TEST_F(BadCosts, AreRefusedByEachVerbThatTakesThem) {
       {file(R"("mean_ns": "much", "error_ns": 1, "before_ns": 1, "inside_ns": 1)"), 3},
       {file(R"("mean_ns": -10, "error_ns": 1, "before_ns": 1, "inside_ns": 1)"), 3},
       {file(R"("mean_ns": 10, "error_ns": 1, "before_ns": 11, "inside_ns": 1)"), 3},
-      {file(R"("mean_ns": 10, "error_ns": 1, "before_ns": 1)"), 3}};
+      {file(R"("mean_ns": 10, "error_ns": 1, "before_ns": 1)"), 3},
+      {file(R"("mean_ns": 1e300, "error_ns": 1, "before_ns": 1, "inside_ns": 1)"), 3},
+      {file(kCost, "[[-1]]"), 3},
+      {file(kCost, "[[0.01], [0.01]]"), 3},
+      {file(kCost, "[[1e999]]"), 3},
+      {file(kCost, "[[0.01]]", "99"), 3},
+      {R"({"schema": 1, "sources": "torch", "build": "1", "cpu_model": "", "overhead": [], )"
+       R"("probes": [], "covariance": []})",
+       2}};
   for (const auto& [text, status] : files) {
     SCOPED_TRACE(text);
     const std::string cost = costs(text);
@@ -315,6 +328,20 @@ TEST_F(BadCosts, AGoodFileIsTaken) {
   const json diff = jsonOf(
       sonde({"diff", trace, trace, "--format", "json", "--overhead", other, "--overhead", cost}));
   EXPECT_EQ(diff["rows"][0]["a_ns"], 96 * test::kMs);
+}
+
+TEST_F(BadCosts, AFullReportHasTimesAsRecordedAndWithoutWhatThatTook) {
+  const std::string cost = costs(
+      file(R"("mean_ns": 1000000, "error_ns": 100000, "before_ns": 0, "inside_ns": 1000000)"));
+  const std::string trace = traceForFile();
+  const std::string text = sonde({"report", "--full", trace, "--overhead", cost}).out;
+  const std::size_t section =
+      text.find("\nWhat recording took: times as recorded, and without it\n");
+  ASSERT_NE(section, std::string::npos) << text;
+  EXPECT_NE(text.find(" iterations ", section), std::string::npos) << text;
+  EXPECT_NE(text.find(" backward ", section), std::string::npos) << text;
+  EXPECT_THAT(sonde({"report", "--full", "--raw", trace}).out,
+              Not(HasSubstr("What recording took:")));
 }
 
 TEST_F(BadCosts, AFileKeepsAllThatWasFound) {

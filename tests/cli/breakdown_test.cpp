@@ -53,6 +53,19 @@ TEST_F(BreakdownVerb, SaysWhereARowIsOfSeveralIterationsOfItsNumber) {
   EXPECT_TRUE(other.at("repeated_iterations").is_null());
 }
 
+TEST_F(BreakdownVerb, ThreadsHaveTheirNames) {
+  const std::string path = write(0);
+  {
+    auto trace = test::must(store::Database::open(path, store::Access::ReadWrite));
+    test::must(trace.exec("UPDATE thread SET name = 'loader-' || tid"));
+  }
+  const std::vector<std::string> words = {"breakdown", path, "--by", "thread"};
+  const json document = jsonOf(sonde({"breakdown", path, "--by", "thread", "--format", "json"}));
+  for (const json& row : document["rows"])
+    EXPECT_EQ(row["thread_name"], "loader-" + std::to_string(row["thread"].get<int>()));
+  EXPECT_THAT(sonde(words).out, HasSubstr(" loader-"));
+}
+
 TEST_F(BreakdownVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
   const json document = jsonOf(sonde({"breakdown", write(0), "--format", "json"}));
   EXPECT_EQ(document["corrected"], false);
@@ -66,6 +79,7 @@ TEST_F(BreakdownVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
                                      "process",
                                      "rank",
                                      "thread",
+                                     "thread_name",
                                      "phase",
                                      "operation",
                                      "module",

@@ -88,6 +88,7 @@ TEST_F(Report, JsonHasTheContractsKeysAndTheRunsNumbers) {
   EXPECT_EQ(backward["ns"], 30 * 40 * kMs);
   EXPECT_EQ(backward["p50_ns"], 40 * kMs);
   EXPECT_EQ(backward["p95_ns"], 40 * kMs);
+  EXPECT_EQ(backward["p99_ns"], 40 * kMs);
   EXPECT_DOUBLE_EQ(backward["share"], 0.4);
   EXPECT_TRUE(report["dropped"].empty());
   EXPECT_TRUE(report["recorder"].contains("cpu_s"));
@@ -147,7 +148,8 @@ TEST_F(Report, KeepsTheCollectivesWithoutAFramework) {
   const std::string trace = folder_ / "annotated.sonde";
   writeAnnotatedRun(trace, 2000 * kMs, true);
   const std::string text = sonde({"report", trace}).out;
-  EXPECT_THAT(text, HasSubstr("rank 0     2 s        -      -            1  1 ms       -        -"));
+  EXPECT_THAT(text,
+              HasSubstr("rank 0     2 s        -      -            1  1 ms       -        -"));
   EXPECT_THAT(
       text,
       HasSubstr(

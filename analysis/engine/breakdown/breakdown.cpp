@@ -66,7 +66,7 @@ class Naming {
 };
 
 auto orderOf(const Group& group) {
-  return std::tie(group.processId, group.threadId);
+  return std::tie(group.processId, group.threadId, group.iteration);
 }
 
 // One row's time as it was recorded, corrected, and with each cause of error either way.
@@ -205,7 +205,7 @@ Result<Breakdown> breakDown(const store::Database& trace, const Options& options
   result.negative = best.negative;
   result.maskedNs = best.maskedNs;
   result.processes = best.processes;
-  result.tids = best.tids;
+  result.threads = best.threads;
   Naming naming(trace);
   SONDE_TRY(addRows(passes, options.by, naming, result));
   SONDE_TRY(addEntered(best.entered, options.by, naming, result));

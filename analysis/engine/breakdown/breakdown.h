@@ -97,6 +97,11 @@ struct ProcessTotal {
   std::string command = {};
 };
 
+struct ThreadName {
+  std::int64_t tid = 0;
+  std::string name = {};  // empty: it has none
+};
+
 // Numbers of iterations that come again in a process, as of one that counts from 0 in each epoch. A
 // row is of all iterations of its number.
 struct RepeatedNumbers {
@@ -106,11 +111,11 @@ struct RepeatedNumbers {
 };
 
 struct Breakdown {
-  std::vector<Row> rows;         // by process and thread, then the longest first
-  std::vector<Entered> entered;  // the most frequent first
+  std::vector<Row> rows;         // by process, thread and iteration, then the longest first
+  std::vector<Entered> entered;  // likewise, then the most frequent first
   std::vector<ProcessTotal> processes;
-  std::map<std::int64_t, std::int64_t> tids;  // of the threads, by id
-  std::int64_t totalNs = 0;                   // of the rows
+  std::map<std::int64_t, ThreadName> threads;  // by id
+  std::int64_t totalNs = 0;                    // of the rows
   std::int64_t rawTotalNs = 0;
   std::int64_t maskedNs = 0;  // of iterations of which not all was recorded: they are left out
   std::optional<RepeatedNumbers> repeated;  // of rows by iteration; nothing: there are none

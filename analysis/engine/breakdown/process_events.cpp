@@ -142,14 +142,15 @@ Result<void> Reader::readPlaces() {
   };
   SONDE_TRY(owners("SELECT id, process_id FROM stream", owners_.streams));
   SONDE_TRY(owners("SELECT id, process_id FROM channel", owners_.channels));
-  return forEach("SELECT id, process_id, tid FROM thread",
+  return forEach("SELECT id, process_id, tid, coalesce(name, '') FROM thread",
                  [&](const Statement& row) -> Result<void> {
                    const auto owner = processes.find(row.integer(1));
                    if (owner == processes.end())
                      return {};
                    std::vector<HostThread>& threads = events_.processes[owner->second].threads;
                    threads_.emplace(row.integer(0), ThreadPlace{owner->second, threads.size()});
-                   threads.push_back({row.integer(0), row.integer(2), false, {}, {}});
+                   threads.push_back(
+                       {row.integer(0), row.integer(2), std::string(row.text(3)), false, {}, {}});
                    return {};
                  });
 }

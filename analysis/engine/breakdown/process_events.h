@@ -48,6 +48,7 @@ struct Extent {
 struct HostThread {
   std::int64_t id = 0;
   std::int64_t tid = 0;
+  std::string name;
   bool transitions = false;       // it recorded when it entered and left native code
   std::vector<HostSlice> slices;  // by begin, the outer one first
   Extent extent;                  // of them

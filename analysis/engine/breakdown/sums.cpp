@@ -139,7 +139,7 @@ void merge(const ProcessEvents& process, const Sums& part, Sums& into) {
   into.processes.push_back(
       {process.id, process.pid, process.rank, part.wallNs, process.host, process.command});
   for (const HostThread& thread : process.threads)
-    into.tids.emplace(thread.id, thread.tid);
+    into.threads.emplace(thread.id, ThreadName{thread.tid, thread.name});
   for (const auto& [key, ns] : part.ns)
     into.ns[key] += ns;
   for (const auto& [place, times] : part.entered)

@@ -24,8 +24,8 @@ constexpr CategoryMask bit(Category category) noexcept {
 
 Resource resourceOf(CategoryMask categories) noexcept;
 
-// More names than these at once are one, `kMany`: nobody reads them all, and n operations that begin
-// one after the other, and all go on, would make n rows with n² / 2 names.
+// More names than these at once are one, `kMany`: nobody reads them all, and n operations that
+// begin one after the other, and all go on, would make n rows with n² / 2 names.
 constexpr std::size_t kMostNames = 100;
 constexpr std::uint32_t kMany = ~std::uint32_t{0};
 
@@ -45,8 +45,8 @@ struct Key {
 struct Sums {
   std::map<Key, std::int64_t> ns;
   std::map<std::pair<Key, Category>, std::int64_t> entered;
-  std::vector<ProcessTotal> processes;        // by id
-  std::map<std::int64_t, std::int64_t> tids;  // of the threads, by id
+  std::vector<ProcessTotal> processes;         // by id
+  std::map<std::int64_t, ThreadName> threads;  // by id
   std::int64_t wallNs = 0;
   std::int64_t maskedNs = 0;
   std::int64_t negative = 0;

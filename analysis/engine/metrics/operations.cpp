@@ -26,6 +26,7 @@ OperationTime summed(std::string kind,
   operation.count = static_cast<std::int64_t>(gathered.durations.size());
   operation.p50Ns = percentile(gathered.durations, 0.5);
   operation.p95Ns = percentile(gathered.durations, 0.95);
+  operation.p99Ns = percentile(gathered.durations, 0.99);
   for (auto& [thread, intervals] : gathered.byThread)
     operation.ns += totalLength(intersect(normalise(std::move(intervals)), counted));
   operation.share =

@@ -18,6 +18,7 @@ struct OperationTime {
   std::int64_t ns = 0;  // by thread, the union of its slices: what it holds of itself counts once
   std::int64_t p50Ns = 0;
   std::int64_t p95Ns = 0;
+  std::int64_t p99Ns = 0;
   double share = 0;  // of the rank's window; above 1 where threads did it at once
 };
 

@@ -34,6 +34,21 @@ TEST_F(BreakdownTest, IterationsAreThoseOfTheInstant) {
   EXPECT_EQ(ns, expected);
 }
 
+// Not the longest first, as other rows.
+TEST_F(BreakdownTest, IterationsAreInTheirOrder) {
+  std::int64_t at = 0;
+  for (const std::int64_t number : {1, 2, 3}) {
+    const std::int64_t length = number == 2 ? 300 : 100 + number;
+    trace_.add(
+        model::Iteration{.processId = process_, .number = number, .startNs = at, .durNs = length});
+    at += length;
+  }
+  std::vector<std::optional<std::int64_t>> numbers;
+  for (const Row& row : result({.by = {.iteration = true}}).rows)
+    numbers.push_back(row.group.iteration);
+  EXPECT_EQ(numbers, (decltype(numbers){std::nullopt, 1, 2, 3}));
+}
+
 // As where a program counts from 0 again in each epoch.
 TEST_F(BreakdownTest, RowsOfNumbersThatComeAgainAreSumsAndSayThatTheyAre) {
   for (const std::int64_t place : {0, 1, 2, 3, 4})
