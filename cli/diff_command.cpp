@@ -1,5 +1,5 @@
 #include "analysis/engine/diff/diff.h"
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/diff/run_times.h"
 #include "analysis/store/trace_file.h"
 #include "cli/command.h"
@@ -66,24 +66,24 @@ struct ReadOptions {
   CorrectionOptions correction;
 };
 
-Result<std::vector<diff::RankTimes>> readTrace(const std::string& path,
-                                               const ReadOptions& options) {
+Result<std::vector<diff::IterationTimes>> readTrace(const std::string& path,
+                                                    const ReadOptions& options) {
   SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
   SONDE_TRY_ASSIGN(const auto measured, measuredCosts(options.correction, trace));
-  return diff::readRankTimes(
+  return diff::readIterationTimes(
       trace, options.by, {!options.correction.raw, measured ? &*measured : nullptr});
 }
 
 // One run, rank by rank: its traces need not be merged.
 Result<diff::RunTimes> readRun(const RunFiles& files, const ReadOptions& options) {
-  std::vector<diff::RankTimes> ranks;
+  std::vector<diff::IterationTimes> ranks;
   for (const std::string& path : files) {
     auto found = readTrace(path, options);
     if (!found && found.error().message.find(path) != std::string::npos)
       return found.error();
     if (!found)
       return Error{found.error().code, fmt::format("'{}': {}", path, found.error().message)};
-    for (diff::RankTimes& rank : *found)
+    for (diff::IterationTimes& rank : *found)
       ranks.push_back(std::move(rank));
   }
   if (ranks.empty())

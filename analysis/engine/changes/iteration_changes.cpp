@@ -10,8 +10,8 @@
 namespace sonde::engine::changes {
 namespace {
 
+using diff::IterationTimes;
 using diff::Kind;
-using diff::RankTimes;
 using metrics::RankProcess;
 using statistics::LevelChange;
 using Places = std::vector<std::size_t>;
@@ -63,7 +63,7 @@ std::int64_t whole(double ns) {
   return std::llround(ns);
 }
 
-void addMoved(const RankTimes& times, const Sides& sides, IterationChange& change) {
+void addMoved(const IterationTimes& times, const Sides& sides, IterationChange& change) {
   for (const auto& [subject, values] : times.times) {
     if (subject.kind == Kind::Iteration || values.size() != times.iterations.size())
       continue;
@@ -82,7 +82,7 @@ void addMoved(const RankTimes& times, const Sides& sides, IterationChange& chang
   }
 }
 
-RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Places& places) {
+RankChanges changesOf(const RankProcess& rank, const IterationTimes& times, const Places& places) {
   const Values& durations = times.times.at({});
   RankChanges found;
   found.rank = rank.rank;
@@ -108,7 +108,8 @@ RankChanges changesOf(const RankProcess& rank, const RankTimes& times, const Pla
   return found;
 }
 
-// Those that the times are of, in their order: readRankTimes() has no others, nor other iterations.
+// Those that the times are of, in their order: readIterationTimes() has no others, nor other
+// iterations.
 std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& ranks) {
   std::vector<const RankProcess*> found;
   for (const RankProcess& rank : ranks)
@@ -122,18 +123,19 @@ std::vector<const RankProcess*> withIterations(const std::vector<RankProcess>& r
 Result<std::vector<RankChanges>> iterationChanges(const store::Database& trace,
                                                   const std::vector<RankProcess>& ranks,
                                                   const diff::Correcting& correcting) {
-  SONDE_TRY_ASSIGN(std::vector<RankTimes> times, diff::readRankTimes(trace, {}, correcting));
+  SONDE_TRY_ASSIGN(std::vector<IterationTimes> times,
+                   diff::readIterationTimes(trace, {}, correcting));
   const std::vector<const RankProcess*> processes = withIterations(ranks);
   std::vector<Places> places;
   bool isAny = false;
-  for (const RankTimes& rank : times) {
+  for (const IterationTimes& rank : times) {
     places.push_back(thatMatter(rank.times.at({})));
     isAny |= !places.back().empty();
   }
   // What moved is asked only where something did: it takes the whole trace.
   if (isAny) {
     SONDE_TRY_ASSIGN(times,
-                     diff::readRankTimes(
+                     diff::readIterationTimes(
                          trace, {.operation = true, .kernel = true, .category = true}, correcting));
   }
   std::vector<RankChanges> found;

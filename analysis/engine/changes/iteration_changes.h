@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
 

@@ -24,13 +24,14 @@ Result<Ledger> Ledger::open(const store::Database& trace,
 
 void Ledger::addProcess(const metrics::RankProcess& rank,
                         const std::vector<metrics::Clock>& clocks) {
-  RankTimes times;
+  IterationTimes times;
   times.rank = rank.rank;
   times.partial = static_cast<std::size_t>(rank.maskedCount);
   const std::size_t process = ranks_.size();
   placeOfProcess_.emplace(rank.processId, process);
   ranks_.push_back(std::move(times));
-  for (Times RankTimes::*const each : {&RankTimes::times, &RankTimes::raw, &RankTimes::errors})
+  for (Times IterationTimes::*const each :
+       {&IterationTimes::times, &IterationTimes::raw, &IterationTimes::errors})
     (ranks_.back().*each)[Subject{}];  // though none may count
   for (const metrics::IterationTime& each : rank.iterations)
     ranks_.back().iterations.push_back({each.number, each.occurrence});
@@ -72,7 +73,7 @@ std::optional<Place> Ledger::byTime(std::int64_t processId, std::int64_t ns) con
 }
 
 void Ledger::add(Place place, const Subject& subject, const Amount& amount) {
-  RankTimes& rank = ranks_[place.process];
+  IterationTimes& rank = ranks_[place.process];
   const auto addTo = [&](Times& into, double ns) {
     std::vector<double>& times = into[subject];
     times.resize(rank.iterations.size(), 0);

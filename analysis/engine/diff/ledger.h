@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
@@ -24,7 +24,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// A time, as RankTimes has one.
+// A time, as IterationTimes has one.
 struct Amount {
   double ns = 0;
   double rawNs = 0;
@@ -46,7 +46,7 @@ class Ledger {
 
   void add(Place place, const Subject& subject, const Amount& amount);
 
-  std::vector<RankTimes> take() { return std::move(ranks_); }
+  std::vector<IterationTimes> take() { return std::move(ranks_); }
   bool empty() const noexcept { return ranks_.empty(); }
 
  private:
@@ -57,7 +57,7 @@ class Ledger {
   };
   void addProcess(const metrics::RankProcess& rank, const std::vector<metrics::Clock>& clocks);
 
-  std::vector<RankTimes> ranks_;
+  std::vector<IterationTimes> ranks_;
   std::vector<std::vector<Window>> windows_;                      // of each, by begin
   std::unordered_map<std::int64_t, Place> placeOfRow_;            // by the iteration's id
   std::unordered_map<std::int64_t, std::size_t> placeOfProcess_;  // by its id

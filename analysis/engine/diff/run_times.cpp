@@ -12,10 +12,10 @@ using Names = std::vector<IterationName>;
 
 // Those that all ranks have, in the order of the first one; where there is none, as when ranks
 // number them differently, those that any has, one rank after the other.
-Names commonIterations(const std::vector<RankTimes>& ranks) {
+Names commonIterations(const std::vector<IterationTimes>& ranks) {
   std::map<IterationName, std::size_t> counts;
   Names any;
-  for (const RankTimes& rank : ranks)
+  for (const IterationTimes& rank : ranks)
     for (const IterationName& each : rank.iterations)
       if (counts[each]++ == 0)
         any.push_back(each);
@@ -28,7 +28,7 @@ Names commonIterations(const std::vector<RankTimes>& ranks) {
 
 // Where a rank has each of `names`; nothing: it does not have it.
 using PlacesInRank = std::vector<std::optional<std::size_t>>;
-PlacesInRank placesIn(const RankTimes& rank, const Names& names) {
+PlacesInRank placesIn(const IterationTimes& rank, const Names& names) {
   std::map<IterationName, std::size_t> places;
   for (std::size_t at = 0; at < rank.iterations.size(); ++at)
     places.emplace(rank.iterations[at], at);
@@ -41,14 +41,14 @@ PlacesInRank placesIn(const RankTimes& rank, const Names& names) {
   return found;
 }
 
-// Where times of RankTimes go to.
-using Part = std::pair<Times RankTimes::*, Times RunTimes::*>;
-constexpr Part kParts[] = {{&RankTimes::times, &RunTimes::times},
-                           {&RankTimes::raw, &RunTimes::raw},
-                           {&RankTimes::errors, &RunTimes::errors}};
+// Where times of IterationTimes go to.
+using Part = std::pair<Times IterationTimes::*, Times RunTimes::*>;
+constexpr Part kParts[] = {{&IterationTimes::times, &RunTimes::times},
+                           {&IterationTimes::raw, &RunTimes::raw},
+                           {&IterationTimes::errors, &RunTimes::errors}};
 
 // Adds the part that one rank has at each of `places`; `as` is the rank that it is shown as.
-void addRank(const RankTimes& rank,
+void addRank(const IterationTimes& rank,
              const Part& part,
              std::optional<std::int64_t> as,
              const PlacesInRank& places,
@@ -73,7 +73,7 @@ std::size_t warmUpOf(std::size_t iterations) noexcept {
   return std::clamp<std::size_t>((iterations + 9) / 10, 1, 20);
 }
 
-RunTimes runOf(const std::vector<RankTimes>& ranks,
+RunTimes runOf(const std::vector<IterationTimes>& ranks,
                bool byRank,
                std::optional<std::size_t> warmUp) {
   const Names all = commonIterations(ranks);

@@ -2,7 +2,7 @@
 // observations of a comparison. Pure functions over plain values; any thread.
 #pragma once
 
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/diff/subject.h"
 
 #include <cstddef>
@@ -28,6 +28,8 @@ std::size_t warmUpOf(std::size_t iterations) noexcept;
 // `byRank`: the ranks by themselves; else the mean of them all, so that jobs of different numbers
 // of ranks can be compared. `warmUp`: nothing is as warmUpOf() says. Requires: `ranks` is not
 // empty.
-RunTimes runOf(const std::vector<RankTimes>& ranks, bool byRank, std::optional<std::size_t> warmUp);
+RunTimes runOf(const std::vector<IterationTimes>& ranks,
+               bool byRank,
+               std::optional<std::size_t> warmUp);
 
 }  // namespace sonde::engine::diff

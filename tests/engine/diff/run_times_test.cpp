@@ -10,10 +10,10 @@ namespace {
 const Subject kIteration{};
 const Subject kForward{Kind::Host, {}, "forward"};
 
-RankTimes rankOf(std::int64_t rank,
-                 const std::vector<std::int64_t>& numbers,
-                 const std::vector<double>& forward) {
-  RankTimes times;
+IterationTimes rankOf(std::int64_t rank,
+                      const std::vector<std::int64_t>& numbers,
+                      const std::vector<double>& forward) {
+  IterationTimes times;
   times.rank = rank;
   for (const std::int64_t number : numbers)
     times.iterations.push_back({number, 0});
@@ -32,7 +32,7 @@ TEST(WarmUp, IsATenthOfTheIterations) {
 }
 
 TEST(RunTimes, FirstIterationsDoNotCount) {
-  const RankTimes rank = rankOf(0, {4, 5, 6, 7}, {90, 10, 11, 12});
+  const IterationTimes rank = rankOf(0, {4, 5, 6, 7}, {90, 10, 11, 12});
   const RunTimes usual = runOf({rank}, false, {});
   EXPECT_EQ(usual.warmUp, 1U);
   EXPECT_EQ(usual.times.at(kForward), (std::vector<double>{10, 11, 12}));
@@ -59,29 +59,29 @@ TEST(RunTimes, RanksOfDifferentNumberingKeepAllTheirIterations) {
 }
 
 TEST(RunTimes, RanksMeetWhereANumberComesTheSameTime) {
-  RankTimes first = rankOf(0, {5, 6, 5, 6}, {1, 2, 3, 4});
+  IterationTimes first = rankOf(0, {5, 6, 5, 6}, {1, 2, 3, 4});
   first.iterations = {{5, 0}, {6, 0}, {5, 1}, {6, 1}};
-  RankTimes second = rankOf(1, {6, 5, 6}, {10, 20, 30});
+  IterationTimes second = rankOf(1, {6, 5, 6}, {10, 20, 30});
   second.iterations = {{6, 0}, {5, 1}, {6, 1}};
   const RunTimes run = runOf({first, second}, false, 0);
   EXPECT_EQ(run.times.at(kForward), (std::vector<double>{6, 11.5, 17}));
 }
 
 TEST(RunTimes, IterationsStayInTheOrderOfTime) {
-  RankTimes rank = rankOf(0, {9, 8, 9, 8}, {1, 2, 3, 4});
+  IterationTimes rank = rankOf(0, {9, 8, 9, 8}, {1, 2, 3, 4});
   rank.iterations = {{9, 0}, {8, 0}, {9, 1}, {8, 1}};
   EXPECT_EQ(runOf({rank}, false, 1).times.at(kForward), (std::vector<double>{2, 3, 4}));
 }
 
 TEST(RunTimes, ASubjectOfOneRankIsSharedAmongAll) {
-  RankTimes second = rankOf(1, {0, 1}, {0, 0});
+  IterationTimes second = rankOf(1, {0, 1}, {0, 0});
   second.times[{Kind::Host, {}, "log"}] = {6, 8};
   const RunTimes run = runOf({rankOf(0, {0, 1}, {1, 1}), second}, false, 0);
   EXPECT_EQ(run.times.at({Kind::Host, {}, "log"}), (std::vector<double>{3, 4}));
 }
 
 TEST(RunTimes, RanksByThemselvesKeepTheirOwn) {
-  RankTimes unknown = rankOf(0, {0, 1}, {5, 6});
+  IterationTimes unknown = rankOf(0, {0, 1}, {5, 6});
   unknown.rank.reset();
   const RunTimes run = runOf({rankOf(7, {0, 1}, {1, 2}), unknown}, true, 0);
   EXPECT_EQ(run.times.at({Kind::Host, 7, "forward"}), (std::vector<double>{1, 2}));

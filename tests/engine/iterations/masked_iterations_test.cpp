@@ -1,7 +1,7 @@
 #include "analysis/engine/iterations/masked_iterations.h"
 
 #include "analysis/engine/breakdown/breakdown.h"
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/model/words.h"
 #include "analysis/store/trace_file.h"
@@ -297,7 +297,7 @@ TEST(MaskedIterations, AreLeftOutOfReportDiffAndBreakdownAlike) {
       ofReport.push_back(each.number);
     EXPECT_EQ(ofReport, expected);
     EXPECT_EQ(ranks[0].maskedCount, static_cast<std::int64_t>(masks.size() - expected.size()));
-    const auto times = must(diff::readRankTimes(trace, {}));
+    const auto times = must(diff::readIterationTimes(trace, {}));
     std::vector<std::int64_t> ofDiff;
     for (const diff::IterationName& each : times.at(0).iterations)
       ofDiff.push_back(each.number);

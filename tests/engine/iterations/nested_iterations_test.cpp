@@ -1,5 +1,5 @@
 #include "analysis/engine/breakdown/breakdown.h"
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/iterations/masked_iterations.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/trace_file.h"
@@ -187,7 +187,7 @@ TEST_F(NestedIterations, AreNoneOfReportDiffAndBreakdownAlike) {
   EXPECT_EQ(metrics::statisticsOf(ranks.at(0).iterations).count, 2);
   EXPECT_EQ(metrics::statisticsOf(ranks[0].iterations).minNs, 300);
   EXPECT_EQ(ranks[0].maskedCount, 0);
-  EXPECT_EQ(must(diff::readRankTimes(trace, {})).at(0).iterations.size(), 2U);
+  EXPECT_EQ(must(diff::readIterationTimes(trace, {})).at(0).iterations.size(), 2U);
   std::map<std::int64_t, std::int64_t> ofBreakdown;
   for (const auto& row : must(breakdown::breakDown(trace, {.by = {.iteration = true}})).rows)
     ofBreakdown[row.group.iteration.value_or(-1)] = row.ns;

@@ -1,4 +1,4 @@
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/engine/diff/device_times.h"
@@ -99,9 +99,9 @@ Result<CostSource> sourceOf(const store::Database& trace,
 
 }  // namespace
 
-Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
-                                             const Dimensions& by,
-                                             const Correcting& correcting) {
+Result<std::vector<IterationTimes>> readIterationTimes(const store::Database& trace,
+                                                       const Dimensions& by,
+                                                       const Correcting& correcting) {
   metrics::Clocks clocks;
   if (correcting.wanted) {
     SONDE_TRY_ASSIGN(clocks, metrics::Clocks::read(trace, correcting.measured));
@@ -109,7 +109,7 @@ Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
   const std::vector<metrics::Clock> all = clocks.all();
   SONDE_TRY_ASSIGN(Ledger ledger, Ledger::open(trace, all));
   if (ledger.empty())
-    return std::vector<RankTimes>();
+    return std::vector<IterationTimes>();
   if (by.operation || by.phase || by.module || by.category) {
     SONDE_TRY(addBreakdown(trace, by, correcting, ledger));
   }
@@ -117,8 +117,8 @@ Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
     SONDE_TRY(addDeviceTimes(trace, by, all, ledger));
   }
   SONDE_TRY_ASSIGN(const CostSource source, sourceOf(trace, clocks, correcting));
-  std::vector<RankTimes> ranks = ledger.take();
-  for (RankTimes& rank : ranks)
+  std::vector<IterationTimes> ranks = ledger.take();
+  for (IterationTimes& rank : ranks)
     rank.costs = source;
   return ranks;
 }

@@ -1,4 +1,4 @@
-#include "analysis/engine/diff/rank_times.h"
+#include "analysis/engine/diff/iteration_times.h"
 
 #include "analysis/store/trace_file.h"
 #include "tests/support/run_program.h"
@@ -75,9 +75,9 @@ class Job {
     trace_.add(model::Copy{.work = work("Memcpy HtoD", launchNs, time, scope)});
   }
 
-  std::vector<RankTimes> read(const Dimensions& by = kAll) {
+  std::vector<IterationTimes> read(const Dimensions& by = kAll) {
     trace_.finish();
-    return must(readRankTimes(must(store::openTrace(path_)), by));
+    return must(readIterationTimes(must(store::openTrace(path_)), by));
   }
 
  private:
@@ -103,7 +103,7 @@ class Job {
   model::StreamId stream_;
 };
 
-class RankTimesTest : public ::testing::Test {
+class IterationTimesTest : public ::testing::Test {
  protected:
   Job job() { return Job(folder_ / "t.sonde"); }
   test::TemporaryFolder folder_;
@@ -113,7 +113,7 @@ Subject of(Kind kind, const char* name) {
   return {kind, {}, name};
 }
 
-TEST_F(RankTimesTest, HostTimeIsThatOfTheInnermostOperation) {
+TEST_F(IterationTimesTest, HostTimeIsThatOfTheInnermostOperation) {
   Job job = this->job();
   for (const std::int64_t number : {0, 1}) {
     const std::int64_t at = number * 1000;
@@ -121,7 +121,7 @@ TEST_F(RankTimesTest, HostTimeIsThatOfTheInnermostOperation) {
     const auto forward = job.part(SliceKind::Forward, "forward", {at + 100, at + 500}, step);
     job.part(SliceKind::Operation, "attention", {at + 200, at + 250 + 50 * number}, forward);
   }
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   ASSERT_EQ(ranks.size(), 1U);
   EXPECT_EQ(ranks[0].rank, 3);
   EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {1, 0}}));
@@ -132,7 +132,7 @@ TEST_F(RankTimesTest, HostTimeIsThatOfTheInnermostOperation) {
   EXPECT_EQ(times.at({Kind::Host, {}, {}}), (Nanoseconds{600, 600})) << "outside of all";
 }
 
-TEST_F(RankTimesTest, WhatTwoThreadsDoAtOnceCountsForBoth) {
+TEST_F(IterationTimesTest, WhatTwoThreadsDoAtOnceCountsForBoth) {
   Job job = this->job();
   const auto step = job.iteration(0);
   job.part(SliceKind::Forward, "forward", {100, 500}, step);
@@ -143,7 +143,7 @@ TEST_F(RankTimesTest, WhatTwoThreadsDoAtOnceCountsForBoth) {
   EXPECT_EQ(times.at(of(Kind::Host, "prefetch")), (Nanoseconds{400}));
 }
 
-TEST_F(RankTimesTest, DeviceTimeBelongsToTheIterationAndOperationThatLaunchedIt) {
+TEST_F(IterationTimesTest, DeviceTimeBelongsToTheIterationAndOperationThatLaunchedIt) {
   Job job = this->job();
   const auto first = job.iteration(0);
   const auto forward = job.part(SliceKind::Forward, "forward", {100, 900}, first);
@@ -164,7 +164,7 @@ TEST_F(RankTimesTest, DeviceTimeBelongsToTheIterationAndOperationThatLaunchedIt)
   EXPECT_EQ(times.at(of(Kind::Module, "layer")), (Nanoseconds{600, 0}));
 }
 
-TEST_F(RankTimesTest, AKernelWithoutALaunchBelongsToTheIterationItBeganIn) {
+TEST_F(IterationTimesTest, AKernelWithoutALaunchBelongsToTheIterationItBeganIn) {
   Job job = this->job();
   job.iteration(0);
   job.iteration(1);
@@ -182,20 +182,20 @@ TEST_F(RankTimesTest, AKernelWithoutALaunchBelongsToTheIterationItBeganIn) {
   EXPECT_FALSE(times.contains(of(Kind::Kernel, "early")));
 }
 
-TEST_F(RankTimesTest, IterationsWithFewerProbesDoNotCount) {
+TEST_F(IterationTimesTest, IterationsWithFewerProbesDoNotCount) {
   Job job = this->job();
   job.iteration(0, 1000, 0b101);
   job.iteration(1, 1000, 0b001);
   job.iteration(2, 1100, 0b101);  // the first after a switch
   job.iteration(3, 900, 0b101);
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {3, 0}}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 900}));
   EXPECT_EQ(ranks[0].partial, 2U);
 }
 
 // As where a program counts from 0 again in each epoch.
-TEST_F(RankTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfTime) {
+TEST_F(IterationTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfTime) {
   Job job = this->job();
   for (const std::int64_t epoch : {0, 1, 2})
     for (const std::int64_t number : {0, 1}) {
@@ -203,7 +203,7 @@ TEST_F(RankTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfTime) 
       const auto step = job.iterationAt(at, number, 900 + 10 * epoch + number);
       job.part(SliceKind::Forward, "forward", {at + 100, at + 200 + 10 * epoch}, step);
     }
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{900, 901, 910, 911, 920, 921}));
   EXPECT_EQ(ranks[0].times.at(of(Kind::Host, "forward")),
@@ -211,7 +211,7 @@ TEST_F(RankTimesTest, IterationsOfOneNumberAreEachByThemselvesInTheOrderOfTime) 
 }
 
 // What is left out on one rank may count on another.
-TEST_F(RankTimesTest, IterationsThatDoNotCountAreCountedAsOnesOfTheirNumber) {
+TEST_F(IterationTimesTest, IterationsThatDoNotCountAreCountedAsOnesOfTheirNumber) {
   Job job = this->job();
   job.iterationAt(0, 7, 1000, 0b001);
   job.iterationAt(1000, 8, 1000, 0b101);  // the first after a switch
@@ -220,7 +220,7 @@ TEST_F(RankTimesTest, IterationsThatDoNotCountAreCountedAsOnesOfTheirNumber) {
   EXPECT_EQ(job.read()[0].iterations, (Names{{7, 1}, {9, 0}}));
 }
 
-TEST_F(RankTimesTest, IterationsWithinOthersOfTheirThreadDoNotCount) {
+TEST_F(IterationTimesTest, IterationsWithinOthersOfTheirThreadDoNotCount) {
   Job job = this->job();
   for (const std::int64_t number : {0, 3}) {
     const auto step = job.iteration(number);
@@ -228,18 +228,18 @@ TEST_F(RankTimesTest, IterationsWithinOthersOfTheirThreadDoNotCount) {
     job.iterationAt(number * 1000 + 500, number + 2, 500);
     job.part(SliceKind::Forward, "forward", {number * 1000 + 600, number * 1000 + 700}, step);
   }
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {3, 0}}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 1000}));
   EXPECT_EQ(ranks[0].times.at(of(Kind::Host, "forward")), (Nanoseconds{100, 100}));
   EXPECT_EQ(ranks[0].partial, 0U);
 }
 
-TEST_F(RankTimesTest, OfAProcessOfWhichNoneCountsThereAreNoTimes) {
+TEST_F(IterationTimesTest, OfAProcessOfWhichNoneCountsThereAreNoTimes) {
   Job job = this->job();
   job.iteration(0, 1000, 0b100);
   job.iteration(1, 1000, 0b001);
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   ASSERT_EQ(ranks.size(), 1U);
   EXPECT_TRUE(ranks[0].iterations.empty());
   EXPECT_EQ(ranks[0].times.at({}), Nanoseconds());
@@ -247,7 +247,7 @@ TEST_F(RankTimesTest, OfAProcessOfWhichNoneCountsThereAreNoTimes) {
 }
 
 // As some of torch.profiler's files have them.
-TEST_F(RankTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
+TEST_F(IterationTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
   Job job = this->job();
   const auto marker = job.trace().add(model::Process{.hostId = model::HostId{1}, .pid = 20});
   const auto thread = job.trace().add(model::Thread{.processId = marker, .tid = 20});
@@ -261,7 +261,7 @@ TEST_F(RankTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
                                      .sliceId = slice});
   }
   job.kernel("gemm", 1100, {1200, 1500}, {});
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   ASSERT_EQ(ranks.size(), 1U);
   EXPECT_EQ(ranks[0].rank, 3);
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 1000}));
@@ -269,24 +269,24 @@ TEST_F(RankTimesTest, IterationsThatAnotherProcessMarksAreThoseOfTheDevices) {
   EXPECT_FALSE(ranks[0].times.contains({Kind::Host, {}, {}})) << "the marker's time is not theirs";
 }
 
-TEST_F(RankTimesTest, IterationsThatHaveNoDurationDoNotCount) {
+TEST_F(IterationTimesTest, IterationsThatHaveNoDurationDoNotCount) {
   Job job = this->job();
   job.iteration(0);
   job.iteration(1, std::nullopt);
   job.iteration(2, -5);
   job.iteration(3, 0);
-  const std::vector<RankTimes> ranks = job.read();
+  const std::vector<IterationTimes> ranks = job.read();
   EXPECT_EQ(ranks[0].iterations, (Names{{0, 0}, {3, 0}}));
   EXPECT_EQ(ranks[0].times.at({}), (Nanoseconds{1000, 0}));
 }
 
-TEST_F(RankTimesTest, WithoutIterationsThereIsNothing) {
+TEST_F(IterationTimesTest, WithoutIterationsThereIsNothing) {
   Job job = this->job();
   job.part(SliceKind::Forward, "forward", {100, 500}, {});
   EXPECT_TRUE(job.read().empty());
 }
 
-TEST_F(RankTimesTest, OnlyWhatIsAskedForIsThere) {
+TEST_F(IterationTimesTest, OnlyWhatIsAskedForIsThere) {
   Job job = this->job();
   const auto step = job.iteration(0);
   const auto forward = job.part(SliceKind::Forward, "forward", {100, 500}, step);
@@ -298,7 +298,7 @@ TEST_F(RankTimesTest, OnlyWhatIsAskedForIsThere) {
   EXPECT_TRUE(times.contains(of(Kind::Kernel, "gemm")));
 }
 
-TEST_F(RankTimesTest, ScopesThatLeadBackToThemselvesEnd) {
+TEST_F(IterationTimesTest, ScopesThatLeadBackToThemselvesEnd) {
   Job job = this->job();
   const auto step = job.iteration(0);
   const auto layer = job.part(SliceKind::Module, "layer", {100, 500}, step);
@@ -308,7 +308,7 @@ TEST_F(RankTimesTest, ScopesThatLeadBackToThemselvesEnd) {
     auto damaged = must(store::Database::open(folder_ / "t.sonde", store::Access::ReadWrite));
     must(damaged.exec("UPDATE slice SET scope_id = id WHERE kind = 'module'"));
   }
-  const auto ranks = must(readRankTimes(must(store::openTrace(folder_ / "t.sonde")), kAll));
+  const auto ranks = must(readIterationTimes(must(store::openTrace(folder_ / "t.sonde")), kAll));
   EXPECT_EQ(ranks[0].times.at({Kind::Compute, {}, {}}), (Nanoseconds{100}));
 }
 

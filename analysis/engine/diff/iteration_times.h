@@ -36,7 +36,7 @@ struct IterationName {
   auto operator<=>(const IterationName&) const = default;
 };
 
-struct RankTimes {
+struct IterationTimes {
   std::optional<std::int64_t> rank;
   std::vector<IterationName> iterations;  // by begin, each once
   Times times;  // each as long as `iterations`, that of iterations always; Subject::rank is nothing
@@ -56,8 +56,8 @@ struct Correcting {
 // Of all processes that have iterations. What a device does counts for the iteration that launched
 // it, else for the one in which it began.
 // Corrupt: ids or times are none.
-Result<std::vector<RankTimes>> readRankTimes(const store::Database& trace,
-                                             const Dimensions& by,
-                                             const Correcting& correcting = {});
+Result<std::vector<IterationTimes>> readIterationTimes(const store::Database& trace,
+                                                       const Dimensions& by,
+                                                       const Correcting& correcting = {});
 
 }  // namespace sonde::engine::diff
