@@ -66,8 +66,10 @@ struct Estimate {
 };
 
 struct Comparison {
-  std::vector<Estimate> estimates;  // Typical, Fast and Mean, or Mean alone
-  double pRanks = 1;                // that iterations which do not differ show such ranks
+  // Typical and Fast of what occurs in most iterations, each where it shows any time on a side;
+  // then Mean.
+  std::vector<Estimate> estimates;
+  double pRanks = 1;  // that iterations which do not differ show such ranks
 };
 
 // Requires: both sides have a run, and each run an iteration; no value is negative.

@@ -192,6 +192,17 @@ TEST(Comparison, WhatOccursInSomeIterationsIsComparedByItsMean) {
   EXPECT_NEAR(*found.estimates.front().change, 1, 1e-9);
 }
 
+TEST(Comparison, WhatTheFastestIterationsLackHasNoFastOnes) {
+  std::vector<double> fourOf5(40, 80);
+  for (std::size_t i = 0; i < fourOf5.size(); i += 5)
+    fourOf5[i] = 0;
+  const Comparison found = compare(Observations(3, fourOf5), Observations(3, fourOf5), kJudgement);
+  ASSERT_EQ(found.estimates.size(), 2U);
+  EXPECT_EQ(found.estimates[0].measure, Measure::Typical);
+  EXPECT_EQ(found.estimates[1].measure, Measure::Mean);
+  EXPECT_GT(found.estimates[0].error, 0);
+}
+
 TEST(Comparison, WhatNoSideHasIsNoDifference) {
   const Comparison found = compare({{0, 0, 0}}, {{0, 0}}, kJudgement);
   EXPECT_FALSE(found.estimates.front().change);

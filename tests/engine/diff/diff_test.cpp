@@ -292,6 +292,25 @@ TEST(Diff, NoDifferenceRestsOnAFewIterations) {
   EXPECT_EQ(row.verdict, Verdict::Same);
 }
 
+TEST(Diff, WhatFastIterationsLackIsShownByOthers) {
+  const auto side = [](double ns) {
+    Runs runs(4);
+    for (RunTimes& run : runs) {
+      run.iterations = 30;
+      run.times[Subject{}] = std::vector<double>(30, 1e7);
+      std::vector<double>& times = run.times[host("log")];
+      for (int i = 0; i < 30; ++i)
+        times.push_back(i % 5 == 0 ? 0 : ns + 100 * i);
+    }
+    return runs;
+  };
+  const Row row = must(diff(side(1e6), side(1e6), kJudgement)).rows.back();
+  EXPECT_EQ(row.subject, host("log"));
+  EXPECT_NE(row.shown.measure, Measure::Fast);
+  EXPECT_GT(row.shown.a.ns, 0);
+  EXPECT_TRUE(row.shown.change);
+}
+
 TEST(Diff, EveryVerdictAndKindHasItsWord) {
   std::set<std::string_view> words;
   for (const auto verdict : {Verdict::Slower,
