@@ -3,6 +3,7 @@
 #include "analysis/engine/breakdown/iteration_spans.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/engine/breakdown/sums.h"
+#include "analysis/engine/metrics/clock.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -69,60 +70,40 @@ auto orderOf(const Group& group) {
   return std::tie(group.processId, group.threadId, group.iteration);
 }
 
-// One row's time as it was recorded, corrected, and with each cause of error either way.
-struct Times {
-  std::int64_t raw = 0;
-  std::int64_t corrected = 0;
-  using Cause = std::pair<std::int64_t, std::int64_t>;
-  std::vector<Cause> causes;
-};
+// All passes over the events, in the order of metrics::Clocks::all(): as recorded; where that is
+// known, corrected, and with each cause of error higher and then lower.
+using Passes = std::vector<Sums>;
 
-Row rowOf(const Group& group, const Times& times, const correction::Unexplained& unexplained) {
-  correction::ErrorInterval interval(times.raw, times.corrected);
-  for (const auto& [higher, lower] : times.causes)
-    interval.add(higher, lower);
-  interval.add(unexplained);
-  return {group, times.corrected, times.raw, interval.lowNs(), interval.highNs()};
+const Sums& bestOf(const Passes& passes) {
+  return passes.size() > 1 ? passes[1] : passes.front();
 }
 
-// All passes over the events: as recorded, corrected, and with each cause of error either way.
-struct Passes {
-  Sums raw;
-  std::optional<Sums> corrected;
-  std::vector<std::pair<Sums, Sums>> causes;
+// One row's time, by pass.
+using Times = std::vector<std::int64_t>;
 
-  const Sums& best() const { return corrected ? *corrected : raw; }
-};
+Row rowOf(const Group& group, const Times& times, const correction::Unexplained& unexplained) {
+  const metrics::CorrectedNs told = metrics::withInterval(times, unexplained);
+  return {group, told.ns, told.rawNs, told.lowNs, told.highNs, metrics::standardError(times)};
+}
 
 Result<std::map<Group, Times>> timesOf(const Passes& passes, const Dimensions& by, Naming& naming) {
   std::map<Group, Times> rows;
-  const auto add = [&](const Sums& sums, auto into) -> Result<void> {
-    for (const auto& [key, ns] : sums.ns) {
+  for (std::size_t pass = 0; pass < passes.size(); ++pass)
+    for (const auto& [key, ns] : passes[pass].ns) {
       SONDE_TRY_ASSIGN(Group group, naming.group(key, by));
       Times& times = rows[std::move(group)];
-      times.causes.resize(passes.causes.size());
-      into(times) += ns;
+      times.resize(passes.size());
+      times[pass] += ns;
     }
-    return {};
-  };
-  const auto ofCause = [](std::size_t cause, std::int64_t Times::Cause::*way) {
-    return [cause, way](Times& times) -> std::int64_t& { return times.causes[cause].*way; };
-  };
-  SONDE_TRY(add(passes.raw, [](Times& times) -> std::int64_t& { return times.raw; }));
-  SONDE_TRY(add(passes.best(), [](Times& times) -> std::int64_t& { return times.corrected; }));
-  for (std::size_t cause = 0; cause < passes.causes.size(); ++cause) {
-    SONDE_TRY(add(passes.causes[cause].first, ofCause(cause, &Times::Cause::first)));
-    SONDE_TRY(add(passes.causes[cause].second, ofCause(cause, &Times::Cause::second)));
-  }
   return rows;
 }
 
 Result<void> addRows(const Passes& passes, const Dimensions& by, Naming& naming, Breakdown& into) {
   SONDE_TRY_ASSIGN(const auto rows, timesOf(passes, by, naming));
   for (const auto& [group, times] : rows) {
-    into.rows.push_back(rowOf(group, times, into.unexplained));
-    into.totalNs += times.corrected;
-    into.rawTotalNs += times.raw;
+    const Row& row = into.rows.emplace_back(rowOf(group, times, into.unexplained));
+    into.totalNs += row.ns;
+    into.rawTotalNs += row.rawNs;
   }
   std::stable_sort(into.rows.begin(), into.rows.end(), [](const Row& a, const Row& b) {
     return std::tuple(orderOf(a.group), -a.ns) < std::tuple(orderOf(b.group), -b.ns);
@@ -174,8 +155,13 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
   if (options.correct) {
     SONDE_TRY_ASSIGN(correction, correction::readCorrection(trace, options.measured));
   }
-  SONDE_TRY_ASSIGN(Sums raw, sumUp(events, options, nullptr, !correction));
-  Passes passes{std::move(raw), std::nullopt, {}};
+  Passes passes;
+  const auto add = [&](const correction::CorrectedTimes* times) -> Result<void> {
+    SONDE_TRY_ASSIGN(Sums sums, sumUp(events, options, times, !correction));
+    passes.push_back(std::move(sums));
+    return {};
+  };
+  SONDE_TRY(add(nullptr));
   if (!correction)
     return passes;
   into.corrected = true;
@@ -183,16 +169,12 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
   into.unexplained = correction->unexplained;
   for (const auto& [of, count] : correction->unknown)
     into.unknownCosts.push_back({std::string(of.probe), std::string(of.api), count});
-  SONDE_TRY_ASSIGN(passes.corrected, sumUp(events, options, &correction->times, false));
-  const auto passWith = [&](std::size_t cause, Error error) {
-    const correction::CorrectedTimes times = correction->timesWith(cause, error);
-    return sumUp(events, options, &times, false);
-  };
-  for (std::size_t cause = 0; cause < correction->causes(); ++cause) {
-    SONDE_TRY_ASSIGN(Sums higher, passWith(cause, Error::Higher));
-    SONDE_TRY_ASSIGN(Sums lower, passWith(cause, Error::Lower));
-    passes.causes.emplace_back(std::move(higher), std::move(lower));
-  }
+  SONDE_TRY(add(&correction->times));
+  for (std::size_t cause = 0; cause < correction->causes(); ++cause)
+    for (const Error error : {Error::Higher, Error::Lower}) {
+      const correction::CorrectedTimes times = correction->timesWith(cause, error);
+      SONDE_TRY(add(&times));
+    }
   return passes;
 }
 
@@ -201,7 +183,7 @@ Result<Passes> passesOf(const store::Database& trace, const Options& options, Br
 Result<Breakdown> breakDown(const store::Database& trace, const Options& options) {
   Breakdown result;
   SONDE_TRY_ASSIGN(const Passes passes, passesOf(trace, options, result));
-  const Sums& best = passes.best();
+  const Sums& best = bestOf(passes);
   result.negative = best.negative;
   result.maskedNs = best.maskedNs;
   result.processes = best.processes;

@@ -72,6 +72,7 @@ struct Row {
   std::int64_t rawNs = 0;  // as recorded
   std::int64_t lowNs = 0;
   std::int64_t highNs = 0;
+  double errorNs = 0;  // standard, by the causes of error alone: also where highNs ends at rawNs
 };
 
 // Recorded events of which nobody knows what they cost.

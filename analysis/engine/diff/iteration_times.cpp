@@ -25,13 +25,6 @@ void addSet(Place place,
     into.add(place, {kind, {}, {}}, amount);
 }
 
-// What a row's interval says of its error: 95 % of normal errors stay within 1.96 standard ones.
-Amount amountOf(const breakdown::Row& row) {
-  return {static_cast<double>(row.ns),
-          static_cast<double>(row.rawNs),
-          static_cast<double>(row.highNs - row.ns) / 1.96};
-}
-
 // As at execution, so that operations are those that threads were in; what devices do for them
 // later is put down by itself.
 Result<void> addBreakdown(const store::Database& trace,
@@ -60,7 +53,7 @@ Result<void> addBreakdown(const store::Database& trace,
     const auto place = ledger.byRow(*group.processId, *group.iteration);
     if (!place)
       continue;
-    const Amount amount = amountOf(row);
+    const Amount amount{static_cast<double>(row.ns), static_cast<double>(row.rawNs), row.errorNs};
     if (by.operation)
       addSet(*place, Kind::Host, group.operations, amount, ledger);
     if (by.phase)

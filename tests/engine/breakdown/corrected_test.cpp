@@ -90,6 +90,7 @@ TEST_F(CorrectedBreakdown, HasTheIntervalOfTheErrors) {
   const Breakdown found = result(kByOperation);
   EXPECT_EQ(text(found.rows[0]), "outer: 860 (852–868, raw 900)");
   EXPECT_EQ(text(found.rows[1]), "inner: 60 (52–68, raw 100)");
+  EXPECT_EQ(found.rows[0].errorNs, 4);
 }
 
 TEST_F(CorrectedBreakdown, GoesByTheBestMethod) {
@@ -115,6 +116,7 @@ TEST_F(CorrectedBreakdown, IsAsRecordedWhereThatIsAskedForOrNothingIsKnown) {
   const Breakdown found = result(raw);
   EXPECT_FALSE(found.corrected);
   EXPECT_EQ(text(found.rows[0]), "outer: 1000 (1000–1000, raw 1000)");
+  EXPECT_EQ(found.rows[0].errorNs, 0);
 }
 
 TEST_F(CorrectedBreakdown, SaysWhatNobodyKnowsTheCostOf) {
@@ -135,6 +137,7 @@ TEST_F(CorrectedBreakdown, AnIntervalEndsWhereRecordingCostNothing) {
   const Breakdown found = result(kByOperation);
   EXPECT_EQ(text(found.rows[0]), "outer: 690 (474–800, raw 800)");
   EXPECT_EQ(text(found.rows[1]), "inner: 180 (141–200, raw 200)");
+  EXPECT_EQ(found.rows[0].errorNs, 110) << "nor does that make it surer";
 }
 
 TEST_F(CorrectedBreakdown, EachProcessHasItsOwnCostsAndThoseThatItStartsHaveThem) {

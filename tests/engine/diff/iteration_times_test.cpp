@@ -298,6 +298,26 @@ TEST_F(IterationTimesTest, OnlyWhatIsAskedForIsThere) {
   EXPECT_TRUE(times.contains(of(Kind::Kernel, "gemm")));
 }
 
+// Also where a time would be longer than it was recorded, were the costs off by so much.
+TEST_F(IterationTimesTest, PartsAreAsUnsureAsTheIterationThatTheyAre) {
+  Job job = this->job();
+  const auto step = job.iteration(0);
+  const auto all = job.part(SliceKind::Operation, "all", {0, 1000}, step);
+  job.part(SliceKind::Operation, "all", {200, 300}, all);
+  job.part(SliceKind::Operation, "all", {500, 600}, all);
+  job.trace().add(model::Overhead{.probe = "torch",
+                                  .api = "scope",
+                                  .meanNs = 60,
+                                  .errorNs = 60,
+                                  .method = "assumed",
+                                  .beforeNs = 20,
+                                  .insideNs = 10});
+  const IterationTimes times = job.read()[0];
+  EXPECT_EQ(times.times.at(of(Kind::Host, "all")), times.times.at({}));
+  EXPECT_EQ(times.errors.at(of(Kind::Host, "all")), times.errors.at({}));
+  EXPECT_GT(times.errors.at({})[0], 100);
+}
+
 TEST_F(IterationTimesTest, ScopesThatLeadBackToThemselvesEnd) {
   Job job = this->job();
   const auto step = job.iteration(0);
