@@ -47,14 +47,12 @@ constexpr Part kParts[] = {{&IterationTimes::times, &RunTimes::times},
                            {&IterationTimes::raw, &RunTimes::raw},
                            {&IterationTimes::errors, &RunTimes::errors}};
 
-// Adds the part that one rank has at each of `places`; `as` is the rank that it is shown as.
-void addRank(const IterationTimes& rank,
-             const Part& part,
-             std::optional<std::int64_t> as,
-             const PlacesInRank& places,
-             RunTimes& run) {
-  Times& into = run.*part.second;
-  for (const auto& [subject, times] : rank.*part.first) {
+// Adds a process's times at each of `places`; `as` is the rank that it is shown as.
+void addTimes(const Times& from,
+              std::optional<std::int64_t> as,
+              const PlacesInRank& places,
+              Times& into) {
+  for (const auto& [subject, times] : from) {
     Subject own = subject;
     own.rank = as;
     std::vector<double>& sums = into[own];
@@ -63,6 +61,12 @@ void addRank(const IterationTimes& rank,
       if (places[i])
         sums[i] += times[*places[i]];
   }
+}
+
+void count(const PlacesInRank& places, std::vector<double>& counts) {
+  counts.resize(places.size(), 0);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    counts[i] += places[i] ? 1 : 0;
 }
 
 }  // namespace
@@ -82,24 +86,21 @@ RunTimes runOf(const std::vector<IterationTimes>& ranks,
   run.warmUp = std::min(warmUp.value_or(warmUpOf(all.size())), all.size());
   const Names names(all.begin() + static_cast<std::ptrdiff_t>(run.warmUp), all.end());
   run.iterations = names.size();
-  std::vector<double> counts(names.size(), 0);  // of the ranks that have each of them
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const auto place = static_cast<std::int64_t>(i);
-    const auto shown = byRank ? std::optional(ranks[i].rank.value_or(place)) : std::nullopt;
-    const PlacesInRank places = placesIn(ranks[i], names);
-    for (const Part& part : kParts)
-      addRank(ranks[i], part, shown, places, run);
-    for (std::size_t at = 0; at < places.size(); ++at)
-      counts[at] += places[at] ? 1 : 0;
-    run.partial += ranks[i].partial;
+  // Of the processes that have each iteration, by the rank that they are shown as.
+  std::map<std::optional<std::int64_t>, std::vector<double>> counts;
+  for (const IterationTimes& rank : ranks) {
+    const auto as = byRank ? rank.rank : std::nullopt;
+    const PlacesInRank places = placesIn(rank, names);
+    count(places, counts[as]);
+    for (const auto& [from, into] : kParts)
+      addTimes(rank.*from, as, places, run.*into);
+    run.partial += rank.partial;
   }
   run.costs = ranks.front().costs;
-  if (byRank)
-    return run;
   for (const Part& part : kParts)
     for (auto& [subject, times] : run.*part.second)
       for (std::size_t i = 0; i < times.size(); ++i)
-        times[i] /= counts[i];
+        times[i] /= std::max(1.0, counts.at(subject.rank)[i]);
   return run;
 }
 

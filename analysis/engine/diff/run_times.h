@@ -25,9 +25,10 @@ struct RunTimes {
 // A tenth of the iterations, at least one and at most 20; none of a single one.
 std::size_t warmUpOf(std::size_t iterations) noexcept;
 
-// `byRank`: the ranks by themselves; else the mean of them all, so that jobs of different numbers
-// of ranks can be compared. `warmUp`: nothing is as warmUpOf() says. Requires: `ranks` is not
-// empty.
+// `byRank`: the ranks by themselves, and together those processes that have none; else all of them
+// together, so that jobs of different numbers of ranks can be compared. Of several processes, as a
+// rank that executes another program has them, it is the mean. `warmUp`: nothing is as warmUpOf()
+// says. Requires: `ranks` is not empty.
 RunTimes runOf(const std::vector<IterationTimes>& ranks,
                bool byRank,
                std::optional<std::size_t> warmUp);

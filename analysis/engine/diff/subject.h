@@ -32,7 +32,7 @@ constexpr std::string_view word(Kind kind) noexcept {
 
 struct Subject {
   Kind kind = Kind::Iteration;
-  std::optional<std::int64_t> rank;  // nothing: the mean of all
+  std::optional<std::int64_t> rank;  // nothing: all of them; or the processes without one
   std::optional<std::string> name;   // nothing: of an iteration, or outside of all of its kind
 
   auto operator<=>(const Subject&) const = default;

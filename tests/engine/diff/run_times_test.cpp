@@ -81,11 +81,30 @@ TEST(RunTimes, ASubjectOfOneRankIsSharedAmongAll) {
 }
 
 TEST(RunTimes, RanksByThemselvesKeepTheirOwn) {
+  const RunTimes run = runOf({rankOf(7, {0, 1}, {1, 2}), rankOf(8, {0, 1}, {5, 6})}, true, 0);
+  EXPECT_EQ(run.times.at({Kind::Host, 7, "forward"}), (std::vector<double>{1, 2}));
+  EXPECT_EQ(run.times.at({Kind::Host, 8, "forward"}), (std::vector<double>{5, 6}));
+}
+
+// A child process inherits the variable that names the rank.
+TEST(RunTimes, OfARanksProcessesItIsTheMean) {
+  const std::vector<IterationTimes> processes = {
+      rankOf(0, {0, 1}, {1, 2}), rankOf(0, {0, 1}, {3, 6}), rankOf(1, {0, 1}, {8, 9})};
+  const RunTimes run = runOf(processes, true, 0);
+  EXPECT_EQ(run.times.at({Kind::Host, 0, "forward"}), (std::vector<double>{2, 4}));
+  EXPECT_EQ(run.times.at({Kind::Iteration, 0, {}}), (std::vector<double>{100, 100}));
+  EXPECT_EQ(run.times.at({Kind::Host, 1, "forward"}), (std::vector<double>{8, 9}));
+}
+
+TEST(RunTimes, ProcessesWithoutARankAreNobodysRank) {
   IterationTimes unknown = rankOf(0, {0, 1}, {5, 6});
   unknown.rank.reset();
-  const RunTimes run = runOf({rankOf(7, {0, 1}, {1, 2}), unknown}, true, 0);
-  EXPECT_EQ(run.times.at({Kind::Host, 7, "forward"}), (std::vector<double>{1, 2}));
-  EXPECT_EQ(run.times.at({Kind::Host, 1, "forward"}), (std::vector<double>{5, 6})) << "by place";
+  IterationTimes other = rankOf(0, {0, 1}, {7, 10});
+  other.rank.reset();
+  const RunTimes run = runOf({rankOf(1, {0, 1}, {1, 2}), unknown, other}, true, 0);
+  EXPECT_EQ(run.times.at({Kind::Host, 1, "forward"}), (std::vector<double>{1, 2}));
+  EXPECT_EQ(run.times.at(kForward), (std::vector<double>{6, 8}));
+  EXPECT_EQ(run.times.size(), 4U);
 }
 
 }  // namespace
