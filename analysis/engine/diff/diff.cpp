@@ -51,35 +51,42 @@ Observations observationsOf(const Runs& runs,
   return observations;
 }
 
-// The standard error of the mean of a side's runs that what was taken out of them has, in ns. That
-// of runs which calibrated themselves is each run's own; else all of them have the same.
-double errorOfSide(const Runs& runs, const Subject& subject) {
-  double sum = 0;
-  double squares = 0;
-  std::size_t count = 0;
-  bool own = true;
+// The standard error of the mean of a side's runs that what was taken out of them has, in ns.
+struct SideError {
+  double shared = 0;  // off by the same in each of them
+  double own = 0;     // each run's own, so that it shrinks with their number
+};
+
+SideError errorOfSide(const Runs& runs, const Subject& subject) {
+  SideError sum;
+  double count = 0;
   for (const RunTimes& run : runs) {
     if (run.iterations == 0)
       continue;
-    const auto found = run.errors.find(subject);
-    const double error = found != run.errors.end() ? statistics::mean(found->second) : 0;
-    sum += error;
-    squares += error * error;
     ++count;
-    own &= run.costs.ownRun;
+    const auto found = run.errors.find(subject);
+    if (found == run.errors.end())
+      continue;
+    const double error = statistics::mean(found->second);
+    const double noise = run.costs.noise;
+    sum.shared += error * std::sqrt(1 - noise * noise);
+    sum.own = std::hypot(sum.own, error * noise);
   }
-  return (own ? std::sqrt(squares) : sum) / static_cast<double>(std::max<std::size_t>(count, 1));
+  count = std::max(count, 1.0);
+  return {sum.shared / count, sum.own / count};
 }
 
-// … and that of the difference of the sides. Where all runs go by the same costs, what these are
-// off by is off on both sides, and only the rest remains.
+// … and that of the difference of the sides. Where the costs of all runs are told in the same way,
+// what these are off by is off on both sides, and only the rest remains.
 double errorOfDifference(const Runs& a, const Runs& b, const Subject& subject) {
-  const double ofA = errorOfSide(a, subject);
-  const double ofB = errorOfSide(b, subject);
-  const auto shared = [&](const RunTimes& run) { return run.costs.sharedWith(a.front().costs); };
-  const bool same =
-      std::all_of(a.begin(), a.end(), shared) && std::all_of(b.begin(), b.end(), shared);
-  return same ? std::abs(ofA - ofB) : std::hypot(ofA, ofB);
+  const SideError ofA = errorOfSide(a, subject);
+  const SideError ofB = errorOfSide(b, subject);
+  const auto alike = [&](const RunTimes& run) { return run.costs.sharedWith(a.front().costs); };
+  const bool cancels =
+      std::all_of(a.begin(), a.end(), alike) && std::all_of(b.begin(), b.end(), alike);
+  const double shared =
+      cancels ? std::abs(ofA.shared - ofB.shared) : std::hypot(ofA.shared, ofB.shared);
+  return std::hypot(shared, ofA.own, ofB.own);
 }
 
 // What recording took of an iteration.

@@ -4,8 +4,11 @@
 #include "analysis/engine/diff/device_times.h"
 #include "analysis/engine/diff/ledger.h"
 #include "analysis/engine/metrics/clock.h"
+#include "analysis/engine/statistics/series.h"
+#include "analysis/store/statement.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -90,6 +93,21 @@ Result<CostSource> sourceOf(const store::Database& trace,
   return source;
 }
 
+// Of what calibrated itself; infinite where it does not say.
+Result<double> calibrationNoiseNs(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(store::Statement row,
+                   trace.prepare("SELECT json_extract(value, '$.noise_ns') FROM meta "
+                                 "WHERE key = 'calibrated' AND json_valid(value)"));
+  SONDE_TRY_ASSIGN(const bool found, row.step());
+  return found && !row.isNull(0) ? row.real(0) : std::numeric_limits<double>::infinity();
+}
+
+double noiseShare(double noiseNs, const IterationTimes& rank) {
+  const std::vector<double>& errors = rank.errors.at({});
+  const double error = errors.empty() ? 0 : statistics::mean(errors);
+  return error > 0 ? std::clamp(noiseNs / error, 0.0, 1.0) : 0;
+}
+
 }  // namespace
 
 Result<std::vector<IterationTimes>> readIterationTimes(const store::Database& trace,
@@ -113,6 +131,11 @@ Result<std::vector<IterationTimes>> readIterationTimes(const store::Database& tr
   std::vector<IterationTimes> ranks = ledger.take();
   for (IterationTimes& rank : ranks)
     rank.costs = source;
+  if (!source.ownRun)
+    return ranks;
+  SONDE_TRY_ASSIGN(const double noiseNs, calibrationNoiseNs(trace));
+  for (IterationTimes& rank : ranks)
+    rank.costs.noise = noiseShare(noiseNs, rank);
   return ranks;
 }
 

@@ -17,13 +17,16 @@ namespace sonde::engine::diff {
 
 // From where it is known what recording cost.
 struct CostSource {
-  bool known = false;    // else times are as recorded
-  bool ownRun = false;   // the run calibrated itself: its errors are its own
-  std::string recorder;  // else the errors of what has the same probes, build and processor are the
-                         // same ones
+  bool known = false;   // else times are as recorded
+  bool ownRun = false;  // the run calibrated itself
+  // Of the error of its iterations, the noise of that calibration, as a share: it is the run's own.
+  // The rest (what loops have found, and what is assumed of calibrations) is off by the same in all
+  // runs whose costs are told in the same way.
+  double noise = 0;
+  std::string recorder;  // its probes, build and processor
 
   bool sharedWith(const CostSource& other) const {
-    return known && !ownRun && known == other.known && !other.ownRun && recorder == other.recorder;
+    return known && other.known && ownRun == other.ownRun && recorder == other.recorder;
   }
 };
 

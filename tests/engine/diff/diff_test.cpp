@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -309,6 +310,38 @@ TEST(Diff, WhatFastIterationsLackIsShownByOthers) {
   EXPECT_NE(row.shown.measure, Measure::Fast);
   EXPECT_GT(row.shown.a.ns, 0);
   EXPECT_TRUE(row.shown.change);
+}
+
+// Five runs of even iterations; what recording took of these may be off by one per cent of them, of
+// which a share is the noise of each run's calibration.
+Runs corrected(double noise, const std::string& recorder) {
+  Runs side(5);
+  for (RunTimes& run : side) {
+    run.iterations = 30;
+    run.times[Subject{}] = std::vector<double>(30, 1e7);
+    run.errors[Subject{}] = std::vector<double>(30, 1e5);
+    run.costs = {true, true, noise, recorder};
+  }
+  return side;
+}
+
+double errorOf(const Runs& a, const Runs& b) {
+  return must(diff(a, b, kJudgement)).rows.front().shown.error;
+}
+
+TEST(Diff, WhatCalibrationsAssumeIsAsUnsureInManyRunsAsInOne) {
+  EXPECT_NEAR(errorOf(corrected(0, "x"), corrected(0, "y")), 0.01 * std::sqrt(2.0), 1e-4);
+  EXPECT_LT(errorOf(corrected(0, "x"), corrected(0, "x")), 1e-3) << "off by the same on both sides";
+}
+
+TEST(Diff, NoiseOfCalibrationsShrinksWithTheNumberOfRuns) {
+  const double own = 0.01 * std::sqrt(2.0 / 5);
+  EXPECT_NEAR(errorOf(corrected(1, "x"), corrected(1, "x")), own, 1e-4);
+  EXPECT_NEAR(errorOf(corrected(1, "x"), corrected(1, "y")), own, 1e-4);
+  EXPECT_NEAR(errorOf(corrected(0.6, "x"), corrected(0.6, "x")), 0.6 * own, 1e-4);
+  EXPECT_NEAR(errorOf(corrected(0.6, "x"), corrected(0.6, "y")),
+              std::hypot(0.6 * own, 0.8 * 0.01 * std::sqrt(2.0)),
+              1e-4);
 }
 
 TEST(Diff, EveryVerdictAndKindHasItsWord) {

@@ -75,6 +75,17 @@ class Job {
     trace_.add(model::Copy{.work = work("Memcpy HtoD", launchNs, time, scope)});
   }
 
+  // Of each scope.
+  void cost(std::string_view method, double before, double inside, double after, double error) {
+    trace_.add(model::Overhead{.probe = "torch",
+                               .api = "scope",
+                               .meanNs = before + inside + after,
+                               .errorNs = error,
+                               .method = method,
+                               .beforeNs = before,
+                               .insideNs = inside});
+  }
+
   std::vector<IterationTimes> read(const Dimensions& by = kAll) {
     trace_.finish();
     return must(readIterationTimes(must(store::openTrace(path_)), by));
@@ -305,17 +316,31 @@ TEST_F(IterationTimesTest, PartsAreAsUnsureAsTheIterationThatTheyAre) {
   const auto all = job.part(SliceKind::Operation, "all", {0, 1000}, step);
   job.part(SliceKind::Operation, "all", {200, 300}, all);
   job.part(SliceKind::Operation, "all", {500, 600}, all);
-  job.trace().add(model::Overhead{.probe = "torch",
-                                  .api = "scope",
-                                  .meanNs = 60,
-                                  .errorNs = 60,
-                                  .method = "assumed",
-                                  .beforeNs = 20,
-                                  .insideNs = 10});
+  job.cost("assumed", 20, 10, 30, 60);
   const IterationTimes times = job.read()[0];
   EXPECT_EQ(times.times.at(of(Kind::Host, "all")), times.times.at({}));
   EXPECT_EQ(times.errors.at(of(Kind::Host, "all")), times.errors.at({}));
   EXPECT_GT(times.errors.at({})[0], 100);
+}
+
+TEST_F(IterationTimesTest, OfACalibrationTheNoiseIsTheRunsOwn) {
+  const auto costsOf = [](std::string_view method, std::string_view calibrated) {
+    const test::TemporaryFolder folder;
+    Job job(folder / "t.sonde");
+    job.part(SliceKind::Forward, "forward", {100, 500}, job.iteration(0));
+    job.cost(method, 0, 40, 0, 10);
+    if (!calibrated.empty())
+      job.trace().meta("calibrated", calibrated);
+    const IterationTimes times = job.read()[0];
+    EXPECT_EQ(times.errors.at({}), (Nanoseconds{10}));
+    return times.costs;
+  };
+  const CostSource found = costsOf("in-run", R"({"error_ns": 9, "noise_ns": 6.0})");
+  EXPECT_TRUE(found.ownRun);
+  EXPECT_DOUBLE_EQ(found.noise, 0.6);
+  EXPECT_EQ(costsOf("in-run", R"({"noise_ns": 60})").noise, 1);
+  EXPECT_EQ(costsOf("in-run", "").noise, 1) << "nobody says that anything is shared";
+  EXPECT_EQ(costsOf("micro-loop", "").noise, 0);
 }
 
 TEST_F(IterationTimesTest, ScopesThatLeadBackToThemselvesEnd) {
