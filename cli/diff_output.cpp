@@ -147,6 +147,15 @@ std::string shownChange(const diff::Row& row) {
   return fmt::format(" {} ({})", signedPercent(*found.change), intervalText(row));
 }
 
+// What differs where an iteration as a whole is neither slower nor faster.
+std::string differentText(const diff::Diff& result) {
+  const bool isSlower = std::any_of(result.rows.begin(), result.rows.end(), [](const auto& row) {
+    return row.subject.kind == Kind::Iteration && row.verdict == Verdict::Slower;
+  });
+  return isSlower ? "An iteration of some ranks is slower in B, one of others faster.\n"
+                  : "Parts of an iteration differ; that all of it does cannot be shown.\n";
+}
+
 std::string verdictText(const diff::Diff& result) {
   const diff::Row& iteration = iterationOf(result);
   switch (result.verdict) {
@@ -156,7 +165,7 @@ std::string verdictText(const diff::Diff& result) {
                          diff::word(result.verdict),
                          hasRanks(result) ? " of some ranks" : shownChange(iteration));
     case Verdict::Different:
-      return "Parts of an iteration differ; that all of it does cannot be shown.\n";
+      return differentText(result);
     case Verdict::TooFew:
       return "There are too few iterations to show any difference.\n";
     default:

@@ -198,6 +198,23 @@ TEST_F(DiffVerb, SidesOfDifferentNumbersOfRanksAreCompared) {
   EXPECT_EQ(byRank["rows"][1]["rank"], 1);
 }
 
+TEST_F(DiffVerb, RanksThatDifferInOppositeWaysAreSaidToDoSo) {
+  for (const int side : {0, 1})
+    for (const int rank : {0, 1}) {
+      test::TrainingRun run = runOf(rank == side ? 5 * kMs : 0);
+      run.rank = rank;
+      run.worldSize = 2;
+      run.job = "job-1";
+      writeRun(std::string(side == 0 ? "a" : "b") + "/rank" + std::to_string(rank) + ".sonde",
+               run,
+               side);
+    }
+  const Finished table =
+      sonde({"diff", folder_ / "a", folder_ / "b", "--by", "rank", "--run-noise", "0.1"});
+  EXPECT_THAT(table.out,
+              HasSubstr("\nAn iteration of some ranks is slower in B, one of others faster.\n"));
+}
+
 TEST_F(DiffVerb, CsvHasTheRowsOfJson) {
   writeSides(5 * kMs);
   const Finished csv = sonde({"diff", folder_ / "a", folder_ / "b", "--format", "csv"});
