@@ -186,7 +186,10 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
     if (result.corrected)
       for (const std::int64_t ns : {row.lowNs, row.highNs, row.rawNs})
         cells.emplace_back(ns);
-    cells.emplace_back(static_cast<double>(row.ns) / static_cast<double>(result.totalNs));
+    // Where recording took all that there was, nothing is left to have a share of.
+    cells.emplace_back(result.totalNs > 0
+                           ? Cell(static_cast<double>(row.ns) / static_cast<double>(result.totalNs))
+                           : Cell());
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -1,5 +1,6 @@
 // What `sonde breakdown` says of small traces with known numbers.
 #include "analysis/store/database.h"
+#include "cli/breakdown_output.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -64,6 +65,12 @@ TEST_F(BreakdownVerb, ThreadsHaveTheirNames) {
   for (const json& row : document["rows"])
     EXPECT_EQ(row["thread_name"], "loader-" + std::to_string(row["thread"].get<int>()));
   EXPECT_THAT(sonde(words).out, HasSubstr(" loader-"));
+TEST_F(BreakdownVerb, OfNothingThereIsNoShare) {
+  engine::breakdown::Breakdown result;
+  result.rows.resize(1);
+  result.rows[0].rawNs = result.rawTotalNs = 1000;
+  EXPECT_EQ(renderCsv(rowTable(result, {})), "ns,share\r\n0,\r\n");
+  EXPECT_THAT(renderText(rowTable(result, {})), HasSubstr("0 ns      -"));
 }
 
 TEST_F(BreakdownVerb, JsonHasTheContractsKeysAndTheRunsNumbers) {
