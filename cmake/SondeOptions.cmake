@@ -8,6 +8,16 @@ option(SONDE_FUZZ "Build the fuzzers (needs clang); see tests/fuzz" OFF)
 set(SONDE_SANITIZE "" CACHE STRING "Sanitizers for everything but the preload library, e.g. address,undefined")
 set(SONDE_REFERENCE_DATA "" CACHE PATH "Folder of real traces with a peer's numbers (tests labelled reference)")
 
+# Where ccache is installed, what any build on this machine has compiled is not compiled again, in whatever folder.
+find_program(SONDE_CCACHE ccache)
+mark_as_advanced(SONDE_CCACHE)
+foreach(language C CXX)
+  if(SONDE_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+                                            CCACHE_NOHASHDIR=1 ${SONDE_CCACHE})
+  endif()
+endforeach()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -65,6 +65,8 @@ TEST_F(BreakdownVerb, ThreadsHaveTheirNames) {
   for (const json& row : document["rows"])
     EXPECT_EQ(row["thread_name"], "loader-" + std::to_string(row["thread"].get<int>()));
   EXPECT_THAT(sonde(words).out, HasSubstr(" loader-"));
+}
+
 TEST_F(BreakdownVerb, OfNothingThereIsNoShare) {
   engine::breakdown::Breakdown result;
   result.rows.resize(1);
