@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace sonde::cli {
 
@@ -51,19 +53,26 @@ std::string besidesPid(const breakdown::ProcessTotal& process, const Processes& 
 
 }  // namespace
 
-std::string nameOf(const breakdown::ProcessTotal& process, const breakdown::Breakdown& result) {
-  Processes all;
-  for (const breakdown::ProcessTotal& each : result.processes)
-    all.push_back(&each);
-  const Processes ofRank = alike(all, process, [](const auto& each) { return each.rank; });
-  if (process.rank && ofRank.size() == 1)
-    return fmt::format("rank {}", *process.rank);
-  const std::string rank = process.rank ? fmt::format("rank {}, ", *process.rank) : "";
-  return fmt::format(
-      "{}process {}{}",
-      rank,
-      process.pid,
-      besidesPid(process, alike(ofRank, process, [](const auto& each) { return each.pid; })));
+ProcessNames namesOf(const breakdown::Breakdown& result) {
+  using Rank = std::optional<std::int64_t>;
+  std::map<Rank, std::size_t> ofRank;                        // how many
+  std::map<std::pair<Rank, std::int64_t>, Processes> ofPid;  // and rank
+  for (const breakdown::ProcessTotal& each : result.processes) {
+    ++ofRank[each.rank];
+    ofPid[{each.rank, each.pid}].push_back(&each);
+  }
+  ProcessNames names;
+  for (const breakdown::ProcessTotal& each : result.processes) {
+    std::string& name = names[each.id];
+    if (each.rank)
+      name = fmt::format("rank {}", *each.rank);
+    if (!each.rank || ofRank[each.rank] > 1)
+      name += fmt::format("{}process {}{}",
+                          each.rank ? ", " : "",
+                          each.pid,
+                          besidesPid(each, ofPid[{each.rank, each.pid}]));
+  }
+  return names;
 }
 
 std::string joined(const std::vector<std::string>& names) {

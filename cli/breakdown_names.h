@@ -14,10 +14,10 @@ namespace sonde::cli {
 using BreakdownProcesses = std::map<std::int64_t, const engine::breakdown::ProcessTotal*>;
 BreakdownProcesses processesOf(const engine::breakdown::Breakdown& result);
 
-// "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both. Of
+// By id: "rank 3", "process 4711"; of a rank with helpers, as the workers of a DataLoader, both. Of
 // several with one pid also the host, the command or, where these are the same, the id.
-std::string nameOf(const engine::breakdown::ProcessTotal& process,
-                   const engine::breakdown::Breakdown& result);
+using ProcessNames = std::map<std::int64_t, std::string>;
+ProcessNames namesOf(const engine::breakdown::Breakdown& result);
 
 // "backward + forward"; "-": none.
 std::string joined(const std::vector<std::string>& names);

@@ -1,6 +1,7 @@
 #include "cli/breakdown_output.h"
 
 #include "cli/breakdown_names.h"
+#include "cli/json_value.h"
 #include "cli/report_times.h"
 
 #include <fmt/format.h>
@@ -29,11 +30,6 @@ json setJson(const std::vector<std::string>& names) {
   if (names.empty())
     return nullptr;
   return names.size() == 1 ? json(names.front()) : json(names);
-}
-
-template <typename T>
-json orNull(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
 }
 
 json groupJson(const breakdown::Group& group,
@@ -138,10 +134,10 @@ void addGroupColumns(const Dimensions& by, Table& table) {
 std::vector<Cell> groupCells(const Dimensions& by,
                              const breakdown::Group& group,
                              const breakdown::Breakdown& result,
-                             const BreakdownProcesses& processes) {
+                             const ProcessNames& names) {
   std::vector<Cell> cells;
   if (group.processId)
-    cells.emplace_back(nameOf(*processes.at(*group.processId), result));
+    cells.emplace_back(names.at(*group.processId));
   if (by.thread) {
     const breakdown::ThreadName thread =
         group.threadId ? result.threads.at(*group.threadId) : breakdown::ThreadName();
@@ -175,9 +171,9 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
     table.columns.push_back({"raw_ns", "recorded", ColumnKind::DurationNs});
   }
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
-  const BreakdownProcesses processes = processesOf(result);
+  const ProcessNames names = namesOf(result);
   for (const breakdown::Row& row : result.rows) {
-    std::vector<Cell> cells = groupCells(by, row.group, result, processes);
+    std::vector<Cell> cells = groupCells(by, row.group, result, names);
     if (by.category)
       cells.emplace_back(fmt::format("{}", fmt::join(row.group.categories, " + ")));
     if (by.category || by.resource)
@@ -200,9 +196,9 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
   addGroupColumns(by, table);
   table.columns.push_back({"category", "entered"});
   table.columns.push_back({"count", "times", ColumnKind::Integer});
-  const BreakdownProcesses processes = processesOf(result);
+  const ProcessNames names = namesOf(result);
   for (const breakdown::Entered& entered : result.entered) {
-    std::vector<Cell> cells = groupCells(by, entered.group, result, processes);
+    std::vector<Cell> cells = groupCells(by, entered.group, result, names);
     cells.emplace_back(std::string(entered.category));
     cells.emplace_back(entered.count);
     table.rows.push_back(std::move(cells));

@@ -136,6 +136,7 @@ struct ProcessBars {
         ids.insert(*row.group.processId);
     if (ids.empty())
       return {{}, {""}, {1}};
+    const ProcessNames names = namesOf(result);
     const std::size_t alone = ids.size() > kMostProcesses ? kMostProcesses - 1 : ids.size();
     for (const breakdown::ProcessTotal& process : result.processes) {
       if (!ids.contains(process.id))
@@ -143,7 +144,7 @@ struct ProcessBars {
       const std::size_t place = std::min(bars.places.size(), alone);
       bars.places.emplace(process.id, place);
       if (place < alone) {
-        bars.labels.push_back(ids.size() > 1 ? nameOf(process, result) : "");
+        bars.labels.push_back(ids.size() > 1 ? names.at(process.id) : "");
         bars.counts.push_back(1);
       }
     }

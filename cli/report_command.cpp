@@ -97,7 +97,7 @@ class ReportCommand : public Command {
 };
 
 Table operationTable(const JobReport& report) {
-  Table table{{{"rank", "rank", ColumnKind::Number},
+  Table table{{rankColumn(),
                {"kind", "kind"},
                {"name", "name"},
                {"count", "count", ColumnKind::Integer},

@@ -29,10 +29,6 @@ Column share(const char* key, const char* title) {
   return {key, title, ColumnKind::Fraction};
 }
 
-// Bytes a second, whole.
-Cell rateCell(double bytesPerSecond) {
-  return static_cast<std::int64_t>(std::llround(bytesPerSecond));
-}
 void append(std::vector<Column>& columns, std::vector<Column> more) {
   columns.insert(columns.end(), more.begin(), more.end());
 }
@@ -40,27 +36,8 @@ void append(Row& row, const Row& more) {
   row.insert(row.end(), more.begin(), more.end());
 }
 
-Row spreadCells(const Spread& spread) {
-  return {spread.total, spread.p50, spread.p95, spread.p99, spread.max};
-}
-std::vector<Column> spreadColumns(const std::string& prefix = "", const char* title = "total") {
-  return {{prefix + "ns", title, ColumnKind::DurationNs},
-          {prefix + "p50_ns", "p50", ColumnKind::DurationNs},
-          {prefix + "p95_ns", "p95", ColumnKind::DurationNs},
-          {prefix + "p99_ns", "p99", ColumnKind::DurationNs},
-          {prefix + "max_ns", "max", ColumnKind::DurationNs}};
-}
-
-template <typename T>
-Cell orNone(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
 Cell rankCell(const RankReport& rank) {
   return orNone(rank.process.rank);
-}
-Column rankColumn() {
-  return {"rank", "rank", ColumnKind::Number};
 }
 
 // Calls `use` with each device and the cells of whose it is.
@@ -267,7 +244,7 @@ Table copyTable(const JobReport& report) {
       append(row,
              {copy.share,
               copy.bytes,
-              isKnown ? rateCell(*copy.bytesPerSecond) : Cell(),
+              rateCell(copy.bytesPerSecond),
               isKnown ? rateCell(copy.p50BytesPerSecond) : Cell(),
               isKnown ? rateCell(copy.maxBytesPerSecond) : Cell()});
       table.rows.push_back(std::move(row));
@@ -324,6 +301,22 @@ const std::vector<DeviceTable>& deviceTables() {
       {"launches", "Launches", launchTable},
   };
   return kTables;
+}
+
+std::vector<Column> spreadColumns(const std::string& prefix, const char* title) {
+  return {{prefix + "ns", title, ColumnKind::DurationNs},
+          {prefix + "p50_ns", "p50", ColumnKind::DurationNs},
+          {prefix + "p95_ns", "p95", ColumnKind::DurationNs},
+          {prefix + "p99_ns", "p99", ColumnKind::DurationNs},
+          {prefix + "max_ns", "max", ColumnKind::DurationNs}};
+}
+
+std::vector<Cell> spreadCells(const Spread& spread) {
+  return {spread.total, spread.p50, spread.p95, spread.p99, spread.max};
+}
+
+Cell rateCell(const std::optional<double>& bytesPerSecond) {
+  return bytesPerSecond ? Cell(static_cast<std::int64_t>(std::llround(*bytesPerSecond))) : Cell();
 }
 
 }  // namespace sonde::cli

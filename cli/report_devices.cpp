@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,27 +21,16 @@ using device::JobSummary;
 using nlohmann::json;
 using Row = std::vector<Cell>;
 
-template <typename T>
-Cell orNone(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
-// Bytes a second, whole.
-Cell rateCell(const std::optional<double>& bytesPerSecond) {
-  return bytesPerSecond ? Cell(static_cast<std::int64_t>(std::llround(*bytesPerSecond))) : Cell();
-}
-
-std::vector<Column> spreadColumns(std::vector<Column> columns) {
+std::vector<Column> withSpread(std::vector<Column> columns) {
   columns.push_back({"count", "count", ColumnKind::Integer});
-  const std::pair<const char*, const char*> kSpread[] = {
-      {"ns", "total"}, {"p50_ns", "p50"}, {"p95_ns", "p95"}, {"p99_ns", "p99"}, {"max_ns", "max"}};
-  for (const auto& [key, title] : kSpread)
-    columns.push_back({key, title, ColumnKind::DurationNs});
+  const std::vector<Column> spread = spreadColumns();
+  columns.insert(columns.end(), spread.begin(), spread.end());
   return columns;
 }
 
 Row spreadRow(Row row, const device::Spread& spread) {
-  const Row cells = {spread.count, spread.total, spread.p50, spread.p95, spread.p99, spread.max};
+  row.emplace_back(spread.count);
+  const Row cells = spreadCells(spread);
   row.insert(row.end(), cells.begin(), cells.end());
   return row;
 }
@@ -54,7 +42,7 @@ void eachRank(const JobReport& report, Use use) {
 }
 
 Table waitingTable(const JobReport& report) {
-  Table table{spreadColumns({{"rank", "rank", ColumnKind::Number}, {"call", "waiting call"}}), {}};
+  Table table{withSpread({rankColumn(), {"call", "waiting call"}}), {}};
   table.columns.push_back({"device_busy_ns", "device busy", ColumnKind::DurationNs});
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
   eachRank(report, [&](const Cell& rank, const device::HostCosts& costs) {
@@ -69,7 +57,7 @@ Table waitingTable(const JobReport& report) {
 }
 
 Table graphTable(const JobReport& report) {
-  Table table{spreadColumns({{"rank", "rank", ColumnKind::Number}, {"call", "graph launch"}}), {}};
+  Table table{withSpread({rankColumn(), {"call", "graph launch"}}), {}};
   table.columns.push_back({"launched", "launched", ColumnKind::Integer});
   table.columns.push_back({"device_ns", "on devices", ColumnKind::DurationNs});
   eachRank(report, [&](const Cell& rank, const device::HostCosts& costs) {
@@ -84,7 +72,7 @@ Table graphTable(const JobReport& report) {
 }
 
 Table operatorTable(const JobReport& report) {
-  Table table{spreadColumns({{"rank", "rank", ColumnKind::Number}, {"name", "operator"}}), {}};
+  Table table{withSpread({rankColumn(), {"name", "operator"}}), {}};
   table.columns.push_back({"self_ns", "self", ColumnKind::DurationNs});
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
   table.columns.push_back({"launched", "launched", ColumnKind::Integer});
@@ -103,9 +91,9 @@ Table operatorTable(const JobReport& report) {
 }
 
 Table collectiveTable(const JobReport& report) {
-  Table table{spreadColumns({{"op", "collective"},
-                             {"ranks", "ranks", ColumnKind::Number},
-                             {"bytes", "bytes", ColumnKind::Bytes}}),
+  Table table{withSpread({{"op", "collective"},
+                          {"ranks", "ranks", ColumnKind::Number},
+                          {"bytes", "bytes", ColumnKind::Bytes}}),
               {}};
   table.columns.push_back({"share", "share", ColumnKind::Fraction});
   table.columns.push_back({"wait_ns", "waiting", ColumnKind::DurationNs});
@@ -130,7 +118,7 @@ Table collectiveTable(const JobReport& report) {
 }
 
 Table lagTable(const JobReport& report) {
-  Table table{{{"rank", "rank", ColumnKind::Number},
+  Table table{{rankColumn(),
                {"median_lag_ns", "lag", ColumnKind::DurationNs},
                {"share", "of a step", ColumnKind::Fraction},
                {"iterations", "steps", ColumnKind::Integer},

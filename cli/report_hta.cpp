@@ -18,15 +18,6 @@ using Row = std::vector<Cell>;
 
 constexpr std::int64_t kNs = 1000;  // in a microsecond
 
-template <typename T>
-Cell orNone(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
-Column rankColumn() {
-  return {"rank", "rank", ColumnKind::Number};
-}
-
 double shareOf(std::int64_t part, std::int64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }

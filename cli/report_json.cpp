@@ -1,3 +1,4 @@
+#include "cli/json_value.h"
 #include "cli/report_devices.h"
 #include "cli/report_python.h"
 #include "cli/report_text.h"
@@ -13,11 +14,6 @@ namespace {
 
 namespace metrics = engine::metrics;
 using nlohmann::json;
-
-template <typename T>
-json orNull(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 // The times of a rank's window.
 json windowJson(const metrics::RankTime& time) {

@@ -1,5 +1,6 @@
 #include "cli/report_python.h"
 
+#include "cli/json_value.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ nlohmann::json pythonJson(const JobReport& report) {
   nlohmann::json rows = nlohmann::json::array();
   for (const PythonTime& time : report.python) {
     nlohmann::json row = {
-        {"rank", time.rank ? nlohmann::json(*time.rank) : nlohmann::json(nullptr)},
+        {"rank", orNull(time.rank)},
         {"process_id", time.processId},
         {"kind", time.kind.empty() ? nlohmann::json(nullptr) : nlohmann::json(time.kind)},
         {"operation", time.kind.empty() ? nlohmann::json(nullptr) : nlohmann::json(time.name)},

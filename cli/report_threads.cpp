@@ -1,5 +1,6 @@
 #include "cli/report_threads.h"
 
+#include "cli/json_value.h"
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -87,7 +88,7 @@ nlohmann::json threadsJson(const JobReport& report) {
     nlohmann::json blocked = nlohmann::json::object();
     for (std::size_t cause = 0; cause < metrics::kCauses; ++cause)
       blocked[fmt::format("{}_ns", metrics::kCauseNames[cause])] = thread.blockedNs[cause];
-    rows.push_back({{"rank", thread.rank ? nlohmann::json(*thread.rank) : nlohmann::json(nullptr)},
+    rows.push_back({{"rank", orNull(thread.rank)},
                     {"pid", thread.pid},
                     {"tid", thread.tid},
                     {"name", thread.name},

@@ -1,5 +1,7 @@
 #include "cli/report_throughput.h"
 
+#include "cli/json_value.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -64,11 +66,6 @@ Throughput together(const std::vector<Throughput>& ranks) {
   if (sum.flopsPerSecond && sum.peakFlops)
     sum.mfu = *sum.flopsPerSecond / *sum.peakFlops;
   return sum;
-}
-
-template <typename T>
-nlohmann::json orNull(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
 nlohmann::json ratesJson(const Throughput& done) {

@@ -2,6 +2,7 @@
 
 #include "analysis/engine/device/device_work.h"
 #include "analysis/engine/statistics/change_points.h"
+#include "cli/json_value.h"
 #include "cli/report_devices.h"
 #include "cli/report_usage_tables.h"
 
@@ -21,6 +22,7 @@ namespace device = engine::device;
 using engine::changes::IterationChange;
 using engine::changes::Moved;
 using engine::changes::RankChanges;
+using engine::energy::EnergyUse;
 using nlohmann::json;
 
 metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices,
@@ -141,11 +143,15 @@ void addChanges(Lines& lines, const UsageReport& usage) {
                                all > 1 ? fmt::format("; {} more: --full", all - 1) : ""));
 }
 
-// In a line or two: the first device's meter, else the first machine's.
+// In a line or two: the device that took most, else the machine's meter that counted most, as
+// others may be of its parts.
 void addEnergy(Lines& lines, const UsageReport& usage) {
   if (usage.energy.empty())
     return;
-  const engine::energy::EnergyUse& use = usage.energy.back();
+  const auto less = [](const EnergyUse& a, const EnergyUse& b) {
+    return std::pair(a.isDevice, a.energy.joules) < std::pair(b.isDevice, b.energy.joules);
+  };
+  const EnergyUse& use = *std::max_element(usage.energy.begin(), usage.energy.end(), less);
   std::string text = fmt::format("{} ({}): {:.4g} J", use.place, use.meter, use.energy.joules);
   if (use.watts)
     text += fmt::format(", {:.4g} W", *use.watts);
@@ -153,6 +159,8 @@ void addEnergy(Lines& lines, const UsageReport& usage) {
     text += fmt::format(", {:.4g} J an iteration", *use.joulesPerIteration);
   if (use.energy.joules > 0)
     text += fmt::format(", {} of it idle", percent(use.energy.idle.joules / use.energy.joules));
+  if (usage.energy.size() > 1)
+    text += fmt::format("; {} more: --full", usage.energy.size() - 1);
   appendLabelled(lines, "Energy", text);
 }
 
@@ -307,7 +315,7 @@ void addUsageJson(json& document, const UsageReport& usage, std::int64_t originN
   addLists(document, usage, originNs);
   json& looked = document["changes_in"] = json::array();
   for (const RankChanges& rank : usage.changes)
-    looked.push_back({{"rank", rank.rank ? json(*rank.rank) : json(nullptr)},
+    looked.push_back({{"rank", orNull(rank.rank)},
                       {"iterations", rank.iterations},
                       {"left_out", rank.leftOut},
                       {"verdict",

@@ -13,11 +13,6 @@ namespace {
 namespace metrics = engine::metrics;
 using Row = std::vector<Cell>;
 
-template <typename T>
-Cell orNone(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
 Column text(const char* key, const char* title) {
   return {key, title};
 }
@@ -35,9 +30,6 @@ Column share(const char* key, const char* title) {
 }
 Column real(const char* key, const char* title) {
   return {key, title, ColumnKind::Real};
-}
-Column rankColumn() {
-  return {"rank", "rank", ColumnKind::Number};
 }
 
 Cell shareOf(std::int64_t part, std::int64_t whole) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,6 +36,16 @@ struct Blob {
 };
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
+
+template <typename T>
+Cell orNone(const std::optional<T>& value) {
+  return value ? Cell(*value) : Cell();
+}
+
+// Of the ranks that rows are of.
+inline Column rankColumn() {
+  return {"rank", "rank", ColumnKind::Number};
+}
 
 struct Table {
   std::vector<Column> columns;

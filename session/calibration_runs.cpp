@@ -115,6 +115,8 @@ class Calibration {
     for (const auto& [probe, ns] : runs_.front().costNs)
       if (ns > 0)
         recorded |= static_cast<std::uint32_t>(model::probeBit(probe)) & wire::kMaskableProbes;
+    if (recorded == 0)
+      return engine::calibration::nothingToCalibrate();
     configurations_ = {0, recorded};
     for (std::uint32_t probe = 1; probe != 0 && (recorded & (recorded - 1)) != 0; probe <<= 1)
       if ((recorded & probe) != 0)

@@ -63,6 +63,11 @@ class UsageReport : public test::DeviceTrace {
                                       .unit = unit,
                                       .kind = kind});
   }
+  // Which counted so much in 100 ms.
+  void meter(model::CounterId counter, double joules) {
+    trace_->add(model::Sample{counter, 0, 0});
+    trace_->add(model::Sample{counter, 100 * kMs, joules});
+  }
   std::string report(std::vector<std::string> options) const {
     std::vector<std::string> words = {SONDE_PROGRAM, "report", path()};
     words.insert(words.end(), options.begin(), options.end());
@@ -90,6 +95,40 @@ TEST_F(UsageReport, HasALineForEachSubject) {
       HasSubstr("Memory     rank 0, gpu 0 (cuda): 1.0 KiB at most, in iteration 59; 100.0 % "
                 "of it by forward"));
   EXPECT_THAT(text, HasSubstr("Energy     gpu 0 (GPU energy): 59 J"));
+}
+
+// Meters come by machine and device: this is neither the first nor the last one.
+TEST_F(UsageReport, EnergyIsThatOfTheDeviceThatTookMost) {
+  constexpr double kJoules[] = {5, 9, 7};
+  for (std::int64_t number = 0; number < 3; ++number) {
+    const Rank one = rank(number);
+    step(one, 0, {0, 100 * kMs});
+    kernel(stream(one, 7), "gemm", {10 * kMs, 90 * kMs});
+    meter(counter("GPU energy", one, "J", model::CounterKind::Total), kJoules[number]);
+  }
+  meter(trace_->add(model::Counter{.hostId = host_,
+                                   .nameId = trace_->name("energy package-0"),
+                                   .unit = "J",
+                                   .kind = model::CounterKind::Total}),
+        100);
+  trace_->finish();
+  EXPECT_THAT(report({}), HasSubstr("Energy     gpu 1 (GPU energy): 9 J, 90 W, 9 J an iteration"));
+  EXPECT_THAT(report({}), HasSubstr("3 more: --full"));
+}
+
+TEST_F(UsageReport, EnergyWithoutThatOfDevicesIsThatOfTheMeterThatCountedMost) {
+  const Rank one = rank(0);
+  step(one, 0, {0, 100 * kMs});
+  for (const auto& [name, joules] : {std::pair("energy core (intel-rapl:0:0)", 4),
+                                     std::pair("energy package-0 (intel-rapl:0)", 10),
+                                     std::pair("energy uncore (intel-rapl:0:1)", 1)})
+    meter(trace_->add(model::Counter{.hostId = host_,
+                                     .nameId = trace_->name(name),
+                                     .unit = "J",
+                                     .kind = model::CounterKind::Total}),
+          joules);
+  trace_->finish();
+  EXPECT_THAT(report({}), HasSubstr("Energy     h (energy package-0 (intel-rapl:0)): 10 J"));
 }
 
 TEST_F(UsageReport, HasTheTablesAsSections) {

@@ -187,9 +187,10 @@ class Overhead(RunTest):
         few = self.calibrate(count=5)
         self.assertEqual(few.returncode, 3)
         self.assertIn("iterations", few.stderr)
-        nothing = self.sonde("calibrate", "--sources", "annotation", "--", sys.executable, "-c", PROGRAM, 60)
+        nothing = self.sonde("calibrate", "--sources", "annotation", "--", sys.executable, "-c", PROGRAM + "open('runs', 'a').write('.')", 60)
         self.assertEqual(nothing.returncode, 3)
-        self.assertIn("nothing", nothing.stderr)
+        self.assertIn("nothing but its own annotations", nothing.stderr)
+        self.assertEqual((self.folder / "runs").read_text(), ".", "it is said after the first run")
         self.assertEqual(self.sonde("calibrate").returncode, 2)
         (self.folder / "cost.json").write_text("mine")
         for output, status in (("cost.json", 2), ("absent/cost.json", 3)):

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -46,21 +47,22 @@ class Reader {
   const store::Database& trace_;
   const LaneOwners& owners_;
   DeviceEvents events_;
-  // By isStream and id: the process, and the place in it.
-  using LanePlace = std::pair<std::size_t, std::size_t>;
-  std::map<std::pair<bool, std::int64_t>, LanePlace> lanes_;
-  std::pair<std::pair<bool, std::int64_t>, LanePlace> lastLane_{{false, INT64_MIN}, {}};
+  // The process, too: threads that are not known have one id, whosever they are.
+  using LaneKey = std::tuple<std::size_t, bool, std::int64_t>;
+  std::map<LaneKey, std::size_t> lanes_;  // places among those of the process
+  std::pair<LaneKey, std::size_t> lastLane_{{0, false, INT64_MIN}, 0};
 };
 
 DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) {
-  if (lastLane_.first != std::pair(isStream, id)) {
-    std::vector<DeviceLane>& lanes = events_.lanes[process];
-    const auto [place, isNew] = lanes_.try_emplace({isStream, id}, process, lanes.size());
+  std::vector<DeviceLane>& lanes = events_.lanes[process];
+  const LaneKey key{process, isStream, id};
+  if (lastLane_.first != key) {
+    const auto [place, isNew] = lanes_.try_emplace(key, lanes.size());
     if (isNew)
       lanes.push_back({isStream, id, {}, {}});
     lastLane_ = *place;
   }
-  return events_.lanes[lastLane_.second.first][lastLane_.second.second];
+  return lanes[lastLane_.second];
 }
 
 // The first columns of `row`: whose it is, begin, length, scope.

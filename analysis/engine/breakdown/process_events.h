@@ -65,7 +65,7 @@ struct DeviceSpan {
 // A stream, or a thread that moved data over the network.
 struct DeviceLane {
   bool isStream = true;
-  std::int64_t id = 0;            // of the stream, or of the thread
+  std::int64_t id = 0;            // of the stream, or of the thread; 0: of those that are not known
   std::vector<DeviceSpan> spans;  // by begin
   Extent extent;                  // of them
 };

@@ -29,8 +29,9 @@ Result<std::vector<CostedProcess>> readProcesses(const store::Database& trace) {
         if (masked.isInner(row.integer(4)))
           return {};
         if (processes.empty() || processes.back().id != row.integer(0))
-          processes.push_back({row.integer(0), masked.fullMaskOf(row.integer(0)), {}});
+          processes.push_back({row.integer(0), masked.fullMaskOf(row.integer(0)), 0, {}});
         CostedProcess& process = processes.back();
+        ++process.made;
         process.iterations.push_back({row.integer(1),
                                       row.integer(2),
                                       row.integer(3),

@@ -30,6 +30,7 @@ struct CostedIteration {
 struct CostedProcess {
   std::int64_t id;
   std::int64_t fullMask = 0;  // as iterations::MaskedIterations has it
+  std::size_t made = 0;       // with those that are left out
   std::vector<CostedIteration> iterations;
 };
 

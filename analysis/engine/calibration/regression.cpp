@@ -1,6 +1,7 @@
 #include "analysis/engine/calibration/regression.h"
 
 #include "analysis/engine/statistics/distributions.h"
+#include "analysis/engine/statistics/series.h"
 
 #include <fmt/format.h>
 
@@ -25,12 +26,6 @@ constexpr double kNormalMad = 1.4826;
 constexpr int kMostRounds = 50;
 constexpr std::size_t kFewestBlocks = 6;
 constexpr double kLeastFreedom = 2;
-
-double medianOf(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Student's quantile for 95 % over the normal one.
 double widening(double freedom) {
@@ -195,7 +190,7 @@ class Fit {
         residuals[rows[at]] = std::abs(rest[static_cast<Index>(at)]);
     }
     // Of few observations the fit takes a part of the noise.
-    noise_ = kNormalMad * medianOf({residuals.begin(), residuals.end()}) *
+    noise_ = kNormalMad * statistics::median({residuals.begin(), residuals.end()}) *
              std::sqrt(static_cast<double>(values_.rows()) / std::max(freedom(), 1.0));
     for (Index row = 0; row < residuals.size(); ++row)
       weights_[row] = residuals[row] <= kHuber * noise_ ? 1 : kHuber * noise_ / residuals[row];

@@ -18,14 +18,29 @@ constexpr std::size_t kFewestIterations = 20;
 // cost: what is trimmed are stretches of the run that were disturbed, not these.
 constexpr std::size_t kStretchIterations = 10;
 
+// Of a process that made too few for one stretch all are one.
 void addStretchMeans(const std::vector<double>& durations, std::vector<double>& means) {
-  for (std::size_t first = 0; first + kStretchIterations <= durations.size();
-       first += kStretchIterations)
-    means.push_back(
-        std::accumulate(durations.begin() + static_cast<std::ptrdiff_t>(first),
-                        durations.begin() + static_cast<std::ptrdiff_t>(first + kStretchIterations),
-                        0.0) /
-        kStretchIterations);
+  const std::size_t length = std::min(kStretchIterations, durations.size());
+  for (std::size_t first = 0; length > 0 && first + length <= durations.size(); first += length) {
+    const auto begin = durations.begin() + static_cast<std::ptrdiff_t>(first);
+    means.push_back(std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(length), 0.0) /
+                    static_cast<double>(length));
+  }
+}
+
+Error tooFewIterations(std::size_t made) {
+  if (made >= kFewestIterations)
+    return {ErrorCode::NotFound,
+            fmt::format("none of the {} iterations that the command made tells what recording "
+                        "cost, since the first of a process does not count: have each process "
+                        "make more",
+                        made)};
+  return {ErrorCode::NotFound,
+          fmt::format("the command made {} iterations, too few to tell what recording cost: have "
+                      "it make {} or more (`with sonde.iteration():`, or steps of a PyTorch "
+                      "optimiser)",
+                      made,
+                      kFewestIterations)};
 }
 
 double trimmedMean(std::vector<double> values) {
@@ -77,6 +92,7 @@ Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
                                           const correction::CostTable& known) {
   SONDE_TRY_ASSIGN(const IterationCosts costs, readIterationCosts(trace, known));
   CalibrationRun run;
+  std::size_t made = 0;
   std::size_t count = 0;
   std::vector<double> means;
   for (const CostedProcess& process : costs.processes) {
@@ -87,16 +103,12 @@ Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
       for (std::size_t at = 0; at < costs.probes.size(); ++at)
         run.costNs[costs.probes[at]] += each.costNs[at];
     }
+    made += process.made;
     count += durations.size();
     addStretchMeans(durations, means);
   }
-  if (count < kFewestIterations || means.empty())
-    return Error{ErrorCode::NotFound,
-                 fmt::format("the command made {} iterations, too few to tell what recording "
-                             "cost: have it make {} or more (`with sonde.iteration():`, or steps "
-                             "of a PyTorch optimiser)",
-                             count,
-                             kFewestIterations)};
+  if (made < kFewestIterations || means.empty())
+    return tooFewIterations(made);
   run.iterations = static_cast<std::int64_t>(count);
   for (auto& [probe, ns] : run.costNs)
     ns /= static_cast<double>(count);
@@ -104,6 +116,11 @@ Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
     run.unrecordedNs[costs.probes[at]] = run.costNs[costs.probes[at]] * costs.unrecorded[at];
   run.iterationNs = trimmedMean(std::move(means));
   return run;
+}
+
+Error nothingToCalibrate() {
+  return {ErrorCode::NotFound,
+          "the command recorded nothing but its own annotations: there is nothing to calibrate"};
 }
 
 Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,
@@ -122,9 +139,7 @@ Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,
     recordedNs.push_back(ns);
   }
   if (probes.empty())
-    return Error{ErrorCode::NotFound,
-                 "the command recorded nothing but its own annotations: there is nothing to "
-                 "calibrate"};
+    return nothingToCalibrate();
   std::vector<Observation> observations;
   std::int64_t iterations = 0;
   for (std::size_t at = 0; at < runs.size(); ++at) {

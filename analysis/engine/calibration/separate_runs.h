@@ -30,9 +30,12 @@ struct CalibrationRun {
   std::map<std::string, double> unrecordedNs;
 };
 
-// NotFound: it has too few iterations.
+// NotFound: it made fewer than 20 iterations, or none of those counts (CostedProcess).
 Result<CalibrationRun> readCalibrationRun(const store::Database& trace,
                                           const correction::CostTable& known);
+
+// That no run of a command recorded anything that can be switched off. NotFound.
+Error nothingToCalibrate();
 
 // `runs`: of several rounds, each with the same masks. NotFound: too few of them.
 Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,

@@ -1,6 +1,7 @@
 #include "analysis/engine/correction/unexplained.h"
 
 #include "analysis/engine/iterations/masked_iterations.h"
+#include "analysis/engine/statistics/series.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
 
@@ -84,12 +85,6 @@ class Mean {
   std::size_t count_ = 0;
 };
 
-double medianOf(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // The process as its iterations have it, by the lane that they are on.
 class Observer {
  public:
@@ -120,7 +115,7 @@ class Observer {
         differences.push_back(stretch.first.value() - stretch.second.value());
     if (differences.size() < kFewestStretches || on.value() <= 0)
       return {};
-    const double middle = medianOf(differences);
+    const double middle = statistics::median(differences);
     return {(middle + unrecordedNs(off)) / on.value(), errorOf(differences, middle) / on.value()};
   }
 
@@ -154,7 +149,7 @@ class Observer {
     distances.reserve(values.size());
     for (const double value : values)
       distances.push_back(std::abs(value - middle));
-    return 1.2533 * 1.4826 * medianOf(std::move(distances)) /
+    return 1.2533 * 1.4826 * statistics::median(std::move(distances)) /
            std::sqrt(static_cast<double>(values.size()));
   }
 

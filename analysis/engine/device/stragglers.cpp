@@ -1,11 +1,11 @@
 #include "analysis/engine/device/stragglers.h"
 
+#include "analysis/engine/statistics/distributions.h"
 #include "analysis/model/words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -14,6 +14,10 @@ namespace {
 
 using metrics::IterationTime;
 using metrics::RankProcess;
+
+// Its number, and how many of it were before: the same on all ranks, also where each epoch counts
+// from 0.
+using IterationName = std::pair<std::int64_t, std::int64_t>;
 
 // Lags of one iteration, by process.
 using Lags = std::map<std::int64_t, std::int64_t>;
@@ -56,11 +60,12 @@ class Finder {
   }
 
   StragglerVerdict verdict(const ClockCheck& clocks) {
-    for (const auto& [number, lags] : byIteration_)
+    for (const auto& [name, lags] : byIteration_)
       addIteration(lags);
+    const std::int64_t iterationNs = spreadOf(durations_).p50;
     StragglerVerdict verdict;
     for (auto& [id, rank] : ranks_) {
-      judge(rank);
+      judge(rank, iterationNs);
       verdict.ranks.push_back(rank);
     }
     std::stable_sort(
@@ -80,7 +85,7 @@ class Finder {
   }
 
   // The last that some rank had begun when the collective did: a device may run it later.
-  std::optional<std::int64_t> iterationOf(const JoinedCollective& collective) const {
+  std::optional<IterationName> iterationOf(const JoinedCollective& collective) const {
     for (const Arrival& arrival : collective.arrivals) {
       const auto own = iterations_.find(arrival.processId);
       if (own == iterations_.end() || own->second.empty())
@@ -91,7 +96,7 @@ class Finder {
           arrival.hostBeginNs,
           [](std::int64_t at, const IterationTime& iteration) { return at < iteration.startNs; });
       if (after != own->second.begin())
-        return std::prev(after)->number;
+        return IterationName{std::prev(after)->number, std::prev(after)->occurrence};
     }
     return std::nullopt;
   }
@@ -113,15 +118,15 @@ class Finder {
     }
   }
 
-  void judge(RankLag& rank) {
+  void judge(RankLag& rank, std::int64_t iterationNs) {
     if (rank.iterations == 0)
       return;
     rank.medianLagNs = spreadOf(lagsOf_[rank.processId]).p50;
-    const std::int64_t iteration = spreadOf(durations_).p50;
-    rank.share =
-        iteration > 0 ? static_cast<double>(rank.medianLagNs) / static_cast<double>(iteration) : 0;
+    if (iterationNs > 0)
+      rank.share = static_cast<double>(rank.medianLagNs) / static_cast<double>(iterationNs);
     const auto ranks = static_cast<double>(mostRanks_);
-    rank.chance = std::min(1.0, ranks * binomialTail(rank.greatestIn, rank.iterations, 1 / ranks));
+    const double tail = statistics::binomialTail(rank.greatestIn, rank.iterations, 1 / ranks);
+    rank.chance = std::min(1.0, ranks * tail);
   }
 
   std::string decide(StragglerVerdict& verdict, const ClockCheck& clocks) const {
@@ -157,7 +162,7 @@ class Finder {
 
   std::map<std::int64_t, std::vector<IterationTime>> iterations_;  // by process
   std::vector<std::int64_t> durations_;
-  std::map<std::int64_t, Lags> byIteration_;
+  std::map<IterationName, Lags> byIteration_;
   std::map<std::int64_t, RankLag> ranks_;  // by process
   std::map<std::int64_t, std::vector<std::int64_t>> lagsOf_;
   std::size_t mostRanks_ = 2;
@@ -172,19 +177,6 @@ StragglerVerdict findStragglers(const std::vector<JoinedCollective>& collectives
   for (const JoinedCollective& collective : collectives)
     finder.add(collective);
   return finder.verdict(checkClocks(collectives));
-}
-
-double binomialTail(std::int64_t k, std::int64_t n, double p) noexcept {
-  if (k <= 0)
-    return 1;
-  double tail = 0;
-  for (std::int64_t i = k; i <= n; ++i) {
-    const auto a = static_cast<double>(i);
-    const auto b = static_cast<double>(n);
-    tail += std::exp(std::lgamma(b + 1) - std::lgamma(a + 1) - std::lgamma(b - a + 1) +
-                     a * std::log(p) + (b - a) * std::log1p(-p));
-  }
-  return std::min(tail, 1.0);
 }
 
 }  // namespace sonde::engine::device

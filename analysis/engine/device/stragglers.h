@@ -45,7 +45,4 @@ struct StragglerVerdict {
 StragglerVerdict findStragglers(const std::vector<JoinedCollective>& collectives,
                                 const std::vector<metrics::RankProcess>& processes);
 
-// P(X >= k) of n tries that succeed with probability p.
-double binomialTail(std::int64_t k, std::int64_t n, double p) noexcept;
-
 }  // namespace sonde::engine::device

@@ -91,6 +91,7 @@ class Uses {
     EnergyUse use;
     use.meter = meter.name;
     use.place = meter.place;
+    use.isDevice = meter.deviceId.has_value();
     use.fromPower = meter.ofPower;
     use.energy = shareEnergy(readings, spans, names_.size(), window);
     if (use.energy.measured.end <= use.energy.measured.begin)

@@ -29,6 +29,7 @@ struct OperationEnergy {
 struct EnergyUse {
   std::string meter;       // the counter's name
   std::string place;       // the machine's name, or "gpu 0"
+  bool isDevice = false;   // else it is of all that a machine does
   bool fromPower = false;  // of a meter of power, from reading to reading
   EnergyShares energy;
   std::vector<OperationEnergy> operations;  // most first; with energy.idle all of it

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace sonde::engine::metrics {
@@ -168,6 +169,9 @@ Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT id FROM thread WHERE process_id = ?1 ORDER BY id"));
   rows.bind(1, rank.processId);
+  std::unordered_set<std::int64_t> driving;
+  for (const IterationTime& each : rank.iterations)
+    driving.insert(each.threadId);
   std::vector<std::int64_t> all;
   std::vector<std::int64_t> known;
   while (true) {
@@ -175,9 +179,7 @@ Result<std::vector<std::int64_t>> iterationThreads(const store::Database& trace,
     if (!row)
       return known.empty() ? all : known;
     all.push_back(rows.integer(0));
-    if (std::any_of(rank.iterations.begin(), rank.iterations.end(), [&](const IterationTime& each) {
-          return each.threadId == all.back();
-        }))
+    if (driving.contains(all.back()))
       known.push_back(all.back());
   }
 }

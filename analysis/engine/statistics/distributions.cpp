@@ -89,6 +89,14 @@ double incompleteBeta(double a, double b, double x) {
   return 1 - front * betaFraction(b, a, 1 - x) / b;
 }
 
+double binomialTail(std::int64_t k, std::int64_t n, double p) {
+  if (k <= 0)
+    return 1;
+  if (k > n)
+    return 0;
+  return incompleteBeta(static_cast<double>(k), static_cast<double>(n - k + 1), p);
+}
+
 double studentTwoSided(double t, double degrees) {
   if (degrees >= kManyDegrees)
     return std::erfc(std::abs(t) / std::numbers::sqrt2);

@@ -1,7 +1,9 @@
-// The normal distribution and Student's t: how probable a value is, and which value has a
-// probability. Absolute errors are below 1e-12, relative ones of small probabilities below 1e-9.
-// Pure functions; any thread.
+// The normal distribution, Student's t and the binomial one: how probable a value is, and which
+// value has a probability. Absolute errors are below 1e-12, relative ones of small probabilities
+// below 1e-9. Pure functions; any thread.
 #pragma once
+
+#include <cstdint>
 
 namespace sonde::engine::statistics {
 
@@ -18,6 +20,9 @@ double studentCdf(double t, double degrees);
 double studentTwoSided(double t, double degrees);
 // The t with studentCdf(t, degrees) == p. Requires: 0 < p < 1.
 double studentQuantile(double p, double degrees);
+
+// P(X >= k) of n tries that succeed with probability p. Requires: n >= 0, 0 <= p <= 1.
+double binomialTail(std::int64_t k, std::int64_t n, double p);
 
 // The regularised incomplete beta function I_x(a, b), of which the others are made.
 // Requires: a > 0, b > 0, 0 <= x <= 1.

@@ -59,6 +59,29 @@ TEST_F(BreakdownTest, AKernelWithoutItsLaunchIsOfNoOperation) {
           {": other", 700}, {"train: other", 100}, {"train: compute", 100}, {": compute", 100}}));
 }
 
+// As of collectives of which a file does not say who moved their data.
+TEST_F(BreakdownTest, TransfersOfUnknownThreadsAreThoseOfTheirProcess) {
+  const auto host = trace_.add(model::Host{.name = "other", .bootId = "b"});
+  const auto second =
+      trace_.add(model::Process{.hostId = host, .pid = 8, .startNs = 0, .endNs = 1000});
+  const auto moves = [&](model::ProcessId process, Time time) {
+    trace_.add(model::Transfer{
+        .channelId = trace_.add(model::Channel{.processId = process}),
+        .startNs = time.first,
+        .durNs = time.second - time.first,
+        .collectiveId = trace_.add(model::Collective{.processId = process}),
+    });
+  };
+  moves(process_, {100, 200});
+  moves(second, {500, 700});
+  std::map<std::int64_t, std::int64_t> netNs;  // by process
+  for (const Row& row : result({.by = {.process = true, .category = true}}).rows)
+    if (row.group.categories == std::vector<std::string_view>{"net"})
+      netNs[row.group.processId.value()] += row.ns;
+  EXPECT_EQ(netNs,
+            (std::map<std::int64_t, std::int64_t>{{process_.value, 100}, {second.value, 200}}));
+}
+
 TEST_F(BreakdownTest, ScopesThatLeadBackToThemselvesEnd) {
   const auto a = operation("a", {100, 200}, model::SliceId{2});
   const auto b = operation("b", {200, 300}, a);

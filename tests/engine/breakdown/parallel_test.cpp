@@ -3,11 +3,25 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
+#include <latch>
 #include <stdexcept>
 #include <vector>
 
 namespace sonde::engine::breakdown {
 namespace {
+
+// When it ends, also by an exception.
+class CountsDown {
+ public:
+  explicit CountsDown(std::latch& latch) : latch_(latch) {}
+  ~CountsDown() { latch_.count_down(); }
+  CountsDown(const CountsDown&) = delete;
+  CountsDown& operator=(const CountsDown&) = delete;
+
+ private:
+  std::latch& latch_;
+};
 
 // The numbers are those of reference/rl-scope.md, section 4. Its split_list divides work
 // beforehand, 3, 3 and 4 of ten; here who is done takes the next, also when there are more threads
@@ -32,20 +46,26 @@ TEST(InParallel, Case13EachIsDoneOnce) {
 }
 
 TEST(InParallel, Case13WhatOneThrowsIsThrownWhenAllHaveEnded) {
+  constexpr std::size_t kCount = 20;
+  constexpr std::size_t kThrows = 3;
   for (const unsigned threads : {1U, 4U}) {
+    std::latch thrown(1);
     std::atomic<int> running{0};
-    EXPECT_THROW(inParallel(20,
-                            threads,
-                            [&](std::size_t at) {
-                              ++running;
-                              if (at == 3) {
-                                --running;
-                                throw std::runtime_error("3");
-                              }
-                              --running;
-                            }),
-                 std::runtime_error);
+    std::atomic<std::size_t> done{0};
+    const auto work = [&](std::size_t at) {
+      if (at == kThrows) {
+        const CountsDown whenThrown(thrown);
+        throw std::runtime_error("3");
+      }
+      ++running;
+      if (threads > 1)
+        thrown.wait();
+      ++done;
+      --running;
+    };
+    EXPECT_THROW(inParallel(kCount, threads, work), std::runtime_error);
     EXPECT_EQ(running, 0);
+    EXPECT_EQ(done, threads == 1 ? kThrows : kCount - 1) << "the other threads go on";
   }
 }
 

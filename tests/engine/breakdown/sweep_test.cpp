@@ -65,17 +65,34 @@ Totals totals(const std::map<Label, Times>& times) {
   return totalsOf(sweep(tracksOfTimes(times)));
 }
 
-// What each set and all that hold it come to: V[S] = Σ O[S′ ⊇ S].
-Totals inclusive(const Totals& exclusive) {
+// Times in which exactly these sets are active for so long, one after the other.
+std::map<Label, Times> timesOf(const Totals& exclusive) {
+  std::map<Label, Times> times;
+  std::int64_t begin = 0;
+  for (const auto& [set, ns] : exclusive) {
+    for (const Label label : set)
+      times[label].emplace_back(begin, begin + ns);
+    begin += ns;
+  }
+  return times;
+}
+
+// How long each set of labels was active, whatever else was: what a sweep of these alone says.
+Totals inclusive(const std::map<Label, Times>& times) {
+  const std::vector<std::pair<Label, Times>> labels(times.begin(), times.end());
   Totals all;
-  for (const auto& [set, ns] : exclusive)
-    for (std::size_t chosen = 1; chosen < std::size_t{1} << set.size(); ++chosen) {
-      Set part;
-      for (std::size_t at = 0; at < set.size(); ++at)
-        if ((chosen >> at & 1U) != 0)
-          part.push_back(set[at]);
-      all[part] += ns;
-    }
+  for (std::size_t chosen = 1; chosen < std::size_t{1} << labels.size(); ++chosen) {
+    std::map<Label, Times> part;
+    Set set;
+    for (std::size_t at = 0; at < labels.size(); ++at)
+      if ((chosen >> at & 1U) != 0) {
+        part.insert(labels[at]);
+        set.push_back(labels[at].first);
+      }
+    const Totals swept = totals(part);
+    if (const auto found = swept.find(set); found != swept.end())
+      all.insert(*found);
+  }
   return all;
 }
 
@@ -153,21 +170,32 @@ TEST(Sweep, Case6AdjacentPiecesAreOneTime) {
 }
 
 TEST(Sweep, Case10InclusiveTimesAreSumsOverSetsThatHoldThem) {
-  const Totals even = {
-      {{0}, 3}, {{1}, 3}, {{2}, 3}, {{0, 1}, 1}, {{0, 2}, 1}, {{1, 2}, 1}, {{0, 1, 2}, 1}};
-  for (const auto& [set, ns] : inclusive(even))
-    EXPECT_EQ(ns, set.size() == 1 ? 6 : set.size() == 2 ? 2 : 1);
-  EXPECT_EQ(inclusive({{{0}, 3}, {{1}, 3}, {{0, 1}, 2}}),
-            (Totals{{{0}, 5}, {{1}, 5}, {{0, 1}, 2}}));
-  EXPECT_EQ(inclusive({{{0}, 1}, {{1}, 2}, {{2}, 2}, {{0, 1}, 1}, {{0, 2}, 1}}),
-            (Totals{{{0}, 3}, {{1}, 3}, {{2}, 3}, {{0, 1}, 1}, {{0, 2}, 1}}));
-  EXPECT_EQ(inclusive({{{0}, 5}, {{0, 1}, 5}}), (Totals{{{0}, 10}, {{1}, 5}, {{0, 1}, 5}}));
-  EXPECT_EQ(inclusive({{{0, 1}, 5}}), (Totals{{{0}, 5}, {{1}, 5}, {{0, 1}, 5}}));
-  // And of a sweep they are what each label was active.
-  const Totals swept = inclusive(totals(kComplete));
-  EXPECT_EQ(swept.at({kA}), 6);
-  EXPECT_EQ(swept.at({kB}), 6);
-  EXPECT_EQ(swept.at({kC}), 5);
+  struct Case {
+    Totals exclusive;
+    Totals inclusive;
+  };
+  const Case cases[] = {
+      {{{{0}, 3}, {{1}, 3}, {{2}, 3}, {{0, 1}, 1}, {{0, 2}, 1}, {{1, 2}, 1}, {{0, 1, 2}, 1}},
+       {{{0}, 6}, {{1}, 6}, {{2}, 6}, {{0, 1}, 2}, {{0, 2}, 2}, {{1, 2}, 2}, {{0, 1, 2}, 1}}},
+      {{{{0}, 3}, {{1}, 3}, {{0, 1}, 2}}, {{{0}, 5}, {{1}, 5}, {{0, 1}, 2}}},
+      {{{{0}, 1}, {{1}, 2}, {{2}, 2}, {{0, 1}, 1}, {{0, 2}, 1}},
+       {{{0}, 3}, {{1}, 3}, {{2}, 3}, {{0, 1}, 1}, {{0, 2}, 1}}},
+      {{{{0}, 5}, {{0, 1}, 5}}, {{{0}, 10}, {{1}, 5}, {{0, 1}, 5}}},
+      {{{{0, 1}, 5}}, {{{0}, 5}, {{1}, 5}, {{0, 1}, 5}}},
+  };
+  for (const Case& each : cases) {
+    const std::map<Label, Times> times = timesOf(each.exclusive);
+    EXPECT_EQ(totals(times), each.exclusive);
+    EXPECT_EQ(inclusive(times), each.inclusive);
+  }
+  EXPECT_EQ(inclusive(kComplete),
+            (Totals{{{kA}, 6},
+                    {{kB}, 6},
+                    {{kC}, 5},
+                    {{kA, kB}, 3},
+                    {{kA, kC}, 2},
+                    {{kB, kC}, 3},
+                    {{kA, kB, kC}, 1}}));
 }
 
 TEST(Sweep, Case11LabelsPast32And64AndTimesPast53Bits) {

@@ -2,12 +2,15 @@
 
 #include "analysis/engine/calibration/known_factors.h"
 #include "analysis/model/words.h"
-#include "analysis/store/database.h"
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -50,6 +53,41 @@ std::vector<CalibrationRun> runs(std::size_t rounds, std::uint32_t seed) {
     }
   }
   return runs;
+}
+
+// Of a trace with processes that each make so many iterations of 1 µs.
+Result<CalibrationRun> readRun(const std::vector<std::int64_t>& iterations) {
+  const test::TemporaryFolder folder;
+  test::TraceBuilder trace(folder / "t.sonde");
+  const auto host = trace.add(model::Host{.name = "h", .bootId = "b"});
+  for (const std::int64_t count : iterations) {
+    const auto process = trace.add(model::Process{.hostId = host, .startNs = 0});
+    for (std::int64_t number = 0; number < count; ++number)
+      trace.add(model::Iteration{.processId = process,
+                                 .number = number,
+                                 .startNs = 2'000 * number,
+                                 .durNs = 1'000,
+                                 .probeMask = 1});
+  }
+  trace.finish();
+  return readCalibrationRun(test::must(store::openTrace(folder / "t.sonde")), known());
+}
+
+TEST(ReadCalibrationRun, TwentyIterationsAreEnough) {
+  const auto run = readRun({20});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->iterations, 19) << "the first does not count";
+  EXPECT_DOUBLE_EQ(run->iterationNs, 1'000);
+  const auto ofTwo = readRun({8, 12});
+  ASSERT_TRUE(ofTwo) << ofTwo.error().message;
+  EXPECT_EQ(ofTwo->iterations, 7 + 11);
+}
+
+TEST(ReadCalibrationRun, SaysHowManyIterationsAreTooFew) {
+  EXPECT_THAT(readRun({19}).error().message, ::testing::HasSubstr("made 19 iterations, too few"));
+  EXPECT_THAT(readRun({}).error().message, ::testing::HasSubstr("made 0 iterations, too few"));
+  const std::vector<std::int64_t> ones(20, 1);
+  EXPECT_THAT(readRun(ones).error().message, ::testing::HasSubstr("none of the 20 iterations"));
 }
 
 TEST(CalibrateRuns, FindsWhatEachProbeCostsThroughTheMachinesChanges) {

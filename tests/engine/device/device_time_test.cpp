@@ -35,6 +35,43 @@ TEST(DeviceTime, PartsSumToTheWindowAndWhatOverlapsCountsOnce) {
   EXPECT_EQ(time.setNs[setOf(kCompute) | setOf(kCopy)], 5);
 }
 
+// The number is that of reference/rl-scope.md, section 4.
+TEST(DeviceTime, Case10UnionsAreSumsOverSetsThatHoldThem) {
+  struct Case {
+    std::vector<std::pair<WorkSet, std::int64_t>> exclusive;
+    std::array<std::int64_t, kWorkKinds> unions;
+    std::int64_t computeAndComm;
+  };
+  constexpr WorkSet kA = setOf(kCompute);
+  constexpr WorkSet kB = setOf(kComm);
+  constexpr WorkSet kC = setOf(kCopy);
+  const Case cases[] = {
+      {{{kA, 3}, {kB, 3}, {kC, 3}, {kA | kB, 1}, {kA | kC, 1}, {kB | kC, 1}, {kA | kB | kC, 1}},
+       {6, 6, 6},
+       2},
+      {{{kA, 3}, {kB, 3}, {kA | kB, 2}}, {5, 5, 0}, 2},
+      {{{kA, 1}, {kB, 2}, {kC, 2}, {kA | kB, 1}, {kA | kC, 1}}, {3, 3, 3}, 1},
+      {{{kA, 5}, {kA | kB, 5}}, {10, 5, 0}, 5},
+      {{{kA | kB, 5}}, {5, 5, 0}, 5},
+  };
+  for (const Case& each : cases) {
+    std::vector<std::vector<Work>> streams(kWorkKinds);
+    std::array<std::int64_t, kWorkSets> sets{};
+    std::int64_t at = 0;
+    for (const auto& [set, ns] : each.exclusive) {
+      for (const WorkKind kind : {kCompute, kComm, kCopy})
+        if ((set & setOf(kind)) != 0)
+          streams[static_cast<std::size_t>(kind)].push_back(workOf(kind, {at, at + ns}));
+      sets[set] = ns;
+      at += ns;
+    }
+    const DeviceTime time = timeIn(activityOf(deviceOf(streams)), {0, at});
+    EXPECT_EQ(time.setNs, sets);
+    EXPECT_EQ((std::array{time.computeNs(), time.commNs(), time.copyNs()}), each.unions);
+    EXPECT_EQ(time.hiddenCommNs(), each.computeAndComm);
+  }
+}
+
 TEST(DeviceTime, AWindowCutsWhatReachesIntoIt) {
   const DeviceWork device = deviceOf({{workOf(kCompute, {10, 30}), workOf(kComm, {30, 50})}});
   const std::vector<Activity> activity = activityOf(device);

@@ -73,6 +73,16 @@ TEST(Distributions, QuantilesUndoTheDistribution) {
           << degrees << " " << p;
 }
 
+TEST(Distributions, BinomialTailIsExact) {
+  EXPECT_EQ(binomialTail(0, 10, 0.5), 1);
+  EXPECT_EQ(binomialTail(0, 0, 0.5), 1);
+  EXPECT_EQ(binomialTail(11, 10, 0.5), 0);
+  EXPECT_NEAR(binomialTail(10, 10, 0.5), 1.0 / 1024, 1e-15);
+  EXPECT_NEAR(binomialTail(2, 3, 0.25), 3 * 0.0625 * 0.75 + 0.015625, 1e-15);
+  EXPECT_NEAR(binomialTail(1, 4, 0.5), 15.0 / 16, 1e-15);
+  EXPECT_NEAR(binomialTail(40, 40, 1.0 / 8) * std::pow(8, 40), 1, 1e-9);
+}
+
 TEST(Distributions, IncompleteBetaOfWholeNumbersIsABinomialSum) {
   // I_x(a, b) = P(at least a of a + b − 1 throws succeed).
   const double x = 0.3;
