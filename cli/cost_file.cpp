@@ -84,7 +84,7 @@ Result<CostSet> setOf(const json& document) {
     if (const json& schema = document.at("schema"); schema != kSchema)
       return Error{
           ErrorCode::Corrupt,
-          fmt::format("its schema is {}, and this program reads {}", dumpJson(schema), kSchema)};
+          fmt::format("its schema is {}, and this program reads {}", schema.dump(), kSchema)};
     for (const json& row : document.at("overhead")) {
       MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
       cost.cost.beforeNs = row.at("before_ns");

@@ -234,10 +234,14 @@ Lines operationLines(const JobReport& report, const OperationRows& rows, std::si
         cells.emplace_back(ns);
     table.rows.push_back(std::move(cells));
   }
-  Lines lines = {"",
-                 "Operations, in each rank's window; above 100 % where threads did one at once"};
   if (table.rows.empty())
     return {};
+  const bool severalAtOnce = std::any_of(rows.begin(), rows.end(), [windows](const auto& row) {
+    return row.second.totalNs > windows;
+  });
+  Lines lines = {"", "Operations, in each rank's window"};
+  if (severalAtOnce)
+    lines.back() += "; above 100 %: by several threads at once";
   appendTable(lines, std::move(table), limit);
   return lines;
 }

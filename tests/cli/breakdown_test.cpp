@@ -307,9 +307,12 @@ TEST_F(BreakdownVerb, CostsOfAnotherMachineAreRefusedWhicheverOfTheJobsItIs) {
                    processor + "'"));
   };
   const std::string costs = folder_ / "cost.json";
-  test::writeText(costs,
-                  R"({"sources": "annotation", "build": "x", "cpu_model": "one", "overhead": [],
-                      "probes": [], "covariance": []})");
+  test::writeText(
+      costs,
+      R"({"schema": 1, "sources": "annotation", "build": "x", "cpu_model": "one", "overhead": [
+                      {"probe": "annotation", "api": "scope", "method": "separate runs", "mean_ns": 10,
+                       "error_ns": 1, "before_ns": 1, "inside_ns": 1}],
+                      "probes": ["annotation"], "covariance": [[0.01]]})");
   for (const auto& [a, b] : {std::pair("one", "another"), std::pair("another", "one")}) {
     set(first, a);
     set(second, b);
