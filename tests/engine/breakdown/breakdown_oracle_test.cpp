@@ -291,33 +291,42 @@ std::map<std::int64_t, Parts> partsOf(const Breakdown& found) {
   return parts;
 }
 
+// By process; written to the trace as well.
+std::map<std::int64_t, Program> writePrograms(unsigned seed, int count, const std::string& path) {
+  std::map<std::int64_t, Program> programs;
+  Writer writer(path);
+  RandomPrograms random(seed);
+  for (int round = 0; round < count; ++round) {
+    const Program program = random.next();
+    programs.emplace(writer.add(program), program);
+  }
+  writer.finish();
+  return programs;
+}
+
+void expectTruth(const store::Database& trace,
+                 const std::map<std::int64_t, Program>& programs,
+                 const Options& options) {
+  const auto found = partsOf(must(breakDown(trace, options)));
+  ASSERT_EQ(found.size(), programs.size());
+  for (const auto& [process, program] : programs)
+    ASSERT_EQ(found.at(process), joined(truthOf(program, options.atLaunch), options.by))
+        << "process " << process << (options.atLaunch ? " at launch" : " at execution");
+}
+
+// 100,000 programs.
 TEST(BreakdownOracle, EachInstantIsOfWhatThreadsAndDevicesWereInAndDid) {
   constexpr int kPrograms = 10'000;
-  const test::TemporaryFolder folder;
-  std::map<std::int64_t, Program> programs;
-  {
-    Writer writer(folder / "t.sonde");
-    RandomPrograms random(23);
-    for (int round = 0; round < kPrograms; ++round) {
-      const Program program = random.next();
-      programs.emplace(writer.add(program), program);
-    }
-    writer.finish();
-  }
-  const auto trace = must(store::openTrace(folder / "t.sonde"));
-  for (const bool atLaunch : {true, false}) {
-    std::map<std::int64_t, Parts> truth;
-    for (const auto& [process, program] : programs)
-      truth.emplace(process, truthOf(program, atLaunch));
-    for (const auto& [operation, category] :
-         {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
-      const Dimensions by{.process = true, .operation = operation, .category = category};
-      const auto found = partsOf(must(breakDown(trace, {.by = by, .atLaunch = atLaunch})));
-      ASSERT_EQ(found.size(), programs.size());
-      for (const auto& [process, parts] : truth)
-        ASSERT_EQ(found.at(process), joined(parts, by))
-            << "process " << process << (atLaunch ? " at launch" : " at execution");
-    }
+  constexpr std::pair<bool, bool> kBy[] = {{true, true}, {true, false}, {false, true}};
+  for (unsigned round = 0; round < 10; ++round) {
+    SCOPED_TRACE(round);
+    const test::TemporaryFolder folder;
+    const auto programs = writePrograms(23 + round, kPrograms, folder / "t.sonde");
+    const auto trace = must(store::openTrace(folder / "t.sonde"));
+    const auto [operation, category] = kBy[round % std::size(kBy)];
+    const Dimensions by{.process = true, .operation = operation, .category = category};
+    for (const bool atLaunch : {true, false})
+      expectTruth(trace, programs, {.by = by, .atLaunch = atLaunch});
   }
 }
 
