@@ -94,7 +94,10 @@ class Overhead(RunTest):
         self.assertEqual(sum(each["raw_ns"] for each in both["rows"]), both["raw_total_ns"])
 
     def test_a_run_that_calibrates_itself_says_what_its_probes_cost(self):
-        self.record(400, "--calibrate=10")
+        for _ in range(3):  # while the machine was too busy to learn more than loops know
+            self.record(400, "--calibrate=10")
+            if self.rows(OF_METHOD.format("in-run")):
+                break
         self.assertEqual(self.rows(OF_METHOD.format("in-run")), [("io", "call"), ("io", "open")])
         [(mean, error)] = self.rows("SELECT mean_ns, error_ns FROM overhead WHERE method = 'in-run' AND api = 'call'")
         self.assertLess(mean, 20_000)
