@@ -43,7 +43,7 @@ class RecordedDevicesTest : public RecordedRig {
       row.correlationId = correlation;
     return trace_.add(row);
   }
-  void call(std::string_view name, Time time, std::int64_t correlation) {
+  void call(std::string_view name, Time time, std::int64_t correlation, std::int64_t depth = 0) {
     model::Slice row;
     row.threadId = main_;
     row.kind = SliceKind::Api;
@@ -52,6 +52,7 @@ class RecordedDevicesTest : public RecordedRig {
     row.startNs = time.first;
     row.durNs = time.second - time.first;
     row.correlationId = correlation;
+    row.depth = depth;
     trace_.add(row);
   }
   std::int64_t onStream(model::StreamId of, std::int64_t ns) {
@@ -100,13 +101,13 @@ TEST_F(RecordedDevicesTest, ACallForADeviceWaitsForAllOfItsStreams) {
 // for its launch, which is not earlier, and takes its 10 ns, but for one.
 // Calls of different depths are stored in another order than that of time.
 TEST_F(RecordedDevicesTest, CallsForADeviceAreReadInTheOrderOfTime) {
-  annotation(main_, {100, 200});
-  trace_.slice(main_, SliceKind::Api, "cudaDeviceSynchronize", {1450, 1820});
+  annotation(main_, {420, 430});  // which the first call absorbs
+  call("cudaDeviceSynchronize", {1450, 1820}, 78);
   kernel(stream_, main_, {400, 410}, {500, 800});
   kernel(stream_, main_, {1400, 1410}, {1500, 1800});
-  trace_.slice(main_, SliceKind::Api, "cudaDeviceSynchronize", {450, 820});
-  EXPECT_EQ(corrected(main_, 820), 720);
-  EXPECT_EQ(corrected(main_, 1820), 1720);
+  call("cudaDeviceSynchronize", {550, 820}, 77, 1);
+  EXPECT_EQ(corrected(main_, 820), 820);
+  EXPECT_EQ(corrected(main_, 1820), 1820);
 }
 
 TEST_F(RecordedDevicesTest, ACallForAnEventWaitsForWhatWasBeforeIt) {
