@@ -18,8 +18,8 @@ struct Assumed {
   double unrecordedNs = 0;  // of that, what a call costs while the probe is off
 };
 
-// A scope is two records. What torch's hooks cost is between what bench/torch_hooks.py finds of calls
-// that are made again and again, and what they add to a step of a small network.
+// A scope is two records. What torch's hooks cost is between what bench/torch_hooks.py finds of
+// calls that are made again and again, and what they add to a step of a small network.
 constexpr Assumed kAssumed[] = {
     {"annotation", "scope", {25, 2, 25}},
     {"annotation", "scope in Python", {110, 10, 100}},
