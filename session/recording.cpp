@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -114,7 +113,6 @@ Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr
       control_(options_.folder, page_, *drainer_, options_.times),
       waitBytes_(waitBytesOf(options_)),
       beganNs_(nowNs(CLOCK_MONOTONIC)),
-      beganCpuNs_(nowNs(CLOCK_PROCESS_CPUTIME_ID)),
       jobKnown_(!options_.job.empty()) {}
 
 Recording::~Recording() {
@@ -329,7 +327,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
     drainer_->noteMeta("sampler_cpu_ns", std::to_string(sampler_->cpuTime().count()));
   }
   const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
-  noteBeside(endedNs);
+  drainer_->noteMeta("recorder_beside_ppm", std::to_string(beside_.ppm()));
   if (restRunning) {
     stopJobRecording("the job has ended");
     drainer_->noteWarning("processes of the job still run: they are not recorded any more");
@@ -362,13 +360,6 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
     summary.unrecordedSeconds = static_cast<double>(endedNs - fullNs_) / 1e9;
   summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
   return summary;
-}
-
-// Of the time of the job, what the recorder had of a processor, too.
-void Recording::noteBeside(std::int64_t endedNs) {
-  const auto cpuNs = static_cast<double>(nowNs(CLOCK_PROCESS_CPUTIME_ID) - beganCpuNs_);
-  const auto wallNs = static_cast<double>(std::max<std::int64_t>(endedNs - beganNs_, 1));
-  drainer_->noteMeta("recorder_beside_ppm", std::to_string(std::llround(1e6 * cpuNs / wallNs)));
 }
 
 void Recording::noteRefused() {

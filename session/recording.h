@@ -11,6 +11,7 @@
 #include "session/drainer.h"
 #include "session/flight_recorder.h"
 #include "session/process_capture.h"
+#include "session/recorder_share.h"
 #include "session/redaction.h"
 #include "session/session_page.h"
 #include "session/spool_lock.h"
@@ -130,7 +131,6 @@ class Recording {
   DrainProgress lookOrStore(bool isHurried);
   void obey();
   void stopJobRecording(const std::string& why);
-  void noteBeside(std::int64_t endedNs);
   void noteRefused();
   void removeFolder();
 
@@ -143,7 +143,7 @@ class Recording {
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
   std::uint64_t waitBytes_ = 0;               // DrainerOptions::waitBytes
   std::int64_t beganNs_ = 0;
-  std::int64_t beganCpuNs_ = 0;
+  RecorderShare beside_;         // of the job's time
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;
   bool full_ = false;        // recording has ended because of --max-size …

@@ -198,7 +198,7 @@ TEST_F(DiffVerb, SidesOfDifferentNumbersOfRanksAreCompared) {
   EXPECT_EQ(byRank["rows"][1]["rank"], 1);
 }
 
-TEST_F(DiffVerb, RanksThatDifferInOppositeWaysAreSaidToDoSo) {
+TEST_F(DiffVerb, SaysThatRanksDifferInOppositeWays) {
   for (const int side : {0, 1})
     for (const int rank : {0, 1}) {
       test::TrainingRun run = runOf(rank == side ? 5 * kMs : 0);

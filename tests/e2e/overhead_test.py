@@ -61,6 +61,9 @@ class Overhead(RunTest):
         self.assertIn(("torch", "module"), self.rows(OF_METHOD.format("assumed")))
         self.assertEqual(self.rows(OF_METHOD.format("in-run")), [])
         self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'sources'"), [("annotation,io",)])
+        [(beside,)] = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")
+        self.assertGreater(beside, 0)
+        self.assertEqual(self.breakdown()["recorder_share"], beside / 1e6)
 
     def test_a_run_that_still_goes_on_can_be_looked_at(self):
         part = f"{self.output}.part"
