@@ -99,10 +99,7 @@ class Jobs(CountersTest):
         go.touch()
         wait_until(lambda: '"name":"after"' in self.truth.read_text(), f"the job {job} has ended")
         wait_until(lambda: not pathlib.Path(f"/proc/{job}/status").exists(), f"the job {job} has gone")
-        session, = self.spool.glob("sonde-*/*")
-        done = subprocess.run([SONDE, "recover", session], env=self.environment, capture_output=True, text=True,
-                              timeout=PATIENCE)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.recover_session()
         self.assertEqual(self.measured_iterations(), list(range(6)))
         self.check_sums()
 

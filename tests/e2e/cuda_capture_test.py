@@ -296,8 +296,7 @@ class FlightRecorder(ToldTest):
         self.process.wait()
         os.kill(target, signal.SIGKILL)
         wait_until(lambda: not alive(target), "the job is dead")
-        recovered = subprocess.run([SONDE, "recover"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(recovered.returncode, 0, recovered.stderr)
+        self.recover_session()
         self.assert_has_its_end(-signal.SIGKILL)
 
     def test_only_a_flight_recorder_begins_a_thread(self):

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 from collections import Counter
 
-from run_support import PATIENCE, SONDE, TARGETS, RunTest, alive, wait_until
+from run_support import TARGETS, RunTest, alive, wait_until
 from stack_support import StackTest
 
 # Which operations a block was made and given back in.
@@ -189,9 +189,7 @@ class AfterAKilledRecorder(Exchange):
         sonde.wait()
         go.touch()
         wait_until(lambda: not alive(pid), "the job has ended")
-        done = subprocess.run([SONDE, "recover", *self.spool.glob("sonde-*/*")], env=self.environment, capture_output=True,
-                              text=True, timeout=PATIENCE)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.recover_session()
         half, *told = [line.split() for line in said.read_text().splitlines()]
         self.assertEqual((half, len(told)), (["half"], 16000))
         self.assert_exchanged(told)

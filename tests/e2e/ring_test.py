@@ -1,12 +1,11 @@
 """`sonde run --last` on real processes: of what was counted the trace has the end, without a hole, whoever is killed."""
 import os
 import signal
-import subprocess
 import time
 import unittest
 
 from capture_support import NUMBERS, CaptureTest
-from run_support import PATIENCE, SONDE, TARGETS, alive, state_of, wait_until
+from run_support import PATIENCE, TARGETS, alive, state_of, wait_until
 
 LAST_NS = 1_000_000_000  # unless a test asks for something else
 FAST = 200  # numbers in a millisecond or so: a slot of them is full within a few
@@ -34,11 +33,6 @@ class RingTest(CaptureTest):
         self.assertEqual(name, NUMBERS.name[:15])
         self.assertEqual(self.rows("SELECT count(*) FROM loss", path), [(0,)], "what was let go is not lost")
         self.assertEqual(self.rows("PRAGMA integrity_check", path), [("ok",)])
-
-    def recover(self):
-        done = subprocess.run([SONDE, "recover"], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done
 
     def test_the_trace_has_the_end(self):
         process = self.ring()
@@ -76,7 +70,7 @@ class RingTest(CaptureTest):
         at_kill = self.number()
         (self.folder / "page.stop").touch()
         wait_until(lambda: not alive(self.target()), "the job ends")
-        self.recover()
+        self.recover_session()
         self.assert_is_the_end(at_kill)
 
     def test_after_both_are_killed_recover_has_the_end(self):
@@ -88,7 +82,7 @@ class RingTest(CaptureTest):
         process.wait()
         wait_until(lambda: not alive(target), "the job is dead")
         counted = self.number()
-        self.recover()
+        self.recover_session()
         self.assert_is_the_end(counted)
         self.assertIn("last_ns", dict(self.rows("SELECT key, value FROM meta")))
 
@@ -101,7 +95,7 @@ class RingTest(CaptureTest):
         os.kill(target, signal.SIGKILL)
         process.wait()
         wait_until(lambda: not alive(target), "the job is dead")
-        self.recover()
+        self.recover_session()
         meta = dict(self.rows("SELECT key, value FROM meta"))
         self.assertEqual((meta["capture"], meta["paused"]), ("every:2", "1"))
 

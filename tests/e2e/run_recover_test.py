@@ -4,7 +4,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from run_support import PATIENCE, SONDE, RunTest, alive, wait_until
+from run_support import RunTest, alive, wait_until
 
 
 class Recover(RunTest):
@@ -27,10 +27,7 @@ class Recover(RunTest):
         go.touch()
         pid = int(pid_file.read_text())
         wait_until(lambda: not alive(pid), "the job has ended")
-        session, = self.spool.glob("sonde-*/*")
-        done = subprocess.run([SONDE, "recover", session], env=self.environment, capture_output=True, text=True,
-                              timeout=PATIENCE)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.recover_session()
         rows = self.rows("SELECT command, rank, world_size FROM process WHERE command LIKE 'sh -c sleep 0%'")
         self.assertEqual(rows, [("sh -c sleep 0; true late --token [redacted] [redacted]", 1, 2)])
         self.assertEqual(self.rows("SELECT count(*) FROM process WHERE command IS NULL OR rank IS NOT 1"), [(0,)])

@@ -81,6 +81,13 @@ class RunTest(unittest.TestCase):
                               cwd=cwd or self.folder, env={**self.environment, **environment},
                               capture_output=True, text=True, timeout=PATIENCE)
 
+    def recover_session(self):
+        """Finishes the one session of this test. (Without an argument `sonde recover` would take those of others too.)"""
+        session, = self.spool.glob("sonde-*/*")
+        done = subprocess.run([SONDE, "recover", session], env=self.environment, capture_output=True, text=True,
+                              timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def rows(self, query, path=None):
         with sqlite3.connect(f"file:{path or self.output}?mode=ro", uri=True) as database:
             return database.execute(query).fetchall()
