@@ -37,8 +37,8 @@ constexpr const char* kCallSql =
 
 constexpr const char* kDeviceAllocationSql =
     "UPDATE allocation SET stack_id = (SELECT s.stack_id FROM slice s WHERE s.id = "
-    "allocation.slice_id) WHERE stack_id IS NULL AND slice_id IS NOT NULL AND EXISTS (SELECT 1 FROM "
-    "stack_sample WHERE correlation_id IS NOT NULL)";
+    "allocation.slice_id) WHERE stack_id IS NULL AND slice_id IS NOT NULL AND EXISTS (SELECT 1 "
+    "FROM stack_sample WHERE correlation_id IS NOT NULL)";
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 // The sets of labels that a sweep meets, numbered, and which set comes of one when a label joins or
 // leaves it: looked up by number once it has been worked out. One thread. Within engine/breakdown.
 //
-// A set is kept as another one and a label, however many it holds: n labels that begin one after the
-// other, and all go on, make n sets, and a list of what each holds would be n² / 2 labels long. Sets
-// are told apart by hashes of 128 bits: that two of a billion have the same one is as likely as 1 to
-// 10^21.
+// A set is kept as another one and a label, however many it holds: n labels that begin one after
+// the other, and all go on, make n sets, and a list of what each holds would be n² / 2 labels long.
+// Sets are told apart by hashes of 128 bits: that two of a billion have the same one is as likely
+// as 1 to 10^21.
 #pragma once
 
 #include "analysis/engine/breakdown/pair_table.h"
