@@ -1,11 +1,13 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """How right times are from which the cost of recording was taken out: jobs with `sonde run --calibrate` and without Sonde, in turns.
 
     bench/correction_accuracy.py --build build/dev [--rounds 10] [--cases REGEX] [--json FILE] [--awake]
 
 For each case: the mean iteration without Sonde (the truth), as recorded, and corrected, by rounds; the bias is the median over the
-rounds of corrected/truth - 1. The interval is the one that Sonde gives, as biases, so that it should hold 0; "with truth's" has the
-truth's own standard error in it, since machines are noisy. --json keeps what each round found; where FILE is there already, its rounds are not made again.
+rounds of corrected/truth - 1. The truth of a recorded run is what the runs without Sonde say an iteration takes at the speed that the
+machine had at the time of that run (bench/machine_speed.py); "speed" is what it had on the mean. The interval is the one that Sonde
+gives, as biases, so that it should hold 0; "with truth's" has in it how much the bias differs when the rounds are drawn again, since
+machines are noisy. --json keeps what each round found; where FILE is there already, its rounds are not made again. Needs numpy.
 --awake runs a loop of idle priority on each processor, so that none is halted while threads wait for each other: how long it takes to wake one
 is most of what jobs that hand over every few microseconds take, and recording changes that."""
 import argparse
@@ -16,10 +18,15 @@ import os
 import pathlib
 import re
 import socket
+import sqlite3
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
+
+import machine_speed
+import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # RL-Scope (Gleeson et al., MLSys 2021), figure 11.
@@ -76,7 +83,7 @@ def cases(build):
 
 class Runner:
     def __init__(self, build, folder):
-        self.sonde, self.folder = f"{build}/bin/sonde", folder
+        self.build, self.sonde, self.folder = build, f"{build}/bin/sonde", folder
         self.base = dict(os.environ, PYTHONPATH=f"{build}/lib/sonde/python", OPENBLAS_NUM_THREADS="1",
                          LD_LIBRARY_PATH=f"{build}/tests/cudasim/cuda13",
                          OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -90,35 +97,49 @@ class Runner:
         return [dict(self.base, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2",
                      MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)) for rank in range(case.ranks)]
 
-    def run(self, case, prefix):
-        """The mean that the job prints, in ns."""
+    def run(self, case, prefix, **more):
         command = prefix + case.command
         if case.mpi:
             command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(case.ranks)] + command
-        jobs = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        jobs = [subprocess.Popen(command, env={**environment, **more}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 for environment in self.environments(case)]
         outputs = [job.communicate(timeout=300) for job in jobs]
         for job, (_, error) in zip(jobs, outputs):
             if job.returncode != 0:
                 sys.exit(f"{case.name}: {' '.join(command)} ended with {job.returncode}:\n{error}")
-        return float(re.search(r"^mean (\d+)", outputs[0][0], re.MULTILINE).group(1))
+
+    def watched(self, case, prefix):
+        """The stamps of its iterations and the samples of the machine's speed."""
+        stamps = self.folder / "stamps"
+        with machine_speed.Watch(self.build) as watch:
+            self.run(case, prefix, BENCH_STAMPS=str(stamps))
+        return machine_speed.read_stamps(stamps), watch.samples
 
     def bare(self, case):
-        return self.run(case, [])
+        """The windows of a run without Sonde."""
+        return machine_speed.windows(*self.watched(case, []))
 
     def recorded(self, case):
         for old in self.folder.glob("*.sonde"):
             old.unlink()
         out = f"{self.folder}/rank%r.sonde" if case.ranks > 1 else f"{self.folder}/rank0.sonde"
-        self.run(case, [self.sonde, "run", "-f", "-o", out, "--calibrate", *case.options, "--"])
-        return self.measured(sorted(map(str, self.folder.glob("*.sonde"))))
+        stamps, samples = self.watched(case, [self.sonde, "run", "-f", "-o", out, "--calibrate", *case.options, "--"])
+        traces = sorted(map(str, self.folder.glob("*.sonde")))
+        found, numbers = self.measured(traces)
+        with sqlite3.connect(traces[0]) as trace:  # steps before the loop may be iterations as well
+            (last,), = trace.execute("SELECT max(number) FROM iteration")
+        stamps = stamps[numpy.array(numbers) + len(stamps) - 1 - last]
+        stamped = float((stamps[:, 1] - stamps[:, 0]).mean())
+        if not 0.9 * stamped < found["raw_ns"] < 1.01 * stamped:
+            sys.exit(f"{case.name}: iterations of {found['raw_ns']:.0f} ns are {stamped:.0f} ns by the job's clock")
+        return {**found, "windows": machine_speed.windows(stamps, samples)}
 
     def measured(self, traces):
-        """Of the mean iteration of rank 0 with all probes."""
+        """The mean iteration of rank 0 with all probes, and which ones those are."""
         rows = self.json(["breakdown", *traces, "--by", "rank,phase,iteration", "--format", "json"])["rows"]
         own = [row for row in rows if row["phase"] == "loop" and row["rank"] in (0, None) and row["iteration"] is not None]
-        number = len({row["iteration"] for row in own})
-        return {key: sum(row[key] for row in own) / number for key in ("ns", "low_ns", "high_ns", "raw_ns")}
+        numbers = sorted({row["iteration"] for row in own})
+        return {key: sum(row[key] for row in own) / len(numbers) for key in ("ns", "low_ns", "high_ns", "raw_ns")}, numbers
 
     def json(self, arguments):
         found = subprocess.run([self.sonde, *arguments], capture_output=True, text=True, env=self.base, check=False)
@@ -128,39 +149,54 @@ class Runner:
 
 
 def measure(runner, case, number):
-    """One round: the mean without Sonde in ns, and what was found with it."""
+    """One round: the windows without Sonde, and what was found with it."""
     if number % 2 == 0:
-        truth = runner.bare(case)
-        return {"truth_ns": truth, **runner.recorded(case)}
-    found = runner.recorded(case)
-    return {"truth_ns": runner.bare(case), **found}
+        return {"bare": runner.bare(case), "recorded": runner.recorded(case)}
+    recorded = runner.recorded(case)
+    return {"bare": runner.bare(case), "recorded": recorded}
+
+
+def biases(bare, recorded, full):
+    """corrected/truth - 1 of each recorded run, the truths in ns."""
+    model = machine_speed.Model(bare, full)
+    truths = [model.iteration_ns(one["windows"]) for one in recorded]
+    return [one["ns"] / truth - 1 for one, truth in zip(recorded, truths)], truths
+
+
+def error(bare, recorded, full):
+    """1.96 standard errors of the median bias, by drawing the rounds again."""
+    drawn = random.Random(1)
+    return 1.96 * statistics.stdev(
+        statistics.median(biases(drawn.choices(bare, k=len(bare)), drawn.choices(recorded, k=len(recorded)), full)[0])
+        for _ in range(200))
 
 
 def summarise(case, rounds):
-    truths, found = [each["truth_ns"] for each in rounds], rounds
-    biases = [each["ns"] / truth - 1 for each, truth in zip(found, truths)]
-    half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in found)
-    deviation = statistics.median(abs(one - statistics.median(biases)) for one in biases) * 1.4826
-    truth_error = 1.96 * 1.2533 * deviation / math.sqrt(len(rounds))  # of a median
-    bias = statistics.median(biases)
+    bare, recorded = [one["bare"] for one in rounds], [one["recorded"] for one in rounds]
+    full = machine_speed.fastest(bare + [one["windows"] for one in recorded])
+    found, truths = biases(bare, recorded, full)
+    half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in recorded)
+    truth_error = error(bare, recorded, full)
+    bias = statistics.median(found)
     # As biases; not even where the run says itself that recording took more than its events account for.
-    low, high = (statistics.median(each[end] / each["ns"] for each in found) * (1 + bias) - 1 for end in ("low_ns", "high_ns"))
+    low, high = (statistics.median(each[end] / each["ns"] for each in recorded) * (1 + bias) - 1 for end in ("low_ns", "high_ns"))
     reach = bias - low if bias > 0 else high - bias
     return {"case": case.name, "truth_ns": statistics.median(truths),
-            "inflation": statistics.median(each["raw_ns"] / truth for each, truth in zip(found, truths)),
+            "speed": 1 - statistics.mean(1 - window[2] / full for run in bare for window in run),
+            "inflation": statistics.median(each["raw_ns"] / truth for each, truth in zip(recorded, truths)),
             "bias": bias, "low": low, "high": high, "half": half, "truth_error": truth_error,
             "inside": abs(bias) <= reach, "inside_with_truth": abs(bias) <= math.hypot(reach, truth_error),
-            "spread": [min(biases), max(biases)], "default": not case.options}
+            "spread": [min(found), max(found)], "default": not case.options}
 
 
 def show(rows):
-    print(f"{'case':38} {'iteration':>10} {'recorded':>9} {'bias':>8} {'rounds from … to':>18} {'interval':>16} {'truth’s':>8}  inside")
+    print(f"{'case':38} {'speed':>6} {'iteration':>10} {'recorded':>9} {'bias':>8} {'rounds from … to':>18} {'interval':>16} {'truth’s':>8}  inside")
     for row in rows:
-        print(f"{row['case']:38} {row['truth_ns'] / 1e6:7.3f} ms {row['inflation']:7.3f} x {100 * row['bias']:+6.2f} % "
+        print(f"{row['case']:38} {row['speed']:6.2f} {row['truth_ns'] / 1e6:7.3f} ms {row['inflation']:7.3f} x {100 * row['bias']:+6.2f} % "
               f"{100 * row['spread'][0]:+7.1f} {100 * row['spread'][1]:+7.1f} % {100 * row['low']:+6.1f} … {100 * row['high']:+5.1f} % ± {100 * row['truth_error']:4.2f} %  "
               f"{'yes' if row['inside'] else 'with truth’s' if row['inside_with_truth'] else 'NO'}")
-    biases = [abs(row["bias"]) for row in rows]
-    print(f"mean |bias| {100 * statistics.mean(biases):.2f} %, worst {100 * max(biases):.2f} %; truth inside the interval in "
+    absolute = [abs(row["bias"]) for row in rows]
+    print(f"mean |bias| {100 * statistics.mean(absolute):.2f} %, worst {100 * max(absolute):.2f} %; truth inside the interval in "
           f"{sum(row['inside'] for row in rows)} of {len(rows)}, with the truth's own error in "
           f"{sum(row['inside_with_truth'] for row in rows)}; median half-width {100 * statistics.median(row['half'] for row in rows):.2f} %; "
           f"inflation with default probes at most {max(row['inflation'] for row in rows if row['default']):.3f} x")
@@ -191,8 +227,7 @@ def main():
                 if len(rounds) > number:
                     continue
                 rounds.append(measure(runner, case, number))
-                print(f"round {number + 1}, {case.name}: {100 * (rounds[-1]['ns'] / rounds[-1]['truth_ns'] - 1):+.2f} %",
-                      file=sys.stderr, flush=True)
+                print(f"round {number + 1}, {case.name}: {rounds[-1]['recorded']['ns'] / 1e6:.3f} ms", file=sys.stderr, flush=True)
                 if store:
                     store.write_text(json.dumps(done, indent=1), encoding="utf-8")
     show([summarise(case, done[case.name]) for case in chosen])

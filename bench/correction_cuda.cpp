@@ -1,5 +1,6 @@
 // A training loop of kernels on the simulated device: correction_cuda ITERATIONS KERNELS. Prints
 // "mean NS" of an iteration. bench/correction_accuracy.py runs it with Sonde and without.
+#include "bench/iteration_stamps.h"
 #include "plugins/api/sonde.h"
 #include "tests/cudasim/cudasim.h"
 
@@ -15,9 +16,10 @@ int main(int count, char** arguments) {
   const void* const kernel = cudasimKernel("gemm", 4'000);
   cudaStream_t stream = nullptr;
   cudaStreamCreate(&stream);
-  const auto begin = std::chrono::steady_clock::now();
+  IterationStamps stamps = stampsFor(iterations);
   const sonde_scope phase = sonde_begin(SONDE_PHASE, "loop");
   for (int number = 0; number < iterations; ++number) {
+    stampsBegin(&stamps);
     const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "iteration");
     for (int launch = 0; launch < kernels; ++launch) {
       const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(6);
@@ -27,9 +29,10 @@ int main(int count, char** arguments) {
     }
     cudaStreamSynchronize(stream);
     sonde_end(iteration);
+    stampsEnd(&stamps);
   }
   sonde_end(phase);
-  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-  std::printf("mean %.0f\n", spent.count() / iterations);
+  stampsWrite(&stamps);
+  std::printf("mean %.0f\n", stampsMean(&stamps));
   return 0;
 }

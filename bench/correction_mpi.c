@@ -1,20 +1,14 @@
 /* A halo exchange of two ranks: correction_mpi ITERATIONS. Rank 0 prints "mean NS" of an iteration.
  * bench/correction_accuracy.py runs it with Sonde and without. */
+#include "bench/iteration_stamps.h"
 #include "plugins/api/sonde.h"
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { kCells = 4096, kHalo = 512 };
 static double gCells[kCells + 2 * kHalo];
-
-static double nowNs(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
 
 static void relax(void) {
   for (int cell = kHalo; cell < kHalo + kCells; ++cell)
@@ -36,9 +30,10 @@ int main(int count, char** arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int iterations = count > 1 ? atoi(arguments[1]) : 500;
   MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = nowNs();
+  struct IterationStamps stamps = stampsFor(iterations);
   const sonde_scope phase = sonde_begin(SONDE_PHASE, "loop");
   for (int number = 0; number < iterations; ++number) {
+    stampsBegin(&stamps);
     const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "iteration");
     for (int step = 0; step < 40; ++step) {
       relax();
@@ -47,10 +42,13 @@ int main(int count, char** arguments) {
     double sum = gCells[kHalo];
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     sonde_end(iteration);
+    stampsEnd(&stamps);
   }
   sonde_end(phase);
-  if (rank == 0)
-    printf("mean %.0f\n", (nowNs() - begin) / iterations);
+  if (rank == 0) {
+    stampsWrite(&stamps);
+    printf("mean %.0f\n", stampsMean(&stamps));
+  }
   MPI_Finalize();
   return 0;
 }

@@ -1,6 +1,8 @@
 """Jobs in Python whose iterations do something that Sonde records: correction_python.py WHAT ITERATIONS. Prints "mean NS" of
 an iteration, by its own clock. bench/correction_accuracy.py runs it with Sonde and without, and compares."""
+import array
 import concurrent.futures
+import ctypes
 import os
 import sys
 import tempfile
@@ -150,18 +152,31 @@ JOBS = {"annotated": annotated, "plain": plain, "on-policy": lambda: reinforceme
         "parallel": parallel}
 
 
+def write(stamps):
+    """As bench/iteration_stamps.h does."""
+    begins, ends, processors = stamps
+    print("mean", (sum(ends) - sum(begins)) // len(ends), flush=True)
+    if "BENCH_STAMPS" in os.environ:
+        with open(os.environ["BENCH_STAMPS"], "wb") as file:
+            array.array("q", (part for stamp in zip(begins, ends, processors) for part in stamp)).tofile(file)
+
+
 def main():
     what, iterations = sys.argv[1], int(sys.argv[2])
     step = JOBS[what]()
     for _ in range(5):
         step()
-    begin = time.perf_counter_ns()
+    begins, ends, processors = [0] * iterations, [0] * iterations, [0] * iterations
+    now, processor = time.perf_counter_ns, ctypes.CDLL(None).sched_getcpu
     with sonde.phase("loop"):
-        for _ in range(iterations):
+        for number in range(iterations):
+            begins[number] = now()
             with sonde.iteration():
                 step()
+            ends[number] = now()
+            processors[number] = processor()
     if os.environ.get("RANK", "0") == "0":
-        print("mean", (time.perf_counter_ns() - begin) // iterations, flush=True)
+        write((begins, ends, processors))
     os._exit(0) if what == "parallel" else None
 
 

@@ -1,6 +1,7 @@
 // Jobs whose iterations do something that Sonde records: correction_work WHAT ITERATIONS. Prints
 // "mean NS" of an iteration, by its own clock. bench/correction_accuracy.py runs it with Sonde and
 // without, and compares. `correction_work awake PROCESSOR` is what its --awake runs beside them.
+#include "bench/iteration_stamps.h"
 #include "plugins/api/sonde.h"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
@@ -205,16 +205,18 @@ int main(int count, char** arguments) {
   const std::function<void()> job = kJobs.at(arguments[1])();
   const int iterations = std::atoi(arguments[2]);
   job();
-  const auto begin = std::chrono::steady_clock::now();
+  IterationStamps stamps = stampsFor(iterations);
   const sonde_scope phase = sonde_begin(SONDE_PHASE, "loop");
   for (int number = 0; number < iterations; ++number) {
+    stampsBegin(&stamps);
     const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "iteration");
     job();
     sonde_end(iteration);
+    stampsEnd(&stamps);
   }
   sonde_end(phase);
-  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-  std::printf("mean %.0f\n", spent.count() / iterations);
+  stampsWrite(&stamps);
+  std::printf("mean %.0f\n", stampsMean(&stamps));
   std::fflush(stdout);
   _exit(0);
 }

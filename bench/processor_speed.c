@@ -1,0 +1,97 @@
+/* How fast each processor is, all the time: processor_speed FILE. A thread on each does the same 9
+ * us of arithmetic every 5 ms and writes when, where and how long it took, as an array of Sample,
+ * until SIGTERM. On a virtual machine whose processors are threads of cores that others use as
+ * well, it takes up to twice as long, and nothing else tells: no time is stolen, nothing waits.
+ * bench/machine_speed.py makes use of it. Needs the right to be scheduled first (root) to be exact.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { kPeriodNs = 5000000, kValues = 512, kRounds = 50, kBuffered = 64 };
+
+struct Sample {
+  int64_t begin_ns; /* CLOCK_MONOTONIC */
+  int64_t processor;
+  int64_t took_ns;
+};
+
+static FILE* gFile;
+
+static int64_t nowNs(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Independent of each other, so that it is how much the core can do at once that counts, not how
+ * long one thing takes. */
+static void work(double* values, int rounds) {
+  for (int round = 0; round < rounds; ++round)
+    for (int one = 0; one < kValues; ++one)
+      values[one] = values[one] * 1.0000001 + 1e-9;
+}
+
+static void* watch(void* argument) {
+  const int processor = (int)(intptr_t)argument;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(processor, &only);
+  sched_setaffinity(0, sizeof only, &only);
+  const struct sched_param first = {.sched_priority = 1};
+  if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0)
+    fprintf(stderr,
+            "processor_speed: processor %d is not watched first of all: what else runs there looks "
+            "like a slow one\n",
+            processor);
+  double values[kValues];
+  for (int one = 0; one < kValues; ++one)
+    values[one] = 1;
+  struct Sample buffered[kBuffered];
+  int64_t next = nowNs();
+  for (int count = 0;; ++count) {
+    next += kPeriodNs;
+    const struct timespec until = {next / 1000000000, next % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+    work(values, 2); /* into the cache */
+    struct Sample* const sample = &buffered[count % kBuffered];
+    sample->begin_ns = nowNs();
+    work(values, kRounds);
+    sample->took_ns = nowNs() - sample->begin_ns;
+    sample->processor = processor;
+    if (count % kBuffered == kBuffered - 1 && fwrite(buffered, sizeof buffered, 1, gFile) != 1)
+      exit(1);
+  }
+  return NULL;
+}
+
+int main(int count, char** arguments) {
+  cpu_set_t mine;
+  if (count != 2 || (gFile = fopen(arguments[1], "wb")) == NULL ||
+      sched_getaffinity(0, sizeof mine, &mine) != 0) {
+    fprintf(stderr, "usage: processor_speed FILE (one that can be written)\n");
+    return 2;
+  }
+  sigset_t end;
+  sigemptyset(&end);
+  sigaddset(&end, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &end, NULL);
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    pthread_t thread;
+    if (CPU_ISSET(processor, &mine) &&
+        pthread_create(&thread, NULL, watch, (void*)(intptr_t)processor) != 0)
+      return 1;
+  }
+  int which = 0;
+  sigwait(&end, &which);
+  fflush(gFile);
+  _Exit(0);
+}
