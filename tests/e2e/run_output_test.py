@@ -7,7 +7,7 @@ import socket
 import subprocess
 import unittest
 
-from run_support import SONDE, RunTest, kill_quietly, wait_until
+from run_support import SONDE, TARGETS, RunTest, kill_quietly, wait_until
 
 NOISE = "import os, sys; os.write(1, bytes(range(256)) * 4096); sys.stderr.write('own words\\n')"
 
@@ -86,12 +86,14 @@ class Output(RunTest):
             self.output.unlink()
 
     def without_a_place(self, *options):
-        """Runs a job where no folder is fit for a spool. The test's own folder is at /mnt."""
+        """Runs a job where no folder is fit for a spool. The test's own folder and the build, which may be in /tmp, are below /mnt."""
+        build = TARGETS.parent.parent
+        _, *arguments = self.arguments("sh", "-c", "echo done; exit 3", options=("-o", "t.sonde", *options), output=False)
         return self.in_namespace(
-            f'mount --bind {self.folder} /mnt && mount -t proc proc /tmp && mount -t proc proc /var/tmp && '
-            'cd /mnt && exec "$@"',
-            *self.arguments("sh", "-c", "echo done; exit 3", options=("-o", "t.sonde", *options), output=False),
-            SONDE_SPOOL="/proc", TMPDIR="/tmp")
+            "mount -t tmpfs sonde /mnt && mkdir /mnt/build /mnt/here && "
+            f"mount --bind '{build}' /mnt/build && mount --bind '{self.folder}' /mnt/here && "
+            'mount -t proc proc /tmp && mount -t proc proc /var/tmp && cd /mnt/here && exec "$@"',
+            "/mnt/build/bin/sonde", *arguments, SONDE_SPOOL="/proc", TMPDIR="/tmp")
 
     def test_an_unrecorded_run_leaves_no_part(self):
         result = self.without_a_place()
