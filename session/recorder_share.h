@@ -1,31 +1,39 @@
-// What the recorder itself has of a processor from when this is made on. Plain value; any thread.
+// What the recorder itself has of a processor while the job runs. Any thread.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <ctime>
+#include <mutex>
+#include <optional>
 
 namespace sonde::session {
 
 class RecorderShare {
  public:
-  // So far, in millionths of the time that has passed.
-  std::int64_t ppm() const noexcept {
-    const std::int64_t wallNs = std::max<std::int64_t>(nowNs(CLOCK_MONOTONIC) - wallNs_, 1);
-    const std::int64_t cpuNs = nowNs(CLOCK_PROCESS_CPUTIME_ID) - cpuNs_;
-    return static_cast<std::int64_t>(1e6 * static_cast<double>(cpuNs) /
-                                     static_cast<double>(wallNs));
-  }
+  // Both in ns: of time that passes, and of processors' time that this process has had.
+  struct Reading {
+    std::int64_t wallNs = 0;
+    std::int64_t cpuNs = 0;
+  };
+  static Reading now() noexcept;
+
+  void jobBegins(Reading at = now());
+  // A part of the job has ended. The last time this is said counts: what comes after it is no
+  // longer beside the job.
+  void jobEnds(Reading at = now());
+
+  // Of a recording whose iterations stay out while it stores: the time from here to storingEnds()
+  // does not count if there was something to store.
+  void storingBegins(Reading at = now());
+  void storingEnds(bool hasStored, Reading at = now());
+
+  // In millionths of the job's time; nothing before jobEnds().
+  std::optional<std::int64_t> ppm() const;
 
  private:
-  static std::int64_t nowNs(clockid_t clock) noexcept {
-    timespec now{};
-    clock_gettime(clock, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-  }
-
-  std::int64_t wallNs_ = nowNs(CLOCK_MONOTONIC);
-  std::int64_t cpuNs_ = nowNs(CLOCK_PROCESS_CPUTIME_ID);
+  mutable std::mutex mutex_;
+  Reading begin_;  // of the job, later by what does not count
+  std::optional<Reading> storing_;
+  std::optional<Reading> share_;
 };
 
 }  // namespace sonde::session

@@ -120,6 +120,7 @@ Recording::~Recording() {
 }
 
 void Recording::start(pid_t mainPid) {
+  share_.jobBegins();
   if (!options_.capture.isAll())
     drainer_->noteWarning(
         fmt::format("recorded in part (--capture {}): outside of it there are iterations alone",
@@ -160,6 +161,7 @@ void Recording::noteOtherNcclPlugin(const std::string& plugin) {
 }
 
 void Recording::noteReaped(const launcher::ReapedChild& child) {
+  share_.jobEnds();
   const std::lock_guard lock(mutex_);
   reaped_.push_back(child);
 }
@@ -172,7 +174,7 @@ void Recording::work() {
   std::chrono::milliseconds pause{0};
   while (waitForNext(pause)) {
     DrainProgress found;
-    const auto drains = [&] { found = drain(isBehind); };
+    const auto drains = [&] { found = drainBeside(isBehind); };
     if (polite && !isBehind)
       polite->run(drains);
     else
@@ -181,6 +183,16 @@ void Recording::work() {
                         : found.bytes > waitBytes_ + options_.spoolLimitBytes / kBehindPart;
     pause = pauseAfter(found);
   }
+}
+
+// Of a run with --calibrate the iterations that go on meanwhile stay out.
+DrainProgress Recording::drainBeside(bool isHurried) {
+  if (options_.calibration.blockIterations == 0)
+    return drain(isHurried);
+  share_.storingBegins();
+  const DrainProgress found = drain(isHurried);
+  share_.storingEnds(found.bytes > 0);
+  return found;
 }
 
 // A look at a ring costs little, and one that comes late finds the newest lost for want of room: it
@@ -321,13 +333,16 @@ void Recording::noteExits() {
 }
 
 Result<RecordingSummary> Recording::finish(bool restRunning) {
+  if (restRunning)
+    share_.jobEnds();
   stopWorker();
   if (sampler_) {
     sampler_->stop();
     drainer_->noteMeta("sampler_cpu_ns", std::to_string(sampler_->cpuTime().count()));
   }
   const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
-  drainer_->noteMeta("recorder_beside_ppm", std::to_string(beside_.ppm()));
+  if (const auto ppm = share_.ppm())
+    drainer_->noteMeta("recorder_beside_ppm", std::to_string(*ppm));
   if (restRunning) {
     stopJobRecording("the job has ended");
     drainer_->noteWarning("processes of the job still run: they are not recorded any more");

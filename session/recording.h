@@ -124,6 +124,7 @@ class Recording {
   bool waitForNext(std::chrono::milliseconds time);
   void stopWorker();
   DrainProgress drain(bool isHurried);
+  DrainProgress drainBeside(bool isHurried);
   std::chrono::milliseconds pauseAfter(const DrainProgress& found) const;
   void takeSamples();
   void storeCaptured(CapturedImage captured);
@@ -143,7 +144,7 @@ class Recording {
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
   std::uint64_t waitBytes_ = 0;               // DrainerOptions::waitBytes
   std::int64_t beganNs_ = 0;
-  RecorderShare beside_;         // of the job's time
+  RecorderShare share_;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
   bool jobKnown_ = false;
   bool full_ = false;        // recording has ended because of --max-size …

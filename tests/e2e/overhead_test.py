@@ -30,6 +30,14 @@ for number in itertools.count():
     if os.path.exists("enough"):
         break
 """
+# So much within a second that storing it takes longer, and begins before the end.
+BURST = """
+import sonde
+with sonde.iteration(0):
+    for _ in range(500_000):
+        with sonde.operation("one"):
+            pass
+"""
 OF_METHOD = "SELECT probe, api FROM overhead WHERE method = '{}' ORDER BY 1, 2"
 
 
@@ -64,6 +72,14 @@ class Overhead(RunTest):
         [(beside,)] = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")
         self.assertGreater(beside, 0)
         self.assertEqual(self.breakdown()["recorder_share"], beside / 1e6)
+
+    def test_what_is_stored_when_the_job_has_ended_is_not_beside_it(self):
+        one = str(min(os.sched_getaffinity(0)))  # which the job has for itself as long as it wants it
+        result = subprocess.run(["taskset", "-c", one, *self.arguments(sys.executable, "-c", BURST, options=("--spool-limit", "96MiB"))],
+                                cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=4 * PATIENCE, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (beside,), = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")
+        self.assertLess(beside, 200_000)
 
     def test_a_run_that_still_goes_on_can_be_looked_at(self):
         part = f"{self.output}.part"

@@ -1,0 +1,60 @@
+#include "session/recorder_share.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace sonde::session {
+namespace {
+
+std::int64_t nowNs(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+RecorderShare::Reading operator-(const RecorderShare::Reading& one,
+                                 const RecorderShare::Reading& other) {
+  return {one.wallNs - other.wallNs, one.cpuNs - other.cpuNs};
+}
+
+}  // namespace
+
+RecorderShare::Reading RecorderShare::now() noexcept {
+  return {nowNs(CLOCK_MONOTONIC), nowNs(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+void RecorderShare::jobBegins(Reading at) {
+  const std::lock_guard lock(mutex_);
+  begin_ = at;
+}
+
+void RecorderShare::jobEnds(Reading at) {
+  const std::lock_guard lock(mutex_);
+  // Storing that goes on beyond the job's end is storing, however it ends.
+  share_ = (storing_ ? *storing_ : at) - begin_;
+}
+
+void RecorderShare::storingBegins(Reading at) {
+  const std::lock_guard lock(mutex_);
+  storing_ = at;
+}
+
+void RecorderShare::storingEnds(bool hasStored, Reading at) {
+  const std::lock_guard lock(mutex_);
+  if (hasStored && storing_) {
+    const Reading out = at - *storing_;
+    begin_ = {begin_.wallNs + out.wallNs, begin_.cpuNs + out.cpuNs};
+  }
+  storing_.reset();
+}
+
+std::optional<std::int64_t> RecorderShare::ppm() const {
+  const std::lock_guard lock(mutex_);
+  if (!share_)
+    return std::nullopt;
+  const std::int64_t wallNs = std::max<std::int64_t>(share_->wallNs, 1);
+  return static_cast<std::int64_t>(1e6 * static_cast<double>(share_->cpuNs) /
+                                   static_cast<double>(wallNs));
+}
+
+}  // namespace sonde::session
