@@ -208,14 +208,15 @@ Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
 
 namespace {
 
-// Of a share that is not to be seen there is nothing to say.
+// It can have made the job longer, and nothing says by how much; of a share that is not to be seen
+// there is nothing to say.
 std::string recorderText(double share) {
   constexpr double kLeast = 0.0005;
-  return share < kLeast
-             ? ""
-             : fmt::format(
-                   ", less the {:.1f} % of a processor that the recorder had beside the job",
-                   100 * share);
+  return share < kLeast ? ""
+                        : fmt::format(
+                              "; from allows for the {:.1f} % of a processor that the recorder had "
+                              "beside the job",
+                              100 * share);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 #include "analysis/store/trace_name.h"
 #include "cli/command.h"
 #include "cli/cost_file.h"
-#include "cli/positive_number.h"
+#include "cli/number_checks.h"
 #include "cli/progress_bar.h"
 #include "cli/table.h"
 #include "session/calibration_runs.h"
+#include "session/sources.h"
 
 #include <fmt/format.h>
 
@@ -151,8 +152,11 @@ int CalibrateCommand::run() {
              "no command given: write it after --, as in `sonde calibrate -- python3 train.py`");
     return kExitUsage;
   }
-  if (app_->count("--sources") > 0)
+  if (app_->count("--sources") > 0) {
+    if (const auto known = session::parseSources(sources_); !known)
+      return fail(name(), known.error());
     options_.sources = sources_;
+  }
   if (app_->count("--precision") > 0)
     options_.precision = precision_ / 100;
   if (app_->count("--precision") > 0 && app_->count("--rounds") == 0)
@@ -173,6 +177,12 @@ int CalibrateCommand::run() {
   if (!output_.empty())
     if (const auto written = writeOut(output_, costFileOf(*outcome)); !written)
       return fail(name(), written.error());
+  if (!output_.empty() && outcome->costs.costs.rows.empty())
+    complain(
+        name(),
+        fmt::format("{} holds no costs, since the runs tell of no probe, and --overhead has no "
+                    "use for it: make more rounds (--rounds) or longer runs",
+                    output_));
   return kExitOk;
 }
 

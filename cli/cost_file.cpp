@@ -60,6 +60,8 @@ bool isTime(double ns) {
   return ns >= 0 && ns <= kMostNs;
 }
 
+constexpr double kMostVariance = 1e6;  // a thousand times what was found
+
 // Of relative errors.
 Result<void> checkCovariance(const CostSet& set) {
   if (set.covariance.size() != set.probes.size())
@@ -71,8 +73,9 @@ Result<void> checkCovariance(const CostSet& set) {
     for (std::size_t other = 0; other < row.size(); ++other)
       if (!std::isfinite(row[other]) || row[other] != set.covariance[other][probe])
         return Error{ErrorCode::Corrupt, "`covariance` is not the same across its diagonal"};
-    if (row[probe] < 0)
-      return Error{ErrorCode::Corrupt, "`covariance` has a variance below nothing"};
+    if (row[probe] < 0 || row[probe] > kMostVariance)
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("`covariance` has a variance that is none: {}", row[probe])};
   }
   return {};
 }
@@ -213,6 +216,8 @@ Result<CostSet> readCostFile(const std::string& path, const store::Database& tra
   const json document = json::parse(*text, nullptr, false);
   if (document.is_discarded())
     return named({ErrorCode::Corrupt, "it is not JSON"});
+  if (!document.is_object())
+    return named({ErrorCode::Corrupt, "it is not a JSON object"});
   if (const auto same = checkMachine(document, trace); !same)
     return named(same.error());
   auto set = setOf(document);

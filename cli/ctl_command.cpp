@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/positive_number.h"
+#include "cli/number_checks.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
 #include "session/control_request.h"

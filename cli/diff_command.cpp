@@ -6,6 +6,7 @@
 #include "cli/correction_options.h"
 #include "cli/diff_output.h"
 #include "cli/diff_runs.h"
+#include "cli/number_checks.h"
 #include "cli/progress_bar.h"
 #include "cli/table.h"
 
@@ -165,15 +166,15 @@ void DiffCommand::declare(CLI::App& app) {
   app.add_option("--skip",
                  skip_,
                  "iterations at the begin of each run that do not count (a tenth, 1 to 20)")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(count())
       ->type_name("N");
   app.add_option("--level", level_, "the chance of even one false difference, in per cent (5)")
-      ->check(CLI::Range(1e-6, 50.0).description(""))
+      ->check(numberBetween(1e-6, 50))
       ->type_name("PERCENT");
   app.add_option("--run-noise",
                  runNoise_,
                  "with one run a side: what identical runs are taken to differ by (3)")
-      ->check(CLI::Range(0.0, 100.0).description(""))
+      ->check(numberBetween(0, 100))
       ->type_name("PERCENT");
   addCorrectionOptions(app, correction_, true);
   app.add_flag("--all", all_, "also the rows, beyond twelve, in which no difference can be shown");

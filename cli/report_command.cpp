@@ -1,7 +1,7 @@
 #include "cli/command.h"
 #include "cli/correction_options.h"
+#include "cli/number_checks.h"
 #include "cli/open_job.h"
-#include "cli/positive_number.h"
 #include "cli/report_hta.h"
 #include "cli/report_text.h"
 #include "cli/table.h"

@@ -64,18 +64,9 @@ void appendWarnings(Lines& lines, const std::vector<metrics::Warning>& warnings,
 }
 
 std::string recordingText(const metrics::RunFacts& facts) {
-  // Starting and finishing cost the same however short the run is: no share of it would say
-  // anything.
-  constexpr double kShortestSeconds = 1;
-  const double wallSeconds = static_cast<double>(facts.runNs) / 1e9;
   std::string cost = "unknown";
   if (facts.recorderCpuSeconds)
-    cost = fmt::format("{:.2f} s of CPU{}",
-                       *facts.recorderCpuSeconds,
-                       wallSeconds >= kShortestSeconds
-                           ? fmt::format(" ({} of one core)",
-                                         humanFraction(*facts.recorderCpuSeconds / wallSeconds))
-                           : "");
+    cost = fmt::format("{:.2f} s of CPU", *facts.recorderCpuSeconds);
   if (facts.recorderRssBytes)
     cost += fmt::format(", {} of memory", humanBytes(*facts.recorderRssBytes));
   cost += ", " + counted(facts.events, "event", "events");

@@ -212,6 +212,11 @@ std::string costText(const RecordingCost& cost) {
                                        percent(std::max(cost.high().value(), 0.0)),
                                        of);
   text += ", taken out of these times";
+  constexpr double kLeast = 0.005;  // less is not what makes the upper figure high
+  if (cost.unexplained.recorder >= kLeast)
+    text +=
+        fmt::format("; the upper figure allows for the {} % of a processor that the recorder had",
+                    percent(cost.unexplained.recorder));
   if (cost.unexplained.isCertain())
     text += "; " + unexplainedText(cost.unexplained);
   if (cost.unknown.empty())

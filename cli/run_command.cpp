@@ -1,5 +1,6 @@
 #include "cli/byte_size.h"
 #include "cli/command.h"
+#include "cli/number_checks.h"
 #include "cli/progress_bar.h"
 #include "cli/time_span.h"
 #include "cli/word_option.h"
@@ -151,7 +152,7 @@ void RunCommand::declareProbes(CLI::App& app) {
   app.add_option("--sample-rate",
                  options_.samplesPerSecond,
                  "how often per second the machine is looked at, by the source system (10)")
-      ->check(CLI::Range(0.01, 1000.0))
+      ->check(numberBetween(0.01, 1000))
       ->type_name("HZ");
   declareStacks(app);
   app.add_option("--memory-threshold",

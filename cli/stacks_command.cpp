@@ -4,6 +4,7 @@
 #include "analysis/export/stacks/stack_paths.h"
 #include "analysis/store/scratch.h"
 #include "cli/command.h"
+#include "cli/number_checks.h"
 #include "cli/number_range.h"
 #include "cli/open_job.h"
 #include "cli/word_option.h"
@@ -79,9 +80,7 @@ class StacksCommand : public Command {
             "--time", filter_.clock, "what is counted: cpu, blocked, wall, device or alloc (cpu)"));
     app.add_option("--operation", filter_.operation, "only while this was open")->type_name("NAME");
     app.add_option("--iterations", iterations_, "only in these, by number")->type_name("A-B");
-    app.add_option("--rank", rank_, "only of this one")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
+    app.add_option("--rank", rank_, "only of this one")->check(count())->type_name("N");
     app.add_flag("--threads", threads_, "threads apart");
     app.add_option("-o,--output", output_, "the file to write (default and -: standard output)")
         ->type_name("FILE");

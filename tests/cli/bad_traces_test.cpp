@@ -291,6 +291,7 @@ TEST_F(BadCosts, AreRefusedByEachVerbThatTakesThem) {
       {file(R"("mean_ns": 10, "error_ns": 1, "before_ns": 1)"), 3},
       {file(R"("mean_ns": 1e300, "error_ns": 1, "before_ns": 1, "inside_ns": 1)"), 3},
       {file(kCost, "[[-1]]"), 3},
+      {file(kCost, "[[1e300]]"), 3},
       {file(kCost, "[[0.01], [0.01]]"), 3},
       {file(kCost, "[[1e999]]"), 3},
       {file(kCost, "[[0.01]]", "99"), 3},

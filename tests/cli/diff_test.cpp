@@ -253,6 +253,9 @@ TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
   refused(sonde({"diff", run, run, "--a", run}), 2, "is of no side");
   refused(sonde({"diff", run, run, "--by", "colour"}), 2, "'colour'");
   refused(sonde({"diff", run, run, "--level", "0"}), 2, "--level");
+  refused(sonde({"diff", run, run, "--level", "nan"}), 2, "'nan' is no number from 1e-06 to 50");
+  refused(sonde({"diff", run, run, "--run-noise", "nan"}), 2, "'nan' is no number from 0 to 100");
+  refused(sonde({"diff", run, run, "--skip", "-1"}), 2, "'-1' is no number from 0 to 1000000000");
   refused(sonde({"diff", run, run, "--skip", "-1"}), 2, "--skip");
   refused(sonde({"diff", run, "/nowhere.sonde"}), 3, "/nowhere.sonde");
   refused(sonde({"diff", run, run, "--skip", "30"}), 3, "no iteration of A is left");

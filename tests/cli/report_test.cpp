@@ -137,7 +137,7 @@ TEST_F(Report, CallsComputeUnknownWithoutAFramework) {
       HasSubstr(
           "\nNo passes, modules or operators were recorded: what was computed is unknown.\n"));
   EXPECT_THAT(text, Not(HasSubstr("idle")));
-  EXPECT_THAT(text, HasSubstr("0.50 s of CPU (25.0 % of one core)"));
+  EXPECT_THAT(text, HasSubstr("0.50 s of CPU, "));
   const json rank = jsonOf(sonde({"report", trace, "--format", "json"}))["ranks"][0];
   EXPECT_EQ(rank["window_ns"], 2000 * kMs);
   for (const char* key : {"compute_ns", "exposed_comm_ns", "idle_ns", "comm_overlap"})

@@ -198,6 +198,7 @@ class Overhead(RunTest):
             result = self.sonde("breakdown", self.output, "--overhead", "cost.json")
             self.assertEqual(result.returncode, 3, text)
             self.assertIn("cost.json", result.stderr)
+            self.assertNotIn("cannot use at()", result.stderr)
         self.assertEqual(self.sonde("breakdown", self.output, "--overhead", "absent.json").returncode, 3)
 
     def test_a_command_that_cannot_be_calibrated_is_told_so(self):
@@ -214,6 +215,10 @@ class Overhead(RunTest):
         self.assertIn("nothing but its own annotations", nothing.stderr)
         self.assertEqual((self.folder / "runs").read_text(), ".", "it is said after the first run")
         self.assertEqual(self.sonde("calibrate").returncode, 2)
+        wrong = self.sonde("calibrate", "--sources", "foo", "--", "/bin/sh", "-c", "touch begun")
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertIn("'foo'", wrong.stderr)
+        self.assertFalse((self.folder / "begun").exists())
         (self.folder / "cost.json").write_text("mine")
         for output, status in (("cost.json", 2), ("absent/cost.json", 3)):
             early = self.sonde("calibrate", "-o", output, "--", "/bin/sh", "-c", "touch begun")

@@ -172,11 +172,12 @@ Result<void> checkSpans(const std::vector<TraceFacts>& traces) {
   const auto gap = gapIn(withSpans(traces, false));
   if (!gap)
     return {};
-  return contradiction(
-      *gap->before,
-      *gap->after,
-      fmt::format("were recorded one after the other, {:.1f} s apart", gap->seconds),
-      "give the traces of one run");
+  return contradiction(*gap->before,
+                       *gap->after,
+                       fmt::format("were recorded one after the other, {:.{}f} s apart",
+                                   gap->seconds,
+                                   gap->seconds < 1 ? 3 : 1),
+                       "give the traces of one run");
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ Error TraceEventImporter::nothingIn(const std::string& file) const {
   const FileFaults& faults = result_.faults;
   if (!faults.cutShort.empty())
     return {ErrorCode::Corrupt, faults.cutShort};
-  std::string what = "there are no \"traceEvents\" in it: give a file that torch.profiler wrote";
+  std::string what =
+      "there are no \"traceEvents\" in it, or none in them: give a file that torch.profiler wrote";
   if (hasNodes_ && hasSchema_)
     what =
         "it is an execution trace of PyTorch: make Chakra's of it with chakra_converter, and "

@@ -1,0 +1,45 @@
+// The checks of options that take numbers. Plain functions. CLI11's own take "nan", and name the
+// smallest and the largest number that there is in some 600 digits.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+
+// As it is written, finite.
+inline std::optional<double> numberOf(const std::string& text) {
+  double value = 0;
+  const bool isNumber = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+  return isNumber ? std::optional(value) : std::nullopt;
+}
+
+inline CLI::Validator positiveNumber() {
+  return {[](const std::string& text) {
+            return numberOf(text).value_or(0) > 0 ? std::string()
+                                                  : fmt::format("'{}' is no number above 0", text);
+          },
+          ""};
+}
+
+inline CLI::Validator numberBetween(double least, double most) {
+  return {[least, most](const std::string& text) {
+            const auto value = numberOf(text);
+            return value && *value >= least && *value <= most
+                       ? std::string()
+                       : fmt::format("'{}' is no number from {} to {}", text, least, most);
+          },
+          ""};
+}
+
+// Of as many as there may be of something.
+inline CLI::Validator count() {
+  return numberBetween(0, 1'000'000'000);
+}
+
+}  // namespace sonde::cli
