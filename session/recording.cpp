@@ -190,7 +190,7 @@ DrainProgress Recording::drainBeside(bool isHurried) {
   if (options_.calibration.blockIterations == 0)
     return drain(isHurried);
   share_.storingBegins();
-  const DrainProgress found = drain(isHurried);
+  DrainProgress found = drain(isHurried);
   share_.storingEnds(found.bytes > 0);
   return found;
 }
@@ -235,7 +235,7 @@ DrainProgress Recording::drain(bool isHurried) {
   noteExits();
   takeSamples();
   obey();
-  const DrainProgress progress = lookOrStore(isHurried);
+  DrainProgress progress = lookOrStore(isHurried);
   for (CapturedImage& captured : capture_->take())
     storeCaptured(std::move(captured));
   for (const ImageId& image : progress.newImages) {
