@@ -1,10 +1,11 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Whether a run that calibrates itself finds the same cost of recording as separate runs do, and how sure either is: errors are what
 more iterations would make smaller.
 
     bench/calibration_agreement.py --build build/dev [--rounds 5 | --precision PERCENT] [--repeat 3] [--cases REGEX]
 
-Jobs of bench/correction_accuracy.py. `z` is the difference over the standard error of it."""
+Jobs of bench/correction_accuracy.py; separate runs have a quarter of the iterations, since runs of one program differ by more than further
+iterations would tell. Needs numpy. `z` is the difference over the standard error of it."""
 import argparse
 import json
 import math
@@ -30,7 +31,8 @@ def in_run(runner, case, folder):
 
 
 def separate(runner, case, until):
-    found = runner.json(["calibrate", *until, "--format", "json", *case.options, "--", *case.command])
+    *command, iterations = case.command
+    found = runner.json(["calibrate", *until, "--format", "json", *case.options, "--", *command, str(int(iterations) // 4)])
     return found["overhead_ns"] / found["iteration_ns"], found["overhead_noise_ns"] / found["iteration_ns"]
 
 

@@ -4,10 +4,11 @@
     bench/correction_accuracy.py --build build/dev [--rounds 10] [--cases REGEX] [--json FILE] [--awake]
 
 For each case: the mean iteration without Sonde (the truth), as recorded, and corrected, by rounds; the bias is the median over the
-rounds of corrected/truth - 1. The truth of a recorded run is what the runs without Sonde say an iteration takes at the speed that the
-machine had at the time of that run (bench/machine_speed.py); "speed" is what it had on the mean. The interval is the one that Sonde
-gives, as biases, so that it should hold 0; "with truth's" has in it how much the bias differs when the rounds are drawn again, since
-machines are noisy. --json keeps what each round found; where FILE is there already, its rounds are not made again. Needs numpy.
+rounds of corrected/truth - 1, ± 1.96 standard errors of that (by drawing the rounds again). The truth is what the run without Sonde of
+the same round would have taken at the speed that the machine had during the recorded one (bench/machine_speed.py); "speed" is what it
+had on the mean, without Sonde and recorded, and "as it was" the bias if no speed is considered. The interval is the one that Sonde gives,
+as biases, so that it should hold 0; "with its error" has the bias's own error in it. --json keeps what each round found; where FILE is
+there already, its rounds are not made again. Needs numpy.
 --awake runs a loop of idle priority on each processor, so that none is halted while threads wait for each other: how long it takes to wake one
 is most of what jobs that hand over every few microseconds take, and recording changes that."""
 import argparse
@@ -75,7 +76,7 @@ def cases(build):
         Case("allocations, C++, +memory", [work, "memory", "12000"], "--sources +memory"),
     ]
     if os.path.exists(cuda):
-        found.append(Case("simulated device, training loop", [cuda, "4000", "100"]))
+        found.append(Case("simulated device, training loop", [cuda, "100", "4000"]))
     if os.path.exists(mpi):
         found.append(Case("MPI, halo exchange", [mpi, "4000"], ranks=2, mpi=True))
     return found
@@ -128,7 +129,10 @@ class Runner:
         found, numbers = self.measured(traces)
         with sqlite3.connect(traces[0]) as trace:  # steps before the loop may be iterations as well
             (last,), = trace.execute("SELECT max(number) FROM iteration")
-        stamps = stamps[numpy.array(numbers) + len(stamps) - 1 - last]
+        own = numpy.array(numbers) + len(stamps) - 1 - last
+        if own.min() < 0:
+            sys.exit(f"{case.name}: iteration {numbers[0]} began before the loop")
+        stamps = stamps[own]
         stamped = float((stamps[:, 1] - stamps[:, 0]).mean())
         if not 0.9 * stamped < found["raw_ns"] < 1.01 * stamped:
             sys.exit(f"{case.name}: iterations of {found['raw_ns']:.0f} ns are {stamped:.0f} ns by the job's clock")
@@ -156,49 +160,52 @@ def measure(runner, case, number):
     return {"bare": runner.bare(case), "recorded": recorded}
 
 
-def biases(bare, recorded, full):
-    """corrected/truth - 1 of each recorded run, the truths in ns."""
-    model = machine_speed.Model(bare, full)
-    truths = [model.iteration_ns(one["windows"]) for one in recorded]
-    return [one["ns"] / truth - 1 for one, truth in zip(recorded, truths)], truths
+def biases(rounds, full):
+    """corrected/truth - 1 of each round, and the truths in ns: what the run without Sonde of this round would have taken at the speed of
+    the recorded one."""
+    model = machine_speed.Model([one["bare"] for one in rounds], full)
+    truths = [machine_speed.mean_ns(one["bare"]) * model.iteration_ns(one["recorded"]["windows"]) / model.iteration_ns(one["bare"])
+              for one in rounds]
+    return [one["recorded"]["ns"] / truth - 1 for one, truth in zip(rounds, truths)], truths
 
 
-def error(bare, recorded, full):
+def error(rounds, full):
     """1.96 standard errors of the median bias, by drawing the rounds again."""
     drawn = random.Random(1)
-    return 1.96 * statistics.stdev(
-        statistics.median(biases(drawn.choices(bare, k=len(bare)), drawn.choices(recorded, k=len(recorded)), full)[0])
-        for _ in range(200))
+    return 1.96 * statistics.stdev(statistics.median(biases(drawn.choices(rounds, k=len(rounds)), full)[0]) for _ in range(200))
 
 
 def summarise(case, rounds):
     bare, recorded = [one["bare"] for one in rounds], [one["recorded"] for one in rounds]
     full = machine_speed.fastest(bare + [one["windows"] for one in recorded])
-    found, truths = biases(bare, recorded, full)
+    found, truths = biases(rounds, full)
     half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in recorded)
-    truth_error = error(bare, recorded, full)
+    own_error = error(rounds, full)
     bias = statistics.median(found)
     # As biases; not even where the run says itself that recording took more than its events account for.
     low, high = (statistics.median(each[end] / each["ns"] for each in recorded) * (1 + bias) - 1 for end in ("low_ns", "high_ns"))
     reach = bias - low if bias > 0 else high - bias
     return {"case": case.name, "truth_ns": statistics.median(truths),
-            "speed": 1 - statistics.mean(1 - window[2] / full for run in bare for window in run),
+            "speed": statistics.mean(machine_speed.speed(run, full) for run in bare),
+            "speed_recorded": statistics.mean(machine_speed.speed(one["windows"], full) for one in recorded),
             "inflation": statistics.median(each["raw_ns"] / truth for each, truth in zip(recorded, truths)),
-            "bias": bias, "low": low, "high": high, "half": half, "truth_error": truth_error,
-            "inside": abs(bias) <= reach, "inside_with_truth": abs(bias) <= math.hypot(reach, truth_error),
+            "bias": bias, "low": low, "high": high, "half": half, "own_error": own_error,
+            "bias_as_it_was": statistics.median(one["ns"] / machine_speed.mean_ns(run) - 1 for one, run in zip(recorded, bare)),
+            "inside": abs(bias) <= reach, "inside_with_error": abs(bias) <= math.hypot(reach, own_error),
             "spread": [min(found), max(found)], "default": not case.options}
 
 
 def show(rows):
-    print(f"{'case':38} {'speed':>6} {'iteration':>10} {'recorded':>9} {'bias':>8} {'rounds from … to':>18} {'interval':>16} {'truth’s':>8}  inside")
+    print(f"{'case':38} {'speed':>11} {'iteration':>10} {'recorded':>9} {'bias':>17} {'rounds from … to':>18} {'interval':>16} {'as it was':>9}  inside")
     for row in rows:
-        print(f"{row['case']:38} {row['speed']:6.2f} {row['truth_ns'] / 1e6:7.3f} ms {row['inflation']:7.3f} x {100 * row['bias']:+6.2f} % "
-              f"{100 * row['spread'][0]:+7.1f} {100 * row['spread'][1]:+7.1f} % {100 * row['low']:+6.1f} … {100 * row['high']:+5.1f} % ± {100 * row['truth_error']:4.2f} %  "
-              f"{'yes' if row['inside'] else 'with truth’s' if row['inside_with_truth'] else 'NO'}")
+        print(f"{row['case']:38} {row['speed']:5.2f} {row['speed_recorded']:5.2f} {row['truth_ns'] / 1e6:7.3f} ms {row['inflation']:7.3f} x "
+              f"{100 * row['bias']:+6.2f} ± {100 * row['own_error']:5.2f} % {100 * row['spread'][0]:+7.1f} {100 * row['spread'][1]:+7.1f} % "
+              f"{100 * row['low']:+6.1f} … {100 * row['high']:+5.1f} % {100 * row['bias_as_it_was']:+7.2f} %  "
+              f"{'yes' if row['inside'] else 'with its error' if row['inside_with_error'] else 'NO'}")
     absolute = [abs(row["bias"]) for row in rows]
     print(f"mean |bias| {100 * statistics.mean(absolute):.2f} %, worst {100 * max(absolute):.2f} %; truth inside the interval in "
-          f"{sum(row['inside'] for row in rows)} of {len(rows)}, with the truth's own error in "
-          f"{sum(row['inside_with_truth'] for row in rows)}; median half-width {100 * statistics.median(row['half'] for row in rows):.2f} %; "
+          f"{sum(row['inside'] for row in rows)} of {len(rows)}, with the bias's own error in "
+          f"{sum(row['inside_with_error'] for row in rows)}; median half-width {100 * statistics.median(row['half'] for row in rows):.2f} %; "
           f"inflation with default probes at most {max(row['inflation'] for row in rows if row['default']):.3f} x")
     print(RL_SCOPE)
 
@@ -214,6 +221,8 @@ def main():
     build = str(pathlib.Path(options.build).resolve())
     store = pathlib.Path(options.json) if options.json else None
     done = json.loads(store.read_text(encoding="utf-8")) if store and store.exists() else {}
+    if any("bare" not in each for rounds in done.values() for each in rounds):
+        parser.error(f"{store} is of another state of this program")
     chosen = [case for case in cases(build) if re.search(options.cases, case.name)]
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as loops:
         runner = Runner(build, pathlib.Path(folder))

@@ -1,4 +1,4 @@
-// A training loop of kernels on the simulated device: correction_cuda ITERATIONS KERNELS. Prints
+// A training loop of kernels on the simulated device: correction_cuda KERNELS ITERATIONS. Prints
 // "mean NS" of an iteration. bench/correction_accuracy.py runs it with Sonde and without.
 #include "bench/iteration_stamps.h"
 #include "plugins/api/sonde.h"
@@ -11,8 +11,8 @@
 #include <cstdlib>
 
 int main(int count, char** arguments) {
-  const int iterations = count > 1 ? std::atoi(arguments[1]) : 300;
-  const int kernels = count > 2 ? std::atoi(arguments[2]) : 100;
+  const int kernels = count > 1 ? std::atoi(arguments[1]) : 100;
+  const int iterations = count > 2 ? std::atoi(arguments[2]) : 300;
   const void* const kernel = cudasimKernel("gemm", 4'000);
   cudaStream_t stream = nullptr;
   cudaStreamCreate(&stream);

@@ -2,11 +2,14 @@
 
 A virtual machine's processor is often a thread of a core whose other thread someone else uses: programs then take up to twice as
 long, from one moment to the next, and runs in turns differ by tens of per cent. bench/processor_speed watches how long the same
-arithmetic takes on each processor; here the rate of iterations of runs in all kinds of moments is fitted as
+arithmetic takes on each processor, first of all that runs there; here the rate of iterations of runs in all kinds of moments is fitted as
 
     iterations / ns = a - b (1 - speed of the processor the job is on) - c (1 - speed of the others)
 
-in windows of 50 ms (a speed of 1 is the fastest seen), which gives the length of an iteration in the windows of other runs."""
+in windows of 50 ms (a speed of 1 is the fastest seen), which gives the length of an iteration in the windows of other runs.
+
+Where the machine's own processors are threads of one core, what else the job or its recorder does on the other one slows a processor
+down as well, and counts as the machine's."""
 import os
 import subprocess
 import tempfile
@@ -31,7 +34,9 @@ class Watch:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait()
+        status = self.process.wait()
+        if status != 0:
+            raise RuntimeError(f"{self.program} ended with status {status}")
         self.samples = numpy.fromfile(self.file.name, dtype=numpy.int64)
         self.samples = self.samples[:len(self.samples) // 3 * 3].reshape(-1, 3)
         self.file.close()
@@ -68,6 +73,16 @@ def fastest(runs):
     return float(numpy.quantile([window[2:] for run in runs for window in run], 0.99))
 
 
+def mean_ns(run):
+    """Of an iteration in the windows of a run."""
+    return sum(window[1] for window in run) / sum(window[0] for window in run)
+
+
+def speed(run, full):
+    """Of the processor that the job was on, on the mean of the time."""
+    return sum(window[1] * window[2] / full for window in run) / sum(window[1] for window in run)
+
+
 class Model:
     """Of a job, by the windows of its runs."""
 
@@ -81,7 +96,7 @@ class Model:
         centred = slow - mean
         square = (centred * weight[:, None]).T @ centred + RIDGE * numpy.eye(2)
         self.slopes = numpy.linalg.solve(square, (centred * weight[:, None]).T @ (rate / self.scale - 1))
-        self.at = mean
+        self.at, self.slowest = mean, slow.max(axis=0)
 
     def slowness(self, rows):
         return 1 - rows[:, 2:] / self.full
@@ -89,9 +104,6 @@ class Model:
     def iteration_ns(self, run):
         """The mean iteration had the job run in the windows of `run`, by the iterations that those have."""
         rows = numpy.array(run, dtype=float)
-        rate = self.scale * (1 + (self.slowness(rows) - self.at) @ self.slopes)
+        slow = numpy.minimum(self.slowness(rows), self.slowest)  # no further than was seen
+        rate = self.scale * (1 + (slow - self.at) @ self.slopes)
         return float(numpy.average(1 / rate, weights=rows[:, 0]))
-
-    def mean_slowness(self, run):
-        rows = numpy.array(run, dtype=float)
-        return numpy.average(self.slowness(rows), axis=0, weights=rows[:, 1])

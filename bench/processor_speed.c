@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { kPeriodNs = 5000000, kValues = 512, kRounds = 50, kBuffered = 64 };
+enum { kPeriodNs = 5000000, kValues = 512, kRounds = 50 };
 
 struct Sample {
   int64_t begin_ns; /* CLOCK_MONOTONIC */
@@ -24,6 +24,8 @@ struct Sample {
 };
 
 static FILE* gFile;
+static int64_t gBeginNs;
+static int gProcessors;
 
 static int64_t nowNs(void) {
   struct timespec now;
@@ -37,14 +39,25 @@ static void work(double* values, int rounds) {
   for (int round = 0; round < rounds; ++round)
     for (int one = 0; one < kValues; ++one)
       values[one] = values[one] * 1.0000001 + 1e-9;
+  __asm__ volatile("" : : "r"(values) : "memory"); /* it has been done for something */
 }
 
+struct Watched {
+  int processor;
+  int number; /* of those that are watched */
+};
+
+/* Each at another moment, lest they slow each other down. */
 static void* watch(void* argument) {
-  const int processor = (int)(intptr_t)argument;
+  const struct Watched* const watched = argument;
+  const int processor = watched->processor;
   cpu_set_t only;
   CPU_ZERO(&only);
   CPU_SET(processor, &only);
-  sched_setaffinity(0, sizeof only, &only);
+  if (sched_setaffinity(0, sizeof only, &only) != 0) {
+    fprintf(stderr, "processor_speed: processor %d cannot be watched\n", processor);
+    _Exit(1);
+  }
   const struct sched_param first = {.sched_priority = 1};
   if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0)
     fprintf(stderr,
@@ -54,21 +67,17 @@ static void* watch(void* argument) {
   double values[kValues];
   for (int one = 0; one < kValues; ++one)
     values[one] = 1;
-  struct Sample buffered[kBuffered];
-  int64_t next = nowNs();
-  for (int count = 0;; ++count) {
-    next += kPeriodNs;
+  int64_t next = gBeginNs + watched->number * (int64_t)kPeriodNs / gProcessors;
+  for (;; next += kPeriodNs) {
     const struct timespec until = {next / 1000000000, next % 1000000000};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
     }
     work(values, 2); /* into the cache */
-    struct Sample* const sample = &buffered[count % kBuffered];
-    sample->begin_ns = nowNs();
+    struct Sample sample = {nowNs(), processor, 0};
     work(values, kRounds);
-    sample->took_ns = nowNs() - sample->begin_ns;
-    sample->processor = processor;
-    if (count % kBuffered == kBuffered - 1 && fwrite(buffered, sizeof buffered, 1, gFile) != 1)
-      exit(1);
+    sample.took_ns = nowNs() - sample.begin_ns;
+    if (fwrite(&sample, sizeof sample, 1, gFile) != 1)
+      _Exit(1);
   }
   return NULL;
 }
@@ -84,10 +93,16 @@ int main(int count, char** arguments) {
   sigemptyset(&end);
   sigaddset(&end, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &end, NULL);
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+  static struct Watched watched[CPU_SETSIZE];
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &mine)) {
+      watched[gProcessors] = (struct Watched){processor, gProcessors};
+      ++gProcessors;
+    }
+  gBeginNs = nowNs() + kPeriodNs;
+  for (int one = 0; one < gProcessors; ++one) {
     pthread_t thread;
-    if (CPU_ISSET(processor, &mine) &&
-        pthread_create(&thread, NULL, watch, (void*)(intptr_t)processor) != 0)
+    if (pthread_create(&thread, NULL, watch, &watched[one]) != 0)
       return 1;
   }
   int which = 0;

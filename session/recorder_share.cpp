@@ -1,5 +1,7 @@
 #include "session/recorder_share.h"
 
+#include "session/storing_times.h"
+
 #include <algorithm>
 #include <ctime>
 
@@ -41,8 +43,8 @@ void RecorderShare::storingBegins(Reading at) {
 
 void RecorderShare::storingEnds(bool hasStored, Reading at) {
   const std::lock_guard lock(mutex_);
-  if (hasStored && storing_) {
-    const Reading out = at - *storing_;
+  const Reading out = storing_ ? at - *storing_ : Reading{};
+  if (hasStored && out.wallNs >= kShortestStoringNs) {
     begin_ = {begin_.wallNs + out.wallNs, begin_.cpuNs + out.cpuNs};
   }
   storing_.reset();

@@ -22,7 +22,7 @@ class RecorderShare {
   void jobEnds(Reading at = now());
 
   // Of a recording whose iterations stay out while it stores: the time from here to storingEnds()
-  // does not count if there was something to store.
+  // does not count if there was so much to store that it is a row of table storing.
   void storingBegins(Reading at = now());
   void storingEnds(bool hasStored, Reading at = now());
 

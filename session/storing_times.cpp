@@ -7,8 +7,6 @@ namespace {
 
 // A pause so short is too short for the job to be itself again.
 constexpr std::int64_t kJoinedNs = 10'000'000;
-// A look that finds little disturbs nobody.
-constexpr std::int64_t kShortestNs = 1'000'000;
 
 }  // namespace
 
@@ -22,7 +20,7 @@ void StoringTimes::add(std::int64_t beginNs, std::int64_t endNs) {
 Result<void> StoringTimes::store(TraceRecorder& trace, std::int64_t nextNs) {
   for (; stored_ < times_.size() && nextNs - times_[stored_].endNs >= kJoinedNs; ++stored_) {
     const Time& time = times_[stored_];
-    if (time.endNs - time.beginNs >= kShortestNs)
+    if (time.endNs - time.beginNs >= kShortestStoringNs)
       SONDE_TRY(trace.addStoring(time.beginNs, time.endNs));
   }
   return {};

@@ -12,6 +12,9 @@
 
 namespace sonde::session {
 
+// A look that finds little disturbs nobody: shorter ones are no rows.
+inline constexpr std::int64_t kShortestStoringNs = 1'000'000;
+
 class StoringTimes {
  public:
   // By this machine's monotonic clock, in the order of time. Those close to each other become one.

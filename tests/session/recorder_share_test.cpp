@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
 
 namespace sonde::session {
 namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
 
 TEST(RecorderShare, IsOfTheJobsTime) {
   RecorderShare share;
@@ -26,20 +29,29 @@ TEST(RecorderShare, GoesOnToTheLastEndOfSeveralProcesses) {
 TEST(RecorderShare, IsNotOfTheTimeInWhichItStored) {
   RecorderShare share;
   share.jobBegins({0, 0});
-  share.storingBegins({1'000, 10});
-  share.storingEnds(true, {2'000, 810});
-  share.storingBegins({2'500, 815});
-  share.storingEnds(false, {2'600, 825});
-  share.jobEnds({3'000, 830});
-  EXPECT_EQ(share.ppm(), 15'000) << "30 of 2000";
+  share.storingBegins({10 * kMs, 100});
+  share.storingEnds(true, {20 * kMs, 8 * kMs});
+  share.storingBegins({25 * kMs, 8 * kMs});
+  share.storingEnds(false, {28 * kMs, 9 * kMs});
+  share.jobEnds({30 * kMs, 9 * kMs});
+  EXPECT_EQ(share.ppm(), 50'005) << "1 ms and 100 ns of 20 ms";
+}
+
+TEST(RecorderShare, IsOfAShortLookThatStoresLittle) {
+  RecorderShare share;
+  share.jobBegins({0, 0});
+  share.storingBegins({kMs, 0});
+  share.storingEnds(true, {2 * kMs - 1, kMs / 2});
+  share.jobEnds({10 * kMs, kMs / 2});
+  EXPECT_EQ(share.ppm(), 50'000);
 }
 
 TEST(RecorderShare, IsNotOfStoringThatGoesOnBeyondTheEnd) {
   RecorderShare share;
   share.jobBegins({0, 0});
-  share.storingBegins({1'000, 10});
-  share.jobEnds({2'000, 900});
-  share.storingEnds(true, {9'000, 7'000});
+  share.storingBegins({10 * kMs, 100'000});
+  share.jobEnds({20 * kMs, 9 * kMs});
+  share.storingEnds(true, {90 * kMs, 70 * kMs});
   EXPECT_EQ(share.ppm(), 10'000);
 }
 
