@@ -175,10 +175,17 @@ def error(rounds, full):
     return 1.96 * statistics.stdev(statistics.median(biases(drawn.choices(rounds, k=len(rounds)), full)[0]) for _ in range(200))
 
 
+def scatter(values):
+    """Of rounds: a standard deviation, by the median of the distances from the median."""
+    middle = statistics.median(values)
+    return 1.4826 * statistics.median(abs(value - middle) for value in values)
+
+
 def summarise(case, rounds):
     bare, recorded = [one["bare"] for one in rounds], [one["recorded"] for one in rounds]
     full = machine_speed.fastest(bare + [one["windows"] for one in recorded])
     found, truths = biases(rounds, full)
+    as_it_was = [one["ns"] / machine_speed.mean_ns(run) - 1 for one, run in zip(recorded, bare)]
     half = statistics.median((each["high_ns"] - each["low_ns"]) / 2 / each["ns"] for each in recorded)
     own_error = error(rounds, full)
     bias = statistics.median(found)
@@ -190,7 +197,7 @@ def summarise(case, rounds):
             "speed_recorded": statistics.mean(machine_speed.speed(one["windows"], full) for one in recorded),
             "inflation": statistics.median(each["raw_ns"] / truth for each, truth in zip(recorded, truths)),
             "bias": bias, "low": low, "high": high, "half": half, "own_error": own_error,
-            "bias_as_it_was": statistics.median(one["ns"] / machine_speed.mean_ns(run) - 1 for one, run in zip(recorded, bare)),
+            "bias_as_it_was": statistics.median(as_it_was), "scatter_as_it_was": scatter(as_it_was), "scatter": scatter(found),
             "inside": abs(bias) <= reach, "inside_with_error": abs(bias) <= math.hypot(reach, own_error),
             "spread": [min(found), max(found)], "default": not case.options}
 
@@ -207,6 +214,8 @@ def show(rows):
           f"{sum(row['inside'] for row in rows)} of {len(rows)}, with the bias's own error in "
           f"{sum(row['inside_with_error'] for row in rows)}; median half-width {100 * statistics.median(row['half'] for row in rows):.2f} %; "
           f"inflation with default probes at most {max(row['inflation'] for row in rows if row['default']):.3f} x")
+    print(f"rounds of a case scatter by {100 * statistics.median(row['scatter'] for row in rows):.1f} % (median standard deviation), "
+          f"by {100 * statistics.median(row['scatter_as_it_was'] for row in rows):.1f} % if no speed is considered")
     print(RL_SCOPE)
 
 
