@@ -3,6 +3,7 @@
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/process_stat.h"
 #include "session/capture_note.h"
+#include "session/drain_pace.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 #include "session/polite_thread.h"
@@ -22,21 +23,7 @@ namespace sonde::session {
 
 namespace {
 
-// Of --spool-limit, what a drain finds. Where the job keeps all processors busy, a drain that gives
-// way to it hardly runs, and what it leaves would soon have no room: past the first of these it
-// gives way no more, until one finds less than the other.
-constexpr std::uint64_t kBehindPart = 16;
-constexpr std::uint64_t kCaughtUpPart = 128;
-// What may wait in the spool until it is stored: so much of its limit, and of --max-size, by which
-// the recording is thinned out as the trace grows.
-constexpr std::uint64_t kWaitPart = 8;
-constexpr std::uint64_t kWaitPartOfTrace = 64;
-// Each drain costs the machine a few hundred microseconds, whatever it finds.
-constexpr std::chrono::milliseconds kBusyPause{25};  // when the last drain found much
-constexpr std::chrono::milliseconds kDrainPause{250};
-constexpr std::chrono::milliseconds kIdlePause{500};    // when the last drain found nothing
 constexpr std::chrono::milliseconds kListenEvery{100};  // to sonde ctl
-constexpr std::chrono::milliseconds kRingPause{100};    // nobody makes room in the ring meanwhile
 
 std::int64_t nowNs(clockid_t clock) {
   timespec time{};
@@ -59,9 +46,7 @@ int shellStatus(int waitStatus) {
 std::uint64_t waitBytesOf(const RecordingOptions& options) {
   if ((options.probeMask & wire::probeBit(wire::Probe::Stack)) != 0)
     return 0;
-  const std::uint64_t most = options.spoolLimitBytes / kWaitPart;
-  return options.maxTraceBytes == 0 ? most
-                                    : std::min(most, options.maxTraceBytes / kWaitPartOfTrace);
+  return bytesThatWait(options.spoolLimitBytes, options.maxTraceBytes);
 }
 
 }  // namespace
@@ -111,7 +96,6 @@ Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr
       page_(std::move(page)),
       drainer_(std::move(drainer)),
       control_(options_.folder, page_, *drainer_, options_.times),
-      waitBytes_(waitBytesOf(options_)),
       beganNs_(nowNs(CLOCK_MONOTONIC)),
       jobKnown_(!options_.job.empty()) {}
 
@@ -170,18 +154,16 @@ void Recording::work() {
   std::optional<PoliteThread> polite;
   if (!flight_)
     polite.emplace();
-  bool isBehind = false;
+  DrainPace pace(options_.spoolLimitBytes, waitBytesOf(options_), flight_ != nullptr);
   std::chrono::milliseconds pause{0};
   while (waitForNext(pause)) {
     DrainProgress found;
-    const auto drains = [&] { found = drainBeside(isBehind); };
-    if (polite && !isBehind)
+    const auto drains = [&] { found = drainBeside(pace.isBehind()); };
+    if (pace.givesWay())
       polite->run(drains);
     else
       drains();
-    isBehind = isBehind ? found.bytes > options_.spoolLimitBytes / kCaughtUpPart
-                        : found.bytes > waitBytes_ + options_.spoolLimitBytes / kBehindPart;
-    pause = pauseAfter(found);
+    pause = pace.after(found);
   }
 }
 
@@ -193,18 +175,6 @@ DrainProgress Recording::drainBeside(bool isHurried) {
   DrainProgress found = drain(isHurried);
   share_.storingEnds(found.bytes > 0);
   return found;
-}
-
-// A look at a ring costs little, and one that comes late finds the newest lost for want of room: it
-// is neither nice nor rare.
-std::chrono::milliseconds Recording::pauseAfter(const DrainProgress& found) const {
-  if (flight_)
-    return found.bytes == 0 ? kRingPause : kBusyPause;
-  if (found.waitingBytes > 0)
-    return found.waitingBytes < waitBytes_ / 2 ? kDrainPause : kBusyPause;
-  if (found.bytes == 0)
-    return kIdlePause;
-  return found.bytes < options_.spoolLimitBytes / 32 ? kDrainPause : kBusyPause;
 }
 
 // Until then, or until there is something to obey. False when the recording ends.

@@ -125,7 +125,6 @@ class Recording {
   void stopWorker();
   DrainProgress drain(bool isHurried);
   DrainProgress drainBeside(bool isHurried);
-  std::chrono::milliseconds pauseAfter(const DrainProgress& found) const;
   void takeSamples();
   void storeCaptured(CapturedImage captured);
   void noteExits();
@@ -142,7 +141,6 @@ class Recording {
   std::unique_ptr<FlightRecorder> flight_;  // nullptr: everything is stored
   std::unique_ptr<ProcessCapture> capture_;
   std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
-  std::uint64_t waitBytes_ = 0;               // DrainerOptions::waitBytes
   std::int64_t beganNs_ = 0;
   RecorderShare share_;
   std::set<ImageId> described_;  // whose /proc was read; the worker's
