@@ -44,9 +44,8 @@ void RecorderShare::storingBegins(Reading at) {
 void RecorderShare::storingEnds(bool hasStored, Reading at) {
   const std::lock_guard lock(mutex_);
   const Reading out = storing_ ? at - *storing_ : Reading{};
-  if (hasStored && out.wallNs >= kShortestStoringNs) {
+  if (hasStored && out.wallNs >= kShortestStoringNs)
     begin_ = {begin_.wallNs + out.wallNs, begin_.cpuNs + out.cpuNs};
-  }
   storing_.reset();
 }
 

@@ -124,6 +124,29 @@ TEST(CostText, OfAnEstimateBelowNothingIsWhatItIsAtMost) {
   EXPECT_THAT(costText(cost), StartsWith("recording took at most 0.0 % of an iteration, taken"));
 }
 
+TEST(CostText, SaysWhatTheRecorderHadWhereThatMakesTheUpperFigureHigh) {
+  RecordingCost cost;
+  cost.known = cost.ofIterations = true;
+  cost.sum = {.ns = 960, .rawNs = 1000, .lowNs = 940, .highNs = 980};
+  cost.unexplained.recorder = 0.012;
+  EXPECT_THAT(costText(cost),
+              HasSubstr("(2.0 to 6.0 %), taken out of these times; the upper figure allows for the "
+                        "1.2 % of a processor that the recorder had"));
+  cost.unexplained.recorder = 0.004;
+  EXPECT_THAT(costText(cost), Not(HasSubstr("recorder")));
+}
+
+TEST_F(CorrectedReport, TheBreakdownSaysThatTheLowerEndAllowsForTheRecorder) {
+  const std::string trace = write(0, costlyRun());
+  EXPECT_THAT(sonde({"breakdown", trace}).out, Not(HasSubstr("the recorder had")));
+  {
+    auto file = test::must(store::Database::open(trace, store::Access::ReadWrite));
+    test::must(file.exec("INSERT INTO meta VALUES('recorder_beside_ppm', '12000')"));
+  }
+  EXPECT_THAT(sonde({"breakdown", trace}).out,
+              HasSubstr("from allows for the 1.2 % of a processor that the recorder had"));
+}
+
 TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {
   test::TrainingRun run;
   run.masked = {3, 4, 29};
