@@ -214,7 +214,8 @@ std::string recorderText(double share) {
   constexpr double kLeast = 0.0005;
   return share < kLeast ? ""
                         : fmt::format(
-                              "; from allows for the {:.1f} % of a processor that the recorder had "
+                              "; from, the lower, allows for the {:.1f} % of a processor that the "
+                              "recorder had "
                               "beside the job",
                               100 * share);
 }

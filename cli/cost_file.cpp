@@ -20,6 +20,7 @@ using engine::correction::MeasuredCost;
 using nlohmann::json;
 
 constexpr int kSchema = 1;
+constexpr const char* kMethod = "separate runs";  // of all costs that sonde calibrate finds
 
 json rowOf(const MeasuredCost& cost, std::int64_t n) {
   return {{"probe", cost.probe},
@@ -60,9 +61,15 @@ bool isTime(double ns) {
   return ns >= 0 && ns <= kMostNs;
 }
 
-constexpr double kMostVariance = 1e6;  // a thousand times what was found
+// Of relative errors, squared: a cost that is known to a factor of a thousand is not known.
+constexpr double kMostVariance = 1e6;
 
-// Of relative errors.
+// Of two errors of these variances; with room for rounding.
+bool isCovariance(double value, double one, double other) {
+  constexpr double kRounding = 1e-6;
+  return std::abs(value) <= std::sqrt(one * other) * (1 + kRounding);
+}
+
 Result<void> checkCovariance(const CostSet& set) {
   if (set.covariance.size() != set.probes.size())
     return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
@@ -75,12 +82,51 @@ Result<void> checkCovariance(const CostSet& set) {
         return Error{ErrorCode::Corrupt, "`covariance` is not the same across its diagonal"};
     if (row[probe] < 0 || row[probe] > kMostVariance)
       return Error{ErrorCode::Corrupt,
-                   fmt::format("`covariance` has a variance that is none: {}", row[probe])};
+                   fmt::format("`covariance` has {:g} on its diagonal, where squares of relative "
+                               "errors are, from 0 to {:g}",
+                               row[probe],
+                               kMostVariance)};
   }
+  for (std::size_t probe = 0; probe < set.probes.size(); ++probe)
+    for (std::size_t other = 0; other < probe; ++other)
+      if (const double value = set.covariance[probe][other];
+          !isCovariance(value, set.covariance[probe][probe], set.covariance[other][other]))
+        return Error{ErrorCode::Corrupt,
+                     fmt::format("`covariance` has {:g} of {} and {}, more than their variances "
+                                 "allow",
+                                 value,
+                                 set.probes[probe],
+                                 set.probes[other])};
   return {};
 }
 
 // nlohmann throws where a key is missing or of another type.
+Result<MeasuredCost> costOf(const json& row) {
+  if (!row.is_object())
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("`overhead` has a row that is none: {}", row.dump())};
+  MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
+  cost.cost.beforeNs = row.at("before_ns");
+  cost.cost.insideNs = row.at("inside_ns");
+  cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
+  cost.errorNs = row.at("error_ns");
+  cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // of files from before it was there
+  if (!isCost(cost.cost) || !isTime(cost.errorNs) || !isTime(cost.unrecordedNs))
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("what {} {} costs is no number of nanoseconds, or less than nothing",
+                             cost.probe,
+                             cost.api)};
+  if (cost.method != kMethod)
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("the `method` of {} {} is '{}', and a file has '{}' only",
+                             cost.probe,
+                             cost.api,
+                             cost.method,
+                             kMethod)};
+  return cost;
+}
+
+// It throws likewise.
 Result<CostSet> setOf(const json& document) {
   CostSet set;
   try {
@@ -88,19 +134,11 @@ Result<CostSet> setOf(const json& document) {
       return Error{
           ErrorCode::Corrupt,
           fmt::format("its schema is {}, and this program reads {}", schema.dump(), kSchema)};
-    for (const json& row : document.at("overhead")) {
-      MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
-      cost.cost.beforeNs = row.at("before_ns");
-      cost.cost.insideNs = row.at("inside_ns");
-      cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
-      cost.errorNs = row.at("error_ns");
-      cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // of files from before it was there
-      if (!isCost(cost.cost) || !isTime(cost.errorNs) || !isTime(cost.unrecordedNs))
-        return Error{ErrorCode::Corrupt,
-                     fmt::format("what {} {} costs is no number of nanoseconds, or less than "
-                                 "nothing",
-                                 cost.probe,
-                                 cost.api)};
+    const json& rows = document.at("overhead");
+    if (!rows.is_array())
+      return Error{ErrorCode::Corrupt, "`overhead` is no list"};
+    for (const json& row : rows) {
+      SONDE_TRY_ASSIGN(MeasuredCost cost, costOf(row));
       set.rows.push_back(std::move(cost));
     }
     set.probes = document.at("probes").get<std::vector<std::string>>();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -37,9 +38,16 @@ inline CLI::Validator numberBetween(double least, double most) {
           ""};
 }
 
-// Of as many as there may be of something.
+// Of digits alone: as many as there may be of something, or its number.
 inline CLI::Validator count() {
-  return numberBetween(0, 1'000'000'000);
+  return {[](const std::string& text) {
+            constexpr std::size_t kMostDigits = 9;
+            const bool isCount = !text.empty() && text.size() <= kMostDigits &&
+                                 text.find_first_not_of("0123456789") == std::string::npos;
+            return isCount ? std::string()
+                           : fmt::format("'{}' is no whole number from 0 to 999999999", text);
+          },
+          ""};
 }
 
 }  // namespace sonde::cli

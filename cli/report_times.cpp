@@ -214,9 +214,9 @@ std::string costText(const RecordingCost& cost) {
   text += ", taken out of these times";
   constexpr double kLeast = 0.005;  // less is not what makes the upper figure high
   if (cost.unexplained.recorder >= kLeast)
-    text +=
-        fmt::format("; the upper figure allows for the {} % of a processor that the recorder had",
-                    percent(cost.unexplained.recorder));
+    text += fmt::format("; {} allows for the {} % of a processor that the recorder had",
+                        cost.share().value() > 0 ? "the upper figure" : "this",
+                        percent(cost.unexplained.recorder));
   if (cost.unexplained.isCertain())
     text += "; " + unexplainedText(cost.unexplained);
   if (cost.unknown.empty())

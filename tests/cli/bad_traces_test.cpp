@@ -292,6 +292,13 @@ TEST_F(BadCosts, AreRefusedByEachVerbThatTakesThem) {
       {file(R"("mean_ns": 1e300, "error_ns": 1, "before_ns": 1, "inside_ns": 1)"), 3},
       {file(kCost, "[[-1]]"), 3},
       {file(kCost, "[[1e300]]"), 3},
+      {file(R"("method": "guess", "mean_ns": 10, "error_ns": 1, "before_ns": 1, "inside_ns": 1)"),
+       3},
+      {R"({"schema": 1, "sources": "torch", "build": "1", "cpu_model": "", "overhead": "x"})", 3},
+      {R"({"schema": 1, "sources": "torch", "build": "1", "cpu_model": "", "overhead": [null]})",
+       3},
+      {R"({"schema": 1, "sources": "torch", "build": "1", "cpu_model": "", "overhead": {"a": {}}})",
+       3},
       {file(kCost, "[[0.01], [0.01]]"), 3},
       {file(kCost, "[[1e999]]"), 3},
       {file(kCost, "[[0.01]]", "99"), 3},
@@ -310,11 +317,30 @@ TEST_F(BadCosts, AreRefusedByEachVerbThatTakesThem) {
       EXPECT_EQ(refused.status, status) << refused.err;
       EXPECT_THAT(refused.err, HasSubstr("cost.json"));
       EXPECT_THAT(refused.err, Not(HasSubstr("exception")));
+      EXPECT_THAT(refused.err, Not(HasSubstr("cannot use")));
     }
   }
   EXPECT_EQ(sonde({"report", trace, "--overhead", "/nowhere.json"}).status, 3);
   EXPECT_EQ(sonde({"report", trace, "--overhead", folder_.path()}).status, 3);
   EXPECT_EQ(sonde({"report", trace, "--raw", "--overhead", costs("{}")}).status, 2);
+}
+
+// The errors of two probes that have more in common than either has.
+TEST_F(BadCosts, ACovarianceThatNoErrorsHaveIsRefused) {
+  const std::string trace = traceForFile();
+  const auto withOf = [&](const std::string& both) {
+    return costs(R"({"schema": 1, "sources": "torch", "build": "1", "cpu_model": "", )"
+                 R"("overhead": [{"probe": "torch", "api": "scope", "method": "separate runs", )" +
+                 std::string(kCost) + R"(}], "probes": ["torch", "net"], "covariance": [[0.01, )" +
+                 both + "], [" + both + ", 0.04]]}");
+  };
+  for (const char* both : {"0.0201", "-0.0201", "1", "1e308", "-1e200"}) {
+    const Finished refused = sonde({"breakdown", trace, "--overhead", withOf(both)});
+    EXPECT_EQ(refused.status, 3) << both;
+    EXPECT_THAT(refused.err, HasSubstr("of net and torch, more than their variances allow"));
+  }
+  for (const char* both : {"0.02", "-0.02", "0"})
+    EXPECT_EQ(sonde({"breakdown", trace, "--overhead", withOf(both)}).status, 0) << both;
 }
 
 TEST_F(BadCosts, AGoodFileIsTaken) {

@@ -132,6 +132,10 @@ TEST(CostText, SaysWhatTheRecorderHadWhereThatMakesTheUpperFigureHigh) {
   EXPECT_THAT(costText(cost),
               HasSubstr("(2.0 to 6.0 %), taken out of these times; the upper figure allows for the "
                         "1.2 % of a processor that the recorder had"));
+  cost.sum.ns = 1000;
+  EXPECT_THAT(costText(cost),
+              HasSubstr("at most 6.0 % of an iteration, taken out of these times; "
+                        "this allows for the 1.2 %"));
   cost.unexplained.recorder = 0.004;
   EXPECT_THAT(costText(cost), Not(HasSubstr("recorder")));
 }
@@ -143,8 +147,9 @@ TEST_F(CorrectedReport, TheBreakdownSaysThatTheLowerEndAllowsForTheRecorder) {
     auto file = test::must(store::Database::open(trace, store::Access::ReadWrite));
     test::must(file.exec("INSERT INTO meta VALUES('recorder_beside_ppm', '12000')"));
   }
-  EXPECT_THAT(sonde({"breakdown", trace}).out,
-              HasSubstr("from allows for the 1.2 % of a processor that the recorder had"));
+  EXPECT_THAT(
+      sonde({"breakdown", trace}).out,
+      HasSubstr("from, the lower, allows for the 1.2 % of a processor that the recorder had"));
 }
 
 TEST_F(CorrectedReport, IterationsInWhichProbesWereOffDoNotCount) {

@@ -255,7 +255,9 @@ TEST_F(DiffVerb, RefusesWhatItCannotCompare) {
   refused(sonde({"diff", run, run, "--level", "0"}), 2, "--level");
   refused(sonde({"diff", run, run, "--level", "nan"}), 2, "'nan' is no number from 1e-06 to 50");
   refused(sonde({"diff", run, run, "--run-noise", "nan"}), 2, "'nan' is no number from 0 to 100");
-  refused(sonde({"diff", run, run, "--skip", "-1"}), 2, "'-1' is no number from 0 to 1000000000");
+  refused(
+      sonde({"diff", run, run, "--skip", "-1"}), 2, "'-1' is no whole number from 0 to 999999999");
+  refused(sonde({"diff", run, run, "--skip", "1.5"}), 2, "'1.5' is no whole number");
   refused(sonde({"diff", run, "/nowhere.sonde"}), 3, "/nowhere.sonde");
   refused(sonde({"diff", run, run, "--skip", "30"}), 3, "no iteration of A is left");
   fs::create_directories(folder_ / "empty");

@@ -81,6 +81,15 @@ class Overhead(RunTest):
         (beside,), = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")
         self.assertLess(beside, 200_000)
 
+    def test_a_run_that_calibrates_itself_leaves_out_what_is_stored_beside_it(self):
+        beside = []
+        for options in ((), ("--calibrate",)):
+            result = self.run_sonde(sys.executable, "-c", BURST + "import time; time.sleep(4)", timeout=4 * PATIENCE,
+                                    options=("-f", "--spool-limit", "96MiB", *options))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            beside += self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")[0]
+        self.assertLess(beside[1], beside[0] / 2, beside)
+
     def test_a_run_that_still_goes_on_can_be_looked_at(self):
         part = f"{self.output}.part"
         process = self.start_sonde(sys.executable, "-c", ENDLESS, options=("--sources", "annotation,io"))

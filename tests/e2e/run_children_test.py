@@ -54,6 +54,8 @@ class Children(RunTest):
             self.assertIn("still run", result.stderr)
             images = self.rows(f"SELECT exit_status, state FROM process WHERE pid = {pid} ORDER BY exec_count")
             self.assertEqual(images[-1], (None, "running"))
+            (beside,), = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")
+            self.assertLess(beside, 100_000, "of all the time that was recorded")
             self.assert_nothing_left()
         finally:
             kill_quietly(pid)
