@@ -6,7 +6,7 @@ arithmetic takes on each processor, first of all that runs there; here the rate 
 
     iterations / ns = a - b (1 - speed of the processor the job is on) - c (1 - speed of the others)
 
-in windows of 50 ms (a speed of 1 is the fastest seen), which gives the length of an iteration in the windows of other runs.
+in windows of 50 ms (a speed of 1 is what one in a hundred windows has), which gives the length of an iteration in the windows of other runs.
 
 Where the machine's own processors are threads of one core, what else the job or its recorder does on the other one slows a processor
 down as well, and counts as the machine's."""
