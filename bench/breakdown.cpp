@@ -120,6 +120,7 @@ engine::correction::CostSet someCosts() {
   add("torch", "scope", 1000);
   add("python", "call", 100);
   add("cuda", "call", 200);
+  add("cuda", "launch", 400);
   add("plugin", "scope", 100);
   add("plugin", "call", 100);
   return costs;

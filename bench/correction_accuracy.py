@@ -35,8 +35,9 @@ RL_SCOPE = "RL-Scope, 8 workloads: mean |bias| 11.6 %, worst -16.8 %, mean infla
 
 
 class Case:
-    def __init__(self, name, command, options="", ranks=1, mpi=False):
+    def __init__(self, name, command, options="", ranks=1, mpi=False, environment=None):
         self.name, self.command, self.options, self.ranks, self.mpi = name, command, options.split(), ranks, mpi
+        self.environment = environment or {}
 
 
 def cases(build):
@@ -44,7 +45,7 @@ def cases(build):
     mpi = f"{build}/bench/correction_mpi.openmpi"
 
     def python(what, iterations):
-        return ["/usr/bin/python3", f"{ROOT}/bench/correction_python.py", what, str(iterations)]
+        return [sys.executable, f"{ROOT}/bench/correction_python.py", what, str(iterations)]
 
     found = [
         Case("annotations, C++", [work, "annotated", "8000"]),
@@ -76,9 +77,17 @@ def cases(build):
         Case("allocations, C++, +memory", [work, "memory", "12000"], "--sources +memory"),
     ]
     if os.path.exists(cuda):
-        found.append(Case("simulated device, training loop", [cuda, "100", "4000"]))
+        found.append(Case("simulated device, training loop", [cuda, "100", "4000"],
+                          environment={"LD_LIBRARY_PATH": f"{build}/tests/cudasim/cuda13"}))
     if os.path.exists(mpi):
         found.append(Case("MPI, halo exchange", [mpi, "4000"], ranks=2, mpi=True))
+    if os.path.exists("/dev/nvidiactl"):  # and a PyTorch that can use it
+        found += [
+            Case("GPU, small network", python("gpu-small-network", 3000)),
+            Case("GPU, small network, operators", python("gpu-small-network", 3000), "--torch-operators names"),
+            Case("GPU, wide network", python("gpu-wide-network", 1500)),
+            Case("GPU, convolution, batches from the host", python("gpu-convolution", 1500)),
+        ]
     return found
 
 
@@ -86,12 +95,11 @@ class Runner:
     def __init__(self, build, folder):
         self.build, self.sonde, self.folder = build, f"{build}/bin/sonde", folder
         self.base = dict(os.environ, PYTHONPATH=f"{build}/lib/sonde/python", OPENBLAS_NUM_THREADS="1",
-                         LD_LIBRARY_PATH=f"{build}/tests/cudasim/cuda13",
                          OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
     def environments(self, case):
         if case.ranks == 1 or case.mpi:
-            return [self.base]
+            return [{**self.base, **case.environment}]
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

@@ -62,38 +62,47 @@ def reinforcement(replay):
     return step
 
 
-def network(width, layers, batch):
+def network(width, layers, batch, device="cpu"):
+    """On a GPU each step ends by reading the loss."""
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
     inside = [layer for _ in range(layers) for layer in (torch.nn.Linear(width, width), torch.nn.ReLU())]
-    model = torch.nn.Sequential(*inside, torch.nn.Linear(width, 10))
+    model = torch.nn.Sequential(*inside, torch.nn.Linear(width, 10)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loss_of = torch.nn.CrossEntropyLoss()
-    data, target = torch.randn(batch, width), torch.randint(0, 10, (batch,))
+    data, target = torch.randn(batch, width, device=device), torch.randint(0, 10, (batch,), device=device)
 
     def step():
         optimizer.zero_grad()
-        loss_of(model(data), target).backward()
+        loss = loss_of(model(data), target)
+        loss.backward()
         optimizer.step()
+        if device != "cpu":
+            loss.item()
     return step
 
 
-def convolution():
+def convolution(batch, size, device="cpu"):
+    """On a GPU each step copies its batch there and ends by waiting for the device."""
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), torch.nn.ReLU(), torch.nn.Conv2d(16, 16, 3), torch.nn.ReLU(),
-                                torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(16, 10))
+                                torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(16, 10)).to(device)
     optimizer = torch.optim.Adam(model.parameters())
-    data, target = torch.randn(4, 3, 24, 24), torch.randint(0, 10, (4,))
+    data, target = torch.randn(batch, 3, size, size), torch.randint(0, 10, (batch,), device=device)
+    if device != "cpu":
+        data = data.pin_memory()
 
     def step():
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(data), target).backward()
+        torch.nn.functional.cross_entropy(model(data.to(device, non_blocking=True)), target).backward()
         optimizer.step()
+        if device != "cpu":
+            torch.cuda.synchronize()
     return step
 
 
@@ -148,8 +157,9 @@ def parallel():
 
 JOBS = {"annotated": annotated, "plain": plain, "on-policy": lambda: reinforcement(False),
         "off-policy": lambda: reinforcement(True), "small-network": lambda: network(64, 2, 16),
-        "network": lambda: network(256, 4, 64), "convolution": convolution, "loader": loader, "pool": pool,
-        "parallel": parallel}
+        "network": lambda: network(256, 4, 64), "convolution": lambda: convolution(4, 24), "loader": loader, "pool": pool,
+        "parallel": parallel, "gpu-small-network": lambda: network(64, 2, 16, "cuda"),
+        "gpu-wide-network": lambda: network(2048, 4, 2048, "cuda"), "gpu-convolution": lambda: convolution(64, 64, "cuda")}
 
 
 def write(stamps):

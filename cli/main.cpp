@@ -1,5 +1,6 @@
 #include "cli/dispatch.h"
 #include "session/cost_program.h"
+#include "session/cuda_cost_program.h"
 
 #include <string>
 #include <string_view>
@@ -7,7 +8,10 @@
 
 int main(int argc, char** argv) {
   if (argc > 0 && std::string_view(argv[0]) == sonde::session::kCostProgram) {
-    sonde::session::printCosts();
+    if (argc > 1)
+      sonde::session::printCudaCosts(argv[1]);
+    else
+      sonde::session::printCosts();
     return 0;
   }
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -31,3 +31,20 @@ if(SONDE_cuda_INCLUDE_DIR AND SONDE_cuda_runtime_api_INCLUDE_DIR AND SONDE_cupti
   string(REGEX REPLACE "[^0-9]+" "" SONDE_CUPTI_API_VERSION "${sonde_cupti_version}")
   message(STATUS "CUDA headers: ${SONDE_CUDA_INCLUDE_DIRS}, CUPTI ${SONDE_CUPTI_API_VERSION}")
 endif()
+
+# sonde_gpu_program(TARGET SOURCE OUTPUT headers…): a program for real GPUs, made by nvcc where there is one.
+find_program(SONDE_NVCC nvcc PATHS ${CUDAToolkit_ROOT}/bin /usr/local/cuda/bin)
+mark_as_advanced(SONDE_NVCC)
+function(sonde_gpu_program target source output)
+  if(NOT SONDE_NVCC)
+    message(STATUS "${target} not built: there is no nvcc")
+    return()
+  endif()
+  cmake_path(GET output PARENT_PATH folder)
+  add_custom_command(OUTPUT "${output}" DEPENDS ${source} ${ARGN} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+    COMMAND ${SONDE_NVCC} -std=c++17 -O2 -arch=all-major -I "${PROJECT_SOURCE_DIR}" -o "${output}"
+            "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -ldl
+    COMMENT "Compiling ${target} with nvcc")
+  add_custom_target(${target} ALL DEPENDS "${output}")
+endfunction()

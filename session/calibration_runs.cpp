@@ -108,6 +108,7 @@ class Calibration {
     SONDE_TRY(record(0));
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
     SONDE_TRY_ASSIGN(CostTable known, CostTable::read(trace));
+    known.countAllAsRecorded("cuda");  // a run without it has no CUPTI either
     known_.emplace(std::move(known));
     SONDE_TRY(add(trace, 0));
     SONDE_TRY(readMachine(trace));

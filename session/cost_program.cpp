@@ -1,6 +1,7 @@
 #include "session/cost_program.h"
 
 #include "plugins/api/sonde.h"
+#include "session/cost_batches.h"
 
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
@@ -9,56 +10,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 namespace sonde::session {
 namespace {
 
-constexpr int kBatches = 24;
-constexpr int kCalls = 150;  // of one batch
+using cost::nsOf;
+using cost::nsOfBatch;
+using cost::print;
+
 // So many fill the 1 MiB by which the spool grows (collector/core/chunk.h), in records of 40 bytes.
 constexpr int kGrowthBatches = 175;
 constexpr long kGrowthFaults = 32;  // that many pages at once: it has grown
 constexpr std::size_t kBlockBytes = 100'000;
-
-// What a program does between two calls: its code and data take the caches.
-void work() {
-  static std::array<unsigned char, 16 << 10> data{};
-  for (std::size_t at = 0; at < data.size(); at += 64)
-    ++data[at];
-  asm volatile("" : : "r"(data.data()) : "memory");
-}
-
-template <typename Body>
-double nsOfBatch(Body body) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (int call = 0; call < kCalls; ++call)
-    body();
-  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-  return spent.count() / kCalls;
-}
-
-// How much longer work takes with the calls, the one in turns with the other. The lower quartile of
-// the batches: what disturbs one makes it longer, never shorter.
-template <typename Body>
-double nsOf(Body body) {
-  std::array<double, kBatches> alone{};
-  std::array<double, kBatches> with{};
-  for (std::size_t batch = 0; batch < kBatches; ++batch) {
-    alone[batch] = nsOfBatch(work);
-    with[batch] = nsOfBatch([&] {
-      body();
-      work();
-    });
-  }
-  std::sort(alone.begin(), alone.end());
-  std::sort(with.begin(), with.end());
-  return with[kBatches / 4] - alone[kBatches / 4];
-}
 
 long pageFaults() {
   rusage usage{};
@@ -84,10 +49,6 @@ double nsOfGrowth(Body body) {
   for (const double ns : growing)
     more += ns - usual[usual.size() / 2];
   return more / kGrowthBatches;
-}
-
-void print(const char* probe, const char* api, double ns) {
-  std::printf("%s|%s|%.3f\n", probe, api, ns);
 }
 
 template <typename Body>

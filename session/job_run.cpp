@@ -1,5 +1,6 @@
 #include "session/job_run.h"
 
+#include "analysis/store/database.h"
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/child.h"
 #include "collector/launcher/command_path.h"
@@ -218,13 +219,27 @@ class JobRun {
     recording.sources = sourceWords(plan_.probeMask);
     recording.build = buildOf(plan_.installation);
     recording.measureCosts = [this, folder] {
-      return measureCosts(
-          {plan_.installation, environment_, plan_.probeMask, folder, pythonOf(plan_.program)});
+      return measureCosts({plan_.installation,
+                           environment_,
+                           plan_.probeMask,
+                           folder,
+                           pythonOf(plan_.program),
+                           options_.calibrate.blockIterations != 0 ? cuptiOfJob() : ""});
     };
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
       removeSessionFolder(folder);
     return prepared;
+  }
+
+  // The libcupti by which a process of the job recorded CUDA; empty: none did.
+  std::string cuptiOfJob() const {
+    const auto part = store::Database::open(store::partOf(output_), store::Access::ReadOnly);
+    const auto path =
+        part ? part->queryText(
+                   "SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cupti' LIMIT 1")
+             : part.error();
+    return path ? *path : "";
   }
 
   Result<void> begin(PreparedRecording prepared) {

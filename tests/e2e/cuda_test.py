@@ -2,7 +2,7 @@
 import subprocess
 import unittest
 
-from cuda_support import COPIES, MIXED, VARIANTS, CudaTest
+from cuda_support import COPIES, MIXED, VARIANTS, CudaTest, folder_of
 from run_support import SONDE, TARGETS
 
 SYNC_KINDS = {1: "event", 2: "wait", 3: "stream", 4: "context"}
@@ -166,6 +166,36 @@ class Stacks(CudaTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = [line.rpartition(" ") for line in result.stdout.splitlines()]
         return [(path.split(";")[1:], int(ns)) for path, _, ns in lines]
+
+
+class Costs(CudaTest):
+    """What it costs to record calls, of a run that calibrates itself."""
+    SCRIPT = "launch name=gemm ns=1000 count=5\nsync\n"
+    LOOPS = "SELECT api FROM overhead WHERE probe = 'cuda' AND method = 'micro-loop' ORDER BY 1"
+
+    def test_are_measured_by_the_jobs_own_cupti(self):
+        for variant in VARIANTS:
+            with self.subTest(cuda=variant):
+                # Another one comes first where CUDA_HOME is looked at.
+                self.script(self.SCRIPT, variant, options=("--calibrate",), CUDA_HOME="/usr/local/cuda")
+                self.assertEqual(self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cupti'"),
+                                 [(str(folder_of(variant) / f"libcupti.so.{variant}"),)])
+                self.assertEqual(self.rows(self.LOOPS), [("call",), ("launch",)])
+                launch, = self.rows("SELECT mean_ns, unrecorded_ns FROM overhead WHERE probe = 'cuda' AND api = 'launch' AND "
+                                    "method = 'micro-loop'")
+                self.assertGreater(launch[0], 0)
+                self.assertEqual(launch[1], launch[0], "CUPTI is never off")
+
+    def test_are_not_measured_without_need(self):
+        self.script(self.SCRIPT)
+        self.assertEqual(self.rows(self.LOOPS), [], "the run does not calibrate itself")
+        self.record("true", options=("--calibrate",))
+        self.assertEqual(self.rows(self.LOOPS), [], "the job uses no CUDA")
+
+    def test_are_none_in_a_run_without_cuda(self):
+        self.script(self.SCRIPT, options=("--calibrate=without:cuda",))
+        self.assertEqual(len(self.happened("kernel", traced=False)), 5)
+        self.assertEqual(self.happened("kernel"), [], "without it CUPTI is not there")
 
 
 class Launches(CudaTest):

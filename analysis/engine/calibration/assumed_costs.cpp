@@ -41,7 +41,9 @@ constexpr Assumed kAssumed[] = {
     {"mpi", "wait", {60, 40, 100}, 120},
     {"nccl", "call", {100, 50, 150}},
     {"nccl", "collective", {100, 100, 250}},
-    {"cuda", "call", {50, 650, 50}, 500},  // CUPTI is never off
+    // CUPTI's own work, which is never off.
+    {"cuda", "launch", {100, 1'500, 200}, 1'600},
+    {"cuda", "call", {50, 400, 50}, 450},
     {"io", "call", {100, 50, 200}, 15},
     {"io", "open", {100, 50, 1'150}, 300},  // its path is looked up
     {"sync", "wait", {30, 20, 100}},

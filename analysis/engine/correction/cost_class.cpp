@@ -60,13 +60,19 @@ std::optional<CostClass> costClassOf(SliceKind kind,
   if (category == "torch")
     return CostClass{"torch", torchApi(kind)};
   if (category.starts_with("cuda"))
-    return CostClass{"cuda", "call"};
+    return CostClass{"cuda", traits.launches ? "launch" : "call"};
   if (category == "io")
     return CostClass{"io", traits.opens ? "open" : apiOf(kind)};
   const auto* const known = std::find(kByName.begin(), kByName.end(), category);
   if (known != kByName.end())
     return CostClass{*known, apiOf(kind)};
   return CostClass{"plugin", apiOf(kind)};
+}
+
+bool launchesWork(std::string_view call) noexcept {
+  constexpr auto kNone = std::string_view::npos;
+  return call.find("Launch") != kNone || call.find("Memcpy") != kNone ||
+         call.find("Memset") != kNone;
 }
 
 bool opensFile(std::string_view call) noexcept {

@@ -19,6 +19,7 @@ struct CostClass {
 struct SliceTraits {
   bool inPython = false;  // its process runs that: an annotation costs more from there
   bool opens = false;     // opensFile(its name)
+  bool launches = false;  // launchesWork(its name)
 };
 
 // Of a row of `slice` with this kind and category. nullopt: nobody in the process recorded it, as
@@ -26,6 +27,10 @@ struct SliceTraits {
 std::optional<CostClass> costClassOf(model::SliceKind kind,
                                      std::string_view category,
                                      const SliceTraits& traits) noexcept;
+
+// Whether a call of CUDA of this name gives a device something to do, of which CUPTI then has a
+// record, too.
+bool launchesWork(std::string_view call) noexcept;
 
 // Whether a file call of this name opens one: then its path is looked up.
 bool opensFile(std::string_view call) noexcept;

@@ -136,6 +136,12 @@ std::optional<double> CostTable::covariance(std::int64_t process,
 
 // Of processes that are each other's parents, as only a damaged file has them, it has seen enough
 // after some steps.
+void CostTable::countAllAsRecorded(const std::string& probe) {
+  for (MeasuredCost& row : rows_)
+    if (row.probe == probe)
+      row.unrecordedNs = 0;
+}
+
 std::optional<std::uint32_t> CostTable::find(const CostClass& of, std::int64_t processId) const {
   constexpr int kMostSteps = 1000;
   const Place place(of.probe, of.api);

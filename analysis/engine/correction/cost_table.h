@@ -42,6 +42,8 @@ class CostTable {
   static Result<CostTable> read(const store::Database& trace);
   // What was found elsewhere counts before what the trace has, for all its processes.
   void add(const CostSet& measured);
+  // Where nothing of a probe is there while it is off.
+  void countAllAsRecorded(const std::string& probe);
 
   // Index of costs(); nullopt: not known. A process's own go before those of the process that
   // started it, and these before those of all.

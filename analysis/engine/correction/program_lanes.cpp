@@ -107,10 +107,12 @@ class LaneReader {
   std::unordered_map<std::int64_t, bool> isPython_;  // by process
   std::unordered_set<std::int64_t> sleeps_;          // names of what waits for a time
   std::unordered_set<std::int64_t> opens_;           // and of what opens a file
+  std::unordered_set<std::int64_t> launches_;        // and of what launches work on a device
   store::LastText<std::optional<SliceKind>> kinds_;
   store::LastText<std::size_t> lastCategory_;  // indices of categories_
   std::vector<std::string> categories_;
-  using SlicePlace = std::tuple<std::int64_t, std::size_t, SliceKind, bool>;  // process, category
+  // Process, category, kind, whether it opens a file or launches work.
+  using SlicePlace = std::tuple<std::int64_t, std::size_t, SliceKind, bool, bool>;
   std::map<SlicePlace, std::optional<SliceCost>> sliceCosts_;
 };
 
@@ -126,10 +128,11 @@ const LaneReader::SliceCost* LaneReader::costOfSlice(const Statement& row,
     return index;
   });
   const bool opens = kind == SliceKind::Io && opens_.contains(row.integer(8));
-  const auto [place, isNew] = sliceCosts_.try_emplace({processId, word, kind, opens});
+  const bool launches = kind == SliceKind::Api && launches_.contains(row.integer(8));
+  const auto [place, isNew] = sliceCosts_.try_emplace({processId, word, kind, opens, launches});
   std::optional<SliceCost>& cost = place->second;
   if (isNew) {
-    const auto of = costClassOf(kind, category, {isPython_[processId], opens});
+    const auto of = costClassOf(kind, category, {isPython_[processId], opens, launches});
     if (of)
       cost = SliceCost{costs_.find(*of, processId), nullptr};
     if (cost && !cost->cost)
@@ -167,6 +170,13 @@ Result<void> LaneReader::readSlices() {
                               [&](const Statement& row) -> Result<void> {
                                 if (opensFile(row.text(1)))
                                   opens_.insert(row.integer(0));
+                                return {};
+                              }));
+  SONDE_TRY(store::forEachRow(trace_,
+                              "SELECT id, text FROM string WHERE text LIKE 'cu%'",
+                              [&](const Statement& row) -> Result<void> {
+                                if (launchesWork(row.text(1)))
+                                  launches_.insert(row.integer(0));
                                 return {};
                               }));
   SONDE_TRY(store::forEachRow(

@@ -10,9 +10,10 @@ using cupti::Domain;
 
 // cudaGetDeviceCount, cudaGetLastError, cudaPeekAtLastError, cudaSetDevice, cudaGetDevice,
 // cudaStreamIsCapturing; cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuStreamIsCapturing (which
-// the NCCL probe asks, too), cuKernelGetAttribute.
+// the NCCL probe asks, too), cuKernelGetAttribute; cuKernelGetName, which the runtime calls at each
+// launch for CUPTI's sake.
 constexpr std::uint32_t kRuntimeNoise[] = {3, 10, 11, 16, 17, 317};
-constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686};
+constexpr std::uint32_t kDriverNoise[] = {304, 392, 499, 500, 686, 719};
 
 // The outermost call that the thread is in.
 struct Outermost {

@@ -5,6 +5,7 @@
 #include "collector/core/symbol_versions.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/probes/cuda_capture.h"
+#include "collector/wire/calibration.h"
 
 #include <dlfcn.h>
 
@@ -13,9 +14,14 @@
 namespace sonde::preload::cuda {
 namespace {
 
+// Where it is off in all iterations there is no CUPTI at all, which is most of what it costs.
 bool isSource() noexcept {
-  return core::attached() &&
-         (core::gSpool.session->probeMask >> static_cast<int>(wire::Probe::Cuda) & 1) != 0;
+  if (!core::attached())
+    return false;
+  constexpr std::uint32_t kCuda = wire::probeBit(wire::Probe::Cuda);
+  const wire::CalibrationRule& rule = core::gSpool.session->calibration;
+  const bool isAlwaysOff = rule.always != 0 && (rule.maskable & kCuda) != 0;
+  return (core::gSpool.session->probeMask & kCuda) != 0 && !isAlwaysOff;
 }
 
 // The tool that CUDA_INJECTION64_PATH named before the recorder put Sonde there. It has come first,

@@ -125,6 +125,11 @@ void* openLibrary() noexcept {
   return nullptr;
 }
 
+const char* pathOf(void* library) noexcept {
+  link_map* map = nullptr;
+  return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_name : "";
+}
+
 bool bind(void* library, Api& api, const char*& missing) noexcept {
   const SymbolBinder one{library, missing};
   one("cuptiActivityConfigureUnifiedMemoryCounter", api.configureUnifiedMemory);

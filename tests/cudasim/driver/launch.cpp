@@ -1,6 +1,7 @@
 // The driver's functions of kernels and graphs, and the lookup of functions by name.
 #include "tests/cudasim/core/graph.h"
 #include "tests/cudasim/core/memory.h"
+#include "tests/cudasim/cudasim.h"
 #include "tests/cudasim/driver/driver_call.h"
 
 #include <dlfcn.h>
@@ -63,6 +64,24 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config,
                              {config->gridDimX, config->gridDimY, config->gridDimZ},
                              {config->blockDimX, config->blockDimY, config->blockDimZ},
                              config->sharedMemBytes));
+  });
+}
+
+// Whatever is in an image: its functions are kernels of 1 us.
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  DRIVER_CALL(cuModuleLoadData, module, image);
+  return call([&] {
+    static char any = 0;
+    *module = reinterpret_cast<CUmodule>(&any);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
+  DRIVER_CALL(cuModuleGetFunction, hfunc, hmod, name);
+  return call([&] {
+    *hfunc = cudasimFunction(name, 1'000);
+    return CUDA_SUCCESS;
   });
 }
 

@@ -45,7 +45,7 @@ class CorrectedDevice : public ::testing::Test {
     launch_ =
         trace_.slice(thread, SliceKind::Api, "cudaLaunchKernel", {10, 20}, native, "cuda_runtime");
     trace_.add(model::Overhead{.probe = "cuda",
-                               .api = "call",
+                               .api = "launch",
                                .meanNs = 5,
                                .errorNs = 0,
                                .method = "separate runs",

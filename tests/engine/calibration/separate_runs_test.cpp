@@ -224,5 +224,18 @@ TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
   EXPECT_DOUBLE_EQ(twice.overheadNs, 1000);
 }
 
+TEST(CountAllAsRecorded, AProbeThatIsNotThereWhileItIsOffCostsNothingThen) {
+  correction::CostTable table;
+  table.add({{{"cuda", "launch", std::nullopt, {100, 1'500, 200}, 1'800, "assumed", 1'600},
+              {"io", "call", std::nullopt, {0, 0, 100}, 50, "micro-loop", 20}},
+             {},
+             {}});
+  table.countAllAsRecorded("cuda");
+  ASSERT_EQ(table.rows().size(), 2U);
+  EXPECT_EQ(unrecordedShare(table.rows()[0]), 0);
+  EXPECT_EQ(table.rows()[0].cost.sumNs(), 1'800);
+  EXPECT_EQ(unrecordedShare(table.rows()[1]), 0.2);
+}
+
 }  // namespace
 }  // namespace sonde::engine::calibration

@@ -19,6 +19,22 @@ TEST(CostClassOf, ACallThatOpensAFileIsNotLikeOneOnAnOpenFile) {
       << "to open a FIFO is to wait";
 }
 
+TEST(CostClassOf, ACallThatLaunchesWorkIsNotLikeAnyOtherOfCuda) {
+  for (const char* call : {"cudaLaunchKernel",
+                           "cuLaunchKernelEx",
+                           "cudaGraphLaunch_v10000",
+                           "cudaMemcpyAsync",
+                           "cuMemsetD8Async"})
+    EXPECT_TRUE(launchesWork(call)) << call;
+  for (const char* call : {"cudaEventRecord", "cudaStreamSynchronize", "cudaMalloc", ""})
+    EXPECT_FALSE(launchesWork(call)) << call;
+  EXPECT_EQ(costClassOf(SliceKind::Api, "cuda_driver", {.launches = true}),
+            (CostClass{"cuda", "launch"}));
+  EXPECT_EQ(costClassOf(SliceKind::Api, "cuda_runtime", {}), (CostClass{"cuda", "call"}));
+  EXPECT_EQ(costClassOf(SliceKind::Api, "my-probe", {.launches = true}),
+            (CostClass{"plugin", "call"}));
+}
+
 TEST(CostClassOf, AnAnnotationCostsMoreInPython) {
   EXPECT_EQ(costClassOf(SliceKind::Operation, "annotation", {.inPython = true}),
             (CostClass{"annotation", "scope in Python"}));
