@@ -2,10 +2,11 @@
 # The tests that need a GPU (those of `ctest -L gpu`), on a machine that has one and nothing that Sonde is built with, so no
 # ctest: from a portable build.
 #
-#   scripts/gpu-test.sh build     here: makes build/gpu, a portable Sonde with the test programs (needs nvcc)
+#   scripts/gpu-test.sh build     here: makes build/gpu, a portable Sonde with the test programs, and those of bench/ (needs nvcc)
 #   scripts/gpu-test.sh           there, in a copy of this folder: runs them; needs python3 and the NVIDIA driver
 #
 # It leaves CUPTI's own records of the test program in build/gpu/records: they belong into tests/data/cuda.
+# What recording costs there: build/gpu/bench/gpu_launch, bench/gpu_step.py, bench/correction_accuracy.py --build build/gpu.
 # With a libcupti that nothing finds, say where: CUDA_HOME=FOLDER. PyTorch is tested where python3 has it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,12 +14,14 @@ fail() { echo "gpu-test.sh: $*" >&2; exit 1; }
 folder=build/gpu
 
 if [[ ${1:-} == build ]]; then
-  ./scripts/build.sh portable -DSONDE_GUI=OFF -DSONDE_BENCH=OFF
+  ./scripts/build.sh portable -DSONDE_GUI=OFF -DSONDE_BENCH=ON
   [[ -x build/portable/tests/targets/gpu_training ]] || fail "there is no nvcc: give -DCUDAToolkit_ROOT=FOLDER to cmake"
   rm -rf "$folder"
   cmake --install build/portable --prefix "$PWD/$folder" --strip >build/gpu_install.log || fail "see build/gpu_install.log"
-  mkdir "$folder/targets"
+  mkdir -p "$folder"/{targets,bench,tests/cudasim}
   cp -r build/portable/tests/targets/{gpu_training,libcupti_recorder.so,cupti_replay,cupti_replay_program} "$folder/targets/"
+  cp build/portable/bench/{correction_work,correction_cuda,processor_speed,gpu_launch} "$folder/bench/"
+  cp -r build/portable/tests/cudasim/cuda13 "$folder/tests/cudasim/"
   echo "$folder is ready: copy this folder to a machine with a GPU and run scripts/gpu-test.sh there"
   exit 0
 fi

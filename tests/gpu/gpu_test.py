@@ -86,6 +86,16 @@ class Training(GpuTest):
         self.assertEqual(early, [(0,)], "a kernel begins after its launch, within the precision of the two clocks")
         self.assertEqual(self.rows("SELECT count(DISTINCT device) FROM v_kernel"), [(devices,)])
 
+    def test_what_cupti_causes_is_left_out(self):
+        self.train()
+        self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name LIKE 'cuKernelGetName%'"), [(0,)])
+
+    def test_a_run_that_calibrates_itself_measures_what_calls_cost(self):
+        self.train("--calibrate")
+        costs = dict(self.rows("SELECT api, mean_ns FROM overhead WHERE probe = 'cuda' AND method = 'micro-loop'"))
+        self.assertEqual(set(costs), {"launch", "call"})
+        self.assertTrue(0 < costs["launch"] < 100_000, costs)
+
     def test_a_graph_is_one(self):
         each, _ = self.train()
         self.assertEqual(self.counts().get("CUDA graph"), each)
