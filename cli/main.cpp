@@ -8,8 +8,8 @@
 
 int main(int argc, char** argv) {
   if (argc > 0 && std::string_view(argv[0]) == sonde::session::kCostProgram) {
-    if (argc > 1)
-      sonde::session::printCudaCosts(argv[1]);
+    if (argc > 2)
+      sonde::session::printCudaCosts(argv[1], argv[2]);
     else
       sonde::session::printCosts();
     return 0;

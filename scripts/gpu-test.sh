@@ -16,6 +16,7 @@ folder=build/gpu
 if [[ ${1:-} == build ]]; then
   ./scripts/build.sh portable -DSONDE_GUI=OFF -DSONDE_BENCH=ON
   [[ -x build/portable/tests/targets/gpu_training ]] || fail "there is no nvcc: give -DCUDAToolkit_ROOT=FOLDER to cmake"
+  [[ -d build/portable/tests/cudasim/cuda13 ]] || fail "there are no headers of CUDA 13.0 or later: see -DCUDAToolkit_ROOT"
   rm -rf "$folder"
   cmake --install build/portable --prefix "$PWD/$folder" --strip >build/gpu_install.log || fail "see build/gpu_install.log"
   mkdir -p "$folder"/{targets,bench,tests/cudasim}

@@ -69,7 +69,8 @@ class Calibration {
       if (outcome.rounds != options_.rounds &&
           (!options_.precision || outcome.rounds < kFewestRounds))
         continue;
-      SONDE_TRY_ASSIGN(outcome.costs, engine::calibration::calibrateRuns(runs_, *known_));
+      SONDE_TRY_ASSIGN(outcome.costs, engine::calibration::calibrateRuns(runs_, *fitted_));
+      restoreUnrecorded(outcome.costs.costs);
       if (options_.precision)
         outcome.precision = {*options_.precision, reachedIn(outcome.costs)};
     }
@@ -108,8 +109,9 @@ class Calibration {
     SONDE_TRY(record(0));
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
     SONDE_TRY_ASSIGN(CostTable known, CostTable::read(trace));
+    known_ = known;
     known.countAllAsRecorded("cuda");  // a run without it has no CUPTI either
-    known_.emplace(std::move(known));
+    fitted_.emplace(std::move(known));
     SONDE_TRY(add(trace, 0));
     SONDE_TRY(readMachine(trace));
     std::uint32_t recorded = 0;
@@ -125,6 +127,15 @@ class Calibration {
     return {};
   }
 
+  // What is found holds for runs with blocks without probes, too, where CUPTI stays.
+  void restoreUnrecorded(engine::correction::CostSet& costs) const {
+    for (engine::correction::MeasuredCost& row : costs.rows)
+      for (const engine::correction::MeasuredCost& known : known_->rows())
+        if (row.probe == "cuda" && known.probe == row.probe && known.api == row.api)
+          row.unrecordedNs =
+              engine::calibration::unrecordedShare(known) * std::max(row.cost.sumNs(), 0.0);
+  }
+
   Result<void> readMachine(const store::Database& trace) {
     SONDE_TRY_ASSIGN(machine_.sources,
                      trace.queryText("SELECT value FROM meta WHERE key = 'sources'"));
@@ -135,7 +146,7 @@ class Calibration {
   }
 
   Result<void> add(const store::Database& trace, std::size_t round) {
-    SONDE_TRY_ASSIGN(CalibrationRun run, engine::calibration::readCalibrationRun(trace, *known_));
+    SONDE_TRY_ASSIGN(CalibrationRun run, engine::calibration::readCalibrationRun(trace, *fitted_));
     run.round = round;
     runs_.push_back(std::move(run));
     return {};
@@ -173,7 +184,8 @@ class Calibration {
   const CalibrationOptions& options_;
   fs::path folder_;
   std::mt19937 random_{1};
-  std::optional<CostTable> known_;
+  std::optional<CostTable> known_;   // by the first run
+  std::optional<CostTable> fitted_;  // the same for what these runs can tell
   CalibratedMachine machine_;
   std::vector<std::uint32_t> configurations_;  // probes that are off
   std::vector<CalibrationRun> runs_;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <map>
 #include <optional>
@@ -57,8 +58,10 @@ struct CostProgram {
   std::string path;
   std::vector<std::string> arguments;
   std::chrono::seconds mostTime = kMostTime;
-  bool isEverOff = true;  // with probes off its calls are recorded no more
-  int rounds = 1;
+  // Whether it shows what calls cost while their probe is off: without `cuda` in any iteration
+  // CUPTI is not there at all, but it stays where blocks of iterations are without it.
+  bool showsOff = true;
+  int rounds = 1;  // of several: with their spread as an error
 };
 
 // What the program writes until it ends, or its time is over; empty: it could not be run.
@@ -161,11 +164,12 @@ class Spool {
   SessionPage page_;
 };
 
-// Of a program bare, recorded, and with probes off, if that makes a difference.
+// Of a program bare, recorded, and with probes off, if it shows that.
 struct Measured {
   Costs bare;
   Costs on;
   Costs off;
+  std::map<Costs::key_type, std::vector<double>> differences;  // on - bare, of each round
 };
 
 // What disturbs a run makes its calls longer, never shorter.
@@ -192,12 +196,25 @@ Measured run(const CostProgram& program,
   };
   Measured measured;
   for (int round = 0; round < program.rounds; ++round) {
-    keepLeast(costsIn(outputOf(program, bare)), measured.bare);
-    keepLeast(recorded(on), measured.on);
-    if (program.isEverOff)
+    const Costs alone = costsIn(outputOf(program, bare));
+    if (alone.empty())
+      break;  // it cannot be run here
+    const Costs with = recorded(on);
+    for (const auto& [place, ns] : with)
+      if (const auto at = alone.find(place); at != alone.end())
+        measured.differences[place].push_back(ns - at->second);
+    keepLeast(alone, measured.bare);
+    keepLeast(with, measured.on);
+    if (program.showsOff)
       keepLeast(recorded(off), measured.off);
   }
   return measured;
+}
+
+// Of the differences of several rounds: half of the way from the least to the most.
+double spreadOf(const std::vector<double>& differences) {
+  const auto [least, most] = std::minmax_element(differences.begin(), differences.end());
+  return (*most - *least) / 2;
 }
 
 bool isMaskable(const std::string& probe) {
@@ -205,23 +222,24 @@ bool isMaskable(const std::string& probe) {
 }
 
 void addDifferences(const Measured& measured, std::vector<MeasuredCost>& into) {
-  for (const auto& [place, ns] : measured.on) {
-    const auto bare = measured.bare.find(place);
-    if (bare == measured.bare.end())
-      continue;
+  for (const auto& [place, differences] : measured.differences) {
     // Not less than nothing; half of it before the begin of a scope is stamped.
-    const double more = std::max(ns - bare->second, 0.0);
+    const double more = std::max(measured.on.at(place) - measured.bare.at(place), 0.0);
+    const double spread = spreadOf(differences);
+    if (differences.size() > 1 && more <= spread)
+      continue;  // nothing is told
     const double before = place.second.starts_with("scope") ? 0.5 : 0.1;
     MeasuredCost cost{place.first,
                       place.second,
                       std::nullopt,
                       {before * more, 0.05 * more, (0.95 - before) * more},
-                      kRelativeError * more,
+                      std::hypot(kRelativeError * more, spread),
                       "micro-loop"};
     const auto off = measured.off.find(place);
     if (isMaskable(place.first))
-      cost.unrecordedNs =
-          off == measured.off.end() ? more : std::clamp(off->second - bare->second, 0.0, more);
+      cost.unrecordedNs = off == measured.off.end()
+                              ? more
+                              : std::clamp(off->second - measured.bare.at(place), 0.0, more);
     into.push_back(std::move(cost));
   }
 }
@@ -240,7 +258,11 @@ std::vector<MeasuredCost> measureCosts(const CostLoops& loops) {
     return costs;
   addDifferences(run({"/proc/self/exe", {kCostProgram}}, loops, *on, *off), costs);
   if (!loops.cupti.empty())
-    addDifferences(run({"/proc/self/exe", {kCostProgram, loops.cupti}, kMostCudaTime, false},
+    addDifferences(run({.path = "/proc/self/exe",
+                        .arguments = {kCostProgram, loops.cupti, std::to_string(loops.localRank)},
+                        .mostTime = kMostCudaTime,
+                        .showsOff = false,
+                        .rounds = 3},
                        loops,
                        *on,
                        *off),

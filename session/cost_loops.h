@@ -1,6 +1,6 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
 // them: once with the recorder's library in it, once with the probes switched off, and once
-// without. Some 0.1 s, with a GPU a second or two; plain functions, any thread.
+// without. Some 0.1 s, with a GPU some seconds; plain functions, any thread.
 //
 // The loops do some work between two calls, but no program's own, so the error is given as half of
 // what they say.
@@ -23,6 +23,7 @@ struct CostLoops {
   std::filesystem::path session;  // folder of the recording, which the loops have theirs in
   std::string python;             // the job's interpreter; empty: it is no Python
   std::string cupti;              // that recorded the job's CUDA; empty: it used none
+  int localRank = 0;              // of the job, whose GPU is that of this number
 };
 
 // The folders in that of a recording in which the loops record; what deletes a session knows them.

@@ -5,7 +5,7 @@
 
 namespace sonde::session {
 
-// The name that the program has then; with an argument it is printCudaCosts() that it does.
+// The name that the program has then; with arguments it is printCudaCosts() that it does.
 inline constexpr const char* kCostProgram = "sonde-cost";
 
 // To stdout, one line `probe|api|ns` for each kind of call. Ends the program when a call fails.

@@ -4,7 +4,10 @@
 #include "session/cost_batches.h"
 
 #include <dlfcn.h>
+#include <sys/prctl.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 
@@ -68,19 +71,13 @@ std::optional<Driver> findDriver() {
   return found ? std::optional(driver) : std::nullopt;
 }
 
-// The one that a rank uses, unless its program has ideas of its own.
-int ordinalOf(int count) {
-  const char* const rank = std::getenv("LOCAL_RANK");
-  return rank == nullptr ? 0 : std::abs(std::atoi(rank)) % count;
-}
-
 struct Launching {
   void* stream = nullptr;
   void* kernel = nullptr;
   void* event = nullptr;
 };
 
-std::optional<Launching> prepare(const Driver& driver) {
+std::optional<Launching> prepare(const Driver& driver, const char* localRank) {
   constexpr unsigned kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
   constexpr unsigned kDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
   Launching launching;
@@ -89,7 +86,7 @@ std::optional<Launching> prepare(const Driver& driver) {
   void* context = nullptr;
   void* module = nullptr;
   const bool done = driver.init(0) == 0 && driver.deviceCount(&count) == 0 && count > 0 &&
-                    driver.device(&device, ordinalOf(count)) == 0 &&
+                    driver.device(&device, std::max(std::atoi(localRank), 0) % count) == 0 &&
                     driver.retainContext(&context, device) == 0 &&
                     driver.setContext(context) == 0 && driver.loadModule(&module, kKernel) == 0 &&
                     driver.function(&launching.kernel, module, "nothing") == 0 &&
@@ -101,10 +98,11 @@ std::optional<Launching> prepare(const Driver& driver) {
 }  // namespace
 
 // In an iteration, as printCosts().
-void printCudaCosts(const char* cupti) {
+void printCudaCosts(const char* cupti, const char* localRank) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a driver may hang
   // The CUDA probe takes the copy that is mapped.
   const auto driver = dlopen(cupti, RTLD_LAZY) != nullptr ? findDriver() : std::nullopt;
-  const auto launching = driver ? prepare(*driver) : std::nullopt;
+  const auto launching = driver ? prepare(*driver, localRank) : std::nullopt;
   if (!launching)
     return;
   const auto launch = [&] {

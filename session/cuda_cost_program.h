@@ -5,7 +5,8 @@
 namespace sonde::session {
 
 // To stdout, as printCosts(). `cupti`: the library that recorded the job, so that it records this,
-// too. Nothing without it, or where there is no GPU. Ends the program when a call fails.
-void printCudaCosts(const char* cupti);
+// too; `localRank`: of the job. Nothing without that library, or where there is no GPU. Ends the
+// program when a call fails, or who started it is gone.
+void printCudaCosts(const char* cupti, const char* localRank);
 
 }  // namespace sonde::session

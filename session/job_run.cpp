@@ -224,7 +224,8 @@ class JobRun {
                            plan_.probeMask,
                            folder,
                            pythonOf(plan_.program),
-                           options_.calibrate.blockIterations != 0 ? cuptiOfJob() : ""});
+                           cuptiToMeasure(),
+                           identity_.localRank.value_or(0)});
     };
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
@@ -232,13 +233,16 @@ class JobRun {
     return prepared;
   }
 
-  // The libcupti by which a process of the job recorded CUDA; empty: none did.
-  std::string cuptiOfJob() const {
+  // The libcupti by which a process of the job recorded CUDA; empty: none did, or the run does not
+  // calibrate itself.
+  std::string cuptiToMeasure() const {
+    if (options_.calibrate.blockIterations == 0 || options_.calibrate.without)
+      return {};
     const auto part = store::Database::open(store::partOf(output_), store::Access::ReadOnly);
-    const auto path =
-        part ? part->queryText(
-                   "SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cupti' LIMIT 1")
-             : part.error();
+    const auto path = part ? part->queryText(
+                                 "SELECT a.value FROM string k CROSS JOIN arg a ON a.key_id = k.id "
+                                 "WHERE k.text = 'cupti' AND a.owner = 'process' LIMIT 1")
+                           : part.error();
     return path ? *path : "";
   }
 

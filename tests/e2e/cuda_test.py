@@ -1,10 +1,23 @@
 """The CUDA probe on the simulated device: each row is what the device did, to the nanosecond."""
+import json
 import subprocess
+import sys
 import unittest
 
 from cuda_support import COPIES, MIXED, VARIANTS, CudaTest, folder_of
 from run_support import SONDE, TARGETS
 
+# Iterations of which recording takes a good part.
+SETS = """
+import ctypes, sonde
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+assert runtime.cudaMalloc(ctypes.byref(memory), 4096) == 0
+for number in range(200):
+    with sonde.iteration(number):
+        for _ in range(200):
+            runtime.cudaMemsetAsync(memory, 0, 4096, None)
+        runtime.cudaDeviceSynchronize()
+"""
 SYNC_KINDS = {1: "event", 2: "wait", 3: "stream", 4: "context"}
 
 
@@ -176,15 +189,22 @@ class Costs(CudaTest):
     def test_are_measured_by_the_jobs_own_cupti(self):
         for variant in VARIANTS:
             with self.subTest(cuda=variant):
-                # Another one comes first where CUDA_HOME is looked at.
-                self.script(self.SCRIPT, variant, options=("--calibrate",), CUDA_HOME="/usr/local/cuda")
+                # One that nothing can be recorded by is found first where the job's is not there.
+                other = self.folder / f"cuda{variant}" / "lib64" / f"libcupti.so.{variant}"
+                other.parent.mkdir(parents=True)
+                other.symlink_to(folder_of(variant) / "libcuda.so.sim")
+                for _ in range(5):  # while the machine was too busy to tell
+                    self.script(self.SCRIPT, variant, options=("--calibrate",), CUDA_HOME=str(other.parent.parent))
+                    if len(self.rows(self.LOOPS)) == 2:
+                        break
                 self.assertEqual(self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cupti'"),
                                  [(str(folder_of(variant) / f"libcupti.so.{variant}"),)])
                 self.assertEqual(self.rows(self.LOOPS), [("call",), ("launch",)])
-                launch, = self.rows("SELECT mean_ns, unrecorded_ns FROM overhead WHERE probe = 'cuda' AND api = 'launch' AND "
-                                    "method = 'micro-loop'")
-                self.assertGreater(launch[0], 0)
-                self.assertEqual(launch[1], launch[0], "CUPTI is never off")
+                self.assertEqual({line["name"] for line in self.happened("kernel")}, {"gemm", "nothing"}, "loops are recorded")
+                for mean, unrecorded in self.rows("SELECT mean_ns, unrecorded_ns FROM overhead WHERE probe = 'cuda' AND method = "
+                                                  "'micro-loop'"):
+                    self.assertGreater(mean, 0)
+                    self.assertEqual(unrecorded, mean, "CUPTI is never off")
 
     def test_are_not_measured_without_need(self):
         self.script(self.SCRIPT)
@@ -192,10 +212,25 @@ class Costs(CudaTest):
         self.record("true", options=("--calibrate",))
         self.assertEqual(self.rows(self.LOOPS), [], "the job uses no CUDA")
 
+    def test_are_found_by_runs_without_cuda(self):
+        """Whose file says what stays where a run calibrates itself."""
+        for _ in range(3):  # while the machine was too busy to learn more than is assumed
+            result = subprocess.run([SONDE, "calibrate", "-f", "-o", "cost.json", "--sources", "annotation,cuda", "--rounds", "5", "--",
+                                     sys.executable, "-c", SETS], cwd=self.folder, capture_output=True, text=True, timeout=200,
+                                    check=False, env={**self.environment, "LD_LIBRARY_PATH": str(folder_of("13"))})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            costs = {row["api"]: row for row in json.loads((self.folder / "cost.json").read_text())["overhead"] if row["probe"] == "cuda"}
+            if costs:
+                break
+        self.assertIn("launch", costs)
+        self.assertAlmostEqual(costs["launch"]["unrecorded_ns"] / costs["launch"]["mean_ns"], 16 / 18, 3)
+
     def test_are_none_in_a_run_without_cuda(self):
         self.script(self.SCRIPT, options=("--calibrate=without:cuda",))
         self.assertEqual(len(self.happened("kernel", traced=False)), 5)
         self.assertEqual(self.happened("kernel"), [], "without it CUPTI is not there")
+        self.script(self.SCRIPT, options=("--calibrate=without:net",))
+        self.assertEqual(len(self.happened("kernel")), 5)
 
 
 class Launches(CudaTest):

@@ -71,6 +71,8 @@ std::optional<CostClass> costClassOf(SliceKind kind,
 
 bool launchesWork(std::string_view call) noexcept {
   constexpr auto kNone = std::string_view::npos;
+  if (call.find("Graph") != kNone || call.find("HostFunc") != kNone)  // its nodes, and callbacks
+    return call.find("GraphLaunch") != kNone;
   return call.find("Launch") != kNone || call.find("Memcpy") != kNone ||
          call.find("Memset") != kNone;
 }

@@ -134,14 +134,14 @@ std::optional<double> CostTable::covariance(std::int64_t process,
   return found == covariance_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Of processes that are each other's parents, as only a damaged file has them, it has seen enough
-// after some steps.
 void CostTable::countAllAsRecorded(const std::string& probe) {
   for (MeasuredCost& row : rows_)
     if (row.probe == probe)
       row.unrecordedNs = 0;
 }
 
+// Of processes that are each other's parents, as only a damaged file has them, it has seen enough
+// after some steps.
 std::optional<std::uint32_t> CostTable::find(const CostClass& of, std::int64_t processId) const {
   constexpr int kMostSteps = 1000;
   const Place place(of.probe, of.api);
@@ -154,8 +154,10 @@ std::optional<std::uint32_t> CostTable::find(const CostClass& of, std::int64_t p
       break;
     process = parent->second;
   }
-  const auto found = places_.find({kAll, place});
-  return found == places_.end() ? std::nullopt : std::optional(found->second);
+  if (const auto found = places_.find({kAll, place}); found != places_.end())
+    return found->second;
+  // Traces from before launches had a class of their own.
+  return of == CostClass{"cuda", "launch"} ? find({"cuda", "call"}, processId) : std::nullopt;
 }
 
 std::vector<EventCost> CostTable::costs() const {

@@ -125,9 +125,11 @@ void* openLibrary() noexcept {
   return nullptr;
 }
 
-const char* pathOf(void* library) noexcept {
-  link_map* map = nullptr;
-  return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_name : "";
+const char* pathOf(const Api& api) noexcept {
+  Dl_info found{};
+  return dladdr(reinterpret_cast<void*>(api.getVersion), &found) != 0 && found.dli_fname != nullptr
+             ? found.dli_fname
+             : "";
 }
 
 bool bind(void* library, Api& api, const char*& missing) noexcept {

@@ -37,10 +37,10 @@ struct Api {
 void* openLibrary() noexcept;
 // The copy that is mapped; nullptr: none is.
 void* mappedLibrary() noexcept;
-// The file that it was loaded from.
-const char* pathOf(void* library) noexcept;
 
 // False: the library lacks one of the functions, whose name is then in `missing`.
 bool bind(void* library, Api& api, const char*& missing) noexcept;
+// The file that it was loaded from.
+const char* pathOf(const Api& api) noexcept;
 
 }  // namespace sonde::preload::cupti

@@ -224,6 +224,16 @@ TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
   EXPECT_DOUBLE_EQ(twice.overheadNs, 1000);
 }
 
+TEST(CostTable, LaunchesCostWhatOtherCallsDoWhereNobodySaysMore) {
+  correction::CostTable table;
+  EXPECT_EQ(table.find({"cuda", "launch"}, 1), std::nullopt);
+  table.add({{{"cuda", "call", std::nullopt, {0, 0, 100}, 50, "assumed", 0}}, {}, {}});
+  EXPECT_EQ(table.find({"cuda", "launch"}, 1), table.find({"cuda", "call"}, 1));
+  table.add({{{"cuda", "launch", std::nullopt, {0, 0, 200}, 50, "assumed", 0}}, {}, {}});
+  EXPECT_NE(table.find({"cuda", "launch"}, 1), table.find({"cuda", "call"}, 1));
+  EXPECT_EQ(table.find({"io", "call"}, 1), std::nullopt);
+}
+
 TEST(CountAllAsRecorded, AProbeThatIsNotThereWhileItIsOffCostsNothingThen) {
   correction::CostTable table;
   table.add({{{"cuda", "launch", std::nullopt, {100, 1'500, 200}, 1'800, "assumed", 1'600},

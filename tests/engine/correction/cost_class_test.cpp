@@ -26,7 +26,12 @@ TEST(CostClassOf, ACallThatLaunchesWorkIsNotLikeAnyOtherOfCuda) {
                            "cudaMemcpyAsync",
                            "cuMemsetD8Async"})
     EXPECT_TRUE(launchesWork(call)) << call;
-  for (const char* call : {"cudaEventRecord", "cudaStreamSynchronize", "cudaMalloc", ""})
+  for (const char* call : {"cudaEventRecord",
+                           "cudaStreamSynchronize",
+                           "cudaMalloc",
+                           "cudaGraphAddMemcpyNode",
+                           "cudaLaunchHostFunc",
+                           ""})
     EXPECT_FALSE(launchesWork(call)) << call;
   EXPECT_EQ(costClassOf(SliceKind::Api, "cuda_driver", {.launches = true}),
             (CostClass{"cuda", "launch"}));
