@@ -4,8 +4,10 @@
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -17,6 +19,17 @@ namespace sonde::cli {
 
 class Verbs : public ::testing::Test {
  protected:
+  // An answer, or one line that says why there is none.
+  static void expectAnswerOrReason(const test::Finished& finished, const std::string& verb) {
+    EXPECT_THAT(finished.status, ::testing::AnyOf(0, 2, 3)) << finished.err;
+    if (finished.status == 0) {
+      EXPECT_NE(finished.out, "");
+      return;
+    }
+    EXPECT_EQ(finished.out, "");
+    EXPECT_THAT(finished.err, ::testing::StartsWith("sonde " + verb + ": "));
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
   std::string write(std::int64_t rank, test::TrainingRun run = {}) {
     run.rank = rank;
     const std::string path = folder_ / ("rank" + std::to_string(rank) + ".sonde");

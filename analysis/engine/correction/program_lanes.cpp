@@ -59,6 +59,9 @@ class LaneReader {
 
  private:
   Result<void> readThreads();
+  Result<void> readNames(std::string_view like,
+                         bool (*isOne)(std::string_view),
+                         std::unordered_set<std::int64_t>& into);
   Result<void> readSlices();
   Result<void> addSlice(const Statement& row);
   void addStretch(const Statement& row, SliceKind kind, std::int64_t end, ThreadFacts& owner);
@@ -158,27 +161,24 @@ Result<void> LaneReader::readThreads() {
       });
 }
 
+// The ids of texts like that of which `isOne` is true.
+Result<void> LaneReader::readNames(std::string_view like,
+                                   bool (*isOne)(std::string_view),
+                                   std::unordered_set<std::int64_t>& into) {
+  return store::forEachRow(trace_,
+                           fmt::format("SELECT id, text FROM string WHERE text LIKE '{}'", like),
+                           [&](const Statement& row) -> Result<void> {
+                             if (isOne(row.text(1)))
+                               into.insert(row.integer(0));
+                             return {};
+                           });
+}
+
 Result<void> LaneReader::readSlices() {
-  SONDE_TRY(store::forEachRow(trace_,
-                              "SELECT id FROM string WHERE text LIKE '%sleep%'",
-                              [&](const Statement& row) -> Result<void> {
-                                sleeps_.insert(row.integer(0));
-                                return {};
-                              }));
-  SONDE_TRY(store::forEachRow(trace_,
-                              "SELECT id, text FROM string WHERE text LIKE '%open'",
-                              [&](const Statement& row) -> Result<void> {
-                                if (opensFile(row.text(1)))
-                                  opens_.insert(row.integer(0));
-                                return {};
-                              }));
-  SONDE_TRY(store::forEachRow(trace_,
-                              "SELECT id, text FROM string WHERE text LIKE 'cu%'",
-                              [&](const Statement& row) -> Result<void> {
-                                if (launchesWork(row.text(1)))
-                                  launches_.insert(row.integer(0));
-                                return {};
-                              }));
+  SONDE_TRY(readNames(
+      "%sleep%", [](std::string_view) { return true; }, sleeps_));
+  SONDE_TRY(readNames("%open", opensFile, opens_));
+  SONDE_TRY(readNames("cu%", launchesWork, launches_));
   SONDE_TRY(store::forEachRow(
       trace_,
       "SELECT thread_id, kind, category, start_ns, dur_ns, parent_id, lane, id, name_id FROM slice "
