@@ -32,7 +32,8 @@ def in_run(runner, case, folder):
 
 def separate(runner, case, until):
     *command, iterations = case.command
-    found = runner.json(["calibrate", *until, "--format", "json", *case.options, "--", *command, str(int(iterations) // 4)])
+    found = runner.json(["calibrate", *until, "--format", "json", *case.options, "--", *command, str(int(iterations) // 4)],
+                        **case.environment)
     if not any(share["found"] for share in found["shares"]):
         return None  # all is as it was known before
     return found["overhead_ns"] / found["iteration_ns"], found["overhead_noise_ns"] / found["iteration_ns"]

@@ -40,6 +40,12 @@ class Case:
         self.environment = environment or {}
 
 
+def has_gpu():
+    """Whether the PyTorch of the cases can use one."""
+    asked = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+    return os.path.exists("/dev/nvidiactl") and subprocess.run([sys.executable, "-c", asked], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def cases(build):
     work, cuda = f"{build}/bench/correction_work", f"{build}/bench/correction_cuda"
     mpi = f"{build}/bench/correction_mpi.openmpi"
@@ -81,7 +87,7 @@ def cases(build):
                           environment={"LD_LIBRARY_PATH": f"{build}/tests/cudasim/cuda13"}))
     if os.path.exists(mpi):
         found.append(Case("MPI, halo exchange", [mpi, "4000"], ranks=2, mpi=True))
-    if os.path.exists("/dev/nvidiactl"):  # and a PyTorch that can use it
+    if has_gpu():
         found += [
             Case("GPU, small network", python("gpu-small-network", 3000)),
             Case("GPU, small network, operators", python("gpu-small-network", 3000), "--torch-operators names"),
@@ -153,8 +159,8 @@ class Runner:
         numbers = sorted({row["iteration"] for row in own})
         return {key: sum(row[key] for row in own) / len(numbers) for key in ("ns", "low_ns", "high_ns", "raw_ns")}, numbers
 
-    def json(self, arguments):
-        found = subprocess.run([self.sonde, *arguments], capture_output=True, text=True, env=self.base, check=False)
+    def json(self, arguments, **environment):
+        found = subprocess.run([self.sonde, *arguments], capture_output=True, text=True, env={**self.base, **environment}, check=False)
         if found.returncode != 0:
             sys.exit(found.stderr)
         return json.loads(found.stdout)

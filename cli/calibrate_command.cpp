@@ -36,7 +36,7 @@ class CalibrateCommand : public Command {
            "of\n"
            "the same build of Sonde, on the same kind of processor. `sonde run --calibrate` finds "
            "the\n"
-           "same out in one run.\n\n"
+           "same out in one run, but for what CUPTI costs on a GPU: that it only estimates.\n\n"
            "Examples:\n"
            "  sonde calibrate -- python3 train.py --steps 200\n"
            "  sonde calibrate -o cost.json --sources +python -- python3 train.py --steps 200\n"

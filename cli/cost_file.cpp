@@ -20,7 +20,6 @@ using engine::correction::MeasuredCost;
 using nlohmann::json;
 
 constexpr int kSchema = 1;
-constexpr const char* kMethod = "separate runs";  // of all costs that sonde calibrate finds
 
 json rowOf(const MeasuredCost& cost, std::int64_t n) {
   return {{"probe", cost.probe},
@@ -104,7 +103,9 @@ Result<void> checkCovariance(const CostSet& set) {
 Result<MeasuredCost> costOf(const json& row) {
   if (!row.is_object())
     return Error{ErrorCode::Corrupt,
-                 fmt::format("`overhead` has a row that is none: {}", row.dump())};
+                 fmt::format("a row of `overhead` is {}, where an object of probe, api, mean_ns, … "
+                             "is expected",
+                             row.dump())};
   MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
   cost.cost.beforeNs = row.at("before_ns");
   cost.cost.insideNs = row.at("inside_ns");
@@ -116,13 +117,14 @@ Result<MeasuredCost> costOf(const json& row) {
                  fmt::format("what {} {} costs is no number of nanoseconds, or less than nothing",
                              cost.probe,
                              cost.api)};
-  if (cost.method != kMethod)
+  // Of all costs that sonde calibrate finds.
+  if (cost.method != engine::correction::method::kSeparateRuns)
     return Error{ErrorCode::Corrupt,
                  fmt::format("the `method` of {} {} is '{}', and a file has '{}' only",
                              cost.probe,
                              cost.api,
                              cost.method,
-                             kMethod)};
+                             engine::correction::method::kSeparateRuns)};
   return cost;
 }
 
@@ -136,7 +138,7 @@ Result<CostSet> setOf(const json& document) {
           fmt::format("its schema is {}, and this program reads {}", schema.dump(), kSchema)};
     const json& rows = document.at("overhead");
     if (!rows.is_array())
-      return Error{ErrorCode::Corrupt, "`overhead` is no list"};
+      return Error{ErrorCode::Corrupt, "`overhead` is no list of costs"};
     for (const json& row : rows) {
       SONDE_TRY_ASSIGN(MeasuredCost cost, costOf(row));
       set.rows.push_back(std::move(cost));

@@ -110,7 +110,7 @@ class Calibration {
     SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(tracePath()));
     SONDE_TRY_ASSIGN(CostTable known, CostTable::read(trace));
     known_ = known;
-    known.countAllAsRecorded("cuda");  // a run without it has no CUPTI either
+    known.assumeFreeWhileOff("cuda");  // a run without it has no CUPTI either
     fitted_.emplace(std::move(known));
     SONDE_TRY(add(trace, 0));
     SONDE_TRY(readMachine(trace));

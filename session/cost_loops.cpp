@@ -3,6 +3,7 @@
 #include "analysis/model/words.h"
 #include "session/calibration_rule.h"
 #include "session/cost_program.h"
+#include "session/cost_rounds.h"
 #include "session/session_page.h"
 #include "session/sources.h"
 
@@ -14,15 +15,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <csignal>
-#include <map>
 #include <optional>
-#include <sstream>
-#include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace sonde::session {
@@ -31,12 +28,12 @@ namespace {
 namespace fs = std::filesystem;
 using engine::correction::MeasuredCost;
 
-constexpr std::chrono::seconds kMostTime{2};       // of one of them
-constexpr std::chrono::seconds kMostCudaTime{10};  // where a GPU is made ready first
+constexpr std::chrono::seconds kMostTime{6};       // of all runs of one of them
+constexpr std::chrono::seconds kMostCudaTime{20};  // where a GPU is made ready first
+constexpr std::chrono::seconds kMostDying{1};
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
-constexpr double kRelativeError = 0.5;
 
-using Costs = std::map<std::pair<std::string, std::string>, double>;
+using Deadline = std::chrono::steady_clock::time_point;
 
 std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -47,25 +44,29 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// It has said all that it is asked for, or nothing in its time.
+// It has said all that it is asked for, or nothing in its time. A child that hangs in a driver does
+// not even die: it is left.
 void endChild(pid_t child) {
   kill(child, SIGKILL);
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  const Deadline until = std::chrono::steady_clock::now() + kMostDying;
+  while (waitpid(child, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 struct CostProgram {
   std::string path;
   std::vector<std::string> arguments;
-  std::chrono::seconds mostTime = kMostTime;
+  std::chrono::seconds mostTime = kMostTime;  // of all its runs together
   // Whether it shows what calls cost while their probe is off: without `cuda` in any iteration
   // CUPTI is not there at all, but it stays where blocks of iterations are without it.
   bool showsOff = true;
-  int rounds = 1;  // of several: with their spread as an error
+  std::size_t rounds = 1;  // of several two at least are needed
 };
 
-// What the program writes until it ends, or its time is over; empty: it could not be run.
-std::string outputOf(const CostProgram& program, const std::vector<std::string>& environment) {
+// What the program writes until it ends; empty: it could not be run, or not in time.
+std::string outputOf(const CostProgram& program,
+                     const std::vector<std::string>& environment,
+                     Deadline until) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return {};
@@ -84,7 +85,6 @@ std::string outputOf(const CostProgram& program, const std::vector<std::string>&
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string text;
-  const auto until = std::chrono::steady_clock::now() + program.mostTime;
   char buffer[4096];
   while (error == 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -107,22 +107,6 @@ std::string outputOf(const CostProgram& program, const std::vector<std::string>&
   if (error == 0)
     endChild(child);
   return text;
-}
-
-Costs costsIn(const std::string& text) {
-  Costs costs;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const auto first = line.find('|');
-    const auto second = line.find('|', first + 1);
-    if (second == std::string::npos)
-      continue;
-    double ns = 0;
-    const auto parsed = std::from_chars(line.data() + second + 1, line.data() + line.size(), ns);
-    if (parsed.ec == std::errc())
-      costs[{line.substr(0, first), line.substr(first + 1, second - first - 1)}] = ns;
-  }
-  return costs;
 }
 
 // A session of its own, which nobody drains, for as long as this lives.
@@ -164,84 +148,42 @@ class Spool {
   SessionPage page_;
 };
 
-// Of a program bare, recorded, and with probes off, if it shows that.
-struct Measured {
-  Costs bare;
-  Costs on;
-  Costs off;
-  std::map<Costs::key_type, std::vector<double>> differences;  // on - bare, of each round
-};
-
-// What disturbs a run makes its calls longer, never shorter.
-void keepLeast(const Costs& found, Costs& into) {
-  for (const auto& [place, ns] : found) {
-    const auto [at, isNew] = into.try_emplace(place, ns);
-    if (!isNew)
-      at->second = std::min(at->second, ns);
-  }
-}
-
-Measured run(const CostProgram& program,
-             const CostLoops& loops,
-             const Spool& on,
-             const Spool& off) {
+std::vector<CostRound> run(const CostProgram& program,
+                           const CostLoops& loops,
+                           const Spool& on,
+                           const Spool& off) {
+  const Deadline until = std::chrono::steady_clock::now() + program.mostTime;
   std::vector<std::string> bare = loops.environment;
   bare.insert(bare.begin(), "PYTHONPATH=" + loops.installation.pythonFolder.string());
   const auto recorded = [&](const Spool& spool) {
     InjectionRequest request;
     request.spoolFolder = spool.folder();
     request.companions = request.called = companionsOf(loops.probeMask);
-    return costsIn(
-        outputOf(program, injectedEnvironment(loops.environment, loops.installation, request)));
+    return callTimesIn(outputOf(
+        program, injectedEnvironment(loops.environment, loops.installation, request), until));
   };
-  Measured measured;
-  for (int round = 0; round < program.rounds; ++round) {
-    const Costs alone = costsIn(outputOf(program, bare));
-    if (alone.empty())
-      break;  // it cannot be run here
-    const Costs with = recorded(on);
-    for (const auto& [place, ns] : with)
-      if (const auto at = alone.find(place); at != alone.end())
-        measured.differences[place].push_back(ns - at->second);
-    keepLeast(alone, measured.bare);
-    keepLeast(with, measured.on);
+  std::vector<CostRound> rounds;
+  while (rounds.size() < program.rounds) {
+    CostRound round{callTimesIn(outputOf(program, bare, until)), {}, std::nullopt};
+    if (round.bare.empty())
+      break;  // it cannot be run here, or its time is over
+    round.on = recorded(on);
     if (program.showsOff)
-      keepLeast(recorded(off), measured.off);
+      round.off = recorded(off);
+    rounds.push_back(std::move(round));
   }
-  return measured;
+  return rounds;
 }
 
-// Of the differences of several rounds: half of the way from the least to the most.
-double spreadOf(const std::vector<double>& differences) {
-  const auto [least, most] = std::minmax_element(differences.begin(), differences.end());
-  return (*most - *least) / 2;
-}
-
-bool isMaskable(const std::string& probe) {
-  return (static_cast<std::uint32_t>(model::probeBit(probe)) & wire::kMaskableProbes) != 0;
-}
-
-void addDifferences(const Measured& measured, std::vector<MeasuredCost>& into) {
-  for (const auto& [place, differences] : measured.differences) {
-    // Not less than nothing; half of it before the begin of a scope is stamped.
-    const double more = std::max(measured.on.at(place) - measured.bare.at(place), 0.0);
-    const double spread = spreadOf(differences);
-    if (differences.size() > 1 && more <= spread)
-      continue;  // nothing is told
-    const double before = place.second.starts_with("scope") ? 0.5 : 0.1;
-    MeasuredCost cost{place.first,
-                      place.second,
-                      std::nullopt,
-                      {before * more, 0.05 * more, (0.95 - before) * more},
-                      std::hypot(kRelativeError * more, spread),
-                      "micro-loop"};
-    const auto off = measured.off.find(place);
-    if (isMaskable(place.first))
-      cost.unrecordedNs = off == measured.off.end()
-                              ? more
-                              : std::clamp(off->second - measured.bare.at(place), 0.0, more);
-    into.push_back(std::move(cost));
-  }
+// Nothing where of several rounds but one was had, which has no spread.
+std::vector<MeasuredCost> measure(const CostProgram& program,
+                                  const CostLoops& loops,
+                                  const Spool& on,
+                                  const Spool& off) {
+  std::vector<CostRound> rounds = run(program, loops, on, off);
+  std::erase_if(rounds, [](const CostRound& round) { return round.on.empty(); });
+  return rounds.size() < std::min<std::size_t>(program.rounds, 2) ? std::vector<MeasuredCost>()
+                                                                  : costsOf(rounds);
 }
 
 }  // namespace
@@ -256,20 +198,19 @@ std::vector<MeasuredCost> measureCosts(const CostLoops& loops) {
   const auto off = Spool::open(loops, true);
   if (!on || !off)
     return costs;
-  addDifferences(run({"/proc/self/exe", {kCostProgram}}, loops, *on, *off), costs);
+  std::vector<CostProgram> programs = {{"/proc/self/exe", {kCostProgram}}};
   if (!loops.cupti.empty())
-    addDifferences(run({.path = "/proc/self/exe",
+    programs.push_back({.path = "/proc/self/exe",
                         .arguments = {kCostProgram, loops.cupti, std::to_string(loops.localRank)},
                         .mostTime = kMostCudaTime,
                         .showsOff = false,
-                        .rounds = 3},
-                       loops,
-                       *on,
-                       *off),
-                   costs);
+                        .rounds = 3});
   const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
   if (!loops.python.empty())
-    addDifferences(run({loops.python, {loops.python, script}}, loops, *on, *off), costs);
+    programs.push_back({loops.python, {loops.python, script}});
+  for (const CostProgram& program : programs)
+    for (MeasuredCost& cost : measure(program, loops, *on, *off))
+      costs.push_back(std::move(cost));
   // What the run does not record costs next to nothing.
   std::erase_if(costs, [&](const MeasuredCost& cost) {
     return (loops.probeMask & static_cast<std::uint32_t>(model::probeBit(cost.probe))) == 0;

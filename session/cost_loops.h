@@ -1,9 +1,6 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
 // them: once with the recorder's library in it, once with the probes switched off, and once
-// without. Some 0.1 s, with a GPU some seconds; plain functions, any thread.
-//
-// The loops do some work between two calls, but no program's own, so the error is given as half of
-// what they say.
+// without. Some 0.1 s, with a GPU some seconds, 20 at most; plain functions, any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"

@@ -219,13 +219,13 @@ class JobRun {
     recording.sources = sourceWords(plan_.probeMask);
     recording.build = buildOf(plan_.installation);
     recording.measureCosts = [this, folder] {
-      return measureCosts({plan_.installation,
-                           environment_,
-                           plan_.probeMask,
-                           folder,
-                           pythonOf(plan_.program),
-                           cuptiToMeasure(),
-                           identity_.localRank.value_or(0)});
+      return measureCosts({.installation = plan_.installation,
+                           .environment = environment_,
+                           .probeMask = plan_.probeMask,
+                           .session = folder,
+                           .python = pythonOf(plan_.program),
+                           .cupti = cuptiToMeasure(),
+                           .localRank = identity_.localRank.value_or(0)});
     };
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
@@ -233,10 +233,10 @@ class JobRun {
     return prepared;
   }
 
-  // The libcupti by which a process of the job recorded CUDA; empty: none did, or the run does not
-  // calibrate itself.
+  // The libcupti by which a process of the job recorded CUDA; empty: none did, the run does not
+  // calibrate itself, or the job did not end well: its GPU may hang, and who ended it may not wait.
   std::string cuptiToMeasure() const {
-    if (options_.calibrate.blockIterations == 0 || options_.calibrate.without)
+    if (options_.calibrate.blockIterations == 0 || options_.calibrate.without || !endedWell_)
       return {};
     const auto part = store::Database::open(store::partOf(output_), store::Access::ReadOnly);
     const auto path = part ? part->queryText(
@@ -318,6 +318,7 @@ class JobRun {
   }
 
   void closeRecording(const launcher::SignalRelay& relay, const launcher::RunOutcome& outcome) {
+    endedWell_ = outcome.waitStatus == 0 && !outcome.restRunning;
     const auto finish = [recording = std::shared_ptr<Recording>(std::move(recording_)),
                          restRunning = outcome.restRunning] {
       return recording->finish(restRunning);
@@ -369,6 +370,7 @@ class JobRun {
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;
+  bool endedWell_ = false;  // the whole job, by itself
   std::optional<launcher::GroupWitness> witness_;
 };
 

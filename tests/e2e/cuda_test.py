@@ -201,9 +201,10 @@ class Costs(CudaTest):
                                  [(str(folder_of(variant) / f"libcupti.so.{variant}"),)])
                 self.assertEqual(self.rows(self.LOOPS), [("call",), ("launch",)])
                 self.assertEqual({line["name"] for line in self.happened("kernel")}, {"gemm", "nothing"}, "loops are recorded")
-                for mean, unrecorded in self.rows("SELECT mean_ns, unrecorded_ns FROM overhead WHERE probe = 'cuda' AND method = "
-                                                  "'micro-loop'"):
+                for mean, inside, unrecorded in self.rows("SELECT mean_ns, inside_ns, unrecorded_ns FROM overhead WHERE probe = 'cuda' "
+                                                          "AND method = 'micro-loop'"):
                     self.assertGreater(mean, 0)
+                    self.assertGreater(inside, mean / 2, "CUPTI works inside of the call")
                     self.assertEqual(unrecorded, mean, "CUPTI is never off")
 
     def test_are_not_measured_without_need(self):
@@ -211,6 +212,18 @@ class Costs(CudaTest):
         self.assertEqual(self.rows(self.LOOPS), [], "the run does not calibrate itself")
         self.record("true", options=("--calibrate",))
         self.assertEqual(self.rows(self.LOOPS), [], "the job uses no CUDA")
+
+    def test_whose_cupti_it_was_is_no_metadata_of_the_program(self):
+        self.script(self.SCRIPT)
+        report = subprocess.run([SONDE, "report", self.output], capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertIn("gpu 0", report)
+        self.assertNotIn("libcupti", report)
+
+    def test_are_not_measured_after_a_job_that_failed(self):
+        """Its GPU may hang, and who ended it may not wait."""
+        self.record(sys.executable, "-c", f"{SETS}\nraise SystemExit(3)", options=("--calibrate",), status=3)
+        self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'process' AND key = 'cupti'"), [(1,)])
+        self.assertEqual(self.rows(self.LOOPS), [])
 
     def test_are_found_by_runs_without_cuda(self):
         """Whose file says what stays where a run calibrates itself."""

@@ -73,7 +73,7 @@ std::vector<MeasuredCost> assumedCosts() {
                      std::nullopt,
                      each.cost,
                      each.cost.sumNs(),
-                     "assumed",
+                     std::string(correction::method::kAssumed),
                      each.unrecordedNs});
   return costs;
 }

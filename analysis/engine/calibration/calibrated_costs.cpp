@@ -18,7 +18,7 @@ using correction::MeasuredCost;
 
 constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
-// How well it is known what a call costs whose probe is off: no run shows that.
+// How well it is known at best what a call costs whose probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
 // What comes between a probe that is off and none at all, of what it costs to record. Assumed: in
 // the cases of docs/accuracy.md but for those whose threads wake each other, the root of the mean
@@ -47,27 +47,34 @@ struct Sums {
   double knownNs = 0;  // but for what they are while it is off
   double foundNs = 0;
   double unrecordedNs = 0;
+  double unrecordedErrorNs = 0;
   double knownErrorNs = 0;
-  double learntErrorNs = 0;  // of what was found, without what no run shows
-  bool isFound = true;       // better than it was known
+  // Of what a run can show, without what they are while the probe is off.
+  double knownPartErrorNs = 0;
+  double learntPartErrorNs = 0;
+  bool isFound = true;  // better than it was known
 
   double knownError() const noexcept {
     const double sum = knownNs + unrecordedNs;
     return sum > 0 ? knownErrorNs / sum : 1;
   }
+  double unrecordedError() const noexcept {
+    return unrecordedNs > 0 ? unrecordedErrorNs / unrecordedNs : kUnrecordedError;
+  }
 };
 
-double learntError(const MeasuredCost& row, double error) {
-  const double unrecorded = unrecordedShare(row);
-  return std::hypot(row.cost.sumNs() * (1 - unrecorded) * error,
-                    row.cost.sumNs() * unrecorded * kUnrecordedError);
+// Of what a call costs while its probe is off.
+double unrecordedErrorNs(const MeasuredCost& row) noexcept {
+  return unrecordedShare(row) * std::max(row.errorNs, kUnrecordedError * row.cost.sumNs());
 }
 
 // A call that is not recorded goes through the probe all the same: no difference shows that.
 MeasuredCost times(MeasuredCost row, double factor, double error, std::string_view method) {
   const double unrecorded = unrecordedShare(row);
   const double scale = unrecorded + std::max(factor, 0.0) * (1 - unrecorded);
-  row.errorNs = std::hypot(learntError(row, error), row.cost.sumNs() * scale * kModelError);
+  row.errorNs = std::hypot(row.cost.sumNs() * (1 - unrecorded) * error,
+                           unrecordedErrorNs(row),
+                           row.cost.sumNs() * scale * kModelError);
   row.cost = {row.cost.beforeNs * scale, row.cost.insideNs * scale, row.cost.afterNs * scale};
   row.method = method;
   return row;
@@ -90,11 +97,14 @@ Multiplied multiplied(const std::vector<MeasuredCost>& known,
     const double error = std::sqrt(std::max(factors.covariance[place][place], 0.0));
     MeasuredCost found = times(row, factors.values[place], error, method);
     Sums& of = costs.sums[place];
-    of.knownNs += row.cost.sumNs() * (1 - unrecordedShare(row));
+    const double unrecorded = unrecordedShare(row);
+    of.knownNs += row.cost.sumNs() * (1 - unrecorded);
     of.foundNs += found.cost.sumNs();
-    of.unrecordedNs += row.cost.sumNs() * unrecordedShare(row);
+    of.unrecordedNs += row.cost.sumNs() * unrecorded;
+    of.unrecordedErrorNs += unrecordedErrorNs(row);
     of.knownErrorNs += row.errorNs;
-    of.learntErrorNs += learntError(row, error);
+    of.knownPartErrorNs += row.errorNs * (1 - unrecorded);
+    of.learntPartErrorNs += row.cost.sumNs() * (1 - unrecorded) * error;
     costs.rows.push_back(std::move(found));
   }
   return costs;
@@ -107,8 +117,9 @@ std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
   std::optional<std::size_t> least;
   double most = 1;
   for (std::size_t at = 0; at < sums.size(); ++at) {
-    const double ratio = sums[at].knownErrorNs > 0 ? sums[at].learntErrorNs / sums[at].knownErrorNs
-                                                   : std::numeric_limits<double>::infinity();
+    const double ratio = sums[at].knownPartErrorNs > 0
+                             ? sums[at].learntPartErrorNs / sums[at].knownPartErrorNs
+                             : std::numeric_limits<double>::infinity();
     if (!kept[at] && ratio >= most) {
       least = at;
       most = ratio;
@@ -135,8 +146,7 @@ void addCovariance(const std::vector<std::string>& probes,
     into.covariance.emplace_back();
     for (const std::size_t other : found)
       into.covariance.back().push_back(factors.covariance[at][other] * scale(at) * scale(other));
-    const double unrecorded =
-        kUnrecordedError * sums[at].unrecordedNs / std::max(sums[at].foundNs, 1.0);
+    const double unrecorded = sums[at].unrecordedErrorNs / std::max(sums[at].foundNs, 1.0);
     into.covariance.back()[into.covariance.size() - 1] +=
         unrecorded * unrecorded + kModelError * kModelError;
   }
@@ -163,7 +173,8 @@ void addOverhead(const std::vector<ProbeCost>& probes,
     }
     const double ns = factors.values[at] * each.recordedNs + each.unrecordedNs;
     const double own = std::max(factors.covariance[at][at], 0.0);
-    const double ofModel = std::hypot(kUnrecordedError * each.unrecordedNs, kModelError * ns);
+    const double ofModel =
+        std::hypot(sums[at].unrecordedError() * each.unrecordedNs, kModelError * ns);
     into.overheadNs += ns;
     into.shares.push_back({each.probe, ns, std::hypot(each.recordedNs * std::sqrt(own), ofModel)});
     unknown += ofModel * ofModel;

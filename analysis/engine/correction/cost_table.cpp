@@ -9,36 +9,19 @@
 #include <cmath>
 
 namespace sonde::engine::correction {
-namespace {
 
-// How much of the cost of an event lies before its begin is stamped and inside of it, where the
-// table does not say: a scope's begin is stamped last thing, its end first thing; a call is
-// recorded when it is over.
-struct Split {
-  double before;
-  double inside;
-};
-
-Split usualSplit(std::string_view probe, std::string_view api) noexcept {
-  if (probe == "cuda" || probe == "torch")
-    return {0.3, 0.4};
+EventCost usualSplit(std::string_view probe, std::string_view api, double sumNs) noexcept {
+  const auto split = [sumNs](double before, double inside) {
+    return EventCost{before * sumNs, inside * sumNs, (1 - before - inside) * sumNs};
+  };
+  if (probe == "cuda")
+    return split(0.05, 0.85);
+  if (probe == "torch")
+    return split(0.3, 0.4);
   if (api.starts_with("scope") || api == "iteration")
-    return {0.5, 0.05};
-  return {0.1, 0.1};
+    return split(0.5, 0.05);
+  return split(0.1, 0.1);
 }
-
-EventCost split(double meanNs,
-                std::optional<double> beforeNs,
-                std::optional<double> insideNs,
-                const Split& usual) noexcept {
-  EventCost cost;
-  cost.beforeNs = beforeNs.value_or(meanNs * usual.before);
-  cost.insideNs = insideNs.value_or(meanNs * usual.inside);
-  cost.afterNs = meanNs - cost.beforeNs - cost.insideNs;
-  return cost;
-}
-
-}  // namespace
 
 Result<CostTable> CostTable::read(const store::Database& trace) {
   CostTable table;
@@ -74,16 +57,17 @@ Result<void> CostTable::readRows(const store::Database& trace) {
           ErrorCode::Corrupt,
           fmt::format(
               "the trace is damaged: what {} {} costs is no number", row.text(0), row.text(1))};
-    MeasuredCost cost{
-        std::string(row.text(0)),
-        std::string(row.text(1)),
-        row.optionalInteger(2),
-        split(
-            meanNs, row.optionalReal(6), row.optionalReal(7), usualSplit(row.text(0), row.text(1))),
-        std::abs(row.real(4)),
-        std::string(row.text(5)),
-        row.real(8)};
-    add(std::move(cost));
+    EventCost cost = usualSplit(row.text(0), row.text(1), meanNs);
+    cost.beforeNs = row.optionalReal(6).value_or(cost.beforeNs);
+    cost.insideNs = row.optionalReal(7).value_or(cost.insideNs);
+    cost.afterNs = meanNs - cost.beforeNs - cost.insideNs;
+    add({std::string(row.text(0)),
+         std::string(row.text(1)),
+         row.optionalInteger(2),
+         cost,
+         std::abs(row.real(4)),
+         std::string(row.text(5)),
+         row.real(8)});
   }
 }
 
@@ -134,7 +118,7 @@ std::optional<double> CostTable::covariance(std::int64_t process,
   return found == covariance_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void CostTable::countAllAsRecorded(const std::string& probe) {
+void CostTable::assumeFreeWhileOff(const std::string& probe) {
   for (MeasuredCost& row : rows_)
     if (row.probe == probe)
       row.unrecordedNs = 0;

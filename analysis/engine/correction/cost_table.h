@@ -11,11 +11,20 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace sonde::engine::correction {
+
+// How it was found what an event costs: values of MeasuredCost::method.
+namespace method {
+inline constexpr std::string_view kInRun = "in-run";
+inline constexpr std::string_view kSeparateRuns = "separate runs";
+inline constexpr std::string_view kMicroLoop = "micro-loop";
+inline constexpr std::string_view kAssumed = "assumed";
+}  // namespace method
 
 // A row of `overhead`.
 struct MeasuredCost {
@@ -27,6 +36,11 @@ struct MeasuredCost {
   std::string method;
   double unrecordedNs = 0;  // of a call while the probe is off
 };
+
+// How much of the cost of an event lies before its begin is stamped, inside of it and after its
+// end, where only the sum is known: a scope's begin is stamped last thing, its end first thing; a
+// call is recorded when it is over; CUPTI does most of its work inside of the call.
+EventCost usualSplit(std::string_view probe, std::string_view api, double sumNs) noexcept;
 
 // What one calibration found.
 struct CostSet {
@@ -42,8 +56,8 @@ class CostTable {
   static Result<CostTable> read(const store::Database& trace);
   // What was found elsewhere counts before what the trace has, for all its processes.
   void add(const CostSet& measured);
-  // Where nothing of a probe is there while it is off.
-  void countAllAsRecorded(const std::string& probe);
+  // Where nothing of a probe is there while it is off, so that its calls cost nothing then.
+  void assumeFreeWhileOff(const std::string& probe);
 
   // Index of costs(); nullopt: not known. A process's own go before those of the process that
   // started it, and these before those of all.

@@ -37,7 +37,7 @@ struct Part {
 };
 
 Source sourceOf(const MeasuredCost& row) {
-  const bool isMeasured = row.method == "in-run" || row.method == "separate runs";
+  const bool isMeasured = row.method == method::kInRun || row.method == method::kSeparateRuns;
   return {isMeasured ? row.processId.value_or(CostTable::kAll) : kNotMeasured, row.probe};
 }
 

@@ -83,7 +83,7 @@ Result<CostSource> sourceOf(const store::Database& trace,
   const auto& costs = clocks.correction()->costs;
   source.ownRun = correcting.measured == nullptr &&
                   std::any_of(costs.begin(), costs.end(), [](const auto& cost) {
-                    return cost.method == "in-run";
+                    return cost.method == correction::method::kInRun;
                   });
   SONDE_TRY_ASSIGN(
       source.recorder,

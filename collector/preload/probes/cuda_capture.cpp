@@ -187,7 +187,7 @@ void run() noexcept {
     gState.store(State::Over, std::memory_order_release);
     return;
   }
-  sayFact(kLibraryFact, "%s", cupti::pathOf(gCupti));
+  core::emitProcessText(core::intern(kLibraryFact), core::intern(cupti::pathOf(gCupti)));
   startCounters(gLibrary, gCupti);
   enableCallbacks(gCupti, gSubscriber, true);
   gCupti.flushPeriod(kFlushPeriodMs);

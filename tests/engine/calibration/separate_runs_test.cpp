@@ -216,12 +216,41 @@ TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
   EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.sumNs(), 750);
   EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.insideNs, 650);
   EXPECT_DOUBLE_EQ(as.overheadNs, 750);
-  EXPECT_DOUBLE_EQ(as.overheadErrorNs, std::hypot(250 * 0.02, 250, 112.5));
+  EXPECT_DOUBLE_EQ(as.overheadErrorNs, std::hypot(250 * 0.02, 500, 112.5))
+      << "what no run shows is no better known than it was";
   EXPECT_DOUBLE_EQ(as.noiseNs, 250 * 0.02);
   factors.values = {2};
   const auto twice = applyFactors(table, probes, factors, "in-run");
   EXPECT_DOUBLE_EQ(twice.costs.rows[0].cost.sumNs(), 1000) << "what is there anyway is as it was";
   EXPECT_DOUBLE_EQ(twice.overheadNs, 1000);
+}
+
+// CUPTI is never off, so that next to nothing of what a launch costs goes with the probe.
+TEST(ApplyFactors, WhatNoRunCanShowIsNotFound) {
+  correction::CostTable table;
+  table.add(
+      {{{"cuda", "launch", std::nullopt, {90, 1'530, 180}, 900, "micro-loop", 1'800}}, {}, {}});
+  Factors factors;
+  factors.values = {1};
+  factors.covariance = {{2.5 * 2.5}};  // the prior: nothing was learnt
+  const std::vector<ProbeCost> probes = {{"cuda", 90, 1'710}};
+  const auto nothing = applyFactors(table, probes, factors, "in-run");
+  ASSERT_EQ(nothing.shares.size(), 1U);
+  EXPECT_FALSE(nothing.shares[0].found);
+  EXPECT_TRUE(nothing.costs.rows.empty()) << "the loops' row is left to count";
+  EXPECT_DOUBLE_EQ(nothing.shares[0].errorNs, 900);
+  factors.covariance = {{0.0025}};
+  const auto learnt = applyFactors(table, probes, factors, "in-run");
+  EXPECT_TRUE(learnt.shares[0].found);
+  EXPECT_GE(learnt.shares[0].errorNs, 0.95 * 900) << "of what is always there nothing was learnt";
+}
+
+TEST(UsualSplit, WhatCuptiTakesLiesInsideOfTheCall) {
+  const correction::EventCost launch = correction::usualSplit("cuda", "launch", 2'000);
+  EXPECT_DOUBLE_EQ(launch.sumNs(), 2'000);
+  EXPECT_DOUBLE_EQ(launch.insideNs, 1'700);
+  EXPECT_DOUBLE_EQ(correction::usualSplit("annotation", "scope", 100).beforeNs, 50);
+  EXPECT_DOUBLE_EQ(correction::usualSplit("io", "call", 100).afterNs, 80);
 }
 
 TEST(CostTable, LaunchesCostWhatOtherCallsDoWhereNobodySaysMore) {
@@ -234,13 +263,13 @@ TEST(CostTable, LaunchesCostWhatOtherCallsDoWhereNobodySaysMore) {
   EXPECT_EQ(table.find({"io", "call"}, 1), std::nullopt);
 }
 
-TEST(CountAllAsRecorded, AProbeThatIsNotThereWhileItIsOffCostsNothingThen) {
+TEST(AssumeFreeWhileOff, AProbeThatIsNotThereWhileItIsOffCostsNothingThen) {
   correction::CostTable table;
   table.add({{{"cuda", "launch", std::nullopt, {100, 1'500, 200}, 1'800, "assumed", 1'600},
               {"io", "call", std::nullopt, {0, 0, 100}, 50, "micro-loop", 20}},
              {},
              {}});
-  table.countAllAsRecorded("cuda");
+  table.assumeFreeWhileOff("cuda");
   ASSERT_EQ(table.rows().size(), 2U);
   EXPECT_EQ(unrecordedShare(table.rows()[0]), 0);
   EXPECT_EQ(table.rows()[0].cost.sumNs(), 1'800);

@@ -1,0 +1,93 @@
+#include "session/cost_rounds.h"
+
+#include "analysis/model/words.h"
+#include "collector/wire/calibration.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <system_error>
+
+namespace sonde::session {
+namespace {
+
+using engine::correction::MeasuredCost;
+
+constexpr double kRelativeError = 0.5;
+
+// What disturbs a run makes its calls longer, never shorter.
+void keepLeast(const CallTimes& found, CallTimes& into) {
+  for (const auto& [place, ns] : found) {
+    const auto [at, isNew] = into.try_emplace(place, ns);
+    if (!isNew)
+      at->second = std::min(at->second, ns);
+  }
+}
+
+double spreadOf(const std::vector<double>& differences) {
+  const auto [least, most] = std::minmax_element(differences.begin(), differences.end());
+  return (*most - *least) / 2;
+}
+
+bool isMaskable(const std::string& probe) {
+  return (static_cast<std::uint32_t>(model::probeBit(probe)) & wire::kMaskableProbes) != 0;
+}
+
+}  // namespace
+
+CallTimes callTimesIn(const std::string& text) {
+  CallTimes times;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find('|');
+    const auto second = line.find('|', first + 1);
+    if (second == std::string::npos)
+      continue;
+    double ns = 0;
+    const auto parsed = std::from_chars(line.data() + second + 1, line.data() + line.size(), ns);
+    if (parsed.ec == std::errc())
+      times[{line.substr(0, first), line.substr(first + 1, second - first - 1)}] = ns;
+  }
+  return times;
+}
+
+std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds) {
+  CallTimes bare;
+  CallTimes on;
+  CallTimes off;
+  std::map<CallTimes::key_type, std::vector<double>> differences;
+  bool showsOff = false;
+  for (const CostRound& round : rounds) {
+    for (const auto& [place, ns] : round.on)
+      if (const auto at = round.bare.find(place); at != round.bare.end())
+        differences[place].push_back(ns - at->second);
+    keepLeast(round.bare, bare);
+    keepLeast(round.on, on);
+    if (round.off) {
+      showsOff = true;
+      keepLeast(*round.off, off);
+    }
+  }
+  std::vector<MeasuredCost> costs;
+  for (const auto& [place, ofRounds] : differences) {
+    const double more = std::max(on.at(place) - bare.at(place), 0.0);  // not less than nothing
+    const double spread = spreadOf(ofRounds);
+    const auto whileOff = off.find(place);
+    if ((ofRounds.size() > 1 && more <= spread) || (showsOff && whileOff == off.end()))
+      continue;  // nothing is told
+    MeasuredCost cost{place.first,
+                      place.second,
+                      std::nullopt,
+                      engine::correction::usualSplit(place.first, place.second, more),
+                      std::hypot(kRelativeError * more, spread),
+                      std::string(engine::correction::method::kMicroLoop)};
+    if (isMaskable(place.first))
+      cost.unrecordedNs =
+          showsOff ? std::clamp(whileOff->second - bare.at(place), 0.0, more) : cost.cost.sumNs();
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,79 @@
+#include "session/cost_rounds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sonde::session {
+namespace {
+
+const CallTimes::key_type kRead{"io", "call"};
+const CallTimes::key_type kScope{"annotation", "scope"};
+const CallTimes::key_type kLaunch{"cuda", "launch"};
+
+TEST(CallTimesIn, ReadsLinesAndPassesOverOthers) {
+  EXPECT_THAT(
+      callTimesIn("io|call|250.5\nwarning: no such thing\nannotation|scope|x\n|\ncuda|launch|7\n"),
+      ::testing::UnorderedElementsAre(std::pair(kRead, 250.5), std::pair(kLaunch, 7.0)));
+  EXPECT_TRUE(callTimesIn("").empty());
+}
+
+TEST(CostsOf, IsWhatACallTakesLongerAndWhatOfItStays) {
+  const auto costs = costsOf({{{{kRead, 1'000}}, {{kRead, 1'300}}, {{{kRead, 1'060}}}}});
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_EQ(costs[0].probe, "io");
+  EXPECT_EQ(costs[0].api, "call");
+  EXPECT_EQ(costs[0].method, "micro-loop");
+  EXPECT_NEAR(costs[0].cost.sumNs(), 300, 1e-9);
+  EXPECT_NEAR(costs[0].unrecordedNs, 60, 1e-9);
+  EXPECT_NEAR(costs[0].errorNs, 150, 1e-9) << "one round has no spread";
+}
+
+TEST(CostsOf, IsNeverLessThanNothingNorMoreWhileOffThanOn) {
+  const auto faster = costsOf({{{{kRead, 1'000}}, {{kRead, 900}}, {{{kRead, 950}}}}});
+  ASSERT_EQ(faster.size(), 1U);
+  EXPECT_EQ(faster[0].cost.sumNs(), 0);
+  EXPECT_EQ(faster[0].unrecordedNs, 0);
+  const auto off = costsOf({{{{kRead, 1'000}}, {{kRead, 1'200}}, {{{kRead, 1'500}}}}});
+  ASSERT_EQ(off.size(), 1U);
+  EXPECT_EQ(off[0].unrecordedNs, 200);
+}
+
+// Where the run with the probes off came to nothing, it is not known what stays.
+TEST(CostsOf, LeavesOutWhatItDidNotSeeInAllWays) {
+  EXPECT_TRUE(costsOf({{{{kRead, 1'000}}, {{kRead, 1'300}}, CallTimes()}}).empty());
+  EXPECT_TRUE(costsOf({{{{kRead, 1'000}}, {}, {{{kRead, 1'000}}}}}).empty());
+  EXPECT_TRUE(costsOf({{{}, {{kRead, 1'300}}, {{{kRead, 1'000}}}}}).empty());
+  EXPECT_TRUE(costsOf({}).empty());
+}
+
+TEST(CostsOf, AProbeThatIsNeverOffCostsAllOfItAlways) {
+  const auto costs = costsOf({{{{kLaunch, 4'000}}, {{kLaunch, 5'800}}, std::nullopt}});
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_NEAR(costs[0].unrecordedNs, 1'800, 1e-9);
+}
+
+TEST(CostsOf, WhatIsNeverSwitchedOffHasNothingThatStays) {
+  const auto costs = costsOf({{{{kScope, 100}}, {{kScope, 150}}, {{{kScope, 140}}}}});
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_EQ(costs[0].unrecordedNs, 0);
+}
+
+TEST(CostsOf, OfSeveralRoundsTheLeastCountsAndTheirSpreadIsPartOfTheError) {
+  const auto costs = costsOf({{{{kLaunch, 4'000}}, {{kLaunch, 5'900}}, std::nullopt},
+                              {{{kLaunch, 4'400}}, {{kLaunch, 5'900}}, std::nullopt},
+                              {{{kLaunch, 4'100}}, {{kLaunch, 5'600}}, std::nullopt}});
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_NEAR(costs[0].cost.sumNs(), 1'600, 1e-9);
+  EXPECT_NEAR(costs[0].errorNs, std::hypot(800, 200), 1e-9);
+}
+
+TEST(CostsOf, TellsNothingOfWhatDoesNotShowBeyondTheSpread) {
+  EXPECT_TRUE(costsOf({{{{kLaunch, 4'000}}, {{kLaunch, 5'900}}, std::nullopt},
+                       {{{kLaunch, 5'800}}, {{kLaunch, 4'500}}, std::nullopt}})
+                  .empty());
+}
+
+}  // namespace
+}  // namespace sonde::session
