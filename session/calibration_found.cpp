@@ -115,8 +115,8 @@ std::string calibrationLine(const CalibrationFound& found) {
   if (known.empty())
     return line;
   return fmt::format(
-      "{}; of this as known before, since the run is too short or too noisy to tell "
-      "it better: {}",
+      "{}; of this as known before, since the run cannot tell it better (too short, too noisy, or "
+      "of cuda, where CUPTI is never off): {}",
       line,
       known);
 }

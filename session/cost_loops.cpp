@@ -175,17 +175,6 @@ std::vector<CostRound> run(const CostProgram& program,
   return rounds;
 }
 
-// Nothing where of several rounds but one was had, which has no spread.
-std::vector<MeasuredCost> measure(const CostProgram& program,
-                                  const CostLoops& loops,
-                                  const Spool& on,
-                                  const Spool& off) {
-  std::vector<CostRound> rounds = run(program, loops, on, off);
-  std::erase_if(rounds, [](const CostRound& round) { return round.on.empty(); });
-  return rounds.size() < std::min<std::size_t>(program.rounds, 2) ? std::vector<MeasuredCost>()
-                                                                  : costsOf(rounds);
-}
-
 }  // namespace
 
 std::string pythonOf(const std::string& program) {
@@ -209,7 +198,8 @@ std::vector<MeasuredCost> measureCosts(const CostLoops& loops) {
   if (!loops.python.empty())
     programs.push_back({loops.python, {loops.python, script}});
   for (const CostProgram& program : programs)
-    for (MeasuredCost& cost : measure(program, loops, *on, *off))
+    for (MeasuredCost& cost :
+         costsOf(run(program, loops, *on, *off), std::min<std::size_t>(program.rounds, 2)))
       costs.push_back(std::move(cost));
   // What the run does not record costs next to nothing.
   std::erase_if(costs, [&](const MeasuredCost& cost) {

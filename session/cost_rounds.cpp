@@ -52,7 +52,7 @@ CallTimes callTimesIn(const std::string& text) {
   return times;
 }
 
-std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds) {
+std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::size_t atLeast) {
   CallTimes bare;
   CallTimes on;
   CallTimes off;
@@ -71,10 +71,10 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds) {
   }
   std::vector<MeasuredCost> costs;
   for (const auto& [place, ofRounds] : differences) {
-    const double more = std::max(on.at(place) - bare.at(place), 0.0);  // not less than nothing
+    const double more = on.at(place) - bare.at(place);
     const double spread = spreadOf(ofRounds);
     const auto whileOff = off.find(place);
-    if ((ofRounds.size() > 1 && more <= spread) || (showsOff && whileOff == off.end()))
+    if (ofRounds.size() < atLeast || more <= spread || (showsOff && whileOff == off.end()))
       continue;  // nothing is told
     MeasuredCost cost{place.first,
                       place.second,

@@ -4,6 +4,7 @@
 
 #include "analysis/engine/correction/cost_table.h"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,9 +26,11 @@ struct CostRound {
   std::optional<CallTimes> off;
 };
 
-// Of each call that was timed in all ways. The error is half of the cost, since the loops do some
-// work between two calls, but no program's own; of several rounds also half of the way from the
-// least difference to the most, and what does not show beyond that is left out.
-std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds);
+// Of each call that was timed in all ways, bare and recorded in `atLeast` rounds. The error is half
+// of the cost, since the loops do some work between two calls, but no program's own; of several
+// rounds also half of the way from the least difference to the most. What does not show beyond that
+// is left out.
+std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds,
+                                                      std::size_t atLeast = 1);
 
 }  // namespace sonde::session

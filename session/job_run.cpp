@@ -318,7 +318,7 @@ class JobRun {
   }
 
   void closeRecording(const launcher::SignalRelay& relay, const launcher::RunOutcome& outcome) {
-    endedWell_ = outcome.waitStatus == 0 && !outcome.restRunning;
+    endedWell_ = outcome.waitStatus == 0 && !outcome.restRunning && !outcome.askedToEnd;
     const auto finish = [recording = std::shared_ptr<Recording>(std::move(recording_)),
                          restRunning = outcome.restRunning] {
       return recording->finish(restRunning);

@@ -63,6 +63,7 @@ class Supervision {
     const auto number = static_cast<int>(signal.ssi_signo);
     const bool toGroup = action != SignalAction::Reap && options_.witness != nullptr &&
                          options_.witness->got(number);
+    outcome_.askedToEnd = outcome_.askedToEnd || asksToEnd(signal);
     switch (action) {
       case SignalAction::Reap:
         reap();
@@ -75,12 +76,12 @@ class Supervision {
           relayToJob(signal, toGroup && jobInGroup());
         break;
       case SignalAction::Ignore:
-        interrupted_ = interrupted_ || (mainEnded() && endsWaiting(signal));
+        interrupted_ = interrupted_ || (mainEnded() && asksToEnd(signal));
         break;
     }
   }
 
-  static bool endsWaiting(const signalfd_siginfo& signal) {
+  static bool asksToEnd(const signalfd_siginfo& signal) {
     const auto number = static_cast<int>(signal.ssi_signo);
     return number == SIGINT || number == SIGTERM || number == SIGQUIT || number == SIGHUP;
   }
@@ -96,7 +97,7 @@ class Supervision {
         relay_.suspendSelf();
       return;
     }
-    interrupted_ = interrupted_ || endsWaiting(signal);
+    interrupted_ = interrupted_ || asksToEnd(signal);
   }
 
   void reap() {

@@ -32,6 +32,7 @@ struct SupervisorCallbacks {
 struct RunOutcome {
   int waitStatus = 0;        // of the main process
   bool restRunning = false;  // some were left when the grace had passed
+  bool askedToEnd = false;  // by a signal to the recorder, whether the job had it from there or not
 };
 
 // Returns when the main process has ended and the rest have, too, or the grace has passed, or a

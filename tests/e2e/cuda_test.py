@@ -219,11 +219,22 @@ class Costs(CudaTest):
         self.assertIn("gpu 0", report)
         self.assertNotIn("libcupti", report)
 
-    def test_are_not_measured_after_a_job_that_failed(self):
-        """Its GPU may hang, and who ended it may not wait."""
-        self.record(sys.executable, "-c", f"{SETS}\nraise SystemExit(3)", options=("--calibrate",), status=3)
+    def check_not_measured(self):
         self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'process' AND key = 'cupti'"), [(1,)])
         self.assertEqual(self.rows(self.LOOPS), [])
+        self.assertEqual(self.happened("kernel", traced=False), [], "no loop has launched any")
+
+    def test_are_not_measured_after_a_job_that_failed(self):
+        """Its GPU may hang."""
+        self.record(sys.executable, "-c", f"{SETS}\nraise SystemExit(3)", options=("--calibrate",), status=3)
+        self.check_not_measured()
+
+    def test_are_not_measured_after_a_job_that_was_asked_to_end(self):
+        """Who asked may not wait."""
+        asked = ("import os, signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
+                 "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n")
+        self.record(sys.executable, "-c", SETS + asked, options=("--calibrate",))
+        self.check_not_measured()
 
     def test_are_found_by_runs_without_cuda(self):
         """Whose file says what stays where a run calibrates itself."""

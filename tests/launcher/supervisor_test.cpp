@@ -102,6 +102,21 @@ TEST_F(SupervisorTest, PassesASignalOn) {
       supervised("trap 'exit 42' USR1; : > " + ready + "; while :; do sleep 0.01; done");
   sender.join();
   EXPECT_EQ(WEXITSTATUS(outcome.waitStatus), 42);
+  EXPECT_FALSE(outcome.askedToEnd);
+}
+
+TEST_F(SupervisorTest, SaysThatTheJobWasAskedToEndThoughItEndsWell) {
+  const std::string ready = folder_.path("ready");
+  std::thread sender([&] {
+    while (!std::filesystem::exists(ready))
+      std::this_thread::sleep_for(milliseconds(5));
+    kill(getpid(), SIGTERM);
+  });
+  const RunOutcome outcome =
+      supervised("trap 'exit 0' TERM; : > " + ready + "; while :; do sleep 0.01; done");
+  sender.join();
+  EXPECT_EQ(outcome.waitStatus, 0);
+  EXPECT_TRUE(outcome.askedToEnd);
 }
 
 TEST_F(SupervisorTest, ASignalEndsTheWaitForTheRest) {

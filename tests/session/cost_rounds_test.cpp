@@ -30,11 +30,16 @@ TEST(CostsOf, IsWhatACallTakesLongerAndWhatOfItStays) {
   EXPECT_NEAR(costs[0].errorNs, 150, 1e-9) << "one round has no spread";
 }
 
-TEST(CostsOf, IsNeverLessThanNothingNorMoreWhileOffThanOn) {
-  const auto faster = costsOf({{{{kRead, 1'000}}, {{kRead, 900}}, {{{kRead, 950}}}}});
-  ASSERT_EQ(faster.size(), 1U);
-  EXPECT_EQ(faster[0].cost.sumNs(), 0);
-  EXPECT_EQ(faster[0].unrecordedNs, 0);
+// A row of nothing would count before what is assumed.
+TEST(CostsOf, TellsNothingOfWhatIsFasterRecorded) {
+  EXPECT_TRUE(costsOf({{{{kRead, 1'000}}, {{kRead, 900}}, {{{kRead, 950}}}}}).empty());
+  EXPECT_TRUE(costsOf({{{{kRead, 1'000}}, {{kRead, 1'000}}, {{{kRead, 950}}}}}).empty());
+}
+
+TEST(CostsOf, IsNoMoreWhileOffThanOnNorLessThanNothing) {
+  const auto below = costsOf({{{{kRead, 1'000}}, {{kRead, 1'200}}, {{{kRead, 900}}}}});
+  ASSERT_EQ(below.size(), 1U);
+  EXPECT_EQ(below[0].unrecordedNs, 0);
   const auto off = costsOf({{{{kRead, 1'000}}, {{kRead, 1'200}}, {{{kRead, 1'500}}}}});
   ASSERT_EQ(off.size(), 1U);
   EXPECT_EQ(off[0].unrecordedNs, 200);
@@ -73,6 +78,17 @@ TEST(CostsOf, TellsNothingOfWhatDoesNotShowBeyondTheSpread) {
   EXPECT_TRUE(costsOf({{{{kLaunch, 4'000}}, {{kLaunch, 5'900}}, std::nullopt},
                        {{{kLaunch, 5'800}}, {{kLaunch, 4'500}}, std::nullopt}})
                   .empty());
+}
+
+TEST(CostsOf, TellsNothingOfWhatTooFewRoundsHave) {
+  const std::vector<CostRound> rounds = {
+      {{{kLaunch, 4'000}, {kRead, 100}}, {{kLaunch, 5'900}, {kRead, 300}}, std::nullopt},
+      {{{kLaunch, 4'000}, {kRead, 100}}, {{kLaunch, 5'800}}, std::nullopt},
+      {{{kLaunch, 4'000}}, {}, std::nullopt}};
+  const auto costs = costsOf(rounds, 2);
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_EQ(costs[0].api, "launch");
+  EXPECT_EQ(costsOf(rounds).size(), 2U);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
 // How well it is known at best what a call costs whose probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
+// Of a probe's error, the share that no run shows from which on nothing counts as found: the rest
+// may be known well, but the cost is not. CUPTI is never off.
+constexpr double kMostHidden = 0.8;
 // What comes between a probe that is off and none at all, of what it costs to record. Assumed: in
 // the cases of docs/accuracy.md but for those whose threads wake each other, the root of the mean
 // square is 17 %, of which a part is the machine's.
@@ -110,6 +113,13 @@ Multiplied multiplied(const std::vector<MeasuredCost>& known,
   return costs;
 }
 
+// How well a cost is known as a share of how well it was before; 1 or more: no better.
+double errorLeft(const Sums& sums) {
+  if (!(sums.knownPartErrorNs > 0) || sums.unrecordedErrorNs > kMostHidden * sums.knownErrorNs)
+    return std::numeric_limits<double>::infinity();
+  return sums.learntPartErrorNs / sums.knownPartErrorNs;
+}
+
 // The probe of which the least was learnt, of those that are known no better than before; nullopt:
 // there are none beside those that are `kept` as they were.
 std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
@@ -117,12 +127,10 @@ std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
   std::optional<std::size_t> least;
   double most = 1;
   for (std::size_t at = 0; at < sums.size(); ++at) {
-    const double ratio = sums[at].knownPartErrorNs > 0
-                             ? sums[at].learntPartErrorNs / sums[at].knownPartErrorNs
-                             : std::numeric_limits<double>::infinity();
-    if (!kept[at] && ratio >= most) {
+    const double left = errorLeft(sums[at]);
+    if (!kept[at] && left >= most) {
       least = at;
-      most = ratio;
+      most = left;
     }
   }
   return least;
