@@ -17,12 +17,10 @@ using engine::correction::MeasuredCost;
 constexpr double kRelativeError = 0.5;
 
 // What disturbs a run makes its calls longer, never shorter.
-void keepLeast(const CallTimes& found, CallTimes& into) {
-  for (const auto& [place, ns] : found) {
-    const auto [at, isNew] = into.try_emplace(place, ns);
-    if (!isNew)
-      at->second = std::min(at->second, ns);
-  }
+void keepLeast(const CallTimes::key_type& place, double ns, CallTimes& into) {
+  const auto [at, isNew] = into.try_emplace(place, ns);
+  if (!isNew)
+    at->second = std::min(at->second, ns);
 }
 
 double spreadOf(const std::vector<double>& differences) {
@@ -59,15 +57,17 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::siz
   std::map<CallTimes::key_type, std::vector<double>> differences;
   bool showsOff = false;
   for (const CostRound& round : rounds) {
-    for (const auto& [place, ns] : round.on)
-      if (const auto at = round.bare.find(place); at != round.bare.end())
-        differences[place].push_back(ns - at->second);
-    keepLeast(round.bare, bare);
-    keepLeast(round.on, on);
-    if (round.off) {
-      showsOff = true;
-      keepLeast(*round.off, off);
+    for (const auto& [place, ns] : round.on) {
+      const auto alone = round.bare.find(place);
+      if (alone == round.bare.end())
+        continue;
+      differences[place].push_back(ns - alone->second);
+      keepLeast(place, alone->second, bare);
+      keepLeast(place, ns, on);
     }
+    showsOff = showsOff || round.off.has_value();
+    for (const auto& [place, ns] : round.off.value_or(CallTimes()))
+      keepLeast(place, ns, off);
   }
   std::vector<MeasuredCost> costs;
   for (const auto& [place, ofRounds] : differences) {

@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 // How often `othersAlive` is asked.
 constexpr std::chrono::milliseconds kAskEvery{50};
+// What came longer ago is not why a job has ended: it went on.
+constexpr std::chrono::minutes kLately{5};
 
 class Supervision {
  public:
@@ -30,6 +32,7 @@ class Supervision {
         handle(*signal);
     }
     outcome_.restRunning = restLeft();
+    outcome_.askedToEnd = asked_ && Clock::now() - *asked_ < kLately;
     return outcome_;
   }
 
@@ -63,7 +66,8 @@ class Supervision {
     const auto number = static_cast<int>(signal.ssi_signo);
     const bool toGroup = action != SignalAction::Reap && options_.witness != nullptr &&
                          options_.witness->got(number);
-    outcome_.askedToEnd = outcome_.askedToEnd || asksToEnd(signal);
+    if (asksToEnd(signal))
+      asked_ = Clock::now();
     switch (action) {
       case SignalAction::Reap:
         reap();
@@ -116,6 +120,7 @@ class Supervision {
   const SupervisorOptions& options_;
   const SupervisorCallbacks& callbacks_;
   RunOutcome outcome_;
+  std::optional<Clock::time_point> asked_;     // to end
   std::optional<Clock::time_point> deadline_;  // set when the main process has ended
   bool childrenLeft_ = true;
   bool interrupted_ = false;

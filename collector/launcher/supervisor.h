@@ -32,7 +32,8 @@ struct SupervisorCallbacks {
 struct RunOutcome {
   int waitStatus = 0;        // of the main process
   bool restRunning = false;  // some were left when the grace had passed
-  bool askedToEnd = false;  // by a signal to the recorder, whether the job had it from there or not
+  // By a signal to the recorder in the last five minutes, whether the job had it from there or not.
+  bool askedToEnd = false;
 };
 
 // Returns when the main process has ended and the rest have, too, or the grace has passed, or a

@@ -84,10 +84,11 @@ TEST(CostsOf, TellsNothingOfWhatTooFewRoundsHave) {
   const std::vector<CostRound> rounds = {
       {{{kLaunch, 4'000}, {kRead, 100}}, {{kLaunch, 5'900}, {kRead, 300}}, std::nullopt},
       {{{kLaunch, 4'000}, {kRead, 100}}, {{kLaunch, 5'800}}, std::nullopt},
-      {{{kLaunch, 4'000}}, {}, std::nullopt}};
+      {{{kLaunch, 3'000}}, {}, std::nullopt}};
   const auto costs = costsOf(rounds, 2);
   ASSERT_EQ(costs.size(), 1U);
   EXPECT_EQ(costs[0].api, "launch");
+  EXPECT_NEAR(costs[0].cost.sumNs(), 1'800, 1e-9) << "of rounds that have both";
   EXPECT_EQ(costsOf(rounds).size(), 2U);
 }
 

@@ -20,8 +20,8 @@ constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
 // How well it is known at best what a call costs whose probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
-// Of a probe's error, the share that no run shows from which on nothing counts as found: the rest
-// may be known well, but the cost is not. CUPTI is never off.
+// Of the error of what a probe takes, the share that no run shows from which on the probe does not
+// count as found: the rest may be known well, but the cost is not. CUPTI is never off.
 constexpr double kMostHidden = 0.8;
 // What comes between a probe that is off and none at all, of what it costs to record. Assumed: in
 // the cases of docs/accuracy.md but for those whose threads wake each other, the root of the mean
@@ -113,13 +113,6 @@ Multiplied multiplied(const std::vector<MeasuredCost>& known,
   return costs;
 }
 
-// How well a cost is known as a share of how well it was before; 1 or more: no better.
-double errorLeft(const Sums& sums) {
-  if (!(sums.knownPartErrorNs > 0) || sums.unrecordedErrorNs > kMostHidden * sums.knownErrorNs)
-    return std::numeric_limits<double>::infinity();
-  return sums.learntPartErrorNs / sums.knownPartErrorNs;
-}
-
 // The probe of which the least was learnt, of those that are known no better than before; nullopt:
 // there are none beside those that are `kept` as they were.
 std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
@@ -127,13 +120,28 @@ std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
   std::optional<std::size_t> least;
   double most = 1;
   for (std::size_t at = 0; at < sums.size(); ++at) {
-    const double left = errorLeft(sums[at]);
-    if (!kept[at] && left >= most) {
+    const double ratio = sums[at].knownPartErrorNs > 0
+                             ? sums[at].learntPartErrorNs / sums[at].knownPartErrorNs
+                             : std::numeric_limits<double>::infinity();
+    if (!kept[at] && ratio >= most) {
       least = at;
-      most = left;
+      most = ratio;
     }
   }
   return least;
+}
+
+bool isHidden(const ProbeCost& probe, const Sums& sums) noexcept {
+  return sums.unrecordedError() * probe.unrecordedNs >
+         kMostHidden * sums.knownError() * (probe.recordedNs + probe.unrecordedNs);
+}
+
+// It stays as it was known before, so what was learnt has no part in its error; what was learnt of
+// the others is as the run showed it beside what this one did.
+void leaveAsKnown(std::size_t place, Factors& factors) {
+  factors.values[place] = 1;
+  for (std::size_t other = 0; other < factors.values.size(); ++other)
+    factors.covariance[place][other] = factors.covariance[other][place] = 0;
 }
 
 // Errors of factors are errors of what was known; the table's are relative to what was found, which
@@ -247,8 +255,12 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
     learnt = given(factors, kept);
     costs = multiplied(rows, names, learnt, method);
   }
-  for (std::size_t at = 0; at < names.size(); ++at)
-    costs.sums[at].isFound = !kept[at];
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    const bool isLeft = !kept[at] && isHidden(probes[at], costs.sums[at]);
+    if (isLeft)
+      leaveAsKnown(at, learnt);
+    costs.sums[at].isFound = !kept[at] && !isLeft;
+  }
   std::erase_if(costs.rows, [&](const MeasuredCost& row) {
     return !costs.sums[placeOf(names, row.probe)].isFound;
   });

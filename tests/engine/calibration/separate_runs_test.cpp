@@ -248,6 +248,29 @@ TEST(ApplyFactors, WhatNoRunCanShowIsNotFound) {
   EXPECT_TRUE(all.shares[0].found) << "runs without it do show it";
 }
 
+// What the run shows of its part that goes is not taken from the others.
+TEST(ApplyFactors, AHiddenCostLeavesTheOthersAsTheRunShowsThem) {
+  correction::CostTable table;
+  table.add({{{"cuda", "launch", std::nullopt, {90, 1'530, 180}, 900, "micro-loop", 1'800},
+              {"torch", "scope", std::nullopt, {100, 0, 100}, 200, "assumed"}},
+             {},
+             {}});
+  Factors factors;
+  factors.values = {3, 1};
+  factors.covariance = {{0.04, -0.01}, {-0.01, 0.01}};
+  const auto costs =
+      applyFactors(table, {{"cuda", 90, 1'710}, {"torch", 1'000, 0}}, factors, "in-run");
+  ASSERT_EQ(costs.shares.size(), 2U);
+  EXPECT_FALSE(costs.shares[0].found);
+  EXPECT_DOUBLE_EQ(costs.shares[0].ns, 1'800);
+  EXPECT_TRUE(costs.shares[1].found);
+  EXPECT_DOUBLE_EQ(costs.shares[1].ns, 1'000);
+  EXPECT_DOUBLE_EQ(costs.noiseNs, 100);
+  EXPECT_DOUBLE_EQ(costs.overheadErrorNs, std::hypot(900, 100, 150));
+  ASSERT_EQ(costs.costs.rows.size(), 1U);
+  EXPECT_EQ(costs.costs.rows[0].probe, "torch");
+}
+
 TEST(UsualSplit, WhatCuptiTakesLiesInsideOfTheCall) {
   const correction::EventCost launch = correction::usualSplit("cuda", "launch", 2'000);
   EXPECT_DOUBLE_EQ(launch.sumNs(), 2'000);
