@@ -47,6 +47,20 @@ class SupervisorTest : public ::testing::Test {
         *relay_, options, {[this](const ReapedChild& one) { reaped_.push_back(one); }});
   }
 
+  // A job that has set its trap runs on until this process gets the signal.
+  RunOutcome signalled(const std::string& trap, int signal) {
+    const std::string ready = folder_.path("ready");
+    std::thread sender([&] {
+      while (!std::filesystem::exists(ready))
+        std::this_thread::sleep_for(milliseconds(5));
+      kill(getpid(), signal);
+    });
+    const RunOutcome outcome =
+        supervised(trap + "; : > " + ready + "; while :; do sleep 0.01; done");
+    sender.join();
+    return outcome;
+  }
+
   ScratchFolder folder_;
   std::optional<SignalRelay> relay_;
   std::vector<ReapedChild> reaped_;
@@ -92,29 +106,13 @@ TEST_F(SupervisorTest, LeavesTheRestAloneWhenTheGraceHasPassed) {
 }
 
 TEST_F(SupervisorTest, PassesASignalOn) {
-  const std::string ready = folder_.path("ready");
-  std::thread sender([&] {
-    while (!std::filesystem::exists(ready))
-      std::this_thread::sleep_for(milliseconds(5));
-    kill(getpid(), SIGUSR1);
-  });
-  const RunOutcome outcome =
-      supervised("trap 'exit 42' USR1; : > " + ready + "; while :; do sleep 0.01; done");
-  sender.join();
+  const RunOutcome outcome = signalled("trap 'exit 42' USR1", SIGUSR1);
   EXPECT_EQ(WEXITSTATUS(outcome.waitStatus), 42);
   EXPECT_FALSE(outcome.askedToEnd);
 }
 
 TEST_F(SupervisorTest, SaysThatTheJobWasAskedToEndThoughItEndsWell) {
-  const std::string ready = folder_.path("ready");
-  std::thread sender([&] {
-    while (!std::filesystem::exists(ready))
-      std::this_thread::sleep_for(milliseconds(5));
-    kill(getpid(), SIGTERM);
-  });
-  const RunOutcome outcome =
-      supervised("trap 'exit 0' TERM; : > " + ready + "; while :; do sleep 0.01; done");
-  sender.join();
+  const RunOutcome outcome = signalled("trap 'exit 0' TERM", SIGTERM);
   EXPECT_EQ(outcome.waitStatus, 0);
   EXPECT_TRUE(outcome.askedToEnd);
 }
