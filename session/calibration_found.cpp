@@ -116,7 +116,7 @@ std::string calibrationLine(const CalibrationFound& found) {
     return line;
   return fmt::format(
       "{}; of this as known before, since the run cannot tell it better (too short, too noisy, or "
-      "most of it stays while the probe is off, as of cuda): {}",
+      "of cuda, whose CUPTI is never off): {}",
       line,
       known);
 }

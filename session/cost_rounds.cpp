@@ -74,7 +74,8 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::siz
     const double more = on.at(place) - bare.at(place);
     const double spread = spreadOf(ofRounds);
     const auto whileOff = off.find(place);
-    if (ofRounds.size() < atLeast || more <= spread || (showsOff && whileOff == off.end()))
+    if (ofRounds.size() < atLeast || more <= spread ||
+        (showsOff && (whileOff == off.end() || whileOff->second >= on.at(place))))
       continue;  // nothing is told
     MeasuredCost cost{place.first,
                       place.second,
@@ -84,7 +85,7 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::siz
                       std::string(engine::correction::method::kMicroLoop)};
     if (isMaskable(place.first))
       cost.unrecordedNs =
-          showsOff ? std::clamp(whileOff->second - bare.at(place), 0.0, more) : cost.cost.sumNs();
+          showsOff ? std::max(whileOff->second - bare.at(place), 0.0) : cost.cost.sumNs();
     costs.push_back(std::move(cost));
   }
   return costs;

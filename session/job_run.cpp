@@ -241,7 +241,8 @@ class JobRun {
     const auto part = store::Database::open(store::partOf(output_), store::Access::ReadOnly);
     const auto path = part ? part->queryText(
                                  "SELECT a.value FROM string k CROSS JOIN arg a ON a.key_id = k.id "
-                                 "WHERE k.text = 'cupti' AND a.owner = 'process' LIMIT 1")
+                                 "WHERE k.text = 'sonde.cupti' AND a.owner = 'process' "
+                                 "AND a.value GLOB '/*' ORDER BY a.owner_id LIMIT 1")
                            : part.error();
     return path ? *path : "";
   }

@@ -197,7 +197,7 @@ class Costs(CudaTest):
                     self.script(self.SCRIPT, variant, options=("--calibrate",), CUDA_HOME=str(other.parent.parent))
                     if len(self.rows(self.LOOPS)) == 2:
                         break
-                self.assertEqual(self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'cupti'"),
+                self.assertEqual(self.rows("SELECT value FROM v_arg WHERE owner = 'process' AND key = 'sonde.cupti'"),
                                  [(str(folder_of(variant) / f"libcupti.so.{variant}"),)])
                 self.assertEqual(self.rows(self.LOOPS), [("call",), ("launch",)])
                 self.assertEqual({line["name"] for line in self.happened("kernel")}, {"gemm", "nothing"}, "loops are recorded")
@@ -220,7 +220,7 @@ class Costs(CudaTest):
         self.assertNotIn("libcupti", report)
 
     def check_not_measured(self):
-        self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'process' AND key = 'cupti'"), [(1,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'process' AND key = 'sonde.cupti'"), [(1,)])
         self.assertEqual(self.rows(self.LOOPS), [])
         self.assertEqual(self.happened("kernel", traced=False), [], "no loop has launched any")
 

@@ -71,8 +71,8 @@ TEST(CalibrationLine, TellsWhatTheRunHasNotShown) {
   found.probes = {{"torch", 2e4, 1e3, true}, {"net", 1e4, 5e3, false}};
   EXPECT_EQ(calibrationLine(found),
             "recording takes 3.0 % ± 1.0 % of an iteration (torch 2.0); of this as known before, "
-            "since the run cannot tell it better (too short, too noisy, or most of it stays "
-            "while the probe is off, as of cuda): net 1.0");
+            "since the run cannot tell it better (too short, too noisy, or of cuda, whose CUPTI is "
+            "never off): net 1.0");
 }
 
 TEST_F(CalibrationFoundTest, OfAShortRunItSaysWhy) {

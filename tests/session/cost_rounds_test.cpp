@@ -36,13 +36,12 @@ TEST(CostsOf, TellsNothingOfWhatIsFasterRecorded) {
   EXPECT_TRUE(costsOf({{{{kRead, 1'000}}, {{kRead, 1'000}}, {{{kRead, 950}}}}}).empty());
 }
 
-TEST(CostsOf, IsNoMoreWhileOffThanOnNorLessThanNothing) {
+TEST(CostsOf, LeavesOutWhatTakesLongerOffAndNothingLessThanNothingStays) {
   const auto below = costsOf({{{{kRead, 1'000}}, {{kRead, 1'200}}, {{{kRead, 900}}}}});
   ASSERT_EQ(below.size(), 1U);
   EXPECT_EQ(below[0].unrecordedNs, 0);
-  const auto off = costsOf({{{{kRead, 1'000}}, {{kRead, 1'200}}, {{{kRead, 1'500}}}}});
-  ASSERT_EQ(off.size(), 1U);
-  EXPECT_EQ(off[0].unrecordedNs, 200);
+  EXPECT_TRUE(costsOf({{{{kRead, 1'000}}, {{kRead, 1'200}}, {{{kRead, 1'500}}}}}).empty())
+      << "what takes longer with the probe off was disturbed";
 }
 
 // Where the run with the probes off came to nothing, it is not known what stays.

@@ -20,9 +20,6 @@ constexpr double kPriorReach = 5;
 constexpr double kLeastFound = 0.02;
 // How well it is known at best what a call costs whose probe is off: no run shows that.
 constexpr double kUnrecordedError = 0.5;
-// Of the error of what a probe takes, the share that no run shows from which on the probe does not
-// count as found: the rest may be known well, but the cost is not. CUPTI is never off.
-constexpr double kMostHidden = 0.8;
 // What comes between a probe that is off and none at all, of what it costs to record. Assumed: in
 // the cases of docs/accuracy.md but for those whose threads wake each other, the root of the mean
 // square is 17 %, of which a part is the machine's.
@@ -131,9 +128,10 @@ std::optional<std::size_t> leastFound(const std::vector<Sums>& sums,
   return least;
 }
 
-bool isHidden(const ProbeCost& probe, const Sums& sums) noexcept {
-  return sums.unrecordedError() * probe.unrecordedNs >
-         kMostHidden * sums.knownError() * (probe.recordedNs + probe.unrecordedNs);
+// CUPTI works on while the probe is off, so what blocks show is next to nothing of it. Runs that
+// never start it show all.
+bool isHidden(const ProbeCost& probe) noexcept {
+  return probe.probe == "cuda" && probe.unrecordedNs > 0;
 }
 
 // It stays as it was known before, so what was learnt has no part in its error; what was learnt of
@@ -256,7 +254,7 @@ CalibratedCosts applyFactors(const correction::CostTable& known,
     costs = multiplied(rows, names, learnt, method);
   }
   for (std::size_t at = 0; at < names.size(); ++at) {
-    const bool isLeft = !kept[at] && isHidden(probes[at], costs.sums[at]);
+    const bool isLeft = !kept[at] && isHidden(probes[at]);
     if (isLeft)
       leaveAsKnown(at, learnt);
     costs.sums[at].isFound = !kept[at] && !isLeft;

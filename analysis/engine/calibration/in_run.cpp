@@ -166,7 +166,8 @@ Result<std::optional<CalibratedCosts>> calibrateInRun(const store::Database& tra
     probes.push_back(costs.probes[at]);
   SONDE_TRY_ASSIGN(const Factors factors,
                    fitFactors(observer.observations(), Trend::Slope, priorsOf(known, probes)));
-  CalibratedCosts result = applyFactors(known, observer.meanCosts(), factors, correction::method::kInRun);
+  CalibratedCosts result =
+      applyFactors(known, observer.meanCosts(), factors, correction::method::kInRun);
   result.iterations = static_cast<std::int64_t>(observer.iterations());
   result.iterationNs = observer.meanDuration();
   return std::optional(std::move(result));

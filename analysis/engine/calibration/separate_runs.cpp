@@ -155,7 +155,8 @@ Result<CalibratedCosts> calibrateRuns(const std::vector<CalibrationRun>& runs,
   std::vector<ProbeCost> recorded;
   for (std::size_t at = 0; at < probes.size(); ++at)
     recorded.push_back({probes[at], recordedNs[at], full.unrecordedNs[probes[at]]});
-  CalibratedCosts result = applyFactors(known, recorded, factors, correction::method::kSeparateRuns);
+  CalibratedCosts result =
+      applyFactors(known, recorded, factors, correction::method::kSeparateRuns);
   result.iterationNs = full.iterationNs;
   result.iterations = iterations;
   return result;

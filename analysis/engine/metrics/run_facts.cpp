@@ -43,8 +43,8 @@ Result<void> readCounts(const Database& trace, RunFacts& facts) {
 }
 
 // What the recorder or the importer notes of a process stands in the same table: its environment,
-// names that NVTX gave, the CUPTI that recorded it, what its file's times count from. The bare column `value` is that of the
-// row with the greatest rowid: of the last call.
+// names that NVTX gave, the CUPTI that recorded it, what its file's times count from. The bare
+// column `value` is that of the row with the greatest rowid: of the last call.
 Result<void> readMetadata(const Database& trace, RunFacts& facts) {
   SONDE_TRY_ASSIGN(Statement rows,
                    trace.prepare("SELECT DISTINCT p.rank, k.text, l.value FROM (SELECT owner_id,"
@@ -53,7 +53,7 @@ Result<void> readMetadata(const Database& trace, RunFacts& facts) {
                                  "key_id) l JOIN string k ON k.id = l.key_id"
                                  " JOIN process p ON p.id = l.owner_id WHERE k.text NOT GLOB"
                                  " 'env.*' AND k.text NOT GLOB 'nvtx *' AND k.text NOT IN"
-                                 " ('cupti', 'sonde.base_ns')"
+                                 " ('sonde.cupti', 'sonde.base_ns')"
                                  " ORDER BY 2, p.rank IS NULL, 1, 3"));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());

@@ -53,8 +53,8 @@ constexpr Kind kKinds[] = {Kind::Device,  // devices and contexts before what re
 constexpr Kind kWholeGraphs = Kind::GraphTrace;
 
 constexpr std::uint32_t kFlushPeriodMs = 250;
-constexpr char kFact[] = "cuda";          // under which the trace says what is amiss
-constexpr char kLibraryFact[] = "cupti";  // … and which library it was recorded by
+constexpr char kFact[] = "cuda";                // under which the trace says what is amiss
+constexpr char kLibraryFact[] = "sonde.cupti";  // … and which library it was recorded by
 
 pthread_mutex_t gLock = PTHREAD_MUTEX_INITIALIZER;  // of what is below, but for gState
 std::atomic<State> gState{State::Idle};

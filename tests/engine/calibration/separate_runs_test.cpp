@@ -206,11 +206,11 @@ TEST(ApplyFactors, HasTheErrorOfAProbeThatCostsNextToNothing) {
 
 TEST(ApplyFactors, ScalesWhatGoesWhenAProbeIsOff) {
   correction::CostTable table;
-  table.add({{{"cuda", "call", std::nullopt, {50, 650, 50}, 750, "assumed", 500}}, {}, {}});
+  table.add({{{"mpi", "call", std::nullopt, {50, 650, 50}, 750, "assumed", 500}}, {}, {}});
   Factors factors;
   factors.values = {1};
   factors.covariance = {{0.0004}};
-  const std::vector<ProbeCost> probes = {{"cuda", 250, 500}};
+  const std::vector<ProbeCost> probes = {{"mpi", 250, 500}};
   const auto as = applyFactors(table, probes, factors, "in-run");
   ASSERT_EQ(as.costs.rows.size(), 1U);
   EXPECT_DOUBLE_EQ(as.costs.rows[0].cost.sumNs(), 750);
