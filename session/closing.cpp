@@ -13,26 +13,28 @@ namespace sonde::session {
 
 namespace {
 
-bool asksToEnd(const signalfd_siginfo& signal) {
-  return signal.ssi_signo == SIGINT || signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGQUIT;
+// A terminal that goes away sends SIGHUP more than once: it insists on nothing.
+bool insists(const signalfd_siginfo& signal) {
+  return launcher::asksToEnd(signal) && signal.ssi_signo != SIGHUP;
 }
 
 // Shared with the thread, which outlives the caller when the user insists.
 struct Ending {
-  std::function<Result<RecordingSummary>()> finish;
+  Finish finish;
+  std::stop_source stop;
   std::optional<Result<RecordingSummary>> result;
   int done = eventfd(0, EFD_CLOEXEC);
 };
 
 }  // namespace
 
-Result<RecordingSummary> finishInterruptibly(std::function<Result<RecordingSummary>()> finish,
+Result<RecordingSummary> finishInterruptibly(Finish finish,
                                              const launcher::SignalRelay& relay,
                                              const Say& say) {
   const auto ending = std::make_shared<Ending>();
   ending->finish = std::move(finish);
   std::thread thread([ending] {
-    ending->result.emplace(ending->finish());
+    ending->result.emplace(ending->finish(ending->stop.get_token()));
     eventfd_write(ending->done, 1);
   });
   int asked = 0;
@@ -44,8 +46,11 @@ Result<RecordingSummary> finishInterruptibly(std::function<Result<RecordingSumma
       return *std::move(ending->result);
     }
     const int before = asked;
-    while (const auto signal = relay.next())
-      asked += asksToEnd(*signal) ? 1 : 0;
+    while (const auto signal = relay.next()) {
+      if (launcher::announcesEnd(*signal))
+        ending->stop.request_stop();
+      asked += insists(*signal) ? 1 : 0;
+    }
     if (before == 0 && asked == 1)
       say("the job has ended, the trace is being finished: once more to leave it unfinished");
   }

@@ -1,13 +1,16 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
 // them: once with the recorder's library in it, once with the probes switched off, and once
-// without. Some 0.1 s, with a GPU some seconds more, 20 at most; plain functions, any thread.
+// without. Some 0.1 s, with a GPU some seconds more; plain functions, any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
 #include "session/environment.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,10 +20,19 @@ struct CostLoops {
   Installation installation;
   std::vector<std::string> environment;  // NAME=VALUE: the job's own
   std::uint32_t probeMask = 0;
-  std::filesystem::path session;  // folder of the recording, which the loops have theirs in
-  std::string python;             // the job's interpreter; empty: it is no Python
-  std::string cupti;              // that recorded the job's CUDA; empty: it used none
-  int localRank = 0;              // of the job, whose GPU is that of this number
+  std::filesystem::path session;  // folder of the recording; the loops have theirs in it
+  std::vector<std::filesystem::path> places;  // where other recordings may have theirs
+  std::filesystem::path part;                 // the recording's trace, which says how CUDA was used
+  std::string python;                         // the job's interpreter; empty: it is no Python
+  bool cuda = false;                          // calls of CUDA, too, where the job has used it …
+  std::string cudaHindrance{};                // … unless there is a reason not to
+  std::chrono::milliseconds mostCudaTime{20'000};  // a GPU is made ready first
+  std::function<void(const std::string&)> say;     // before a GPU is used
+};
+
+struct CostsFound {
+  std::vector<engine::correction::MeasuredCost> costs;
+  std::string whyNoCuda;  // calls of CUDA were to be measured and were not: what hindered that
 };
 
 // The folders in that of a recording in which the loops record; what deletes a session knows them.
@@ -29,7 +41,8 @@ inline constexpr const char* kCostFolders[] = {"cost-on", "cost-off"};
 // `program` where that is a Python interpreter, else empty.
 std::string pythonOf(const std::string& program);
 
-// Empty where they could not be run: what is assumed has to do then.
-std::vector<engine::correction::MeasuredCost> measureCosts(const CostLoops& loops);
+// Of what could not be run there is nothing: what is assumed has to do then. Once `asked`, no GPU
+// is used any more.
+CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked);
 
 }  // namespace sonde::session

@@ -74,8 +74,9 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::siz
     const double more = on.at(place) - bare.at(place);
     const double spread = spreadOf(ofRounds);
     const auto whileOff = off.find(place);
+    const bool stays = isMaskable(place.first);  // a part of it, while the probe is off
     if (ofRounds.size() < atLeast || more <= spread ||
-        (showsOff && (whileOff == off.end() || whileOff->second >= on.at(place))))
+        (stays && showsOff && (whileOff == off.end() || whileOff->second >= on.at(place))))
       continue;  // nothing is told
     MeasuredCost cost{place.first,
                       place.second,
@@ -83,7 +84,7 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::siz
                       engine::correction::usualSplit(place.first, place.second, more),
                       std::hypot(kRelativeError * more, spread),
                       std::string(engine::correction::method::kMicroLoop)};
-    if (isMaskable(place.first))
+    if (stays)
       cost.unrecordedNs =
           showsOff ? std::max(whileOff->second - bare.at(place), 0.0) : cost.cost.sumNs();
     costs.push_back(std::move(cost));

@@ -4,17 +4,22 @@
 #include "session/cost_batches.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/prctl.h>
 
-#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace sonde::session {
 namespace {
 
 using Status = int;  // CUresult; 0: success
+using Uuid = std::array<unsigned char, 16>;
 
 // An empty kernel, for whatever GPU there is: the driver compiles it.
 constexpr char kKernel[] =
@@ -26,6 +31,7 @@ struct Driver {
   Status (*init)(unsigned flags);
   Status (*deviceCount)(int* count);
   Status (*device)(int* device, int ordinal);
+  Status (*uuid)(Uuid* uuid, int device);
   Status (*retainContext)(void** context, int device);
   Status (*setContext)(void* context);
   Status (*loadModule)(void** module, const void* image);
@@ -59,6 +65,8 @@ std::optional<Driver> findDriver() {
   const bool found = library != nullptr && find(library, "cuInit", driver.init) &&
                      find(library, "cuDeviceGetCount", driver.deviceCount) &&
                      find(library, "cuDeviceGet", driver.device) &&
+                     (find(library, "cuDeviceGetUuid_v2", driver.uuid) ||
+                      find(library, "cuDeviceGetUuid", driver.uuid)) &&
                      find(library, "cuDevicePrimaryCtxRetain", driver.retainContext) &&
                      find(library, "cuCtxSetCurrent", driver.setContext) &&
                      find(library, "cuModuleLoadData", driver.loadModule) &&
@@ -71,23 +79,50 @@ std::optional<Driver> findDriver() {
   return found ? std::optional(driver) : std::nullopt;
 }
 
+// As in a trace: GPU- and hexadecimal digits in groups.
+std::string textOf(const Uuid& uuid) {
+  const std::string digits = fmt::format("{:02x}", fmt::join(uuid, ""));
+  const std::string_view all = digits;
+  return fmt::format("GPU-{}-{}-{}-{}-{}",
+                     all.substr(0, 8),
+                     all.substr(8, 4),
+                     all.substr(12, 4),
+                     all.substr(16, 4),
+                     all.substr(20));
+}
+
+// The job's, whose number may be another one here than there. Where this is the only one, it is
+// that (of a part of a GPU the driver gives another UUID than CUPTI).
+std::optional<int> deviceOf(const Driver& driver, std::string_view gpu) {
+  int count = 0;
+  if (driver.deviceCount(&count) != 0)
+    return std::nullopt;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    int device = 0;
+    Uuid uuid{};
+    if (driver.device(&device, ordinal) == 0 &&
+        (count == 1 || (driver.uuid(&uuid, device) == 0 && textOf(uuid) == gpu)))
+      return device;
+  }
+  return std::nullopt;
+}
+
 struct Launching {
   void* stream = nullptr;
   void* kernel = nullptr;
   void* event = nullptr;
 };
 
-std::optional<Launching> prepare(const Driver& driver, const char* localRank) {
+std::optional<Launching> prepare(const Driver& driver, std::string_view gpu) {
   constexpr unsigned kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
   constexpr unsigned kDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
+  const auto device = driver.init(0) == 0 ? deviceOf(driver, gpu) : std::nullopt;
+  if (!device)
+    return std::nullopt;
   Launching launching;
-  int count = 0;
-  int device = 0;
   void* context = nullptr;
   void* module = nullptr;
-  const bool done = driver.init(0) == 0 && driver.deviceCount(&count) == 0 && count > 0 &&
-                    driver.device(&device, std::max(std::atoi(localRank), 0) % count) == 0 &&
-                    driver.retainContext(&context, device) == 0 &&
+  const bool done = driver.retainContext(&context, *device) == 0 &&
                     driver.setContext(context) == 0 && driver.loadModule(&module, kKernel) == 0 &&
                     driver.function(&launching.kernel, module, "nothing") == 0 &&
                     driver.createStream(&launching.stream, kNonBlocking) == 0 &&
@@ -98,11 +133,11 @@ std::optional<Launching> prepare(const Driver& driver, const char* localRank) {
 }  // namespace
 
 // In an iteration, as printCosts().
-void printCudaCosts(const char* cupti, const char* localRank) {
+void printCudaCosts(const char* cupti, const char* gpu) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a driver may hang
   // The CUDA probe takes the copy that is mapped.
   const auto driver = dlopen(cupti, RTLD_LAZY) != nullptr ? findDriver() : std::nullopt;
-  const auto launching = driver ? prepare(*driver, localRank) : std::nullopt;
+  const auto launching = driver ? prepare(*driver, gpu) : std::nullopt;
   if (!launching)
     return;
   const auto launch = [&] {

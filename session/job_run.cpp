@@ -218,33 +218,34 @@ class JobRun {
     recording.environment = jobEnvironment_;
     recording.sources = sourceWords(plan_.probeMask);
     recording.build = buildOf(plan_.installation);
-    recording.measureCosts = [this, folder] {
-      return measureCosts({.installation = plan_.installation,
-                           .environment = environment_,
-                           .probeMask = plan_.probeMask,
-                           .session = folder,
-                           .python = pythonOf(plan_.program),
-                           .cupti = cuptiToMeasure(),
-                           .localRank = identity_.localRank.value_or(0)});
-    };
+    costLoops_ = {.installation = plan_.installation,
+                  .environment = environment_,
+                  .probeMask = plan_.probeMask,
+                  .session = folder,
+                  .places = spoolPlaces(spoolRequest()),
+                  .part = store::partOf(output_),
+                  .python = pythonOf(plan_.program),
+                  .cuda = calibrates(),
+                  .say = say_};
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
       removeSessionFolder(folder);
     return prepared;
   }
 
-  // The libcupti by which a process of the job recorded CUDA; empty: none did, the run does not
-  // calibrate itself, or the job did not end well: its GPU may hang, and who ended it may not wait.
-  std::string cuptiToMeasure() const {
-    if (options_.calibrate.blockIterations == 0 || options_.calibrate.without || !endedWell_)
-      return {};
-    const auto part = store::Database::open(store::partOf(output_), store::Access::ReadOnly);
-    const auto path = part ? part->queryText(
-                                 "SELECT a.value FROM string k CROSS JOIN arg a ON a.key_id = k.id "
-                                 "WHERE k.text = 'sonde.cupti' AND a.owner = 'process' "
-                                 "AND a.value GLOB '/*' ORDER BY a.owner_id LIMIT 1")
-                           : part.error();
-    return path ? *path : "";
+  // Whether the run is to say of itself what recording takes.
+  bool calibrates() const {
+    return options_.calibrate.blockIterations != 0 && !options_.calibrate.without;
+  }
+
+  // Why a GPU must be left alone: it may hang, or who ended the job may not wait. Empty: it may be
+  // used.
+  static std::string hindranceOf(const launcher::RunOutcome& outcome) {
+    if (outcome.waitStatus != 0)
+      return "the job has failed";
+    if (outcome.restRunning)
+      return "processes of the job still run";
+    return outcome.askedToEnd ? "a signal said that the job was to end" : "";
   }
 
   Result<void> begin(PreparedRecording prepared) {
@@ -319,10 +320,11 @@ class JobRun {
   }
 
   void closeRecording(const launcher::SignalRelay& relay, const launcher::RunOutcome& outcome) {
-    endedWell_ = outcome.waitStatus == 0 && !outcome.restRunning && !outcome.askedToEnd;
+    costLoops_.cudaHindrance = hindranceOf(outcome);
     const auto finish = [recording = std::shared_ptr<Recording>(std::move(recording_)),
-                         restRunning = outcome.restRunning] {
-      return recording->finish(restRunning);
+                         restRunning = outcome.restRunning,
+                         loops = std::move(costLoops_)](const std::stop_token& asked) {
+      return recording->finish(restRunning, [&] { return measureCosts(loops, asked); });
     };
     auto summary = finishInterruptibly(finish, relay, say_);
     if (!summary) {
@@ -343,7 +345,7 @@ class JobRun {
   }
 
   void noteCalibration(RecordingSummary& summary) const {
-    if (options_.calibrate.blockIterations == 0 || options_.calibrate.without)
+    if (!calibrates())
       return;
     if (auto found = readCalibration(summary.output))
       summary.calibration = *std::move(found);
@@ -371,7 +373,7 @@ class JobRun {
   std::vector<std::string> jobEnvironment_;
   std::unique_ptr<Recording> recording_;
   std::string whyNot_;
-  bool endedWell_ = false;  // the whole job, by itself
+  CostLoops costLoops_;
   std::optional<launcher::GroupWitness> witness_;
 };
 

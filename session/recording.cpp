@@ -302,7 +302,8 @@ void Recording::noteExits() {
   }
 }
 
-Result<RecordingSummary> Recording::finish(bool restRunning) {
+Result<RecordingSummary> Recording::finish(bool restRunning,
+                                           const std::function<CostsFound()>& costs) {
   if (restRunning)
     share_.jobEnds();
   stopWorker();
@@ -326,8 +327,8 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
   noteCapture(*drainer_, page_);
   drainer_->noteMeta("sources", options_.sources);
   drainer_->noteMeta("build", options_.build);
-  if (options_.measureCosts)
-    drainer_->noteCosts(options_.measureCosts());
+  if (costs)
+    noteCosts(costs());
   drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
   const auto cost = [&summary] {
@@ -345,6 +346,13 @@ Result<RecordingSummary> Recording::finish(bool restRunning) {
     summary.unrecordedSeconds = static_cast<double>(endedNs - fullNs_) / 1e9;
   summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
   return summary;
+}
+
+void Recording::noteCosts(const CostsFound& found) {
+  drainer_->noteCosts(found.costs);
+  if (!found.whyNoCuda.empty())
+    drainer_->noteWarning(
+        fmt::format("what recording calls of CUDA costs was not measured: {}", found.whyNoCuda));
 }
 
 void Recording::noteRefused() {

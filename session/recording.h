@@ -8,6 +8,7 @@
 #include "collector/launcher/reaper.h"
 #include "session/calibration_found.h"
 #include "session/capture_control.h"
+#include "session/cost_loops.h"
 #include "session/drainer.h"
 #include "session/flight_recorder.h"
 #include "session/process_capture.h"
@@ -59,9 +60,7 @@ struct RecordingOptions {
   std::vector<std::string> command;      // of the job, not redacted
   std::vector<std::string> environment;  // of the job's main process
   Redactor redactor;
-  Progress progress;  // of finish()
-  // What recording costs on this machine; asked once, when the job has ended.
-  std::function<std::vector<engine::correction::MeasuredCost>()> measureCosts;
+  Progress progress;                                 // of finish()
   std::function<void(const std::string& line)> say;  // what cannot wait for the end; any thread
 };
 
@@ -112,8 +111,9 @@ class Recording {
   bool othersAlive() const { return liveImages_.load() > 0; }
 
   // Ends it: what is left is drained, the trace finalised and renamed, the spool folder removed.
-  // With `restRunning` the processes that still run stop recording and stay marked so.
-  Result<RecordingSummary> finish(bool restRunning);
+  // With `restRunning` the processes that still run stop recording and stay marked so. What it
+  // costs to record on this machine is asked when all is in the trace; may be empty.
+  Result<RecordingSummary> finish(bool restRunning, const std::function<CostsFound()>& costs);
 
   // Gives up before start(): nothing stays behind.
   void discard();
@@ -131,6 +131,7 @@ class Recording {
   DrainProgress lookOrStore(bool isHurried);
   void obey();
   void stopJobRecording(const std::string& why);
+  void noteCosts(const CostsFound& found);
   void noteRefused();
   void removeFolder();
 

@@ -57,6 +57,16 @@ SignalAction actionFor(const signalfd_siginfo& signal) {
   return SignalAction::Forward;
 }
 
+bool asksToEnd(const signalfd_siginfo& signal) {
+  const auto number = static_cast<int>(signal.ssi_signo);
+  return number == SIGINT || number == SIGTERM || number == SIGQUIT || number == SIGHUP;
+}
+
+bool announcesEnd(const signalfd_siginfo& signal) {
+  const auto number = static_cast<int>(signal.ssi_signo);
+  return asksToEnd(signal) || number == SIGUSR1 || number == SIGUSR2 || number == SIGXCPU;
+}
+
 Result<SignalRelay> SignalRelay::install() {
   SignalRelay relay;
   const sigset_t relayed = relayedSignals();

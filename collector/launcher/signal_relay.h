@@ -25,6 +25,11 @@ enum class SignalAction {
 // What to do with one signal.
 SignalAction actionFor(const signalfd_siginfo& signal);
 
+// Whether it asks a program to end.
+bool asksToEnd(const signalfd_siginfo& signal);
+// … or says that it will be ended, as batch systems do by SIGUSR1, SIGUSR2 and SIGXCPU.
+bool announcesEnd(const signalfd_siginfo& signal);
+
 class SignalRelay {
  public:
   static Result<SignalRelay> install();

@@ -14,8 +14,6 @@ using Clock = std::chrono::steady_clock;
 
 // How often `othersAlive` is asked.
 constexpr std::chrono::milliseconds kAskEvery{50};
-// What came longer ago is not why a job has ended: it went on.
-constexpr std::chrono::minutes kLately{5};
 
 class Supervision {
  public:
@@ -32,7 +30,7 @@ class Supervision {
         handle(*signal);
     }
     outcome_.restRunning = restLeft();
-    outcome_.askedToEnd = asked_ && Clock::now() - *asked_ < kLately;
+    outcome_.askedToEnd = asked_ && Clock::now() - *asked_ < options_.lately;
     return outcome_;
   }
 
@@ -66,7 +64,9 @@ class Supervision {
     const auto number = static_cast<int>(signal.ssi_signo);
     const bool toGroup = action != SignalAction::Reap && options_.witness != nullptr &&
                          options_.witness->got(number);
-    if (asksToEnd(signal))
+    const bool isOwn =
+        action == SignalAction::Forward && callbacks_.isOwn && callbacks_.isOwn(number);
+    if (announcesEnd(signal) && !isOwn)
       asked_ = Clock::now();
     switch (action) {
       case SignalAction::Reap:
@@ -76,18 +76,13 @@ class Supervision {
         relay_.suspendSelf();
         break;
       case SignalAction::Forward:
-        if (!callbacks_.isOwn || !callbacks_.isOwn(number))
+        if (!isOwn)
           relayToJob(signal, toGroup && jobInGroup());
         break;
       case SignalAction::Ignore:
         interrupted_ = interrupted_ || (mainEnded() && asksToEnd(signal));
         break;
     }
-  }
-
-  static bool asksToEnd(const signalfd_siginfo& signal) {
-    const auto number = static_cast<int>(signal.ssi_signo);
-    return number == SIGINT || number == SIGTERM || number == SIGQUIT || number == SIGHUP;
   }
 
   // A job that has left the recorder's process group was not reached by what was sent to that.

@@ -16,6 +16,8 @@ namespace sonde::launcher {
 struct SupervisorOptions {
   pid_t mainChild = 0;
   std::chrono::milliseconds grace{5000};  // for what the main process leaves behind
+  // What came longer ago is not why a job has ended: it went on.
+  std::chrono::milliseconds lately = std::chrono::minutes(5);
   // Says which signals the whole process group got; without one every signal counts as sent to the
   // recorder alone.
   GroupWitness* witness = nullptr;
@@ -32,7 +34,8 @@ struct SupervisorCallbacks {
 struct RunOutcome {
   int waitStatus = 0;        // of the main process
   bool restRunning = false;  // some were left when the grace had passed
-  // By a signal to the recorder in the last five minutes, whether the job had it from there or not.
+  // Lately by a signal to the recorder, or told that it would be ended; whether the job had that
+  // from there or not.
   bool askedToEnd = false;
 };
 

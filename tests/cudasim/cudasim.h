@@ -21,6 +21,7 @@
  * - CUDASIM_NO_UNIFIED_MEMORY=1: CUPTI cannot count unified memory
  * - CUDASIM_CORRELATION=N: CUPTI's first correlation is N + 1
  * - CUDASIM_NESTED_CALLS=1: cudaLaunchKernel calls cuLaunchKernel
+ * - CUDASIM_HANG=NAME: the function of that name never returns; CUDASIM_FAIL=NAME: it fails
  * - CUDASIM_RANGE_ERROR=N: what cuptiRangeProfilerEnable gives; 35, insufficient privileges,
  *   is what it gives users who may not read counters
  * - CUDASIM_OTHER_CHIP=1: devices but the first are of another chip, which has other metrics

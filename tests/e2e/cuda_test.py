@@ -1,11 +1,12 @@
 """The CUDA probe on the simulated device: each row is what the device did, to the nanosecond."""
 import json
+import signal
 import subprocess
 import sys
 import unittest
 
 from cuda_support import COPIES, MIXED, VARIANTS, CudaTest, folder_of
-from run_support import SONDE, TARGETS
+from run_support import SONDE, TARGETS, wait_until
 
 # Iterations of which recording takes a good part.
 SETS = """
@@ -219,22 +220,74 @@ class Costs(CudaTest):
         self.assertIn("gpu 0", report)
         self.assertNotIn("libcupti", report)
 
-    def check_not_measured(self):
+    WHY = "SELECT text FROM note WHERE text LIKE 'what recording calls of CUDA costs was not measured: %'"
+
+    def check_not_measured(self, why):
         self.assertEqual(self.rows("SELECT count(*) FROM v_arg WHERE owner = 'process' AND key = 'sonde.cupti'"), [(1,)])
         self.assertEqual(self.rows(self.LOOPS), [])
-        self.assertEqual(self.happened("kernel", traced=False), [], "no loop has launched any")
+        self.assertNotEqual(self.rows("SELECT count(*) FROM overhead WHERE method = 'micro-loop'"), [(0,)], "others are measured")
+        (text,), = self.rows(self.WHY)
+        self.assertEqual(text.partition(": ")[2], why)
+
+    def check_not_begun(self):
+        self.assertEqual([line for line in self.happened("kernel", traced=False) if line["name"] == "nothing"], [])
 
     def test_are_not_measured_after_a_job_that_failed(self):
         """Its GPU may hang."""
-        self.record(sys.executable, "-c", f"{SETS}\nraise SystemExit(3)", options=("--calibrate",), status=3)
-        self.check_not_measured()
+        result = self.record(sys.executable, "-c", f"{SETS}\nraise SystemExit(3)", options=("--calibrate",), status=3)
+        self.check_not_measured("the job has failed")
+        self.check_not_begun()
+        self.assertIn("what recording calls of CUDA costs was not measured: the job has failed", result.stderr)
 
     def test_are_not_measured_after_a_job_that_was_asked_to_end(self):
         """Who asked may not wait."""
         asked = ("import os, signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
                  "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n")
         self.record(sys.executable, "-c", SETS + asked, options=("--calibrate",))
-        self.check_not_measured()
+        self.check_not_measured("a signal said that the job was to end")
+        self.check_not_begun()
+
+    def test_are_not_measured_on_a_gpu_that_another_recording_uses(self):
+        """Its ranks still train there."""
+        going, wait = self.folder / "going", self.folder / "wait"
+        wait.touch()
+        waits = f"import os, time\nopen({str(going)!r}, 'w')\nwhile os.path.exists({str(wait)!r}): time.sleep(0.01)\n"
+        other = self.folder / "other.sonde"
+        with subprocess.Popen([SONDE, "run", "-o", other, "--", sys.executable, "-c", SETS + waits],
+                              env={**self.environment, "LD_LIBRARY_PATH": str(folder_of("13"))}) as rank:
+            try:
+                wait_until(lambda: going.exists() and self.rows("SELECT count(*) FROM stream", f"{other}.part") != [(0,)],
+                           "the other one has used its GPU")
+                self.script(self.SCRIPT, options=("--calibrate",))
+                self.check_not_measured("another recording uses the same GPU")
+                self.check_not_begun()
+                self.script(self.SCRIPT.replace("\n", " dev=1\n"), options=("--calibrate",))
+                self.assertEqual({line["device"] for line in self.happened("kernel") if line["name"] == "nothing"}, {1})
+            finally:
+                wait.unlink()
+        self.assertEqual(rank.returncode, 0)
+
+    def test_are_not_waited_for_on_a_gpu_that_hangs(self):
+        self.script(self.SCRIPT, options=("--calibrate",), CUDASIM_HANG="cuLaunchKernel")
+        self.check_not_measured("the GPU took more than 20 s")
+        self.assert_nothing_left()
+
+    def test_are_left_out_when_a_signal_comes(self):
+        for number in (signal.SIGINT, signal.SIGUSR1):
+            with self.subTest(signal=number):
+                self.environment |= {"LD_LIBRARY_PATH": str(folder_of("13")), "CUDASIM_HANG": "cuLaunchKernel"}
+                (self.folder / "script").write_text(self.SCRIPT)
+                with self.start_sonde(TARGETS / "cuda_script13", self.folder / "script", options=("-f", "--calibrate")) as sonde:
+                    for line in sonde.stderr:
+                        if "measuring what recording calls of CUDA costs" in line:
+                            sonde.send_signal(number)
+                    self.assertEqual(sonde.wait(), 0)
+                self.check_not_measured("it was interrupted")
+                self.assert_nothing_left()
+
+    def test_are_none_of_a_gpu_that_no_other_program_can_use(self):
+        self.script(self.SCRIPT, options=("--calibrate",), CUDASIM_FAIL="cuLaunchKernel")
+        self.check_not_measured("no other program can launch a kernel on the job's GPU")
 
     def test_are_found_by_runs_without_cuda(self):
         """Whose file says what stays where a run calibrates itself."""

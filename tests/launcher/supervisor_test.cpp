@@ -35,20 +35,29 @@ class SupervisorTest : public ::testing::Test {
   }
 
   // Runs a shell script as the job.
-  RunOutcome supervised(const std::string& script, milliseconds grace = milliseconds(5000)) {
+  RunOutcome supervised(const std::string& script,
+                        SupervisorOptions options = {},
+                        const std::function<bool(int)>& isOwn = {}) {
     auto child = Child::fork({"/bin/sh", {"sh", "-c", script}}, *relay_);
     EXPECT_TRUE(child);
     EXPECT_EQ(child->release({"PATH=/usr/bin:/bin"}), 0);
     mainPid_ = child->pid();
-    SupervisorOptions options;
     options.mainChild = child->pid();
-    options.grace = grace;
     return supervise(
-        *relay_, options, {[this](const ReapedChild& one) { reaped_.push_back(one); }});
+        *relay_, options, {[this](const ReapedChild& one) { reaped_.push_back(one); }, isOwn});
+  }
+
+  RunOutcome supervised(const std::string& script, milliseconds grace) {
+    SupervisorOptions options;
+    options.grace = grace;
+    return supervised(script, options);
   }
 
   // A job that has set its trap runs on until this process gets the signal.
-  RunOutcome signalled(const std::string& trap, int signal) {
+  RunOutcome signalled(const std::string& trap,
+                       int signal,
+                       const SupervisorOptions& options = {},
+                       const std::function<bool(int)>& isOwn = {}) {
     const std::string ready = folder_.path("ready");
     std::thread sender([&] {
       while (!std::filesystem::exists(ready))
@@ -56,7 +65,7 @@ class SupervisorTest : public ::testing::Test {
       kill(getpid(), signal);
     });
     const RunOutcome outcome =
-        supervised(trap + "; : > " + ready + "; while :; do sleep 0.01; done");
+        supervised(trap + "; : > " + ready + "; while :; do sleep 0.01; done", options, isOwn);
     sender.join();
     return outcome;
   }
@@ -106,7 +115,7 @@ TEST_F(SupervisorTest, LeavesTheRestAloneWhenTheGraceHasPassed) {
 }
 
 TEST_F(SupervisorTest, PassesASignalOn) {
-  const RunOutcome outcome = signalled("trap 'exit 42' USR1", SIGUSR1);
+  const RunOutcome outcome = signalled("trap 'exit 42' WINCH", SIGWINCH);
   EXPECT_EQ(WEXITSTATUS(outcome.waitStatus), 42);
   EXPECT_FALSE(outcome.askedToEnd);
 }
@@ -115,6 +124,30 @@ TEST_F(SupervisorTest, SaysThatTheJobWasAskedToEndThoughItEndsWell) {
   const RunOutcome outcome = signalled("trap 'exit 0' TERM", SIGTERM);
   EXPECT_EQ(outcome.waitStatus, 0);
   EXPECT_TRUE(outcome.askedToEnd);
+}
+
+TEST_F(SupervisorTest, SaysThatABatchSystemHasGivenNotice) {
+  for (const int signal : {SIGUSR1, SIGXCPU}) {
+    std::filesystem::remove(folder_.path("ready"));
+    EXPECT_TRUE(signalled("trap 'exit 0' USR1 XCPU", signal).askedToEnd) << signal;
+  }
+}
+
+TEST_F(SupervisorTest, ASignalForTheRecorderItselfDoesNotAskTheJobToEnd) {
+  const auto isOwn = [this](int signal) {
+    kill(mainPid_, SIGKILL);
+    return signal == SIGUSR2;
+  };
+  EXPECT_FALSE(signalled("trap : USR2", SIGUSR2, {}, isOwn).askedToEnd);
+}
+
+TEST_F(SupervisorTest, WhatAskedAJobToEndLongAgoHasNotEndedIt) {
+  SupervisorOptions options;
+  options.lately = milliseconds(1);
+  EXPECT_FALSE(signalled("trap 'sleep 0.1; exit 0' TERM", SIGTERM, options).askedToEnd);
+  std::filesystem::remove(folder_.path("ready"));
+  options.lately = milliseconds(60'000);
+  EXPECT_TRUE(signalled("trap 'sleep 0.1; exit 0' TERM", SIGTERM, options).askedToEnd);
 }
 
 TEST_F(SupervisorTest, ASignalEndsTheWaitForTheRest) {

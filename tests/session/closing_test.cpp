@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -17,6 +18,7 @@ using ::testing::IsEmpty;
 // A recording that takes until it is told to end, while signals come one after the other.
 class Closing : public ::testing::Test {
  protected:
+  // What it did without, once asked, is in `hurried_`.
   Result<RecordingSummary> finishDuring(const std::vector<int>& signals) {
     auto relay = launcher::SignalRelay::install();
     EXPECT_TRUE(relay);
@@ -30,9 +32,10 @@ class Closing : public ::testing::Test {
       eventfd_write(end, 1);
     });
     auto result = finishInterruptibly(
-        [end] {
+        [this, end](const std::stop_token& asked) {
           eventfd_t value = 0;
           eventfd_read(end, &value);
+          hurried_ = asked.stop_requested();
           return Result<RecordingSummary>(RecordingSummary{});
         },
         *relay,
@@ -48,16 +51,30 @@ class Closing : public ::testing::Test {
   }
 
   std::vector<std::string> lines_;
+  std::atomic<bool> hurried_ = false;
 };
 
 TEST_F(Closing, SaysNothingAboutChildrenThatEnd) {
-  EXPECT_TRUE(finishDuring({SIGCHLD, SIGCHLD}));
+  EXPECT_TRUE(finishDuring({SIGCHLD, SIGCHLD, SIGWINCH}));
   EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_FALSE(hurried_);
 }
 
 TEST_F(Closing, SaysOnceThatTheTraceIsBeingFinished) {
   EXPECT_TRUE(finishDuring({SIGCHLD, SIGINT, SIGCHLD, SIGCHLD, SIGCHLD}));
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("once more to leave it unfinished")));
+  EXPECT_TRUE(hurried_);
+}
+
+TEST_F(Closing, HurriesWhenABatchSystemSaysThatTheEndIsNear) {
+  EXPECT_TRUE(finishDuring({SIGUSR1, SIGXCPU, SIGUSR1}));
+  EXPECT_TRUE(hurried_);
+}
+
+// Of a terminal that goes away.
+TEST_F(Closing, FinishesThoughItHangsUpMoreThanOnce) {
+  EXPECT_TRUE(finishDuring({SIGHUP, SIGHUP, SIGHUP}));
+  EXPECT_TRUE(hurried_);
 }
 
 TEST_F(Closing, LeavesTheTraceUnfinishedWhenAskedTwice) {

@@ -59,9 +59,13 @@ TEST(CostsOf, AProbeThatIsNeverOffCostsAllOfItAlways) {
 }
 
 TEST(CostsOf, WhatIsNeverSwitchedOffHasNothingThatStays) {
-  const auto costs = costsOf({{{{kScope, 100}}, {{kScope, 150}}, {{{kScope, 140}}}}});
-  ASSERT_EQ(costs.size(), 1U);
-  EXPECT_EQ(costs[0].unrecordedNs, 0);
+  // As dear with others off, by and large.
+  for (const double others : {140, 160}) {
+    const auto costs = costsOf({{{{kScope, 100}}, {{kScope, 150}}, {{{kScope, others}}}}});
+    ASSERT_EQ(costs.size(), 1U);
+    EXPECT_NEAR(costs[0].cost.sumNs(), 50, 1e-9);
+    EXPECT_EQ(costs[0].unrecordedNs, 0);
+  }
 }
 
 TEST(CostsOf, OfSeveralRoundsTheLeastCountsAndTheirSpreadIsPartOfTheError) {

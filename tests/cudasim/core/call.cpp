@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 namespace cudasim {
 namespace {
@@ -43,6 +44,14 @@ Activity record(const Call& call) {
   return a;
 }
 
+// CUDASIM_HANG=NAME.
+void hangIfTold(const Call& call) {
+  static const char* name = std::getenv("CUDASIM_HANG");
+  while (name && std::strcmp(name, call.name) == 0) {
+    pause();
+  }
+}
+
 }  // namespace
 
 Call* currentCall() {
@@ -53,10 +62,16 @@ uint32_t currentCorrelation() {
   return gCurrent ? gCurrent->correlation : 0;
 }
 
+bool failsAsTold(const Call& call) {
+  static const char* name = std::getenv("CUDASIM_FAIL");
+  return name && std::strcmp(name, call.name) == 0;
+}
+
 CallScope::CallScope(Call& call) : call_(call), outer_(gCurrent) {
   call_.correlation = gCurrent ? gCurrent->correlation : nextCorrelation();
   gCurrent = &call_;
   call_.start = ticksNow();
+  hangIfTold(call_);
   if (Tracer* client = tracer()) {
     call_.traced = client->wantsCall(call_.domain, call_.cbid);
     client->enter(call_, currentContext());

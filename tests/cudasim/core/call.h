@@ -14,6 +14,8 @@ namespace cudasim {
 Call* currentCall();
 uint32_t currentCorrelation();  // 0 outside
 
+bool failsAsTold(const Call& call);
+
 class CallScope {
  public:
   explicit CallScope(Call& call);
@@ -30,7 +32,9 @@ class CallScope {
 template <class Status, class Body>
 Status apiCall(Call call, Body body) {
   const CallScope scope(call);
-  const Status status = static_cast<Status>(body());
+  constexpr auto kFailed =
+      static_cast<Status>(999);  // an unknown error, of the driver as of the runtime
+  const Status status = failsAsTold(call) ? kFailed : static_cast<Status>(body());
   call.result = static_cast<uint32_t>(status);
   return status;
 }

@@ -1,0 +1,62 @@
+#include "session/cuda_use.h"
+
+#include "analysis/store/database.h"
+#include "analysis/store/statement.h"
+#include "session/find_recording.h"
+#include "session/find_session.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char kUse[] = R"(
+  SELECT a.value, (SELECT d.uuid FROM stream s JOIN device d ON d.id = s.device_id
+                   WHERE s.process_id = a.owner_id AND d.uuid IS NOT NULL ORDER BY s.id LIMIT 1) AS gpu
+  FROM string k CROSS JOIN arg a ON a.key_id = k.id
+  WHERE k.text = 'sonde.cupti' AND a.owner = 'process' AND a.value GLOB '/*'
+  ORDER BY gpu IS NULL, a.owner_id LIMIT 1)";
+
+constexpr char kUsers[] =
+    "SELECT 1 FROM stream s JOIN device d ON d.id = s.device_id WHERE d.uuid = ?1 LIMIT 1";
+
+bool hasUsed(const fs::path& part, std::string_view gpu) {
+  const auto trace = store::Database::open(part, store::Access::ReadOnly);
+  auto users = trace ? trace->prepare(kUsers) : trace.error();
+  if (!users)
+    return false;
+  const auto found = users->bindAll(gpu).step();
+  return found && *found;
+}
+
+}  // namespace
+
+CudaUse cudaUseOf(const fs::path& part) {
+  const auto trace = store::Database::open(part, store::Access::ReadOnly);
+  auto rows = trace ? trace->prepare(kUse) : trace.error();
+  if (!rows)
+    return {};
+  const auto found = rows->step();
+  if (!found || !*found)
+    return {};
+  return {std::string(rows->text(0)), std::string(rows->text(1))};
+}
+
+bool anotherRecordingUses(const std::string& gpu,
+                          const fs::path& own,
+                          const std::vector<fs::path>& places) {
+  const std::vector<fs::path> folders = sessionFolders(places);
+  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+    std::error_code ignored;
+    if (fs::equivalent(folder, own, ignored))
+      return false;
+    const auto manifest = readManifest(folder);
+    return manifest && launcherRuns(*manifest) && hasUsed(manifest->part, gpu);
+  });
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,24 @@
+// How a job used CUDA, as the trace that is still being written says. Plain functions; any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+
+// Of the first of its processes that gave a GPU work.
+struct CudaUse {
+  std::string cupti;  // the library that recorded it; empty: none did
+  std::string gpu;    // UUID, as in device.uuid; empty: not known
+};
+
+CudaUse cudaUseOf(const std::filesystem::path& part);
+
+// Whether another recording of this user that still goes on has seen that GPU at work. Sessions are
+// looked for in `places`; `own` is that of the one who asks.
+bool anotherRecordingUses(const std::string& gpu,
+                          const std::filesystem::path& own,
+                          const std::vector<std::filesystem::path>& places);
+
+}  // namespace sonde::session

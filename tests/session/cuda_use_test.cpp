@@ -1,0 +1,120 @@
+#include "session/cuda_use.h"
+
+#include "session/find_session.h"
+#include "session/manifest.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <optional>
+
+namespace sonde::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFirst[] = "GPU-00000000-0000-0000-0000-000000000001";
+constexpr char kSecond[] = "GPU-00000000-0000-0000-0000-000000000002";
+
+// A trace that is still being written, of processes that used CUDA.
+class CudaUseTest : public testing::Test {
+ protected:
+  CudaUseTest() : trace_(part()) {
+    model::Host host;
+    host.name = "host";
+    host_ = trace_.add(host);
+  }
+  std::string part() const { return folder_ / "job.sonde.part"; }
+
+  // `gpu`: that it gave work; empty: it did not say which that was.
+  void process(const char* cupti, std::optional<std::string> gpu) {
+    model::Process process;
+    process.hostId = host_;
+    process.pid = ++pid_;
+    const auto id = trace_.add(process);
+    model::Arg fact;
+    fact.owner = model::Owner::Process;
+    fact.ownerId = id.value;
+    fact.keyId = trace_.name("sonde.cupti");
+    fact.value = cupti;
+    trace_.add(fact);
+    if (!gpu)
+      return;
+    model::Device device;
+    device.hostId = host_;
+    device.kind = "gpu";
+    if (!gpu->empty())
+      device.uuid = *gpu;
+    model::Stream stream;
+    stream.processId = id;
+    stream.deviceId = trace_.add(device);
+    trace_.add(stream);
+  }
+
+  CudaUse use() {
+    trace_.finish(false);
+    return cudaUseOf(part());
+  }
+
+  // Of a recorder with this PID, that writes the trace.
+  fs::path session(const std::string& name, std::int32_t pid) {
+    fs::path folder = place() / ("sonde-" + std::to_string(::geteuid())) / name;
+    fs::create_directories(folder);
+    Manifest manifest;
+    manifest.session = name;
+    manifest.output = folder_ / "job.sonde";
+    manifest.part = part();
+    manifest.launcherPid = pid;
+    manifest.launcherStartTime = processStartTime(pid);
+    manifest.bootId = currentBootId();
+    EXPECT_TRUE(writeManifest(folder, manifest));
+    return folder;
+  }
+  fs::path place() const { return folder_.path() / "place"; }
+
+ private:
+  test::TemporaryFolder folder_;
+  test::TraceBuilder trace_;
+  model::HostId host_{};
+  std::int64_t pid_ = 100;
+};
+
+TEST_F(CudaUseTest, IsThatOfTheFirstProcessThatGaveAGpuWork) {
+  process("/a/libcupti.so.13", std::nullopt);
+  process("/b/libcupti.so.13", kSecond);
+  process("/c/libcupti.so.13", kFirst);
+  const CudaUse used = use();
+  EXPECT_EQ(used.cupti, "/b/libcupti.so.13");
+  EXPECT_EQ(used.gpu, kSecond);
+}
+
+TEST_F(CudaUseTest, MayBeOfAGpuThatIsNotKnown) {
+  process("/a/libcupti.so.13", "");
+  const CudaUse used = use();
+  EXPECT_EQ(used.cupti, "/a/libcupti.so.13");
+  EXPECT_EQ(used.gpu, "");
+}
+
+TEST_F(CudaUseTest, IsNoneOfAJobWithoutCuda) {
+  EXPECT_EQ(use().cupti, "");
+  EXPECT_EQ(cudaUseOf("/nowhere.part").cupti, "");
+}
+
+TEST_F(CudaUseTest, AnotherRecordingsGpuIsKnownByItsTrace) {
+  process("/a/libcupti.so.13", kFirst);
+  use();
+  const fs::path own = session("own", ::getpid());
+  EXPECT_FALSE(anotherRecordingUses(kFirst, own, {place()})) << "there is only the own";
+  const fs::path other = session("other", ::getpid());
+  EXPECT_TRUE(anotherRecordingUses(kFirst, own, {place()}));
+  EXPECT_FALSE(anotherRecordingUses(kSecond, own, {place()}));
+  EXPECT_FALSE(anotherRecordingUses("", own, {place()}));
+  fs::remove_all(other);
+  session("dead", 1 << 22);
+  EXPECT_FALSE(anotherRecordingUses(kFirst, own, {place()})) << "its recorder is dead";
+}
+
+}  // namespace
+}  // namespace sonde::session
