@@ -26,6 +26,9 @@ using engine::correction::MeasuredCost;
 
 constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
+constexpr int kCudaRounds = 3;
+constexpr int kCudaRoundsNeeded = 2;
+constexpr char kInterrupted[] = "it was interrupted";
 
 struct CostProgram {
   std::string path;
@@ -118,7 +121,7 @@ std::vector<CostRound> run(const CostProgram& program,
 }
 
 std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const Spools& spools) {
-  std::vector<CostProgram> programs = {{"/proc/self/exe", {kCostProgram}}};
+  std::vector<CostProgram> programs = {{loops.program, {kCostProgram}}};
   const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
   if (!loops.python.empty())
     programs.push_back({loops.python, {loops.python, script}});
@@ -135,11 +138,15 @@ std::string whyNone(const std::vector<CostRound>& rounds,
                     const Allowance& allowance,
                     std::chrono::milliseconds most) {
   if (allowance.asked.stop_requested())
-    return "it was interrupted";
+    return kInterrupted;
   if (allowance.isOver())
     return fmt::format("the GPU took more than {} s", static_cast<double>(most.count()) / 1000);
   if (rounds.empty())
     return "no other program can launch a kernel on the job's GPU";
+  const auto recorded = std::count_if(
+      rounds.begin(), rounds.end(), [](const CostRound& round) { return !round.on.empty(); });
+  if (recorded < kCudaRoundsNeeded)
+    return "the programs that make them could not be recorded";
   return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
 }
 
@@ -149,14 +156,18 @@ CostsFound cudaCosts(const CostLoops& loops,
                      const std::stop_token& asked) {
   if (!loops.cudaHindrance.empty())
     return {{}, loops.cudaHindrance};
+  if (asked.stop_requested())
+    return {{}, kInterrupted};
+  if (use.gpu.empty())
+    return {{}, "it is not known on which GPU the job worked"};
   if (anotherRecordingUses(use.gpu, loops.session, loops.places))
     return {{}, "another recording uses the same GPU"};
   if (loops.say)
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
-  const CostProgram program{"/proc/self/exe", {kCostProgram, use.cupti, use.gpu}, false, 3};
+  const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false, kCudaRounds};
   const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
   const std::vector<CostRound> rounds = run(program, loops, spools, allowance);
-  CostsFound found{costsOf(rounds, 2), {}};
+  CostsFound found{costsOf(rounds, kCudaRoundsNeeded), {}};
   if (found.costs.empty())
     found.whyNoCuda = whyNone(rounds, allowance, loops.mostCudaTime);
   return found;

@@ -26,6 +26,7 @@ struct CostLoops {
   std::string python;                         // the job's interpreter; empty: it is no Python
   bool cuda = false;                          // calls of CUDA, too, where the job has used it …
   std::string cudaHindrance{};                // … unless there is a reason not to
+  std::string program = "/proc/self/exe";     // by the name of kCostProgram
   std::chrono::milliseconds mostCudaTime{20'000};  // a GPU is made ready first
   std::function<void(const std::string&)> say;     // before a GPU is used
 };

@@ -5,11 +5,13 @@
 
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <vector>
 
@@ -129,6 +131,7 @@ void measureMemory() {
 
 // In an iteration, since probes are off in those alone.
 void printCosts() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const sonde_scope iteration = sonde_begin(SONDE_ITERATION, "cost");
   measureAnnotations();
   measureTransfers();

@@ -8,7 +8,8 @@ namespace sonde::session {
 // The name that the program has then; with arguments it is printCudaCosts() that it does.
 inline constexpr const char* kCostProgram = "sonde-cost";
 
-// To stdout, one line `probe|api|ns` for each kind of call. Ends the program when a call fails.
+// To stdout, one line `probe|api|ns` for each kind of call. Ends the program when a call fails,
+// or who started it is gone.
 void printCosts();
 
 }  // namespace sonde::session

@@ -31,7 +31,8 @@ struct Driver {
   Status (*init)(unsigned flags);
   Status (*deviceCount)(int* count);
   Status (*device)(int* device, int ordinal);
-  Status (*uuid)(Uuid* uuid, int device);
+  Status (*uuid)(Uuid* uuid, int device);       // of a part of a GPU that is one by itself, or …
+  Status (*wholeUuid)(Uuid* uuid, int device);  // … of the GPU; nullptr: as the other
   Status (*retainContext)(void** context, int device);
   Status (*setContext)(void* context);
   Status (*loadModule)(void** module, const void* image);
@@ -65,8 +66,7 @@ std::optional<Driver> findDriver() {
   const bool found = library != nullptr && find(library, "cuInit", driver.init) &&
                      find(library, "cuDeviceGetCount", driver.deviceCount) &&
                      find(library, "cuDeviceGet", driver.device) &&
-                     (find(library, "cuDeviceGetUuid_v2", driver.uuid) ||
-                      find(library, "cuDeviceGetUuid", driver.uuid)) &&
+                     find(library, "cuDeviceGetUuid_v2", driver.uuid) &&
                      find(library, "cuDevicePrimaryCtxRetain", driver.retainContext) &&
                      find(library, "cuCtxSetCurrent", driver.setContext) &&
                      find(library, "cuModuleLoadData", driver.loadModule) &&
@@ -76,7 +76,10 @@ std::optional<Driver> findDriver() {
                      find(library, "cuEventCreate", driver.createEvent) &&
                      find(library, "cuEventRecord", driver.recordEvent) &&
                      find(library, "cuLaunchKernel", driver.launch);
-  return found ? std::optional(driver) : std::nullopt;
+  if (!found)
+    return std::nullopt;
+  find(library, "cuDeviceGetUuid", driver.wholeUuid);
+  return driver;
 }
 
 // As in a trace: GPU- and hexadecimal digits in groups.
@@ -91,8 +94,7 @@ std::string textOf(const Uuid& uuid) {
                      all.substr(20));
 }
 
-// The job's, whose number may be another one here than there. Where this is the only one, it is
-// that (of a part of a GPU the driver gives another UUID than CUPTI).
+// The job's, whose number may be another one here than there.
 std::optional<int> deviceOf(const Driver& driver, std::string_view gpu) {
   int count = 0;
   if (driver.deviceCount(&count) != 0)
@@ -100,9 +102,11 @@ std::optional<int> deviceOf(const Driver& driver, std::string_view gpu) {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     int device = 0;
     Uuid uuid{};
-    if (driver.device(&device, ordinal) == 0 &&
-        (count == 1 || (driver.uuid(&uuid, device) == 0 && textOf(uuid) == gpu)))
-      return device;
+    if (driver.device(&device, ordinal) != 0)
+      continue;
+    for (const auto ask : {driver.uuid, driver.wholeUuid})
+      if (ask != nullptr && ask(&uuid, device) == 0 && textOf(uuid) == gpu)
+        return device;
   }
   return std::nullopt;
 }

@@ -25,8 +25,11 @@ constexpr char kUsers[] =
     "SELECT 1 FROM stream s JOIN device d ON d.id = s.device_id WHERE d.uuid = ?1 LIMIT 1";
 
 bool hasUsed(const fs::path& part, std::string_view gpu) {
-  const auto trace = store::Database::open(part, store::Access::ReadOnly);
-  auto users = trace ? trace->prepare(kUsers) : trace.error();
+  auto trace = store::Database::open(part, store::Access::ReadOnly);
+  // Only one that is being finished is ever locked, after the job's end: it is not waited for.
+  if (!trace || !trace->exec("PRAGMA busy_timeout = 0"))
+    return false;
+  auto users = trace->prepare(kUsers);
   if (!users)
     return false;
   const auto found = users->bindAll(gpu).step();

@@ -86,7 +86,8 @@ std::string readAll(int from, const Allowance& allowance) {
     const auto left =
         std::chrono::duration_cast<milliseconds>(allowance.until - Clock::now()) + milliseconds(1);
     pollfd ready{from, POLLIN, 0};
-    if (poll(&ready, 1, static_cast<int>(std::min(left, kAskEvery).count())) <= 0)
+    if (poll(&ready, 1, static_cast<int>(std::clamp(left, milliseconds(0), kAskEvery).count())) <=
+        0)
       continue;
     const ssize_t count = read(from, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR)
@@ -98,8 +99,9 @@ std::string readAll(int from, const Allowance& allowance) {
   return {};
 }
 
+// With all of its group.
 void end(pid_t child) {
-  kill(child, SIGKILL);
+  kill(-child, SIGKILL);
   const auto until = Clock::now() + kMostDying;
   while (waitpid(child, nullptr, WNOHANG) == 0 && Clock::now() < until)
     std::this_thread::sleep_for(milliseconds(1));
@@ -112,7 +114,7 @@ std::string outputOf(const std::string& program,
                      const std::vector<std::string>& environment,
                      const Allowance& allowance) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  if (allowance.isOver() || pipe2(ends, O_CLOEXEC) != 0)
     return {};
   const pid_t child = start(program, arguments, environment, ends[1]);
   close(ends[1]);

@@ -19,8 +19,8 @@ struct Allowance {
 };
 
 // To stdout, until it closes that; empty: it could not be run, or not in time. Then, or if it goes
-// on, it is killed; one that hangs in a driver does not even die, and is left. Signals that a
-// terminal sends to the recorder do not reach it.
+// on, it is killed with what it has started; one that hangs in a driver does not even die, and is
+// left. Signals that a terminal sends to the recorder do not reach it.
 std::string outputOf(const std::string& program,
                      const std::vector<std::string>& arguments,    // the first is its name
                      const std::vector<std::string>& environment,  // NAME=VALUE

@@ -1,0 +1,152 @@
+#include "session/cost_loops.h"
+
+#include "analysis/model/words.h"
+#include "tests/support/run_program.h"
+#include "tests/support/trace_builder.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde::session {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Of a job that has used CUDA; the programs are those of a script, which sees what it is to make
+// calls of: CUDA, where it has arguments, recorded where the environment names a session.
+class CostLoopsTest : public testing::Test {
+ protected:
+  CostLoopsTest() {
+    loops_.environment = {"PATH=/usr/bin:/bin"};
+    loops_.probeMask =
+        static_cast<std::uint32_t>(model::probeBit("cuda") | model::probeBit("annotation"));
+    loops_.session = folder_ / "session";
+    std::filesystem::create_directory(loops_.session);
+    loops_.part = folder_ / "job.sonde.part";
+    loops_.cuda = true;
+    loops_.program = folder_ / "program";
+    loops_.say = [this](const std::string& line) { lines_.push_back(line); };
+  }
+
+  void use(const char* uuid) {
+    test::TraceBuilder trace(loops_.part);
+    model::Host host;
+    host.name = "host";
+    model::Process process;
+    process.hostId = trace.add(host);
+    model::Arg fact;
+    fact.owner = model::Owner::Process;
+    const auto id = trace.add(process);
+    fact.ownerId = id.value;
+    fact.keyId = trace.name("sonde.cupti");
+    fact.value = "/a/libcupti.so.13";
+    trace.add(fact);
+    model::Device device;
+    device.hostId = process.hostId;
+    device.kind = "gpu";
+    device.uuid = uuid;
+    model::Stream stream;
+    stream.processId = id;
+    stream.deviceId = trace.add(device);
+    trace.add(stream);
+    trace.finish(false);
+  }
+
+  // `cuda`: what the script does where it is to make calls of CUDA.
+  CostsFound measured(const std::string& cuda, const std::stop_token& asked = {}) {
+    if (!std::filesystem::exists(loops_.part))
+      use(kGpu);
+    test::writeText(
+        loops_.program,
+        "#!/bin/sh\nif [ $# = 0 ]; then echo \"annotation|mark|${SONDE_SESSION:+1}50\"; "
+        "exit; fi\n" +
+            cuda + "\n");
+    chmod(loops_.program.c_str(), 0700);
+    CostsFound found = measureCosts(loops_, asked);
+    EXPECT_TRUE(std::filesystem::is_empty(loops_.session));
+    return found;
+  }
+
+  static std::vector<std::string> namesOf(const CostsFound& found) {
+    std::vector<std::string> names;
+    for (const auto& cost : found.costs)
+      names.push_back(cost.probe + "." + cost.api);
+    return names;
+  }
+
+  static constexpr char kGpu[] = "GPU-00000000-0000-0000-0000-000000000001";
+  static constexpr char kWorks[] = "echo \"cuda|launch|${SONDE_SESSION:+1}2000\"";
+
+  test::TemporaryFolder folder_;
+  CostLoops loops_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(CostLoopsTest, MeasureCallsOfTheHostAndOfCuda) {
+  const CostsFound found = measured(kWorks);
+  EXPECT_THAT(namesOf(found), ElementsAre("annotation.mark", "cuda.launch"));
+  EXPECT_NEAR(found.costs[0].cost.sumNs(), 100, 1e-9);
+  EXPECT_NEAR(found.costs[1].cost.sumNs(), 10'000, 1e-9);
+  EXPECT_EQ(found.whyNoCuda, "");
+  EXPECT_EQ(lines_.size(), 1U);
+}
+
+TEST_F(CostLoopsTest, ProgramsAreToldTheJobsLibraryAndGpu) {
+  const CostsFound found =
+      measured(std::string("[ $1,$2 = /a/libcupti.so.13,") + kGpu + " ] && " + kWorks);
+  EXPECT_EQ(found.whyNoCuda, "");
+}
+
+TEST_F(CostLoopsTest, LeaveTheGpuAloneWhereThereIsAHindrance) {
+  loops_.cudaHindrance = "the job has failed";
+  const CostsFound found = measured(kWorks);
+  EXPECT_THAT(namesOf(found), ElementsAre("annotation.mark"));
+  EXPECT_EQ(found.whyNoCuda, "the job has failed");
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(CostLoopsTest, LeaveTheGpuAloneOnceTheyAreAskedToEnd) {
+  std::stop_source source;
+  source.request_stop();
+  const CostsFound found = measured(kWorks, source.get_token());
+  EXPECT_THAT(namesOf(found), ElementsAre("annotation.mark"));
+  EXPECT_EQ(found.whyNoCuda, "it was interrupted");
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(CostLoopsTest, SayWhyTheyToldNothing) {
+  EXPECT_EQ(measured("exit 1").whyNoCuda, "no other program can launch a kernel on the job's GPU");
+  EXPECT_EQ(measured("[ -n \"$SONDE_SESSION\" ] || echo 'cuda|launch|2000'").whyNoCuda,
+            "the programs that make them could not be recorded");
+  EXPECT_EQ(measured("echo 'cuda|launch|2000'").whyNoCuda,
+            "calls of a program do not take longer with CUPTI's records, beyond what is chance");
+  loops_.mostCudaTime = std::chrono::milliseconds(300);
+  EXPECT_EQ(measured("exec sleep 1000").whyNoCuda, "the GPU took more than 0.3 s");
+}
+
+TEST_F(CostLoopsTest, SayThatTheGpuIsNotKnown) {
+  use("");
+  test::writeText(loops_.program, "#!/bin/sh\n");
+  EXPECT_EQ(measureCosts(loops_, {}).whyNoCuda, "it is not known on which GPU the job worked");
+}
+
+TEST_F(CostLoopsTest, AreNoneOfCudaUnlessTheRunCalibratesItself) {
+  loops_.cuda = false;
+  const CostsFound found = measured(kWorks);
+  EXPECT_THAT(namesOf(found), ElementsAre("annotation.mark"));
+  EXPECT_EQ(found.whyNoCuda, "");
+}
+
+TEST_F(CostLoopsTest, SayThatThereIsNoRoom) {
+  use(kGpu);
+  std::filesystem::create_directory(loops_.session / kCostFolders[0]);
+  EXPECT_EQ(measureCosts(loops_, {}).whyNoCuda, "there is no room to record a program that does");
+}
+
+}  // namespace
+}  // namespace sonde::session
