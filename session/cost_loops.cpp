@@ -26,8 +26,8 @@ using engine::correction::MeasuredCost;
 
 constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
-constexpr int kCudaRounds = 3;
-constexpr int kCudaRoundsNeeded = 2;
+constexpr std::size_t kCudaRounds = 3;
+constexpr std::size_t kCudaRoundsNeeded = 2;
 constexpr char kInterrupted[] = "it was interrupted";
 
 struct CostProgram {
@@ -141,12 +141,12 @@ std::string whyNone(const std::vector<CostRound>& rounds,
     return kInterrupted;
   if (allowance.isOver())
     return fmt::format("the GPU took more than {} s", static_cast<double>(most.count()) / 1000);
-  if (rounds.empty())
-    return "no other program can launch a kernel on the job's GPU";
-  const auto recorded = std::count_if(
-      rounds.begin(), rounds.end(), [](const CostRound& round) { return !round.on.empty(); });
-  if (recorded < kCudaRoundsNeeded)
-    return "the programs that make them could not be recorded";
+  if (rounds.size() < kCudaRoundsNeeded)
+    return "a program that makes them did not run on the job's GPU";
+  const auto unrecorded = std::count_if(
+      rounds.begin(), rounds.end(), [](const CostRound& round) { return round.on.empty(); });
+  if (rounds.size() - static_cast<std::size_t>(unrecorded) < kCudaRoundsNeeded)
+    return "a program that makes them could not be recorded";
   return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
 }
 
@@ -160,8 +160,8 @@ CostsFound cudaCosts(const CostLoops& loops,
     return {{}, kInterrupted};
   if (use.gpu.empty())
     return {{}, "it is not known on which GPU the job worked"};
-  if (anotherRecordingUses(use.gpu, loops.session, loops.places))
-    return {{}, "another recording uses the same GPU"};
+  if (anotherRecordingMayUse(use.gpu, loops.session, loops.places))
+    return {{}, "another recording may use the same GPU"};
   if (loops.say)
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
   const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false, kCudaRounds};

@@ -1,5 +1,6 @@
 #include "session/cuda_use.h"
 
+#include "analysis/store/btrfs.h"
 #include "analysis/store/database.h"
 #include "analysis/store/statement.h"
 #include "session/find_recording.h"
@@ -24,16 +25,18 @@ constexpr char kUse[] = R"(
 constexpr char kUsers[] =
     "SELECT 1 FROM stream s JOIN device d ON d.id = s.device_id WHERE d.uuid = ?1 LIMIT 1";
 
-bool hasUsed(const fs::path& part, std::string_view gpu) {
-  auto trace = store::Database::open(part, store::Access::ReadOnly);
-  // Only one that is being finished is ever locked, after the job's end: it is not waited for.
-  if (!trace || !trace->exec("PRAGMA busy_timeout = 0"))
-    return false;
-  auto users = trace->prepare(kUsers);
-  if (!users)
-    return false;
-  const auto found = users->bindAll(gpu).step();
-  return found && *found;
+Result<bool> reads(const fs::path& part, std::string_view gpu) {
+  SONDE_TRY_ASSIGN(store::Database trace, store::Database::open(part, store::Access::ReadOnly));
+  SONDE_TRY(trace.exec("PRAGMA busy_timeout = 0"));
+  SONDE_TRY_ASSIGN(store::Statement users, trace.prepare(kUsers));
+  return users.bindAll(gpu).step();
+}
+
+// A trace that is locked is not waited for: it is being finished, after its job, but on Btrfs,
+// where it is locked all the time, so that it may be of a job that uses any GPU.
+bool mayUse(const fs::path& part, std::string_view gpu) {
+  const auto found = reads(part, gpu);
+  return found ? *found : store::isOnBtrfs(part.parent_path());
 }
 
 }  // namespace
@@ -49,16 +52,16 @@ CudaUse cudaUseOf(const fs::path& part) {
   return {std::string(rows->text(0)), std::string(rows->text(1))};
 }
 
-bool anotherRecordingUses(const std::string& gpu,
-                          const fs::path& own,
-                          const std::vector<fs::path>& places) {
+bool anotherRecordingMayUse(const std::string& gpu,
+                            const fs::path& own,
+                            const std::vector<fs::path>& places) {
   const std::vector<fs::path> folders = sessionFolders(places);
   return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
     std::error_code ignored;
     if (fs::equivalent(folder, own, ignored))
       return false;
     const auto manifest = readManifest(folder);
-    return manifest && launcherRuns(*manifest) && hasUsed(manifest->part, gpu);
+    return manifest && launcherRuns(*manifest) && mayUse(manifest->part, gpu);
   });
 }
 

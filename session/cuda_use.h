@@ -15,10 +15,11 @@ struct CudaUse {
 
 CudaUse cudaUseOf(const std::filesystem::path& part);
 
-// Whether another recording of this user that still goes on has seen that GPU at work. Sessions are
+// Whether another recording of this user that still goes on has seen that GPU at work, or may have
+// (its trace cannot be read while it is written on Btrfs). Sessions are
 // looked for in `places`; `own` is that of the one who asks.
-bool anotherRecordingUses(const std::string& gpu,
-                          const std::filesystem::path& own,
-                          const std::vector<std::filesystem::path>& places);
+bool anotherRecordingMayUse(const std::string& gpu,
+                            const std::filesystem::path& own,
+                            const std::vector<std::filesystem::path>& places);
 
 }  // namespace sonde::session

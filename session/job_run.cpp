@@ -241,11 +241,11 @@ class JobRun {
   // Why a GPU must be left alone: it may hang, or who ended the job may not wait. Empty: it may be
   // used.
   static std::string hindranceOf(const launcher::RunOutcome& outcome) {
+    if (outcome.askedToEnd)
+      return "a signal said that the job was to end";
     if (outcome.waitStatus != 0)
       return "the job has failed";
-    if (outcome.restRunning)
-      return "processes of the job still run";
-    return outcome.askedToEnd ? "a signal said that the job was to end" : "";
+    return outcome.restRunning ? "processes of the job still run" : "";
   }
 
   Result<void> begin(PreparedRecording prepared) {

@@ -247,6 +247,11 @@ class Costs(CudaTest):
         self.check_not_measured("a signal said that the job was to end")
         self.check_not_begun()
 
+    def test_are_not_measured_after_a_job_that_a_signal_ended(self):
+        asked = "import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n"
+        self.record(sys.executable, "-c", SETS + asked, options=("--calibrate",), status=-signal.SIGTERM)
+        self.check_not_measured("a signal said that the job was to end")
+
     def test_are_not_measured_on_a_gpu_that_another_recording_uses(self):
         """Its ranks still train there."""
         going, wait = self.folder / "going", self.folder / "wait"
@@ -259,7 +264,7 @@ class Costs(CudaTest):
                 wait_until(lambda: going.exists() and self.rows("SELECT count(*) FROM stream", f"{other}.part") != [(0,)],
                            "the other one has used its GPU")
                 self.script(self.SCRIPT, options=("--calibrate",))
-                self.check_not_measured("another recording uses the same GPU")
+                self.check_not_measured("another recording may use the same GPU")
                 self.check_not_begun()
                 self.script(self.SCRIPT.replace("\n", " dev=1\n"), options=("--calibrate",))
                 self.assertEqual({line["device"] for line in self.happened("kernel") if line["name"] == "nothing"}, {1})
@@ -287,7 +292,7 @@ class Costs(CudaTest):
 
     def test_are_none_of_a_gpu_that_no_other_program_can_use(self):
         self.script(self.SCRIPT, options=("--calibrate",), CUDASIM_FAIL="cuLaunchKernel")
-        self.check_not_measured("no other program can launch a kernel on the job's GPU")
+        self.check_not_measured("a program that makes them did not run on the job's GPU")
 
     def test_are_found_by_runs_without_cuda(self):
         """Whose file says what stays where a run calibrates itself."""

@@ -120,9 +120,9 @@ TEST_F(CostLoopsTest, LeaveTheGpuAloneOnceTheyAreAskedToEnd) {
 }
 
 TEST_F(CostLoopsTest, SayWhyTheyToldNothing) {
-  EXPECT_EQ(measured("exit 1").whyNoCuda, "no other program can launch a kernel on the job's GPU");
+  EXPECT_EQ(measured("exit 1").whyNoCuda, "a program that makes them did not run on the job's GPU");
   EXPECT_EQ(measured("[ -n \"$SONDE_SESSION\" ] || echo 'cuda|launch|2000'").whyNoCuda,
-            "the programs that make them could not be recorded");
+            "a program that makes them could not be recorded");
   EXPECT_EQ(measured("echo 'cuda|launch|2000'").whyNoCuda,
             "calls of a program do not take longer with CUPTI's records, beyond what is chance");
   loops_.mostCudaTime = std::chrono::milliseconds(300);

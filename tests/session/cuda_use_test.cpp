@@ -1,11 +1,13 @@
 #include "session/cuda_use.h"
 
+#include "analysis/store/database.h"
 #include "session/find_session.h"
 #include "session/manifest.h"
 #include "tests/support/run_program.h"
 #include "tests/support/trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <optional>
@@ -106,14 +108,48 @@ TEST_F(CudaUseTest, AnotherRecordingsGpuIsKnownByItsTrace) {
   process("/a/libcupti.so.13", kFirst);
   use();
   const fs::path own = session("own", ::getpid());
-  EXPECT_FALSE(anotherRecordingUses(kFirst, own, {place()})) << "there is only the own";
+  EXPECT_FALSE(anotherRecordingMayUse(kFirst, own, {place()})) << "there is only the own";
   const fs::path other = session("other", ::getpid());
-  EXPECT_TRUE(anotherRecordingUses(kFirst, own, {place()}));
-  EXPECT_FALSE(anotherRecordingUses(kSecond, own, {place()}));
-  EXPECT_FALSE(anotherRecordingUses("", own, {place()}));
+  EXPECT_TRUE(anotherRecordingMayUse(kFirst, own, {place()}));
+  EXPECT_FALSE(anotherRecordingMayUse(kSecond, own, {place()}));
+  EXPECT_FALSE(anotherRecordingMayUse("", own, {place()}));
   fs::remove_all(other);
   session("dead", 1 << 22);
-  EXPECT_FALSE(anotherRecordingUses(kFirst, own, {place()})) << "its recorder is dead";
+  EXPECT_FALSE(anotherRecordingMayUse(kFirst, own, {place()})) << "its recorder is dead";
+}
+
+// It is finished by then, and its job over.
+TEST_F(CudaUseTest, ATraceThatIsLockedIsNotLookedInto) {
+  process("/a/libcupti.so.13", kFirst);
+  use();
+  const fs::path own = session("own", ::getpid());
+  session("other", ::getpid());
+  int ready[2];
+  int done[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(done), 0);
+  const pid_t finaliser = fork();
+  if (finaliser == 0) {
+    close(done[1]);
+    auto trace = store::Database::open(part(), store::Access::ReadWrite);
+    const bool locked = trace && trace->exec("PRAGMA locking_mode = EXCLUSIVE") &&
+                        trace->exec("PRAGMA journal_mode = DELETE") &&
+                        trace->exec("BEGIN EXCLUSIVE");
+    char word = locked ? 'y' : 'n';
+    if (write(ready[1], &word, 1) != 1 || read(done[0], &word, 1) != 0)
+      _exit(1);
+    _exit(0);
+  }
+  char word = 0;
+  EXPECT_EQ(read(ready[0], &word, 1), 1);
+  EXPECT_EQ(word, 'y');
+  EXPECT_FALSE(anotherRecordingMayUse(kFirst, own, {place()}));
+  for (const int end : {ready[0], ready[1], done[0], done[1]})
+    close(end);
+  int status = -1;
+  waitpid(finaliser, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(anotherRecordingMayUse(kFirst, own, {place()}));
 }
 
 }  // namespace
