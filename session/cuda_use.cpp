@@ -1,6 +1,5 @@
 #include "session/cuda_use.h"
 
-#include "analysis/store/btrfs.h"
 #include "analysis/store/database.h"
 #include "analysis/store/statement.h"
 #include "session/find_recording.h"
@@ -34,9 +33,9 @@ Result<bool> reads(const fs::path& part, std::string_view gpu) {
 
 // A trace that is locked is not waited for: it is being finished, after its job, but on Btrfs,
 // where it is locked all the time, so that it may be of a job that uses any GPU.
-bool mayUse(const fs::path& part, std::string_view gpu) {
+bool mayUse(const fs::path& part, std::string_view gpu, bool (*isLocked)(const fs::path&)) {
   const auto found = reads(part, gpu);
-  return found ? *found : store::isOnBtrfs(part.parent_path());
+  return found ? *found : isLocked(part.parent_path());
 }
 
 }  // namespace
@@ -54,14 +53,15 @@ CudaUse cudaUseOf(const fs::path& part) {
 
 bool anotherRecordingMayUse(const std::string& gpu,
                             const fs::path& own,
-                            const std::vector<fs::path>& places) {
+                            const std::vector<fs::path>& places,
+                            bool (*isLocked)(const fs::path&)) {
   const std::vector<fs::path> folders = sessionFolders(places);
   return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
     std::error_code ignored;
     if (fs::equivalent(folder, own, ignored))
       return false;
     const auto manifest = readManifest(folder);
-    return manifest && launcherRuns(*manifest) && mayUse(manifest->part, gpu);
+    return manifest && launcherRuns(*manifest) && mayUse(manifest->part, gpu, isLocked);
   });
 }
 

@@ -118,8 +118,8 @@ TEST_F(CudaUseTest, AnotherRecordingsGpuIsKnownByItsTrace) {
   EXPECT_FALSE(anotherRecordingMayUse(kFirst, own, {place()})) << "its recorder is dead";
 }
 
-// It is finished by then, and its job over.
-TEST_F(CudaUseTest, ATraceThatIsLockedIsNotLookedInto) {
+// Either it is being finished, and its job over, or it is locked as long as it is written.
+TEST_F(CudaUseTest, ATraceThatIsLockedIsNotWaitedFor) {
   process("/a/libcupti.so.13", kFirst);
   use();
   const fs::path own = session("own", ::getpid());
@@ -128,8 +128,8 @@ TEST_F(CudaUseTest, ATraceThatIsLockedIsNotLookedInto) {
   int done[2];
   ASSERT_EQ(pipe(ready), 0);
   ASSERT_EQ(pipe(done), 0);
-  const pid_t finaliser = fork();
-  if (finaliser == 0) {
+  const pid_t writer = fork();
+  if (writer == 0) {
     close(done[1]);
     auto trace = store::Database::open(part(), store::Access::ReadWrite);
     const bool locked = trace && trace->exec("PRAGMA locking_mode = EXCLUSIVE") &&
@@ -140,14 +140,21 @@ TEST_F(CudaUseTest, ATraceThatIsLockedIsNotLookedInto) {
       _exit(1);
     _exit(0);
   }
+  close(ready[1]);
   char word = 0;
   EXPECT_EQ(read(ready[0], &word, 1), 1);
   EXPECT_EQ(word, 'y');
-  EXPECT_FALSE(anotherRecordingMayUse(kFirst, own, {place()}));
-  for (const int end : {ready[0], ready[1], done[0], done[1]})
+  for (const bool always : {false, true}) {
+    static bool answer;
+    answer = always;
+    EXPECT_EQ(
+        anotherRecordingMayUse(kFirst, own, {place()}, [](const fs::path&) { return answer; }),
+        always);
+  }
+  for (const int end : {ready[0], done[0], done[1]})
     close(end);
   int status = -1;
-  waitpid(finaliser, &status, 0);
+  waitpid(writer, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(anotherRecordingMayUse(kFirst, own, {place()}));
 }
