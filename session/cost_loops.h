@@ -1,6 +1,6 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
 // them: once with the recorder's library in it, once with the probes switched off, and once
-// without. Some 0.1 s, with a GPU some seconds more; plain functions, any thread.
+// without. Some tenths of a second, with a GPU some seconds more; plain functions, any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
