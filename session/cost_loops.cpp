@@ -96,7 +96,6 @@ std::optional<Spools> openSpools(const CostLoops& loops) {
 
 std::vector<CostRound> run(const CostProgram& program,
                            const CostLoops& loops,
-                           const Spools& spools,
                            const Allowance& allowance) {
   std::vector<std::string> bare = loops.environment;
   bare.insert(bare.begin(), "PYTHONPATH=" + loops.installation.pythonFolder.string());
@@ -111,12 +110,15 @@ std::vector<CostRound> run(const CostProgram& program,
   };
   std::vector<CostRound> rounds;
   while (rounds.size() < program.rounds) {
+    const auto spools = openSpools(loops);  // anew: what is recorded in one stays there
+    if (!spools)
+      break;
     CostRound round{timesIn(bare), {}, std::nullopt};
     if (round.bare.empty())
       break;  // it cannot be run here, or its time is over
-    round.on = recorded(spools.on);
+    round.on = recorded(spools->on);
     if (program.showsOff)
-      round.off = recorded(spools.off);
+      round.off = recorded(spools->off);
     rounds.push_back(std::move(round));
   }
   return rounds;
@@ -128,14 +130,12 @@ bool isRecorded(const CostLoops& loops, const std::string& probe) {
 
 // Of each call by the first round that tells it: a machine whose speed changes between two programs
 // may make recorded calls the faster ones.
-std::vector<MeasuredCost> hostCostsOf(const CostProgram& program,
-                                      const CostLoops& loops,
-                                      const Spools& spools) {
+std::vector<MeasuredCost> hostCostsOf(const CostProgram& program, const CostLoops& loops) {
   const Allowance allowance{std::chrono::steady_clock::now() + kMostTime, {}};
   std::map<CallTimes::key_type, MeasuredCost> told;
   bool isAllTold = false;
   for (int attempt = 0; attempt < kMostAttempts && !isAllTold; ++attempt) {
-    const std::vector<CostRound> round = run(program, loops, spools, allowance);
+    const std::vector<CostRound> round = run(program, loops, allowance);
     for (const MeasuredCost& cost : costsOf(round))
       told.try_emplace({cost.probe, cost.api}, cost);
     isAllTold = round.empty() ||
@@ -150,14 +150,14 @@ std::vector<MeasuredCost> hostCostsOf(const CostProgram& program,
   return costs;
 }
 
-std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const Spools& spools) {
+std::vector<MeasuredCost> hostCosts(const CostLoops& loops) {
   std::vector<CostProgram> programs = {{loops.program, {kCostProgram}}};
   const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
   if (!loops.python.empty())
     programs.push_back({loops.python, {loops.python, script}});
   std::vector<MeasuredCost> costs;
   for (const CostProgram& program : programs) {
-    const std::vector<MeasuredCost> ofProgram = hostCostsOf(program, loops, spools);
+    const std::vector<MeasuredCost> ofProgram = hostCostsOf(program, loops);
     costs.insert(costs.end(), ofProgram.begin(), ofProgram.end());
   }
   return costs;
@@ -179,10 +179,7 @@ std::string whyNone(const std::vector<CostRound>& rounds,
   return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
 }
 
-CostsFound cudaCosts(const CostLoops& loops,
-                     const CudaUse& use,
-                     const Spools& spools,
-                     const std::stop_token& asked) {
+CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop_token& asked) {
   if (!loops.cudaHindrance.empty())
     return {{}, loops.cudaHindrance};
   if (asked.stop_requested())
@@ -195,7 +192,7 @@ CostsFound cudaCosts(const CostLoops& loops,
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
   const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false, kCudaRounds};
   const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
-  const std::vector<CostRound> rounds = run(program, loops, spools, allowance);
+  const std::vector<CostRound> rounds = run(program, loops, allowance);
   CostsFound found{costsOf(rounds, kCudaRoundsNeeded), {}};
   if (found.costs.empty())
     found.whyNoCuda = whyNone(rounds, allowance, loops.mostCudaTime);
@@ -210,12 +207,11 @@ std::string pythonOf(const std::string& program) {
 
 CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked) {
   const CudaUse use = loops.cuda ? cudaUseOf(loops.part) : CudaUse();
-  const auto spools = openSpools(loops);
-  if (!spools)
+  if (!openSpools(loops))
     return {{}, use.cupti.empty() ? "" : "there is no room to record a program that does"};
-  CostsFound found{hostCosts(loops, *spools), {}};
+  CostsFound found{hostCosts(loops), {}};
   if (!use.cupti.empty()) {
-    CostsFound ofCuda = cudaCosts(loops, use, *spools, asked);
+    CostsFound ofCuda = cudaCosts(loops, use, asked);
     found.whyNoCuda = std::move(ofCuda.whyNoCuda);
     std::move(ofCuda.costs.begin(), ofCuda.costs.end(), std::back_inserter(found.costs));
   }

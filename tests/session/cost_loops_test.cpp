@@ -142,14 +142,18 @@ TEST_F(CostLoopsTest, AreNoneOfCudaUnlessTheRunCalibratesItself) {
   EXPECT_EQ(found.whyNoCuda, "");
 }
 
-// A machine whose speed changes between two programs may make recorded calls the faster ones.
+// A machine whose speed changes between two programs may make recorded calls the faster ones. Each
+// round has a session of its own: one that is full would record nothing.
 TEST_F(CostLoopsTest, TryAgainWhatRecordingMadeFaster) {
   loops_.cuda = false;
   const std::string count = folder_ / "count";
-  test::writeText(loops_.program,
-                  "#!/bin/sh\necho >> " + count + "\n[ $(wc -l < " + count +
-                      ") -gt 3 ] && echo \"annotation|mark|${SONDE_SESSION:+1}50\" || "
-                      "echo 'annotation|mark|50'\necho 'io|call|7'\n");
+  test::writeText(
+      loops_.program,
+      "#!/bin/sh\nif [ -n \"$SONDE_SESSION\" ]; then mkdir \"$SONDE_SESSION/used\" || exit 1; fi\n"
+      "echo >> " +
+          count + "\n[ $(wc -l < " + count +
+          ") -gt 3 ] && echo \"annotation|mark|${SONDE_SESSION:+1}50\" || "
+          "echo 'annotation|mark|50'\necho 'io|call|7'\n");
   chmod(loops_.program.c_str(), 0700);
   EXPECT_THAT(namesOf(measureCosts(loops_, {})), ElementsAre("annotation.mark"));
   EXPECT_EQ(test::readText(count).size(), 6U) << "what is not recorded is not tried again";
