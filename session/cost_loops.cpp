@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -27,10 +26,11 @@ using engine::correction::MeasuredCost;
 
 constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
-constexpr int kMostAttempts = 3;
+constexpr std::size_t kMostHostRounds = 3;
 constexpr std::size_t kCudaRounds = 3;
-constexpr std::size_t kCudaRoundsNeeded = 2;
+constexpr Evidence kCudaEvidence{2, true};
 constexpr char kInterrupted[] = "it was interrupted";
+constexpr char kNoRoom[] = "there is no room to record a program that does";
 
 struct CostProgram {
   std::string path;
@@ -38,7 +38,6 @@ struct CostProgram {
   // Whether it shows what calls cost while their probe is off: without `cuda` in any iteration
   // CUPTI is not there at all, but it stays where blocks of iterations are without it.
   bool showsOff = true;
-  std::size_t rounds = 1;  // of several two at least are needed
 };
 
 // A session of its own, which nobody drains, for as long as this lives.
@@ -94,9 +93,10 @@ std::optional<Spools> openSpools(const CostLoops& loops) {
   return Spools{*std::move(on), *std::move(off)};
 }
 
-std::vector<CostRound> run(const CostProgram& program,
-                           const CostLoops& loops,
-                           const Allowance& allowance) {
+// nullopt: the program cannot be run here, its time is over, or there is no room to record it.
+std::optional<CostRound> roundOf(const CostProgram& program,
+                                 const CostLoops& loops,
+                                 const Allowance& allowance) {
   std::vector<std::string> bare = loops.environment;
   bare.insert(bare.begin(), "PYTHONPATH=" + loops.installation.pythonFolder.string());
   const auto timesIn = [&](const std::vector<std::string>& environment) {
@@ -108,73 +108,80 @@ std::vector<CostRound> run(const CostProgram& program,
     request.companions = request.called = companionsOf(loops.probeMask);
     return timesIn(injectedEnvironment(loops.environment, loops.installation, request));
   };
-  std::vector<CostRound> rounds;
-  while (rounds.size() < program.rounds) {
-    const auto spools = openSpools(loops);  // anew: what is recorded in one stays there
-    if (!spools)
-      break;
-    CostRound round{timesIn(bare), {}, std::nullopt};
-    if (round.bare.empty())
-      break;  // it cannot be run here, or its time is over
-    round.on = recorded(spools->on);
-    if (program.showsOff)
-      round.off = recorded(spools->off);
-    rounds.push_back(std::move(round));
-  }
-  return rounds;
+  const auto spools = openSpools(loops);  // anew: what is recorded in one stays there
+  if (!spools)
+    return std::nullopt;
+  CostRound round{timesIn(bare), {}, std::nullopt};
+  if (round.bare.empty())
+    return std::nullopt;
+  round.on = recorded(spools->on);
+  if (program.showsOff)
+    round.off = recorded(spools->off);
+  return round;
 }
 
 bool isRecorded(const CostLoops& loops, const std::string& probe) {
   return (loops.probeMask & static_cast<std::uint32_t>(model::probeBit(probe))) != 0;
 }
 
-// Of each call by the first round that tells it: a machine whose speed changes between two programs
-// may make recorded calls the faster ones.
-std::vector<MeasuredCost> hostCostsOf(const CostProgram& program, const CostLoops& loops) {
+bool areAllTold(const CallTimes& calls,
+                const std::vector<MeasuredCost>& costs,
+                const CostLoops& loops) {
+  return std::all_of(calls.begin(), calls.end(), [&](const auto& call) {
+    const CallTimes::key_type& place = call.first;
+    return !isRecorded(loops, place.first) ||
+           std::any_of(costs.begin(), costs.end(), [&](const MeasuredCost& cost) {
+             return cost.probe == place.first && cost.api == place.second;
+           });
+  });
+}
+
+// One round mostly; more where a machine whose speed changed between two programs made recorded
+// calls the faster ones. All rounds count then: the one that tells more than the others would tell
+// too much.
+std::vector<MeasuredCost> hostCostsOf(const CostProgram& program,
+                                      const CostLoops& loops,
+                                      const std::stop_token& asked) {
   const Allowance allowance{std::chrono::steady_clock::now() + kMostTime, {}};
-  std::map<CallTimes::key_type, MeasuredCost> told;
-  bool isAllTold = false;
-  for (int attempt = 0; attempt < kMostAttempts && !isAllTold; ++attempt) {
-    const std::vector<CostRound> round = run(program, loops, allowance);
-    for (const MeasuredCost& cost : costsOf(round))
-      told.try_emplace({cost.probe, cost.api}, cost);
-    isAllTold = round.empty() ||
-                std::all_of(round[0].bare.begin(), round[0].bare.end(), [&](const auto& call) {
-                  return told.contains(call.first) || !isRecorded(loops, call.first.first);
-                });
-  }
+  std::vector<CostRound> rounds;
   std::vector<MeasuredCost> costs;
-  costs.reserve(told.size());
-  for (auto& [place, cost] : told)
-    costs.push_back(std::move(cost));
+  do {
+    auto round = roundOf(program, loops, allowance);
+    if (!round || round->on.empty())
+      break;  // the next would not record either
+    rounds.push_back(*std::move(round));
+    costs = costsOf(rounds);
+  } while (rounds.size() < kMostHostRounds && !asked.stop_requested() &&
+           !areAllTold(rounds.back().bare, costs, loops));
   return costs;
 }
 
-std::vector<MeasuredCost> hostCosts(const CostLoops& loops) {
+std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const std::stop_token& asked) {
   std::vector<CostProgram> programs = {{loops.program, {kCostProgram}}};
   const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
   if (!loops.python.empty())
     programs.push_back({loops.python, {loops.python, script}});
   std::vector<MeasuredCost> costs;
   for (const CostProgram& program : programs) {
-    const std::vector<MeasuredCost> ofProgram = hostCostsOf(program, loops);
+    const std::vector<MeasuredCost> ofProgram = hostCostsOf(program, loops, asked);
     costs.insert(costs.end(), ofProgram.begin(), ofProgram.end());
   }
   return costs;
 }
 
 std::string whyNone(const std::vector<CostRound>& rounds,
-                    const Allowance& allowance,
-                    std::chrono::milliseconds most) {
+                    const CostLoops& loops,
+                    const Allowance& allowance) {
   if (allowance.asked.stop_requested())
     return kInterrupted;
   if (allowance.isOver())
-    return fmt::format("the GPU took more than {} s", static_cast<double>(most.count()) / 1000);
-  if (rounds.size() < kCudaRoundsNeeded)
-    return "a program that makes them did not run on the job's GPU";
+    return fmt::format("the GPU took more than {} s",
+                       static_cast<double>(loops.mostCudaTime.count()) / 1000);
+  if (rounds.size() < kCudaEvidence.rounds)
+    return openSpools(loops) ? "a program that makes them did not run on the job's GPU" : kNoRoom;
   const auto unrecorded = std::count_if(
       rounds.begin(), rounds.end(), [](const CostRound& round) { return round.on.empty(); });
-  if (rounds.size() - static_cast<std::size_t>(unrecorded) < kCudaRoundsNeeded)
+  if (rounds.size() - static_cast<std::size_t>(unrecorded) < kCudaEvidence.rounds)
     return "a program that makes them could not be recorded";
   return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
 }
@@ -190,12 +197,18 @@ CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop
     return {{}, "another recording may use the same GPU"};
   if (loops.say)
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
-  const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false, kCudaRounds};
+  const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false};
   const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
-  const std::vector<CostRound> rounds = run(program, loops, allowance);
-  CostsFound found{costsOf(rounds, kCudaRoundsNeeded), {}};
+  std::vector<CostRound> rounds;
+  while (rounds.size() < kCudaRounds) {
+    auto round = roundOf(program, loops, allowance);
+    if (!round)
+      break;
+    rounds.push_back(*std::move(round));
+  }
+  CostsFound found{costsOf(rounds, kCudaEvidence), {}};
   if (found.costs.empty())
-    found.whyNoCuda = whyNone(rounds, allowance, loops.mostCudaTime);
+    found.whyNoCuda = whyNone(rounds, loops, allowance);
   return found;
 }
 
@@ -208,8 +221,8 @@ std::string pythonOf(const std::string& program) {
 CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked) {
   const CudaUse use = loops.cuda ? cudaUseOf(loops.part) : CudaUse();
   if (!openSpools(loops))
-    return {{}, use.cupti.empty() ? "" : "there is no room to record a program that does"};
-  CostsFound found{hostCosts(loops), {}};
+    return {{}, use.cupti.empty() ? "" : kNoRoom};
+  CostsFound found{hostCosts(loops, asked), {}};
   if (!use.cupti.empty()) {
     CostsFound ofCuda = cudaCosts(loops, use, asked);
     found.whyNoCuda = std::move(ofCuda.whyNoCuda);

@@ -1,6 +1,7 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
-// them: once with the recorder's library in it, once with the probes switched off, and once
-// without. Some tenths of a second, with a GPU some seconds more; plain functions, any thread.
+// them: in each round once without the recorder's library, once with it and, of calls of the host,
+// once with the probes switched off. Some tenths of a second, up to three times that where
+// recorded calls were the faster ones, with a GPU some seconds more; plain functions, any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"
@@ -43,7 +44,7 @@ inline constexpr const char* kCostFolders[] = {"cost-on", "cost-off"};
 std::string pythonOf(const std::string& program);
 
 // Of what could not be run there is nothing: what is assumed has to do then. Once `asked`, no GPU
-// is used any more.
+// is used any more, and nothing is tried again.
 CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked);
 
 }  // namespace sonde::session

@@ -50,7 +50,7 @@ CallTimes callTimesIn(const std::string& text) {
   return times;
 }
 
-std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::size_t atLeast) {
+std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, const Evidence& needed) {
   CallTimes bare;
   CallTimes on;
   CallTimes off;
@@ -75,7 +75,7 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, std::siz
     const double spread = spreadOf(ofRounds);
     const auto whileOff = off.find(place);
     const bool stays = isMaskable(place.first);  // a part of it, while the probe is off
-    if (ofRounds.size() < atLeast || more <= spread ||
+    if (ofRounds.size() < needed.rounds || more <= (needed.beyondSpread ? spread : 0) ||
         (stays && showsOff && (whileOff == off.end() || whileOff->second >= on.at(place))))
       continue;  // nothing is told
     MeasuredCost cost{place.first,

@@ -26,11 +26,16 @@ struct CostRound {
   std::optional<CallTimes> off;
 };
 
-// Of each call that was timed in all ways, bare and recorded in `atLeast` rounds. The error is half
-// of the cost, since the loops do some work between two calls, but no program's own; of several
-// rounds also half of the way from the least difference to the most. What does not show beyond that
-// is left out.
+// What it takes for a cost to be told.
+struct Evidence {
+  std::size_t rounds = 1;     // with the call in all ways, at least
+  bool beyondSpread = false;  // more than the error that differences between rounds make
+};
+
+// Of each call the least time that it took recorded less the least bare, where that is more than
+// nothing. The error is half of the cost, since the loops do some work between two calls, but no
+// program's own; of several rounds also half of the way from the least difference to the most.
 std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds,
-                                                      std::size_t atLeast = 1);
+                                                      const Evidence& needed = {});
 
 }  // namespace sonde::session
