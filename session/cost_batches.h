@@ -33,11 +33,11 @@ double nsOfBatch(Body body) {
 // How much longer work takes with the calls, the one in turns with the other; `settle` ends each
 // batch, untimed. The lower quartile of the batches: what disturbs one makes it longer, never
 // shorter.
-template <typename Body, typename Settle>
+template <std::size_t Batches = kBatches, typename Body, typename Settle>
 double nsOf(Body body, Settle settle) {
-  std::array<double, kBatches> alone{};
-  std::array<double, kBatches> with{};
-  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+  std::array<double, Batches> alone{};
+  std::array<double, Batches> with{};
+  for (std::size_t batch = 0; batch < Batches; ++batch) {
     alone[batch] = nsOfBatch(work);
     with[batch] = nsOfBatch([&] {
       body();
@@ -47,12 +47,12 @@ double nsOf(Body body, Settle settle) {
   }
   std::sort(alone.begin(), alone.end());
   std::sort(with.begin(), with.end());
-  return with[kBatches / 4] - alone[kBatches / 4];
+  return with[Batches / 4] - alone[Batches / 4];
 }
 
-template <typename Body>
+template <std::size_t Batches = kBatches, typename Body>
 double nsOf(Body body) {
-  return nsOf(body, [] {});
+  return nsOf<Batches>(body, [] {});
 }
 
 // To stdout.

@@ -26,17 +26,16 @@ using engine::correction::MeasuredCost;
 
 constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
-constexpr std::size_t kMostHostRounds = 3;
-constexpr std::size_t kCudaRounds = 3;
-constexpr Evidence kCudaEvidence{2, true};
+constexpr std::size_t kMostRounds = 3;
 constexpr char kInterrupted[] = "it was interrupted";
-constexpr char kNoRoom[] = "there is no room to record a program that does";
+constexpr char kNoRoom[] = "there is no room to record a program that makes them";
 
 struct CostProgram {
   std::string path;
   std::vector<std::string> arguments;
-  // Whether it shows what calls cost while their probe is off: without `cuda` in any iteration
-  // CUPTI is not there at all, but it stays where blocks of iterations are without it.
+  // Whether it shows what calls cost while their probe is off. Annotations never are; and without
+  // `cuda` in any iteration CUPTI is not there at all, but it stays where blocks of iterations are
+  // without it.
   bool showsOff = true;
 };
 
@@ -136,34 +135,35 @@ bool areAllTold(const CallTimes& calls,
   });
 }
 
-// One round mostly; more where a machine whose speed changed between two programs made recorded
-// calls the faster ones. All rounds count then: the one that tells more than the others would tell
-// too much.
-std::vector<MeasuredCost> hostCostsOf(const CostProgram& program,
-                                      const CostLoops& loops,
-                                      const std::stop_token& asked) {
-  const Allowance allowance{std::chrono::steady_clock::now() + kMostTime, {}};
+// More than are needed where calls have not shown yet, as of a machine whose speed changed from one
+// program to the next. Once `asked`, none of these.
+std::vector<CostRound> roundsOf(const CostProgram& program,
+                                const CostLoops& loops,
+                                const Allowance& allowance,
+                                const std::stop_token& asked) {
   std::vector<CostRound> rounds;
-  std::vector<MeasuredCost> costs;
-  do {
+  bool isEnough = false;
+  while (!isEnough && rounds.size() < kMostRounds) {
     auto round = roundOf(program, loops, allowance);
-    if (!round || round->on.empty())
-      break;  // the next would not record either
+    if (!round)
+      break;
     rounds.push_back(*std::move(round));
-    costs = costsOf(rounds);
-  } while (rounds.size() < kMostHostRounds && !asked.stop_requested() &&
-           !areAllTold(rounds.back().bare, costs, loops));
-  return costs;
+    isEnough = rounds.back().on.empty() ||  // nor would the next record
+               (rounds.size() >= kRoundsNeeded &&
+                (asked.stop_requested() || areAllTold(rounds.back().bare, costsOf(rounds), loops)));
+  }
+  return rounds;
 }
 
 std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const std::stop_token& asked) {
   std::vector<CostProgram> programs = {{loops.program, {kCostProgram}}};
   const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
   if (!loops.python.empty())
-    programs.push_back({loops.python, {loops.python, script}});
+    programs.push_back({loops.python, {loops.python, script}, false});
   std::vector<MeasuredCost> costs;
   for (const CostProgram& program : programs) {
-    const std::vector<MeasuredCost> ofProgram = hostCostsOf(program, loops, asked);
+    const Allowance allowance{std::chrono::steady_clock::now() + kMostTime, {}};
+    const auto ofProgram = costsOf(roundsOf(program, loops, allowance, asked));
     costs.insert(costs.end(), ofProgram.begin(), ofProgram.end());
   }
   return costs;
@@ -177,12 +177,10 @@ std::string whyNone(const std::vector<CostRound>& rounds,
   if (allowance.isOver())
     return fmt::format("the GPU took more than {} s",
                        static_cast<double>(loops.mostCudaTime.count()) / 1000);
-  if (rounds.size() < kCudaEvidence.rounds)
-    return openSpools(loops) ? "a program that makes them did not run on the job's GPU" : kNoRoom;
-  const auto unrecorded = std::count_if(
-      rounds.begin(), rounds.end(), [](const CostRound& round) { return round.on.empty(); });
-  if (rounds.size() - static_cast<std::size_t>(unrecorded) < kCudaEvidence.rounds)
+  if (!rounds.empty() && rounds.back().on.empty())
     return "a program that makes them could not be recorded";
+  if (rounds.size() < kRoundsNeeded)
+    return openSpools(loops) ? "a program that makes them did not run on the job's GPU" : kNoRoom;
   return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
 }
 
@@ -199,14 +197,8 @@ CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
   const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false};
   const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
-  std::vector<CostRound> rounds;
-  while (rounds.size() < kCudaRounds) {
-    auto round = roundOf(program, loops, allowance);
-    if (!round)
-      break;
-    rounds.push_back(*std::move(round));
-  }
-  CostsFound found{costsOf(rounds, kCudaEvidence), {}};
+  const std::vector<CostRound> rounds = roundsOf(program, loops, allowance, asked);
+  CostsFound found{costsOf(rounds), {}};
   if (found.costs.empty())
     found.whyNoCuda = whyNone(rounds, loops, allowance);
   return found;

@@ -1,7 +1,7 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
-// them: in each round once without the recorder's library, once with it and, of calls of the host,
-// once with the probes switched off. Some tenths of a second, up to three times that where
-// recorded calls were the faster ones, with a GPU some seconds more; plain functions, any thread.
+// them, in rounds: once without the recorder's library, once with it and, of calls of the host,
+// once with the probes switched off. Some tenths of a second, with a GPU some seconds more; plain
+// functions, any thread.
 #pragma once
 
 #include "analysis/engine/correction/cost_table.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <sstream>
 #include <system_error>
 
@@ -16,17 +17,19 @@ using engine::correction::MeasuredCost;
 
 constexpr double kRelativeError = 0.5;
 
-// What disturbs a run makes its calls longer, never shorter.
-void keepLeast(const CallTimes::key_type& place, double ns, CallTimes& into) {
-  const auto [at, isNew] = into.try_emplace(place, ns);
-  if (!isNew)
-    at->second = std::min(at->second, ns);
-}
+// The two least times of a call.
+struct Least {
+  double ns = std::numeric_limits<double>::infinity();
+  double secondNs = ns;
+  std::size_t rounds = 0;
 
-double spreadOf(const std::vector<double>& differences) {
-  const auto [least, most] = std::minmax_element(differences.begin(), differences.end());
-  return (*most - *least) / 2;
-}
+  void add(double of) {
+    secondNs = std::min(secondNs, std::max(ns, of));
+    ns = std::min(ns, of);
+    ++rounds;
+  }
+  double errorNs() const { return secondNs - ns; }
+};
 
 bool isMaskable(const std::string& probe) {
   return (static_cast<std::uint32_t>(model::probeBit(probe)) & wire::kMaskableProbes) != 0;
@@ -50,43 +53,43 @@ CallTimes callTimesIn(const std::string& text) {
   return times;
 }
 
-std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds, const Evidence& needed) {
-  CallTimes bare;
-  CallTimes on;
-  CallTimes off;
-  std::map<CallTimes::key_type, std::vector<double>> differences;
+std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds) {
+  struct Ways {
+    Least bare;
+    Least on;
+    Least off;
+  };
+  std::map<CallTimes::key_type, Ways> calls;
   bool showsOff = false;
   for (const CostRound& round : rounds) {
     for (const auto& [place, ns] : round.on) {
       const auto alone = round.bare.find(place);
       if (alone == round.bare.end())
         continue;
-      differences[place].push_back(ns - alone->second);
-      keepLeast(place, alone->second, bare);
-      keepLeast(place, ns, on);
+      calls[place].bare.add(alone->second);
+      calls[place].on.add(ns);
     }
     showsOff = showsOff || round.off.has_value();
     for (const auto& [place, ns] : round.off.value_or(CallTimes()))
-      keepLeast(place, ns, off);
+      calls[place].off.add(ns);
   }
   std::vector<MeasuredCost> costs;
-  for (const auto& [place, ofRounds] : differences) {
-    const double more = on.at(place) - bare.at(place);
-    const double spread = spreadOf(ofRounds);
-    const auto whileOff = off.find(place);
+  for (const auto& [place, ways] : calls) {
+    if (ways.on.rounds < kRoundsNeeded)
+      continue;
+    const double more = ways.on.ns - ways.bare.ns;
+    const double chance = std::hypot(ways.on.errorNs(), ways.bare.errorNs());
     const bool stays = isMaskable(place.first);  // a part of it, while the probe is off
-    if (ofRounds.size() < needed.rounds || more <= (needed.beyondSpread ? spread : 0) ||
-        (stays && showsOff && (whileOff == off.end() || whileOff->second >= on.at(place))))
+    if (more <= chance || (stays && showsOff && ways.off.ns >= ways.on.ns))
       continue;  // nothing is told
     MeasuredCost cost{place.first,
                       place.second,
                       std::nullopt,
                       engine::correction::usualSplit(place.first, place.second, more),
-                      std::hypot(kRelativeError * more, spread),
+                      std::hypot(kRelativeError * more, chance),
                       std::string(engine::correction::method::kMicroLoop)};
     if (stays)
-      cost.unrecordedNs =
-          showsOff ? std::max(whileOff->second - bare.at(place), 0.0) : cost.cost.sumNs();
+      cost.unrecordedNs = showsOff ? std::max(ways.off.ns - ways.bare.ns, 0.0) : cost.cost.sumNs();
     costs.push_back(std::move(cost));
   }
   return costs;

@@ -26,16 +26,14 @@ struct CostRound {
   std::optional<CallTimes> off;
 };
 
-// What it takes for a cost to be told.
-struct Evidence {
-  std::size_t rounds = 1;     // with the call in all ways, at least
-  bool beyondSpread = false;  // more than the error that differences between rounds make
-};
+// So many rounds have to have timed a call, bare and recorded, for its cost to be told: one does
+// not show what the machine did meanwhile.
+inline constexpr std::size_t kRoundsNeeded = 2;
 
-// Of each call the least time that it took recorded less the least bare, where that is more than
-// nothing. The error is half of the cost, since the loops do some work between two calls, but no
-// program's own; of several rounds also half of the way from the least difference to the most.
-std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds,
-                                                      const Evidence& needed = {});
+// Of each call the least time that it took recorded, less the least bare. What disturbs a round
+// makes either longer, and how far the second least are above the least says how much of that is
+// left in them. That is an error, and what does not show beyond it is not told; so is half of the
+// cost, since the loops do some work between two calls, but no program's own.
+std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds);
 
 }  // namespace sonde::session
