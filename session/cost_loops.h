@@ -1,6 +1,6 @@
 // What it costs to record a call on this machine, found out by small programs that make many of
-// them, in rounds: once without the recorder's library, once with it and, of calls of the host,
-// once with the probes switched off. Some tenths of a second, with a GPU some seconds more; plain
+// them, in rounds: once without the recorder's library, once with it and, of probes that can be
+// switched off, once without these. Some tenths of a second, with a GPU some seconds more; plain
 // functions, any thread.
 #pragma once
 

@@ -21,12 +21,10 @@ constexpr double kRelativeError = 0.5;
 struct Least {
   double ns = std::numeric_limits<double>::infinity();
   double secondNs = ns;
-  std::size_t rounds = 0;
 
   void add(double of) {
     secondNs = std::min(secondNs, std::max(ns, of));
     ns = std::min(ns, of);
-    ++rounds;
   }
   double errorNs() const { return secondNs - ns; }
 };
@@ -75,12 +73,11 @@ std::vector<MeasuredCost> costsOf(const std::vector<CostRound>& rounds) {
   }
   std::vector<MeasuredCost> costs;
   for (const auto& [place, ways] : calls) {
-    if (ways.on.rounds < kRoundsNeeded)
-      continue;
     const double more = ways.on.ns - ways.bare.ns;
+    // Infinite of one round, and no number of none.
     const double chance = std::hypot(ways.on.errorNs(), ways.bare.errorNs());
     const bool stays = isMaskable(place.first);  // a part of it, while the probe is off
-    if (more <= chance || (stays && showsOff && ways.off.ns >= ways.on.ns))
+    if (!(more > chance) || (stays && showsOff && ways.off.ns >= ways.on.ns))
       continue;  // nothing is told
     MeasuredCost cost{place.first,
                       place.second,

@@ -30,9 +30,9 @@ struct CostRound {
 // not show what the machine did meanwhile.
 inline constexpr std::size_t kRoundsNeeded = 2;
 
-// Of each call the least time that it took recorded, less the least bare. What disturbs a round
-// makes either longer, and how far the second least are above the least says how much of that is
-// left in them. That is an error, and what does not show beyond it is not told; so is half of the
+// Of each call the least time that it took recorded, less the least bare: what disturbs a round
+// mostly makes calls longer. How far the second least are above the least says how much of that is
+// left in them; this is an error, and what does not show beyond it is not told. So is half of the
 // cost, since the loops do some work between two calls, but no program's own.
 std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds);
 

@@ -22,8 +22,9 @@ struct Source {
 };
 
 struct Unknown {
-  double effectNs = 0;  // of all its events together
-  double variance = 0;  // relative
+  double effectNs = 0;                                                 // of all its events together
+  double errorNs = 0;                                                  // likewise
+  double variance() const { return std::pow(errorNs / effectNs, 2); }  // relative
 };
 
 // What a cause does to the sum of all costs, by index of the unknowns, in ns.
@@ -94,7 +95,7 @@ class Unknowns {
       return;
     Unknown& unknown = unknowns_[sourceOf(row)];
     unknown.effectNs += sum * static_cast<double>(events);
-    unknown.variance = std::max(unknown.variance, std::pow(row.errorNs / sum, 2));
+    unknown.errorNs += row.errorNs * static_cast<double>(events);
   }
 
   std::vector<Part> causesOf(Place first, Place last) const {
@@ -124,7 +125,7 @@ class Unknowns {
         costs_.covariance(one->first.measurement, one->first.probe, other->first.probe);
     if (found)
       return *found;
-    return one == other ? one->second.variance : 0;
+    return one == other ? one->second.variance() : 0;
   }
 
   const CostTable& costs_;
@@ -213,6 +214,7 @@ Effects together(const std::vector<Effects>& causes) {
     return squares[a] > squares[b];
   });
   std::vector<double> sizes;
+  sizes.reserve(order.size());
   for (const Eigen::Index at : order)
     sizes.push_back(std::sqrt(squares[at]));
   const std::vector<double> signs = signsTowards(std::sqrt(variance), sizes);
@@ -246,6 +248,7 @@ std::vector<ErrorMode> errorModes(const CostTable& costs, const std::vector<std:
     causes.push_back(all);
   }
   std::vector<ErrorMode> modes;
+  modes.reserve(causes.size());
   for (const Effects& cause : causes)
     modes.push_back(unknowns.modeOf(cause));
   return modes;

@@ -17,7 +17,6 @@ namespace sonde::engine::correction {
 namespace {
 
 using test::must;
-using ::testing::DoubleNear;
 using ::testing::SizeIs;
 
 // Each cost is 100 ns, and of each there is one event.
@@ -76,6 +75,17 @@ class ErrorModesTest : public ::testing::Test {
   std::size_t count_ = 0;
 };
 
+// A call that is known badly and made rarely hardly counts.
+TEST_F(ErrorModesTest, OfAProbeAreThoseOfItsCallsAsOftenAsTheyAreMade) {
+  cost("io", 0.2, "micro-loop");
+  cost("io", 1.2, "micro-loop");
+  trace_.finish(false);
+  const auto trace = must(store::openTrace(path_));
+  const auto modes = errorModes(must(CostTable::read(trace)), {9, 1});
+  EXPECT_NEAR(varianceOf(modes, {1, 0}), 0.3 * 0.3, 1e-9);
+  EXPECT_NEAR(varianceOf(modes, {9, 1}), 3.0 * 3.0, 1e-9);
+}
+
 // Else the errors of one measurement would go with the covariance of another.
 TEST_F(ErrorModesTest, HaveNothingInCommonWithWhatWasMeasuredElsewhere) {
   ioAndNet(-0.06);
@@ -122,19 +132,19 @@ TEST_F(ErrorModesTest, WhatIsTakenTogetherLosesNoVarianceAndOverstatesNone) {
 // Each rank has measured what its own recording costs, so their errors have nothing in common; what
 // loops have shown is as wrong in the one as in the other.
 TEST_F(ErrorModesTest, MeasurementsOfSeveralProcessesAreIndependentAndLoopsAreNot) {
-  constexpr int kRanks = 16;
-  for (int rank = 0; rank < kRanks; ++rank)
+  constexpr std::size_t kRanks = 16;
+  for (std::size_t rank = 0; rank < kRanks; ++rank)
     cost("io", 0.1, "in-run", process());
-  for (int rank = 0; rank < kRanks; ++rank)
+  for (std::size_t rank = 0; rank < kRanks; ++rank)
     cost("net", 0.1, "micro-loop", process());
   const auto found = modes();
   std::vector<double> measured(2 * kRanks, 0);
   std::vector<double> loops(2 * kRanks, 0);
-  for (int rank = 0; rank < kRanks; ++rank) {
-    loops[static_cast<std::size_t>(rank)] = 1;  // the worse method is first in the table
-    measured[static_cast<std::size_t>(kRanks + rank)] = 1;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    loops[rank] = 1;  // the worse method is first in the table
+    measured[kRanks + rank] = 1;
     std::vector<double> alone(2 * kRanks, 0);
-    alone[static_cast<std::size_t>(kRanks + rank)] = 1;
+    alone[kRanks + rank] = 1;
     EXPECT_NEAR(varianceOf(found, alone), 0.01, 1e-9) << rank;
   }
   EXPECT_NEAR(std::sqrt(varianceOf(found, measured)), 0.1 * std::sqrt(kRanks), 1e-9);
