@@ -31,9 +31,9 @@ struct CostRound {
 inline constexpr std::size_t kRoundsNeeded = 2;
 
 // Of each call the least time that it took recorded, less the least bare: what disturbs a round
-// mostly makes calls longer. How far the second least are above the least says how much of that is
-// left in them; this is an error, and what does not show beyond it is not told. So is half of the
-// cost, since the loops do some work between two calls, but no program's own.
+// mostly makes calls longer. The error is half of the cost, since the loops do some work between
+// two calls, but no program's own; and how far the second least times are above the least, as an
+// estimate of what is left in these. What does not show beyond the latter is not told.
 std::vector<engine::correction::MeasuredCost> costsOf(const std::vector<CostRound>& rounds);
 
 }  // namespace sonde::session
