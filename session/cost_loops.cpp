@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::correction::MeasuredCost;
 
-constexpr std::chrono::seconds kMostTime{12};  // of all runs of a program that uses no GPU
+constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
 constexpr std::uint64_t kSpoolBytes = 16 << 20;
 constexpr std::size_t kMostRounds = 3;
 constexpr char kInterrupted[] = "it was interrupted";
