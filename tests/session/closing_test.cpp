@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <memory>
 #include <thread>
 
 namespace sonde::session {
@@ -32,10 +33,10 @@ class Closing : public ::testing::Test {
       eventfd_write(end, 1);
     });
     auto result = finishInterruptibly(
-        [this, end](const std::stop_token& asked) {
+        [hurried = hurried_, end](const std::stop_token& asked) {
           eventfd_t value = 0;
           eventfd_read(end, &value);
-          hurried_ = asked.stop_requested();
+          *hurried = asked.stop_requested();
           return Result<RecordingSummary>(RecordingSummary{});
         },
         *relay,
@@ -51,30 +52,31 @@ class Closing : public ::testing::Test {
   }
 
   std::vector<std::string> lines_;
-  std::atomic<bool> hurried_ = false;
+  // Shared with a recording that is left unfinished, whose thread may outlive the test.
+  std::shared_ptr<std::atomic<bool>> hurried_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 TEST_F(Closing, SaysNothingAboutChildrenThatEnd) {
   EXPECT_TRUE(finishDuring({SIGCHLD, SIGCHLD, SIGWINCH}));
   EXPECT_THAT(lines_, IsEmpty());
-  EXPECT_FALSE(hurried_);
+  EXPECT_FALSE(*hurried_);
 }
 
 TEST_F(Closing, SaysOnceThatTheTraceIsBeingFinished) {
   EXPECT_TRUE(finishDuring({SIGCHLD, SIGINT, SIGCHLD, SIGCHLD, SIGCHLD}));
   EXPECT_THAT(lines_, ElementsAre(HasSubstr("once more to leave it unfinished")));
-  EXPECT_TRUE(hurried_);
+  EXPECT_TRUE(*hurried_);
 }
 
 TEST_F(Closing, HurriesWhenABatchSystemSaysThatTheEndIsNear) {
   EXPECT_TRUE(finishDuring({SIGUSR1, SIGXCPU, SIGUSR1}));
-  EXPECT_TRUE(hurried_);
+  EXPECT_TRUE(*hurried_);
 }
 
 // Of a terminal that goes away.
 TEST_F(Closing, FinishesThoughItHangsUpMoreThanOnce) {
   EXPECT_TRUE(finishDuring({SIGHUP, SIGHUP, SIGHUP}));
-  EXPECT_TRUE(hurried_);
+  EXPECT_TRUE(*hurried_);
 }
 
 TEST_F(Closing, LeavesTheTraceUnfinishedWhenAskedTwice) {
