@@ -164,6 +164,7 @@ std::vector<Case> targets() {
       {"dlopen_runpath", {target("dlopen_runpath")}, alone},
       {"exception_through_wrapper", {target("exception_through_wrapper")}, alone},
       {"no_channels", {target("no_channels")}, alone},
+      {"close_no_descriptor", {target("close_no_descriptor")}, alone},
       {"hello_static", {target("hello_static")}, leftAlone},
       {"hello_asan", {target("hello_asan")}, leftAlone},
       {"hello_tsan", {target("hello_tsan")}, leftAlone},
@@ -183,6 +184,10 @@ std::vector<Case> programs() {
         .marks = "fork 4",
         .channels = std::nullopt,
         .transfers = std::nullopt}},
+      // dash closes descriptor -1 at the end of a pipeline.
+      {"dash_pipeline",
+       {"/bin/dash", "-c", "printf '2\n1\n' | sort | head -1; echo a | cat"},
+       {.processes = 6, .marks = "fork 5", .channels = std::nullopt, .transfers = std::nullopt}},
       {"python3",
        {"/usr/bin/python3", "-c", "import os\nprint(os.popen('echo deep').read())\nos._exit(7)"},
        {.status = 7,

@@ -222,20 +222,24 @@ void inspectClosing(int fd) noexcept {
     handler->closing(fd, entry, *endpoint);
 }
 
-// A vfork child's descriptors are its own, but the table it would change is its parent's. What
-// leads to no endpoint is looked at anew when it is next used, and that is all: there a system call
-// that would tell of a like clone is spared.
+// A vfork child has descriptors of its own, but the table here is its parent's, so such a child
+// leaves the table alone. An entry without endpoint does little harm when it is stale: the cheap
+// test is enough, which misses the children of a raw clone.
+//
+// One exchange, no retry: an entry that changed under the exchange was made by another thread that
+// uses `fd` while it is closed, and the second store removes that one whatever it is.
 void forgetFd(int fd) noexcept {
-  FdEntry entry = fd_table::entryOf(fd);
-  if (entry.kind() == FdKind::Unknown || !fd_table::started())
+  if (!fd_table::tracks(fd))
     return;
-  if (entry.hasEndpoint() ? core::inVforkChild() : core::inNotedVforkChild())
+  const FdEntry entry = fd_table::entryOf(fd);
+  if (entry.kind() == FdKind::Unknown)
     return;
-  if (entry.hasEndpoint())
-    return fd_table::setPlain(fd, FdKind::Unknown);
-  while (entry.kind() != FdKind::Unknown && !entry.hasEndpoint() &&
-         !fd_table::replacePlain(fd, entry, FdEntry()))
-    entry = fd_table::entryOf(fd);
+  if (!entry.hasEndpoint()) {
+    if (core::inNotedVforkChild() || fd_table::replacePlain(fd, entry, FdEntry()))
+      return;
+  }
+  if (!core::inVforkChild())
+    fd_table::setPlain(fd, FdKind::Unknown);
 }
 
 void forgetFds(unsigned first, unsigned last) noexcept {

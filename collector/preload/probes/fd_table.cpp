@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::uint64_t kUnknownWord = 0;
 
-bool tracks(int fd) noexcept {
-  return gDirectory.load(std::memory_order_acquire) != nullptr &&
-         static_cast<std::uint32_t>(fd) < kPages * kPageFds;
-}
-
 // The cell of `fd`, its page made when there is none yet; nullptr when there is no memory.
 // Requires: tracks(fd).
 std::atomic<std::uint64_t>* cellOf(int fd) noexcept {

@@ -37,6 +37,13 @@ inline bool started() noexcept {
 // Every descriptor reads as Other from now on, for good.
 void stop() noexcept;
 
+// Whether the table has room for an entry of `fd`. Any other number (negative, or beyond the table)
+// reads as Other, and storing an entry for it does nothing.
+inline bool tracks(int fd) noexcept {
+  return gDirectory.load(std::memory_order_acquire) != nullptr &&
+         static_cast<std::uint32_t>(fd) < kPages * kPageFds;
+}
+
 // What `fd` leads to; Unknown when nobody has looked yet. Two or three loads.
 inline FdEntry entryOf(int fd) noexcept {
   const Directory* directory = gDirectory.load(std::memory_order_acquire);
