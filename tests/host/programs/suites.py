@@ -1,0 +1,137 @@
+"""Test suites that Debian packages, run bare and recorded, and compared test by test.
+
+A test that passes bare and not under Sonde is run again, three times each way, before it counts as a difference.
+"""
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import xml.etree.ElementTree
+
+import ways
+from case import Case
+
+PYTHON = "/usr/bin/python3"
+MODULES = ("test_os test_posix test_subprocess test_socket test_signal test_threading test_multiprocessing_fork "
+           "test_multiprocessing_spawn test_multiprocessing_forkserver test_asyncio test_selectors test_epoll test_fcntl test_io "
+           "test_mmap test_pty test_faulthandler test_concurrent_futures test_ctypes").split()
+MORE_MODULES = ("test_select test_poll test_popen test_fileio test_file test_pipes test_pathlib test_shutil test_tempfile test_ssl "
+                "test_socketserver test_httpservers test_asyncore test_thread test_queue test_wait3 test_wait4 test_fork1 test_thread_signals "
+                "test_threadsignals test_eintr test_openpty test_ioctl test_sqlite3 test_gc test_venv test_cmd_line test_builtin "
+                "test_tracemalloc test_resource test_sched test_time test_zipfile test_tarfile test_largefile test_bufio").split()
+# They wait for ever without Sonde where the machine has no vsock loopback.
+LEFT_OUT = "*VSOCK*"
+GLIB = pathlib.Path("/usr/libexec/installed-tests/glib")
+TIMES = 3
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    program: str
+    name: str
+    command: tuple
+    read: object  # (folder, outcome) -> {test: PASSED, FAILED or SKIPPED}
+    again: object  # (tests) -> a command that runs these alone
+    limit: int = 900
+    needs: tuple = ()
+
+    @property
+    def title(self):
+        return f"{self.program}: {self.name}"
+
+
+def python_results(folder, outcome):
+    """What `python3 -m test --junit-xml` wrote; where it did not come to that, what -v printed."""
+    file = folder / "work" / "results.xml"
+    if not file.exists():
+        said = re.findall(r"^\w+ \((\S+)\).* \.\.\. (ok|skipped|FAIL|ERROR)", outcome.stdout, flags=re.MULTILINE)
+        return {name: {"ok": PASSED, "skipped": SKIPPED}.get(result, FAILED) for name, result in said}
+    results = {}
+    for case in xml.etree.ElementTree.parse(file).iter("testcase"):
+        bad = case.find("failure") is not None or case.find("error") is not None
+        results[case.get("name")] = FAILED if bad else SKIPPED if case.find("skipped") is not None else PASSED
+    return results
+
+
+def python_suites():
+    if not os.path.exists("/usr/lib/python3.11/test/test_os.py") and shutil.which(PYTHON):
+        return
+    for module in MODULES + MORE_MODULES:
+        command = (PYTHON, "-m", "test", "-v", "-i", LEFT_OUT, "--junit-xml", "results.xml")
+        yield Suite("CPython's test suite", module, (*command, module), python_results,
+                    lambda tests, command=command, module=module: (*command, *(x for t in tests for x in ("-m", t)), module))
+
+
+def tap_results(_, outcome):
+    results = {}
+    for bad, name, skipped in re.findall(r"^(not )?ok \d+ (\S+)( # SKIP)?", outcome.stdout, flags=re.MULTILINE):
+        results[name] = FAILED if bad else SKIPPED if skipped else PASSED
+    results["exit status 0"] = PASSED if outcome.status == 0 else FAILED
+    return results
+
+
+def glib_suites():
+    for path in sorted(GLIB.iterdir()) if GLIB.exists() else []:
+        if path.is_file() and os.access(path, os.X_OK) and path.read_bytes()[:4] == b"\x7fELF":
+            yield Suite("GLib's installed tests", path.name, (str(path), "--tap"), tap_results,
+                        lambda tests, path=path: (str(path), "--tap"), limit=120)
+
+
+def all_suites():
+    return [*python_suites(), *glib_suites()]
+
+
+def _run(suite, command, way, folder):
+    """The results of each test, with what hung as a failed test of its own."""
+    outcome = ways.outcome(Case(suite.program, suite.name, command, limit=suite.limit, contents=False), way, folder)
+    results = suite.read(folder, outcome)
+    if outcome.hang:
+        results["ends within the time limit"] = FAILED
+        last = re.findall(r"^(\w+ \(\S+\)).*$", outcome.stdout, flags=re.MULTILINE)[-1:]
+        print(f"  hangs: {' '.join(command)}\n  last: {' '.join(last)}\n  {outcome.hang}", flush=True)
+    if outcome.unrecorded:
+        results["is recorded"] = FAILED
+        print(f"  {outcome.unrecorded}", flush=True)
+    return results, outcome
+
+
+def _again(suite, tests, way, folder):
+    """How often each of `tests` passed, of TIMES runs."""
+    passed = dict.fromkeys(tests, 0)
+    for _ in range(TIMES):
+        results, _ = _run(suite, suite.again(tests), way, folder)
+        for test in tests:
+            passed[test] += results.get(test) == PASSED
+    return passed
+
+
+def _lost(bare, recorded):
+    """Tests that passed bare and not recorded; and those that the runs' ends add."""
+    return sorted(test for test in {**bare, **recorded}
+                  if bare.get(test, PASSED) == PASSED and recorded.get(test) != PASSED and (test in bare or recorded[test] == FAILED))
+
+
+def compare(suite, wanted, folder):
+    folder = pathlib.Path(folder)
+    bare, _ = _run(suite, suite.command, ways.BARE, folder)
+    entries = []
+    for way in wanted:
+        recorded, outcome = _run(suite, suite.command, way, folder)
+        lost = _lost(bare, recorded)
+        again = _again(suite, lost, way, folder) if lost else {}
+        again_bare = _again(suite, lost, ways.BARE, folder) if lost else {}
+        differing = [t for t in lost if again[t] < TIMES and again_bare[t] == TIMES]
+        flaky = [t for t in lost if t not in differing]
+        print(f"{'differs' if differing else 'flaky' if flaky else 'same':10} {suite.title} ({way.name}, {outcome.processes} processes): "
+              f"{len(bare)} tests, {list(bare.values()).count(PASSED)} passed bare, {list(recorded.values()).count(PASSED)} recorded", flush=True)
+        for test in lost:
+            print(f"  {'differs' if test in differing else 'flaky'}: {test}: passed once bare and not recorded; run again, "
+                  f"{again_bare[test]} of {TIMES} bare, {again[test]} of {TIMES} recorded", flush=True)
+        entries += [{"program": suite.program, "suite": suite.name, "way": way.name, "test": f"{suite.name} {test}",
+                     "bare": result == PASSED, "recorded": recorded.get(test) == PASSED or test in flaky and again[test] > 0,
+                     "flaky": test in flaky, "how": []} for test, result in bare.items() if result != SKIPPED]
+        entries += [{"program": suite.program, "suite": suite.name, "way": way.name, "test": f"{suite.name} {test}", "bare": True,
+                     "recorded": False, "flaky": False, "how": []} for test in differing if test not in bare]
+    return entries
