@@ -16,7 +16,8 @@ torch=(python3-torch python3-numpy libopenblas0-pthread)
 demo=("${torch[@]}" fonts-dejavu-core)
 test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-core procps strace
       python3-setuptools python3-wheel python3-protobuf python3-pytest python3-coverage
-      libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran)
+      libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
+      busybox curl git make perl)
 lint=(clang-format clang-tidy python3-venv)
 # The tests of 32-bit programs.
 [[ $(dpkg --print-architecture) == amd64 ]] && test+=(gcc-multilib)

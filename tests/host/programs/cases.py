@@ -24,6 +24,14 @@ print("trained", layer.weight.grad.shape)
 """
 
 
+MORE = (  # sections of scripts/more.sh, the programs that they need, and rules
+    ("gpg", ("gpg",), ()), ("cmake", ("cmake", "ninja", "make"), ((r"\(.* sec\)|[0-9.]+s\)", ""), (r"\(\d+\.\d.*", ""))), ("tmux", ("tmux",), ()),
+    ("socat", ("socat",), ()), ("rsync", ("rsync",), ()), ("expect", ("expect",), ()), ("ruby", ("ruby",), ()),
+    ("lua", ("lua5.4",), ()), ("gawk", ("gawk",), ()), ("tcl", ("tclsh",), ()), ("sshd", ("/usr/sbin/sshd",), ()), ("vim", ("vim",), ()),
+    ("valgrind", ("valgrind",), ()), ("gdb", ("gdb", "gcc", "strace"), ()), ("mpirun", ("mpirun",), ()),
+)
+
+
 def script(program, name, *command, **case):
     file = case.pop("file", f"{name.replace(' ', '_')}.sh")
     return Case(program, name.replace("_", " "), (*command, str(SCRIPTS / file)), **case)
@@ -58,7 +66,7 @@ def languages():
                rules=((r"\[notice\].*", ""),))
     yield Case("python3", "descriptors", (PYTHON, "-c", "import os; print(sorted(os.listdir('/proc/self/fd')))"), short=True)
     yield Case("PyTorch", "torch.utils.bottleneck", (PYTHON, "-m", "torch.utils.bottleneck", "train.py"), limit=240,
-               files=(("train.py", TRAIN),), rules=((r"\d+\.\d+ seconds", "TIME"), (r"\d+(\.\d+)?(e-\d+)?(us|ms|s|%)", "N"),
+               files=(("train.py", TRAIN),), rules=((r"reduced from \d+", "reduced from N"), (r"\d+\.\d+ seconds", "TIME"), (r"\d+(\.\d+)?(e-\d+)?(us|ms|s|%)", "N"),
                                                     (r"^ +\d[\d ./]* +.*$", ""), (r"^ *(aten|autograd|Torch|Accum|Sum|Expand|Addmm|T|_|torch|--).*$", ""),
                                                     (r"\d+ function calls.*", "CALLS"), (r"^.*(CPU time|Self C).*$", ""), (r"^\s+$", "")))
     yield script("node", "processes", "node", file="processes.js", needs=("node",))
@@ -74,8 +82,19 @@ def servers():
     yield script("nginx", "nginx", "dash", needs=("nginx", "curl"), contents=False, ignored=("[bpfus]/.*|ports",))
 
 
+def more():
+    for program, command in (("zsh", ("zsh", "--emulate", "sh")), ("mksh", ("mksh",))):
+        for name in SEVERAL_SHELLS:
+            yield script(program, name, *command, rules=(PIDS, ENVIRONMENT), needs=command[:1])
+    for name, needs, rules in MORE:
+        file = str(SCRIPTS / "more.sh")
+        yield Case(name, "more", ("dash", file, name), needs=needs, rules=rules, contents=False, ignored=(".*/.*", "tmux.*"),
+                   limit=20)
+    yield script("stress-ng --verify", "stress", "dash", needs=("stress-ng",), limit=300, contents=False)
+
+
 def all_cases():
-    return [*shells(), *files(), *languages(), *servers()]
+    return [*shells(), *files(), *languages(), *servers(), *more()]
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ import ways
 from case import PARTS, differences
 
 SOURCES = {"default": "", "all": "+io,+sync,+stack,+memory,+python"}
-TIMES = 3  # each way, before a difference is called one
 
 
 def arguments():
@@ -40,6 +39,7 @@ def arguments():
     parser.add_argument("--suites", action="store_true", help="the test suites of CPython and GLib, too")
     parser.add_argument("--only", metavar="REGEX", default="", help="only cases and suites whose title matches")
     parser.add_argument("--limit", type=int, metavar="SECONDS", help="a time limit in place of each case's own")
+    parser.add_argument("--times", type=int, default=3, help="how often a case that differs is run each way, 3")
     parser.add_argument("--results", metavar="FILE", help="add what was found to this file")
     parser.add_argument("--table", metavar="FILE", help="print the table of such a file, and nothing else")
     parser.add_argument("--list", action="store_true", help="print the titles of the cases")
@@ -66,8 +66,8 @@ def missing(case):
 class Comparison:
     """Runs cases in one folder, and keeps what came of them."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, times):
+        self.folder, self.times = folder, times
         self.found = []
 
     def bare(self, case):
@@ -84,14 +84,16 @@ class Comparison:
         how = differences(bare, outcome)
         if not how:
             return "same", [], outcome
-        bares = [bare] + [ways.outcome(case, ways.BARE, self.folder) for _ in range(TIMES - 1)]
-        others = [outcome] + [ways.outcome(case, way, self.folder) for _ in range(TIMES - 1)]
+        if outcome.hangs and not bare.hangs:
+            return "differs", how, outcome
+        bares = [bare] + [ways.outcome(case, ways.BARE, self.folder) for _ in range(self.times - 1)]
+        others = [outcome] + [ways.outcome(case, way, self.folder) for _ in range(self.times - 1)]
         for part in PARTS:
             bare_values = {getattr(each, part) for each in bares}
             strange = sum(getattr(each, part) not in bare_values for each in others)
             if strange and len(bare_values) == 1:
-                return "differs", [f"{part} in {strange} of {TIMES} runs, alike in {TIMES} bare ones", *how], outcome
-        return "flaky", [f"differs as bare runs do: {TIMES} each way", *how], outcome
+                return "differs", [f"{part} in {strange} of {self.times} runs, alike in {self.times} bare ones", *how], outcome
+        return "flaky", [f"differs as bare runs do: {self.times} each way", *how], outcome
 
     def compare(self, case, wanted):
         if isinstance(case, suites.Suite):
@@ -126,7 +128,7 @@ def main():
     bounded_run.adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="sonde-programs-") as folder:
         os.chmod(folder, 0o755)
-        comparison = Comparison(pathlib.Path(folder) / "run")
+        comparison = Comparison(pathlib.Path(folder) / "run", chosen.times)
         for each in wanted_cases + wanted_suites:
             comparison.compare(each, wanted_ways(chosen))
             if chosen.results:

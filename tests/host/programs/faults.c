@@ -44,7 +44,7 @@ int pipe2(int ends[2], int flags) {
 
 int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) {
   const int result = REAL(pthread_sigmask)(how, set, old);
-  if (how == SIG_UNBLOCK && faulty("mask")) {
+  if (how == SIG_UNBLOCK && sigismember(set, SIGUSR1) && faulty("mask")) {
     REAL(pthread_sigmask)(SIG_BLOCK, set, NULL);
   }
   return result;

@@ -12,7 +12,7 @@ FAULTS = os.environ["SONDE_HOST_FAULTS"]
 
 class Faults(unittest.TestCase):
     def compare(self, fault, case):
-        done = subprocess.run([sys.executable, COMPARE, "--preload", FAULTS, "--only", f"^{case}$", "--limit", "20"],
+        done = subprocess.run([sys.executable, COMPARE, "--preload", FAULTS, "--only", f"^{case}$", "--limit", "20", "--times", "1"],
                               env={**os.environ, "SONDE_HOST_FAULT": fault}, capture_output=True, text=True, timeout=200)
         return done.returncode, done.stdout + done.stderr
 

@@ -15,4 +15,4 @@ echo "== get"; curl -s $url/small; curl -s $url/big | md5sum; curl -s $url/proxi
 echo "== many"; for n in 1 2 3 4 5 6 7 8; do curl -s -Z "$url/big?[1-10]" "$url/proxied/small?[1-10]" 2>/dev/null | wc -c & done | sort -u | wc -l; wait; curl -s -o /dev/null -w '%{http_code}\n' $url/none
 if command -v ab >/dev/null; then ab -q -k -n 2000 -c 20 $url/big | grep -E 'Complete|Failed'; fi
 echo "== reloaded"; nginx -p "$PWD" -c "$PWD/nginx.conf" -e "$PWD/logs/error.log" -s reload; sleep 0.5; curl -s $url/small; kill -USR1 "$(cat pid)"; sleep 0.2; curl -s $url/small
-echo "== stopped"; nginx -p "$PWD" -c "$PWD/nginx.conf" -e "$PWD/logs/error.log" -s quit; i=0; while [ -e pid ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1)); done; ls pid 2>/dev/null; sed 's/.*#[0-9]*: //; s/port.*//; s/:[0-9]*"/"/' logs/error.log
+echo "== stopped"; nginx -p "$PWD" -c "$PWD/nginx.conf" -e "$PWD/logs/error.log" -s quit; i=0; while [ -e pid ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1)); done; ls pid 2>/dev/null; sed 's/.*#[0-9]*: //; s/^\*[0-9]* //; s/port.*//; s/:[0-9]*"/"/' logs/error.log

@@ -17,4 +17,4 @@ echo "== of a loop"; while read -r line; do echo "<$line>"; done <<-end
 echo "== inherited"; exec 6>inherited; sh -c 'echo child >&6; (echo grandchild >&6)'; exec 6>&-; cat inherited
 echo "== stdin kept"; printf 'a\nb\nc\n' | { read -r x; sh -c 'read -r y; echo "$y"'; echo "$x"; }
 echo "== descriptors of a child"; sh -c 'ls /proc/self/fd | wc -l'; (exec 8>eight; ls -l /proc/self/fd | grep -c eight)
-echo "== all of the shell's"; ls -l /proc/$$/fd | sed 's/.*[0-9] \([0-9]* ->\)/\1/' | sed 's/pipe:.*/pipe/; s,/proc/[0-9]*,/proc/N,' | grep -v script
+echo "== all of the shell's"; ls -l /proc/$$/fd >fds; sed 's/.*[0-9] \([0-9]* ->\)/\1/; s/pipe:.*/pipe/; s,/proc/[0-9]*,/proc/N,' fds | grep -v script; rm fds

@@ -15,6 +15,6 @@ echo "== benchmark"; redis-benchmark -s r.sock -n 20000 -c 30 -P 4 -t ping,set,g
 echo "== benchmark with threads"; redis-benchmark -s r.sock -n 20000 -c 20 --threads 2 -t set,get --csv | cut -d, -f 1
 echo "== forks that save"; r bgsave >/dev/null; r bgrewriteaof >/dev/null; sleep 0.5; r save; r info persistence | grep -c 'status:ok'; ls -1 appendonlydir | wc -l
 echo "== published"; (timeout 3 redis-cli -s r.sock subscribe c | head -n 6 >heard) & sleep 0.7; r publish c message; wait $!; tail -n 3 heard
-echo "== blocked"; (r blpop q 5) & sleep 0.3; r lpush q item; wait $!
+echo "== blocked"; r blpop q 5 >popped & sleep 0.3; r lpush q item; wait $!; cat popped
 echo "== restarted"; r shutdown; wait $server; echo $?; redis-server redis.conf >log2 2>&1 & server=$!; i=0; while ! r ping 2>/dev/null | grep -q PONG && [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done
 r get a; r exists k1000; r shutdown nosave; wait $server; echo $?; ! grep -i 'crash\|bug' log log2
