@@ -6,6 +6,7 @@
 #   scripts/deps.sh test       building and testing
 #   scripts/deps.sh demo       building and the demo
 #   scripts/deps.sh lint       building, testing and the style checks
+#   scripts/deps.sh programs   building, testing and the programs that scripts/host_programs.sh compares
 set -euo pipefail
 
 build=(g++ cmake ninja-build git ca-certificates
@@ -19,6 +20,9 @@ test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-co
       libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
       busybox curl git make perl)
 lint=(clang-format clang-tidy python3-venv)
+programs=(bzip2 xz-utils zstd openssh-client openssh-server redis-server redis-tools postgresql nginx-light nodejs
+          python3-pip python3-venv zsh mksh bc ed jq xxd file gdb valgrind gnupg tmux socat rsync expect ruby lua5.4 gawk tcl vim
+          stress-ng libpython3.11-testsuite libglib2.0-tests)
 # The tests of 32-bit programs.
 [[ $(dpkg --print-architecture) == amd64 ]] && test+=(gcc-multilib)
 
@@ -28,7 +32,8 @@ case "${1:-all}" in
   test) wanted=("${build[@]}" "${test[@]}") ;;
   demo) wanted=("${build[@]}" "${demo[@]}") ;;
   lint) wanted=("${build[@]}" "${test[@]}" "${lint[@]}") ;;
-  *) echo "deps.sh: unknown set '$1': use build, test, demo, lint, or nothing for all" >&2; exit 2 ;;
+  programs) wanted=("${build[@]}" "${test[@]}" "${programs[@]}") ;;
+  *) echo "deps.sh: unknown set '$1': use build, test, demo, lint, programs, or nothing for all" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -76,6 +76,17 @@ def files_below(folder, case):
     return "\n".join(lines)
 
 
+def _parts(outcome):
+    return re.split(r"^== ", outcome.stdout, flags=re.MULTILINE)[1:] or [outcome.stdout]
+
+
+def checks(bare, recorded, same):
+    """How many things the case does, by its `== …` lines, and how many of them are alike."""
+    parts, others = _parts(bare), _parts(recorded)
+    alike = sum(one == other for one, other in zip(parts, others))
+    return len(parts), len(parts) if same else min(alike, len(parts) - 1)
+
+
 def _changes(what, one, other):
     if one == other:
         return []

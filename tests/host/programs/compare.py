@@ -25,7 +25,7 @@ import cases
 import suites
 import table
 import ways
-from case import PARTS, differences
+from case import PARTS, checks, differences
 
 SOURCES = {"default": "", "all": "+io,+sync,+stack,+memory,+python"}
 
@@ -109,8 +109,17 @@ class Comparison:
             print(f"{verdict:10} {case.title} ({way.name}, {outcome.processes} processes, {time.monotonic() - began:.1f} s)", flush=True)
             if how:
                 print(f"  {' '.join(case.command)}", *how, sep="\n  ", flush=True)
-            self.found.append({"program": case.program, "way": way.name, "test": case.name, "bare": passed,
-                               "recorded": passed and verdict == "same", "flaky": verdict == "flaky", "how": how})
+            tests, alike = checks(bare, outcome, verdict != "differs")
+            self.found.append({"program": case.program, "way": way.name, "test": case.name, "tests": tests, "bare": tests * passed,
+                               "recorded": alike * passed, "flaky": verdict == "flaky", "differs": verdict == "differs", "how": how})
+
+
+def verdict_of(found):
+    """Prints the last line, and returns the exit status."""
+    differ, flaky = (sum(entry[what] for entry in found) for what in ("differs", "flaky"))
+    wrong = sum(not entry["bare"] and not entry.get("suite") for entry in found)
+    print(f"{len(found)} comparisons, {differ} differences, {flaky} flaky, {wrong} wrong without Sonde")
+    return 1 if differ or wrong else 0
 
 
 def main():
@@ -133,11 +142,7 @@ def main():
             comparison.compare(each, wanted_ways(chosen))
             if chosen.results:
                 table.add(chosen.results, comparison.found)
-    bad = [entry for entry in comparison.found if entry["bare"] and not entry["recorded"] and not entry["flaky"]]
-    wrong = [entry for entry in comparison.found if not entry["bare"] and "suite" not in entry]
-    print(f"{len(comparison.found)} comparisons, {len(bad)} differences, {sum(entry['flaky'] for entry in comparison.found)} flaky, "
-          f"{len(wrong)} wrong without Sonde")
-    return 1 if bad or wrong else 0
+    return verdict_of(comparison.found)
 
 
 if __name__ == "__main__":

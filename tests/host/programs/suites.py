@@ -35,7 +35,7 @@ class Suite:
     read: object  # (folder, outcome) -> {test: PASSED, FAILED or SKIPPED}
     again: object  # (tests) -> a command that runs these alone
     limit: int = 900
-    needs: tuple = ()
+    row: str = ""  # of the table
 
     @property
     def title(self):
@@ -61,7 +61,7 @@ def python_suites():
     for module in MODULES + MORE_MODULES:
         command = (PYTHON, "-m", "test", "-v", "-i", LEFT_OUT, "--junit-xml", "results.xml")
         yield Suite("CPython's test suite", module, (*command, module), python_results,
-                    lambda tests, command=command, module=module: (*command, *(x for t in tests for x in ("-m", t)), module))
+                    lambda tests, command=command, module=module: (*command, *(x for t in tests for x in ("-m", t)), module), row=module)
 
 
 def tap_results(_, outcome):
@@ -76,7 +76,7 @@ def glib_suites():
     for path in sorted(GLIB.iterdir()) if GLIB.exists() else []:
         if path.is_file() and os.access(path, os.X_OK) and path.read_bytes()[:4] == b"\x7fELF":
             yield Suite("GLib's installed tests", path.name, (str(path), "--tap"), tap_results,
-                        lambda tests, path=path: (str(path), "--tap"), limit=120)
+                        lambda tests, path=path: (str(path), "--tap"), limit=120, row="all programs")
 
 
 def all_suites():
@@ -129,9 +129,8 @@ def compare(suite, wanted, folder):
         for test in lost:
             print(f"  {'differs' if test in differing else 'flaky'}: {test}: passed once bare and not recorded; run again, "
                   f"{again_bare[test]} of {TIMES} bare, {again[test]} of {TIMES} recorded", flush=True)
-        entries += [{"program": suite.program, "suite": suite.name, "way": way.name, "test": f"{suite.name} {test}",
-                     "bare": result == PASSED, "recorded": recorded.get(test) == PASSED or test in flaky and again[test] > 0,
-                     "flaky": test in flaky, "how": []} for test, result in bare.items() if result != SKIPPED]
-        entries += [{"program": suite.program, "suite": suite.name, "way": way.name, "test": f"{suite.name} {test}", "bare": True,
-                     "recorded": False, "flaky": False, "how": []} for test in differing if test not in bare]
+        entries.append({"program": f"{suite.program}: {suite.row}", "suite": True, "way": way.name, "test": suite.name,
+                        "tests": sum(result != SKIPPED for result in bare.values()), "bare": list(bare.values()).count(PASSED),
+                        "recorded": sum(result == PASSED and test not in differing for test, result in bare.items()),
+                        "flaky": len(flaky), "differs": len(differing), "how": differing + flaky})
     return entries
