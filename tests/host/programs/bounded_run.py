@@ -1,13 +1,15 @@
 """One command with a time limit, and all the processes that it leaves: they are children of this one, and none survives it.
 
-Call adopt_orphans() once before the first run.
+Call own_descendants() once before the first run.
 """
+import atexit
 import ctypes
 import dataclasses
 import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -22,7 +24,13 @@ class Ended:
     left: tuple = ()
 
 
-def adopt_orphans():
+def own_descendants():
+    """Orphans become children of this process; a SIGTERM, or the end otherwise, ends them all."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    atexit.register(_kill_all)
+    for ignored in (signal.SIGINT, signal.SIGQUIT):  # by a shell that started this in the background; tests need them
+        if signal.getsignal(ignored) == signal.SIG_IGN:
+            signal.signal(ignored, signal.SIG_DFL)
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 

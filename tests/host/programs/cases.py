@@ -85,6 +85,8 @@ def servers():
 def more():
     for program, command in (("zsh", ("zsh", "--emulate", "sh")), ("mksh", ("mksh",))):
         for name in SEVERAL_SHELLS:
+            if (program, name) == ("zsh", "jobs"):  # it has no job control without a terminal
+                continue
             yield script(program, name, *command, rules=(PIDS, ENVIRONMENT), needs=command[:1])
     for name, needs, rules in MORE:
         file = str(SCRIPTS / "more.sh")

@@ -134,7 +134,7 @@ def main():
     if chosen.list:
         print(*(each.title for each in wanted_cases + wanted_suites), sep="\n")
         return 0
-    bounded_run.adopt_orphans()
+    bounded_run.own_descendants()
     with tempfile.TemporaryDirectory(prefix="sonde-programs-") as folder:
         os.chmod(folder, 0o755)
         comparison = Comparison(pathlib.Path(folder) / "run", chosen.times)

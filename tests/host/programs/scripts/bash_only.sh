@@ -9,7 +9,7 @@ echo "== mapfile"; mapfile -t lines < <(seq 4); echo "${#lines[@]} ${lines[3]}"
 echo "== both"; { echo o; echo e >&2; } |& sort; { echo o; echo e >&2; } &>both; sort both
 echo "== here strings"; cat <<<"here $((1 + 1))"; read -r a b <<<"x y"; echo "$b"
 echo "== read with a time limit"; read -r -t 0.2 x < <(sleep 5); echo $(( $? > 128 ))
-echo "== wait -n"; (sleep 0.1; exit 3) & (sleep 5) & wait -n; echo $?; kill %2; wait 2>/dev/null
+echo "== wait -n"; (sleep 0.1; exit 3) & (sleep 5) & wait -n; echo $?; { kill %2; wait; } 2>/dev/null
 echo "== a socket"; exec 3<>/dev/tcp/127.0.0.1/1 || echo refused
 echo "== BASHPID"; [ "$BASHPID" = $$ ] && ( [ "$BASHPID" != $$ ] ) && echo differs
 echo "== err and debug traps"; (trap 'echo err' ERR; false; true); (trap 'echo return' RETURN; f() { :; }; f; set -T; f)

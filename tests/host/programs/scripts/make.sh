@@ -24,7 +24,7 @@ echo "== four jobs"; make -s -j4; cat sum piped shell; ls o | wc -l; rm -r o sum
 echo "== by target"; make -s -j3 --output-sync=target; cat sum; rm -r o sum piped shell d/[xyz]
 echo "== as many as there are"; make -s -j; cat sum
 echo "== a job server in a pipe"; printf 'all:\n\t+@echo "$(MAKEFLAGS)" | sed "s/[0-9][0-9]*/N/g"\n\t+@$(MAKE) -s -j2 -C d -B all; echo $$?\n' >Outer; make -j4 -s -f Outer
-echo "== errors"; make bad; echo $?; make -k -j4 bad sum; echo $?; make none; echo $?; make -s loop; echo $?
+echo "== errors"; make bad; echo $?; make -k bad sum; echo $?; make none; echo $?; make -s loop; echo $?
 echo "== interrupted"; timeout -s INT 0.4 make slow 2>/dev/null; echo $?
 echo "== questions"; make -p -f /dev/null | grep -c '^MAKE'; make -s -f - <<'end'
 x: ; @echo from stdin | cat
