@@ -85,9 +85,8 @@ def servers():
 def more():
     for program, command in (("zsh", ("zsh", "--emulate", "sh")), ("mksh", ("mksh",))):
         for name in SEVERAL_SHELLS:
-            if (program, name) == ("zsh", "jobs"):  # it has no job control without a terminal
-                continue
-            yield script(program, name, *command, rules=(PIDS, ENVIRONMENT), needs=command[:1])
+            if name != "jobs":  # without a terminal zsh has none, and mksh waits for ever for a child that was stopped
+                yield script(program, name, *command, rules=(PIDS, ENVIRONMENT), needs=command[:1])
     for name, needs, rules in MORE:
         file = str(SCRIPTS / "more.sh")
         yield Case(name, "more", ("dash", file, name), needs=needs, rules=rules, contents=False, ignored=(".*/.*", "tmux.*"),
