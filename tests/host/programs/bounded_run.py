@@ -18,7 +18,7 @@ GRACE = 6  # seconds that processes may outlive their command; `sonde run` gives
 
 @dataclasses.dataclass
 class Ended:
-    """How a command ended. `hang` names the processes that still ran at the time limit; `left` those that outlived the command."""
+    """How a command ended. `hang` names the processes that still ran at the time limit; `left` those that outlived it."""
     status: int
     hang: str = ""
     left: tuple = ()

@@ -1,4 +1,4 @@
-"""A case: a command whose results must be the same however it is run. What may differ is normalised by rules that the case names."""
+"""A case: a command whose results must be the same however it is run. Its rules normalise what may differ."""
 import dataclasses
 import difflib
 import hashlib

@@ -25,11 +25,18 @@ print("trained", layer.weight.grad.shape)
 
 
 MORE = (  # sections of scripts/more.sh, the programs that they need, and rules
-    ("gpg", ("gpg",), ()), ("cmake", ("cmake", "ninja", "make"), ((r"\(.* sec\)|[0-9.]+s\)", ""), (r"\(\d+\.\d.*", ""))), ("tmux", ("tmux",), ()),
+    ("gpg", ("gpg",), ()), ("cmake", ("cmake", "ninja", "make"), ((r"\(.* sec\)|[0-9.]+s\)", ""), (r"\(\d+\.\d.*", ""))),
+    ("tmux", ("tmux",), ()),
     ("socat", ("socat",), ()), ("rsync", ("rsync",), ()), ("expect", ("expect",), ()), ("ruby", ("ruby",), ()),
-    ("lua", ("lua5.4",), ()), ("gawk", ("gawk",), ()), ("tcl", ("tclsh",), ()), ("sshd", ("/usr/sbin/sshd",), ()), ("vim", ("vim",), ()),
+    ("lua", ("lua5.4",), ()), ("gawk", ("gawk",), ()), ("tcl", ("tclsh",), ()), ("sshd", ("/usr/sbin/sshd",), ()),
+    ("vim", ("vim",), ()),
     ("valgrind", ("valgrind",), ()), ("gdb", ("gdb", "gcc", "strace"), ()), ("mpirun", ("mpirun",), ()),
 )
+
+# Tables of times and calls. Those of functions have Sonde's hooks, too.
+PROFILE = ((r"reduced from \d+", "reduced from N"), (r"\d+\.\d+ seconds", "TIME"), (r"\d+(\.\d+)?(e-\d+)?(us|ms|s|%)", "N"),
+           (r"^ +\d[\d ./]* +.*$", ""), (r"^ *(aten|autograd|Torch|Accum|Sum|Expand|Addmm|T|_|torch|--).*$", ""),
+           (r"\d+ function calls.*", "CALLS"), (r"^.*(CPU time|Self C).*$", ""), (r"^\s+$", ""))
 
 
 def script(program, name, *command, **case):
@@ -62,13 +69,11 @@ def languages():
     yield script("python3", "processes", PYTHON, file="processes.py", short=True)
     yield Case("python3", "pip list", (PYTHON, "-m", "pip", "list", "--disable-pip-version-check"))
     yield Case("python3", "venv", ("dash", "-c", f"{PYTHON} -m venv v && v/bin/python -m pip --version && v/bin/pip list && "
-               "echo 'print(1)' | v/bin/python - && ls -l v/bin | wc -l"), contents=False, limit=120, ignored=(".*/__pycache__.*",),
-               rules=((r"\[notice\].*", ""),))
+               "echo 'print(1)' | v/bin/python - && ls -l v/bin | wc -l"), contents=False, limit=120,
+               ignored=(".*/__pycache__.*",), rules=((r"\[notice\].*", ""),))
     yield Case("python3", "descriptors", (PYTHON, "-c", "import os; print(sorted(os.listdir('/proc/self/fd')))"), short=True)
     yield Case("PyTorch", "torch.utils.bottleneck", (PYTHON, "-m", "torch.utils.bottleneck", "train.py"), limit=240,
-               files=(("train.py", TRAIN),), rules=((r"reduced from \d+", "reduced from N"), (r"\d+\.\d+ seconds", "TIME"), (r"\d+(\.\d+)?(e-\d+)?(us|ms|s|%)", "N"),
-                                                    (r"^ +\d[\d ./]* +.*$", ""), (r"^ *(aten|autograd|Torch|Accum|Sum|Expand|Addmm|T|_|torch|--).*$", ""),
-                                                    (r"\d+ function calls.*", "CALLS"), (r"^.*(CPU time|Self C).*$", ""), (r"^\s+$", "")))
+               files=(("train.py", TRAIN),), rules=PROFILE)
     yield script("node", "processes", "node", file="processes.js", needs=("node",))
     yield script("sqlite3", "sqlite", "dash", needs=("sqlite3",), contents=False, ignored=(r"d\.db-.*",), short=True)
 

@@ -74,8 +74,8 @@ class Comparison:
         outcome = ways.outcome(case, ways.BARE, self.folder)
         wrong = outcome.hang or outcome.left or outcome.status != case.status
         if wrong:
-            print(f"WRONG BARE {case.title}: {' '.join(case.command)}: exit status {outcome.status}, {outcome.hang or outcome.left}\n"
-                  f"{outcome.stderr[-2000:]}")
+            print(f"WRONG BARE {case.title}: {' '.join(case.command)}: exit status {outcome.status}, "
+                  f"{outcome.hang or outcome.left}\n{outcome.stderr[-2000:]}")
         return outcome, not wrong
 
     def judge(self, case, way, bare):
@@ -106,12 +106,14 @@ class Comparison:
         for way in wanted:
             began = time.monotonic()
             verdict, how, outcome = self.judge(case, way, bare)
-            print(f"{verdict:10} {case.title} ({way.name}, {outcome.processes} processes, {time.monotonic() - began:.1f} s)", flush=True)
+            print(f"{verdict:10} {case.title} ({way.name}, {outcome.processes} processes, {time.monotonic() - began:.1f} s)",
+                  flush=True)
             if how:
                 print(f"  {' '.join(case.command)}", *how, sep="\n  ", flush=True)
             tests, alike = checks(bare, outcome, verdict != "differs")
-            self.found.append({"program": case.program, "way": way.name, "test": case.name, "tests": tests, "bare": tests * passed,
-                               "recorded": alike * passed, "flaky": verdict == "flaky", "differs": verdict == "differs", "how": how})
+            self.found.append({"program": case.program, "way": way.name, "test": case.name, "tests": tests,
+                               "bare": tests * passed, "recorded": alike * passed, "flaky": verdict == "flaky",
+                               "differs": verdict == "differs", "how": how})
 
 
 def verdict_of(found):

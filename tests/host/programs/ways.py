@@ -83,8 +83,9 @@ def outcome(case, way, folder):
     with open(folder / "own", "w") as own:
         ended = bounded_run.run((*way.prefix, "/bin/sh", "-c", REDIRECT, "sh", *case.command), case.limit * way.slower,
                                 cwd=folder / "work", stdin=subprocess.DEVNULL, stdout=own, stderr=own, env=way.environment(folder), **who)
-    result = Outcome(ended.status, normalised(_text(folder, "stdout"), case), normalised(_text(folder, "stderr"), case),
-                     files_below(folder / "work", case), tuple(normalised(x, case) for x in ended.left), ended.hang, bool(ended.hang))
+    stdout, stderr = (normalised(_text(folder, name), case) for name in ("stdout", "stderr"))
+    result = Outcome(ended.status, stdout, stderr, files_below(folder / "work", case),
+                     tuple(normalised(each, case) for each in ended.left), ended.hang, bool(ended.hang))
     if way.prefix and not ended.hang:
         result.processes = _recorded_processes(folder)
         if not result.processes:
