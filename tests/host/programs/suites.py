@@ -42,17 +42,21 @@ class Suite:
         return f"{self.program}: {self.name}"
 
 
-def python_results(folder, outcome):
-    """What `python3 -m test --junit-xml` wrote; where it did not come to that, what -v printed."""
-    file = folder / "work" / "results.xml"
-    if not file.exists():
-        said = re.findall(r"^\w+ \((\S+)\).* \.\.\. (ok|skipped|FAIL|ERROR)", outcome.stdout, flags=re.MULTILINE)
-        return {name: {"ok": PASSED, "skipped": SKIPPED}.get(result, FAILED) for name, result in said}
+def _xml_results(file):
     results = {}
     for case in xml.etree.ElementTree.parse(file).iter("testcase"):
         bad = case.find("failure") is not None or case.find("error") is not None
         results[case.get("name")] = FAILED if bad else SKIPPED if case.find("skipped") is not None else PASSED
     return results
+
+
+def python_results(folder, outcome):
+    """What `python3 -m test --junit-xml` wrote; where it did not come to that, what -v printed."""
+    try:
+        return _xml_results(folder / "work" / "results.xml")
+    except (FileNotFoundError, xml.etree.ElementTree.ParseError):
+        said = re.findall(r"^\w+ \((\S+)\).* \.\.\. (ok|skipped|FAIL|ERROR)", outcome.stdout, flags=re.MULTILINE)
+        return {name: {"ok": PASSED, "skipped": SKIPPED}.get(result, FAILED) for name, result in said}
 
 
 def _matching(tests):
