@@ -17,11 +17,12 @@ MODULES = ("test_os test_posix test_subprocess test_socket test_signal test_thre
            "test_multiprocessing_spawn test_multiprocessing_forkserver test_asyncio test_selectors test_epoll test_fcntl test_io "
            "test_mmap test_pty test_faulthandler test_concurrent_futures test_ctypes").split()
 MORE_MODULES = ("test_select test_poll test_popen test_fileio test_file test_pathlib test_shutil test_tempfile "
-                "test_socketserver test_httpservers test_thread test_queue test_wait3 test_wait4 test_fork1 test_threadsignals "
-                "test_eintr test_openpty test_ioctl test_sqlite3 test_gc test_cmd_line test_tracemalloc test_resource test_time "
+                "test_httpservers test_thread test_queue test_wait3 test_wait4 test_fork1 test_threadsignals "
+                "test_eintr test_openpty test_gc test_cmd_line test_tracemalloc test_resource test_time "
                 "test_largefile test_bufio").split()
-# They wait for ever without Sonde where the machine has no vsock loopback.
-LEFT_OUT = "*VSOCK*"
+# The first wait for ever without Sonde where the machine has no vsock loopback. The other one wants Python's path to be the
+# same with and without the environment, in which Sonde has its folder (docs/cli/run.md).
+LEFT_OUT = ("*VSOCK*", "test_empty_PYTHONPATH_issue16309")
 GLIB = pathlib.Path("/usr/share/installed-tests/glib")  # what the tests are; helpers lie beside their programs
 TIMES = 3
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
@@ -67,7 +68,7 @@ def python_suites():
     if not TESTS.exists():
         return
     for module in MODULES + MORE_MODULES:
-        command = (PYTHON, "-m", "test", "-v", "-i", LEFT_OUT, "--junit-xml", "results.xml")
+        command = (PYTHON, "-m", "test", "-v", *(word for pattern in LEFT_OUT for word in ("-i", pattern)), "--junit-xml", "results.xml")
         yield Suite("CPython's test suite", module, (*command, module), python_results,
                     lambda tests, command=command, module=module: (*command, *_matching(tests), module), row=module)
 

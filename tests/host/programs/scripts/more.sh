@@ -30,6 +30,6 @@ sshd)
   ssh $o -M -S ctl -f -N -p "$port" 127.0.0.1; ssh $o -S ctl -p "$port" 127.0.0.1 'echo shared'; ssh $o -S ctl -O exit -p "$port" 127.0.0.1 2>/dev/null; kill $p; wait $p; echo $? ;;
 vim) vim -Nu NONE -es -c 'r !seq 5 | sort -r' -c '%!tr 1-5 a-e' -c 'call system("cat >s", "sys")' -c 'wq out'; cat out s ;;
 valgrind) valgrind -q --error-exitcode=9 sh -c 'echo under valgrind | cat'; echo $? ;;
-gdb) printf '#include <unistd.h>\nint main(void) { return fork() ? close(-1) + 3 : 0; }\n' >p.c; gcc -g p.c -o p; gdb -q -nx -batch -ex 'break close' -ex run -ex 'bt 1' -ex continue ./p 2>&1 | grep -c exited; strace -qq -f -o t -e trace=close ./p; echo $?; grep -c 'close(-1)' t ;;
+gdb) printf '#include <unistd.h>\nint main(void) { return fork() ? close(-1) + 3 : 0; }\n' >p.c; gcc -g p.c -o p; gdb -q -nx -batch -ex 'break main' -ex run -ex 'bt 1' -ex continue ./p 2>&1 | grep -c exited; strace -qq -f -o t -e trace=close ./p; echo $?; grep -c 'close(-1)' t ;;
 mpirun) mpirun --allow-run-as-root --oversubscribe -np 3 sh -c 'echo rank $OMPI_COMM_WORLD_RANK | cat' | sort; mpirun --allow-run-as-root --oversubscribe -np 2 sh -c 'exit 5' >/dev/null 2>&1; echo $? ;;
 esac
