@@ -57,7 +57,7 @@ int main(int count, char** arguments) {
   if (!move(through, 2) || !move(pair, 2) || !readFile(file, 2))
     return 1;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) /* that nobody sees */
     return 77;
   _exit(move(through, 100) && move(pair, 100) && readFile(file, 100) ? 0 : 1);
 }

@@ -1,6 +1,7 @@
 // A thread that enters seccomp's strict mode is killed at its next system call but read, write and
-// exit. Sonde makes others, so from then on nothing is recorded in the process, and no wrapper does
-// more than forward.
+// exit; one that installs a filter, at whatever the filter does not expect. Sonde makes system calls
+// of its own, so from then on nothing is recorded in the process, and no wrapper does more than
+// forward.
 
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
@@ -22,9 +23,9 @@ __attribute__((constructor(102))) void resolve() {
   gPrctl();
 }
 
-void stopRecording() noexcept {
+void stopRecording(const char* mark) noexcept {
   if (core::enabled(wire::Probe::Process))
-    core::emitMark(core::intern("seccomp strict mode"), wire::Probe::Process);
+    core::emitMark(core::intern(mark), wire::Probe::Process);
   fd_table::stop();
   core::stopForGood();
 }
@@ -43,6 +44,8 @@ SONDE_EXPORT int prctl(int option, ...) {
   const unsigned long fifth = va_arg(rest, unsigned long);
   va_end(rest);
   if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_STRICT)
-    stopRecording();
+    stopRecording("seccomp strict mode");
+  if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_FILTER)
+    stopRecording("seccomp filter");
   return gPrctl()(option, second, third, fourth, fifth);
 }
