@@ -4,6 +4,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
+#include "collector/core/open_calls.h"
 #include "collector/core/record_place.h"
 #include "collector/core/sample_slot.h"
 #include "collector/core/symbol_versions.h"
@@ -228,8 +229,10 @@ CallCounts sumOfCalls() noexcept {
 }
 
 bool nextSlot(ThreadState* state) noexcept {
+  OpenCallCopy open;
   if (state->slot != nullptr) {
     wire::SlotHeader* full = state->slot;
+    copyOpenCalls(full->calls, open);
     // A handler may leave this by longjmp at any instruction: without a slot there is never room.
     state->end = nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -242,6 +245,7 @@ bool nextSlot(ThreadState* state) noexcept {
     return false;
   char* base = reinterpret_cast<char*>(slot);
   slot->thread = state->thread;
+  setOpenCalls(slot->calls, open);
   auto* scopes = reinterpret_cast<wire::OpenScope*>(slot + 1);
   slot->scopeCount = 0;
   state->silentScopes = 0;

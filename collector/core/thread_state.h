@@ -50,6 +50,8 @@ struct ThreadState {
   std::atomic<std::uint32_t> recorded[static_cast<int>(wire::Probe::Count)];
   std::atomic<std::uint32_t> unrecorded[static_cast<int>(wire::Probe::Count)];
   std::uint64_t ncclCall;  // what it is inside of, as nccl_api.h has it; 0: nothing
+  // Of each open call the stack frame that opened it; see open_calls.h.
+  const void* openFrames[wire::OpenCalls::kMost];
   wire::OpenScope scopes[wire::kMaxOpenScopes];
 };
 

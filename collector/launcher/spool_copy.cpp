@@ -74,7 +74,10 @@ Result<void> SpoolReader::copyTo(const std::filesystem::path& path) {
     if (!read(slot.index, slot.committed))
       return failed(path_, errno == 0 ? EIO : errno);
     // It may have grown since the snapshot.
-    reinterpret_cast<wire::SlotHeader*>(buffer.data())->committed.store(slot.committed);
+    auto& header = *reinterpret_cast<wire::SlotHeader*>(buffer.data());
+    header.committed.store(slot.committed);
+    if (!copyOpenCalls(slot, header.calls))
+      header.calls.state.store(0);
     if (!file.write(buffer.data(), slot.committed, slot.index))
       return failed(path, errno);
     states.state[slot.index].store(slot.full ? SlotState::Full : SlotState::Writing);

@@ -93,6 +93,15 @@ class SpoolReader {
   // The scopes that were open when the slot was claimed. Valid until the next call.
   std::span<const wire::OpenScope> readScopes(const SpoolSlot& slot);
 
+  // The calls that a thread was in at the last snapshot, outermost first: each the record that it
+  // will become, with an end of 0. Only threads that are in one. Read again while the process runs,
+  // it may name a call whose record has been committed by now.
+  struct OpenCalls {
+    std::uint32_t thread = 0;
+    std::vector<std::vector<std::byte>> records;
+  };
+  std::vector<OpenCalls> openCalls() const;
+
   // Calls `visit` once for every definition that has been committed since the last call.
   // `definition` is a copy of header.claim's size, which is at least that of a DefinitionHeader.
   void newDefinitions(const std::function<void(std::span<const std::byte> definition)>& visit);
@@ -143,6 +152,7 @@ class SpoolReader {
   wire::SlotTable& table() const noexcept;
   std::byte* slotBase(std::uint32_t index) const noexcept;
   void readSlotHeader(SpoolSlot& slot) const noexcept;
+  bool copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) const noexcept;
   DefinitionSlot* definitionSlot(std::uint32_t index);
   DefinitionRead readDefinition(const DefinitionSlot& slot,
                                 std::uint32_t offset,

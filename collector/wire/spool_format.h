@@ -2,7 +2,7 @@
 //
 //   slot 0                slot 1            slot 2                   …  (64 KiB each)
 //   +--------------------+-----------------+--------------------------+
-//   | FileHeader         | SlotHeader      | SlotHeader               |
+//   | FileHeader         | SlotHeader      | SlotHeader with OpenCalls|
 //   | ControlPage   @4K  | definitions …   | OpenScope × scopeCount   |
 //   | LossCounters  @4½K | (never recycled)| records … → committed    |
 //   | PluginLosses @51½K |                 |                          |
@@ -33,6 +33,10 @@
 //    before it.
 //
 // 5. A file stays until its process is dead, also when the process has gone on to another image.
+//
+// 6. The calls that a thread is in right now are in the OpenCalls of its slot in state Writing.
+// They
+//    move with the thread to its next slot; those of a Full slot mean nothing.
 #pragma once
 
 #include "collector/wire/calibration.h"
@@ -47,7 +51,7 @@
 namespace sonde::wire {
 
 inline constexpr char kSpoolMagic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'P', '\x01'};
-inline constexpr std::uint32_t kSpoolVersion = 12;
+inline constexpr std::uint32_t kSpoolVersion = 13;
 inline constexpr std::uint32_t kSlotBytes = 64 * 1024;
 inline constexpr std::uint32_t kMaxSlots = 8192;  // 512 MiB a process image
 inline constexpr std::uint32_t kMaxOpenScopes = 128;
@@ -121,6 +125,20 @@ inline constexpr std::size_t kLossOffset = (4 << 10) + 512;
 inline constexpr std::size_t kPluginLossOffset = (51 << 10) + 512;
 inline constexpr std::size_t kSlotTableOffset = 56 << 10;
 
+// The calls that a thread is in and that have not returned, outermost first. Each is the record
+// that the call will become (Collective, Transfer, Message, Handoff, FileAccess or Call), with
+// `endTicks` 0. Only the thread writes; a reader copies the records below `depth` and then looks
+// whether the version is still the same and even.
+struct OpenCalls {
+  static constexpr std::uint32_t kMost = 4;                          // deeper calls are left out
+  static constexpr std::uint32_t kRecordBytes = sizeof(Collective);  // the largest of them
+  static constexpr std::uint64_t kDepthMask = 0xff;
+  static constexpr std::uint64_t kVersion = 0x100;
+
+  std::atomic<std::uint64_t> state;  // version in the upper 56 bits, depth in the lower 8
+  alignas(8) unsigned char records[kMost][kRecordBytes];
+};
+
 struct SlotHeader {
   // In `thread`: it holds nothing but StackSample records of that thread, besides its other slots.
   static constexpr std::uint32_t kSamples = 0x8000'0000;
@@ -131,6 +149,7 @@ struct SlotHeader {
   std::uint32_t scopeCount;
   std::uint32_t firstRecord;  // offset of the first record from the slot's start
   std::uint64_t claimTicks;
+  OpenCalls calls;  // while the slot is in state Writing; empty in other kinds of slots
 };
 
 // A scope that was open when its thread claimed the slot, outermost first.
@@ -150,7 +169,11 @@ static_assert(sizeof(ControlPage) <= kLossOffset - kControlOffset);
 static_assert(sizeof(LossCounters) <= kPluginLossOffset - kLossOffset);
 static_assert(sizeof(PluginLosses) <= kSlotTableOffset - kPluginLossOffset);
 static_assert(sizeof(SlotTable) <= kSlotBytes - kSlotTableOffset);
-static_assert(sizeof(SlotHeader) == 32 && sizeof(OpenScope) == 24);
+static_assert(sizeof(Transfer) <= OpenCalls::kRecordBytes &&
+              sizeof(Handoff) <= OpenCalls::kRecordBytes &&
+              sizeof(Message) <= OpenCalls::kRecordBytes &&
+              sizeof(FileAccess) <= OpenCalls::kRecordBytes);
+static_assert(sizeof(SlotHeader) == 424 && sizeof(OpenScope) == 24);
 
 // What a process records in full.
 struct CaptureRule {

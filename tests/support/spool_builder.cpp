@@ -270,6 +270,15 @@ void SpoolBuilder::append(std::uint32_t thread, std::span<const std::byte> recor
   slot(index).committed.fetch_add(static_cast<std::uint32_t>(record.size()));
 }
 
+void SpoolBuilder::enter(std::uint32_t thread, std::span<const std::byte> record) {
+  if (slotOf(thread) == 0)
+    openSlot(thread);
+  wire::OpenCalls& calls = slot(slotOf(thread)).calls;
+  const std::uint64_t depth = calls.state.load() & wire::OpenCalls::kDepthMask;
+  std::memcpy(calls.records[depth], record.data(), record.size());
+  calls.state.fetch_add(2 * wire::OpenCalls::kVersion + 1);
+}
+
 std::uint32_t SpoolBuilder::begin(std::uint32_t thread,
                                   wire::SliceKind kind,
                                   std::string_view name,

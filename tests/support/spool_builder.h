@@ -60,6 +60,14 @@ class SpoolBuilder {
     append(thread, {reinterpret_cast<const std::byte*>(&record), sizeof record});
   }
   void append(std::uint32_t thread, std::span<const std::byte> record);
+  // The thread is in a call that will become this record, inside of those before.
+  template <typename Record>
+  void enter(std::uint32_t thread, wire::RecordKind kind, Record record) {
+    record.header.size = sizeof record;
+    record.header.kind = kind;
+    enter(thread, {reinterpret_cast<const std::byte*>(&record), sizeof record});
+  }
+  void enter(std::uint32_t thread, std::span<const std::byte> record);
 
   std::uint32_t begin(std::uint32_t thread,
                       wire::SliceKind kind,

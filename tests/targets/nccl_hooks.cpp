@@ -125,7 +125,7 @@ void manyThreads(const Hooks& hooks) {
     void* nothing = nullptr;
     hooks.groupStarted();
     hooks.created({&nothing, 0x77, 2, 0, false});
-    hooks.endOther(hooks.beginOther(), "ncclCommFinalize", 0);
+    hooks.endOther(hooks.beginOther("ncclCommFinalize"), "ncclCommFinalize", 0);
     allReduce(hooks);
   }).join();
   done = true;

@@ -51,7 +51,10 @@ template <typename Bytes, typename Call>
   const Word used = wantStatus(status, own);
   const Crossings crossings{enterSend(ends.to), enterReceive(ends.from, Settled::Now)};
   const std::uint64_t begin = now();
+  const OpenCall open =
+      openMessage(ends.from, Way::Receive, name(), begin, __builtin_frame_address(0));
   const int result = call(used);
+  closeCall(open);
   wire::Message sent = messageOf({begin, now()}, name());
   if (result == kSuccess)
     record(ends, crossings, bytes(), reinterpret_cast<const void*>(used), sent);

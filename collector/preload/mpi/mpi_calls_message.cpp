@@ -17,7 +17,9 @@ int send(Real real,
   const Envelope to{communicator, peer, tag};
   const Crossing crossing = enterSend(to);
   const std::uint64_t begin = now();
+  const OpenCall open = openMessage(to, Way::Send, name(), begin, __builtin_frame_address(0));
   const int result = real(buffer, count, type, peer, tag, communicator);
+  closeCall(open);
   wire::Message message = messageOf({begin, now()}, name());
   const bool filled =
       result == kSuccess && fillSent(message, to, bytesOf(elements<Count>(count, type)));
@@ -41,7 +43,9 @@ int receive(Real real,
   const Envelope from{communicator, peer, tag};
   const Crossing crossing = enterReceive(from, Settled::Now);
   const std::uint64_t begin = now();
+  const OpenCall open = openMessage(from, Way::Receive, name(), begin, __builtin_frame_address(0));
   const int result = real(buffer, count, type, peer, tag, communicator, used);
+  closeCall(open);
   wire::Message message = messageOf({begin, now()}, name());
   if (result != kSuccess)
     spoilNumbers(from, Way::Receive);

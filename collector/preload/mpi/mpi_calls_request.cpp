@@ -116,7 +116,12 @@ int matchedProbe(Real real,
   Request request{};
   request.crossing = enterReceive(from, Settled::Later);
   request.begin = now();
+  const OpenCall open =
+      flag != 0
+          ? kNotShown
+          : openMessage(from, Way::Receive, name(), request.begin, __builtin_frame_address(0));
   const int result = real(peer, tag, communicator, flag, message, used);
+  closeCall(open);
   const int* const found = reinterpret_cast<const int*>(flag);
   const bool isFound = result == kSuccess && (found == nullptr || *found != 0);
   const bool is = isFound && requestAt(message) != gSession.abi->noProcessMessage &&
@@ -178,7 +183,10 @@ int startMatchedReceive(
 template <typename Real>
 int probe(Real real, Name& name, Word peer, Word tag, Word communicator, Word status) {
   const std::uint64_t begin = now();
+  const OpenCall open = openMessage(
+      {communicator, peer, tag}, Way::Receive, name(), begin, __builtin_frame_address(0));
   const int result = real(peer, tag, communicator, status);
+  closeCall(open);
   gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, now()});
   return result;
 }

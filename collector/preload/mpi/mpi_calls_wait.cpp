@@ -38,13 +38,32 @@ void recordWait(Name& name, std::uint64_t begin, std::uint64_t end) noexcept {
   gSession.hooks->call(wire::SliceKind::Wait, name(), {begin, end});
 }
 
+// A wait for one message says which.
+OpenCall openRequest(const RequestId& id,
+                     std::uint32_t name,
+                     std::uint64_t begin,
+                     const void* frame) noexcept {
+  const Request* const request = findRequest(id);
+  if (request == nullptr || !request->started || request->communicator == nullptr ||
+      (request->kind != RequestKind::Send && request->kind != RequestKind::Receive))
+    return openWait(name, begin, frame);
+  const Envelope envelope{
+      static_cast<Word>(request->communicator->handle.load(std::memory_order_relaxed)),
+      static_cast<Word>(request->peer),
+      static_cast<Word>(request->tag)};
+  const Way way = request->kind == RequestKind::Send ? Way::Send : Way::Receive;
+  return openMessage(envelope, way, name, begin, frame);
+}
+
 template <typename Real>
 int waitOne(Real real, Name& name, Word place, Word status) {
   const RequestId id = requestOf(gSession.abi->handleAt(place, 0));
   Status own;
   const Word used = wantStatus(status, own);
   const std::uint64_t begin = now();
+  const OpenCall open = openRequest(id, name(), begin, __builtin_frame_address(0));
   const int result = real(place, used);
+  closeCall(open);
   const std::uint64_t end = now();
   recordWait(name, begin, end);
   if (result == kSuccess)
@@ -122,7 +141,9 @@ int waitAll(Real real, Name& name, Word count, Word requests, Word statuses) {
   Batch batch;
   openBatch(batch, count, requests, statuses);
   const std::uint64_t begin = now();
+  const OpenCall open = openWait(name(), begin, __builtin_frame_address(0));
   const int result = real(count, requests, batch.statuses);
+  closeCall(open);
   settleAll(batch, name, requests, result, begin);
   closeBatch(batch);
   return result;
@@ -165,7 +186,9 @@ int waitAny(Real real, Name& name, Word count, Word requests, Word index, Word s
   const Word used = wantStatus(status, own);
   openBatch(batch, count, requests, used);
   const std::uint64_t begin = now();
+  const OpenCall open = openWait(name(), begin, __builtin_frame_address(0));
   const int result = real(count, requests, index, used);
+  closeCall(open);
   settleOne(batch, name, requests, index, used, result, begin);
   closeBatch(batch);
   return result;
@@ -191,7 +214,9 @@ int some(Real real, Name& name, Word count, Word requests, Word done, Word indic
   Batch batch;
   openBatch(batch, count, requests, statuses);
   const std::uint64_t begin = now();
+  const OpenCall open = tests ? kNotShown : openWait(name(), begin, __builtin_frame_address(0));
   const int result = real(count, requests, done, indices, batch.statuses);
+  closeCall(open);
   // After other errors nobody may have written there.
   const bool told = result == kSuccess || gSession.abi->isInStatus(result);
   const int found = told ? *reinterpret_cast<const int*>(done) : 0;

@@ -14,7 +14,10 @@ int blocking(Name& name, wire::CollectiveOp op, Word communicator, Facts facts, 
   wire::Collective record{};
   Place place{};
   record.beginTicks = now();
+  const OpenCall open =
+      openCollective(communicator, op, name(), record.beginTicks, __builtin_frame_address(0));
   const int result = call();
+  closeCall(open);
   record.endTicks = now();
   if (result == kSuccess && numberCollective(record, communicator, place)) {
     describe(record, op, facts(place), name());

@@ -12,13 +12,17 @@
 
 namespace sonde::preload::mpi {
 
-inline constexpr std::uint32_t kHooksVersion = 2;
+inline constexpr std::uint32_t kHooksVersion = 3;
 
 // What an interval of the calling thread is recorded as.
 struct Interval {
   std::uint64_t beginTicks;
   std::uint64_t endTicks;
 };
+
+// Names a call that the recorder is shown while it lasts.
+using OpenCall = std::uint32_t;
+inline constexpr OpenCall kNotShown = ~OpenCall{0};
 
 struct Hooks {
   std::uint32_t version;
@@ -42,6 +46,15 @@ struct Hooks {
   // Whether it was recorded: then its end is, too.
   bool (*collective)(const wire::Collective& record) noexcept;
   void (*collectiveEnd)(std::uint64_t number, std::uint64_t ticks) noexcept;
+  // The calling thread is about to make a call that may wait: its record, as far as it is known,
+  // with an end of 0. `frame`: as in core/open_calls.h. returned(): it has.
+  OpenCall (*sends)(const wire::Message& record, const void* frame) noexcept;  // or receives
+  OpenCall (*joins)(const wire::Collective& record, const void* frame) noexcept;
+  OpenCall (*waits)(wire::SliceKind kind,
+                    std::uint32_t name,
+                    std::uint64_t beginTicks,
+                    const void* frame) noexcept;
+  void (*returned)(OpenCall call) noexcept;
   void (*lose)(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept;
   // The MPI that calls itself so is none that Sonde knows.
   void (*unknown)(const char* version) noexcept;

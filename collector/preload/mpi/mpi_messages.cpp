@@ -89,6 +89,47 @@ void recordSent(const Request& request, std::uint64_t endTicks) noexcept {
 
 }  // namespace
 
+OpenCall openMessage(const Envelope& envelope,
+                     Way way,
+                     std::uint32_t name,
+                     std::uint64_t begin,
+                     const void* frame) noexcept {
+  wire::Message message = messageOf({begin, 0}, name);
+  Communicator* const communicator = knownCommunicator(gSession.abi->handle(envelope.communicator));
+  const int peer = intOf(envelope.peer);
+  if (communicator != nullptr && communicator->has(peer))
+    message.header.subject = channelTo(*communicator, peer);
+  message.header.detail = way == Way::Receive ? wire::Message::kReceive : 0;
+  message.bytes = wire::Collective::kUnknownBytes;
+  message.tag = intOf(envelope.tag);
+  return gSession.hooks->sends(message, frame);
+}
+
+// Its number is the next one of its communicator, unless another thread is quicker.
+OpenCall openCollective(Word communicator,
+                        wire::CollectiveOp op,
+                        std::uint32_t name,
+                        std::uint64_t begin,
+                        const void* frame) noexcept {
+  const Communicator* const known = knownCommunicator(gSession.abi->handle(communicator));
+  if (known == nullptr || known->id == 0)
+    return gSession.hooks->waits(wire::SliceKind::Api, name, begin, frame);
+  wire::Collective record{};
+  record.header.subject = known->id;
+  record.header.detail = static_cast<std::uint8_t>(op);
+  record.beginTicks = begin;
+  record.seq = known->seq.load(std::memory_order_relaxed);
+  record.bytes = record.sendBytes = record.recvBytes = wire::Collective::kUnknownBytes;
+  record.root = record.peer = -1;
+  record.name = name;
+  record.probe = wire::Probe::Mpi;
+  return gSession.hooks->joins(record, frame);
+}
+
+OpenCall openWait(std::uint32_t name, std::uint64_t begin, const void* frame) noexcept {
+  return gSession.hooks->waits(wire::SliceKind::Wait, name, begin, frame);
+}
+
 void prepareDatatypes() noexcept {
   for (const Datatype& type : gSession.abi->types) {
     if (type.handle != 0)

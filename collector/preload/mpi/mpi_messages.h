@@ -52,6 +52,24 @@ inline void recordOne(const wire::Message& message, bool filled) noexcept {
         wire::SliceKind::Api, message.name, {message.beginTicks, message.endTicks});
 }
 
+// The recorder is shown a call that begins, as far as its arguments say what it is without a
+// question to MPI: they may be wrong, and it is MPI's to say so.
+OpenCall openMessage(const Envelope& envelope,
+                     Way way,
+                     std::uint32_t name,
+                     std::uint64_t begin,
+                     const void* frame) noexcept;
+OpenCall openCollective(Word communicator,
+                        wire::CollectiveOp op,
+                        std::uint32_t name,
+                        std::uint64_t begin,
+                        const void* frame) noexcept;
+OpenCall openWait(std::uint32_t name, std::uint64_t begin, const void* frame) noexcept;
+inline void closeCall(OpenCall call) noexcept {
+  if (call != kNotShown)
+    gSession.hooks->returned(call);
+}
+
 // A finished call's message. False: there is none, because the peer is nobody.
 bool fillSent(wire::Message& message, const Envelope& to, std::uint64_t bytes) noexcept;
 bool fillReceived(wire::Message& message, const Envelope& from, const void* status) noexcept;

@@ -23,7 +23,7 @@ template <typename Forward>
 Result_t recorded(const char* name, Forward forward) {
   if (hooks() == nullptr)
     return forward();
-  const OpenCall open = hooks()->beginOther();
+  const OpenCall open = hooks()->beginOther(name);
   const Result_t result = forward();
   hooks()->endOther(open, name, result);
   return result;
@@ -90,7 +90,7 @@ SONDE_EXPORT Result_t ncclGroupEnd() {
   SONDE_NCCL_REAL(ncclGroupEnd);
   if (hooks() == nullptr)
     return real()();
-  const OpenCall open = hooks()->beginOther();
+  const OpenCall open = hooks()->beginOther("ncclGroupEnd");
   const Result_t result = real()();
   hooks()->endOther(open, hooks()->groupEnded(succeeds(result)) ? "ncclGroupEnd" : nullptr, result);
   return result;

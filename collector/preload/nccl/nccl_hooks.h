@@ -8,7 +8,7 @@
 
 namespace sonde::preload::nccl {
 
-inline constexpr std::uint32_t kHooksVersion = 2;
+inline constexpr std::uint32_t kHooksVersion = 3;
 inline constexpr std::int32_t kUnknownRank = -1;
 
 // What a collective, send or receive was called with.
@@ -30,6 +30,7 @@ struct OpenCall {
   std::uint64_t begin;  // ticks; 0: it is not recorded
   bool outermost;       // false: NCCL calls its own functions
   std::uint64_t seq;    // that it took
+  std::uint32_t shown;  // to the recorder, while it lasts
 };
 
 struct NewCommunicator {
@@ -45,8 +46,11 @@ struct Hooks {
   OpenCall (*begin)(const ApiCall& call) noexcept;
   void (*end)(const OpenCall& open, const ApiCall& call, int result) noexcept;
 
-  // Any other function; `name` is a literal, nullptr: there is nothing to record.
-  OpenCall (*beginOther)() noexcept;
+  // Both begins are called by NCCL's function itself, so that its frame is known; see
+  // core/open_calls.h.
+
+  // Any other function; `name` is a literal, at the end nullptr: there is nothing to record.
+  OpenCall (*beginOther)(const char* name) noexcept;
   void (*endOther)(const OpenCall& open, const char* name, int result) noexcept;
   // Of ncclGroupStart, and of what ends a group: whether it was the thread's outermost. `launched`:
   // what was called in it takes place.

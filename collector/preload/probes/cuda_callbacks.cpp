@@ -12,7 +12,15 @@ namespace {
 using cupti::Domain;
 
 // Goes and Reset take a context's undelivered records with them.
-enum class Event : std::uint8_t { Created, Goes, Reset, StreamGoes, CaptureBegins, CaptureEnds };
+enum class Event : std::uint8_t {
+  Created,
+  Goes,
+  Reset,
+  Waits,
+  StreamGoes,
+  CaptureBegins,
+  CaptureEnds
+};
 
 struct Callback {
   Domain domain;
@@ -26,6 +34,19 @@ constexpr Callback kCallbacks[] = {
     {Domain::Runtime, cupti::kCudaDeviceReset, Event::Reset},
     {Domain::Driver, cupti::kPrimaryContextReset, Event::Reset},
     {Domain::Driver, cupti::kPrimaryContextReset2, Event::Reset},
+    {Domain::Runtime, cupti::kCudaMemcpy, Event::Waits},
+    {Domain::Runtime, cupti::kCudaMemcpyPtds, Event::Waits},
+    {Domain::Runtime, cupti::kCudaStreamSynchronize, Event::Waits},
+    {Domain::Runtime, cupti::kCudaStreamSynchronizePtsz, Event::Waits},
+    {Domain::Runtime, cupti::kCudaEventSynchronize, Event::Waits},
+    {Domain::Runtime, cupti::kCudaDeviceSynchronize, Event::Waits},
+    {Domain::Driver, cupti::kContextSynchronize, Event::Waits},
+    {Domain::Driver, cupti::kContextSynchronize2, Event::Waits},
+    {Domain::Driver, cupti::kEventSynchronize, Event::Waits},
+    {Domain::Driver, cupti::kStreamSynchronize, Event::Waits},
+    {Domain::Driver, cupti::kStreamSynchronizePtsz, Event::Waits},
+    {Domain::Driver, cupti::kMemcpyToHost, Event::Waits},
+    {Domain::Driver, cupti::kMemcpyToHostPtds, Event::Waits},
     // From here on for hardware counters alone.
     {Domain::Resource, cupti::kStreamDestroyStarting, Event::StreamGoes},
     {Domain::Runtime, cupti::kCudaBeginCapture, Event::CaptureBegins},
@@ -43,7 +64,7 @@ constexpr Callback kCallbacks[] = {
     {Domain::Driver, cupti::kEndCapture, Event::CaptureEnds},
     {Domain::Driver, cupti::kEndCapturePtsz, Event::CaptureEnds},
 };
-constexpr std::size_t kAlways = 5;
+constexpr std::size_t kAlways = 18;
 
 // Any other result is that of a stream that was not captured.
 bool endsCapture(int result) noexcept {
@@ -65,7 +86,7 @@ void onCapture(Event event, const cupti::CallbackData& call) noexcept {
     captureEnded(stream);
 }
 
-void onEvent(Event event, const void* data) noexcept {
+void onEvent(Event event, Domain domain, const void* data) noexcept {
   switch (event) {
     case Event::Created:
       contextComes();
@@ -78,6 +99,9 @@ void onEvent(Event event, const void* data) noexcept {
     case Event::Reset:
       if (static_cast<const cupti::CallbackData*>(data)->callbackSite == 0)
         flush();
+      break;
+    case Event::Waits:
+      onWait(domain, *static_cast<const cupti::CallbackData*>(data));
       break;
     case Event::StreamGoes:
       streamGoes(static_cast<const cupti::ResourceData*>(data)->stream);
@@ -104,7 +128,7 @@ void onCallback(void*, Domain domain, std::uint32_t cbid, const void* data) noex
     onCall(domain, *static_cast<const cupti::CallbackData*>(data));
   for (const Callback& callback : kCallbacks) {
     if (callback.domain == domain && callback.cbid == cbid && data != nullptr) {
-      onEvent(callback.event, data);
+      onEvent(callback.event, domain, data);
       return;
     }
   }

@@ -1,7 +1,9 @@
 #include "collector/preload/probes/cuda_calls.h"
 
 #include "collector/core/emit.h"
+#include "collector/core/open_calls.h"
 #include "collector/core/stack_events.h"
+#include "collector/preload/probes/cuda_words.h"
 
 namespace sonde::preload::cuda {
 namespace {
@@ -21,6 +23,21 @@ struct Outermost {
   std::uint32_t correlation;  // 0: it is in none
   std::uint64_t ticks;
 };
+// The wait that the thread is in, by domain: the runtime's calls the driver's.
+struct Wait {
+  std::uint32_t correlation;
+  core::OpenCall open;
+};
+constinit __thread Wait tWaits[2] __attribute__((tls_model("initial-exec"))) = {};
+
+// The parameters lie in the frame of CUDA's function. Of one without parameters only this frame is
+// known, which CUPTI's own are above.
+const void* frameOf(const cupti::CallbackData& call, const char* here) noexcept {
+  constexpr std::ptrdiff_t kFramesOfCupti = 2048;
+  const auto* parameters = static_cast<const char*>(call.functionParams);
+  return parameters > here ? parameters : here + kFramesOfCupti;
+}
+
 constinit __thread Outermost tOutermost __attribute__((tls_model("initial-exec"))) = {};
 
 }  // namespace
@@ -61,6 +78,23 @@ void onCall(Domain domain, const cupti::CallbackData& call) noexcept {
   } else if (outermost.correlation == call.correlationId && outermost.domain == domain) {
     outermost.correlation = 0;
     core::takeCallStack(outermost.ticks, call.correlationId);
+  }
+}
+
+void onWait(Domain domain, const cupti::CallbackData& call) noexcept {
+  Wait& wait = tWaits[domain == Domain::Runtime ? 0 : 1];
+  if (call.callbackSite == 0 && core::enabled(wire::Probe::Cuda)) {
+    wire::Call record{};
+    record.header.subject = internFunction(call.functionName);
+    record.header.detail = static_cast<std::uint8_t>(wire::SliceKind::Api);
+    record.beginTicks = core::ticks();
+    record.probe = wire::Probe::Cuda;
+    const char* const here = static_cast<const char*>(__builtin_frame_address(0));
+    wait = {call.correlationId,
+            core::openCall(record, wire::RecordKind::Call, frameOf(call, here))};
+  } else if (call.callbackSite != 0 && wait.correlation == call.correlationId) {
+    core::closeCall(wait.open);
+    wait = {};
   }
 }
 

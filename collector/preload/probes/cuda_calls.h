@@ -16,4 +16,8 @@ void enableCallStacks(const cupti::Api& api, cupti::Subscriber subscriber, bool 
 // At the begin and the end of a runtime or driver call, by CUPTI's callback.
 void onCall(cupti::Domain domain, const cupti::CallbackData& call) noexcept;
 
+// The same of a call in which the host may wait for a device: the recorder is shown it while it
+// lasts.
+void onWait(cupti::Domain domain, const cupti::CallbackData& call) noexcept;
+
 }  // namespace sonde::preload::cuda

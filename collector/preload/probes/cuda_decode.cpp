@@ -299,15 +299,8 @@ Decoder::Callback& Decoder::callbackOf(cupti::Domain domain, std::uint32_t cbid)
 
 std::uint32_t Decoder::nameOf(cupti::Domain domain, std::uint32_t cbid) noexcept {
   Callback& callback = callbackOf(domain, cbid < kCallbacks ? cbid : 0);
-  if (callback.id == 0) {
-    // "cudaLaunchKernel_v7000": which version of a function was called helps nobody.
-    const char* const name = callback.name;
-    const char* const end = name == nullptr ? nullptr : std::strstr(name, "_v");
-    const bool hasVersion = end != nullptr && end[2] >= '1' && end[2] <= '9' && end[3] != '\0';
-    callback.id = name == nullptr ? core::intern("(unknown CUDA function)")
-                  : hasVersion    ? core::intern(name, static_cast<std::size_t>(end - name))
-                                  : core::intern(name);
-  }
+  if (callback.id == 0)
+    callback.id = internFunction(callback.name);
   return callback.id;
 }
 

@@ -1,5 +1,9 @@
 #include "collector/preload/probes/cuda_words.h"
 
+#include "collector/core/emit.h"
+
+#include <cstring>
+
 namespace sonde::preload::cuda {
 
 using wire::DeviceCopyKind;
@@ -85,6 +89,14 @@ const char* externalIdName(std::uint32_t kind) noexcept {
                                     "external id (custom 1)",
                                     "external id (custom 2)"};
   return kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : kNames[0];
+}
+
+std::uint32_t internFunction(const char* name) noexcept {
+  if (name == nullptr)
+    return core::intern("(unknown CUDA function)");
+  const char* const end = std::strstr(name, "_v");
+  const bool hasVersion = end != nullptr && end[2] >= '1' && end[2] <= '9' && end[3] != '\0';
+  return hasVersion ? core::intern(name, static_cast<std::size_t>(end - name)) : core::intern(name);
 }
 
 }  // namespace sonde::preload::cuda

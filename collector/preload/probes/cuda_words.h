@@ -17,6 +17,10 @@ wire::MigrationCause migrationCause(std::uint32_t flags) noexcept;
 // `kind`: CUpti_ExternalCorrelationKind.
 const char* externalIdName(std::uint32_t kind) noexcept;
 
+// A function of CUDA as CUPTI names it, "cudaLaunchKernel_v7000", without its version, which helps
+// nobody. nullptr: it has no name.
+std::uint32_t internFunction(const char* name) noexcept;
+
 // What writes a record fills in its size and kind.
 template <typename Detail>
 wire::RecordHeader header(std::uint32_t subject, Detail detail) noexcept {

@@ -65,6 +65,21 @@ inline constexpr std::uint32_t kBeginCaptureToGraphPtsz = 721;
 inline constexpr std::uint32_t kEndCapture = 497;
 inline constexpr std::uint32_t kEndCapturePtsz = 498;
 
+// Calls in which the host waits for a device.
+inline constexpr std::uint32_t kCudaMemcpy = 31;
+inline constexpr std::uint32_t kCudaMemcpyPtds = 215;
+inline constexpr std::uint32_t kCudaStreamSynchronize = 131;
+inline constexpr std::uint32_t kCudaStreamSynchronizePtsz = 239;
+inline constexpr std::uint32_t kCudaEventSynchronize = 137;
+inline constexpr std::uint32_t kCudaDeviceSynchronize = 165;
+inline constexpr std::uint32_t kContextSynchronize = 17;
+inline constexpr std::uint32_t kContextSynchronize2 = 800;
+inline constexpr std::uint32_t kEventSynchronize = 121;
+inline constexpr std::uint32_t kStreamSynchronize = 126;
+inline constexpr std::uint32_t kStreamSynchronizePtsz = 440;
+inline constexpr std::uint32_t kMemcpyToHost = 278;
+inline constexpr std::uint32_t kMemcpyToHostPtds = 398;
+
 // cuptiGetVersion's numbers
 inline constexpr std::uint32_t kCuda120 = 19;
 inline constexpr std::uint32_t kCuda124 = 22;

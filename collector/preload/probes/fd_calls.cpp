@@ -174,8 +174,13 @@ FdCall beginCall(int fd, FdEntry entry, Way way) noexcept {
   }
   if (endpoint == nullptr)
     return {fd, entry, nullptr, way, 0};
-  beginCrossing(endpoint->ways[static_cast<int>(way)]);
-  return {fd, entry, endpoint, way, core::ticks()};
+  Direction& direction = endpoint->ways[static_cast<int>(way)];
+  beginCrossing(direction);
+  FdCall call{fd, entry, endpoint, way, core::ticks()};
+  const std::uint64_t offset = direction.offset.load(std::memory_order_relaxed);
+  const FdTransfer begun{fd, entry, endpoint, way, call.beginTicks, 0, offset, 0, false};
+  call.open = fdHandler(entry.kind())->begun(begun, __builtin_frame_address(0));
+  return call;
 }
 
 void endCall(const FdCall& call, ssize_t moved, const char* name) noexcept {
@@ -184,6 +189,7 @@ void endCall(const FdCall& call, ssize_t moved, const char* name) noexcept {
         {call.fd, call.entry, call.way, call.beginTicks, call.blocks}, moved, kOwnPosition, name);
   if (call.endpoint == nullptr)
     return;
+  core::closeCall(call.open);
   const std::uint64_t end = core::ticks();
   // Closed meanwhile, perhaps made anew for another stream: then nothing here is its.
   if (fd_table::endpointOf(call.entry) != call.endpoint)

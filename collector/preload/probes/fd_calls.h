@@ -9,6 +9,7 @@
 //   endCall(call, result);
 #pragma once
 
+#include "collector/core/open_calls.h"
 #include "collector/preload/probes/fd_table.h"
 
 #include <sys/types.h>
@@ -33,6 +34,9 @@ struct FdTransfer {
 // A kind of descriptor that somebody records. All calls come from the thread that made the wrapped
 // call.
 struct FdHandler {
+  // A call that may wait for the other end begins; `transfer` has neither an end nor bytes.
+  // `frame`: as in open_calls.h.
+  core::OpenCall (*begun)(const FdTransfer& transfer, const void* frame);
   void (*transferred)(const FdTransfer& transfer);
   // The last descriptor of an endpoint is about to be closed.
   void (*closing)(int fd, FdEntry entry, Endpoint& endpoint);
@@ -96,6 +100,7 @@ struct FdCall {
   Way way;
   std::uint64_t beginTicks;
   std::uint64_t blocks = 0;  // as FileCall's
+  core::OpenCall open{};
 };
 
 // Of a stream or a file, from where it stands.

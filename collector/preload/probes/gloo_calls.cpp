@@ -11,6 +11,7 @@
 // with it.
 #define _GLIBCXX_IOSTREAM 1  // NOLINT(readability-identifier-naming)
 #include "collector/core/emit.h"
+#include "collector/core/open_calls.h"
 #include "collector/preload/probes/gloo_contexts.h"
 #include "collector/preload/probes/gloo_layout.h"
 #include "collector/preload/probes/gloo_library.h"
@@ -56,6 +57,7 @@ struct Amounts {
 struct Pending {
   sonde::wire::Collective record;
   bool active;
+  core::OpenCall open;
 };
 
 // Whether fields are what they should be, without believing that what they point to is there.
@@ -147,6 +149,8 @@ std::uint64_t sumOf(const std::vector<std::size_t>& lengths) noexcept {
   return sum;
 }
 
+// `caller` is in the frame of the function that the program calls; see open_calls.h. (With
+// __builtin_frame_address, g++ 12 asks for a personality routine, so for the C++ runtime.)
 Pending begin(CollectiveOp op,
               InternedKey& name,
               const Caller& caller,
@@ -167,12 +171,15 @@ Pending begin(CollectiveOp op,
   record.probe = sonde::wire::Probe::Gloo;
   record.beginTicks = core::ticks();
   pending.active = core::admits(sonde::wire::Probe::Gloo);
+  if (pending.active && record.header.subject != 0)
+    pending.open = core::openCall(record, sonde::wire::RecordKind::Collective, &caller);
   return pending;
 }
 
 void end(Pending& pending) noexcept {
   if (!pending.active)
     return;
+  core::closeCall(pending.open);
   pending.record.endTicks = core::ticks();
   if (pending.record.header.subject == 0)
     core::countLoss(sonde::wire::Probe::Gloo,

@@ -2,6 +2,7 @@
 #include "collector/core/communication.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
+#include "collector/core/open_calls.h"
 #include "collector/preload/mpi/mpi_hooks.h"
 #include "collector/preload/probes/process_fact.h"
 
@@ -59,6 +60,35 @@ void collectiveEnd(std::uint64_t number, std::uint64_t ticks) noexcept {
   core::emitCollectiveEnd(record, Probe::Mpi);
 }
 
+OpenCall sends(const wire::Message& record, const void* frame) noexcept {
+  return core::enabled(Probe::Mpi) ? core::openCall(record, wire::RecordKind::Message, frame).depth
+                                   : kNotShown;
+}
+
+OpenCall joins(const wire::Collective& record, const void* frame) noexcept {
+  return core::enabled(Probe::Mpi)
+             ? core::openCall(record, wire::RecordKind::Collective, frame).depth
+             : kNotShown;
+}
+
+OpenCall waits(wire::SliceKind kind,
+               std::uint32_t name,
+               std::uint64_t beginTicks,
+               const void* frame) noexcept {
+  if (!core::enabled(Probe::Mpi))
+    return kNotShown;
+  wire::Call record{};
+  record.header.subject = name;
+  record.header.detail = static_cast<std::uint8_t>(kind);
+  record.beginTicks = beginTicks;
+  record.probe = Probe::Mpi;
+  return core::openCall(record, wire::RecordKind::Call, frame).depth;
+}
+
+void returned(OpenCall call) noexcept {
+  core::closeCall({call});
+}
+
 void lose(wire::RecordKind kind, wire::LossReason reason, std::uint32_t count) noexcept {
   core::countLoss(Probe::Mpi, kind, reason, count);
 }
@@ -67,6 +97,7 @@ void unknown(const char* version) noexcept {
   sayFact("mpi", "not recorded: this MPI is neither Open MPI nor of MPICH's kind: %s", version);
 }
 
+static_assert(kNotShown == core::OpenCall::kNotShown);
 constexpr Hooks kHooks = {kHooksVersion,
                           &core::gClock,
                           core::ticks,
@@ -80,6 +111,10 @@ constexpr Hooks kHooks = {kHooksVersion,
                           call,
                           collective,
                           collectiveEnd,
+                          sends,
+                          joins,
+                          waits,
+                          returned,
                           lose,
                           unknown};
 

@@ -3,6 +3,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
+#include "collector/core/open_calls.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
 #include "collector/preload/nccl/nccl_hash.h"
@@ -23,6 +24,7 @@ using wire::Probe;
 using wire::RecordKind;
 
 std::atomic<const Library*> gLibrary{nullptr};
+constexpr OpenCall kNone{0, 0, false, 0, core::OpenCall::kNotShown};
 
 bool isSource() noexcept {
   return core::attached() &&
@@ -121,17 +123,30 @@ Handle capturedIn(Handle communicator) noexcept {
           communicator.index | kApiHasCommunicator | kApiCaptured};
 }
 
+// The host seldom waits in these, but to set up a communicator is to wait for all its ranks.
+OpenCall show(OpenCall open, const char* name, const void* frame) noexcept {
+  wire::Call record{};
+  record.header.subject = core::intern(name);
+  record.header.detail = static_cast<std::uint8_t>(wire::SliceKind::Api);
+  record.beginTicks = open.begin;
+  record.probe = Probe::Nccl;
+  if (core::enabled(Probe::Nccl))
+    open.shown = core::openCall(record, RecordKind::Call, frame).depth;
+  return open;
+}
+
 OpenCall begin(const ApiCall& call) noexcept {
   ThreadState* const thread = threadFor(RecordKind::Collective);
   if (!enter(thread, {HandleKind::Api, kApiNothing, 0}))
-    return {};
+    return kNone;
   const bool captured = isCaptured(call.stream);
   const Handle communicator = communicatorOf(call.communicator);
   const BegunCall made =
       captured ? BegunCall{capturedIn(communicator), 0} : beginApiCall(communicator, factsOf(call));
   if (made.call)
     thread->ncclCall = bitsOf(made.call);
-  return {bitsOf(made.call), core::readTicks(), true, made.seq};
+  const OpenCall open{bitsOf(made.call), core::readTicks(), true, made.seq, kNone.shown};
+  return show(open, call.name, __builtin_frame_address(0));
 }
 
 void writeCall(const char* name, std::uint64_t beginTicks, int result) noexcept {
@@ -166,6 +181,7 @@ std::uint8_t groupOf(const ThreadState* thread) noexcept {
 void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   if (!open.outermost)
     return;
+  core::closeCall({open.shown});
   ThreadState* const thread = thisThread();
   if (thread != nullptr)
     thread->ncclCall = 0;
@@ -180,15 +196,16 @@ void end(const OpenCall& open, const ApiCall& call, int result) noexcept {
   writeCall(call.name, open.begin, result);
 }
 
-OpenCall beginOther() noexcept {
+OpenCall beginOther(const char* name) noexcept {
   if (!enter(threadFor(RecordKind::Call), {HandleKind::Api, kApiNothing, 0}))
-    return {};
-  return {0, core::readTicks(), true, 0};
+    return kNone;
+  return show({0, core::readTicks(), true, 0, kNone.shown}, name, __builtin_frame_address(0));
 }
 
 void endOther(const OpenCall& open, const char* name, int result) noexcept {
   if (!open.outermost)
     return;
+  core::closeCall({open.shown});
   if (ThreadState* const thread = thisThread(); thread != nullptr)
     thread->ncclCall = 0;
   if (name != nullptr)

@@ -75,10 +75,7 @@ std::uint32_t channelOf(const FdTransfer& transfer) noexcept {
   return define(transfer);
 }
 
-void transferred(const FdTransfer& transfer) {
-  // The bytes of a vfork child have been counted; the record would be taken for the parent's.
-  if (!core::admits(Probe::Net) || core::inNotedVforkChild())
-    return;
+wire::Transfer recordOf(const FdTransfer& transfer) noexcept {
   wire::Transfer record{};
   record.header.subject = channelOf(transfer);
   record.header.detail =
@@ -88,6 +85,22 @@ void transferred(const FdTransfer& transfer) {
   record.endTicks = transfer.endTicks;
   record.offset = transfer.offset;
   record.bytes = transfer.bytes;
+  return record;
+}
+
+core::OpenCall begun(const FdTransfer& transfer, const void* frame) {
+  if (!core::enabled(Probe::Net) || core::inNotedVforkChild())
+    return {};
+  const wire::Transfer record = recordOf(transfer);
+  return record.header.subject == 0 ? core::OpenCall{}
+                                    : core::openCall(record, wire::RecordKind::Transfer, frame);
+}
+
+void transferred(const FdTransfer& transfer) {
+  // The bytes of a vfork child have been counted; the record would be taken for the parent's.
+  if (!core::admits(Probe::Net) || core::inNotedVforkChild())
+    return;
+  const wire::Transfer record = recordOf(transfer);
   if (record.header.subject == 0)
     core::countLoss(Probe::Net, wire::RecordKind::Transfer, wire::LossReason::Definitions);
   else
@@ -138,8 +151,8 @@ void closingTcp(int fd, FdEntry entry, Endpoint& endpoint) {
     noteBypass(fd, entry, endpoint, Way::Receive);
 }
 
-constexpr FdHandler kTcp = {transferred, closingTcp};
-constexpr FdHandler kStream = {transferred, nullptr};
+constexpr FdHandler kTcp = {begun, transferred, closingTcp};
+constexpr FdHandler kStream = {begun, transferred, nullptr};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
+#include "collector/core/open_calls.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/vfork.h"
 #include "collector/preload/sync/sync_hooks.h"
@@ -44,7 +45,28 @@ void paused(const char* call, std::uint64_t begin) noexcept {
   notePause(call, begin, core::readTicks());
 }
 
-constexpr Hooks kHooks = {kHooksVersion, records, admits, ticks, thread, waited, paused};
+OpenWait waits(const char* call, const wire::Handoff& record, const void* frame) noexcept {
+  const std::uint32_t name = core::intern(call);
+  if (record.object != 0) {
+    wire::Handoff named = record;
+    named.header.subject = name;
+    return core::openCall(named, wire::RecordKind::Handoff, frame).depth;
+  }
+  wire::Call pause{};
+  pause.header.subject = name;
+  pause.header.detail = static_cast<std::uint8_t>(wire::SliceKind::Wait);
+  pause.beginTicks = record.beginTicks;
+  pause.probe = wire::Probe::Sync;
+  return core::openCall(pause, wire::RecordKind::Call, frame).depth;
+}
+
+void goesOn(OpenWait wait) noexcept {
+  core::closeCall({wait});
+}
+
+static_assert(kNotShown == core::OpenCall::kNotShown);
+constexpr Hooks kHooks = {
+    kHooksVersion, records, admits, ticks, thread, waited, paused, waits, goesOn};
 
 }  // namespace
 }  // namespace sonde::preload::sync

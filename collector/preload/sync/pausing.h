@@ -10,10 +10,15 @@ namespace sonde::preload::sync {
 // block(), which may wait. One that returns within microseconds has not waited.
 template <typename Block>
 [[gnu::always_inline]] inline auto pausing(const char* call, Block block) {
-  const std::uint64_t begin = isOn() && gHooks->records() ? gHooks->ticks() : 0;
+  if (!isOn() || !gHooks->records())
+    return block();
+  wire::Handoff record{};
+  record.beginTicks = gHooks->ticks();
+  const OpenWait open = gHooks->waits(call, record, __builtin_frame_address(0));
   const auto result = block();
-  if (begin != 0)
-    gHooks->paused(call, begin);
+  if (open != kNotShown)
+    gHooks->goesOn(open);
+  gHooks->paused(call, record.beginTicks);
   return result;
 }
 

@@ -87,12 +87,12 @@ int waitAt(const char* name, const Condition& condition, pthread_mutex_t* mutex,
   if (!isOn())
     return block();
   const Call call = {name, wire::SyncObject::Condition, Rule::Any};
-  const Wait wait = beginWait(idOf(condition.object), condition.shared, condition.turn);
+  const Wait wait = beginWait(call, {idOf(condition.object), condition.shared, condition.turn});
   // The mutex is let go inside libc.
   const Post released = isAwaited(idOf(mutex)) ? beginPost(idOf(mutex)) : Post{};
   const int result = block();
   endPost(released, result != EINVAL && result != EPERM);
-  endWait(wait, call, outcomeOf(result));
+  endWait(wait, outcomeOf(result));
   return result;
 }
 

@@ -42,10 +42,11 @@ long forward(const FutexCall& call) noexcept {
 
 // Whether it is somebody's private matter it seldom says: libstdc++ does not for std::future.
 long waitAt(const FutexCall& call) noexcept {
-  const Wait wait = beginWait(static_cast<std::uint64_t>(call.address));
+  const Wait wait = beginWait({"futex", wire::SyncObject::Futex, Rule::Any},
+                              {static_cast<std::uint64_t>(call.address)});
   const long result = forward(call);
   // Where the value is another one already it is refused.
-  endWait(wait, {"futex", wire::SyncObject::Futex, Rule::Any}, outcomeOf(result == 0 ? 0 : errno));
+  endWait(wait, outcomeOf(result == 0 ? 0 : errno));
   return result;
 }
 

@@ -10,7 +10,11 @@
 
 namespace sonde::preload::sync {
 
-inline constexpr std::uint32_t kHooksVersion = 3;
+inline constexpr std::uint32_t kHooksVersion = 4;
+
+// Names a wait that the recorder is shown while it lasts.
+using OpenWait = std::uint32_t;
+inline constexpr OpenWait kNotShown = ~OpenWait{0};
 
 struct Hooks {
   std::uint32_t version;
@@ -25,6 +29,11 @@ struct Hooks {
   // The calling thread was in `call` since `begin`, in ticks, for nothing that a thread of this
   // process does.
   void (*paused)(const char* call, std::uint64_t begin);
+  // The calling thread is about to wait in `call`. `record` has begin, object and kind, and as
+  // waker the thread that holds the object. Without an object it is a pause that began then.
+  // `frame`: as in core/open_calls.h. goesOn(): it waits no longer.
+  OpenWait (*waits)(const char* call, const wire::Handoff& record, const void* frame);
+  void (*goesOn)(OpenWait wait);
 };
 
 // Called on each thread that has a row as the last of its own code.

@@ -80,8 +80,10 @@ template <typename Block>
 [[gnu::always_inline]] inline int lockMutex(const char* name, pthread_mutex_t* mutex, Block block) {
   return waiting(
       mutexCall(name),
-      idOf(mutex),
-      [=] { return (mutex->__data.__kind & kProcessShared) != 0; },
+      [=] {
+        const bool shared = (mutex->__data.__kind & kProcessShared) != 0;
+        return Awaited{idOf(mutex), shared, 0, shared ? 0 : mutex->__data.__owner};
+      },
       [=] { return gTryLock()(mutex); },
       block);
 }
@@ -95,8 +97,10 @@ template <typename Block>
     return block();
   return waiting(
       call,
-      idOf(lock),
-      [=] { return lock->__data.__shared != 0; },
+      [=] {
+        const bool shared = lock->__data.__shared != 0;
+        return Awaited{idOf(lock), shared, 0, shared ? 0 : lock->__data.__cur_writer};
+      },
       [&] { return tryIt()(lock); },
       block);
 }

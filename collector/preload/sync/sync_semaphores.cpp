@@ -62,7 +62,8 @@ int waitAt(const char* name, sem_t* semaphore, Block block) {
   const int error = errno;
   if (gTryWait()(semaphore) == 0)
     return 0;
-  const Wait wait = beginWait(idOf(semaphore), isShared(semaphore, kSharedOfSemaphore));
+  const Wait wait = beginWait({name, wire::SyncObject::Semaphore, Rule::Any},
+                              {idOf(semaphore), isShared(semaphore, kSharedOfSemaphore)});
   const bool taken = gTryWait()(semaphore) == 0;
   errno = error;
   if (taken) {
@@ -70,7 +71,7 @@ int waitAt(const char* name, sem_t* semaphore, Block block) {
     return 0;
   }
   const int result = block();
-  endWait(wait, {name, wire::SyncObject::Semaphore, Rule::Any}, outcomeOfSemaphore(result));
+  endWait(wait, outcomeOfSemaphore(result));
   return result;
 }
 
@@ -106,12 +107,12 @@ SONDE_EXPORT int sem_post(sem_t* semaphore) noexcept {
 SONDE_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   if (!isOn())
     return gBarrier()(barrier);
-  const Wait wait = beginWait(idOf(barrier), isShared(barrier, kSharedOfBarrier));
+  const Wait wait = beginWait(kAtBarrier, {idOf(barrier), isShared(barrier, kSharedOfBarrier)});
   const std::uint32_t own = arriveAt(wait);
   const int result = gBarrier()(barrier);
   if (wait.begin != 0 && endRound(wait.place) == own + 1)
     dropWait(wait);
   else
-    endWait(wait, kAtBarrier, Outcome::Woken);
+    endWait(wait, Outcome::Woken);
   return result;
 }

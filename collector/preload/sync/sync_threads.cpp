@@ -43,15 +43,16 @@ int join(const char* name, pthread_t thread, void** result, Block block) {
     return block();
   if (const int tried = gTryJoin()(thread, result); tried != EBUSY)
     return tried;
-  const Wait wait = beginWait(static_cast<std::uint64_t>(thread));
   const std::int32_t tid = tidOf(thread);
+  const Wait wait = beginWait({name, wire::SyncObject::Thread, Rule::Holder},
+                              {static_cast<std::uint64_t>(thread), false, 0, tid});
   // One that has ended since has no id any more.
   if (const int tried = gTryJoin()(thread, result); tried != EBUSY) {
     dropWait(wait);
     return tried;
   }
   const int joined = block();
-  endWait(wait, {name, wire::SyncObject::Thread, Rule::Holder}, outcomeOf(joined), tid);
+  endWait(wait, outcomeOf(joined), tid);
   return joined;
 }
 

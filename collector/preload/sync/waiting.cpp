@@ -50,8 +50,9 @@ __attribute__((constructor(101))) void findHooks() noexcept {
 
 }  // namespace
 
-Wait beginWait(std::uint64_t object, bool shared, std::uint64_t turn) noexcept {
-  Wait wait{object, 0, 0, shared, {object, kNoEntry, 0, 0, 0, 0, 0}};
+Wait beginWait(const Call& call, const Awaited& awaited) noexcept {
+  const std::uint64_t object = awaited.object;
+  Wait wait{call, object, 0, 0, awaited.shared, kNotShown, {object, kNoEntry, 0, 0, 0, 0, 0}};
   if (!isOn() || !gHooks->admits() || gHooks->thread() == 0)
     return wait;
   letGo();
@@ -60,23 +61,31 @@ Wait beginWait(std::uint64_t object, bool shared, std::uint64_t turn) noexcept {
   wait.number = ++tHeld.waits;
   tHeld.any = true;
   wait.begin = gHooks->ticks();
-  wait.place.turn = turn;
+  wait.place.turn = awaited.turn;
   wait.place.begin = wait.begin;
+  wire::Handoff record{};
+  record.beginTicks = wait.begin;
+  record.object = object;
+  record.waker = awaited.holder;
+  record.kind = call.kind;
+  wait.open = gHooks->waits(call.name, record, __builtin_frame_address(0));
   return wait;
 }
 
 void dropWait(const Wait& wait) noexcept {
+  if (wait.open != kNotShown)
+    gHooks->goesOn(wait.open);
   if (holds(wait))
     letGo();
 }
 
-void endWait(const Wait& wait, const Call& call, Outcome outcome, std::int32_t otherwise) noexcept {
+void endWait(const Wait& wait, Outcome outcome, std::int32_t otherwise) noexcept {
   if (wait.begin == 0)
     return;
   const std::uint64_t now = gHooks->ticks();
   Waker waker{};
   if (outcome == Outcome::Woken && holds(wait))
-    waker = findWaker(wait.place, call.rule, now);
+    waker = findWaker(wait.place, wait.call.rule, now);
   if (waker.thread == 0 && outcome == Outcome::Woken)
     waker = {otherwise, 0, otherwise != 0};
   dropWait(wait);
@@ -88,13 +97,13 @@ void endWait(const Wait& wait, const Call& call, Outcome outcome, std::int32_t o
   record.wakerTicks = waker.ticks;
   record.object = wait.object;
   record.waker = waker.thread;
-  record.kind = call.kind;
+  record.kind = wait.call.kind;
   if (waker.certain && !wait.shared)
     record.header.detail |= wire::Handoff::kCertain;
   if (outcome != Outcome::Woken)
     record.header.detail |=
         outcome == Outcome::TimedOut ? wire::Handoff::kTimedOut : wire::Handoff::kInterrupted;
-  gHooks->waited(call.name, record);
+  gHooks->waited(wait.call.name, record);
 }
 
 std::uint32_t arriveAt(const Wait& wait) noexcept {

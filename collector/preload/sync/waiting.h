@@ -32,26 +32,32 @@ struct Call {
 };
 
 struct Wait {
+  Call call;
   std::uint64_t object;
   std::uint64_t begin;   // ticks; 0: not recorded
   std::uint32_t number;  // of the thread's waits
   bool shared;           // with other processes, whose posts are not seen
+  OpenWait open;
   Place place;
 };
 
 enum class Outcome { Woken, TimedOut, Interrupted, Refused };
 
-// The calling thread is about to wait at `object`. The wait belongs to one of endWait() and
-// dropWait(), or is left to the thread's next.
-// `turn`: Place::turn.
-Wait beginWait(std::uint64_t object, bool shared = false, std::uint64_t turn = 0) noexcept;
+// What is known of an object when a wait at it begins.
+struct Awaited {
+  std::uint64_t object;
+  bool shared = false;      // with other processes
+  std::uint64_t turn = 0;   // Place::turn
+  std::int32_t holder = 0;  // the kernel's id of the thread that has it, or is to end; 0: not known
+};
+
+// The calling thread is about to wait. The wait belongs to one of endWait() and dropWait(), or is
+// left to the thread's next.
+Wait beginWait(const Call& call, const Awaited& awaited) noexcept;
 // It has not waited after all.
 void dropWait(const Wait& wait) noexcept;
 // `otherwise`: who let it go on where no post says so; 0: not known.
-void endWait(const Wait& wait,
-             const Call& call,
-             Outcome outcome,
-             std::int32_t otherwise = 0) noexcept;
+void endWait(const Wait& wait, Outcome outcome, std::int32_t otherwise = 0) noexcept;
 // At a barrier: this thread has come. The post's number.
 std::uint32_t arriveAt(const Wait& wait) noexcept;
 
@@ -116,30 +122,34 @@ template <typename Act>
 }
 
 // The wait of a thread that has found the object taken: tryIt() returned EBUSY.
-template <typename IsShared, typename TryIt, typename Block>
-[[gnu::cold, gnu::noinline]] int waitingForOthers(
-    const Call& call, std::uint64_t object, IsShared isShared, TryIt tryIt, Block block) {
-  const Wait wait = beginWait(object, isShared());
+template <typename Describe, typename TryIt, typename Block>
+[[gnu::cold, gnu::noinline]] int waitingForOthers(const Call& call,
+                                                  Describe describe,
+                                                  TryIt tryIt,
+                                                  Block block) {
+  const Wait wait = beginWait(call, describe());
   // Who let it go between the two tries has not seen that somebody waits.
   if (const int tried = tryIt(); tried != EBUSY) {
     dropWait(wait);
     return tried;
   }
   const int result = block();
-  endWait(wait, call, outcomeOf(result));
+  endWait(wait, outcomeOf(result));
   return result;
 }
 
 // tryIt() where that does not find the object taken, else block(), in which the thread waits.
-template <typename IsShared, typename TryIt, typename Block>
-[[gnu::always_inline]] inline int waiting(
-    const Call& call, std::uint64_t object, IsShared isShared, TryIt tryIt, Block block) {
+// describe() gives an Awaited.
+template <typename Describe, typename TryIt, typename Block>
+[[gnu::always_inline]] inline int waiting(const Call& call,
+                                          Describe describe,
+                                          TryIt tryIt,
+                                          Block block) {
   if (!isOn())
     return block();
   const int tried = tryIt();
-  return __builtin_expect(tried != EBUSY, 1)
-             ? tried
-             : waitingForOthers(call, object, isShared, tryIt, block);
+  return __builtin_expect(tried != EBUSY, 1) ? tried
+                                             : waitingForOthers(call, describe, tryIt, block);
 }
 
 // Whether libc takes this as a time to wait until: of one that it refuses at once nothing else may
