@@ -9,6 +9,7 @@
 #include "session/sample_store.h"
 #include "session/spool_lock.h"
 #include "session/stall.h"
+#include "session/still_watch.h"
 #include "session/storing_times.h"
 #include "session/trace_recorder.h"
 #include "session/trace_room.h"
@@ -73,7 +74,7 @@ class Drainer::Impl {
   bool isUrgent() const;
   void scan(DrainProgress& progress);
   std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
-  bool findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const;
+  bool findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uint64_t& bytes);
   // For so many bytes of the spool, unless they are to be counted; they are past the limit.
   Result<void> findRoom(Pass pass, std::uint64_t bytes);
   // False: there is more to be done by another call.
@@ -98,6 +99,7 @@ class Drainer::Impl {
   DrainTotals totals_;
   std::set<std::string> unreadable_;  // files that are noted already
   std::optional<Stall> stall_;
+  StillWatch still_;
   double thinAt_ = 0.5;        // of the limit, that is left
   std::uint32_t thinned_ = 1;  // of so many iterations one is recorded in full
   bool limitReached_ = false;  // nothing is stored any more, all is counted

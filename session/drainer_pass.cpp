@@ -41,6 +41,10 @@ bool Drainer::Impl::mayWait(const std::vector<Ending>& ending, DrainProgress& pr
   }
   for (const Ending& end : ending)
     bytes += end.image->reader().allocatedBytes();
+  const std::int64_t nowNs = options_.clock().monotonicNs;
+  still_.sawWaiting(bytes, nowNs);
+  if (still_.isDue(nowNs))
+    return false;
   // A process that stays so cannot make its spool file larger.
   const bool isStuck = isCramped && wasCramped_;
   wasCramped_ = isCramped;
@@ -77,7 +81,9 @@ std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
   return ending;
 }
 
-bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) const {
+bool Drainer::Impl::findWork(std::vector<Ending>& ending,
+                             std::int64_t nowNs,
+                             std::uint64_t& bytes) {
   // Slots go back when the transaction has committed: the larger it is, the longer a full spool
   // stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
@@ -89,6 +95,8 @@ bool Drainer::Impl::findWork(std::vector<Ending>& ending, std::uint64_t& bytes) 
     // What is only counted is not given back: it is no work a second time.
     work = work || (limitReached_ ? found > 0 : image->hasWork()) || !image->begun();
   }
+  still_.sawWaiting(bytes, nowNs);
+  work = work || (still_.isDue(nowNs) && !limitReached_);
   std::erase_if(ending, [](const Ending& end) { return end.image->hasMore(); });
   return work || !ending.empty();
 }
@@ -118,7 +126,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   // The job is over when all is closed.
   const std::int64_t beganNs = pass == Pass::Store ? options_.clock().monotonicNs : 0;
   std::uint64_t bytes = 0;
-  const bool work = findWork(ending, bytes);
+  const bool work = findWork(ending, beganNs, bytes);
   if (work || pass != Pass::Store) {
     SONDE_TRY(findRoom(pass, bytes));
     SONDE_TRY(recorder_->writer().begin());
@@ -127,6 +135,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     notes_.committed();
     samples_.committed();
     storing_.committed();
+    still_.stored(beganNs);
     stall_.reset();
     progress.records += records;
     if (pass == Pass::Store)
@@ -176,18 +185,20 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
     if (counts(pass))
       image->giveUp(limitReached_ ? kMaxSize : kOutputFull);
     else
-      records += image->store(recorder_->sink());
+      records += image->store(recorder_->sink(), now.monotonicNs);
   }
   if (stall_)
     SONDE_TRY(recorder_->addNote(
         model::Severity::Warning,
         stall_->since().monotonicNs,
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
+  SONDE_TRY(recorder_->noteWatermark(now.monotonicNs));
   SONDE_TRY(notes_.store(*images_, *recorder_));
   SONDE_TRY(samples_.store(*images_, *recorder_));
   SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));
   for (const Ending& end : ending)
-    images_->close(*end.image, end.runs, recorder_->sink());
+    images_->close(
+        *end.image, end.runs ? std::optional(now.monotonicNs) : std::nullopt, recorder_->sink());
   // From here on the finaliser is all that is left to do, wherever it is interrupted.
   if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
     recorder_->sink().add(model::Meta{"drained", "1"});

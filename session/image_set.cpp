@@ -191,18 +191,20 @@ void ImageSet::inheritRank(SpoolImage& image) const {
   }
 }
 
-void ImageSet::close(SpoolImage& image, bool runs, ingest::RowSink& sink) {
+void ImageSet::close(SpoolImage& image,
+                     std::optional<std::int64_t> runsUntil,
+                     ingest::RowSink& sink) {
   model::Process& row = image.process().row;
   if (replaced(image))
     row.state = model::ProcessState::Replaced;
-  else if (!runs && row.state == model::ProcessState::Running) {
+  else if (!runsUntil && row.state == model::ProcessState::Running) {
     row.state =
         image.reader().finished() ? model::ProcessState::Exited : model::ProcessState::Unknown;
     if (const auto status = image.reader().exitStatus())
       row.exitStatus = *status;
   }
   inheritRank(image);
-  image.finish(page_ && page_->words().discardedSlots.load() > 0);
+  image.finish(page_ && page_->words().discardedSlots.load() > 0, runsUntil);
   sink.setState(image.name(), "closed", 0, 1);
 }
 

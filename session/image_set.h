@@ -50,8 +50,9 @@ class ImageSet {
   // The image of the parent process from which this one came; for a later image of the same process
   // the one that it replaced.
   model::ProcessId parentOf(const SpoolImage& image) const;
-  // Says in its row how it ended, unless its process `runs` on, and stores what it had open.
-  void close(SpoolImage& image, bool runs, ingest::RowSink& sink);
+  // Says in its row how it ended, unless its process runs on, and stores what it had open.
+  // `runsUntil`: when it was seen to run, on CLOCK_MONOTONIC.
+  void close(SpoolImage& image, std::optional<std::int64_t> runsUntil, ingest::RowSink& sink);
 
   // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);

@@ -126,7 +126,21 @@ void SpoolImage::offerClocks(ingest::ClockFit& fit) {
   }
 }
 
-std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
+std::vector<ingest::ImageBuilder::OpenRecord> SpoolImage::openRecords() const {
+  std::vector<ingest::ImageBuilder::OpenRecord> calls;
+  for (const launcher::SpoolReader::OpenCalls& thread : reader_.openCalls())
+    for (const std::vector<std::byte>& record : thread.records)
+      ingest::walkRecords(record, [&](const wire::RecordHeader&, const std::byte*) {
+        calls.push_back({thread.thread, record});
+      });
+  return calls;
+}
+
+std::int64_t SpoolImage::jobTime(std::int64_t monotonicNs) const {
+  return *process_.row.startNs + (monotonicNs - identity().startMonotonicNs);
+}
+
+std::uint64_t SpoolImage::store(ingest::RowSink& sink, std::int64_t nowMonotonicNs) {
   const std::uint64_t before = builder_->counts().records;
   reader_.newDefinitions(
       [&](std::span<const std::byte> definition) { builder_->define(definition); });
@@ -151,6 +165,8 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink) {
     recordsKept_ += builder_->counts().records - counted;
     sink.set(model::Ingested{name_, static_cast<std::int64_t>(slot.seq), slot.committed});
   }
+  if (processRuns())
+    builder_->noteOpen(openRecords(), jobTime(nowMonotonicNs), false);
   builder_->save();
   return builder_->counts().records - before;
 }
@@ -189,8 +205,11 @@ void SpoolImage::giveUp(std::string_view reason) {
   }
 }
 
-void SpoolImage::finish(bool letGo) {
+void SpoolImage::finish(bool letGo, std::optional<std::int64_t> runsUntil) {
   lost_.letGo = letGo;
+  const std::int64_t seenNs =
+      runsUntil ? jobTime(*runsUntil) : process_.row.endNs.value_or(builder_->lastNs());
+  builder_->noteOpen(openRecords(), seenNs, true);
   for (std::uint32_t left = reader_.damagedDefinitions(); left > 0; --left)
     builder_->noteDamage();
   builder_->finish(reader_.losses(), reader_.pluginLosses(), lost_);

@@ -48,12 +48,13 @@ class SpoolImage {
   bool hasWork() const noexcept { return !work_.empty(); }
   // The clock readings among it.
   void offerClocks(ingest::ClockFit& fit);
-  // Stores it. Returns the number of records.
-  std::uint64_t store(ingest::RowSink& sink);
+  // Stores it. Returns the number of records. `nowMonotonicNs`: when the last look() was.
+  std::uint64_t store(ingest::RowSink& sink, std::int64_t nowMonotonicNs);
   // Counts it instead, when it cannot be stored any more.
   void giveUp(std::string_view reason);
-  // After the last store(): closes the image. `letGo`: as LostRecords says.
-  void finish(bool letGo);
+  // After the last store(): closes the image. `letGo`: as LostRecords says. `runsUntil`: the time
+  // on CLOCK_MONOTONIC at which its process was seen to run on; none: it has ended.
+  void finish(bool letGo, std::optional<std::int64_t> runsUntil);
   bool finished() const noexcept { return finished_; }
   // Requires: begun().
   model::ThreadId threadOfTid(std::int32_t tid, std::int64_t ns) {
@@ -79,6 +80,8 @@ class SpoolImage {
                     bool isNew,
                     std::span<const std::byte> records);
   void lookAtCode();
+  std::vector<ingest::ImageBuilder::OpenRecord> openRecords() const;
+  std::int64_t jobTime(std::int64_t monotonicNs) const;
 
   launcher::SpoolReader reader_;
   std::string name_;

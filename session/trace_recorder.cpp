@@ -212,6 +212,13 @@ Result<void> TraceRecorder::addNote(model::Severity severity,
   return {};
 }
 
+Result<void> TraceRecorder::noteWatermark(std::int64_t monotonicNs) {
+  SONDE_TRY_ASSIGN(const model::OptionalInt ns, timeOf(monotonicNs));
+  if (ns)
+    sink_->add(model::Meta{"watermark_ns", std::to_string(*ns)});
+  return {};
+}
+
 Result<void> TraceRecorder::addStoring(std::int64_t beginMonotonicNs, std::int64_t endMonotonicNs) {
   SONDE_TRY_ASSIGN(const Host* const host, ownHost());
   if (host == nullptr)

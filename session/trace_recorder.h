@@ -57,6 +57,10 @@ class TraceRecorder {
   // A note of the recorder itself about an instant of this machine. Requires: a transaction.
   Result<void> addNote(model::Severity severity, std::int64_t monotonicNs, std::string_view text);
 
+  // All that the job had recorded until then is in the trace. Nothing while no process of this
+  // machine is in it. Requires: a transaction.
+  Result<void> noteWatermark(std::int64_t monotonicNs);
+
   // This machine's recorder was busy storing. Nothing while no process of it is in the trace.
   // Requires: a transaction.
   Result<void> addStoring(std::int64_t beginMonotonicNs, std::int64_t endMonotonicNs);

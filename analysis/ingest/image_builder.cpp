@@ -161,7 +161,8 @@ void ImageBuilder::finish(const LossTable& losses,
   save();
   collectives_.finish();
   if (!process_.row.endNs && process_.row.state != model::ProcessState::Running)
-    process_.row.endNs = lastNs_;
+    process_.row.endNs =
+        process_.row.state == model::ProcessState::Replaced ? lastNs_ : std::max(lastNs_, seenNs_);
   sink_.update(process_.row);
   addLosses(losses, lost);
   plugins_.addLosses(pluginLosses);

@@ -89,6 +89,16 @@ class ImageBuilder {
   // Records of a slot that has nothing but copies of a thread's stack.
   void addSamples(std::uint32_t thread, std::span<const std::byte> records);
 
+  // What a thread is in the middle of: a record whose `endTicks` is 0.
+  struct OpenRecord {
+    std::uint32_t thread = 0;
+    std::vector<std::byte> bytes;
+  };
+  // Replaces the rows of table open_call by the open scopes and these calls, each thread's
+  // outermost first. `seenNs`: when they were read. `isLast`: each call gets a row of its kind,
+  // too.
+  void noteOpen(const std::vector<OpenRecord>& calls, std::int64_t seenNs, bool isLast);
+
   // Stores the builder's state in the transaction of its rows.
   void save();
   // Closes what is open, with durations only where an end is known, and stores the losses. `state`
@@ -183,6 +193,15 @@ class ImageBuilder {
   Thread& threadOf(std::uint32_t index);
   Thread& addThread(const wire::ThreadDefinition& definition);
   std::int64_t advance(Thread& thread, std::uint64_t ticks);
+  // When a call ended; of one that is open (0), until when it is known to be.
+  std::int64_t endOf(Thread& thread, std::uint64_t endTicks);
+  // `slice.category` of a call.
+  std::string_view categoryOf(const wire::Call& record);
+  std::optional<model::OpenCall> describeOpen(const Thread& thread, const std::byte* at);
+  void describeOpenCollective(const std::byte* at, model::OpenCall& row);
+  void addOpenRows(const Thread& thread, std::vector<model::OpenCall> rows);
+  // Gives an open call the row that an ended one of its kind has, without an end.
+  void storeOpen(Thread& thread, const std::byte* at, model::OpenCall& row);
   model::Slice newSlice(const Thread& thread,
                         model::SliceKind kind,
                         wire::Probe probe,
@@ -196,7 +215,11 @@ class ImageBuilder {
   // Its end was lost; it came before `untilNs`.
   void loseEnd(Thread& thread, std::uint32_t token, std::int64_t untilNs);
   void storeScope(Thread& thread, const TrackScope& scope);
-  model::SliceId addCall(Thread& thread, model::Slice slice, std::int64_t endNs);
+  // `isOpen`: it has not ended; `endNs` is until when that is known.
+  model::SliceId addCall(Thread& thread,
+                         model::Slice slice,
+                         std::int64_t endNs,
+                         bool isOpen = false);
   void addMark(Thread& thread,
                std::string_view category,
                model::StringId name,
@@ -278,6 +301,8 @@ class ImageBuilder {
   std::uint64_t notFollowed_ = 0;
   std::int64_t nextExternal_ = 0;
   std::int64_t lastNs_ = 0;
+  std::int64_t seenNs_ = 0;  // when the process was last seen alive
+  bool hasOpenRows_ = true;  // table open_call may have some of this process
 };
 
 }  // namespace sonde::ingest

@@ -60,18 +60,20 @@ void ImageBuilder::onCollective(Thread& thread, const std::byte* at) {
     return;
   }
   const bool enqueued = (record.flags & wire::Collective::kEnqueued) != 0;
+  const bool isOpen = !enqueued && record.endTicks == 0;
   const bool returned = !enqueued || record.endTicks != 0;
-  const std::int64_t endNs = advance(thread, returned ? record.endTicks : record.beginTicks);
+  const std::int64_t endNs =
+      returned ? endOf(thread, record.endTicks) : advance(thread, record.beginTicks);
   model::Collective row = collectiveRow(record, *op);
   row.startNs = std::min(time_.toNs(record.beginTicks), endNs);
-  if (!enqueued)
+  if (!enqueued && !isOpen)
     row.durNs = endNs - row.startNs;
   if (returned) {
     model::Slice slice =
         newSlice(thread, model::SliceKind::Collective, record.probe, record.name, row.startNs);
     if (record.name == 0)
       slice.nameId = sink_.intern(model::word(*op));
-    row.sliceId = addCall(thread, slice, endNs);
+    row.sliceId = addCall(thread, slice, endNs, isOpen);
   }
   const model::CollectiveId id =
       collectives_.add(enqueued ? record.number : 0, row, record.algorithm, record.protocol);

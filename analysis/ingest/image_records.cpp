@@ -110,14 +110,41 @@ model::Slice ImageBuilder::newSlice(const Thread& thread,
   return slice;
 }
 
-model::SliceId ImageBuilder::addCall(Thread& thread, model::Slice slice, std::int64_t endNs) {
-  slice.durNs = endNs - slice.startNs;
+std::int64_t ImageBuilder::endOf(Thread& thread, std::uint64_t endTicks) {
+  return endTicks != 0 ? advance(thread, endTicks) : std::max(thread.lastNs, seenNs_);
+}
+
+model::SliceId ImageBuilder::addCall(Thread& thread,
+                                     model::Slice slice,
+                                     std::int64_t endNs,
+                                     bool isOpen) {
   putAt(slice, thread.track.placeCall(slice.startNs, endNs));
+  if (!isOpen)
+    slice.durNs = endNs - slice.startNs;
   slice.id = sink_.add(slice);
+  slice.durNs = endNs - slice.startNs;
   for (const ThreadTrack::Moved& moved : thread.track.adopt(slice))
     sink_.moveSlice(moved.id, moved.parent, moved.depth);
   thread.track.finished(slice);
   return slice.id;
+}
+
+// A wait for a device that has not ended is a call, as CUPTI has no record of it; by its name it is
+// the runtime's or the driver's.
+std::string_view ImageBuilder::categoryOf(const wire::Call& record) {
+  switch (record.probe) {
+    case wire::Probe::Python:
+      return codeWord(record.category);
+    case wire::Probe::Plugin:
+      return plugins_.category(record.plugin);
+    case wire::Probe::Cuda:
+      return deviceCallWord(
+          static_cast<std::uint8_t>(dictionary_.text(record.header.subject).starts_with("cuda")
+                                        ? wire::DeviceCallKind::Runtime
+                                        : wire::DeviceCallKind::Driver));
+    default:
+      return probeWord(record.probe);
+  }
 }
 
 void ImageBuilder::onCall(Thread& thread, const std::byte* at) {
@@ -127,14 +154,11 @@ void ImageBuilder::onCall(Thread& thread, const std::byte* at) {
     ++counts_.damaged;
     return;
   }
-  const std::int64_t endNs = advance(thread, record.endTicks);
+  const std::int64_t endNs = endOf(thread, record.endTicks);
   const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
   model::Slice slice = newSlice(thread, *kind, record.probe, record.header.subject, startNs);
-  if (record.probe == wire::Probe::Python)
-    slice.category = codeWord(record.category);
-  else if (record.probe == wire::Probe::Plugin)
-    slice.category = plugins_.category(record.plugin);
-  remember(thread, model::Owner::Slice, addCall(thread, slice, endNs).value);
+  slice.category = categoryOf(record);
+  remember(thread, model::Owner::Slice, addCall(thread, slice, endNs, record.endTicks == 0).value);
 }
 
 void ImageBuilder::onMark(Thread& thread, const std::byte* at) {

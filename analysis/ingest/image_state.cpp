@@ -64,6 +64,7 @@ void ImageBuilder::save() {
   out.put(tellsProbes_);
   out.put(notFollowed_);
   out.put(lastNs_);
+  out.put(seenNs_);
   out.putAll(iterations_);
   out.putAll(pastIterations_);
   out.put<std::uint64_t>(ranges_.size());
@@ -146,6 +147,7 @@ void ImageBuilder::unpack(std::string_view blob) {
   tellsProbes_ = in.get<bool>();
   notFollowed_ = in.get<std::uint64_t>();
   lastNs_ = in.get<std::int64_t>();
+  seenNs_ = in.get<std::int64_t>();
   iterations_ = in.getAll<ThreadIteration>();
   pastIterations_ = in.getAll<ThreadIteration>();
   const auto ranges = in.get<std::uint64_t>();

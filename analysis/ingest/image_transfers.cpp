@@ -17,7 +17,7 @@ std::int64_t signedOf(std::uint64_t value) {
 
 void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::FileAccess>(at);
-  const std::int64_t endNs = advance(thread, record.endTicks);
+  const std::int64_t endNs = endOf(thread, record.endTicks);
   const std::int64_t startNs = std::min(time_.toNs(record.beginTicks), endNs);
   const auto known = [](std::uint64_t value) {
     return value == wire::FileAccess::kUnknown ? model::OptionalInt() : signedOf(value);
@@ -26,7 +26,8 @@ void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
   row.sliceId = addCall(
       thread,
       newSlice(thread, model::SliceKind::Io, wire::Probe::Io, record.header.subject, startNs),
-      endNs);
+      endNs,
+      record.endTicks == 0);
   if (record.path != 0)
     row.pathId = dictionary_.name(sink_, record.path);
   row.offset = known(record.offset);
@@ -45,14 +46,17 @@ void ImageBuilder::onHandoff(Thread& thread, const std::byte* at) {
     return;
   }
   model::Handoff row;
-  row.wakeNs = advance(thread, record.endTicks);
+  row.wakeNs = endOf(thread, record.endTicks);
   row.blockNs = std::min(time_.toNs(record.beginTicks), row.wakeNs);
   row.sliceId = addCall(
       thread,
       newSlice(
           thread, model::SliceKind::Wait, wire::Probe::Sync, record.header.subject, row.blockNs),
-      row.wakeNs);
+      row.wakeNs,
+      record.endTicks == 0);
   remember(thread, model::Owner::Slice, row.sliceId.value);
+  if (record.endTicks == 0)
+    return;  // nobody has let it go on
   if ((record.header.detail & wire::Handoff::kTimedOut) != 0)
     return addArg(
         model::Owner::Slice, row.sliceId.value, sink_.intern("timed out"), std::int64_t{1});
@@ -122,7 +126,7 @@ void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
     return;
   }
   const auto has = [&](std::uint8_t flag) { return (record.header.detail & flag) != 0; };
-  const std::int64_t endNs = advance(thread, record.endTicks);
+  const std::int64_t endNs = endOf(thread, record.endTicks);
   model::Transfer row;
   row.channelId = channel->second;
   row.threadId = thread.row.id;
@@ -133,12 +137,15 @@ void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
   row.bytes = signedOf(record.bytes);
   row.tag = record.tag;
   row.startNs = std::min(time_.toNs(record.beginTicks), endNs);
-  row.durNs = endNs - row.startNs;
   if (record.name != 0)
     row.sliceId =
         addCall(thread,
                 newSlice(thread, model::SliceKind::Api, wire::Probe::Mpi, record.name, row.startNs),
-                endNs);
+                endNs,
+                record.endTicks == 0);
+  if (record.endTicks == 0)
+    return remember(thread, model::Owner::Slice, row.sliceId.value);  // nothing was transferred
+  row.durNs = endNs - row.startNs;
   remember(thread, model::Owner::Transfer, sink_.add(row).value);
 }
 

@@ -37,6 +37,7 @@ class RowSink {
   void dropOpenScope(std::string_view spool, model::ThreadId thread, std::int64_t token) {
     check(writer_->dropOpenScope(spool, thread, token));
   }
+  void dropOpenCalls(model::ProcessId process) { check(writer_->dropOpenCalls(process)); }
   // A finished slice turned out to lie in another one.
   void moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
     check(writer_->moveSlice(id, parent, depth));

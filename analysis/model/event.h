@@ -155,6 +155,30 @@ struct Handoff {
   bool certain = false;  // nobody else can have been the waker
 };
 
+// What a thread was in when the trace was last written: a scope or call without an end.
+struct OpenCall {
+  ProcessId processId{};
+  ThreadId threadId{};
+  std::int64_t depth = 0;   // 0 for the outermost of the thread
+  std::string_view kind{};  // a SliceKind's word, `send` or `receive`
+  std::string_view category{};
+  StringId nameId{};
+  std::int64_t startNs = 0;
+  std::int64_t seenNs = 0;  // until when it is known to be open
+  SliceId sliceId{};
+  CollectiveId collectiveId{};  // set once the process has ended
+  CommunicatorId communicatorId{};
+  OptionalInt seq{};
+  OptionalText op{};
+  OptionalInt bytes{};
+  OptionalInt root{};
+  OptionalInt peer{};
+  ChannelId channelId{};
+  OptionalInt tag{};
+  OptionalInt object{};         // address of what it waits at
+  ThreadId waitsForThreadId{};  // that holds it, or is to end
+};
+
 struct Scalar {
   ProcessId processId{};
   OptionalInt iteration{};  // its number

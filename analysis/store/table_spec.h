@@ -49,6 +49,7 @@ enum class Table : std::size_t {
   Note,
   Ingested,
   OpenScope,
+  OpenCall,
   Count,
 };
 
@@ -128,6 +129,10 @@ inline constexpr std::array<TableSpec, static_cast<std::size_t>(Table::Count)> k
     {"open_scope",
      "spool, token, slice_id, thread_id, kind, category, name_id, start_ns, parent_id, depth, "
      "lane, scope_id, scope_how"},
+    {"open_call",
+     "process_id, thread_id, depth, kind, category, name_id, start_ns, seen_ns, slice_id, "
+     "collective_id, communicator_id, seq, op, bytes, root, peer, channel_id, tag, object, "
+     "waits_for_thread_id"},
 }};
 
 constexpr const TableSpec& specOf(Table table) noexcept {

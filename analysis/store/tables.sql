@@ -159,6 +159,12 @@ CREATE TABLE open_scope(spool TEXT NOT NULL, thread_id INTEGER NOT NULL REFERENC
   slice_id INTEGER NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, name_id INTEGER NOT NULL REFERENCES string,
   start_ns INTEGER NOT NULL, parent_id INTEGER, depth INTEGER NOT NULL, lane INTEGER NOT NULL, scope_id INTEGER,
   scope_how TEXT NOT NULL, PRIMARY KEY(spool, thread_id, token)) WITHOUT ROWID;
+CREATE TABLE open_call(process_id INTEGER NOT NULL REFERENCES process, thread_id INTEGER NOT NULL REFERENCES thread,
+  depth INTEGER NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, name_id INTEGER NOT NULL REFERENCES string,
+  start_ns INTEGER NOT NULL, seen_ns INTEGER NOT NULL, slice_id INTEGER REFERENCES slice,
+  collective_id INTEGER REFERENCES collective, communicator_id INTEGER REFERENCES communicator, seq INTEGER, op TEXT,
+  bytes INTEGER, root INTEGER, peer INTEGER, channel_id INTEGER REFERENCES channel, tag INTEGER, object INTEGER,
+  waits_for_thread_id INTEGER REFERENCES thread, PRIMARY KEY(process_id, thread_id, depth)) WITHOUT ROWID;
 CREATE TABLE ingest_state(spool TEXT NOT NULL, kind TEXT NOT NULL, key INTEGER NOT NULL, value,
   PRIMARY KEY(spool, kind, key)) WITHOUT ROWID;
 

@@ -184,6 +184,11 @@ Result<void> TraceWriter::dropOpenScope(std::string_view spool,
   return state_->run(state_->statements->dropOpenScope.bindAll(spool, thread, token));
 }
 
+Result<void> TraceWriter::dropOpenCalls(model::ProcessId process) {
+  SONDE_TRY(state_->flush(Table::OpenCall));
+  return state_->run(state_->statements->dropOpenCalls.bindAll(process));
+}
+
 Result<void> TraceWriter::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
   SONDE_TRY(state_->flush(Table::Slice));
   return state_->run(state_->statements->moveSlice.bindAll(id, parent, depth));

@@ -87,6 +87,7 @@ class TraceWriter {
   Result<void> add(const model::DeviceMetric& row);
   Result<void> add(const model::FileAccess& row);
   Result<void> add(const model::Handoff& row);
+  Result<void> add(const model::OpenCall& row);
   Result<void> add(const model::Overhead& row);
   Result<void> add(const model::OverheadCovariance& row);
   Result<void> add(const model::ProbeCall& row);
@@ -114,6 +115,8 @@ class TraceWriter {
   Result<void> set(const model::Ingested& row);
   Result<void> set(const model::OpenScope& row);
   Result<void> dropOpenScope(std::string_view spool, model::ThreadId thread, std::int64_t token);
+  // Forgets what the process was in the middle of.
+  Result<void> dropOpenCalls(model::ProcessId process);
 
   // For reading back what was added until now, and for bulk copies through ATTACH between begin()
   // and commit(); a copy that adds rows to tables with ids or to `string` calls reload() after it.

@@ -238,6 +238,30 @@ Result<void> TraceWriter::add(const model::Handoff& row) {
                         row.certain);
 }
 
+Result<void> TraceWriter::add(const model::OpenCall& row) {
+  return state_->insert(Table::OpenCall,
+                        row.processId,
+                        row.threadId,
+                        row.depth,
+                        Word{row.kind},
+                        Word{row.category},
+                        row.nameId,
+                        row.startNs,
+                        row.seenNs,
+                        row.sliceId,
+                        row.collectiveId,
+                        row.communicatorId,
+                        row.seq,
+                        row.op,
+                        row.bytes,
+                        row.root,
+                        row.peer,
+                        row.channelId,
+                        row.tag,
+                        row.object,
+                        row.waitsForThreadId);
+}
+
 Result<void> TraceWriter::add(const model::Scalar& row) {
   return state_->insert(
       Table::Scalar, row.processId, row.iteration, row.nameId, row.value, row.tsNs);

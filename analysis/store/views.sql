@@ -251,6 +251,44 @@ SELECT s.id AS slice_id, s.process_id, s.rank, s.name AS call, h.kind, h.object,
   s.start_ns AS block_ns, s.start_ns + h.waker_ns - h.block_ns AS waker_ns, s.end_ns AS wake_ns, s.dur_ns, s.rel_ns
 FROM handoff h JOIN v_slice s ON s.id = h.slice_id LEFT JOIN thread w ON w.id = h.waker_thread_id;
 
+CREATE VIEW v_open_call AS
+SELECT p.id AS process_id,
+  p.rank,
+  p.pid,
+  o.thread_id,
+  t.tid,
+  t.name AS thread,
+  o.depth,
+  o.kind,
+  o.category,
+  n.text AS name,
+  o.start_ns + coalesce((SELECT map.offset_ns + CAST(round((o.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= o.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  o.seen_ns - o.start_ns AS age_ns,
+  o.seen_ns + coalesce((SELECT map.offset_ns + CAST(round((o.seen_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
+    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= o.seen_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS seen_ns,
+  o.slice_id,
+  o.collective_id,
+  o.communicator_id,
+  m.job_key,
+  m.size,
+  o.seq,
+  o.op,
+  o.bytes,
+  o.root,
+  o.peer,
+  o.channel_id,
+  h.kind AS channel,
+  h.local,
+  h.remote,
+  o.tag,
+  o.object,
+  o.waits_for_thread_id,
+  w.tid AS waits_for_tid
+FROM open_call o JOIN process p ON p.id = o.process_id JOIN thread t ON t.id = o.thread_id
+  LEFT JOIN string n ON n.id = o.name_id LEFT JOIN communicator m ON m.id = o.communicator_id
+  LEFT JOIN channel h ON h.id = o.channel_id LEFT JOIN thread w ON w.id = o.waits_for_thread_id;
+
 CREATE VIEW v_iteration AS
 SELECT i.id,
   p.id AS process_id,

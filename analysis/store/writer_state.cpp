@@ -9,6 +9,8 @@ Result<void> TraceWriter::State::prepareAll() {
   SONDE_TRY_ASSIGN(
       Statement drop,
       database.prepare("DELETE FROM open_scope WHERE spool = ? AND thread_id = ? AND token = ?"));
+  SONDE_TRY_ASSIGN(Statement dropCalls,
+                   database.prepare("DELETE FROM open_call WHERE process_id = ?"));
   SONDE_TRY_ASSIGN(Statement move,
                    database.prepare("UPDATE slice SET parent_id = ?2, depth = ?3 WHERE id = ?1"));
   SONDE_TRY_ASSIGN(Statement end,
@@ -20,6 +22,7 @@ Result<void> TraceWriter::State::prepareAll() {
                  std::move(commit),
                  std::move(unfinish),
                  std::move(drop),
+                 std::move(dropCalls),
                  std::move(move),
                  std::move(end),
                  std::move(plan),
@@ -28,8 +31,8 @@ Result<void> TraceWriter::State::prepareAll() {
   for (std::size_t i = 0; i < kTables.size(); ++i) {
     const auto table = static_cast<Table>(i);
     const bool keyed = table == Table::Meta || table == Table::Ingested ||
-                       table == Table::OpenScope || table == Table::ClockMap ||
-                       table == Table::CommunicatorMember;
+                       table == Table::OpenScope || table == Table::OpenCall ||
+                       table == Table::ClockMap || table == Table::CommunicatorMember;
     SONDE_TRY_ASSIGN(
         RowBuffer insert,
         RowBuffer::open(

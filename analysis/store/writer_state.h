@@ -159,6 +159,7 @@ struct TraceWriter::State {
     Statement commit;
     Statement unfinish;
     Statement dropOpenScope;
+    Statement dropOpenCalls;
     Statement moveSlice;
     Statement endCollective;
     Statement planCollective;

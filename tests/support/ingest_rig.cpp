@@ -17,14 +17,14 @@ IngestRig::IngestRig(std::int64_t epochNs) : epochNs_(epochNs) {
   sink_ = std::make_unique<ingest::RowSink>(*std::move(sink));
 }
 
-void IngestRig::ingest(SpoolBuilder& spool) {
+void IngestRig::ingest(SpoolBuilder& spool, std::int64_t seenNs) {
   auto reader = launcher::SpoolReader::open(spool.write(folder_.path()),
                                             launcher::SpoolReader::Access::ReadOnly);
   ASSERT_TRUE(reader) << reader.error().message;
-  ingest(*reader);
+  ingest(*reader, seenNs);
 }
 
-void IngestRig::ingest(launcher::SpoolReader& reader) {
+void IngestRig::ingest(launcher::SpoolReader& reader, std::int64_t seenNs) {
   ASSERT_TRUE(writer_->begin());
   ingest::ProcessRow process;
   process.row.hostId = sink_->add(model::Host{.id = {}, .name = "host"});
@@ -39,6 +39,11 @@ void IngestRig::ingest(launcher::SpoolReader& reader) {
     builder.openSlot(slot.thread, reader.readScopes(slot), slot.claimTicks, records);
     builder.addRecords(slot.thread, records);
   }
+  std::vector<ingest::ImageBuilder::OpenRecord> calls;
+  for (const launcher::SpoolReader::OpenCalls& thread : reader.openCalls())
+    for (const std::vector<std::byte>& record : thread.records)
+      calls.push_back({thread.thread, record});
+  builder.noteOpen(calls, seenNs, true);
   builder.finish(reader.losses(), reader.pluginLosses(), {});
   ASSERT_FALSE(sink_->failed()) << sink_->failure().message;
   ASSERT_TRUE(writer_->commit());

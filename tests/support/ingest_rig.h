@@ -17,9 +17,10 @@ class IngestRig {
  public:
   explicit IngestRig(std::int64_t epochNs = 0);
 
-  // Stores all that the spool holds and closes the image.
-  void ingest(SpoolBuilder& spool);
-  void ingest(launcher::SpoolReader& reader);
+  // Stores all that the spool holds and closes the image, whose process was last seen at `seenNs`
+  // or, if that is later, when it recorded something.
+  void ingest(SpoolBuilder& spool, std::int64_t seenNs = 0);
+  void ingest(launcher::SpoolReader& reader, std::int64_t seenNs = 0);
   // What a recorder does between two commits.
   void transaction(const std::function<void(ingest::RowSink&)>& work);
   // The row of a process without a spool.

@@ -93,7 +93,8 @@ const std::vector<std::string_view>& timeColumns() {
                                                          "wake_ns",
                                                          "alloc_ns",
                                                          "free_ns",
-                                                         "from_ns"};
+                                                         "from_ns",
+                                                         "seen_ns"};
   return kColumns;
 }
 
