@@ -23,6 +23,7 @@ Result<JobReport> readReport(const store::Database& trace,
   JobReport report;
   SONDE_TRY_ASSIGN(std::vector<metrics::RankProcess> ranks, metrics::readRanks(trace));
   SONDE_TRY_ASSIGN(report.facts, metrics::readFacts(trace));
+  SONDE_TRY_ASSIGN(report.standstill, engine::standstill::readStandstill(trace));
   SONDE_TRY_ASSIGN(report.traffic, metrics::trafficOf(trace, ranks));
   SONDE_TRY_ASSIGN(report.conservation, metrics::conservationOf(trace));
   SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));

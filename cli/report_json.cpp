@@ -1,6 +1,7 @@
 #include "cli/json_value.h"
 #include "cli/report_devices.h"
 #include "cli/report_python.h"
+#include "cli/report_standstill.h"
 #include "cli/report_text.h"
 #include "cli/report_threads.h"
 #include "cli/report_throughput.h"
@@ -119,6 +120,7 @@ json reportJson(const JobReport& report, bool full) {
                    {"job", report.facts.job},
                    {"command", report.facts.command},
                    {"wall_ns", report.facts.wallNs},
+                   {"standstill", standstillJson(report.standstill)},
                    {"metadata", metadataJson(report.facts)},
                    {"ranks", json::array()},
                    {"iterations", json::array()},

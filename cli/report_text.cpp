@@ -6,6 +6,7 @@
 #include "cli/report_python.h"
 #include "cli/report_recording.h"
 #include "cli/report_screen.h"
+#include "cli/report_standstill.h"
 #include "cli/report_threads.h"
 #include "cli/report_throughput.h"
 #include "cli/table.h"
@@ -153,7 +154,7 @@ Lines timeLines(const JobReport& report, std::size_t limit) {
       lines,
       "Computing and communicating, hidden behind computing or exposed (share: of the window)");
   // What is said of them all is worth a rank's row.
-  const Lines stragglers = stragglerLines(report);
+  const Lines stragglers = report.standstill ? Lines() : stragglerLines(report);
   appendTable(lines, std::move(table), limit - std::min(limit - 1, stragglers.size()));
   if (someUnknown)
     appendLines(
@@ -343,6 +344,7 @@ Lines linesOf(const JobReport& report,
               bool full,
               const RowLimits& limits) {
   Parts parts;
+  parts.add(standstillLines(report.standstill, report.facts.originNs, full));
   parts.add(headLines(report.facts, full));
   parts.add(iterationLines(report, limits.iterations));
   parts.add(throughputLines(report, limits.throughput));

@@ -9,6 +9,7 @@
 #include "analysis/engine/metrics/thread_time.h"
 #include "analysis/engine/metrics/throughput.h"
 #include "analysis/engine/metrics/traffic.h"
+#include "analysis/engine/standstill/standstill.h"
 #include "analysis/store/database.h"
 #include "cli/report_times.h"
 #include "cli/report_usage.h"
@@ -23,6 +24,7 @@ namespace sonde::cli {
 
 struct JobReport {
   engine::metrics::RunFacts facts;
+  std::optional<engine::standstill::Standstill> standstill;
   std::vector<RankReport> ranks;
   RecordingCost recordingCost;
   std::vector<engine::metrics::PeerTraffic> traffic;

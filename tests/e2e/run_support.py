@@ -15,7 +15,7 @@ import unittest
 
 SONDE = os.environ["SONDE_BIN"]
 TARGETS = pathlib.Path(os.environ["SONDE_TARGETS"])
-PATIENCE = 60  # seconds that a test waits for what must happen before it fails
+PATIENCE = 120  # seconds that a test waits for what must happen before it fails
 
 
 def wait_until(condition, what):

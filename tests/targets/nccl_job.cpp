@@ -278,8 +278,22 @@ void compute() {
                    0,
                    static_cast<cudaStream_t>(gStream));
 }
+
+// What is enqueued behind this never begins. Of rank 0 that is an all-reduce.
+void hang() {
+  cudaLaunchKernel(cudasimHeldKernel("held"),
+                   dim3{1, 1, 1},
+                   dim3{32, 1, 1},
+                   nullptr,
+                   0,
+                   static_cast<cudaStream_t>(gStream));
+  if (gRank == 0)
+    allReduce();
+  cudaStreamSynchronize(static_cast<cudaStream_t>(gStream));
+}
 #else
 void prepareDevice() {}
+void hang() {}
 void synchronise() {}
 void graph() {}
 void graphFirst() {}
@@ -333,6 +347,7 @@ int main(int count, char** words) {
                                                      {"grows", grows},
                                                      {"shrinks", shrinks},
                                                      {"scalable", scalable},
+                                                     {"hang", hang},
                                                      {"keeps", keeps},
                                                      {"alike", alike},
                                                      {"broadcasts", groupWithBroadcasts},

@@ -1,0 +1,23 @@
+// Who is in an open collective, and who has not entered it. Plain values; reading uses the
+// database's thread.
+#pragma once
+
+#include "analysis/base/result.h"
+#include "analysis/engine/standstill/open_work.h"
+#include "analysis/engine/standstill/standstill.h"
+
+#include <vector>
+
+namespace sonde::engine::standstill {
+
+// Of each collective that a rank is in, but not of sends and receives; the oldest first. `names`:
+// what processes are called.
+Result<std::vector<Rendezvous>> readRendezvous(const store::Database& trace,
+                                               const std::vector<OpenCall>& open,
+                                               const LastCollectives& last,
+                                               const std::map<std::int64_t, std::string>& names);
+
+// Each circle of threads that wait for each other, once.
+std::vector<Deadlock> findDeadlocks(const std::vector<OpenCall>& open);
+
+}  // namespace sonde::engine::standstill

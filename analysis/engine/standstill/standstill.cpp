@@ -1,0 +1,225 @@
+#include "analysis/engine/standstill/standstill.h"
+
+#include "analysis/engine/metrics/ranks.h"
+#include "analysis/engine/standstill/open_work.h"
+#include "analysis/engine/standstill/rendezvous.h"
+#include "analysis/store/each_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace sonde::engine::standstill {
+namespace {
+
+using store::Statement;
+
+// On the job's common clock.
+constexpr std::string_view kScopeProgress =
+    "SELECT process_id, max(end_ns) FROM v_slice WHERE dur_ns IS NOT NULL AND kind IN ('phase',"
+    " 'operation', 'iteration', 'micro_step', 'forward', 'backward', 'optimizer', 'data_load',"
+    " 'checkpoint', 'evaluation', 'module', 'operator', 'collective') GROUP BY process_id"
+    " UNION ALL SELECT process_id, max(end_ns) FROM v_collective WHERE dur_ns IS NOT NULL GROUP BY"
+    " process_id"
+    " UNION ALL SELECT process_id, max(end_ns) FROM v_transfer WHERE kind = 'mpi' GROUP BY "
+    "process_id"
+    " UNION ALL SELECT process_id, max(end_ns) FROM v_kernel GROUP BY process_id"
+    " UNION ALL SELECT process_id, max(end_ns) FROM v_copy GROUP BY process_id";
+constexpr std::string_view kAnyProgress =
+    "SELECT process_id, max(end_ns) FROM v_slice WHERE dur_ns IS NOT NULL GROUP BY process_id"
+    " UNION ALL SELECT process_id, max(end_ns) FROM v_transfer GROUP BY process_id";
+
+constexpr std::string_view kProcesses =
+    "SELECT id, start_ns, end_ns, state, exit_signal, exit_status, parent_id, pid, rank"
+    " FROM v_process";
+constexpr std::string_view kLastSeen = "SELECT coalesce(max(seen_ns), 0) FROM v_open_call";
+constexpr std::string_view kLongest =
+    "SELECT coalesce((SELECT max(dur_ns) FROM iteration), (SELECT max(dur_ns) FROM collective), 0)";
+
+struct ProcessFacts {
+  std::int64_t startNs = 0;
+  std::optional<std::int64_t> endNs;
+  std::string state;
+  std::optional<std::int64_t> exitSignal;
+  std::optional<std::int64_t> exitStatus;
+  std::int64_t parentId = 0;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> rank;
+
+  bool endedWell() const {
+    return state == "replaced" || (state == "exited" && exitStatus.value_or(0) == 0);
+  }
+};
+using Processes = std::map<std::int64_t, ProcessFacts>;
+
+Result<Processes> readProcesses(const store::Database& trace) {
+  Processes processes;
+  SONDE_TRY(store::forEachRow(trace, kProcesses, [&](const Statement& row) -> Result<void> {
+    processes[row.integer(0)] = {row.integer(1),
+                                 row.optionalInteger(2),
+                                 std::string(row.text(3)),
+                                 row.optionalInteger(4),
+                                 row.optionalInteger(5),
+                                 row.integer(6),
+                                 row.integer(7),
+                                 row.optionalInteger(8)};
+    return {};
+  }));
+  return processes;
+}
+
+// By process: the latest of the instants that `sql` gives.
+Result<std::map<std::int64_t, std::int64_t>> latest(const store::Database& trace,
+                                                    std::string_view sql) {
+  std::map<std::int64_t, std::int64_t> times;
+  SONDE_TRY(store::forEachRow(trace, sql, [&](const Statement& row) -> Result<void> {
+    std::int64_t& ns = times[row.integer(0)];
+    ns = std::max(ns, row.integer(1));
+    return {};
+  }));
+  return times;
+}
+
+bool isScope(const OpenCall& call) {
+  return call.kind != "collective" && call.kind != "send" && call.kind != "receive" &&
+         call.kind != "wait" && call.kind != "io" && call.kind != "api" && call.kind != "python";
+}
+
+// When each rank got on last.
+Result<void> addProgress(const store::Database& trace, std::vector<RankState>& ranks) {
+  SONDE_TRY_ASSIGN(const auto scopes, latest(trace, kScopeProgress));
+  std::map<std::int64_t, std::int64_t> any;
+  if (std::any_of(ranks.begin(), ranks.end(), [&](const RankState& rank) {
+        return scopes.count(rank.processId) == 0;
+      })) {
+    SONDE_TRY_ASSIGN(any, latest(trace, kAnyProgress));
+  }
+  for (RankState& rank : ranks) {
+    const auto& times = scopes.count(rank.processId) > 0 ? scopes : any;
+    if (const auto found = times.find(rank.processId); found != times.end())
+      rank.progressNs = found->second;
+    for (const OpenCall& call : rank.open)
+      if (isScope(call))
+        rank.progressNs = std::max(rank.progressNs, call.sinceNs);
+  }
+  return {};
+}
+
+// The thread that waits in a collective tells most, then one that waits at all.
+void orderByThread(std::vector<OpenCall>& open) {
+  std::map<std::int64_t, int> importance;  // of a thread
+  for (const OpenCall& call : open) {
+    const int own = call.kind == "collective" ? 0 : isScope(call) ? 2 : 1;
+    const auto [at, isNew] = importance.emplace(call.threadId, own);
+    if (!isNew)
+      at->second = std::min(at->second, own);
+  }
+  std::stable_sort(open.begin(), open.end(), [&](const OpenCall& a, const OpenCall& b) {
+    return std::pair(importance[a.threadId], a.threadId) <
+           std::pair(importance[b.threadId], b.threadId);
+  });
+}
+
+std::string nameOf(const ProcessFacts& process) {
+  return process.rank ? fmt::format("rank {}", *process.rank)
+                      : fmt::format("process {}", process.pid);
+}
+
+std::vector<LostHelper> lostHelpers(const Processes& processes,
+                                    const std::vector<RankState>& ranks,
+                                    std::int64_t sinceNs,
+                                    std::int64_t untilNs) {
+  constexpr std::int64_t kBeforeNs = 5'000'000'000;
+  constexpr std::int64_t kAtTheEndNs = 500'000'000;  // with the job, not before it
+  std::vector<LostHelper> lost;
+  for (const auto& [id, process] : processes) {
+    const auto owner = std::find_if(ranks.begin(), ranks.end(), [&](const RankState& rank) {
+      return rank.processId == process.parentId;
+    });
+    const bool isRank = std::any_of(ranks.begin(), ranks.end(), [id = id](const RankState& rank) {
+      return rank.processId == id;
+    });
+    if (owner == ranks.end() || isRank || process.endedWell() || process.state == "running" ||
+        !process.endNs || *process.endNs < sinceNs - kBeforeNs ||
+        *process.endNs > untilNs - kAtTheEndNs)
+      continue;
+    lost.push_back({fmt::format("process {}", process.pid),
+                    owner->name,
+                    process.exitStatus,
+                    process.exitSignal,
+                    *process.endNs});
+  }
+  return lost;
+}
+
+Result<std::vector<RankState>> readRankStates(const store::Database& trace,
+                                              const Processes& processes,
+                                              const std::vector<OpenCall>& open,
+                                              const LastCollectives& last) {
+  SONDE_TRY_ASSIGN(const std::vector<metrics::RankProcess> known, metrics::readRanks(trace));
+  std::vector<RankState> ranks;
+  for (const metrics::RankProcess& process : known) {
+    RankState rank;
+    rank.processId = process.processId;
+    rank.rank = process.rank;
+    rank.name = process.name;
+    if (const auto facts = processes.find(process.processId); facts != processes.end()) {
+      rank.state = facts->second.state;
+      rank.exitSignal = facts->second.exitSignal;
+      rank.progressNs = facts->second.startNs;
+    }
+    if (const auto found = last.find({process.processId, ""}); found != last.end())
+      rank.last = found->second;
+    std::copy_if(
+        open.begin(), open.end(), std::back_inserter(rank.open), [&](const OpenCall& call) {
+          return call.processId == process.processId;
+        });
+    orderByThread(rank.open);
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Result<std::optional<Standstill>> readStandstill(const store::Database& trace) {
+  SONDE_TRY_ASSIGN(const bool may, mayStandStill(trace));
+  if (!may)
+    return std::optional<Standstill>();
+  SONDE_TRY_ASSIGN(const Processes processes, readProcesses(trace));
+  SONDE_TRY_ASSIGN(const std::vector<OpenCall> open, readOpenCalls(trace));
+  SONDE_TRY_ASSIGN(const LastCollectives last, readLastCollectives(trace));
+  Standstill found;
+  SONDE_TRY_ASSIGN(found.ranks, readRankStates(trace, processes, open, last));
+  SONDE_TRY(addProgress(trace, found.ranks));
+  SONDE_TRY_ASSIGN(found.untilNs, trace.queryInteger(kLastSeen));
+  std::int64_t firstNs = INT64_MAX;
+  std::map<std::int64_t, std::string> names;
+  for (const auto& [id, process] : processes) {
+    firstNs = std::min(firstNs, process.startNs);
+    found.untilNs = std::max(found.untilNs, process.endNs.value_or(0));
+    found.isRunning = found.isRunning || process.state == "running";
+    names[id] = nameOf(process);
+  }
+  bool isOpen = false;
+  bool allEndedWell = true;
+  for (const RankState& rank : found.ranks) {
+    names[rank.processId] = rank.name;
+    found.sinceNs = std::max(found.sinceNs, rank.progressNs);
+    isOpen = isOpen || !rank.open.empty();
+    allEndedWell = allEndedWell && processes.at(rank.processId).endedWell();
+  }
+  SONDE_TRY_ASSIGN(const std::int64_t longestNs, trace.queryInteger(kLongest));
+  const std::int64_t stillNs = found.untilNs - found.sinceNs;
+  if (!isOpen || allEndedWell || stillNs < std::max(kLeastNs, kTimesLongest * longestNs))
+    return std::optional<Standstill>();
+  found.windowNs = found.untilNs - firstNs;
+  SONDE_TRY_ASSIGN(found.rendezvous, readRendezvous(trace, open, last, names));
+  found.deadlocks = findDeadlocks(open);
+  found.lostHelpers = lostHelpers(processes, found.ranks, found.sinceNs, found.untilNs);
+  return std::optional(std::move(found));
+}
+
+}  // namespace sonde::engine::standstill

@@ -1,0 +1,228 @@
+#include "analysis/engine/standstill/standstill.h"
+
+#include "tests/engine/rank_trace.h"
+
+#include <gmock/gmock.h>
+
+namespace sonde::engine::standstill {
+namespace {
+
+using test::must;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+class StandstillTest : public test::RankTrace {
+ protected:
+  model::ThreadId rank(std::int64_t number,
+                       model::ProcessState state = model::ProcessState::Signalled) {
+    const model::ThreadId thread = process(number, 100 + number);
+    model::Process row;
+    row.id = process_;
+    row.hostId = host_;
+    row.pid = 100 + number;
+    row.rank = number;
+    row.startNs = 0;
+    row.endNs = endNs_;
+    row.state = state;
+    if (state == model::ProcessState::Signalled)
+      row.exitSignal = 9;
+    if (state == model::ProcessState::Exited)
+      row.exitStatus = 0;
+    must(trace_->writer().update(row));
+    return thread;
+  }
+
+  model::CommunicatorId group(std::int64_t position) {
+    const auto id = trace_->add(model::Communicator{{}, process_, "world", 2, position, "gloo"});
+    for (std::int64_t member = 0; member < 2; ++member)
+      trace_->add(model::CommunicatorMember{
+          id, member, member, member == position ? process_ : model::ProcessId{}});
+    return id;
+  }
+
+  void collective(model::CommunicatorId group,
+                  std::int64_t seq,
+                  std::int64_t begin,
+                  std::optional<std::int64_t> end) {
+    model::Collective row;
+    row.processId = process_;
+    row.communicatorId = group;
+    row.seq = seq;
+    row.bytes = 288;
+    row.startNs = begin;
+    if (end)
+      row.durNs = *end - begin;
+    trace_->add(row);
+  }
+
+  model::OpenCall open(model::ThreadId thread, std::string_view kind, std::int64_t since) {
+    model::OpenCall row;
+    row.processId = process_;
+    row.threadId = thread;
+    row.kind = kind;
+    row.category = "x";
+    row.nameId = trace_->name(kind);
+    row.startNs = since;
+    row.seenNs = endNs_;
+    return row;
+  }
+
+  std::optional<Standstill> read() { return must(readStandstill(RankTrace::open())); }
+
+  std::int64_t endNs_ = 12 * kSecond;
+};
+
+TEST_F(StandstillTest, NamesWhoWaitsAndWhoHasNotCome) {
+  const auto first = rank(0);
+  const auto world = group(0);
+  collective(world, 16, kSecond, kSecond + 1000);
+  model::OpenCall waiting = open(first, "collective", 2 * kSecond);
+  waiting.communicatorId = world;
+  waiting.seq = 17;
+  waiting.op = "allreduce";
+  waiting.bytes = 288;
+  trace_->add(waiting);
+  rank(1);
+  collective(group(1), 16, kSecond, kSecond + 2000);
+
+  const auto found = read();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sinceNs, kSecond + 2000);
+  EXPECT_EQ(found->untilNs, 12 * kSecond);
+  EXPECT_EQ(found->windowNs, 12 * kSecond);
+  EXPECT_FALSE(found->isRunning);
+  ASSERT_THAT(found->rendezvous, SizeIs(1));
+  const Rendezvous& one = found->rendezvous[0];
+  EXPECT_EQ(one.group, "world");
+  EXPECT_EQ(one.op, "allreduce");
+  EXPECT_EQ(one.seq, 17);
+  EXPECT_EQ(one.bytes, 288);
+  ASSERT_THAT(one.entered, SizeIs(1));
+  EXPECT_EQ(one.entered[0].name, "rank 0");
+  EXPECT_EQ(one.entered[0].sinceNs, 2 * kSecond);
+  ASSERT_THAT(one.absent, SizeIs(1));
+  EXPECT_EQ(one.absent[0].name, "rank 1");
+  EXPECT_TRUE(one.absent[0].isHere);
+  ASSERT_TRUE(one.absent[0].last);
+  EXPECT_EQ(one.absent[0].last->seq, 16);
+}
+
+TEST_F(StandstillTest, SaysWhoseTraceIsNotHere) {
+  const auto first = rank(0);
+  const auto world = group(0);
+  model::OpenCall waiting = open(first, "collective", 2 * kSecond);
+  waiting.communicatorId = world;
+  waiting.seq = 17;
+  waiting.op = "allreduce";
+  trace_->add(waiting);
+  collective(world, 16, kSecond, kSecond + 1000);
+  const auto found = read();
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->rendezvous.at(0).absent, SizeIs(1));
+  EXPECT_EQ(found->rendezvous[0].absent[0].name, "rank 1");
+  EXPECT_FALSE(found->rendezvous[0].absent[0].isHere);
+}
+
+// NCCL's call has returned, the device has not: the collective's row is all that there is.
+TEST_F(StandstillTest, ACollectiveThatADeviceHasNotFinishedIsOpen) {
+  rank(0);
+  const auto world = group(0);
+  collective(world, 16, kSecond, kSecond + 1000);
+  collective(world, 17, 2 * kSecond, std::nullopt);
+  rank(1);
+  const auto other = group(1);
+  collective(other, 16, kSecond, kSecond + 1000);
+  collective(other, 17, 2 * kSecond, std::nullopt);
+  const auto found = read();
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->rendezvous, SizeIs(1));
+  EXPECT_THAT(found->rendezvous[0].entered, SizeIs(2));
+  EXPECT_THAT(found->rendezvous[0].absent, IsEmpty());
+}
+
+TEST_F(StandstillTest, AJobThatEndedByItselfDidNotStandStill) {
+  const auto first = rank(0, model::ProcessState::Exited);
+  collective(group(0), 16, kSecond, kSecond + 1000);
+  trace_->add(open(first, "wait", 2 * kSecond));
+  EXPECT_FALSE(read());
+}
+
+TEST_F(StandstillTest, AJobThatGotOnUntilItWasKilledDidNotStandStill) {
+  const auto first = rank(0);
+  collective(group(0), 16, 11 * kSecond, 11 * kSecond + kSecond / 2);
+  trace_->add(open(first, "wait", 11 * kSecond + kSecond / 2));
+  EXPECT_FALSE(read());
+}
+
+// What may take as long as an iteration took before is no standstill.
+TEST_F(StandstillTest, IsJudgedByTheLongestIteration) {
+  const auto first = rank(0);
+  iteration(first, 0, 0, 6 * kSecond);
+  trace_->add(open(first, "iteration", 6 * kSecond));
+  EXPECT_FALSE(read());
+}
+
+TEST_F(StandstillTest, LongerThanTwoOfTheLongestIterationsIsOne) {
+  endNs_ = 19 * kSecond;
+  const auto first = rank(0);
+  iteration(first, 0, 0, 6 * kSecond);
+  trace_->add(open(first, "iteration", 6 * kSecond));
+  EXPECT_TRUE(read());
+}
+
+TEST_F(StandstillTest, WithoutAnythingOpenThereIsNothingToSay) {
+  rank(0);
+  collective(group(0), 16, kSecond, kSecond + 1000);
+  EXPECT_FALSE(read());
+}
+
+TEST_F(StandstillTest, ThreadsThatWaitForEachOtherAreADeadlock) {
+  const auto main = rank(0);
+  model::Thread row;
+  row.processId = process_;
+  row.tid = 501;
+  const auto one = trace_->add(row);
+  row.tid = 502;
+  const auto two = trace_->add(row);
+  const auto waits = [&](model::ThreadId thread, model::ThreadId holder) {
+    model::OpenCall call = open(thread, "wait", 2 * kSecond);
+    call.waitsForThreadId = holder;
+    trace_->add(call);
+  };
+  waits(main, one);  // a join, outside of the circle
+  waits(one, two);
+  waits(two, one);
+  const auto found = read();
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->deadlocks, SizeIs(1));
+  std::vector<std::int64_t> tids;
+  for (const OpenCall& call : found->deadlocks[0].waits)
+    tids.push_back(call.tid);
+  EXPECT_THAT(tids, testing::UnorderedElementsAre(501, 502));
+}
+
+TEST_F(StandstillTest, AHelperThatEndedBadlyIsNamed) {
+  const auto first = rank(0);
+  const auto owner = process_;
+  collective(group(0), 16, kSecond, kSecond + 1000);
+  trace_->add(open(first, "data_load", 2 * kSecond));
+  model::Process helper;
+  helper.hostId = host_;
+  helper.pid = 4711;
+  helper.parentId = owner;
+  helper.startNs = 0;
+  helper.endNs = 3 * kSecond / 2;
+  helper.state = model::ProcessState::Unknown;
+  trace_->add(helper);
+  const auto found = read();
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->lostHelpers, SizeIs(1));
+  EXPECT_EQ(found->lostHelpers[0].name, "process 4711");
+  EXPECT_EQ(found->lostHelpers[0].owner, "rank 0");
+}
+
+}  // namespace
+}  // namespace sonde::engine::standstill
