@@ -2,6 +2,7 @@
 
 #include "analysis/model/words.h"
 #include "session/calibration_rule.h"
+#include "session/cost_cache.h"
 #include "session/cost_program.h"
 #include "session/cost_rounds.h"
 #include "session/cuda_use.h"
@@ -169,6 +170,20 @@ std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const std::stop_toke
   return costs;
 }
 
+// What is kept of earlier loops, else what they find now.
+CachedCosts keptCosts(const CostLoops& loops, const std::stop_token& asked) {
+  using std::chrono::floor;
+  using std::chrono::seconds;
+  const CostCache cache(loops.cache, {buildOf(loops.installation), loops.python, loops.probeMask});
+  const auto now = floor<seconds>(std::chrono::system_clock::now());
+  if (auto kept = loops.isAnew ? std::nullopt : cache.read(now))
+    return *std::move(kept);
+  CachedCosts found{hostCosts(loops, asked), now};
+  if (!found.costs.empty() && !asked.stop_requested())
+    cache.write(found);
+  return found;
+}
+
 std::string whyNone(const std::vector<CostRound>& rounds,
                     const CostLoops& loops,
                     const Allowance& allowance) {
@@ -186,19 +201,19 @@ std::string whyNone(const std::vector<CostRound>& rounds,
 
 CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop_token& asked) {
   if (!loops.cudaHindrance.empty())
-    return {{}, loops.cudaHindrance};
+    return {{}, loops.cudaHindrance, {}};
   if (asked.stop_requested())
-    return {{}, kInterrupted};
+    return {{}, kInterrupted, {}};
   if (use.gpu.empty())
-    return {{}, "it is not known on which GPU the job worked"};
+    return {{}, "it is not known on which GPU the job worked", {}};
   if (anotherRecordingMayUse(use.gpu, loops.session, loops.places))
-    return {{}, "another recording may use the same GPU"};
+    return {{}, "another recording may use the same GPU", {}};
   if (loops.say)
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
   const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false};
   const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
   const std::vector<CostRound> rounds = roundsOf(program, loops, allowance, asked);
-  CostsFound found{costsOf(rounds), {}};
+  CostsFound found{costsOf(rounds), {}, {}};
   if (found.costs.empty())
     found.whyNoCuda = whyNone(rounds, loops, allowance);
   return found;
@@ -213,8 +228,9 @@ std::string pythonOf(const std::string& program) {
 CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked) {
   const CudaUse use = loops.cuda ? cudaUseOf(loops.part) : CudaUse();
   if (!openSpools(loops))
-    return {{}, use.cupti.empty() ? "" : kNoRoom};
-  CostsFound found{hostCosts(loops, asked), {}};
+    return {{}, use.cupti.empty() ? "" : kNoRoom, {}};
+  CachedCosts kept = keptCosts(loops, asked);
+  CostsFound found{std::move(kept.costs), {}, kept.measured};
   if (!use.cupti.empty()) {
     CostsFound ofCuda = cudaCosts(loops, use, asked);
     found.whyNoCuda = std::move(ofCuda.whyNoCuda);

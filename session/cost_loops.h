@@ -30,11 +30,14 @@ struct CostLoops {
   std::string program = "/proc/self/exe";     // by the name of kCostProgram
   std::chrono::milliseconds mostCudaTime{20'000};  // a GPU is made ready first
   std::function<void(const std::string&)> say;     // before a GPU is used
+  std::filesystem::path cache{};  // where what loops of the host found is kept; empty: nowhere
+  bool isAnew = false;            // they run whatever is kept
 };
 
 struct CostsFound {
   std::vector<engine::correction::MeasuredCost> costs;
   std::string whyNoCuda;  // calls of CUDA were to be measured and were not: what hindered that
+  std::chrono::sys_seconds measured{};  // when loops of the host ran
 };
 
 // The folders in that of a recording in which the loops record; what deletes a session knows them.
@@ -43,8 +46,9 @@ inline constexpr const char* kCostFolders[] = {"cost-on", "cost-off"};
 // `program` where that is a Python interpreter, else empty.
 std::string pythonOf(const std::string& program);
 
-// Of what could not be run there is nothing: what is assumed has to do then. Once `asked`, no GPU
-// is used any more, and nothing is tried again.
+// Loops of the host run only where nothing is kept of earlier ones (cost_cache.h). Of what could
+// not be run there is nothing: what is assumed has to do then. Once `asked`, no GPU is used any
+// more, and nothing is tried again.
 CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked);
 
 }  // namespace sonde::session

@@ -13,6 +13,7 @@
 #include "session/calibration_found.h"
 #include "session/calibration_rule.h"
 #include "session/closing.h"
+#include "session/cost_cache.h"
 #include "session/cost_loops.h"
 #include "session/environment.h"
 #include "session/find_session.h"
@@ -226,7 +227,9 @@ class JobRun {
                   .part = store::partOf(output_),
                   .python = pythonOf(plan_.program),
                   .cuda = calibrates(),
-                  .say = say_};
+                  .say = say_,
+                  .cache = costCacheFolder(environment_),
+                  .isAnew = calibrates()};
     auto prepared = Recording::prepare(std::move(recording));
     if (!prepared)
       removeSessionFolder(folder);

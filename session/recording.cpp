@@ -9,6 +9,7 @@
 #include "session/polite_thread.h"
 #include "session/spool_place.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -350,6 +351,11 @@ Result<RecordingSummary> Recording::finish(bool restRunning,
 
 void Recording::noteCosts(const CostsFound& found) {
   drainer_->noteCosts(found.costs);
+  if (!found.costs.empty())
+    drainer_->noteMeta(
+        "costs_measured",
+        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                    fmt::gmtime(std::chrono::system_clock::to_time_t(found.measured))));
   if (!found.whyNoCuda.empty())
     drainer_->noteWarning(
         fmt::format("what recording calls of CUDA costs was not measured: {}", found.whyNoCuda));

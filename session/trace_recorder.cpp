@@ -2,6 +2,7 @@
 
 #include "analysis/store/trace_file.h"
 #include "session/host_clock.h"
+#include "session/machine.h"
 #include "session/manifest.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include <sys/utsname.h>
 
 #include <array>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,21 +100,6 @@ Result<bool> TraceRecorder::restoreHost(const std::string& bootId, Host& host) {
   host.fit.restore(knots);
   return static_cast<bool>(host.id);
 }
-
-namespace {
-
-// As the kernel names the first processor; empty where it does not.
-std::string cpuModel() {
-  std::ifstream lines("/proc/cpuinfo");
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos)
-      return line.substr(colon + 2);
-  }
-  return {};
-}
-
-}  // namespace
 
 void TraceRecorder::addHost(const launcher::SpoolIdentity& identity, Host& host) {
   model::Host row;

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -42,6 +43,10 @@ OF_METHOD = "SELECT probe, api FROM overhead WHERE method = '{}' ORDER BY 1, 2"
 
 
 class Overhead(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.environment["XDG_CACHE_HOME"] = str(self.folder / "cache")
+
     def sonde(self, *arguments):
         return subprocess.run([SONDE, *map(str, arguments)], cwd=self.folder, env=self.environment, capture_output=True,
                               text=True, timeout=4 * PATIENCE, check=False)
@@ -64,6 +69,7 @@ class Overhead(RunTest):
         for _ in range(5):  # what does not show beyond chance is not told
             if told <= set(loops):
                 break
+            shutil.rmtree(self.folder / "cache", ignore_errors=True)
             self.record(5)
             loops = self.rows(OF_METHOD.format("micro-loop"))
         self.assertLessEqual(told, set(loops))
@@ -75,6 +81,19 @@ class Overhead(RunTest):
         [(beside,)] = self.rows("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recorder_beside_ppm'")
         self.assertGreater(beside, 0)
         self.assertEqual(self.breakdown()["recorder_share"], beside / 1e6)
+
+    def test_a_later_recording_has_what_the_loops_of_an_earlier_one_found(self):
+        costs = "SELECT probe, api, mean_ns, error_ns, before_ns, inside_ns FROM overhead WHERE method = 'micro-loop' ORDER BY 1, 2"
+        measured = "SELECT value FROM meta WHERE key = 'costs_measured'"
+        self.record(5)
+        first = self.rows(costs), self.rows(measured)
+        self.assertTrue(first[0])
+        self.record(5)
+        self.assertEqual((self.rows(costs), self.rows(measured)), first)
+        for path in (self.folder / "cache" / "sonde").iterdir():
+            path.write_text("{")  # damaged: as if it were not there
+        self.record(5)
+        self.assertNotEqual(self.rows(costs), first[0])
 
     def test_what_is_stored_when_the_job_has_ended_is_not_beside_it(self):
         one = str(min(os.sched_getaffinity(0)))  # which the job has for itself as long as it wants it

@@ -55,6 +55,8 @@ class RunTest(unittest.TestCase):
         self.environment = {k: v for k, v in os.environ.items()
                             if k not in ("RANK", "WORLD_SIZE", "LD_PRELOAD", "SONDE_SESSION")}
         self.environment["SONDE_SPOOL"] = str(self.spool)
+        # What loops find that recording costs is found once for all tests; those about it have a folder of their own.
+        self.environment["XDG_CACHE_HOME"] = str(TARGETS.parent / "cache")
 
     def tearDown(self):
         shutil.rmtree(self.folder, ignore_errors=True)
