@@ -1,5 +1,6 @@
 #include "analysis/store/scope_inheritance.h"
 
+#include "analysis/store/autograd_callers.h"
 #include "analysis/store/handed_work.h"
 #include "analysis/store/open_slice.h"
 #include "analysis/store/scope_stack.h"
@@ -63,8 +64,11 @@ Result<std::map<std::int64_t, Process>> readBackwards(const Database& trace) {
 
 class ProcessPass {
  public:
-  ProcessPass(Database& trace, const Process& backwards, const HandedWork& handed)
-      : trace_(trace), backwards_(backwards), handed_(handed) {}
+  ProcessPass(Database& trace,
+              const Process& backwards,
+              const AutogradCallers& autograd,
+              const HandedWork& handed)
+      : trace_(trace), backwards_(backwards), autograd_(autograd), handed_(handed) {}
 
   Result<void> run(std::int64_t processId) {
     for (const auto& [find, update] : kHeirs)
@@ -78,13 +82,15 @@ class ProcessPass {
   // interpreter is waited for by pthread_cond_timedwait) or inside of something else, it works for
   // nobody.
   static constexpr std::pair<std::string_view, std::string_view> kHeirs[] = {
-      {"SELECT s.id, s.thread_id, s.start_ns FROM thread t JOIN slice s ON s.thread_id = t.id "
+      {"SELECT s.id, s.thread_id, s.start_ns, s.start_ns + s.dur_ns FROM thread t JOIN slice s ON "
+       "s.thread_id = t.id "
        "WHERE t.process_id = ? AND s.scope_how = 'none' AND s.kind <> 'backward' AND s.category IS "
        "NOT 'unified_memory' AND NOT (s.kind = 'wait' AND s.category = 'sync' AND s.parent_id IS "
        "NULL AND s.name_id NOT IN (SELECT id FROM string WHERE text GLOB 'pthread_mutex_*' OR text "
        "GLOB 'pthread_rwlock_*' OR text = 'pthread_cond_timedwait'))",
        "UPDATE slice SET scope_id = ?2, scope_how = 'inherited' WHERE id = ?1"},
-      {"SELECT id, thread_id, alloc_ns FROM allocation WHERE process_id = ? AND scope_id IS NULL "
+      {"SELECT id, thread_id, alloc_ns, alloc_ns FROM allocation WHERE process_id = ? AND scope_id "
+       "IS NULL "
        "AND "
        "thread_id IS NOT NULL",
        "UPDATE allocation SET scope_id = ?2 WHERE id = ?1"}};
@@ -110,6 +116,10 @@ class ProcessPass {
       const std::int64_t threadId = rows.integer(1);
       const std::int64_t startNs = rows.integer(2);
       SONDE_TRY_ASSIGN(std::int64_t scope, backwardScope(threadId, startNs));
+      if (scope == 0) {
+        const std::int64_t endNs = rows.optionalInteger(3).value_or(startNs);
+        SONDE_TRY_ASSIGN(scope, autogradScope(threadId, startNs, endNs));
+      }
       if (scope == 0) {
         SONDE_TRY_ASSIGN(scope, handedScope(threadId, startNs, kMostHands));
       }
@@ -137,6 +147,18 @@ class ProcessPass {
     return backward == nullptr ? Result<std::int64_t>(0) : ownScope(backward->threadId, ns);
   }
 
+  // Of the thread that called the backward pass in which autograd's thread does this.
+  Result<std::int64_t> autogradScope(std::int64_t threadId,
+                                     std::int64_t startNs,
+                                     std::int64_t endNs) {
+    for (const std::int64_t caller : autograd_.callersOf(threadId, startNs, endNs)) {
+      SONDE_TRY_ASSIGN(const std::int64_t scope, ownScope(caller, startNs));
+      if (scope != 0 && caller != threadId)
+        return scope;
+    }
+    return 0;
+  }
+
   // Of who handed the thread the work that it does at `ns`, through so many hands. A thread with
   // scopes of its own is no worker: what it does outside them, it does for itself.
   Result<std::int64_t> handedScope(std::int64_t threadId, std::int64_t ns, int hands) {
@@ -158,6 +180,7 @@ class ProcessPass {
 
   Database& trace_;
   const Process& backwards_;
+  const AutogradCallers& autograd_;
   const HandedWork& handed_;
   std::map<std::int64_t, ScopeStack> stacks_;  // by thread
 };
@@ -167,10 +190,12 @@ class ProcessPass {
 Result<void> inheritScopes(Database& trace) {
   SONDE_TRY_ASSIGN(auto processes, readBackwards(trace));
   SONDE_TRY_ASSIGN(const HandedWork handed, HandedWork::read(trace));
-  for (const std::int64_t processId : handed.processes())
-    processes.try_emplace(processId);
+  SONDE_TRY_ASSIGN(const AutogradCallers autograd, AutogradCallers::read(trace));
+  for (const auto* const others : {&handed.processes(), &autograd.processes()})
+    for (const std::int64_t processId : *others)
+      processes.try_emplace(processId);
   for (const auto& [processId, backwards] : processes)
-    SONDE_TRY(ProcessPass(trace, backwards, handed).run(processId));
+    SONDE_TRY(ProcessPass(trace, backwards, autograd, handed).run(processId));
   constexpr std::pair<std::string_view, std::string_view> kOfCalls[] = {
       {"kernel", "launch_slice_id"}, {"copy", "launch_slice_id"}, {"allocation", "slice_id"}};
   for (const auto& [table, call] : kOfCalls)

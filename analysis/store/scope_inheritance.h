@@ -10,7 +10,9 @@ namespace sonde::store {
 
 // A slice without a scope that starts while another thread of its process is inside a `backward`
 // slice gets the innermost scope that is open there at that time (of several threads the one whose
-// backward began last), and scope_how 'inherited'. Without such a backward, where hand-offs were
+// backward began last), and scope_how 'inherited'. Without such a backward, what a thread of
+// autograd's does gets the innermost scope of the thread that called its backward pass
+// (autograd_callers.h). Without that, where hand-offs were
 // recorded, what a thread without any scopes of its own did gets the scope of the thread that
 // certainly ended its last wait for work (handed_work.h), at the time when that did; if that has
 // none, by the same rules. Backward slices inherit nothing, nor does a thread's wait (of category
