@@ -3,6 +3,7 @@
 #include "cli/breakdown_output.h"
 #include "cli/breakdown_plot.h"
 #include "cli/command.h"
+#include "cli/communication_options.h"
 #include "cli/correction_options.h"
 #include "cli/open_job.h"
 #include "cli/table.h"
@@ -80,6 +81,7 @@ class BreakdownCommand : public Command {
                        scope_,
                        "whose a device's work is: of what launched it, or was open (launch)"));
     addCorrectionOptions(app, correction_);
+    addCommunicationOptions(app, communication_);
     app.add_flag("--transitions", transitions_, "how often each category was entered, instead");
     app.add_option("--plot", plot_, "also draw the rows as bars: a .svg or .png file")
         ->type_name("FILE");
@@ -100,6 +102,7 @@ class BreakdownCommand : public Command {
   std::vector<std::string> by_;
   Scope scope_ = Scope::Launch;
   CorrectionOptions correction_;
+  CommunicationOptions communication_;
   bool transitions_ = false;
   std::string plot_;
   bool force_ = false;
@@ -186,6 +189,8 @@ int BreakdownCommand::run() {
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
+  if (const auto given = applyCommunication(communication_, job->database()); !given)
+    return fail(name(), given.error());
   const auto measured = measuredCosts(correction_, job->database());
   if (!measured)
     return fail(name(), measured.error());

@@ -3,6 +3,7 @@
 #include "analysis/engine/diff/run_times.h"
 #include "analysis/store/trace_file.h"
 #include "cli/command.h"
+#include "cli/communication_options.h"
 #include "cli/correction_options.h"
 #include "cli/diff_output.h"
 #include "cli/diff_runs.h"
@@ -65,11 +66,13 @@ struct ReadOptions {
   Dimensions by;
   std::optional<std::size_t> warmUp;
   CorrectionOptions correction;
+  CommunicationOptions communication;
 };
 
 Result<std::vector<diff::IterationTimes>> readTrace(const std::string& path,
                                                     const ReadOptions& options) {
-  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+  SONDE_TRY_ASSIGN(store::Database trace, store::openTrace(path));
+  SONDE_TRY(applyCommunication(options.communication, trace));
   SONDE_TRY_ASSIGN(const auto measured, measuredCosts(options.correction, trace));
   return diff::readIterationTimes(
       trace, options.by, {!options.correction.raw, measured ? &*measured : nullptr});
@@ -150,6 +153,7 @@ class DiffCommand : public Command {
   double level_ = 5;  // per cent, as runNoise_
   double runNoise_ = 3;
   CorrectionOptions correction_;
+  CommunicationOptions communication_;
   bool all_ = false;
   std::string first_;
   std::string second_;
@@ -177,6 +181,7 @@ void DiffCommand::declare(CLI::App& app) {
       ->check(numberBetween(0, 100))
       ->type_name("PERCENT");
   addCorrectionOptions(app, correction_, true);
+  addCommunicationOptions(app, communication_);
   app.add_flag("--all", all_, "also the rows, beyond twelve, in which no difference can be shown");
   app.add_option("--a", a_, "the first side: traces and folders")->type_name("TRACE...");
   app.add_option("--b", b_, "the second side")->type_name("TRACE...");
@@ -186,7 +191,7 @@ void DiffCommand::declare(CLI::App& app) {
 
 Result<ReadOptions> DiffCommand::readOptions() const {
   SONDE_TRY_ASSIGN(const Dimensions by, dimensionsOf(by_));
-  return ReadOptions{by, skip_, correction_};
+  return ReadOptions{by, skip_, correction_, communication_};
 }
 
 Result<void> DiffCommand::nameSides() {

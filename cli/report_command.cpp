@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/communication_options.h"
 #include "cli/correction_options.h"
 #include "cli/number_checks.h"
 #include "cli/open_job.h"
@@ -78,6 +79,7 @@ class ReportCommand : public Command {
         ->check(positiveNumber())
         ->type_name("N");
     addCorrectionOptions(app, correction_);
+    addCommunicationOptions(app, communication_);
     app.add_option("TRACE", traces_, "traces of one job")->required();
   }
   int run() override;
@@ -94,6 +96,7 @@ class ReportCommand : public Command {
   bool full_ = false;
   std::optional<double> peakFlops_;
   CorrectionOptions correction_;
+  CommunicationOptions communication_;
   std::vector<std::string> traces_;
 };
 
@@ -168,6 +171,8 @@ int ReportCommand::run() {
   auto job = Job::open(name(), traces_);
   if (!job)
     return fail(name(), job.error());
+  if (const auto given = applyCommunication(communication_, job->database()); !given)
+    return fail(name(), given.error());
   const auto text = render(job->database());
   if (!text)
     return fail(name(), text.error());

@@ -13,6 +13,8 @@
 namespace sonde::rules {
 namespace {
 
+constexpr std::string_view kCommunication =
+    "communication";  // the other table that a file may have
 constexpr std::string_view kProfiles[] = {"ci", "performance"};
 
 Error at(const std::string& path, const toml::source_position& place, std::string_view message) {
@@ -118,7 +120,7 @@ Result<void> Reader::readTable(ConfiguredRule& rule, const toml::table& table) c
 
 Result<const toml::table*> Reader::rulesTable(const toml::table& file) const {
   for (const auto& [key, node] : file)
-    if (key.str() != "rules")
+    if (key.str() != "rules" && key.str() != kCommunication)
       return at(path_,
                 key.source(),
                 fmt::format("unknown key '{}': rules stand in a table [rules]", key.str()));
@@ -157,7 +159,60 @@ Result<Configuration> Reader::read(const toml::table& file) const {
   return configuration;
 }
 
+Result<toml::table> parseToml(std::string_view text, const std::string& path) {
+  try {
+    return toml::parse(text, std::string_view(path));
+  } catch (const toml::parse_error& error) {
+    return at(path, error.source(), fmt::format("{}: correct the TOML there", error.description()));
+  }
+}
+
+Result<std::vector<std::string>> patternsIn(const toml::node& kernels, const std::string& path) {
+  const auto wrong = [&](const toml::node& node) {
+    return at(path,
+              node.source(),
+              "'kernels' must be a list of texts: write kernels = [\"my_allreduce*\"]");
+  };
+  const toml::array* const list = kernels.as_array();
+  if (list == nullptr)
+    return wrong(kernels);
+  std::vector<std::string> patterns;
+  for (const toml::node& node : *list) {
+    const auto* const text = node.as_string();
+    if (text == nullptr || text->get().empty())
+      return wrong(node);
+    patterns.push_back(text->get());
+  }
+  return patterns;
+}
+
 }  // namespace
+
+Result<std::vector<std::string>> readCommunication(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream)
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("cannot read {}: give --config a file that exists", path)};
+  SONDE_TRY_ASSIGN(const toml::table file, parseToml(text.str(), path));
+  for (const auto& [key, node] : file)
+    if (key.str() != "rules" && key.str() != kCommunication)
+      return at(
+          path, key.source(), fmt::format("unknown table '{}': use [communication]", key.str()));
+  const toml::node* const table = file.get(kCommunication);
+  if (table == nullptr)
+    return at(path, toml::source_position{1, 1}, "there is no table [communication]: add one");
+  if (!table->is_table())
+    return at(path, table->source(), "'communication' must be a table: write [communication]");
+  std::vector<std::string> patterns;
+  for (const auto& [key, node] : *table->as_table()) {
+    if (key.str() != "kernels")
+      return at(path, key.source(), fmt::format("unknown key '{}': use kernels", key.str()));
+    SONDE_TRY_ASSIGN(patterns, patternsIn(node, path));
+  }
+  return patterns;
+}
 
 Result<Configuration> defaultConfiguration(std::string_view profile) {
   SONDE_TRY(checkProfile(profile));
@@ -172,12 +227,7 @@ Result<Configuration> parseConfiguration(std::string_view text,
                                          const std::string& path,
                                          std::string_view profile) {
   SONDE_TRY(checkProfile(profile));
-  toml::table file;
-  try {
-    file = toml::parse(text, std::string_view(path));
-  } catch (const toml::parse_error& error) {
-    return at(path, error.source(), fmt::format("{}: correct the TOML there", error.description()));
-  }
+  SONDE_TRY_ASSIGN(const toml::table file, parseToml(text, path));
   return Reader(path, profile).read(file);
 }
 

@@ -31,6 +31,10 @@ using Configuration = std::vector<ConfiguredRule>;
 // all rules as warnings.
 Result<Configuration> defaultConfiguration(std::string_view profile);
 
+// The patterns of [communication] kernels = ["my_allreduce*"]: names of kernels that communicate.
+// The file may have [rules], too, which are not looked at. Errors as readConfiguration().
+Result<std::vector<std::string>> readCommunication(const std::string& path);
+
 // InvalidArgument with "FILE:LINE:COLUMN: what: what to do" for anything in it that is not
 // understood; NotFound when it cannot be read.
 Result<Configuration> readConfiguration(const std::string& path, std::string_view profile);

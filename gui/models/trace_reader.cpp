@@ -12,6 +12,7 @@ Result<Skeleton> TraceReader::open(const QStringList& paths) {
   trace_.reset();
   texts_.clear();
   collectives_.clear();
+  communication_.reset();
   trackOf_.clear();
   hitsOf_.clear();
   SONDE_TRY_ASSIGN(auto opened, openForViewing(paths));
@@ -53,7 +54,10 @@ Result<bool> TraceReader::isCollective(std::uint32_t nameId) {
   if (kept != collectives_.constEnd())
     return *kept;
   SONDE_TRY_ASSIGN(const QString name, text(nameId));
-  return *collectives_.insert(nameId, model::isCollectiveKernel(name.toStdString()));
+  if (!communication_) {
+    SONDE_TRY_ASSIGN(communication_, store::CommunicationKernels::read(database()));
+  }
+  return *collectives_.insert(nameId, communication_->holds(name.toStdString()));
 }
 
 Result<void> TraceReader::read(LineQuery& query,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/store/communication_kernels.h"
 #include "gui/models/host_clock.h"
 #include "gui/models/line_query.h"
 #include "gui/models/query_worker.h"
@@ -87,6 +88,7 @@ class TraceReader {
   std::vector<HostClock> clocks_;  // by process
   QHash<QPair<int, std::int64_t>, int> trackOf_;
   QHash<std::uint32_t, QString> texts_;
+  std::optional<store::CommunicationKernels> communication_;  // none: not read yet
   QHash<std::uint32_t, bool> collectives_;  // by name: whether a kernel so named is one
   QString hitsOf_;                          // what hits_ were collected for
   std::vector<Hit> hits_;

@@ -71,7 +71,8 @@ class Truth:
             if name.startswith("ProfilerStep#") and category != "gpu_user_annotation":
                 self.steps[int(name.split("#")[1])] = span
             if category in ("kernel", "gpu_memcpy", "gpu_memset"):
-                kind = "comm" if name.startswith("nccl") else "compute" if category == "kernel" else "copy"
+                communicates = name.startswith("nccl") or "::multimem_all_reduce_kernel<" in name  # of b200_eager
+                kind = "comm" if communicates else "compute" if category == "kernel" else "copy"
                 self.kinds[int(event["args"]["device"])][kind].append(span)
                 self.streams[int(event["args"]["device"]), int(event["args"]["stream"])].append(span)
                 self.work.append((event["args"].get("correlation"), span[0]))

@@ -20,8 +20,11 @@ using store::Statement;
 
 class Reader {
  public:
-  Reader(const store::Database& trace, const LaneOwners& owners, std::size_t processes)
-      : trace_(trace), owners_(owners) {
+  Reader(const store::Database& trace,
+         const LaneOwners& owners,
+         const store::CommunicationKernels& communication,
+         std::size_t processes)
+      : trace_(trace), owners_(owners), communication_(communication) {
     events_.lanes.resize(processes);
   }
 
@@ -46,6 +49,7 @@ class Reader {
 
   const store::Database& trace_;
   const LaneOwners& owners_;
+  const store::CommunicationKernels& communication_;
   DeviceEvents events_;
   // The process, too: threads that are not known have one id, whosever they are.
   using LaneKey = std::tuple<std::size_t, bool, std::int64_t>;
@@ -83,11 +87,12 @@ Result<void> Reader::addWork(DeviceLane& lane, const Statement& row, Category ca
 
 Result<void> Reader::readKernels() {
   std::unordered_set<std::int64_t> names;
-  SONDE_TRY(forEach("SELECT id, text FROM string", [&](const Statement& row) -> Result<void> {
-    if (model::isCollectiveKernel(row.text(1)))
-      names.insert(row.integer(0));
-    return {};
-  }));
+  SONDE_TRY(forEach("SELECT id, text FROM string WHERE id IN (SELECT name_id FROM kernel)",
+                    [&](const Statement& row) -> Result<void> {
+                      if (communication_.holds(row.text(1)))
+                        names.insert(row.integer(0));
+                      return {};
+                    }));
   std::unordered_set<std::int64_t> kernels;
   SONDE_TRY(forEach("SELECT kernel_id FROM collective WHERE kernel_id IS NOT NULL",
                     [&](const Statement& row) -> Result<void> {
@@ -141,8 +146,9 @@ Result<void> Reader::readTransfers() {
 
 Result<DeviceEvents> readDeviceEvents(const store::Database& trace,
                                       const LaneOwners& owners,
+                                      const store::CommunicationKernels& communication,
                                       std::size_t processes) {
-  return Reader(trace, owners, processes).read();
+  return Reader(trace, owners, communication, processes).read();
 }
 
 Result<std::uint32_t> shortId(std::int64_t id) {

@@ -4,6 +4,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/engine/breakdown/process_events.h"
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/database.h"
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct DeviceEvents {
 // `processes`.
 Result<DeviceEvents> readDeviceEvents(const store::Database& trace,
                                       const LaneOwners& owners,
+                                      const store::CommunicationKernels& communication,
                                       std::size_t processes);
 
 // Of a row. Corrupt: there can be no such row.

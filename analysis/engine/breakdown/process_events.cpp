@@ -157,8 +157,12 @@ Result<void> Reader::readPlaces() {
 
 // At the same time as slices, by a connection of its own; after them where there can be none.
 std::future<Result<DeviceEvents>> Reader::beginDevices() const {
-  const auto read = [this](const store::Database& trace) {
-    return readDeviceEvents(trace, owners_, events_.processes.size());
+  // By the connection that the user's patterns were given to.
+  const auto communication = store::CommunicationKernels::read(trace_);
+  const auto read = [this, communication](const store::Database& trace) -> Result<DeviceEvents> {
+    if (!communication)
+      return communication.error();
+    return readDeviceEvents(trace, owners_, *communication, events_.processes.size());
   };
   const auto readBeside = [this, read]() -> Result<DeviceEvents> {
     const auto own = store::openTrace(trace_.path());

@@ -1,6 +1,7 @@
 #include "analysis/engine/device/device_work.h"
 
 #include "analysis/model/words.h"
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>
@@ -91,11 +92,12 @@ class Reader {
 
   // By their names, as in breakdowns, or because a collective says so: what other libraries run.
   Result<void> readCollectiveKernels() {
+    SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(trace_));
     SONDE_TRY(
         each("SELECT DISTINCT n.id, n.text FROM stream s JOIN kernel k ON k.stream_id = s.id "
              "JOIN string n ON n.id = k.name_id WHERE s.process_id = ?1",
              [&](const Statement& row) {
-               if (model::isCollectiveKernel(row.text(1)))
+               if (communication.holds(row.text(1)))
                  collectiveNames_.insert(row.integer(0));
              }));
     return each("SELECT kernel_id FROM collective WHERE process_id = ?1 AND kernel_id IS NOT NULL",

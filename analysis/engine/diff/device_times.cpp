@@ -3,6 +3,7 @@
 #include "analysis/engine/breakdown/scopes.h"
 #include "analysis/engine/metrics/intervals.h"
 #include "analysis/model/words.h"
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>
@@ -128,6 +129,7 @@ Result<void> DeviceReader::readKernels() {
           "SELECT r.process_id, k.start_ns, k.dur_ns, k.scope_id, coalesce(l.start_ns, "
           "k.start_ns), k.stream_id, k.id, k.name_id FROM kernel k JOIN stream r ON r.id = "
           "k.stream_id LEFT JOIN slice l ON l.id = k.launch_slice_id WHERE k.dur_ns > 0"));
+  SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(trace_));
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
     if (!row)
@@ -143,7 +145,7 @@ Result<void> DeviceReader::readKernels() {
     auto known = isCollective_.find(name);
     if (known == isCollective_.end()) {
       SONDE_TRY_ASSIGN(const std::string text, nameOf(name));
-      known = isCollective_.emplace(name, model::isCollectiveKernel(text)).first;
+      known = isCollective_.emplace(name, communication.holds(text)).first;
     }
     const bool communicates = known->second || collectives_.contains(rows.integer(6));
     SONDE_TRY(addWork(*place, communicates ? Kind::Comm : Kind::Compute, rows));

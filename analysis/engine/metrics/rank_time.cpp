@@ -1,6 +1,7 @@
 #include "analysis/engine/metrics/rank_time.h"
 
 #include "analysis/model/words.h"
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>
@@ -124,6 +125,7 @@ Result<void> readKernels(const store::Database& trace,
           "FROM stream s JOIN kernel k ON k.stream_id = s.id LEFT JOIN string n ON n.id = "
           "k.name_id WHERE s.process_id = ?1 AND k.dur_ns IS NOT NULL"));
   rows.bind(1, process);
+  SONDE_TRY_ASSIGN(const auto communication, store::CommunicationKernels::read(trace));
   std::unordered_map<std::int64_t, bool> byName;
   while (true) {
     SONDE_TRY_ASSIGN(const bool row, rows.step());
@@ -131,7 +133,7 @@ Result<void> readKernels(const store::Database& trace,
       break;
     const auto [name, isNew] = byName.try_emplace(rows.integer(3));
     if (isNew)
-      name->second = model::isCollectiveKernel(rows.text(4));
+      name->second = communication.holds(rows.text(4));
     const bool communicates = name->second || rows.integer(5) != 0;
     SONDE_TRY_ASSIGN(const Interval time, timeOfRow(rows, clock, &Clock::ofStream));
     (communicates ? devices.collectives : devices.kernels).push_back(time);
