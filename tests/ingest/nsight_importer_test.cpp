@@ -47,6 +47,31 @@ TEST_F(NsightImporterTest, EveryKnownVersionGivesTheSameTrace) {
   }
 }
 
+// As newer versions of Nsight call their tables.
+TEST_F(NsightImporterTest, TablesWithAVersionInTheirNamesGiveTheSameTrace) {
+  make().fill();
+  mustImport();
+  const std::string ranges = "SELECT kind || dur_ns AS concat_row FROM slice ORDER BY id";
+  const std::string before = rows(ranges) + rows(kKernelRow);
+  make().fill().run(
+      "ALTER TABLE NVTX_EVENTS RENAME TO NVTX_EVENTS_V2; ALTER TABLE StringIds RENAME TO "
+      "StringIds_V12; ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO "
+      "CUPTI_ACTIVITY_KIND_KERNEL_V3; ALTER TABLE META_DATA_EXPORT RENAME TO META_DATA_EXPORT_V2");
+  mustImport();
+  EXPECT_EQ(rows(ranges) + rows(kKernelRow), before);
+  EXPECT_EQ(rows("SELECT text AS concat_row FROM note WHERE text LIKE '%_V%'"), "");
+}
+
+TEST_F(NsightImporterTest, OfSeveralVersionsOfATableTheLatestCountsUnlessItIsThereWithoutOne) {
+  make().fill().run(
+      "CREATE TABLE OSRT_API_V2 AS SELECT * FROM OSRT_API; ALTER TABLE NVTX_EVENTS RENAME TO "
+      "NVTX_EVENTS_V10; CREATE TABLE NVTX_EVENTS_V9 AS SELECT * FROM NVTX_EVENTS_V10 LIMIT 1");
+  mustImport();
+  EXPECT_EQ(rows("SELECT count(*) || '' AS concat_row FROM iteration"), "2");
+  EXPECT_EQ(rows("SELECT count(*) || '' AS concat_row FROM slice WHERE category = 'osrt'"), "4");
+  EXPECT_THAT(summary_.warnings, Contains(HasSubstr("not imported: NVTX_EVENTS_V9, OSRT_API_V2")));
+}
+
 TEST_F(NsightImporterTest, KeepsWhatTheDeviceTablesSay) {
   make().fill();
   file_->run(

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <optional>
+#include <utility>
 
 namespace sonde::ingest {
 namespace {
@@ -24,6 +26,20 @@ constexpr std::array<std::string_view, 6> kTellTale = {"META_DATA_EXPORT",
 // The database does not trust its own schema: no function of the file's runs, and pages that
 // contradict themselves are errors.
 constexpr std::string_view kGuards = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
+
+constexpr std::string_view kVersionMark = "_V";
+
+// The 2 of "NVTX_EVENTS_V2".
+std::optional<int> versionOf(std::string_view table) noexcept {
+  const std::size_t mark = table.rfind(kVersionMark);
+  if (mark == std::string_view::npos || mark == 0)
+    return {};
+  const std::string_view digits = table.substr(mark + kVersionMark.size());
+  int version = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+  const bool isWhole = error == std::errc{} && end == digits.data() + digits.size();
+  return isWhole && version > 0 ? std::optional(version) : std::nullopt;
+}
 
 }  // namespace
 
@@ -46,23 +62,56 @@ Result<NsightFile> NsightFile::open(const std::filesystem::path& path) {
   return file;
 }
 
+std::string_view NsightFile::storedName(std::string_view table) const {
+  const auto other = storedNames_.find(table);
+  return other == storedNames_.end() ? table : other->second;
+}
+
+// Of several versions of a table the latest; where the table is there without one, that counts.
+void NsightFile::addVersions(const std::map<std::string, int>& versions) {
+  std::map<std::string, int> latest;
+  for (const auto& [name, version] : versions) {
+    const std::string base = name.substr(0, name.rfind(kVersionMark));
+    const bool isTaken = has(base) && latest.find(base) == latest.end();
+    if (isTaken || version < latest[base]) {
+      tables_.emplace(name, 0);
+      continue;
+    }
+    if (const auto older = storedNames_.find(base); older != storedNames_.end())
+      tables_.emplace(older->second, 0);
+    latest[base] = version;
+    storedNames_[base] = name;
+    tables_.emplace(base, 0);
+  }
+}
+
 // A virtual table has no page of its own.
 Result<void> NsightFile::readTables() {
   SONDE_TRY_ASSIGN(Statement names,
                    database_.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND "
                                      "rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"));
+  std::map<std::string, int> versions;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, names.step());
     if (!more)
       break;
-    tables_.emplace(names.text(0), 0);
+    std::string name(names.text(0));
+    if (const auto version = versionOf(name))
+      versions.emplace(std::move(name), *version);
+    else
+      tables_.emplace(std::move(name), 0);
   }
+  addVersions(versions);
+  return countRows();
+}
+
+Result<void> NsightFile::countRows() {
   for (auto& [name, rows] : tables_) {
     SONDE_TRY_ASSIGN(const auto found, columns(name));
     if (found.find("rowid") != found.end())
       continue;
     std::string quoted;
-    for (const char c : name)
+    for (const char c : storedName(name))
       quoted += c == '"' ? std::string(2, c) : std::string(1, c);
     const auto last = database_.queryInteger(fmt::format("SELECT max(rowid) FROM \"{}\"", quoted));
     rows = last ? *last : 0;  // what is wrong with it shows when it is read
@@ -74,7 +123,7 @@ Result<std::map<std::string, bool>> NsightFile::columns(std::string_view table) 
   SONDE_TRY_ASSIGN(
       Statement info,
       database_.prepare("SELECT name, pk, type FROM pragma_table_xinfo(?1) WHERE hidden = 0"));
-  info.bind(1, table);
+  info.bind(1, storedName(table));
   std::map<std::string, bool> columns;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, info.step());
@@ -108,8 +157,9 @@ Result<void> NsightFile::readVersion() {
   if (found.find("name") == found.end() || found.find("value") == found.end())
     return {};
   SONDE_TRY_ASSIGN(Statement facts,
-                   database_.prepare("SELECT name, value FROM META_DATA_EXPORT WHERE name LIKE "
-                                     "'EXPORT_SCHEMA_VERSION%' ORDER BY rowid LIMIT 16"));
+                   database_.prepare(fmt::format("SELECT name, value FROM \"{}\" WHERE name LIKE "
+                                                 "'EXPORT_SCHEMA_VERSION%' ORDER BY rowid LIMIT 16",
+                                                 storedName("META_DATA_EXPORT"))));
   std::map<std::string, std::string> values;
   for (;;) {
     SONDE_TRY_ASSIGN(const bool more, facts.step());

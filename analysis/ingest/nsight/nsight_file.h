@@ -1,7 +1,8 @@
 // An SQLite file that Nsight Systems exported (`nsys export --type sqlite`), opened to be read.
 //
 // Its schema is described in Nsight Systems' user guide, "SQLite Schema Reference"; tables and
-// columns come and go with its version, and a table is there only when it has rows. Whatever else
+// columns come and go with its version, and a table is there only when it has rows. A table whose
+// name has a version ("NVTX_EVENTS_V2") is the one without, where that is not there. Whatever else
 // the file holds (views, virtual tables, columns that are computed) is not looked at, because
 // reading it could run code of the file's. Owned by one importer, on one thread.
 #pragma once
@@ -29,6 +30,8 @@ class NsightFile {
   const std::map<std::string, std::int64_t, std::less<>>& tables() const noexcept {
     return tables_;
   }
+  // As the file calls it: with its version. Requires: has(table).
+  std::string_view storedName(std::string_view table) const;
   // The columns of a table that are stored. Requires: has(table).
   Result<std::map<std::string, bool>> columns(std::string_view table) const;  // value: is the key
   // "3.16.1"; empty: the file does not say.
@@ -43,11 +46,14 @@ class NsightFile {
   explicit NsightFile(store::Database database) : database_(std::move(database)) {}
 
   Result<void> readTables();
+  Result<void> countRows();
+  void addVersions(const std::map<std::string, int>& versions);
   Result<void> checkOrigin();
   Result<void> readVersion();
 
   store::Database database_;
   std::map<std::string, std::int64_t, std::less<>> tables_;
+  std::map<std::string, std::string, std::less<>> storedNames_;  // that differ
   std::string version_;
 };
 

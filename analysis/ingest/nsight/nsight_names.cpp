@@ -38,7 +38,8 @@ Result<void> NsightNames::open() {
   }
   if (!id->second)
     SONDE_TRY(numberRows());
-  auto find = file_.database().prepare("SELECT value FROM StringIds WHERE rowid = ?1");
+  auto find = file_.database().prepare(
+      fmt::format("SELECT value FROM \"{}\" WHERE rowid = ?1", file_.storedName(kTable)));
   if (find)
     find_.emplace(*std::move(find));
   return {};

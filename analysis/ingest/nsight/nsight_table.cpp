@@ -55,7 +55,8 @@ Result<std::optional<NsightTable>> NsightTable::open(const NsightFile& file,
     }
     select += there ? fmt::format(", \"{}\"", column.name) : ", NULL";
   }
-  auto rows = file.database().prepare(fmt::format("{} FROM \"{}\" ORDER BY rowid", select, name));
+  auto rows = file.database().prepare(
+      fmt::format("{} FROM \"{}\" ORDER BY rowid", select, file.storedName(name)));
   if (!rows) {
     account.warnings.push_back(
         fmt::format("table {} cannot be read ({}): it was left out", name, rows.error().message));
