@@ -2,6 +2,7 @@
 
 #include "analysis/base/shell_quote.h"
 #include "analysis/ingest/input/byte_source.h"
+#include "analysis/ingest/input/other_tools.h"
 
 #include <fmt/format.h>
 
@@ -75,6 +76,13 @@ constexpr Mistake kMistakes[] = {
     {{"\0{", 2}, "is text in UTF-16: make UTF-8 of it with iconv -f UTF-16BE -t UTF-8"},
 };
 
+// Before what is taken for Chakra's or, for want of anything else, for JSON.
+Result<void> checkOtherTools(const std::filesystem::path& file, std::string_view head) {
+  const std::string what = otherToolsFile(file, head);
+  return what.empty() ? Result<void>()
+                      : Error{ErrorCode::Unsupported, fmt::format("'{}' {}", file.string(), what)};
+}
+
 bool isReportOfNsight(const std::filesystem::path& file) {
   return file.extension() == ".nsys-rep" || file.extension() == ".qdrep";
 }
@@ -106,9 +114,12 @@ Result<FileFormat> formatOf(const std::filesystem::path& file) {
   const std::string_view head(bytes.data(), read ? *read : 0);
   if (read)  // else an importer says what is wrong
     SONDE_TRY(checkMistakes(file, head));
-  if (!head.starts_with(kSqlite))
-    return beginsLikeChakra(head) || isNamedLikeChakra(file) ? FileFormat::Chakra
-                                                             : FileFormat::TraceEvents;
+  if (!head.starts_with(kSqlite)) {
+    if (beginsLikeChakra(head) || isNamedLikeChakra(file))
+      return FileFormat::Chakra;
+    SONDE_TRY(checkOtherTools(file, head));
+    return FileFormat::TraceEvents;
+  }
   if (source.isCompressed())
     return Error{
         ErrorCode::Unsupported,

@@ -15,7 +15,7 @@ enum class FileFormat : std::uint8_t {
 };
 
 // Errors are ByteSource's. Unsupported: it is known, but has to be
-// unpacked or exported first. Corrupt: it is empty.
+// unpacked or exported first, or another tool's; the message says what to do. Corrupt: it is empty.
 Result<FileFormat> formatOf(const std::filesystem::path& file);
 
 }  // namespace sonde::ingest
