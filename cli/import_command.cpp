@@ -5,6 +5,7 @@
 #include "analysis/store/scratch.h"
 #include "analysis/store/trace_part.h"
 #include "cli/command.h"
+#include "cli/communication_options.h"
 #include "cli/progress_bar.h"
 #include "cli/report_lines.h"
 
@@ -39,6 +40,7 @@ class ImportCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", output_, "the trace to write")->required()->type_name("OUT");
     app.add_flag("-f,--force", force_, "replace the output when it exists");
+    addCommunicationOptions(app, communication_);
     app.add_option("--summary", summaryFile_, "write what was imported as JSON to this file")
         ->type_name("FILE");
     app.add_option("FILE", files_, "files of one job")->required();
@@ -51,6 +53,7 @@ class ImportCommand : public Command {
   Result<void> writeSummary(const ingest::ImportSummary& summary, double seconds) const;
 
   std::string output_, summaryFile_;
+  CommunicationOptions communication_;
   bool force_ = false;
   std::vector<std::string> files_;
 };
@@ -67,7 +70,9 @@ Result<ingest::ImportSummary> ImportCommand::import() {
 
 Result<ingest::ImportSummary> ImportCommand::fill(const std::filesystem::path& part) const {
   const Progress progress = ProgressBar::progress();
+  SONDE_TRY_ASSIGN(auto communication, communicationPatterns(communication_));
   SONDE_TRY_ASSIGN(ingest::ImportJob job, ingest::ImportJob::create(part, progress.part(0, 0.7)));
+  job.setCommunication(std::move(communication));
   SONDE_TRY(job.add({files_.begin(), files_.end()}));
   ingest::ImportSummary summary = job.summary();
   SONDE_TRY_ASSIGN(store::Database trace, job.release());

@@ -23,7 +23,13 @@ bool HostSlices::FlowById::operator()(const FlowPoint& a, const FlowPoint& b) co
   return std::tie(a.kind, a.id, a.ns, a.end) < std::tie(b.kind, b.id, b.ns, b.end);
 }
 bool HostSlices::LaunchOrder::operator()(const Launch& a, const Launch& b) const noexcept {
-  return std::tie(a.process, a.correlation, a.slice) < std::tie(b.process, b.correlation, b.slice);
+  if (a.key != b.key)
+    return a.key < b.key;
+  if (!a.key.isShared())
+    return a.slice < b.slice;
+  const bool isScopeA = a.slice == 0;
+  const bool isScopeB = b.slice == 0;
+  return std::tie(isScopeA, a.startNs, a.slice) < std::tie(isScopeB, b.startNs, b.slice);
 }
 
 HostSlices::HostSlices(const std::filesystem::path& folder)
@@ -41,7 +47,10 @@ std::uint32_t HostSlices::Words::numberOf(std::string_view text) {
   return known->second;
 }
 
-Result<void> HostSlices::add(const model::Slice& slice, model::ProcessId process) {
+Result<void> HostSlices::add(const model::Slice& slice,
+                             model::ProcessId process,
+                             model::ProcessId owner,
+                             model::OptionalInt externalId) {
   Staged staged{};
   staged.id = slice.id.value;
   staged.thread = slice.threadId.value;
@@ -50,6 +59,9 @@ Result<void> HostSlices::add(const model::Slice& slice, model::ProcessId process
   staged.endNs = slice.durNs ? slice.startNs + *slice.durNs : SlicePlacer::kOpen;
   staged.hasCorrelation = slice.correlationId.has_value();
   staged.correlation = slice.correlationId.value_or(0);
+  staged.owner = owner.value;
+  staged.hasExternalId = externalId.has_value();
+  staged.externalId = externalId.value_or(0);
   staged.name = slice.nameId.value;
   staged.category = categories_.numberOf(slice.category);
   staged.kind = slice.kind;
@@ -73,13 +85,30 @@ Result<void> HostSlices::addFlow(std::string_view kind,
   return flows_.add(point);
 }
 
-Result<void> HostSlices::finish(store::TraceWriter& writer, std::int64_t shiftNs) {
-  SONDE_TRY(placeAll());
-  SONDE_TRY(storeSlices(writer, shiftNs));
-  return storeLinks(writer);
+Result<void> HostSlices::addDeviceFlow(std::string_view kind,
+                                       std::int64_t id,
+                                       model::StreamId stream,
+                                       const FlowPlace& place) {
+  FlowPoint point{};
+  point.ns = place.ns;
+  point.id = id;
+  point.at = place.at;
+  point.stream = stream.value;
+  point.kind = flowKinds_.numberOf(kind);
+  point.end = FlowEnd::Finish;
+  return settledFlows_.add(point);
 }
 
-Result<void> HostSlices::placeAll() {
+Result<void> HostSlices::finish(store::TraceWriter& writer,
+                                std::int64_t shiftNs,
+                                const TimeWindow& window) {
+  SONDE_TRY(placeAll(window));
+  SONDE_TRY(storeSlices(writer, shiftNs));
+  SONDE_TRY(storeLinks(writer));
+  return launches_.sort();
+}
+
+Result<void> HostSlices::placeAll(const TimeWindow& window) {
   SONDE_TRY(staged_.sort());
   SONDE_TRY(flows_.sort());
   SONDE_TRY_ASSIGN(hasFlow_, flows_.next(nextFlow_));
@@ -87,10 +116,13 @@ Result<void> HostSlices::placeAll() {
     SONDE_TRY_ASSIGN(const bool more, staged_.next(slice));
     if (!more)
       break;
-    SONDE_TRY(place(slice));
+    const bool isOpen = slice.endNs == SlicePlacer::kOpen;
+    if (window.holds(slice.startNs, isOpen ? slice.startNs : slice.endNs))
+      SONDE_TRY(place(slice));
+    else
+      leftOut_.push_back(slice.id);
   }
   SONDE_TRY(settleFlows(SlicePlacer::kOpen, 0));
-  SONDE_TRY(launches_.sort());
   return placed_.sort();
 }
 
@@ -107,10 +139,26 @@ Result<void> HostSlices::place(Staged& slice) {
                                slice.endNs,
                                model::isScope(slice.kind),
                                slice.kind == model::SliceKind::Range});
-  if (slice.hasCorrelation && slice.kind == model::SliceKind::Api)
-    SONDE_TRY(launches_.add(
-        {slice.process, slice.correlation, slice.id, slice.place.scope, slice.startNs}));
+  SONDE_TRY(addLaunches(slice));
   return placed_.add(slice);
+}
+
+Result<void> HostSlices::addLaunches(const Staged& slice) {
+  const model::ProcessId process{slice.process};
+  const bool isCall = slice.kind == model::SliceKind::Api;
+  Launch launch{{}, slice.id, slice.place.scope, slice.startNs, slice.owner};
+  if (slice.hasCorrelation && isCall) {
+    launch.key = LaunchKey::correlation(process, slice.correlation);
+    SONDE_TRY(launches_.add(launch));
+  }
+  if (!slice.hasExternalId)
+    return {};
+  launch.key = LaunchKey::externalId(process, slice.externalId);
+  if (!isCall) {  // an operator, of which no call was recorded
+    launch.slice = 0;
+    launch.scope = slice.id;
+  }
+  return launches_.add(launch);
 }
 
 std::int64_t HostSlices::sliceOf(const FlowPoint& point, std::int64_t next) const noexcept {
@@ -131,6 +179,7 @@ Result<void> HostSlices::settleFlows(std::int64_t beforeNs, std::int64_t next) {
   };
   while (hasFlow_ && isSettled()) {
     nextFlow_.slice = sliceOf(nextFlow_, next);
+    nextFlow_.scope = nextFlow_.thread == thread_ ? placer_.scopeAt(nextFlow_.ns) : 0;
     if (nextFlow_.slice != 0 || nextFlow_.end == FlowEnd::Start)
       SONDE_TRY(settledFlows_.add(nextFlow_));
     if (nextFlow_.slice == 0)
@@ -185,11 +234,23 @@ Result<void> HostSlices::tie(store::TraceWriter& writer, Flow& flow, const FlowP
   return flow.isTied ? writer.add(linkOf(flow.from, to)) : Result<void>();
 }
 
+Result<void> HostSlices::tieDevice(Flow& flow, const FlowPoint& to) {
+  if (flow.from.scope == 0) {
+    loseArrow(to.at);
+    return {};
+  }
+  flow.isTied = true;
+  const LaunchKey key = LaunchKey::arrow(model::StreamId{to.stream}, to.ns);
+  return launches_.add({key, 0, flow.from.scope, flow.from.ns, 0});
+}
+
 // The points of a flow come by time. A finish belongs to the last start before it; where clocks of
 // two devices differ it may come before the only start there is.
 Result<void> HostSlices::addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point) {
   flow.kind = point.kind;
   flow.id = point.id;
+  if (point.stream != 0)
+    return tieDevice(flow, point);
   if (point.end == FlowEnd::Start) {
     begin(flow, point);
     ++flow.starts;
@@ -238,16 +299,12 @@ Result<void> HostSlices::storeLinks(store::TraceWriter& writer) {
 }
 
 Result<bool> HostSlices::nextLaunch(Launch& into) {
-  for (;;) {
-    SONDE_TRY_ASSIGN(const bool more, launches_.next(into));
-    const bool repeated = more && lastLaunch_.slice != 0 && lastLaunch_.process == into.process &&
-                          lastLaunch_.correlation == into.correlation;
-    if (!repeated) {
-      lastLaunch_ = into;
-      return more;
-    }
-    ++repeatedLaunches_;
-  }
+  SONDE_TRY_ASSIGN(const bool more, launches_.next(into));
+  const bool repeated = more && lastLaunch_.slice != 0 && lastLaunch_.key == into.key &&
+                        lastLaunch_.owner == into.owner && !into.key.isShared();
+  repeatedLaunches_ += repeated ? 1 : 0;
+  lastLaunch_ = into;
+  return more;
 }
 
 model::Link HostSlices::linkOf(const FlowPoint& start, const FlowPoint& finish) const {

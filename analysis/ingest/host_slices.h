@@ -9,6 +9,7 @@
 #include "analysis/ingest/imported_file.h"
 #include "analysis/ingest/input/external_sorter.h"
 #include "analysis/ingest/slice_placer.h"
+#include "analysis/ingest/time_census.h"
 #include "analysis/store/trace_writer.h"
 
 #include <cstdint>
@@ -22,13 +23,36 @@
 
 namespace sonde::ingest {
 
-// Where the API call that started a device's work is. By process and correlation.
+// What device work is found by: a number that it shares with the call that started it, among the
+// numbers of one space.
+struct LaunchKey {
+  std::int64_t space = 0;
+  std::int64_t number = 0;
+  auto operator<=>(const LaunchKey&) const = default;
+
+  static LaunchKey correlation(model::ProcessId process, std::int64_t number) {
+    return {process.value, number};
+  }
+  // `External id` of kineto: an operator, its calls and what they started have the same.
+  static LaunchKey externalId(model::ProcessId process, std::int64_t number) {
+    return {-process.value, number};
+  }
+  // Where an arrow from the host ends, where there is nothing else to tell.
+  static LaunchKey arrow(model::StreamId stream, std::int64_t ns) {
+    constexpr std::int64_t kMostProcesses = std::int64_t{1} << 40;
+    return {-kMostProcesses - stream.value, ns};
+  }
+  // Several calls with it are of several kernels.
+  bool isShared() const noexcept { return space < 0; }
+};
+
+// Where what started a device's work is.
 struct Launch {
-  std::int64_t process = 0;
-  std::int64_t correlation = 0;
-  std::int64_t slice = 0;
+  LaunchKey key{};
+  std::int64_t slice = 0;  // 0: no call; its scope alone is known
   std::int64_t scope = 0;
   std::int64_t startNs = 0;
+  std::int64_t owner = 0;  // process
 };
 
 class HostSlices {
@@ -37,8 +61,13 @@ class HostSlices {
   explicit HostSlices(const std::filesystem::path& folder);
 
   // `slice.id` is given by the caller, from TraceWriter::reserveSliceId(); parent, depth, lane and
-  // scope are not read. `process` is for what launch() finds by correlation.
-  Result<void> add(const model::Slice& slice, model::ProcessId process);
+  // scope are not read. `process`: whose correlations and external ids they are. `owner`: of which
+  // process the thread is, where several have their correlations in common. `externalId` is that of
+  // an operator, or of a call that starts work on a device.
+  Result<void> add(const model::Slice& slice,
+                   model::ProcessId process,
+                   model::ProcessId owner = {},
+                   model::OptionalInt externalId = {});
 
   // A point of a flow: the innermost slice that holds this instant of the thread, or the next that
   // begins, or, where it is known, the one of this lane and depth. The points of a flow have the
@@ -54,13 +83,25 @@ class HostSlices {
   };
   Result<void> addFlow(std::string_view kind, std::int64_t id, FlowEnd end, const FlowPlace& place);
 
-  // Stores everything, `shiftNs` later. Requires: a transaction is open.
-  Result<void> finish(store::TraceWriter& writer, std::int64_t shiftNs);
+  // The end of a flow at what a device began at this instant: the scope that the flow starts in is
+  // that of the work (LaunchKey::arrow()).
+  Result<void> addDeviceFlow(std::string_view kind,
+                             std::int64_t id,
+                             model::StreamId stream,
+                             const FlowPlace& place);
 
-  // After finish(): launches by (process, correlation), ascending; of several with the same one the
-  // first. False: there are no more.
+  // Stores everything, `shiftNs` later, but for what lies outside of `window`. Requires: a
+  // transaction is open.
+  Result<void> finish(store::TraceWriter& writer,
+                      std::int64_t shiftNs,
+                      const TimeWindow& window = {});
+  // What was left out: ids of slices.
+  const std::vector<std::int64_t>& leftOut() const noexcept { return leftOut_; }
+
+  // After finish(): launches by key, ascending; of those with the same one calls come first, by
+  // correlation in the order of the file, by external id in that of time. False: there are no more.
   Result<bool> nextLaunch(Launch& into);
-  // How many were passed over by nextLaunch() because another one came first.
+  // How many with a correlation nextLaunch() gave after another one of the same process.
   std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
   // One that addFlow() cannot be given.
   void loseArrow(std::uint64_t at) { looseArrows_.add(at); }
@@ -86,11 +127,14 @@ class HostSlices {
     std::int64_t startNs;
     std::int64_t endNs;
     std::int64_t correlation;
+    std::int64_t owner;
+    std::int64_t externalId;
     std::int64_t name;
     SlicePlacer::Place place;
     std::uint32_t category;
     model::SliceKind kind;
     bool hasCorrelation;
+    bool hasExternalId;
   };
   struct ByPlace {
     bool operator()(const Staged& a, const Staged& b) const noexcept;
@@ -103,6 +147,8 @@ class HostSlices {
     std::int64_t ns;
     std::int64_t id;
     std::int64_t slice;
+    std::int64_t scope;   // that is open there
+    std::int64_t stream;  // of an end at a device
     std::uint64_t at;
     SlicePlacer::Line line;
     std::uint32_t kind;
@@ -128,8 +174,9 @@ class HostSlices {
     bool operator()(const Launch& a, const Launch& b) const noexcept;
   };
 
-  Result<void> placeAll();
+  Result<void> placeAll(const TimeWindow& window);
   Result<void> place(Staged& slice);
+  Result<void> addLaunches(const Staged& slice);
   Result<void> settleFlows(std::int64_t beforeNs, std::int64_t next);
   std::int64_t sliceOf(const FlowPoint& point, std::int64_t next) const noexcept;
   Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
@@ -137,6 +184,7 @@ class HostSlices {
   Result<void> addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point);
   Result<void> endFlow(store::TraceWriter& writer, Flow& flow);
   Result<void> tie(store::TraceWriter& writer, Flow& flow, const FlowPoint& to);
+  Result<void> tieDevice(Flow& flow, const FlowPoint& to);
   void begin(Flow& flow, const FlowPoint& point);
   void lose(const FlowPoint& point);
   model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
@@ -153,6 +201,7 @@ class HostSlices {
   LooseArrows looseArrows_;
   FlowPoint nextFlow_{};
   bool hasFlow_ = false;
+  std::vector<std::int64_t> leftOut_;
   Words categories_;
   Words flowKinds_;
 };

@@ -2,8 +2,10 @@
 
 #include "analysis/ingest/chakra/chakra_importer.h"
 #include "analysis/ingest/input/byte_source.h"
+#include "analysis/ingest/input/rank_in_name.h"
 #include "analysis/ingest/nsight/nsight_importer.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
+#include "analysis/store/communication_kernels.h"
 #include "analysis/store/trace_file.h"
 
 #include <fmt/format.h>
@@ -41,7 +43,7 @@ constexpr double kFarApartSeconds = 60;  // more than clocks of hosts differ
 std::vector<std::pair<const char*, std::uint64_t>> lossesOf(const ImportedFile& imported) {
   return {{"unreadable", imported.faults.events},
           {"unreadable value", imported.values.events},
-          {"no time", imported.badTimes},
+          {"no time", imported.badTimes + imported.impossible},
           {"not begun", imported.unpaired},
           {"not supported", imported.unsupported},
           {"no link", imported.arrows.count},
@@ -77,6 +79,11 @@ void note(ImportSummary& summary, const fs::path& file, const ImportedFile& impo
                     imported.values.first));
   if (imported.badTimes > 0)
     warn(fmt::format("{} events have no time that can be read", imported.badTimes));
+  if (imported.impossible > 0)
+    warn(
+        fmt::format("{} events have times that cannot be: none or 0 of what a device did, or "
+                    "weeks from those of all others",
+                    imported.impossible));
   if (imported.unpaired > 0)
     warn(fmt::format("{} events end that did not begin", imported.unpaired));
   if (imported.arrows.count > 0)
@@ -110,6 +117,7 @@ ImportJob::ImportJob(store::TraceWriter writer, fs::path scratch, Progress progr
 Result<void> ImportJob::add(const std::vector<fs::path>& files) {
   for (const fs::path& file : files)
     bytesInAll_ += sizeOf(file);
+  ranksInNames_ = ranksInNames(files);
   for (const fs::path& file : files)
     SONDE_TRY(addFile(file));
   warnOfGap();
@@ -150,8 +158,14 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
     progress_(fmt::format("{}: {:.1f} of {:.1f} MB", name, bytes / kMegabyte, size / kMegabyte),
               (before + after * bytes) / all);
   };
-  if (format == FileFormat::Sqlite)
-    return NsightImporter(writer_, scratch_, bytesRead).import(file);
+  const auto named = ranksInNames_.find(file);
+  const auto rank =
+      named == ranksInNames_.end() ? model::OptionalInt() : model::OptionalInt(named->second);
+  if (format == FileFormat::Sqlite) {
+    NsightImporter importer(writer_, scratch_, bytesRead);
+    importer.setRankInName(rank);
+    return importer.import(file);
+  }
   SONDE_TRY_ASSIGN(ByteSource source, ByteSource::open(file));
   if (format == FileFormat::Chakra)
     return ChakraImporter(writer_, scratch_, hostNameOf(file), chakraRankOf(file), bytesRead)
@@ -160,8 +174,9 @@ Result<ImportedFile> ImportJob::importFile(const fs::path& file, FileFormat form
     progress_(fmt::format("{}: {}", name, what),
               (before + size * (kReading + (1 - kReading) * share)) / all);
   });
-  return TraceEventImporter(writer_, scratch_, hostNameOf(file), bytesRead, storing)
-      .import(std::move(source));
+  TraceEventImporter importer(writer_, scratch_, hostNameOf(file), bytesRead, storing);
+  importer.setRankInName(rank);
+  return importer.import(std::move(source));
 }
 
 Result<void> ImportJob::addFile(const fs::path& file) {
@@ -221,6 +236,10 @@ Result<store::Database> ImportJob::release() {
   SONDE_TRY(writer_.begin());
   SONDE_TRY(writer_.add(model::Meta{"job", ""}));
   SONDE_TRY(writer_.add(model::Meta{"imported", "1"}));
+  for (const std::string& pattern : communication_) {
+    const std::string key = std::string(store::kCommunicationMeta) + pattern;
+    SONDE_TRY(writer_.add(model::Meta{key, "1"}));
+  }
   for (const std::string& warning : summary_.warnings) {
     model::Note note;
     note.severity = model::Severity::Warning;

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::ingest {
@@ -35,6 +36,9 @@ class ImportJob {
   // nothing in it can be read. Errors name the file.
   Result<void> add(const std::vector<std::filesystem::path>& files);
 
+  // Kernels that communicate besides those that are known to; kept in the trace.
+  void setCommunication(std::vector<std::string> patterns) { communication_ = std::move(patterns); }
+
   // The trace, which is not finished yet.
   Result<store::Database> release();
   const ImportSummary& summary() const noexcept { return summary_; }
@@ -54,9 +58,11 @@ class ImportJob {
   std::filesystem::path scratch_;
   Progress progress_;
   ImportSummary summary_;
-  std::uint64_t bytesBefore_ = 0;  // of the files that are done
+  std::vector<std::string> communication_;  // patterns
+  std::uint64_t bytesBefore_ = 0;           // of the files that are done
   std::uint64_t bytesInAll_ = 0;
   std::map<std::int64_t, std::filesystem::path> ranks_;
+  std::map<std::filesystem::path, std::int64_t> ranksInNames_;
   model::OptionalInt worldSize_{};
   struct Span {
     std::int64_t beginNs = 0;

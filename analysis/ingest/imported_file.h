@@ -48,6 +48,7 @@ struct ImportedFile {
   std::uint64_t unsupported = 0;  // events of kinds that are not imported
   std::uint64_t negative = 0;     // durations below zero, taken for zero
   std::uint64_t badTimes = 0;     // events without a time that can be read, left out
+  std::uint64_t impossible = 0;   // events whose time cannot be, left out
   std::uint64_t unpaired = 0;     // ends without a begin, left out
   LooseArrows arrows;             // left out
   FileFaults faults;

@@ -1,6 +1,10 @@
 #include "analysis/ingest/imported_places.h"
 
+#include "analysis/ingest/process_label.h"
+
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 
 namespace sonde::ingest {
 namespace {
@@ -8,10 +12,6 @@ namespace {
 void makeKey(std::string& key, const Label& pid, const Label& tid) {
   key.assign(pid.text).push_back('\n');
   key.append(tid.text);
-}
-
-bool namesProcess(const Label& pid) noexcept {
-  return pid.number && *pid.number > 0;
 }
 
 // kineto makes negative ones of what does not fit into 32 bits.
@@ -28,19 +28,42 @@ ImportedPlaces::ImportedPlaces(store::TraceWriter& writer, std::string hostName)
   processes_.push_back(std::move(main));
 }
 
-std::size_t ImportedPlaces::processOf(const Label& pid) {
-  if (!namesProcess(pid))
-    return 0;
-  const auto [found, fresh] = processesByLabel_.try_emplace(std::string(pid.text), 0);
+std::size_t ImportedPlaces::addProcess(std::size_t group) {
+  processes_.emplace_back().row.id = writer_.reserveId<model::ProcessId>();
+  processes_.back().group = group;
+  return processes_.size() - 1;
+}
+
+std::size_t ImportedPlaces::groupOf(const Label& pid) {
+  const std::string_view text = groupOfLabel(pid);
+  if (text.empty())
+    return kMain;
+  const auto [found, fresh] = groups_.try_emplace(std::string(text), kMain);
   if (!fresh)
     return found->second;
-  if (!processes_.front().label.empty()) {
-    found->second = processes_.size();
-    processes_.emplace_back().row.id = writer_.reserveId<model::ProcessId>();
-  }
+  const bool isFirst = groupMains_.empty() && processes_.front().label.empty();
+  if (!isFirst)
+    found->second = addProcess(processes_.size());
+  groupTexts_.emplace_back(text);
+  groupMains_.push_back(found->second);
+  return found->second;
+}
+
+std::size_t ImportedPlaces::processOf(const Label& pid) {
+  const std::size_t group = groupOf(pid);
+  if (!namesProcess(pid))
+    return group;
+  const auto [found, fresh] = processesByLabel_.try_emplace(std::string(pid.text), group);
+  if (!fresh)
+    return found->second;
+  if (!processes_[group].label.empty())
+    found->second = addProcess(group);
   Process& process = processes_[found->second];
-  process.row.pid = *pid.number;
-  process.label = pid.text;
+  const std::string_view text = pid.text;
+  const std::size_t digits = text.find_last_not_of("0123456789") + 1;
+  std::from_chars(text.data() + digits, text.data() + text.size(), process.row.pid);
+  process.row.pid = pid.number.value_or(process.row.pid);
+  process.label = text;
   return found->second;
 }
 
@@ -65,35 +88,63 @@ ImportedPlaces::Track ImportedPlaces::track(const Label& pid, const Label& tid) 
     key_ = std::move(key);
   }
   const Thread& thread = threads_[last_];
-  return {last_, thread.row.id, thread.row.processId};
+  const Process& group = processes_[processes_[thread.process].group];
+  return {last_, thread.row.id, thread.row.processId, group.row.id};
 }
 
 void ImportedPlaces::cover(const Track& track, std::int64_t startNs, std::int64_t endNs) noexcept {
   Thread& thread = threads_[track.index];
   for (Period* const period : {&thread.period, &processes_[thread.process].period}) {
-    period->firstNs = std::min(period->firstNs, startNs);
-    period->lastNs = std::max(period->lastNs, endNs);
+    Span& span = (*period)[TimeCensus::spanOf(startNs)];
+    span.firstNs = std::min(span.firstNs, startNs);
+    span.lastNs = std::max(span.lastNs, endNs);
   }
   processes_[thread.process].events += thread.isOfMain ? 0 : 1;
 }
 
 void ImportedPlaces::settleMain() {
-  const auto most = std::max_element(
-      processes_.begin(), processes_.end(), [](const Process& a, const Process& b) {
-        return a.events < b.events;
-      });
-  const auto busiest = static_cast<std::size_t>(most - processes_.begin());
-  if (busiest == kMain)
-    return;
-  wasFirst_ = busiest;
-  Process& main = processes_.front();
-  std::swap(main.row.pid, most->row.pid);
-  std::swap(main.label, most->label);
-  std::swap(main.period, most->period);
-  std::swap(main.events, most->events);
+  settled_.resize(processes_.size());
+  for (std::size_t process = 0; process < processes_.size(); ++process)
+    settled_[process] = process;
+  for (std::size_t process = 0; process < processes_.size(); ++process)
+    if (processes_[process].group == process)
+      settleGroup(process);
   for (Thread& thread : threads_) {
     if (!thread.isOfMain)
       thread.process = settled(thread.process);
+  }
+  settleRanks();
+}
+
+void ImportedPlaces::settleGroup(std::size_t main) {
+  std::size_t busiest = main;
+  for (std::size_t process = 0; process < processes_.size(); ++process)
+    if (processes_[process].group == main &&
+        processes_[process].events > processes_[busiest].events)
+      busiest = process;
+  if (busiest == main)
+    return;
+  Process& first = processes_[main];
+  Process& most = processes_[busiest];
+  std::swap(first.row.pid, most.row.pid);
+  std::swap(first.label, most.label);
+  std::swap(first.period, most.period);
+  std::swap(first.events, most.events);
+  std::swap(settled_[main], settled_[busiest]);
+}
+
+// What a merged file says of its rank is said of one of the files that it was made of.
+void ImportedPlaces::settleRanks() {
+  if (groupMains_.size() < 2)
+    return;
+  const model::OptionalInt worldSize = processes_.front().row.worldSize;
+  processes_.front().row.rank = {};
+  const std::vector<std::int64_t> ranks = ranksOfGroups(groupTexts_);
+  for (std::size_t group = 0; group < groupMains_.size(); ++group) {
+    Process& main = processes_[groupMains_[group]];
+    main.row.worldSize = worldSize;
+    if (!ranks.empty())
+      main.row.rank = ranks[group];
   }
 }
 
@@ -144,14 +195,25 @@ void ImportedPlaces::setRank(model::OptionalInt rank, model::OptionalInt worldSi
   processes_.front().row.worldSize = worldSize;
 }
 
+void ImportedPlaces::setRankIfNone(model::OptionalInt rank) noexcept {
+  const bool isNone = std::all_of(processes_.begin(), processes_.end(), [](const Process& process) {
+    return !process.row.rank;
+  });
+  if (isNone && groupMains_.size() < 2)
+    processes_.front().row.rank = rank;
+}
+
 void ImportedPlaces::put(const Period& period,
                          std::int64_t shiftNs,
+                         const TimeWindow& window,
                          model::OptionalInt& startNs,
                          model::OptionalInt& endNs) {
-  if (period.firstNs > period.lastNs)
-    return;
-  startNs = period.firstNs + shiftNs;
-  endNs = period.lastNs + shiftNs;
+  for (const auto& [key, span] : period) {
+    if (!window.holds(span.firstNs, span.firstNs))
+      continue;
+    startNs = startNs ? startNs : model::OptionalInt(span.firstNs + shiftNs);
+    endNs = std::max(endNs.value_or(span.lastNs + shiftNs), span.lastNs + shiftNs);
+  }
 }
 
 // A host that no process is of has no row.
@@ -201,14 +263,17 @@ Result<void> ImportedPlaces::storeDevices() {
   return {};
 }
 
-Result<void> ImportedPlaces::finish(std::int64_t shiftNs) {
+Result<void> ImportedPlaces::finish(std::int64_t shiftNs, const TimeWindow& window) {
   SONDE_TRY(storeHosts());
   for (Process& process : processes_) {
     const auto name = processNames_.find(process.label);
     process.row.hostId = hosts_[process.host].id;
+    const Label label{process.label, {}};
     if (name != processNames_.end())
       process.row.command = name->second;
-    put(process.period, shiftNs, process.row.startNs, process.row.endNs);
+    else if (groups_.find(std::string(groupOfLabel(label))) != groups_.end())
+      process.row.command = process.label;
+    put(process.period, shiftNs, window, process.row.startNs, process.row.endNs);
     SONDE_TRY(writer_.add(process.row));
   }
   for (Thread& thread : threads_) {
@@ -216,7 +281,7 @@ Result<void> ImportedPlaces::finish(std::int64_t shiftNs) {
     if (name != threadNames_.end())
       thread.row.name = name->second;
     thread.row.processId = processes_[thread.process].row.id;
-    put(thread.period, shiftNs, thread.row.startNs, thread.row.endNs);
+    put(thread.period, shiftNs, window, thread.row.startNs, thread.row.endNs);
     SONDE_TRY(writer_.add(thread.row));
   }
   return storeDevices();

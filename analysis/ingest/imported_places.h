@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/ingest/time_census.h"
 #include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/model/place.h"
 #include "analysis/store/trace_writer.h"
@@ -28,6 +29,7 @@ class ImportedPlaces {
     std::size_t index = 0;
     model::ThreadId thread{};
     model::ProcessId process{};
+    model::ProcessId group{};  // whose correlations are those of its calls
   };
   struct Device {
     std::string kind = "gpu";
@@ -38,14 +40,18 @@ class ImportedPlaces {
 
   ImportedPlaces(store::TraceWriter& writer, std::string hostName);
 
-  // The thread of these labels. Each number above 0 names a process of its own; everything else
-  // ("Spans", -1, 0) is the profiler's own and belongs to the main process, the first that is seen.
+  // The thread of these labels. Each number above 0 names a process of its own, and so does each
+  // text; everything else ("Spans", -1, 0) is the profiler's own and belongs to the main process,
+  // the first that is seen. Where ranks were merged into one file, each has a main process
+  // (groupOfLabel()); that of the first is the file's.
   Track track(const Label& pid, const Label& tid);
   // Something happened there in this time.
   void cover(const Track& track, std::int64_t startNs, std::int64_t endNs) noexcept;
 
   // A process by its label, and what is asked of it by its index.
   std::size_t processOf(const Label& pid);
+  // The main process of those that the label is of.
+  std::size_t groupOf(const Label& pid);
   static constexpr std::size_t kMain = 0;
   model::ProcessId idOf(std::size_t process) const noexcept { return processes_[process].row.id; }
   std::int64_t pidOf(std::size_t process) const noexcept { return processes_[process].row.pid; }
@@ -83,27 +89,31 @@ class ImportedPlaces {
   }
   void setRank(model::OptionalInt rank, model::OptionalInt worldSize);  // of the main process
   void setRank(std::size_t process, std::int64_t rank) { processes_[process].row.rank = rank; }
+  // Of the main process, if no process has one and no ranks were merged.
+  void setRankIfNone(model::OptionalInt rank) noexcept;
 
   // Takes the process with the most events for the main one, not the first that was seen. The main
   // process keeps its index and id; of those that were given for the pid of an event they are now
-  // settled().
+  // settled(). Ranks that were merged get theirs by the labels.
   void settleMain();
   std::size_t settled(std::size_t process) const noexcept {
-    return process == kMain ? wasFirst_ : process == wasFirst_ ? kMain : process;
+    return process < settled_.size() ? settled_[process] : process;
   }
   // Whose the thread is, after settleMain().
   model::ProcessId processOf(const Track& track) const noexcept {
     return processes_[threads_[track.index].process].row.id;
   }
 
-  // Stores the rows, times `shiftNs` later. Requires: a transaction is open.
-  Result<void> finish(std::int64_t shiftNs);
+  // Stores the rows, times `shiftNs` later. What cover() was told outside of `window` does not
+  // count. Requires: a transaction is open.
+  Result<void> finish(std::int64_t shiftNs, const TimeWindow& window = {});
 
  private:
-  struct Period {
+  struct Span {
     std::int64_t firstNs = std::numeric_limits<std::int64_t>::max();
     std::int64_t lastNs = std::numeric_limits<std::int64_t>::min();
   };
+  using Period = std::map<std::int64_t, Span>;  // by TimeCensus::spanOf()
   struct Host {
     model::HostId id{};
     std::string name;
@@ -115,6 +125,7 @@ class ImportedPlaces {
     std::string label;  // of the main process empty until one is seen
     Period period{};
     std::uint64_t events = 0;  // that say they are its own
+    std::size_t group = 0;     // its main process
   };
   struct Thread {
     model::Thread row{};
@@ -124,9 +135,13 @@ class ImportedPlaces {
     Period period{};
   };
 
+  std::size_t addProcess(std::size_t group);
+  void settleGroup(std::size_t main);
+  void settleRanks();
   model::DeviceId deviceOf(std::size_t host, std::int64_t ordinal);
   static void put(const Period& period,
                   std::int64_t shiftNs,
+                  const TimeWindow& window,
                   model::OptionalInt& startNs,
                   model::OptionalInt& endNs);
   Result<void> storeHosts();
@@ -134,9 +149,12 @@ class ImportedPlaces {
   Result<void> storeDevices();
 
   store::TraceWriter& writer_;
-  std::vector<Host> hosts_;         // the file's own first
-  std::vector<Process> processes_;  // the main one first
-  std::size_t wasFirst_ = kMain;    // the first that was seen, once another is the main one
+  std::vector<Host> hosts_;           // the file's own first
+  std::vector<Process> processes_;    // the main one first
+  std::vector<std::size_t> settled_;  // where each is, once the main ones are known
+  std::unordered_map<std::string, std::size_t> groups_;  // main process by text; not of numbers
+  std::vector<std::string> groupTexts_;  // of ranks that were merged, in the order of groupMains_
+  std::vector<std::size_t> groupMains_;
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::size_t> processesByLabel_;
   std::unordered_map<std::string, std::size_t> threadsByKey_;

@@ -93,4 +93,9 @@ std::int64_t SlicePlacer::innermostAt(std::int64_t ns) const noexcept {
   return holder == nullptr ? 0 : holder->span.id;
 }
 
+std::int64_t SlicePlacer::scopeAt(std::int64_t ns) const noexcept {
+  const Entry* const holder = holderOf(ns);
+  return holder == nullptr ? 0 : holder->scope;
+}
+
 }  // namespace sonde::ingest

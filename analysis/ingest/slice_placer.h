@@ -53,6 +53,8 @@ class SlicePlacer {
   // The innermost span that holds this instant: begins no later and does not end before. 0: none.
   // Requires: nothing was placed that begins later.
   std::int64_t innermostAt(std::int64_t ns) const noexcept;
+  // The scope that is open at this instant. Requires: as innermostAt().
+  std::int64_t scopeAt(std::int64_t ns) const noexcept;
   // The span of this line that was placed last, if none has taken its place. 0: none.
   std::int64_t openAt(const Line& line) const noexcept;
 

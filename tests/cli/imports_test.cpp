@@ -112,6 +112,48 @@ TEST_F(Imports, ATorchProfileIsTrimmedInAllItsTables) {
   EXPECT_EQ(count(out, "arg WHERE owner = 'kernel'"), "4");
 }
 
+TEST_F(Imports, UsersNameKernelsThatCommunicate) {
+  // Each of three steps has 5 µs of gemm and 5 µs of NCCL.
+  const std::string trace = import({torch(0)});
+  const auto communication = [&](const std::string& of, std::vector<std::string> options) {
+    std::vector<std::string> words = {"report", of, "--format", "json"};
+    words.insert(words.end(), options.begin(), options.end());
+    return jsonOf(sonde(words))["ranks"][0]["comm_ns"].get<int>();
+  };
+  EXPECT_EQ(communication(trace, {}), 15'000);
+  EXPECT_EQ(communication(trace, {"--communication", "x", "--communication", "GE?M"}), 30'000);
+  EXPECT_EQ(communication(trace, {"--communication", "em*"}), 15'000);
+  const std::string config = folder_ / "sonde.toml";
+  test::writeText(config, "[rules]\nstep-outlier = 'off'\n[communication]\nkernels = ['*emm']\n");
+  EXPECT_EQ(communication(trace, {"--config", config}), 30'000);
+  EXPECT_EQ(sonde({"check", trace, "--rules", config}).status, 0);
+  const std::string kept = folder_ / "kept.sonde";
+  ASSERT_EQ(sonde({"import", "-o", kept, torch(0), "--config", config}).status, 0);
+  EXPECT_EQ(communication(kept, {}), 30'000);
+  EXPECT_THAT(sonde({"breakdown", kept}).out, Not(HasSubstr("compute")));
+}
+
+TEST_F(Imports, WhatIsWrongWithPatternsIsSaidWithItsPlace) {
+  const std::string trace = import({torch(0)});
+  const std::string config = folder_ / "sonde.toml";
+  for (const auto& [text, message] :
+       {std::pair("[communication]\nkernels = 'x'\n", ":2:11: 'kernels'"),
+        std::pair("[communication]\nkernel = ['x']\n", ":2:1: unknown"),
+        std::pair("[kernels]\n", "unknown table 'kernels'"),
+        std::pair("[rules]\n", "no table [communication]")}) {
+    test::writeText(config, text);
+    const Finished finished = sonde({"breakdown", trace, "--config", config});
+    EXPECT_EQ(finished.status, 2) << text;
+    EXPECT_THAT(finished.err, HasSubstr(message));
+  }
+  EXPECT_EQ(sonde({"report", trace, "--config", folder_ / "none.toml"}).status, 2);
+  EXPECT_EQ(sonde({"diff", trace, trace, "--communication", ""}).status, 2);
+  const Finished refused =
+      sonde({"import", "-o", folder_ / "new.sonde", torch(0), "--communication", ""});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new.sonde"));
+}
+
 TEST_F(Imports, RanksOfATorchProfileAreMembersOfTheirGroups) {
   std::vector<std::string> files;
   for (int rank = 0; rank < 2; ++rank) {

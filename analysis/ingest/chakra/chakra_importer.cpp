@@ -23,21 +23,13 @@ bool isCopy(const ChakraNode& node) {
          node.name.starts_with("Memcpy") || node.name.starts_with("Memset");
 }
 
-bool isApi(std::string_view name) {
-  const bool driver = name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';
-  return driver || name.starts_with("cuda") || name.starts_with("hip");
-}
-
 model::SliceKind kindOf(const ChakraNode& node) {
   using model::SliceKind;
   const SliceKind kind = sliceKindOfEvent("", node.name);
-  if (kind != SliceKind::Operation)
-    return kind;
-  if (node.type >= ChakraType::Send)
+  const bool isByName = kind == SliceKind::Operator || kind == SliceKind::Api;
+  if (node.type >= ChakraType::Send && (isByName || kind == SliceKind::Operation))
     return SliceKind::Collective;
-  if (isApi(node.name))
-    return SliceKind::Api;
-  return node.name.find("::") == std::string::npos ? SliceKind::Operation : SliceKind::Operator;
+  return kind;
 }
 
 std::string_view wordOf(ChakraType type) noexcept {

@@ -164,6 +164,8 @@ Result<void> NsightContext::finish() {
   SONDE_TRY(places.finish(0));
   SONDE_TRY(slices.finish(writer, 0));
   SONDE_TRY(device.finish(writer, slices, 0));
+  SONDE_TRY_ASSIGN(auto overlaps, device.overlaps(writer, 0));
+  std::move(overlaps.begin(), overlaps.end(), std::back_inserter(account.warnings));
   for (Launch rest{};;) {  // so that all that repeat another are counted
     SONDE_TRY_ASSIGN(const bool more, slices.nextLaunch(rest));
     if (!more)

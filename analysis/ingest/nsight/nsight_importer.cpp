@@ -115,7 +115,7 @@ void NsightImporter::sayWhatIsMissing(NsightContext& context) {
                     version));
 }
 
-Result<void> NsightImporter::readAll(NsightContext& context) {
+Result<void> NsightImporter::readAll(NsightContext& context) const {
   SONDE_TRY(context.names.open());
   SONDE_TRY(readNsightClock(context));
   SONDE_TRY(importNsightCalls(context));
@@ -127,6 +127,9 @@ Result<void> NsightImporter::readAll(NsightContext& context) {
   if (context.account.events.empty())
     return nothingIn(context);
   SONDE_TRY(readNsightPlaces(context));
+  context.places.setRankIfNone(rankInName_);
+  if (const auto rank = context.places.rankOf(ImportedPlaces::kMain))
+    context.account.ranks.insert(*rank);
   SONDE_TRY(context.finish());
   return device.finish();
 }

@@ -22,17 +22,21 @@ class NsightImporter {
   // Intermediate data goes to files in `scratch`.
   NsightImporter(store::TraceWriter& writer, std::filesystem::path scratch, BytesRead bytesRead);
 
+  // The rank of a file that does not say one.
+  void setRankInName(model::OptionalInt rank) noexcept { rankInName_ = rank; }
+
   // Once. Requires: a transaction is open. Errors are
   // NsightFile::open()'s; Corrupt: nothing in the file could be read.
   Result<ImportedFile> import(const std::filesystem::path& file);
 
  private:
-  Result<void> readAll(NsightContext& context);
+  Result<void> readAll(NsightContext& context) const;
   static void sayWhatIsMissing(NsightContext& context);
 
   store::TraceWriter& writer_;
   std::filesystem::path scratch_;
   BytesRead bytesRead_;
+  model::OptionalInt rankInName_{};
 };
 
 }  // namespace sonde::ingest

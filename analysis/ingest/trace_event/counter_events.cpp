@@ -118,7 +118,8 @@ Result<void> CounterEvents::store(store::TraceWriter& writer,
 
 Result<void> CounterEvents::finish(store::TraceWriter& writer,
                                    const ImportedPlaces& places,
-                                   std::int64_t shiftNs) {
+                                   std::int64_t shiftNs,
+                                   const TimeWindow& window) {
   SONDE_TRY(staged_.sort());
   std::optional<std::uint32_t> at;
   Rows rows;
@@ -126,6 +127,10 @@ Result<void> CounterEvents::finish(store::TraceWriter& writer,
     SONDE_TRY_ASSIGN(const bool more, staged_.next(sample));
     if (!more)
       return {};
+    if (!window.holds(sample.ns, sample.ns)) {
+      ++leftOut_;
+      continue;
+    }
     if (at != sample.series) {
       at = sample.series;
       SONDE_TRY_ASSIGN(rows, rowsOf(writer, places, *series_[sample.series]));

@@ -35,10 +35,14 @@ class CounterEvents {
   };
   Result<Added> add(const TraceEvent& event, std::optional<std::size_t> process);
 
-  // Stores everything, `shiftNs` later. Requires: a transaction is open.
+  // Stores everything, `shiftNs` later, but for what lies outside of `window`. Requires: a
+  // transaction is open.
   Result<void> finish(store::TraceWriter& writer,
                       const ImportedPlaces& places,
-                      std::int64_t shiftNs);
+                      std::int64_t shiftNs,
+                      const TimeWindow& window = {});
+  // How many counters' numbers were left out.
+  std::uint64_t leftOut() const noexcept { return leftOut_; }
 
  private:
   struct Series {
@@ -78,6 +82,7 @@ class CounterEvents {
   std::map<Series, std::uint32_t> numbers_;
   std::vector<const Series*> series_;  // by number
   ExternalSorter<Staged, ByTime> staged_;
+  std::uint64_t leftOut_ = 0;
 };
 
 }  // namespace sonde::ingest

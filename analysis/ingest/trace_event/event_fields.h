@@ -40,6 +40,7 @@ struct UnreadableValues {
 struct EventArgs {
   std::string_view json{};  // all of them: "{…}"; empty when there are none
   OptionalNumber correlation{};
+  OptionalNumber externalId{};
   OptionalNumber device{};
   OptionalNumber stream{};
   OptionalNumber bytes{};
@@ -57,6 +58,8 @@ struct EventArgs {
   OptionalNumber eventId{};
   OptionalNumber recordCorrelation{};
   std::string_view syncKind{};
+  std::string_view copyDetails{};  // XLA's: "kind_src:device size:4096 …"
+  std::string_view taskType{};     // Ascend's: "AI_CORE"
   // Of metadata.
   std::string_view name{};
   std::string_view host{};
@@ -82,6 +85,7 @@ struct EventArgs {
 
 struct TraceEvent {
   std::size_t place = 0;  // of its bracket, in the text that it was parsed from
+  bool isEmpty = true;    // "{}", by which XLA ends its lists
   char phase = '\0';
   std::string_view category{};
   std::string_view name{};

@@ -104,6 +104,28 @@ EventTable tableOf(std::string_view category) noexcept {
   return table == nullptr ? EventTable::Slice : *table;
 }
 
+bool isApiName(std::string_view name) noexcept {
+  for (const std::string_view prefix : {"cu", "cuda", "hip"})
+    if (name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] >= 'A' &&
+        name[prefix.size()] <= 'Z')
+      return true;
+  return false;
+}
+
+bool isLaunchName(std::string_view name) noexcept {
+  for (const std::string_view word : {"Launch", "Memcpy", "Memset"})
+    if (name.find(word) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+bool isOperatorName(std::string_view name) noexcept {
+  if (name.find("::") != std::string_view::npos)
+    return true;
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last + 1 < name.size() && name.substr(0, last + 1).ends_with("Backward");
+}
+
 SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noexcept {
   // Before there was user_annotation these were operators.
   const SliceKind* const kind = find(kKinds, category);
@@ -115,7 +137,11 @@ SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noe
     return SliceKind::Optimizer;
   if (name.starts_with("nccl:") || name.starts_with("gloo:"))
     return SliceKind::Collective;
-  return kind != nullptr ? *kind : SliceKind::Operation;
+  if (kind != nullptr || !category.empty())
+    return kind != nullptr ? *kind : SliceKind::Operation;
+  if (isApiName(name))
+    return SliceKind::Api;
+  return isOperatorName(name) ? SliceKind::Operator : SliceKind::Operation;
 }
 
 CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept {
@@ -128,8 +154,12 @@ CopyKind copyKindOf(std::string_view category, std::string_view name) noexcept {
       {"HostToDevice", CopyKind::HostToDevice},
       {"DeviceToHost", CopyKind::DeviceToHost},
       {"DeviceToDevice", CopyKind::DeviceToDevice},
+      {"H2D", CopyKind::HostToDevice},
+      {"D2H", CopyKind::DeviceToHost},
+      {"D2D", CopyKind::DeviceToDevice},
+      {"P2P", CopyKind::PeerToPeer},
   };
-  if (category == "gpu_memset" || category == "Memset")
+  if (category == "gpu_memset" || category == "Memset" || name.starts_with("Memset"))
     return CopyKind::Set;
   for (const auto& [word, kind] : kWords)
     if (name.find(word) != std::string_view::npos)

@@ -13,7 +13,14 @@ namespace sonde::ingest {
 enum class EventTable : std::uint8_t { Slice, Kernel, Copy, Sync, Nowhere };
 EventTable tableOf(std::string_view category) noexcept;
 
-// Requires: tableOf() is Slice.
+// Whether it is one of CUDA's or HIP's calls.
+bool isApiName(std::string_view name) noexcept;
+// Whether it is a call that starts work on a device: "cudaLaunchKernel", "hipMemcpyWithStream".
+bool isLaunchName(std::string_view name) noexcept;
+// Whether PyTorch names an operator or a node of autograd so: "aten::mm", "AddmmBackward0".
+bool isOperatorName(std::string_view name) noexcept;
+
+// Without a category the name alone tells operators and calls. Requires: tableOf() is Slice.
 model::SliceKind sliceKindOfEvent(std::string_view category, std::string_view name) noexcept;
 
 // "Memcpy HtoD (Pageable -> Device)", "Memset (Device)", "CopyHostToDevice".

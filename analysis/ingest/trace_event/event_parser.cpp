@@ -37,10 +37,15 @@ Scalar scalarOf(od::value value) {
     return {};
   if (type == od::json_type::number)
     return {trimmed(value.raw_json_token()), false};
+  if (type != od::json_type::string)
+    return {{}, type == od::json_type::null};
+  const std::string_view token = trimmed(value.raw_json_token());
   std::string_view text;
-  if (type == od::json_type::string && value.get_string().get(text) == simdjson::SUCCESS)
+  if (value.get_string().get(text) == simdjson::SUCCESS)
     return {text, false};
-  return {{}, type == od::json_type::null};
+  // An escape that JSON does not know ("C:\Users"): the text as it stands between its quotes.
+  constexpr std::size_t kQuotes = 2;
+  return {token.size() < kQuotes ? token : token.substr(1, token.size() - kQuotes), false};
 }
 
 // These read a value, and say whether it was of the type that it should be, or null.
@@ -133,7 +138,14 @@ constexpr ArgReader kArgReaders[] = {
     {"Dst Rank", ValueUse::Collective, integerArg<&EventArgs::targetRank>},
     {"Group size", ValueUse::Collective, integerArg<&EventArgs::groupSize>},
     {"world_size", ValueUse::Metadata, integerArg<&EventArgs::worldSize>},
+    {"Stream Id", ValueUse::Device, integerArg<&EventArgs::stream>},
+    {"Device Id", ValueUse::Device, integerArg<&EventArgs::device>},
+    {"Task Type", ValueUse::Device, textArg<&EventArgs::taskType>},
     {"correlation", ValueUse::Launch, integerArg<&EventArgs::correlation>},
+    {"External id", ValueUse::Launch, integerArg<&EventArgs::externalId>},
+    {"external id", ValueUse::Launch, integerArg<&EventArgs::externalId>},
+    {"correlation_id", ValueUse::Launch, integerArg<&EventArgs::correlation>},
+    {"memcpy_details", ValueUse::Device, textArg<&EventArgs::copyDetails>},
     {"local memory", ValueUse::Device, integerArg<&EventArgs::localBytes>},
     {"In msg nelems", ValueUse::Collective, integerArg<&EventArgs::inElements>},
     {"graph node id", ValueUse::Device, integerArg<&EventArgs::graphNodeId>},
@@ -152,15 +164,22 @@ constexpr ArgReader kArgReaders[] = {
      integerArg<&EventArgs::recordCorrelation>},
 };
 
-// What is in a key's quotes. Only a key with escapes has to be decoded.
+// What is in a key's quotes. Only a key with escapes has to be decoded; with one that JSON does not
+// know it is the text as it stands.
 simdjson::error_code readKey(od::field& field, std::string_view& into) {
   const char* const begin = field.key().raw();
   const char* end = begin;
-  while (*end != '"' && *end != '\\')
-    ++end;
-  if (*end == '\\')
-    return field.unescaped_key().get(into);
+  bool isEscaped = false;
+  for (; *end != '"'; ++end) {
+    if (*end != '\\')
+      continue;
+    isEscaped = true;
+    ++end;  // what is escaped is no closing quote
+  }
   into = {begin, static_cast<std::size_t>(end - begin)};
+  std::string_view text;
+  if (isEscaped && field.unescaped_key().get(text) == simdjson::SUCCESS)
+    into = text;
   return simdjson::SUCCESS;
 }
 
@@ -304,8 +323,10 @@ simdjson::error_code readField(std::string_view key, od::value value, TraceEvent
 }
 
 simdjson::error_code readEvent(od::object object, TraceEvent& event) {
-  return readMembers(
-      object, [&](std::string_view key, od::value value) { return readField(key, value, event); });
+  return readMembers(object, [&](std::string_view key, od::value value) {
+    event.isEmpty = false;
+    return readField(key, value, event);
+  });
 }
 
 bool isTextError(simdjson::error_code error) {
@@ -348,7 +369,8 @@ Result<EventParser::Outcome> EventParser::parse(std::string_view array, const Ta
     event.place = static_cast<std::size_t>(begin - array.data());
     if (const auto error = readEvent(object, event))
       return stopped(error);
-    SONDE_TRY(take(event));
+    if (!event.isEmpty)
+      SONDE_TRY(take(event));
     ++outcome.taken;
   }
   return outcome;

@@ -23,7 +23,7 @@ class EventParser {
   EventParser& operator=(const EventParser&) = delete;
 
   struct Outcome {
-    std::size_t taken = 0;        // events given, from the first on
+    std::size_t taken = 0;        // events given, from the first on, and empty ones
     const char* wrong = nullptr;  // what is wrong with the next one; null: all were given
     bool badText = false;         // with the text as such: no UTF-8, or control characters in it
   };

@@ -159,6 +159,13 @@ Result<void> NcclCollectives::storeMembers(store::TraceWriter& writer,
   return {};
 }
 
+void NcclCollectives::leaveOut(const TimeWindow& window) {
+  const auto isOutside = [&](const Call& call) {
+    return !window.holds(call.row.startNs, call.row.startNs + call.row.durNs.value_or(0));
+  };
+  calls_.erase(std::remove_if(calls_.begin(), calls_.end(), isOutside), calls_.end());
+}
+
 Result<void> NcclCollectives::finish(store::TraceWriter& writer,
                                      model::ProcessId process,
                                      model::OptionalInt rank,

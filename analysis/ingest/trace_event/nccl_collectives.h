@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/base/result.h"
+#include "analysis/ingest/time_census.h"
 #include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/ingest/trace_event/file_facts.h"
 #include "analysis/model/event.h"
@@ -36,6 +37,8 @@ class NcclCollectives {
                       model::OptionalInt rank,
                       model::OptionalInt worldSize,
                       std::int64_t shiftNs);
+  // Those outside are not stored. Requires: finish() was not called.
+  void leaveOut(const TimeWindow& window);
 
  private:
   struct Group {

@@ -23,7 +23,8 @@ namespace sonde::ingest {
 struct OpenEvent {
   model::Slice row{};  // `category` outlives it
   ImportedPlaces::Track track{};
-  OptionalNumber iteration{};  // its number, if it is one
+  OptionalNumber iteration{};   // its number, if it is one
+  OptionalNumber externalId{};  // of an operator, or of a call that starts work on a device
 };
 
 class OpenEvents {

@@ -16,7 +16,9 @@ model::SliceKind kindOf(const TraceEvent& event, model::SliceKind ofItself) {
   if (const auto kind = model::sliceKindOf(event.kind))
     return *kind;
   const auto kind = sliceKindOfEvent(event.category, event.name);
-  return kind == model::SliceKind::Operation ? ofItself : kind;
+  const bool isAsync = ofItself == model::SliceKind::Range && event.category.empty();
+  const bool isByName = kind == model::SliceKind::Operator || kind == model::SliceKind::Api;
+  return kind == model::SliceKind::Operation || (isAsync && isByName) ? ofItself : kind;
 }
 
 // Arrows of another name are other arrows, as are local ones of another process.
@@ -28,7 +30,23 @@ std::int64_t flowIdOf(const TraceEvent& event) {
 
 }  // namespace
 
+// Profilers write 0 for a time of a device that they did not get, or leave out how long it took.
+bool TraceEventImporter::hasNoTime(const TraceEvent& event, EventTable table) const noexcept {
+  if (isExport_ || (table != EventTable::Kernel && table != EventTable::Copy))
+    return false;
+  const std::int64_t begin = *event.startNs;
+  const std::int64_t end = begin + event.durNs.value_or(0);
+  const bool isZero = end == 0 || (begin + baseNs_ == 0 && baseNs_ != 0) || end + baseNs_ == 0;
+  return !event.durNs || isZero;
+}
+
 Result<void> TraceEventImporter::span(const TraceEvent& event) {
+  const EventTable table = tableOfEvent(event);
+  if (hasNoTime(event, table)) {
+    ++result_.impossible;
+    return {};
+  }
+  census_.add(*event.startNs);
   std::int64_t durNs = event.durNs.value_or(0);
   if (durNs < 0) {
     ++result_.negative;
@@ -38,7 +56,7 @@ Result<void> TraceEventImporter::span(const TraceEvent& event) {
     ++result_.badTimes;
     return {};
   }
-  switch (tableOf(event.category)) {
+  switch (table) {
     case EventTable::Slice: {
       SONDE_TRY_ASSIGN(OpenEvent open,
                        beginSlice(event, kindOf(event, model::SliceKind::Operation)));
@@ -70,6 +88,9 @@ Result<OpenEvent> TraceEventImporter::beginSlice(const TraceEvent& event, model:
   SONDE_TRY_ASSIGN(open.row.nameId, writer_.intern(event.name));
   open.row.startNs = *event.startNs;
   open.row.correlationId = event.args.correlation;
+  const bool isCall = kind == model::SliceKind::Api && isLaunchName(event.name);
+  if ((isCall || kind == model::SliceKind::Operator) && event.args.externalId > 0)
+    open.externalId = event.args.externalId;
   open.iteration = event.iteration ? event.iteration : profilerStep(event.name);
   return open;
 }
@@ -80,9 +101,12 @@ Result<void> TraceEventImporter::endSlice(OpenEvent open,
   open.row.durNs = durNs;
   SONDE_TRY(addArgs(model::Owner::Slice, open.row.id.value, args));
   places_.cover(open.track, open.row.startNs, open.row.startNs + durNs.value_or(0));
-  // A file's correlations are one space, whichever process its events say they are of.
-  SONDE_TRY(
-      slices_.add(open.row, isExport_ ? open.track.process : places_.idOf(ImportedPlaces::kMain)));
+  // A file's correlations are one space, whichever process its events say they are of; in a file of
+  // merged ranks each has its own.
+  SONDE_TRY(slices_.add(open.row,
+                        isExport_ ? open.track.process : open.track.group,
+                        open.track.process,
+                        open.externalId));
   if (open.row.kind == model::SliceKind::Iteration) {
     model::Iteration iteration;
     iteration.number = open.iteration.value_or(0);
@@ -121,6 +145,14 @@ Result<void> TraceEventImporter::flow(const TraceEvent& event) {
     slices_.loseArrow(at);
     return {};
   }
+  const DeviceRow* const row =
+      event.phase == 's' || isExport_ ? nullptr : rows_.find(event.pid, event.tid);
+  if (row != nullptr && row->use == DeviceRow::Use::Work)
+    return slices_.addDeviceFlow(
+        event.category,
+        flowIdOf(event),
+        places_.stream(places_.groupOf(event.pid), row->device, row->stream),
+        {{}, *event.startNs, at});
   const ImportedPlaces::Track track = places_.track(event.pid, event.tid);
   HostSlices::FlowPlace place{track.thread, *event.startNs, at};
   if (event.lane && event.depth)

@@ -3,6 +3,8 @@
 #include "analysis/base/utf8.h"
 #include "analysis/ingest/input/json_pieces.h"
 
+#include <algorithm>
+
 namespace sonde::ingest {
 namespace {
 
@@ -26,7 +28,63 @@ class StringState {
   bool escaped_ = false;
 };
 
+constexpr std::size_t kHexDigits = 4;
+
+// Whether JSON knows the escape whose backslash stands before `rest`.
+bool isKnownEscape(std::string_view rest) noexcept {
+  if (rest.empty())
+    return false;
+  if (rest.front() != 'u')
+    return std::string_view("\"\\/bfnrt").find(rest.front()) != std::string_view::npos;
+  const std::string_view digits = rest.substr(1, kHexDigits);
+  return digits.size() == kHexDigits &&
+         digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+struct StringScan {
+  std::size_t end = 0;      // of its closing quote
+  bool hasUnknown = false;  // escape
+};
+
+// Of the string whose opening quote is at `begin`.
+StringScan scanString(std::string_view json, std::size_t begin) noexcept {
+  StringScan scan;
+  std::size_t at = begin + 1;
+  for (; at < json.size() && json[at] != '"'; ++at) {
+    if (json[at] != '\\')
+      continue;
+    scan.hasUnknown = scan.hasUnknown || !isKnownEscape(json.substr(at + 1));
+    ++at;
+  }
+  scan.end = std::min(at, json.size());
+  return scan;
+}
+
+void appendLiteral(std::string_view text, std::string& into) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    into.push_back(text[at]);
+    const bool escapesQuote = at + 1 < text.size() && text[at + 1] == '"';
+    if (text[at] == '\\' && !escapesQuote)
+      into.push_back('\\');
+  }
+}
+
 }  // namespace
+
+std::string withKnownEscapes(std::string_view json) {
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = json.find('"'); at < json.size(); at = json.find('"', at + 1)) {
+    const StringScan string = scanString(json, at);
+    if (string.hasUnknown) {
+      result.append(json, done, at + 1 - done);
+      appendLiteral(json.substr(at + 1, string.end - at - 1), result);
+      done = string.end;
+    }
+    at = string.end;
+  }
+  return done == 0 ? std::string() : result.append(json.substr(done));
+}
 
 // A replacement character that was in the damaged text is none.
 bool TextRepair::isReplacement(std::size_t before, std::size_t after) const noexcept {

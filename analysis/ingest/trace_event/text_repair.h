@@ -37,4 +37,9 @@ class TextRepair {
   std::size_t first_ = 0;
 };
 
+// A JSON text in which escapes that JSON does not know ("C:\Users") stand for themselves: the
+// backslashes of each string that has one are doubled, but for those before a quote. Empty: it has
+// none. Requires: quotes are balanced, as in a text that was parsed.
+std::string withKnownEscapes(std::string_view json);
+
 }  // namespace sonde::ingest

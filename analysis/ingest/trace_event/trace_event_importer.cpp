@@ -1,12 +1,15 @@
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
 #include "analysis/base/utf8.h"
+#include "analysis/ingest/input/other_tools.h"
 #include "analysis/ingest/trace_event/event_kinds.h"
 #include "analysis/ingest/trace_event/file_facts.h"
+#include "analysis/ingest/trace_event/text_repair.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sonde::ingest {
@@ -75,7 +78,8 @@ Result<void> TraceEventImporter::read(ByteSource source) {
 
 // Events that are not in the trace, nor said by others.
 std::uint64_t TraceEventImporter::lost() const noexcept {
-  return result_.faults.events + result_.badTimes + result_.unpaired + result_.unsupported;
+  return result_.faults.events + result_.badTimes + result_.impossible + result_.unpaired +
+         result_.unsupported;
 }
 
 // Of a file that no event came out of.
@@ -89,6 +93,8 @@ Error TraceEventImporter::nothingIn(const std::string& file) const {
     what =
         "it is an execution trace of PyTorch: make Chakra's of it with chakra_converter, and "
         "import that";
+  else if (hasGroups_ && hasEntries_)
+    what = fmt::format("it {}", kFlightRecorder);
   else if (faults.events > 0)
     what = fmt::format("none of its {} events can be read; the first is {}", lost(), faults.first);
   else if (lost() > 0)
@@ -120,6 +126,8 @@ void TraceEventImporter::progress(std::uint64_t fileBytesRead) {
 Result<void> TraceEventImporter::member(std::string_view key, std::string_view json) {
   hasNodes_ = hasNodes_ || key == "nodes";
   hasSchema_ = hasSchema_ || key == "schema";
+  hasGroups_ = hasGroups_ || key == "pg_config";
+  hasEntries_ = hasEntries_ || key == "entries";
   const bool isFacts = key == "distributedInfo" || key == "deviceProperties";
   if (key == "sonde") {
     isExport_ = true;
@@ -202,6 +210,9 @@ Result<void> TraceEventImporter::event(const TraceEvent& event) {
   constexpr std::int64_t kMicro = 1000;
   hasFractions_ = hasFractions_ || event.startNs.value_or(0) % kMicro != 0;
   noteUnreadable(event, ValueUse::Event);
+  constexpr std::string_view kOtherPhases = "BbEeC";  // than X
+  if (kOtherPhases.find(event.phase) != std::string_view::npos)
+    census_.add(*event.startNs);
   if (event.hasBindId && handler != &TraceEventImporter::flow)  // an arrow's end of version 2
     slices_.loseArrow(reader_->byteOf(event));
   return (this->*handler)(event);
@@ -242,7 +253,10 @@ Result<void> TraceEventImporter::addArgs(model::Owner owner,
                                          std::string_view json) {
   if (json.size() <= kNoArgs)
     return {};
-  return writer_.add(model::Arg{owner, id, argsKey_, json});
+  const bool hasEscapes = json.find('\\') != std::string_view::npos;
+  const std::string repaired = hasEscapes ? withKnownEscapes(json) : std::string();
+  return writer_.add(
+      model::Arg{owner, id, argsKey_, repaired.empty() ? json : std::string_view(repaired)});
 }
 
 Result<void> TraceEventImporter::metadata(const TraceEvent& event) {
@@ -255,11 +269,40 @@ Result<void> TraceEventImporter::metadata(const TraceEvent& event) {
     noteUnreadable(event, ValueUse::Metadata);
   if (event.args.name.empty())
     return {};
-  if (event.name == "process_name")
+  if (event.name == "process_name") {
     places_.nameProcess(event.pid, event.args.name);
-  else if (ofThread)
+    rows_.nameProcess(event.pid, event.args.name);
+  } else if (ofThread) {
     places_.nameThread(event.pid, event.tid, event.args.name);
+    rows_.nameThread(event.pid, event.tid, event.args.name);
+  }
   return {};
+}
+
+void TraceEventImporter::describeDevices() {
+  for (const auto& [ordinal, kind] : rows_.devices()) {
+    ImportedPlaces::Device device;
+    device.kind = kind;
+    places_.describeDevice("", {}, ordinal, std::move(device));
+  }
+}
+
+void TraceEventImporter::noteDevices() {
+  if (repeats_ > 0)
+    result_.warnings.push_back(fmt::format(
+        "{} events of rows that say again what streams of devices did are not kept ({})",
+        repeats_,
+        fmt::join(rows_.repeating(), ", ")));
+  if (rows_.lateNames() > 0)
+    result_.warnings.push_back(
+        fmt::format("{} rows of devices are named after their events, which are therefore taken "
+                    "for the host's",
+                    rows_.lateNames()));
+  if (device_.ambiguous() > 0)
+    result_.warnings.push_back(fmt::format(
+        "{} kernels and copies have the correlation of calls of several processes, and nothing "
+        "tells which of them started them: they are of no operation",
+        device_.ambiguous()));
 }
 
 void TraceEventImporter::noteRanks() {
@@ -298,29 +341,77 @@ Result<void> TraceEventImporter::noteBase() {
 }
 
 Result<void> TraceEventImporter::finish() {
-  if (!isExport_)
+  if (!isExport_) {
     places_.settleMain();
-  SONDE_TRY(places_.finish(baseNs_));
+    places_.setRankIfNone(rankInName_);
+  }
+  describeDevices();
+  const TimeWindow window =
+      isExport_ ? TimeWindow() : census_.window();  // its jobs may take months
+  SONDE_TRY(places_.finish(baseNs_, window));
   SONDE_TRY(noteBase());
   storing_("nesting slices", 0.1);
-  SONDE_TRY(slices_.finish(writer_, baseNs_));
+  SONDE_TRY(slices_.finish(writer_, baseNs_, window));
   storing_("joining kernels to their launches", 0.6);
   result_.arrows = slices_.looseArrows();
-  SONDE_TRY(device_.finish(writer_, slices_, baseNs_));
+  SONDE_TRY(device_.finish(writer_, slices_, baseNs_, window));
+  noteDevices();
+  SONDE_TRY_ASSIGN(auto overlaps, device_.overlaps(writer_, baseNs_));
+  std::move(overlaps.begin(), overlaps.end(), std::back_inserter(result_.warnings));
   storing_("storing counters", 0.9);
-  SONDE_TRY(counters_.finish(writer_, places_, baseNs_));
-  for (auto& [track, iteration] : iterations_) {
-    iteration.processId = places_.processOf(track);
-    iteration.startNs += baseNs_;
-    SONDE_TRY(writer_.add(iteration));
-  }
+  SONDE_TRY(counters_.finish(writer_, places_, baseNs_, window));
+  SONDE_TRY(finishIterations(window));
+  SONDE_TRY(dropArgs());
   storing_("storing collectives", 0.95);
-  for (auto& [process, collectives] : collectives_)
+  for (auto& [process, collectives] : collectives_) {
+    collectives.leaveOut(window);
     SONDE_TRY(collectives.finish(writer_,
                                  places_.idOf(process),
                                  places_.rankOf(process),
                                  places_.worldSizeOf(process),
                                  baseNs_));
+  }
+  return {};
+}
+
+Result<void> TraceEventImporter::finishIterations(const TimeWindow& window) {
+  for (auto& [track, iteration] : iterations_) {
+    if (!window.holds(iteration.startNs, iteration.startNs + iteration.durNs.value_or(0)))
+      continue;
+    iteration.processId = places_.processOf(track);
+    iteration.startNs += baseNs_;
+    SONDE_TRY(writer_.add(iteration));
+  }
+  return {};
+}
+
+// Of what was left out because its time cannot be.
+Result<void> TraceEventImporter::dropArgs() {
+  const DeviceEvents::LeftOut& work = device_.leftOut();
+  const std::pair<std::string_view, const std::vector<std::int64_t>*> owners[] = {
+      {"slice", &slices_.leftOut()},
+      {"kernel", &work.kernels},
+      {"copy", &work.copies},
+      {"sync", &work.syncs}};
+  std::uint64_t kept = counters_.leftOut();
+  for (const auto& [owner, ids] : owners) {
+    kept += ids->size();
+    if (ids->empty())
+      continue;
+    store::Database& trace = writer_.database();
+    SONDE_TRY(trace.exec("CREATE TEMP TABLE left_out(id INTEGER PRIMARY KEY)"));
+    {
+      SONDE_TRY_ASSIGN(store::Statement add, trace.prepare("INSERT INTO left_out VALUES (?1)"));
+      for (const std::int64_t id : *ids)
+        SONDE_TRY(add.bindAll(id).run());
+    }
+    SONDE_TRY(trace.exec(fmt::format(
+        "DELETE FROM arg WHERE owner = '{}' AND owner_id IN (SELECT id FROM temp.left_out); DROP "
+        "TABLE temp.left_out",
+        owner)));
+  }
+  result_.impossible += kept;
+  kept_ -= std::min(kept_, kept);
   return {};
 }
 

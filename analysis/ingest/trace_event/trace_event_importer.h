@@ -12,6 +12,8 @@
 #include "analysis/ingest/imported_file.h"
 #include "analysis/ingest/imported_places.h"
 #include "analysis/ingest/trace_event/counter_events.h"
+#include "analysis/ingest/trace_event/device_row_names.h"
+#include "analysis/ingest/trace_event/event_kinds.h"
 #include "analysis/ingest/trace_event/event_reader.h"
 #include "analysis/ingest/trace_event/nccl_collectives.h"
 #include "analysis/ingest/trace_event/open_events.h"
@@ -36,6 +38,9 @@ class TraceEventImporter : private EventReader::Visitor {
                      BytesRead bytesRead,
                      Progress storing = {});
 
+  // The rank of a file that does not say one, and is of one process or one above all.
+  void setRankInName(model::OptionalInt rank) noexcept { rankInName_ = rank; }
+
   // Once. Requires: a transaction is open. Corrupt: nothing
   // in the file could be read.
   Result<ImportedFile> import(ByteSource source);
@@ -49,6 +54,7 @@ class TraceEventImporter : private EventReader::Visitor {
   static Handler handlerOf(char phase) noexcept;
 
   Result<void> span(const TraceEvent& event);
+  bool hasNoTime(const TraceEvent& event, EventTable table) const noexcept;
   Result<void> begin(const TraceEvent& event);
   Result<void> end(const TraceEvent& event);
   Result<void> counter(const TraceEvent& event);
@@ -68,7 +74,9 @@ class TraceEventImporter : private EventReader::Visitor {
     std::int64_t device = 0;
     std::int64_t stream = 0;
   };
-  static StreamPlace placeOf(const TraceEvent& event);
+  StreamPlace placeOf(const TraceEvent& event) const;
+  EventTable tableOfEvent(const TraceEvent& event);
+  static model::OptionalInt externalIdOf(const TraceEvent& event) noexcept;
   Result<void> addArgs(model::Owner owner, std::int64_t id, std::string_view json);
   void noteUnreadable(const TraceEvent& event, ValueUse use);
   Result<void> unreadable(const TraceEvent& event, std::string_view why);
@@ -78,8 +86,12 @@ class TraceEventImporter : private EventReader::Visitor {
   Error nothingIn(const std::string& file) const;
   Result<void> pairOpen();
   Result<void> noteBase();
+  Result<void> finishIterations(const TimeWindow& window);
+  Result<void> dropArgs();
   Result<void> finish();
   void noteRanks();
+  void describeDevices();
+  void noteDevices();
 
   store::TraceWriter& writer_;
   BytesRead bytesRead_;
@@ -90,6 +102,10 @@ class TraceEventImporter : private EventReader::Visitor {
   DeviceEvents device_;
   CounterEvents counters_;
   OpenEvents open_;
+  TimeCensus census_;
+  DeviceRowNames rows_;
+  const DeviceRow* row_ = nullptr;  // that the event stands in, if it has no category
+  std::uint64_t repeats_ = 0;       // events of rows that say again what others do
   std::map<std::size_t, NcclCollectives> collectives_;  // by process
   std::vector<std::pair<ImportedPlaces::Track, model::Iteration>> iterations_;
   model::StringId argsKey_{};
@@ -97,9 +113,12 @@ class TraceEventImporter : private EventReader::Visitor {
   bool hasFractions_ = false;   // of a microsecond
   bool hasNodes_ = false;       // as PyTorch's execution traces have, with a schema
   bool hasSchema_ = false;
+  bool hasGroups_ = false;  // as dumps of NCCL's flight recorder have, with entries
+  bool hasEntries_ = false;
   std::uint64_t kept_ = 0;   // events that become rows
   bool isExport_ = false;    // `sonde export` wrote it: what devices did is of its process
   std::int64_t baseNs_ = 0;  // to be added to every time
+  model::OptionalInt rankInName_{};
   ImportedFile result_;
 };
 

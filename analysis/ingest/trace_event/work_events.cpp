@@ -4,9 +4,23 @@
 
 namespace sonde::ingest {
 
-// A device's work is of the process that the file is of; its pid is the device's number.
+// A device's work is of the process that the file is of, or its part of a merged file; its pid is
+// the device's number.
 std::size_t TraceEventImporter::processOf(const TraceEvent& event) {
-  return isExport_ || event.phase == 'C' ? places_.processOf(event.pid) : ImportedPlaces::kMain;
+  return isExport_ || event.phase == 'C' ? places_.processOf(event.pid)
+                                         : places_.groupOf(event.pid);
+}
+
+// By the category; without one by the row that the event stands in.
+EventTable TraceEventImporter::tableOfEvent(const TraceEvent& event) {
+  row_ = event.category.empty() && !isExport_ ? rows_.find(event.pid, event.tid) : nullptr;
+  if (row_ == nullptr)
+    return tableOf(event.category);
+  if (row_->use == DeviceRow::Use::Repeats) {
+    ++repeats_;
+    return EventTable::Nowhere;
+  }
+  return deviceTableOf(event.name, event.args.taskType);
 }
 
 // By whose correlations its launch is found.
@@ -17,12 +31,19 @@ model::ProcessId TraceEventImporter::launcherOf(const TraceEvent& event) {
 
 // A stream that is not the one of the row's arguments is that of its thread number; -1 is all of
 // the device.
-TraceEventImporter::StreamPlace TraceEventImporter::placeOf(const TraceEvent& event) {
+TraceEventImporter::StreamPlace TraceEventImporter::placeOf(const TraceEvent& event) const {
   const auto first = [](OptionalNumber a, OptionalNumber b, OptionalNumber c, std::int64_t last) {
     return a ? *a : b ? *b : c.value_or(last);
   };
+  if (row_ != nullptr)
+    return {event.args.device.value_or(row_->device), row_->stream};
   return {first(event.args.device, event.device, event.pid.number, 0),
           first(event.args.stream, event.stream, event.tid.number, -1)};
+}
+
+// 0: of no operator.
+model::OptionalInt TraceEventImporter::externalIdOf(const TraceEvent& event) noexcept {
+  return event.args.externalId > 0 ? event.args.externalId : model::OptionalInt();
 }
 
 Result<model::DeviceWork> TraceEventImporter::workOf(const TraceEvent& event, std::int64_t durNs) {
@@ -38,7 +59,7 @@ Result<model::DeviceWork> TraceEventImporter::workOf(const TraceEvent& event, st
   work.correlationId = event.args.correlation;
   work.graphId = event.args.graphId;
   work.graphNodeId = event.args.graphNodeId;
-  work.bytes = event.args.bytes;
+  work.bytes = event.args.bytes ? event.args.bytes : copyBytesOf(event.args.copyDetails);
   return work;
 }
 
@@ -53,7 +74,7 @@ Result<void> TraceEventImporter::kernel(const TraceEvent& event, std::int64_t du
       event.args.staticSharedBytes ? event.args.staticSharedBytes : event.args.sharedBytes;
   row.dynamicSharedBytes = event.args.dynamicSharedBytes;
   row.localBytes = event.args.localBytes;
-  SONDE_TRY(device_.add(row, launcherOf(event)));
+  SONDE_TRY(device_.add(row, launcherOf(event), externalIdOf(event)));
   noteUnreadable(event, ValueUse::Collective);
   collectives_[processOf(event)].add(event, row);
   return addArgs(model::Owner::Kernel, row.id.value, event.args.json);
@@ -67,7 +88,7 @@ Result<void> TraceEventImporter::copy(const TraceEvent& event, std::int64_t durN
   row.kind = copyKindOfWord(event.kind).value_or(copyKindOf(event.category, event.name));
   if (event.args.pinned)
     row.pinned = *event.args.pinned != 0;
-  SONDE_TRY(device_.add(row, launcherOf(event)));
+  SONDE_TRY(device_.add(row, launcherOf(event), externalIdOf(event)));
   return addArgs(model::Owner::Copy, row.id.value, event.args.json);
 }
 
@@ -79,9 +100,12 @@ Result<void> TraceEventImporter::sync(const TraceEvent& event, std::int64_t durN
   row.id = writer_.reserveId<model::SyncId>();
   if (const StreamPlace place = placeOf(event); place.stream >= 0)
     row.streamId = places_.stream(processOf(event), place.device, place.stream);
-  row.kind = event.category == "cuda_event"
-                 ? model::SyncKind::Record
-                 : syncKindOf(event.args.syncKind.empty() ? event.name : event.args.syncKind);
+  if (event.name.ends_with("_WAIT"))
+    row.kind = model::SyncKind::Wait;
+  else
+    row.kind = event.category == "cuda_event" || event.name.ends_with("_RECORD")
+                   ? model::SyncKind::Record
+                   : syncKindOf(event.args.syncKind.empty() ? event.name : event.args.syncKind);
   row.eventId = event.args.eventId;
   row.startNs = *event.startNs;
   row.durNs = durNs;
