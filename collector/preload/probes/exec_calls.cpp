@@ -3,6 +3,7 @@
 
 #include "collector/core/attach.h"
 #include "collector/core/hooks.h"
+#include "collector/core/may_read.h"
 #include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 #include "collector/core/vfork.h"
@@ -55,7 +56,7 @@ int attempt(Call call) {
 }
 
 int runPath(const char* path, char* const* arguments, char* const* environment) {
-  if (!carriesEnvironment() || path == nullptr)
+  if (!carriesTo(path, environment))
     return gExecve()(path, arguments, environment);
   const ExecTarget target = planFor(AT_FDCWD, path, environment);
   recordExec(path, target);
@@ -78,7 +79,7 @@ ExecTarget planInPath(const char* file, char* const* environment) noexcept {
 }
 
 int runInPath(const char* file, char* const* arguments, char* const* environment) {
-  if (!carriesEnvironment() || file == nullptr)
+  if (!carriesTo(file, environment))
     return gExecvpe()(file, arguments, environment);
   const ExecTarget target = planInPath(file, environment);
   return attempt([&] {
@@ -126,6 +127,11 @@ void copyArguments(const char** out, int count, const char* first, va_list& rest
 }
 
 }  // namespace
+
+bool carriesTo(const char* path, char* const* environment) noexcept {
+  return carriesEnvironment() && path != nullptr && core::mayRead(path) &&
+         core::mayReadTexts(environment);
+}
 
 ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept {
   ExecTarget target = core::inspectTarget(folder, path, environment);
@@ -211,13 +217,15 @@ SONDE_EXPORT int execlp(const char* file, const char* first, ...) {
 }
 
 SONDE_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
-  return carriesEnvironment() ? runDescriptor(fd, arguments, environment)
-                              : gFexecve()(fd, arguments, environment);
+  // Of none libc says that it is invalid.
+  return environment != nullptr && carriesTo("", environment)
+             ? runDescriptor(fd, arguments, environment)
+             : gFexecve()(fd, arguments, environment);
 }
 
 SONDE_EXPORT int execveat(
     int folder, const char* path, char* const* arguments, char* const* environment, int flags) {
-  if (!carriesEnvironment())
+  if (!carriesTo(path, environment))
     return realExecveat(folder, path, arguments, environment, flags);
   const ExecTarget target = planFor(folder, path, environment);
   recordExec(path, target);

@@ -17,6 +17,10 @@ using core::withScratch;
 
 inline constexpr std::size_t kMaxPath = 4096;
 
+// Whether the environment is to be carried to the program that the caller names. Not where the
+// kernel would not read the path or the environment: there it is libc's call alone that answers.
+bool carriesTo(const char* path, char* const* environment) noexcept;
+
 // Looks at the program, and says in `target.reason` that it will not see this library (after a
 // chroot) or have no access to the spool (as another user): the rights are those that this process
 // has now.

@@ -74,7 +74,7 @@ int run(SpawnCall real, const Spawn& spawn, const char* path) {
 }
 
 int runInPath(const Spawn& spawn) {
-  if (spawn.file == nullptr || strchr(spawn.file, '/') != nullptr)
+  if (strchr(spawn.file, '/') != nullptr)
     return run(gSpawnInPath(), spawn, spawn.file);
   return withScratch(kMaxPath, [&](void* room) {
     auto* found = static_cast<char*>(room);
@@ -181,7 +181,7 @@ SONDE_EXPORT int posix_spawn(pid_t* pid,
                              const posix_spawnattr_t* attributes,
                              char* const* arguments,
                              char* const* environment) {
-  if (!carriesEnvironment())
+  if (!carriesTo(path, environment))
     return gSpawn()(pid, path, actions, attributes, arguments, environment);
   return run(gSpawn(), {pid, path, actions, attributes, arguments, environment}, path);
 }
@@ -192,7 +192,7 @@ SONDE_EXPORT int posix_spawnp(pid_t* pid,
                               const posix_spawnattr_t* attributes,
                               char* const* arguments,
                               char* const* environment) {
-  if (!carriesEnvironment())
+  if (!carriesTo(file, environment))
     return gSpawnInPath()(pid, file, actions, attributes, arguments, environment);
   return runInPath({pid, file, actions, attributes, arguments, environment});
 }
