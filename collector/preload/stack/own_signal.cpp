@@ -1,9 +1,11 @@
 #include "collector/preload/stack/own_signal.h"
 
 #include "collector/core/hooks.h"
+#include "collector/core/may_read.h"
 #include "collector/core/syscalls.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/signalfd.h>
 
 #include <atomic>
@@ -78,13 +80,16 @@ sighandler_t seen(int number, sighandler_t before) noexcept {
 
 // A set that somebody waits for. Of one that means all signals, without the signal.
 const sigset_t* awaited(const sigset_t* set, sigset_t& own) noexcept {
-  if (set == nullptr || !hasSignal() || sigismember(set, kSignal) != 1)
+  if (set == nullptr || !hasSignal() ||
+      !core::mayReadThing(reinterpret_cast<const std::uint64_t*>(set)) ||
+      sigismember(set, kSignal) != 1)
     return set;
   if (sigismember(set, SIGCHLD) != 1 || sigismember(set, SIGWINCH) != 1) {
     giveUp(kSignal);
     return set;
   }
-  own = *set;
+  sigemptyset(&own);
+  memcpy(&own, set, sizeof(std::uint64_t));  // all that the kernel reads
   sigdelset(&own, kSignal);
   return &own;
 }
