@@ -125,7 +125,7 @@ bool isBehind(const char* name) noexcept {
 void* inFrontOf(const char* name, void* found) noexcept {
   const Known one = knownAs(name);
   if (isOwn(found))
-    return isBehind(name) ? found : core::libcDlsym()(RTLD_NEXT, name);  // which sets dlerror
+    return isBehind(name) ? found : core::nextSymbol(name, nullptr);  // which sets dlerror
   void* first = nullptr;
   if (one.found->compare_exchange_strong(first, found) || first == found)
     return one.handed;

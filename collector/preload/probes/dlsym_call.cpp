@@ -1,6 +1,7 @@
 // dlsym(): a tool that looks CUPTI's functions up by hand (Triton's profiler) gets those that hand
 // CUPTI over to it. All else goes on by a jump, because which library called decides what RTLD_NEXT
 // means.
+#include "collector/core/hooks.h"
 #include "collector/core/symbols.h"
 #include "collector/preload/probes/cupti_clients.h"
 
@@ -19,7 +20,7 @@ void* lookUpCupti(void* handle, const char* name) noexcept {
 
 // This library's own symbols would be found where no CUPTI is.
 void* lookUpNothing(void*, const char* name) noexcept {
-  return core::libcDlsym()(RTLD_NEXT, name);
+  return core::nextSymbol(name, nullptr);
 }
 
 }  // namespace
