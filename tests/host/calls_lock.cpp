@@ -20,9 +20,9 @@ constexpr int kMutexes = 6;
 struct Locks {
   bool made;
   pthread_mutex_t mutex[kMutexes];
-  const Context* owner[kMutexes];
+  const Area* owner[kMutexes];  // threads by their logs: memory is used again
   pthread_rwlock_t rwlock;
-  const Context* writer;
+  const Area* writer;
   int readers;
   pthread_cond_t condition;
   sem_t semaphore;
@@ -94,7 +94,7 @@ clockid_t chooseClock(Context& c) noexcept {
 void callMutex(Context& c) {
   Locks& locks = locksOf(c);
   const int at = c.choose(kMutexes, 20);
-  const bool mine = locks.owner[at] == &c;
+  const bool mine = locks.owner[at] == c.area;
   // A normal one that is taken would be waited for until the end of time.
   const bool mayWait = locks.owner[at] == nullptr || (mine && at >= 1 && at <= 4);
   const int how = c.choose(4, 40);
@@ -114,14 +114,14 @@ void callMutex(Context& c) {
   }
   c.result(result);
   if (result == 0)
-    locks.owner[at] = &c;
+    locks.owner[at] = c.area;
 }
 
 void callUnlock(Context& c) {
   Locks& locks = locksOf(c);
   const int at = c.choose(kMutexes, 20);
   // What nobody holds, or another: only some kinds say so.
-  if (locks.owner[at] != &c && (at == 0 || at == 5))
+  if (locks.owner[at] != c.area && (at == 0 || at == 5))
     return;
   c.callUnguarded("pthread_mutex_unlock", "%d", at);
   const int result = pthread_mutex_unlock(&locks.mutex[at]);
@@ -135,7 +135,7 @@ void callRead(Context& c) {
   const int how = c.choose(3, 40);
   int result = 0;
   const timespec until = chooseUntil(c);
-  if (how == 0 && (locks.writer == nullptr || locks.writer == &c)) {
+  if (how == 0 && (locks.writer == nullptr || locks.writer == c.area)) {
     c.callUnguarded("pthread_rwlock_rdlock", "%s", "");
     result = pthread_rwlock_rdlock(&locks.rwlock);
   } else if (how == 1) {
@@ -155,7 +155,7 @@ void callWrite(Context& c) {
   const int how = c.choose(3, 40);
   int result = 0;
   const timespec until = chooseUntil(c);
-  if (how == 0 && locks.readers == 0 && (locks.writer == nullptr || locks.writer == &c)) {
+  if (how == 0 && locks.readers == 0 && (locks.writer == nullptr || locks.writer == c.area)) {
     c.callUnguarded("pthread_rwlock_wrlock", "%s", "");
     result = pthread_rwlock_wrlock(&locks.rwlock);
   } else if (how == 1) {
@@ -168,12 +168,12 @@ void callWrite(Context& c) {
   }
   c.result(result);
   if (result == 0)
-    locks.writer = &c;
+    locks.writer = c.area;
 }
 
 void callRelease(Context& c) {
   Locks& locks = locksOf(c);
-  if (locks.readers == 0 && locks.writer != &c) {
+  if (locks.readers == 0 && locks.writer != c.area) {
     callRead(c);
     return;
   }
@@ -199,13 +199,13 @@ void callCondition(Context& c) {
   // Also without the mutex: one that checks says so.
   const timespec until = chooseUntil(c);
   const clockid_t clock = chooseClock(c);
-  if (locks.owner[kAt] != &c && locks.owner[kAt] != nullptr)
+  if (locks.owner[kAt] != c.area && locks.owner[kAt] != nullptr)
     return;
   if (how == 0)
-    c.callUnguarded("pthread_cond_timedwait", "%d, %s", locks.owner[kAt] == &c, textOf(until));
+    c.callUnguarded("pthread_cond_timedwait", "%d, %s", locks.owner[kAt] == c.area, textOf(until));
   else
     c.callUnguarded(
-        "pthread_cond_clockwait", "%d, %d, %s", locks.owner[kAt] == &c, clock, textOf(until));
+        "pthread_cond_clockwait", "%d, %d, %s", locks.owner[kAt] == c.area, clock, textOf(until));
   c.result(how == 0 ? pthread_cond_timedwait(&locks.condition, &locks.mutex[kAt], &until)
                     : pthread_cond_clockwait(&locks.condition, &locks.mutex[kAt], clock, &until));
 }

@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SONDE = os.environ.get("SONDE_BIN", "sonde")
 PROGRAM = os.environ.get("HOST_FUZZ", "host_fuzz")
 SOURCES = {"default": None, "all": "+io,+sync,+stack,+memory,+python"}
-BATCH = 40
+BATCHES = (5, 10, 20, 40)  # sequences a run, so that what is found at once is said at once
 PATIENCE = 600  # seconds that a batch may take: its sequences have a watchdog of their own
 # Sonde's own descriptor where it samples above 100 Hz (docs/probes/stack.md); numbers of memory that differ by the run.
 HIDDEN = re.compile(r"^fd \d+ other anon_inode:\[perf_event\]")
@@ -83,34 +83,37 @@ class Runner:
 def first_difference(bare, recorded):
     """The first line that differs, and the one before it, on both sides."""
     at = next((n for n, (a, b) in enumerate(zip(bare, recorded)) if a != b), min(len(bare), len(recorded)))
-    hang = next((line for line in recorded if line.startswith("HANG") and line not in bare), None)
+    # The innermost is the last: those that wait for it hang as well.
+    hangs = "; ".join(line[8:] for line in recorded if line.startswith("HANG in ") and line not in bare)
     before = bare[at - 1] if at > 0 else ""
     return {"after": before, "bare": (bare[at:] or ["(nothing)"])[0], "recorded": (recorded[at:] or ["(nothing)"])[0],
-            **({"hangs": hang} if hang else {})}
+            **({"hangs": hangs} if hangs else {})}
 
 
 def confirmed(runner, arguments, name):
     """The difference, if the bare runs agree and the recorded ones differ from them each time."""
     bares, differences = [], []
-    for _ in range(3):
+    for _ in range(2):
         bare, recorded = runner.both(*arguments)
         bares.append(bare.get(name))
         if bare.get(name) == recorded.get(name):
             return None
         differences.append(first_difference(bare.get(name, []), recorded.get(name, [])))
-    return differences[0] if bares[0] == bares[1] == bares[2] else None
+    return differences[0] if bares[0] == bares[1] else None
 
 
 def compare(runner, arguments, again):
     """The differences between the two runs of `arguments`; again(name): the arguments of that section alone."""
     bare, recorded = runner.both(*arguments)
     found = []
-    for name in {**bare, **recorded}:
+    # Behind a sequence that hangs there are no others.
+    both = [name for name in {**bare, **recorded} if name in bare and name in recorded or name == "the run"]
+    for name in both:
         if bare.get(name) != recorded.get(name):
             difference = confirmed(runner, again(name), name) if name != "the run" else {"recorded": str(recorded.get(name))}
             if difference is not None:
                 found.append({"section": name, "sources": runner.sources, **difference})
-    return found, len(bare)
+    return found, len(both)
 
 
 def report(found):
@@ -143,14 +146,16 @@ def fuzz(runner, options):
     end = time.monotonic() + (options.seconds or options.minutes * 60)
     corpus = [] if options.no_corpus else seeds_of_corpus()
     found = []
+    batches = list(BATCHES)
     while time.monotonic() < end:
         begin = time.monotonic()
         if corpus:
             first, count = corpus.pop(0), 1
         else:
-            first, count = own["next_seed"], BATCH
-            own["next_seed"] += count
+            first, count = own["next_seed"], batches.pop(0) if len(batches) > 1 else batches[0]
         new, ran = compare(runner, ("run", first, count), lambda name: ("run", name, 1))
+        if count > 1:
+            own["next_seed"] += max(ran, 1)
         report(new)
         found += new
         own["seconds"] += time.monotonic() - begin

@@ -2,7 +2,7 @@
 // table of each call with each kind of bad argument. Nothing of Sonde is in here: its output is the
 // same with and without it.
 //
-//   host_fuzz run FOLDER SEED COUNT [STEPS]    sequences SEED … SEED + COUNT - 1
+//   host_fuzz run FOLDER SEED COUNT [STEPS]    sequences SEED … SEED + COUNT - 1, up to one that hangs
 //   host_fuzz table FOLDER [NAME]              the table, or the rows of one function
 //   host_fuzz names                            the functions that there are rows for
 //   host_fuzz resume LOG AREA SEED DEPTH       what an image does that a sequence starts
@@ -137,6 +137,8 @@ void run(Log& log, std::uint64_t first, int count, int steps) noexcept {
     printLog(log, status == -1);
     printf("status %#x\n", static_cast<unsigned>(status));
     fflush(stdout);
+    if (status == -1)
+      return;  // the next ones would as well, most likely, and each takes its time
   }
 }
 
