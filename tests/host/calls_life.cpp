@@ -124,6 +124,19 @@ void callDup3(Context& c) {
   c.resultFd(dup3(fd, to, flags));
 }
 
+// Onto itself: what is open stays, what is not is bad.
+void callDup2Self(Context& c) {
+  const int fd = c.fd(Kind::File);
+  c.call("dup2", "%d, itself", fd);
+  c.result(dup2(fd, fd));
+}
+
+void callDup3Self(Context& c) {
+  const int fd = c.fd(Kind::File);
+  c.call("dup3", "%d, itself", fd);
+  c.result(dup3(fd, fd, O_CLOEXEC));
+}
+
 template <auto kFunction>
 void callFcntl(Context& c, const char* name) {
   const int fd = c.fd(Kind::File);
@@ -213,9 +226,11 @@ constexpr NamedCall kCalls[] = {{"open", openCall, kInVfork},
                                 {"dup", callDup, kInVfork},
                                 {"dup2", callDup2, kInVfork},
                                 {"dup3", callDup3, kInVfork},
+                                {"dup2", callDup2Self, kInVfork},
+                                {"dup3", callDup3Self, kInVfork},
                                 {"fcntl", fcntlCall, kInVfork},
                                 {"fcntl64", fcntl64Call, kInVfork},
-                                {"closedir", callClosedir, 0},
+                                {"closedir", callClosedir, kAlone},
                                 {"login_tty", callLoginTty, kAlone}};
 
 }  // namespace

@@ -173,17 +173,30 @@ off_t Context::offset() noexcept {
   return oneOf(kOffsets, 40);
 }
 
+void Context::nameFiles(int firstFd) noexcept {
+  static constexpr const char* kNames[] = {
+      "data", "fresh", "none/such", "folder", "data/under", "locked", "loop"};
+  for (std::size_t at = 0; at < sizeof kNames / sizeof kNames[0]; ++at) {
+    if (firstFd < 0)
+      snprintf(names_[at], sizeof names_[at], "%s", kNames[at]);
+    else
+      snprintf(names_[at], sizeof names_[at], "own%d/%s", firstFd, kNames[at]);
+  }
+}
+
 Path Context::path(Path good) noexcept {
+  if (good.at == nullptr)
+    good = {names_[0], "data"};
   const Path paths[] = {good,
-                        {"fresh", "fresh"},
-                        {"none/such", "none/such"},
-                        {"folder", "folder"},
-                        {"data/under", "data/under"},
-                        {"data", "file"},
+                        {names_[0], "file"},
+                        {names_[1], "fresh"},
+                        {names_[2], "none/such"},
+                        {names_[3], "folder"},
+                        {names_[4], "data/under"},
+                        {names_[5], "locked"},
+                        {names_[6], "loop"},
                         {"", ""},
-                        {"locked", "locked"},
                         {"/dev/null", "/dev/null"},
-                        {"loop", "loop"},
                         {gLong, "long"},
                         {nullptr, "null"},
                         {reinterpret_cast<const char*>(1), "one"},

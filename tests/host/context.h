@@ -53,7 +53,7 @@ struct Path {
   const char* name;
 };
 
-constexpr int kGuardNs = 2'000'000;  // a call that waits is interrupted after that
+constexpr int kGuardNs = 4'000'000;  // a call that waits is interrupted after that
 
 class Context {
  public:
@@ -63,7 +63,10 @@ class Context {
   const char* program = nullptr;
 
   // Random choices of this seed from now on.
-  void seed(std::uint64_t seed) noexcept { random_ = seed * 0x9e37'79b9'7f4a'7c15 + 1; }
+  void seed(std::uint64_t seed) noexcept {
+    random_ = seed;
+    random_ = next();  // or the next seed would choose the same one later
+  }
   // Choice `point` is `value` and all others are 0.
   void giveOnly(int point, int value) noexcept {
     given_ = true;
@@ -89,6 +92,7 @@ class Context {
 
   // Makes the pool: numbers from `firstFd` on where that is not -1.
   void makePool(int firstFd) noexcept;
+  void nameFiles(int firstFd) noexcept;
   // Numbers of this thread's own: [ownFirst, ownFirst + 100); -1: all are.
   int ownFirst = -1;
   int fd(Kind kind) noexcept;
@@ -107,7 +111,7 @@ class Context {
   std::size_t size(std::size_t most = 0) noexcept;
   off_t offset() noexcept;
   // A path; `good`: what suits the call.
-  Path path(Path good = {"data", "data"}) noexcept;
+  Path path(Path good = {nullptr, nullptr}) noexcept;
 
   // Before and after each call. The first line says which it is, so that one that hangs has its
   // name there; the guard interrupts what waits for good.
@@ -149,6 +153,7 @@ class Context {
   int point_ = -1;
   int value_ = 0;
   int pool_[kKinds];
+  char names_[7][32];  // the paths of this thread's own files
   int firstFd_ = -1;
   int extra_[32];
   int extras_ = 0;

@@ -2,8 +2,8 @@
 // table of each call with each kind of bad argument. Nothing of Sonde is in here: its output is the
 // same with and without it.
 //
-//   host_fuzz run FOLDER SEED COUNT [STEPS]    sequences SEED … SEED + COUNT - 1, up to one that hangs
-//   host_fuzz table FOLDER [NAME]              the table, or the rows of one function
+//   host_fuzz run FOLDER SEED COUNT [STEPS]    sequences SEED … SEED + COUNT - 1, up to one that
+//   hangs host_fuzz table FOLDER [NAME]              the table, or the rows of one function
 //   host_fuzz names                            the functions that there are rows for
 //   host_fuzz resume LOG AREA SEED DEPTH       what an image does that a sequence starts
 
@@ -38,16 +38,21 @@ char gLogPath[PATH_MAX];
 
 void onGuard(int) {}
 
-// Nothing that is left from the one before.
-void emptyFolder() noexcept {
-  chmod(".", 0700);
-  DIR* const folder = opendir(".");
-  while (const dirent* entry = readdir(folder)) {
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-        unlink(entry->d_name) != 0)
-      rmdir(entry->d_name);
+// Nothing that is left from the one before, nor from its threads' folders.
+void emptyFolder(const char* path, int depth) noexcept {
+  chmod(path, 0700);
+  DIR* const folder = opendir(path);
+  while (const dirent* entry = folder == nullptr ? nullptr : readdir(folder)) {
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || unlink(name) == 0)
+      continue;
+    if (depth > 0)
+      emptyFolder(name, depth - 1);
+    rmdir(name);
   }
-  closedir(folder);
+  if (folder != nullptr)
+    closedir(folder);
 }
 
 void begin(Context& c, Log& log, int area) noexcept {
@@ -109,7 +114,7 @@ int inProcess(Log& log, Body body) noexcept {
     log.areas[at].used = 0;
   log.areas[kAreas - 1].used = 0;  // which all share that came too late for one of their own
   log.nextArea = 0;
-  emptyFolder();
+  emptyFolder(".", 3);
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {

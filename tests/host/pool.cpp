@@ -69,19 +69,17 @@ void Context::keep(Kind kind, long fd) noexcept {
 
 void Context::makePool(int firstFd) noexcept {
   firstFd_ = firstFd;
-  if (firstFd < 0) {
-    fill("data", 6000);
-    fill("locked", 10);
-    mkdir("folder", 0700);
-    mkfifo("fifo", 0600);
-    (void)!symlink("loop", "loop");
-  }
-  // A thread of its own has a file of its own.
-  char name[16];
-  snprintf(name, sizeof name, "data%d", firstFd);
+  // A thread of its own has files of its own.
+  nameFiles(firstFd);
+  char own[16];
+  snprintf(own, sizeof own, "own%d", firstFd);
   if (firstFd >= 0)
-    fill(name, 3000);
-  const char* file = firstFd < 0 ? "data" : name;
+    mkdir(own, 0700);
+  const char* const file = names_[0];
+  fill(file, 6000);
+  fill(names_[5], 10);
+  mkdir(names_[3], 0700);
+  (void)!symlink("loop", names_[6]);
   keep(Kind::File, open(file, O_RDWR));
   keep(Kind::ReadOnly, open(file, O_RDONLY));
   keep(Kind::WriteOnly, open(file, O_WRONLY | O_APPEND));

@@ -63,6 +63,7 @@ void signalStep(Context& c) noexcept {
 struct Worker {
   Context context;
   int calls;
+  pthread_barrier_t* together = nullptr;
 };
 
 void* work(void* given) {
@@ -76,8 +77,12 @@ void* work(void* given) {
   if (c.isConcurrent())
     c.makePool(c.ownFirst);
   makeCalls(c, worker.calls, false);
-  if (c.isConcurrent() && c.below(3) == 0)
-    forkedChild(c);
+  if (worker.together != nullptr) {
+    // A child of one would keep the pipes of the others open.
+    pthread_barrier_wait(worker.together);
+    if (c.below(3) == 0)
+      forkedChild(c);
+  }
   if (c.isConcurrent())
     logFinalState(c);
   c.endGuard();
@@ -127,6 +132,8 @@ void concurrentStep(Context& c) noexcept {
   constexpr int kThreads = 3;
   Worker* const workers = new Worker[kThreads];
   pthread_t threads[kThreads];
+  pthread_barrier_t together;
+  pthread_barrier_init(&together, nullptr, kThreads);
   int made = 0;
   sigset_t alarm;
   sigset_t before;
@@ -135,6 +142,7 @@ void concurrentStep(Context& c) noexcept {
   pthread_sigmask(SIG_BLOCK, &alarm, &before);
   for (int at = 0; at < kThreads; ++at) {
     prepare(workers[at], c, c.next(), 25);
+    workers[at].together = &together;
     workers[at].context.ownFirst = 200 + 100 * at;
     workers[at].context.spareArea = takeArea(*c.log);
     made += pthread_create(&threads[at], nullptr, work, &workers[at]) == 0;
