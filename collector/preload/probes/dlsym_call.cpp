@@ -4,6 +4,7 @@
 #include "collector/core/hooks.h"
 #include "collector/core/symbols.h"
 #include "collector/preload/probes/cupti_clients.h"
+#include "collector/preload/probes/loaded_objects.h"
 
 #include <dlfcn.h>
 
@@ -26,14 +27,19 @@ void* lookUpNothing(void*, const char* name) noexcept {
 }  // namespace
 }  // namespace sonde::preload
 
-// Returns where to jump.
-extern "C" __attribute__((used)) void* sondeChooseDlsym(void* handle, const char* name) noexcept {
+// Returns where to jump. `caller`: an address in what has called.
+extern "C" __attribute__((used)) void* sondeChooseDlsym(void* handle,
+                                                        const char* name,
+                                                        void* caller) noexcept {
   using namespace sonde;
   const bool isCupti =
       name != nullptr && std::strncmp(name, "cupti", 5) == 0 && preload::cuda::handsOver(name);
   if (isCupti && handle != RTLD_DEFAULT && handle != RTLD_NEXT)
     return reinterpret_cast<void*>(&preload::lookUpCupti);
-  if (isCupti && handle == RTLD_DEFAULT && !preload::cuda::isBehind(name))
+  // Behind the program this library is the next.
+  const bool findsOurs =
+      handle == RTLD_DEFAULT || (handle == RTLD_NEXT && preload::isOfProgram(caller));
+  if (isCupti && findsOurs && !preload::cuda::isBehind(name))
     return reinterpret_cast<void*>(&preload::lookUpNothing);
   return reinterpret_cast<void*>(core::nextDlsym());
 }
@@ -51,6 +57,7 @@ asm(".pushsection .text\n"
     "  .cfi_adjust_cfa_offset 8\n"
     "  subq $8, %rsp\n"
     "  .cfi_adjust_cfa_offset 8\n"
+    "  movq 24(%rsp), %rdx\n"
     "  call sondeChooseDlsym\n"
     "  addq $8, %rsp\n"
     "  .cfi_adjust_cfa_offset -8\n"
@@ -74,6 +81,7 @@ asm(".pushsection .text\n"
     "  .cfi_rel_offset x29, 0\n"
     "  .cfi_rel_offset x30, 8\n"
     "  stp x0, x1, [sp, #16]\n"
+    "  mov x2, x30\n"
     "  bl sondeChooseDlsym\n"
     "  mov x16, x0\n"
     "  ldp x0, x1, [sp, #16]\n"

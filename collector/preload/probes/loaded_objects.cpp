@@ -3,12 +3,15 @@
 #include "collector/core/symbol_versions.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include <cstddef>
 #include <cstring>
 
 namespace sonde::preload {
 namespace {
+
+constexpr int kMostObjects = 1 << 16;  // while other threads load more
 
 // The path of the n-th loaded object. Objects are opened outside dl_iterate_phdr, which holds a
 // lock that another thread's dlopen waits for while it holds the one that dlopen needs.
@@ -43,9 +46,17 @@ bool objectHolds(const dl_phdr_info& object, std::uintptr_t address) noexcept {
   return false;
 }
 
+bool isOfProgram(const void* address) noexcept {
+  Dl_info its{};
+  Dl_info program{};
+  return dladdr(address, &its) != 0 &&
+         dladdr(reinterpret_cast<const void*>(getauxval(AT_ENTRY)), &program) != 0 &&
+         its.dli_fbase == program.dli_fbase;
+}
+
 void* definitionAnywhere(const char* name) noexcept {
   Loaded object{};
-  for (int at = 0;; ++at) {
+  for (int at = 0; at < kMostObjects; ++at) {
     object.countdown = at;
     object.found = false;
     dl_iterate_phdr(nthObject, &object);
@@ -58,6 +69,7 @@ void* definitionAnywhere(const char* name) noexcept {
       return address;
     dlclose(handle);
   }
+  return nullptr;
 }
 
 }  // namespace sonde::preload
