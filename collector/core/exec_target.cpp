@@ -1,5 +1,6 @@
 #include "collector/core/exec_target.h"
 
+#include "collector/core/apart.h"
 #include "collector/core/exec_scratch.h"
 #include "collector/core/syscalls.h"
 
@@ -15,9 +16,13 @@
 namespace sonde::core {
 namespace {
 
+// A terminal is not to become the process's own.
+constexpr int kToLook = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
 constexpr int kMaxScriptDepth = 5;  // as in the kernel
 constexpr int kScriptLine = 256;    // BINPRM_BUF_SIZE
 constexpr unsigned kMaxSegments = 64;
+constexpr uint64_t kMostBytes = 64 << 20;  // of a file's table, which may be damaged, or a hole
 
 #if defined(__x86_64__)
 constexpr uint16_t kOwnMachine = EM_X86_64;
@@ -136,7 +141,8 @@ uint64_t fileOffset(const Program& program, uint64_t address) noexcept {
 }
 
 void readDynamic(const Program& program, const Elf64_Phdr& segment, DynamicFacts& facts) noexcept {
-  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz; at += sizeof(Elf64_Dyn)) {
+  const uint64_t end = segment.p_filesz < kMostBytes ? segment.p_filesz : kMostBytes;
+  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= end; at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry{};
     if (!readWhole(program.fd, segment.p_offset + at, entry) || entry.d_tag == DT_NULL)
       return;
@@ -169,6 +175,7 @@ bool namesSanitizer(const char* bytes, std::size_t size) noexcept {
 bool stringsNameSanitizer(const Program& program, uint64_t offset, uint64_t size) noexcept {
   constexpr std::size_t kOverlap = 32;  // no name is longer
   char(&chunk)[sizeof program.scratch.chunk] = program.scratch.chunk;
+  size = size < kMostBytes ? size : kMostBytes;
   for (uint64_t at = 0; at < size; at += sizeof chunk - kOverlap) {
     const long got =
         readAt(program.fd, offset + at, chunk, size - at < sizeof chunk ? size - at : sizeof chunk);
@@ -321,9 +328,7 @@ ExecTarget inspectWith(Scratch& scratch,
   const bool byDescriptor = path[0] == '\0';
   for (int depth = 0; depth <= kMaxScriptDepth; ++depth) {
     const bool given = byDescriptor && depth == 0;
-    const long fd =
-        given ? folder
-              : rawSyscall(SYS_openat, folder, asLong(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const long fd = given ? folder : apart(rawSyscall(SYS_openat, folder, asLong(path), kToLook));
     if (fd < 0)
       return unreadable(folder, path, fd);
     char* line = scratch.line;
@@ -357,7 +362,7 @@ bool findInPath(const char* file, char* out, std::size_t size) noexcept {
   const char* path = getenv("PATH");  // as execvp itself does
   if (path == nullptr)
     path = "/bin:/usr/bin";
-  for (;;) {
+  for (;;) {  // each folder of the text once
     const std::size_t folder = strcspn(path, ":");
     if (length > 0 && folder + length + 2 <= size) {
       memcpy(out, path, folder);

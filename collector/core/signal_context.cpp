@@ -1,5 +1,6 @@
 #include "collector/core/signal_context.h"
 
+#include "collector/core/apart.h"
 #include "collector/core/syscalls.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ bool hasHandler(int signal, KernelAction& action) noexcept {
 // Where a container forbids process_vm_readv.
 long readProcMem(std::uintptr_t from, void* into, std::size_t bytes) noexcept {
   const long file =
-      rawSyscall(SYS_openat, AT_FDCWD, asLong("/proc/self/mem"), O_RDONLY | O_CLOEXEC);
+      apart(rawSyscall(SYS_openat, AT_FDCWD, asLong("/proc/self/mem"), O_RDONLY | O_CLOEXEC));
   if (file < 0)
     return file;
   const long read = rawSyscall(

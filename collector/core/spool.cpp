@@ -1,5 +1,6 @@
 #include "collector/core/spool.h"
 
+#include "collector/core/apart.h"
 #include "collector/core/capture.h"
 #include "collector/core/chunk.h"
 #include "collector/core/clock.h"
@@ -23,14 +24,16 @@ using wire::SlotState;
 
 constinit wire::ControlPage gNoControl{};  // all zero: nothing records
 
+constexpr std::uint32_t kMostImages = 1 << 16;  // of one process; a later one is not recorded
 constexpr std::uint64_t kRetryNs = 10'000'000;
 // 100 µs or less on TSCs of 2 GHz and up, 200 µs in ns: some fifty times what it takes to look
 // through all slots.
 constexpr std::uint64_t kFullTicks = 200'000;
 
+// Ends: a try fails where the value has grown, which it does once a chunk, and there are few.
 void raiseTo(std::atomic<std::uint32_t>& value, std::uint32_t atLeast) noexcept {
   std::uint32_t now = value.load(std::memory_order_relaxed);
-  while (now < atLeast && !value.compare_exchange_weak(now, atLeast, std::memory_order_release)) {
+  while (now < atLeast && !value.compare_exchange_strong(now, atLeast, std::memory_order_release)) {
   }
 }
 
@@ -58,8 +61,8 @@ bool takeChunk(Spool& spool, Chunk& chunk) noexcept {
 
 // Opens a file of the spool; negative when that cannot be done.
 long openFile(Spool& spool, const char* path, long flags) noexcept {
-  const long fd =
-      rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+  const long fd = apart(rawSyscall(
+      SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
   const bool unreachable = fd < 0 && fd != -ENOSPC && fd != -EDQUOT;
   spool.unreachable.store(unreachable, std::memory_order_relaxed);
   return fd;
@@ -171,7 +174,7 @@ long openSession(const char* folder) noexcept {
     return -ENAMETOOLONG;
   strcpy(path, folder);
   strcat(path, "/session");
-  return rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  return apart(rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
 }
 
 bool isThere(const char* path) noexcept {
@@ -248,8 +251,11 @@ bool createSpool(Spool& spool, const char* folder, bool forked) noexcept {
   std::uint32_t execCount = 0;
   // A file stays until its process is dead, so counting the ones that are there counts the images
   // before this one.
-  while (spoolPath(spool.path, folder, who, execCount, "") && isThere(spool.path))
+  while (execCount < kMostImages && spoolPath(spool.path, folder, who, execCount, "") &&
+         isThere(spool.path))
     ++execCount;
+  if (execCount == kMostImages)
+    return false;
   char making[kPathBytes];
   if (!spoolPath(making, folder, who, execCount, ".new"))
     return false;
@@ -309,8 +315,8 @@ bool makePrivate(const Spool& spool) noexcept {
                       fd,
                       0) == asLong(spool.base);
   };
-  const long fd =
-      rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const long fd = apart(
+      rawSyscall(SYS_openat, AT_FDCWD, asLong(spool.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   const bool copied = fd >= 0 && map(0, fd);
   if (fd >= 0)
     rawSyscall(SYS_close, fd);

@@ -1,5 +1,6 @@
 #include "collector/core/spool_name.h"
 
+#include "collector/core/apart.h"
 #include "collector/core/syscalls.h"
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@ namespace sonde::core {
 namespace {
 
 long readFile(const char* path, char* out, std::size_t size) noexcept {
-  const long fd = rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDONLY | O_CLOEXEC);
+  const long fd = apart(rawSyscall(SYS_openat, AT_FDCWD, asLong(path), O_RDONLY | O_CLOEXEC));
   if (fd < 0)
     return fd;
   const long got = rawSyscall(SYS_read, fd, asLong(out), static_cast<long>(size - 1));

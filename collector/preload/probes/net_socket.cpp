@@ -1,5 +1,6 @@
 #include "collector/preload/probes/net_socket.h"
 
+#include "collector/core/apart.h"
 #include "collector/core/syscalls.h"
 
 #include <arpa/inet.h>
@@ -114,7 +115,7 @@ std::uint32_t peerIn(const char* answer, std::size_t size) noexcept {
     }
     if (attribute.nla_len < sizeof attribute)
       return 0;
-    at += NLA_ALIGN(attribute.nla_len);
+    at += NLA_ALIGN(attribute.nla_len);  // not 0: that was asked before
   }
   return 0;
 }
@@ -122,8 +123,8 @@ std::uint32_t peerIn(const char* answer, std::size_t size) noexcept {
 // Asks the kernel which socket is connected to the UNIX socket with this inode. The answer to a
 // query of one socket is there when the send returns.
 std::uint64_t askPeerInode(std::uint64_t inode) noexcept {
-  const long netlink = rawSyscall(
-      SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+  const long netlink = core::apart(rawSyscall(
+      SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
   if (netlink < 0)
     return 0;
   UnixQuery query{};

@@ -1,5 +1,6 @@
 #include "collector/preload/stack/code_ranges.h"
 
+#include "collector/core/apart.h"
 #include "collector/core/syscalls.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ struct Collected {
 // Takes the whole lines of what was read; how many bytes they are.
 std::size_t takeLines(Collected& collected, const char* text, std::size_t bytes) noexcept {
   const char* line = text;
-  for (;;) {
+  for (;;) {  // each line once
     const std::size_t left = bytes - static_cast<std::size_t>(line - text);
     const auto* end = static_cast<const char*>(memchr(line, '\n', left));
     if (end == nullptr)
@@ -60,15 +61,17 @@ std::size_t takeLines(Collected& collected, const char* text, std::size_t bytes)
   }
 }
 
+constexpr int kMostReads = 1 << 16;  // while other threads map more
+
 void describe(void (*define)(const char* lines, std::size_t length)) noexcept {
-  const long file =
-      rawSyscall(SYS_openat, AT_FDCWD, asLong("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  const long file = core::apart(
+      rawSyscall(SYS_openat, AT_FDCWD, asLong("/proc/self/maps"), O_RDONLY | O_CLOEXEC));
   if (file < 0)
     return;
   Collected collected{define, 0, {}};
   char* const text = gText;
   std::size_t held = 0;
-  for (;;) {
+  for (int reads = 0; reads < kMostReads; ++reads) {
     const long read =
         rawSyscall(SYS_read, file, asLong(text + held), static_cast<long>(sizeof gText - held));
     if (read == -EINTR)
