@@ -1,5 +1,6 @@
 #include "collector/core/capture.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/calibration.h"
 #include "collector/core/clock.h"
 #include "collector/core/emit.h"
@@ -84,12 +85,10 @@ void leaveDriving() noexcept {
 
 // The last `count` of those that are open have closed.
 void rangesEnd(std::uint32_t count) noexcept {
-  std::uint32_t open = gRangesOpen.load(std::memory_order_relaxed);
-  std::uint32_t left = 0;
-  do {
-    left = open > count ? open - count : 0;
-  } while (!gRangesOpen.compare_exchange_weak(open, left));
-  if (open > 0 && left == 0)
+  std::uint32_t open = 0;
+  const auto left = [&](std::uint32_t before) { return before > count ? before - count : 0; };
+  // Given up, they count as open: more is recorded than was asked for.
+  if (exchangeWith(gRangesOpen, open, left) && left(open) == 0)
     setGate(false);
 }
 

@@ -152,7 +152,7 @@ std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
                                                      std::uint64_t hash,
                                                      std::uint32_t at) noexcept {
   std::uint64_t mine = 0;
-  for (;; at = (at + 1) % kTableSize) {
+  for (std::uint32_t step = 0; step < kTableSize; ++step, at = (at + 1) % kTableSize) {
     std::uint64_t entry = gStrings[at].load(std::memory_order_acquire);
     if (entry == 0 && mine == 0) {
       if (!mayTake(length))
@@ -167,6 +167,7 @@ std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
     if (holds(entry, text, length))
       return static_cast<std::uint32_t>(entry >> 32);
   }
+  return loseName(hash, true);
 }
 
 }  // namespace
@@ -174,6 +175,7 @@ std::uint32_t loseName(std::uint64_t hash, bool forGood) noexcept {
 DefinitionHeader* claimDefinition(Spool& spool, DefinitionKind kind, std::size_t bytes) noexcept {
   const auto size = static_cast<std::uint32_t>((bytes + 7) / 8 * 8);
   std::atomic<std::uint64_t>& tailWord = spool.header->definitionsTail;
+  // Each round moves the tail on, by whosever definition, and the spool has an end.
   for (;;) {
     std::uint64_t tail = tailWord.load(std::memory_order_acquire);
     const std::uint64_t slotEnd = (tail + kSlotBytes - 1) / kSlotBytes * kSlotBytes;

@@ -34,7 +34,8 @@ ThreadState* takeState() noexcept {
     if (!gUsed[at].load(std::memory_order_relaxed) &&
         !gUsed[at].exchange(true, std::memory_order_acquire)) {
       std::uint32_t most = gMostThreads.load(std::memory_order_relaxed);
-      while (most <= at && !gMostThreads.compare_exchange_weak(most, at + 1)) {
+      // Ends: a try fails where it has grown, and it grows to kMaxThreads at most.
+      while (most <= at && !gMostThreads.compare_exchange_strong(most, at + 1)) {
       }
       return &gPool[at];
     }

@@ -49,15 +49,16 @@ void noteChange(GateHistory<kPlaces>& history, std::uint64_t number, std::uint64
 template <std::uint32_t kPlaces, typename Now>
 void setGate(Gate& gate, GateHistory<kPlaces>& history, std::uint32_t mask, Now now) noexcept {
   std::uint64_t before = gate.load(std::memory_order_relaxed);
-  std::uint64_t after = 0;
-  do {
+  constexpr int kMostTries = 10'000;  // then it stays as others, without end, set it meanwhile
+  for (int tries = 0; tries < kMostTries; ++tries) {
     const bool closes = gateMask(before) == kGateOpen && mask != kGateOpen;
-    after = std::uint64_t{gateClosings(before) + (closes ? 1 : 0)} << 32 | mask;
+    const std::uint64_t after = std::uint64_t{gateClosings(before) + (closes ? 1 : 0)} << 32 | mask;
     if (gateChange(before) != gateChange(after))
       noteChange(history, gateChange(after), now());
-  } while (before != after &&
-           !gate.compare_exchange_weak(
-               before, after, std::memory_order_release, std::memory_order_relaxed));
+    if (before == after || gate.compare_exchange_weak(
+                               before, after, std::memory_order_release, std::memory_order_relaxed))
+      return;
+  }
 }
 
 // False: it is not known any more.

@@ -12,7 +12,10 @@ constinit Datatype gTypes[kCached] = {};
 // Its place, or the free one where it would be.
 Datatype& cachedAt(Handle handle) noexcept {
   std::size_t at = (handle * 0x9e37'79b9'7f4a'7c15U >> 32) % kCached;
-  while (gTypes[at].handle != handle && gTypes[at].handle != 0)
+  // Of a full table, which it never is, the last place is used again.
+  for (std::size_t step = 1;
+       step < kCached && gTypes[at].handle != handle && gTypes[at].handle != 0;
+       ++step)
     at = (at + 1) % kCached;
   return gTypes[at];
 }

@@ -60,6 +60,7 @@ void Captures::begun(void* stream) noexcept {
 // meanwhile is asked about again; of another one in its place nothing is known.
 template <typename Which>
 bool Captures::forget(Capture& capture, Which which) noexcept {
+  // Ends: a try fails once where the capture has begun, and else is the last.
   for (std::uint64_t word = capture.word.load(std::memory_order_acquire);;) {
     const std::uint64_t before = word;
     if (!isKnown(word) || !which(capture, stateOf(word)))

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/cuda_counters.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/capture.h"
 #include "collector/core/scope_watch.h"
 #include "collector/core/signal_context.h"
@@ -64,11 +65,12 @@ bool lockWithin(std::uint32_t seconds) noexcept {
 
 // False: it had ended.
 bool endAs(State last) noexcept {
-  State state = gState.load(std::memory_order_acquire);
-  do {
-    if (state == State::Off || state == State::Left)
-      return false;
-  } while (!gState.compare_exchange_weak(state, last, std::memory_order_acq_rel));
+  State state = State::Off;
+  const bool ends = core::exchangeWith(gState, state, [=](State now) {
+    return now == State::Off || now == State::Left ? now : last;
+  });
+  if (!ends)
+    return false;
   gOwner.store(kNobody, std::memory_order_release);
   gPass.lose();
   return true;

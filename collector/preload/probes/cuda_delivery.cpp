@@ -65,17 +65,21 @@ Status decodeBuffer(std::uint8_t* buffer, std::size_t valid) noexcept {
   const cupti::Record* batch[kBatch];
   cupti::Record* record = nullptr;
   Status status = Status::Success;
-  for (bool isFirst = true; status == Status::Success; isFirst = false) {
+  // No record has fewer bytes, so that a buffer has an end whatever CUPTI answers.
+  std::size_t left = valid / sizeof(std::uint64_t) + 1;
+  for (bool isFirst = true; status == Status::Success && left > 0; isFirst = false) {
     std::size_t count = 0;
-    while (count < kBatch &&
-           (status = gCupti->getNextRecord(buffer, valid, &record)) == Status::Success)
+    while (count < kBatch && left > 0 &&
+           (status = gCupti->getNextRecord(buffer, valid, &record)) == Status::Success) {
       batch[count++] = record;
+      --left;
+    }
     pthread_mutex_lock(&gDecoding);
     if (isFirst)
       gDecoder.beginBuffer();
     for (std::size_t at = 0; at < count; ++at)
       gDecoder.decode(batch[at]);
-    if (status != Status::Success)
+    if (status != Status::Success || left == 0)
       gDecoder.endBuffer();
     pthread_mutex_unlock(&gDecoding);
   }

@@ -21,7 +21,7 @@ const cupti::Api* gApi = nullptr;
 
 void flushForEver(void*) noexcept {
   constexpr timespec kPeriod{1, 0};
-  for (;;) {
+  for (;;) {  // Sonde's own thread, which ends with the process
     nanosleep(&kPeriod, nullptr);
     std::uint32_t idle = 0;
     if (!gFlushing.compare_exchange_strong(idle, kAsking, std::memory_order_acq_rel))

@@ -70,7 +70,7 @@ void DeviceWait::run(void* self) noexcept {
   leaveOutCallsOf(tid, std::numeric_limits<std::uint64_t>::max());
   wait.answer();
   const Afterwards afterwards = wait.afterwards_.load(std::memory_order_acquire);
-  while (!afterwards())
+  while (!afterwards())  // Sonde's own thread
     nanosleep(&kAgain, nullptr);
   leaveOutCallsOf(tid, core::readTicks());
 }
@@ -85,7 +85,7 @@ Waited DeviceWait::untilAnswered(std::uint32_t request) noexcept {
   constexpr std::int64_t kMomentMs = 50;
   constexpr timespec kMoment{0, kMomentMs * 1'000'000};
   std::int64_t leftMs = std::int64_t{kPatienceSeconds} * 1000;
-  for (std::int64_t last = monotonicMs();;) {
+  for (std::int64_t last = monotonicMs();;) {  // ends with the patience
     const std::uint32_t answered = answered_.load(std::memory_order_acquire);
     if (afterwards_.load(std::memory_order_acquire) != nullptr)
       return Waited::GivenUp;

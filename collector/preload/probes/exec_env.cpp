@@ -93,7 +93,7 @@ bool separates(char letter) noexcept {
 // Calls `visit(item, length)` for each item of a list until it returns true; whether it did.
 template <typename Visit>
 bool anyItem(const char* list, Visit visit) noexcept {
-  while (*list != '\0') {
+  while (*list != '\0') {  // on by an item or a separator each time
     const char* end = list;
     while (*end != '\0' && !separates(*end))
       ++end;

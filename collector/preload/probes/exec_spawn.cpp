@@ -1,5 +1,6 @@
 // posix_spawn, posix_spawnp, system and popen: a child with a program of its own in one call.
 
+#include "collector/core/bounded.h"
 #include "collector/core/hooks.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/exec_plan.h"
@@ -127,11 +128,14 @@ StandIn* takeStandIn(std::size_t bytes) noexcept {
 // nullptr when there is none.
 StandIn* shareStandIn() noexcept {
   for (StandIn& standIn : gStandIns) {
-    std::uint32_t calls = standIn.calls.load(std::memory_order_relaxed);
-    while (calls != 0 && standIn.environment.load(std::memory_order_relaxed) == environ) {
-      if (standIn.calls.compare_exchange_weak(calls, calls + 1, std::memory_order_acquire))
-        return &standIn;
-    }
+    std::uint32_t calls = 0;
+    const auto oneMore = [&](std::uint32_t before) {
+      const bool isIt =
+          before != 0 && standIn.environment.load(std::memory_order_relaxed) == environ;
+      return isIt ? before + 1 : before;
+    };
+    if (core::exchangeWith(standIn.calls, calls, oneMore))
+      return &standIn;
   }
   return nullptr;
 }

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/fd_endpoints.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/syscalls.h"
 #include "collector/preload/probes/fd_memory.h"
 
@@ -85,15 +86,14 @@ constexpr std::uint64_t lifeOf(std::uint32_t generation, std::uint32_t holders) 
   return static_cast<std::uint64_t>(generation) << 32 | holders;
 }
 
-// One holder less. Requires: it was counted.
+// One holder less. Requires: it was counted. Given up, there is an endpoint less to be had.
 void dropHold(Endpoint& endpoint) noexcept {
-  std::uint64_t life = endpoint.life.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    const bool last = static_cast<std::uint32_t>(life) == 1;
-    next = last ? lifeOf(generationOf(life) + 1, 0) : life - 1;
-  } while (!endpoint.life.compare_exchange_weak(life, next, std::memory_order_acq_rel));
-  if (static_cast<std::uint32_t>(next) == 0)
+  std::uint64_t life = 0;
+  const bool dropped = core::exchangeWith(endpoint.life, life, [](std::uint64_t before) {
+    const bool last = static_cast<std::uint32_t>(before) == 1;
+    return last ? lifeOf(generationOf(before) + 1, 0) : before - 1;
+  });
+  if (dropped && static_cast<std::uint32_t>(life) == 1)
     gPool->used.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -103,11 +103,13 @@ void holdFor(Holder& holder, std::uint32_t index, std::uint32_t generation) noex
   if ((word.load(std::memory_order_relaxed) & bitOf(index)) != 0)
     return;
   Endpoint& endpoint = gPool->endpoints[index];
-  std::uint64_t life = endpoint.life.load(std::memory_order_acquire);
-  do {
-    if (generationOf(life) != generation)
-      return;
-  } while (!endpoint.life.compare_exchange_weak(life, life + 1, std::memory_order_acq_rel));
+  std::uint64_t life = 0;
+  // Given up, the process sees the endpoint for as long as a relative holds it.
+  const bool held = core::exchangeWith(endpoint.life, life, [&](std::uint64_t before) {
+    return generationOf(before) == generation ? before + 1 : before;
+  });
+  if (!held)
+    return;
   if ((word.fetch_or(bitOf(index), std::memory_order_acq_rel) & bitOf(index)) != 0)
     dropHold(endpoint);
 }
@@ -115,7 +117,7 @@ void holdFor(Holder& holder, std::uint32_t index, std::uint32_t generation) noex
 // Calls `visit(index)` for each endpoint in `bits`, a copy of word `at`.
 template <typename Visit>
 void forEachBit(std::uint32_t at, std::uint64_t bits, Visit visit) noexcept {
-  for (; bits != 0; bits &= bits - 1)
+  for (; bits != 0; bits &= bits - 1)  // a bit less each time
     visit(at * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
 }
 
@@ -231,12 +233,10 @@ bool addReference(FdEntry entry) noexcept {
   if (find(entry) == nullptr)
     return false;
   std::atomic<std::uint32_t>& references = gReferences->of[entry.index()];
-  std::uint32_t before = references.load(std::memory_order_relaxed);
-  do {
-    if (before == 0)  // another thread has just closed the last one
-      return false;
-  } while (!references.compare_exchange_weak(before, before + 1, std::memory_order_acq_rel));
-  return true;
+  std::uint32_t seen = 0;
+  return core::exchangeWith(references, seen, [](std::uint32_t before) {
+    return before == 0 ? before : before + 1;  // another thread has just closed the last one
+  });
 }
 
 void dropReference(FdEntry entry) noexcept {

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/fd_table.h"
 
+#include "collector/core/bounded.h"
 #include "collector/preload/probes/fd_memory.h"
 
 namespace sonde::preload {
@@ -161,14 +162,14 @@ void beginCrossing(Direction& direction) noexcept {
 
 Crossing endCrossing(Direction& direction, std::uint64_t bytes) noexcept {
   const std::uint64_t offset = direction.offset.fetch_add(bytes, std::memory_order_acq_rel);
-  std::uint64_t before = direction.running.load(std::memory_order_acquire);
-  std::uint64_t after = 0;
-  do {
+  std::uint64_t before = 0;
+  const bool isOut = core::exchangeWith(direction.running, before, [](std::uint64_t calls) {
     // The last one out clears the mark: by then all that went is in the offset.
-    after = (before & ~Direction::kOverlap) <= 1 ? 0 : before - 1;
-  } while (!direction.running.compare_exchange_weak(before, after, std::memory_order_acq_rel));
-  const bool exact =
-      (before & Direction::kOverlap) == 0 && direction.inexact.load(std::memory_order_relaxed) == 0;
+    return (calls & ~Direction::kOverlap) <= 1 ? 0 : calls - 1;
+  });
+  // Given up, the call is in flight for ever, and what follows inexact.
+  const bool exact = isOut && (before & Direction::kOverlap) == 0 &&
+                     direction.inexact.load(std::memory_order_relaxed) == 0;
   return {offset, exact};
 }
 

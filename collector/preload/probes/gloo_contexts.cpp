@@ -1,5 +1,6 @@
 #include "collector/preload/probes/gloo_contexts.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/communication.h"
 #include "collector/core/hooks.h"
 #include "collector/core/spool.h"
@@ -213,16 +214,16 @@ std::uint32_t communicatorOf(Context* context) noexcept {
 std::uint64_t nextSequence(Context* context, std::uint32_t tag) noexcept {
   std::atomic<std::uint64_t>& cell = context->tags[tag % kTagCells];
   constexpr std::uint64_t kRound = std::uint64_t{1} << 32;
-  std::uint64_t seen = cell.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    const std::uint64_t rounds = seen / kRound;
+  std::uint64_t seen = 0;
+  const auto next = [&](std::uint64_t before) {
+    const std::uint64_t rounds = before / kRound;
     // Tags that only grow stay in round 1, which is written as 0 below; one that does not grow
     // starts the next.
-    const bool again = seen != 0 && tag <= static_cast<std::uint32_t>(seen);
-    next = (seen == 0 ? 1 : rounds + (again ? 1 : 0)) * kRound | tag;
-  } while (!cell.compare_exchange_weak(seen, next, std::memory_order_relaxed));
-  return next - kRound;
+    const bool again = before != 0 && tag <= static_cast<std::uint32_t>(before);
+    return (before == 0 ? 1 : rounds + (again ? 1 : 0)) * kRound | tag;
+  };
+  core::exchangeWith(cell, seen, next);  // given up, another call may have the number, too
+  return next(seen) - kRound;
 }
 
 }  // namespace sonde::preload::gloo

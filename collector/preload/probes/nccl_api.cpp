@@ -235,7 +235,7 @@ bool groupEnded(bool launched) noexcept {
   if (!launched)
     dropApiCallsSince(thread->ncclBefore);
   NewCommunicator made;
-  while (takePromised(thread, made))
+  while (takePromised(thread, made))  // ends: only this thread promises to itself
     add(made);
   return true;
 }

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/nccl_call_pool.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/clock.h"
 
 #include <atomic>
@@ -96,19 +97,16 @@ bool readFirst(Handle handle, Part& part) noexcept {
 }
 
 // Takes the call to change(state), unless that is the state it is in. `state` gets what it was in.
+// nullptr also where others change it without end: then it is as if the call were gone.
 template <typename Change>
 Place* exchange(Handle handle, std::uint64_t& state, Change change) noexcept {
   Place* const place = placeOf(handle);
   if (place == nullptr)
     return nullptr;
-  state = place->state.load(std::memory_order_acquire);
-  for (;;) {
-    const std::uint64_t next = isOf(handle, state) ? change(state) : state;
-    if (next == state)
-      return nullptr;
-    if (place->state.compare_exchange_weak(state, next, std::memory_order_acq_rel))
-      return place;
-  }
+  const auto next = [&](std::uint64_t before) {
+    return isOf(handle, before) ? change(before) : before;
+  };
+  return core::exchangeWith(place->state, state, next) ? place : nullptr;
 }
 
 CallRest restOf(const Place& place, std::uint64_t state) noexcept {
@@ -171,12 +169,15 @@ bool leaveChild(Handle handle, std::uint64_t ticks, std::uint64_t& latest) noexc
     return false;
   std::atomic<Stamp>& last = gPlaces[handle.index].last;
   const Stamp mine = stampOf(handle.generation, ticks);
-  Stamp there = last.load(std::memory_order_relaxed);
-  do {
-    if ((there ^ mine) >> kTickBits != 0)
-      return false;
-    latest = ticksOf(there);
-  } while (latest < ticks && !last.compare_exchange_weak(there, mine));
+  const auto isIts = [&](Stamp stamp) { return (stamp ^ mine) >> kTickBits == 0; };
+  const auto later = [&](Stamp stamp) {
+    return isIts(stamp) && ticksOf(stamp) < ticks ? mine : stamp;
+  };
+  Stamp there = 0;
+  core::exchangeWith(last, there, later);
+  if (!isIts(there))
+    return false;
+  latest = ticksOf(there);
   latest = latest < ticks ? ticks : latest;
   const bool left = exchange(handle, state, [](std::uint64_t before) {
                       return (before & kChildren) == 0 ? before : before - 1;

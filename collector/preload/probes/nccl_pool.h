@@ -5,6 +5,8 @@
 // Any thread. Constant-initialised; memory is touched only where objects have been.
 #pragma once
 
+#include "collector/core/bounded.h"
+
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -90,19 +92,18 @@ class Pool {
  public:
   // An object that no handle names yet; nullptr: all are in use.
   Object* take() noexcept {
-    std::uint64_t head = free_.load(std::memory_order_acquire);
-    while (static_cast<std::uint32_t>(head) != 0) {
-      Object& first = objects_[static_cast<std::uint32_t>(head) - 1];
-      const std::uint64_t next = first.next.load(std::memory_order_relaxed);
-      if (free_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | next))
-        return &first;
-    }
-    std::uint32_t fresh = fresh_.load(std::memory_order_relaxed);
-    while (fresh < kCapacity) {
-      if (fresh_.compare_exchange_weak(fresh, fresh + 1))
-        return &objects_[fresh];
-    }
-    return nullptr;
+    std::uint64_t head = 0;
+    const auto next = [&](std::uint64_t before) -> std::uint64_t {
+      const auto first = static_cast<std::uint32_t>(before);
+      return first == 0 ? before
+                        : ((before >> 32) + 1) << 32 |
+                              objects_[first - 1].next.load(std::memory_order_relaxed);
+    };
+    if (core::exchangeWith(free_, head, next))
+      return &objects_[static_cast<std::uint32_t>(head) - 1];
+    std::uint32_t fresh = 0;
+    const auto more = [](std::uint32_t before) { return before < kCapacity ? before + 1 : before; };
+    return core::exchangeWith(fresh_, fresh, more) ? &objects_[fresh] : nullptr;
   }
 
   // From now on the handle finds it.
@@ -133,10 +134,12 @@ class Pool {
 
   void giveBack(Object& object) noexcept {
     const auto place = static_cast<std::uint32_t>(&object - objects_) + 1;
-    std::uint64_t head = free_.load(std::memory_order_relaxed);
-    do {
-      object.next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
-    } while (!free_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | place));
+    std::uint64_t head = 0;
+    // Given up, it is one object less.
+    core::exchangeWith(free_, head, [&](std::uint64_t before) {
+      object.next.store(static_cast<std::uint32_t>(before), std::memory_order_relaxed);
+      return ((before >> 32) + 1) << 32 | place;
+    });
   }
 
   // Calls visit(handle, object) for each that a handle of this kind may name.

@@ -42,6 +42,7 @@ bool takePromised(const ThreadState* thread, NewCommunicator& made) noexcept {
 
 void forgetPromised(const ThreadState* thread) noexcept {
   NewCommunicator made;
+  // Ends: the thread itself promises, which it does not do here.
   while (takePromised(thread, made)) {
   }
 }

@@ -1,5 +1,6 @@
 #include "collector/preload/probes/nccl_same_call.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/emit.h"
 #include "collector/core/thread_state.h"
 
@@ -151,7 +152,8 @@ void keepCall(Handle handle) noexcept {
 Handle takeSameCall(Handle communicator, const CallFacts& facts) noexcept {
   const Likeness likeness = likenessOf(facts);
   const std::uint64_t first = placeOf(likeness);
-  for (;;) {
+  // Those that another launch has taken meanwhile are passed over, not without end.
+  for (int tries = 0; tries < core::kMostTries; ++tries) {
     const Found found = findOldest(
         first, [&](Handle call) { return isIn(communicator, call) && isLike(call, likeness); });
     if (found.entry == 0)
@@ -160,6 +162,7 @@ Handle takeSameCall(Handle communicator, const CallFacts& facts) noexcept {
     if (tellOfCall(handleOf(found.entry)))
       return handleOf(found.entry);
   }
+  return {};
 }
 
 }  // namespace sonde::preload::nccl

@@ -34,7 +34,7 @@ __attribute__((constructor(102))) void prepare() {
   core::noteExit(status);
   if (gExit() != nullptr)
     gExit()(status);
-  while (true)
+  while (true)  // it does not return
     core::rawSyscall(SYS_exit_group, status);
 }
 

@@ -1,5 +1,6 @@
 #include "collector/preload/sync/wait_table.h"
 
+#include "collector/core/bounded.h"
 #include "collector/core/syscalls.h"
 
 #include <sys/mman.h>
@@ -40,15 +41,13 @@ bool isOf(std::uint64_t owner, std::uint64_t object) noexcept {
 // One more waiter at an entry of this object, or that is free and becomes its own. False: it is
 // another's.
 bool join(Entry& entry, std::uint64_t object, bool mayBeFree) noexcept {
-  std::uint64_t owner = entry.owner.load(std::memory_order_acquire);
-  for (;;) {
+  std::uint64_t seen = 0;
+  // Given up, the wait has no waker.
+  return core::exchangeWith(entry.owner, seen, [=](std::uint64_t owner) {
     const bool same = isOf(owner, object) && (owner & kWaiters) < kWaiters;
-    if (!same && (!mayBeFree || (owner & kWaiters) != 0))
-      return false;
-    const std::uint64_t joined = same ? owner + 1 : object << kObjectShift | 1;
-    if (entry.owner.compare_exchange_weak(owner, joined, std::memory_order_acq_rel))
-      return true;
-  }
+    const bool isFree = mayBeFree && (owner & kWaiters) == 0;
+    return same ? owner + 1 : isFree ? object << kObjectShift | 1 : owner;
+  });
 }
 
 std::uint32_t findEntry(std::uint64_t object) noexcept {
@@ -64,11 +63,11 @@ std::uint32_t findEntry(std::uint64_t object) noexcept {
 
 // Not below 0, where a child found it empty.
 void countDown(std::atomic<std::uint16_t>& waiters) noexcept {
-  std::uint16_t count = waiters.load(std::memory_order_relaxed);
-  while (count > 0 &&
-         !waiters.compare_exchange_weak(
-             count, static_cast<std::uint16_t>(count - 1), std::memory_order_acq_rel)) {
-  }
+  std::uint16_t seen = 0;
+  // Given up, posts look for a waiter that is none.
+  core::exchangeWith(waiters, seen, [](std::uint16_t count) {
+    return static_cast<std::uint16_t>(count == 0 ? 0 : count - 1);
+  });
 }
 
 std::uint32_t write(Entry& entry, std::uint64_t object, const Poster& poster) noexcept {
@@ -224,10 +223,11 @@ void leavePlace(const Place& place) noexcept {
   if (place.entry == kNoEntry || place.epoch != gWaitTable.epoch.load(std::memory_order_acquire))
     return;
   Entry& entry = gWaitTable.entries[place.entry];
-  std::uint64_t owner = entry.owner.load(std::memory_order_relaxed);
-  while (isOf(owner, place.object) && (owner & kWaiters) != 0 &&
-         !entry.owner.compare_exchange_weak(owner, owner - 1, std::memory_order_acq_rel)) {
-  }
+  std::uint64_t seen = 0;
+  // Given up, the entry stays this object's.
+  core::exchangeWith(entry.owner, seen, [&](std::uint64_t owner) {
+    return isOf(owner, place.object) && (owner & kWaiters) != 0 ? owner - 1 : owner;
+  });
   countDown(gWaitTable.waiters[bucketOf(place.object)]);
 }
 
