@@ -76,7 +76,7 @@ def python_suites():
 def tap_results(_, outcome):
     results = {}
     for bad, name, skipped in re.findall(r"^(not )?ok \d+ (\S+)( # SKIP)?", outcome.stdout, flags=re.MULTILINE):
-        results[name] = FAILED if bad else SKIPPED if skipped else PASSED
+        results[re.sub(r"seed:\d+", "seed:…", name)] = FAILED if bad else SKIPPED if skipped else PASSED
     results["exit status 0"] = PASSED if outcome.status == 0 else FAILED
     return results
 
