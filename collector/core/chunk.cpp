@@ -59,10 +59,10 @@ void releaseChunk(wire::SessionPage* session, long fd, Chunk chunk) noexcept {
 }
 
 bool populateChunk(const char* base, Chunk chunk) noexcept {
-  return rawSyscall(SYS_madvise,
-                    asLong(base + chunk.offset()),
-                    static_cast<long>(chunk.bytes()),
-                    kPopulateWrite) != -EFAULT;
+  const long place = asLong(base + chunk.offset());
+  const auto bytes = static_cast<long>(chunk.bytes());
+  return rawSyscall(SYS_mprotect, place, bytes, PROT_READ | PROT_WRITE) == 0 &&
+         rawSyscall(SYS_madvise, place, bytes, kPopulateWrite) != -EFAULT;
 }
 
 }  // namespace sonde::core

@@ -50,8 +50,8 @@ bool allocateChunk(wire::SessionPage* session, long fd, Chunk chunk) noexcept;
 // Gives back what allocateChunk took.
 void releaseChunk(wire::SessionPage* session, long fd, Chunk chunk) noexcept;
 
-// Faults the pages of an allocated chunk in: one by one that would cost each of the next sixteen
-// records of a page its microsecond. `base`: where the file is mapped. False when a store into one
+// Makes the pages of an allocated chunk accessible and faults them in: one by one that would cost
+// each of the next sixteen records of a page its microsecond. `base`: where the file is mapped. False when a store into one
 // would be a SIGBUS, which a file system may find out only here (a quota, metadata of its own); an
 // older kernel cannot tell.
 bool populateChunk(const char* base, Chunk chunk) noexcept;
