@@ -174,10 +174,12 @@ std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const std::stop_toke
 CachedCosts keptCosts(const CostLoops& loops, const std::stop_token& asked) {
   using std::chrono::floor;
   using std::chrono::seconds;
-  const CostCache cache(loops.cache, {buildOf(loops.installation), loops.python, loops.probeMask});
+  const CostCache cache(loops.cache, {loops.build, loops.python, loops.probeMask});
   const auto now = floor<seconds>(std::chrono::system_clock::now());
   if (auto kept = loops.isAnew ? std::nullopt : cache.read(now))
     return *std::move(kept);
+  if (!openSpools(loops))
+    return {};
   CachedCosts found{hostCosts(loops, asked), now};
   if (!found.costs.empty() && !asked.stop_requested())
     cache.write(found);
@@ -208,6 +210,8 @@ CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop
     return {{}, "it is not known on which GPU the job worked", {}};
   if (anotherRecordingMayUse(use.gpu, loops.session, loops.places))
     return {{}, "another recording may use the same GPU", {}};
+  if (!openSpools(loops))
+    return {{}, kNoRoom, {}};
   if (loops.say)
     loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
   const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false};
@@ -227,8 +231,6 @@ std::string pythonOf(const std::string& program) {
 
 CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked) {
   const CudaUse use = loops.cuda ? cudaUseOf(loops.part) : CudaUse();
-  if (!openSpools(loops))
-    return {{}, use.cupti.empty() ? "" : kNoRoom, {}};
   CachedCosts kept = keptCosts(loops, asked);
   CostsFound found{std::move(kept.costs), {}, kept.measured};
   if (!use.cupti.empty()) {

@@ -30,6 +30,7 @@ struct CostLoops {
   std::string program = "/proc/self/exe";     // by the name of kCostProgram
   std::chrono::milliseconds mostCudaTime{20'000};  // a GPU is made ready first
   std::function<void(const std::string&)> say;     // before a GPU is used
+  std::string build{};            // buildOf() the installation
   std::filesystem::path cache{};  // where what loops of the host found is kept; empty: nowhere
   bool isAnew = false;            // they run whatever is kept
 };

@@ -228,6 +228,7 @@ class JobRun {
                   .python = pythonOf(plan_.program),
                   .cuda = calibrates(),
                   .say = say_,
+                  .build = recording.build,
                   .cache = costCacheFolder(environment_),
                   .isAnew = calibrates()};
     auto prepared = Recording::prepare(std::move(recording));

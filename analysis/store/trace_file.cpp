@@ -257,6 +257,9 @@ Result<void> configureForWriting(Database& trace, WriteMode mode) {
                       // The finaliser syncs the file before it is renamed.
                       "PRAGMA synchronous = OFF;");
   return trace.exec(std::string(kCommon) +
+                    // A file that is new has nothing to lose while its journal is set up, and the
+                    // job that is to be recorded waits for that.
+                    "PRAGMA synchronous = OFF;"
                     "PRAGMA journal_mode = WAL;"
                     // fsync at checkpoints only: SIGKILL loses nothing committed, a power cut loses
                     // the last commits but not the file.
