@@ -6,12 +6,15 @@ import pwd
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 
 import bounded_run
 from case import Outcome, files_below, normalised
 
 REDIRECT = 'exec "$@" <../stdin >../stdout 2>../stderr'  # apart from what `sonde run` itself writes
 RECORDING_TIME = 3  # times a case's time limit, under Sonde
+# Where Sonde keeps what recording costs: not in HOME, whose files are compared, nor anew for each case.
+CACHE = str(pathlib.Path(tempfile.gettempdir()) / f"sonde-host-programs-{os.getuid()}")
 KEPT = ("PATH", "USER", "LOGNAME", "SHELL", "SONDE_HOST_FAULT")
 
 
@@ -24,8 +27,8 @@ class Way:
 
     def environment(self, folder):
         environment = {k: v for k, v in os.environ.items() if k in KEPT}
-        environment |= {"HOME": str(folder / "work"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "SONDE_SPOOL": str(folder / "spool"),
-                        "PYTHONDONTWRITEBYTECODE": "1", "TERM": "dumb"}
+        environment |= {"HOME": str(folder / "work"), "XDG_CACHE_HOME": CACHE, "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                        "SONDE_SPOOL": str(folder / "spool"), "PYTHONDONTWRITEBYTECODE": "1", "TERM": "dumb"}
         return environment | ({"LD_PRELOAD": self.preload} if self.preload else {})
 
 
