@@ -197,8 +197,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
   SONDE_TRY(samples_.store(*images_, *recorder_));
   SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));
   for (const Ending& end : ending)
-    images_->close(
-        *end.image, end.runs ? std::optional(now.monotonicNs) : std::nullopt, recorder_->sink());
+    images_->close(*end.image, end.runs, now.monotonicNs, recorder_->sink());
   // From here on the finaliser is all that is left to do, wherever it is interrupted.
   if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
     recorder_->sink().add(model::Meta{"drained", "1"});

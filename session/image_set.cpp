@@ -191,20 +191,21 @@ void ImageSet::inheritRank(SpoolImage& image) const {
   }
 }
 
-void ImageSet::close(SpoolImage& image,
-                     std::optional<std::int64_t> runsUntil,
-                     ingest::RowSink& sink) {
+void ImageSet::close(SpoolImage& image, bool runs, std::int64_t nowNs, ingest::RowSink& sink) {
   model::Process& row = image.process().row;
   if (replaced(image))
     row.state = model::ProcessState::Replaced;
-  else if (!runsUntil && row.state == model::ProcessState::Running) {
+  else if (!runs && row.state == model::ProcessState::Running) {
     row.state =
         image.reader().finished() ? model::ProcessState::Exited : model::ProcessState::Unknown;
     if (const auto status = image.reader().exitStatus())
       row.exitStatus = *status;
   }
+  if (Row* const known = rowOf(image.id()); known != nullptr && !runs)
+    known->goneMonotonicNs = nowNs;
   inheritRank(image);
-  image.finish(page_ && page_->words().discardedSlots.load() > 0, runsUntil);
+  image.finish(page_ && page_->words().discardedSlots.load() > 0,
+               runs ? std::optional(nowNs) : std::nullopt);
   sink.setState(image.name(), "closed", 0, 1);
 }
 
@@ -269,8 +270,11 @@ bool ImageSet::store(const ProcessFacts& facts, ingest::RowSink& sink) {
     row.state = facts.exitSignal ? model::ProcessState::Signalled : model::ProcessState::Exited;
   if (facts.exitSignal)
     row.exitSignal = *facts.exitSignal;
-  if (facts.endMonotonicNs && row.startNs)
-    row.endNs = *row.startNs + (*facts.endMonotonicNs - found->startMonotonicNs);
+  if (facts.endMonotonicNs && row.startNs) {
+    // Its parent may have left it a zombie until long after its end.
+    row.endNs = *row.startNs - found->startMonotonicNs +
+                std::min(*facts.endMonotonicNs, found->goneMonotonicNs.value_or(INT64_MAX));
+  }
   sink.update(row);
   for (const auto& [key, value] : facts.arguments)
     sink.add(model::Arg{model::Owner::Process, row.id.value, sink.intern(key), value});

@@ -51,8 +51,8 @@ class ImageSet {
   // the one that it replaced.
   model::ProcessId parentOf(const SpoolImage& image) const;
   // Says in its row how it ended, unless its process runs on, and stores what it had open.
-  // `runsUntil`: when it was seen to run, on CLOCK_MONOTONIC.
-  void close(SpoolImage& image, std::optional<std::int64_t> runsUntil, ingest::RowSink& sink);
+  // `nowNs`: on CLOCK_MONOTONIC.
+  void close(SpoolImage& image, bool runs, std::int64_t nowNs, ingest::RowSink& sink);
 
   // False when the image has not been seen yet. Of ImageId::kLast it is the last one seen.
   bool store(const ProcessFacts& facts, ingest::RowSink& sink);
@@ -83,6 +83,7 @@ class ImageSet {
     std::uint64_t pidNamespace = 0;
     ImageId image;
     std::int64_t startMonotonicNs = 0;
+    std::optional<std::int64_t> goneMonotonicNs;  // when it was seen not to run any more
     ingest::ProcessRow process;
     bool described = false;  // by facts that include its environment
   };
