@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 
 from run_support import PATIENCE, SONDE, RunTest, wait_until
 
@@ -57,6 +58,8 @@ class HangTest(RunTest):
             found[:] = [standstill(*parts)]
             return found[0] and (knows is None or found[0][knows])
         wait_until(stands, "the report says that the job stands still")
+        time.sleep(3)  # ranks are stored one after the other: until the last one has been, too
+        stands()
         self.assertTrue(found[0]["running"])
         return found[0]
 
