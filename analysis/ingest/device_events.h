@@ -39,14 +39,14 @@ class DeviceEvents {
   // the same one the first is taken. Where calls of several processes have it, it is the one that
   // began before the work, if the others did not; else there is none. By external id the first work
   // is of the first call, the second of the second, and what comes after the last call's of that.
-  // What lies outside of `window` is left out. Requires: a transaction is open, and
+  // It leaves out work outside of `window`. Requires: a transaction is open, and
   // `slices.finish()`, whose launches this takes.
   Result<void> finish(store::TraceWriter& writer,
                       HostSlices& slices,
                       std::int64_t shiftNs,
                       const TimeWindow& window = {});
 
-  // What was left out.
+  // Ids of the rows that finish() left out.
   struct LeftOut {
     std::vector<std::int64_t> kernels;
     std::vector<std::int64_t> copies;
@@ -58,7 +58,7 @@ class DeviceEvents {
   Result<std::vector<std::string>> overlaps(store::TraceWriter& writer, std::int64_t shiftNs) {
     return overlaps_.describe(writer, shiftNs);
   }
-  // What has the correlation of calls of several processes, with nothing to tell these apart.
+  // Number of events whose correlation calls of several processes share, and nothing tells which.
   std::uint64_t ambiguous() const noexcept { return ambiguous_; }
 
  private:

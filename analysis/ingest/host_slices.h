@@ -95,7 +95,7 @@ class HostSlices {
   Result<void> finish(store::TraceWriter& writer,
                       std::int64_t shiftNs,
                       const TimeWindow& window = {});
-  // What was left out: ids of slices.
+  // Ids of the slices that finish() left out.
   const std::vector<std::int64_t>& leftOut() const noexcept { return leftOut_; }
 
   // After finish(): launches by key, ascending; of those with the same one calls come first, by

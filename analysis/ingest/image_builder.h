@@ -89,7 +89,7 @@ class ImageBuilder {
   // Records of a slot that has nothing but copies of a thread's stack.
   void addSamples(std::uint32_t thread, std::span<const std::byte> records);
 
-  // What a thread is in the middle of: a record whose `endTicks` is 0.
+  // A call that a thread has not ended: its record has 0 as `endTicks`.
   struct OpenRecord {
     std::uint32_t thread = 0;
     std::vector<std::byte> bytes;

@@ -1,4 +1,4 @@
-// What a process is in the middle of: the rows of table open_call.
+// Makes the rows of table open_call from the calls that a process has not ended.
 #include "analysis/ingest/image_builder.h"
 #include "analysis/ingest/record_walk.h"
 #include "analysis/ingest/wire_words.h"
@@ -108,7 +108,7 @@ std::optional<model::OpenCall> ImageBuilder::describeOpen(const Thread& thread,
   return row;
 }
 
-// What was added last on the thread is the call's.
+// The row that the record's handler adds last on the thread is the open call's.
 void ImageBuilder::storeOpen(Thread& thread, const std::byte* at, model::OpenCall& row) {
   const auto header = loadRecord<wire::RecordHeader>(at);
   if (header.kind == wire::RecordKind::Transfer)
