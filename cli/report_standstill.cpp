@@ -55,9 +55,13 @@ std::string joinNames(const std::vector<Rendezvous::Member>& members) {
   return fmt::format("{}{}", fmt::join(names, ", "), more);
 }
 
-std::string absentText(const Rendezvous::Member& member) {
+std::string absentText(const Rendezvous::Member& member, std::int64_t sinceNs) {
   if (!member.isHere)
     return fmt::format("nothing is known of {}, whose trace is not here", member.name);
+  if (member.knownUntilNs)
+    return fmt::format("whether {} has entered it is not known: its trace ends {} before",
+                       member.name,
+                       humanDuration(sinceNs - *member.knownUntilNs));
   if (!member.last)
     return fmt::format("{} has not entered it, nor any before it", member.name);
   return fmt::format("{} has not entered it: its last is {}",
@@ -79,7 +83,7 @@ std::string rendezvousText(const Rendezvous& one, std::int64_t untilNs) {
   if (one.absent.empty())
     return text + "; all others have entered it";
   for (std::size_t at = 0; at < one.absent.size() && at < kMostNames; ++at)
-    text += "; " + absentText(one.absent[at]);
+    text += "; " + absentText(one.absent[at], sinceNs);
   if (one.absent.size() > kMostNames)
     text += fmt::format("; and {} more have not", one.absent.size() - kMostNames);
   return text;
@@ -207,7 +211,8 @@ json rendezvousJson(const Rendezvous& one) {
     absent.push_back({{"rank", orNull(member.rank)},
                       {"process", member.name},
                       {"last_collective", lastJson(member.last)},
-                      {"recorded", member.isHere}});
+                      {"recorded", member.isHere},
+                      {"known_until_ns", orNull(member.knownUntilNs)}});
   return {{"communicator", one.group},
           {"op", one.op},
           {"seq", orNull(one.seq)},

@@ -344,6 +344,25 @@ TEST_F(Merge, TakesUnfinishedRecordingsAndTheirOpenScopes) {
             1);
 }
 
+// The file of a rank that goes on may be older than the begin of one that came later.
+TEST_F(Merge, TakesARankThatIsRecordedStillForOneThatReachesTheOthers) {
+  TrainingRun running = rank(0);
+  running.finalised = false;
+  const std::string part = write("a.sonde.part", running);
+  {
+    auto trace = must(store::Database::open(part, store::Access::ReadWrite));
+    must(
+        trace.exec("UPDATE process SET state = 'running', end_ns = NULL;"
+                   "INSERT INTO meta VALUES('watermark_ns', '1700000000000000070')"));
+  }
+  TrainingRun later = rank(1);
+  later.beginNs += 60 * 1000 * test::kMs;
+  const store::Database job = mergeAll({part, write("b.sonde", later)});
+  EXPECT_EQ(number(job, "SELECT watermark_ns FROM v_process WHERE rank = 0"), 1700000000000000070);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM v_process WHERE watermark_ns IS NOT NULL"), 1);
+  EXPECT_EQ(number(job, "SELECT count(*) FROM meta WHERE key = 'watermark_ns'"), 0);
+}
+
 TEST_F(Merge, ReplacesAnOutputOnlyWhenAsked) {
   const std::string a = write("a.sonde", rank(0));
   const std::string output = folder_ / "out.sonde";

@@ -151,7 +151,7 @@ Result<void> Merger::joinDevices() {
 // The first known value of each key stands, but for what recordings have to have in common for
 // their costs to be the same: there all different ones do. Costs of recording add up; what speaks
 // of one recording only, or is made by the finaliser, is left out. What was kept of a process stays
-// that process's.
+// that process's, and until when it is known.
 Result<void> Merger::joinMeta(const Offsets& offsets, std::int64_t shiftNs) {
   SONDE_TRY(target_.exec(
       fmt::format("INSERT INTO main.meta SELECT 'kept_ns:' || (id + {0}), json_array((value ->> 0) "
@@ -159,10 +159,18 @@ Result<void> Merger::joinMeta(const Offsets& offsets, std::int64_t shiftNs) {
                   "'kept_ns:' || id",
                   offsets.at("process"),
                   shiftNs)));
+  SONDE_TRY(target_.exec(fmt::format(
+      "INSERT INTO main.meta SELECT 'watermark_ns:' || (p.id + {0}), CAST(coalesce(own.value,"
+      " ofAll.value) + {1} AS TEXT) FROM source.process p LEFT JOIN source.meta own ON own.key ="
+      " 'watermark_ns:' || p.id LEFT JOIN source.meta ofAll ON ofAll.key = 'watermark_ns' WHERE"
+      " p.state = 'running' AND coalesce(own.value, ofAll.value) IS NOT NULL",
+      offsets.at("process"),
+      shiftNs)));
   return target_.exec(
       "INSERT INTO main.meta SELECT key, value FROM source.meta"
-      " WHERE key NOT IN ('finished', 'origin_ns', 'epoch_ns', 'session')"
-      " AND key NOT LIKE 'kept\\_ns:%' ESCAPE '\\' ON CONFLICT(key)"
+      " WHERE key NOT IN ('finished', 'origin_ns', 'epoch_ns', 'session', 'watermark_ns')"
+      " AND key NOT LIKE 'kept\\_ns:%' ESCAPE '\\' AND key NOT LIKE 'watermark\\_ns:%' ESCAPE '\\'"
+      " ON CONFLICT(key)"
       " DO UPDATE SET value = CASE WHEN meta.key LIKE 'recorder\\_%' ESCAPE '\\'"
       " THEN CAST(CAST(meta.value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)"
       " WHEN meta.value = '' THEN excluded.value"

@@ -16,6 +16,10 @@ using store::Statement;
 // Clocks of different hosts may be apart by this and the spans of one job still meet.
 constexpr std::int64_t kHostClockToleranceNs = 60'000'000'000;
 
+constexpr std::string_view kGoesOn =
+    "SELECT EXISTS (SELECT 1 FROM process WHERE state = 'running') AND NOT EXISTS (SELECT 1 FROM"
+    " meta WHERE key = 'finished')";
+
 std::string metaOf(const store::Database& trace, std::string_view key) {
   auto value = trace.queryText(fmt::format("SELECT value FROM meta WHERE key = '{}'", key));
   return value ? *value : "";
@@ -64,12 +68,16 @@ Result<void> readSpan(const store::Database& trace, TraceFacts& facts) {
   facts.isImport = span.integer(2) != 0;
   facts.beginNs = span.optionalInteger(0);
   facts.endNs = span.optionalInteger(1);
-  // A process that still ran when the recording stopped has no end of its own.
+  // A process that still ran when the recording stopped has no end of its own. A recording that
+  // goes on has no end at all: its file may be older than that of a rank that began later.
   SONDE_TRY_ASSIGN(Statement last,
                    trace.prepare("SELECT max(start_ns + coalesce(dur_ns, 0)) FROM slice"));
   SONDE_TRY(last.step());
   if (facts.endNs && !last.isNull(0))
     facts.endNs = std::max(*facts.endNs, last.integer(0));
+  SONDE_TRY_ASSIGN(const std::int64_t goesOn, trace.queryInteger(kGoesOn));
+  if (facts.endNs && goesOn != 0)
+    facts.endNs = kNoEnd;
   return {};
 }
 

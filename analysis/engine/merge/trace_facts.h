@@ -15,6 +15,8 @@
 
 namespace sonde::engine::merge {
 
+inline constexpr std::int64_t kNoEnd = INT64_MAX / 2;  // later than any, and may be subtracted
+
 struct TraceFacts {
   std::filesystem::path path;
   std::string job;  // empty: unknown
@@ -26,7 +28,7 @@ struct TraceFacts {
   std::set<std::string> images;  // of recorded processes: what no two images of any host share
   bool isImport = false;         // no process has a boot id: nobody knows its clock
   std::optional<std::int64_t> beginNs;  // of its processes, on wall clocks unless it is an import
-  std::optional<std::int64_t> endNs;
+  std::optional<std::int64_t> endNs;    // kNoEnd: they are still being recorded
 };
 
 Result<TraceFacts> readFacts(const store::Database& trace);

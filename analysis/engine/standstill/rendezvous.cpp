@@ -15,10 +15,12 @@ namespace {
 using store::Statement;
 
 // The members of the groups that some process is in, as far as they are known; `process_id`: where
-// the trace has them.
+// the trace has them, by their rank if nothing of theirs tells of the group.
 constexpr std::string_view kMembers =
-    "SELECT m.job_key, m.size, b.position, b.rank, (SELECT o.process_id FROM communicator o WHERE"
-    " o.job_key = m.job_key AND o.position = b.position LIMIT 1) FROM communicator m"
+    "SELECT m.job_key, m.size, b.position, b.rank, coalesce((SELECT o.process_id FROM communicator "
+    "o"
+    " WHERE o.job_key = m.job_key AND o.position = b.position LIMIT 1), (SELECT min(p.id) FROM"
+    " process p WHERE p.rank = b.rank AND p.state = 'running')) FROM communicator m"
     " JOIN communicator_member b ON b.communicator_id = m.id GROUP BY m.job_key, b.position"
     " UNION ALL SELECT m.job_key, m.size, m.position, p.rank, m.process_id FROM communicator m"
     " JOIN process p ON p.id = m.process_id WHERE m.id NOT IN (SELECT communicator_id FROM"
@@ -55,12 +57,21 @@ bool isRendezvous(const OpenCall& call) {
          !call.group.empty();
 }
 
+// When the first has entered it.
+std::int64_t sinceOf(const Rendezvous& one) {
+  std::int64_t first = INT64_MAX;
+  for (const Rendezvous::Member& member : one.entered)
+    first = std::min(first, member.sinceNs.value_or(INT64_MAX));
+  return first;
+}
+
 class Finder {
  public:
   Finder(Statement hasEntered,
          const LastCollectives& last,
-         const std::map<std::int64_t, std::string>& names)
-      : hasEntered_(std::move(hasEntered)), last_(last), names_(names) {}
+         const std::map<std::int64_t, std::string>& names,
+         const std::map<std::int64_t, std::int64_t>& knownUntil)
+      : hasEntered_(std::move(hasEntered)), last_(last), names_(names), knownUntil_(knownUntil) {}
 
   Result<void> addAbsent(const std::vector<Known>& members,
                          const std::set<std::int64_t>& entered,
@@ -72,9 +83,12 @@ class Finder {
       if (isDone)
         continue;
       Rendezvous::Member absent{
-          nameOf(member, names_), member.rank, std::nullopt, std::nullopt, member.processId != 0};
+          nameOf(member, names_), member.rank, {}, {}, member.processId != 0, {}};
       if (const auto found = last_.find({member.processId, one.group}); found != last_.end())
         absent.last = found->second;
+      if (const auto found = knownUntil_.find(member.processId);
+          found != knownUntil_.end() && found->second < sinceOf(one))
+        absent.knownUntilNs = found->second;
       one.absent.push_back(std::move(absent));
     }
     return {};
@@ -93,14 +107,17 @@ class Finder {
   Statement hasEntered_;
   const LastCollectives& last_;
   const std::map<std::int64_t, std::string>& names_;
+  const std::map<std::int64_t, std::int64_t>& knownUntil_;
 };
 
 }  // namespace
 
-Result<std::vector<Rendezvous>> readRendezvous(const store::Database& trace,
-                                               const std::vector<OpenCall>& open,
-                                               const LastCollectives& last,
-                                               const std::map<std::int64_t, std::string>& names) {
+Result<std::vector<Rendezvous>> readRendezvous(
+    const store::Database& trace,
+    const std::vector<OpenCall>& open,
+    const LastCollectives& last,
+    const std::map<std::int64_t, std::string>& names,
+    const std::map<std::int64_t, std::int64_t>& knownUntil) {
   using Key = std::tuple<std::string, std::string, std::optional<std::int64_t>>;
   std::map<Key, std::vector<const OpenCall*>> calls;
   for (const OpenCall& call : open)
@@ -110,7 +127,7 @@ Result<std::vector<Rendezvous>> readRendezvous(const store::Database& trace,
     return std::vector<Rendezvous>();
   SONDE_TRY_ASSIGN(const Groups groups, readGroups(trace));
   SONDE_TRY_ASSIGN(Statement hasEntered, trace.prepare(kHasEntered));
-  Finder finder(std::move(hasEntered), last, names);
+  Finder finder(std::move(hasEntered), last, names, knownUntil);
   std::vector<Rendezvous> found;
   for (const auto& [key, waiting] : calls) {
     Rendezvous one{waiting[0]->group, waiting[0]->op, waiting[0]->seq, waiting[0]->bytes, {}, {}};
@@ -121,10 +138,11 @@ Result<std::vector<Rendezvous>> readRendezvous(const store::Database& trace,
       const auto name = names.find(call->processId);
       Rendezvous::Member member{
           name == names.end() ? fmt::format("process row {}", call->processId) : name->second,
-          std::nullopt,
+          {},
           call->sinceNs,
-          std::nullopt,
-          true};
+          {},
+          true,
+          {}};
       if (group != groups.end())
         for (const Known& known : group->second)
           if (known.processId == call->processId)
@@ -135,14 +153,8 @@ Result<std::vector<Rendezvous>> readRendezvous(const store::Database& trace,
       SONDE_TRY(finder.addAbsent(group->second, entered, one));
     found.push_back(std::move(one));
   }
-  const auto since = [](const Rendezvous& one) {
-    std::int64_t first = INT64_MAX;
-    for (const Rendezvous::Member& member : one.entered)
-      first = std::min(first, member.sinceNs.value_or(INT64_MAX));
-    return first;
-  };
-  std::stable_sort(found.begin(), found.end(), [&](const Rendezvous& a, const Rendezvous& b) {
-    return since(a) < since(b);
+  std::stable_sort(found.begin(), found.end(), [](const Rendezvous& a, const Rendezvous& b) {
+    return std::pair(a.absent.empty(), sinceOf(a)) < std::pair(b.absent.empty(), sinceOf(b));
   });
   return found;
 }

@@ -32,9 +32,10 @@ constexpr std::string_view kAnyProgress =
     " UNION ALL SELECT process_id, max(end_ns) FROM v_transfer GROUP BY process_id";
 
 constexpr std::string_view kProcesses =
-    "SELECT id, start_ns, end_ns, state, exit_signal, exit_status, parent_id, pid, rank"
-    " FROM v_process";
-constexpr std::string_view kLastSeen = "SELECT coalesce(max(seen_ns), 0) FROM v_open_call";
+    "SELECT id, start_ns, end_ns, state, exit_signal, exit_status, parent_id, pid, rank,"
+    " watermark_ns FROM v_process";
+constexpr std::string_view kLastSeen =
+    "SELECT process_id, max(seen_ns) FROM v_open_call GROUP BY process_id";
 constexpr std::string_view kLongest =
     "SELECT coalesce((SELECT max(dur_ns) FROM iteration), (SELECT max(dur_ns) FROM collective), 0)";
 
@@ -47,6 +48,7 @@ struct ProcessFacts {
   std::int64_t parentId = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> watermarkNs;  // of one that runs: until when the trace has all of it
 
   bool endedWell() const {
     return state == "replaced" || (state == "exited" && exitStatus.value_or(0) == 0);
@@ -64,7 +66,8 @@ Result<Processes> readProcesses(const store::Database& trace) {
                                  row.optionalInteger(5),
                                  row.integer(6),
                                  row.integer(7),
-                                 row.optionalInteger(8)};
+                                 row.optionalInteger(8),
+                                 row.optionalInteger(9)};
     return {};
   }));
   return processes;
@@ -154,6 +157,25 @@ std::vector<LostHelper> lostHelpers(const Processes& processes,
   return lost;
 }
 
+// The last instant of the trace; while ranks run, the last one until which all of them are known,
+// but for those that nobody records any more.
+std::int64_t endOf(const Processes& processes,
+                   const std::vector<RankState>& ranks,
+                   const std::map<std::int64_t, std::int64_t>& seen) {
+  std::int64_t lastNs = 0;
+  for (const auto& [id, ns] : seen)
+    lastNs = std::max(lastNs, ns);
+  for (const auto& [id, process] : processes)
+    lastNs = std::max({lastNs, process.endNs.value_or(0), process.watermarkNs.value_or(0)});
+  std::int64_t endNs = lastNs;
+  for (const RankState& rank : ranks) {
+    const auto known = processes.at(rank.processId).watermarkNs;
+    if (known && *known >= lastNs - kMostBehindNs)
+      endNs = std::min(endNs, *known);
+  }
+  return endNs;
+}
+
 Result<std::vector<RankState>> readRankStates(const store::Database& trace,
                                               const Processes& processes,
                                               const std::vector<OpenCall>& open,
@@ -194,14 +216,17 @@ Result<std::optional<Standstill>> readStandstill(const store::Database& trace) {
   Standstill found;
   SONDE_TRY_ASSIGN(found.ranks, readRankStates(trace, processes, open, last));
   SONDE_TRY(addProgress(trace, found.ranks));
-  SONDE_TRY_ASSIGN(found.untilNs, trace.queryInteger(kLastSeen));
+  SONDE_TRY_ASSIGN(const auto seen, latest(trace, kLastSeen));
+  found.untilNs = endOf(processes, found.ranks, seen);
   std::int64_t firstNs = INT64_MAX;
   std::map<std::int64_t, std::string> names;
+  std::map<std::int64_t, std::int64_t> knownUntil;
   for (const auto& [id, process] : processes) {
     firstNs = std::min(firstNs, process.startNs);
-    found.untilNs = std::max(found.untilNs, process.endNs.value_or(0));
     found.isRunning = found.isRunning || process.state == "running";
     names[id] = nameOf(process);
+    if (process.watermarkNs)
+      knownUntil[id] = *process.watermarkNs;
   }
   bool isOpen = false;
   bool allEndedWell = true;
@@ -216,7 +241,7 @@ Result<std::optional<Standstill>> readStandstill(const store::Database& trace) {
   if (!isOpen || allEndedWell || stillNs < std::max(kLeastNs, kTimesLongest * longestNs))
     return std::optional<Standstill>();
   found.windowNs = found.untilNs - firstNs;
-  SONDE_TRY_ASSIGN(found.rendezvous, readRendezvous(trace, open, last, names));
+  SONDE_TRY_ASSIGN(found.rendezvous, readRendezvous(trace, open, last, names, knownUntil));
   found.deadlocks = findDeadlocks(open);
   found.lostHelpers = lostHelpers(processes, found.ranks, found.sinceNs, found.untilNs);
   return std::optional(std::move(found));

@@ -4,7 +4,8 @@
 //
 // A process gets on when a scope, collective, message, kernel or copy of it ends, or a scope
 // begins; one that records none of these, with whatever it records. The job stands still from the
-// last of these instants over its ranks to the end of the trace. That is worth saying where it did
+// last of these instants over its ranks to the end of the trace: while it runs, to where the traces
+// of all ranks reach. That is worth saying where it did
 // not end by itself, something is open, and the time is at least kLeastNs and kTimesLongest times
 // the longest iteration (without any, collective) that ended. Times are on the job's common clock.
 #pragma once
@@ -21,6 +22,9 @@ namespace sonde::engine::standstill {
 
 inline constexpr std::int64_t kLeastNs = 1'000'000'000;
 inline constexpr std::int64_t kTimesLongest = 2;
+// A recorder brings its trace up to date every ten seconds at the least: one that is behind the
+// others by more than this does so no more.
+inline constexpr std::int64_t kMostBehindNs = 15'000'000'000;
 
 // A call or scope without an end, as a row of table open_call; or a collective that a device has
 // not finished.
@@ -70,6 +74,8 @@ struct Rendezvous {
     std::optional<std::int64_t> sinceNs;  // of who has entered it
     std::optional<LastCollective> last;   // of who has not: in the same group
     bool isHere = true;                   // false: the traces have nothing of it
+    // Its trace ends here, before the others entered: whether it has entered is not known.
+    std::optional<std::int64_t> knownUntilNs;
   };
   std::string group;
   std::string op;
@@ -101,7 +107,7 @@ struct Standstill {
   std::int64_t windowNs = 0;  // from the begin of the trace
   bool isRunning = false;     // some process has not ended
   std::vector<RankState> ranks;
-  std::vector<Rendezvous> rendezvous;  // the oldest first
+  std::vector<Rendezvous> rendezvous;  // those that somebody has not entered, then the oldest first
   std::vector<Deadlock> deadlocks;
   std::vector<LostHelper> lostHelpers;
 };

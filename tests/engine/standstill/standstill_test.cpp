@@ -126,6 +126,54 @@ TEST_F(StandstillTest, SaysWhoseTraceIsNotHere) {
   EXPECT_FALSE(found->rendezvous[0].absent[0].isHere);
 }
 
+// Of a rank that still runs, the trace may be older than those of the others.
+class RunningTest : public StandstillTest {
+ protected:
+  // Rank 0 waits in collective 17 since 5 s, and is known until 30 s; rank 1 until `knownNs`.
+  std::optional<Standstill> read(std::int64_t knownNs, bool knowsGroup = true) {
+    endNs_ = 30 * kSecond;
+    const auto first = rank(0, model::ProcessState::Running);
+    trace_->add(
+        model::Meta{"watermark_ns:" + std::to_string(process_.value), std::to_string(endNs_)});
+    const auto world = group(0);
+    collective(world, 16, kSecond, kSecond + 1000);
+    collective(world, 17, 5 * kSecond, std::nullopt);
+    trace_->add(open(first, "wait", 5 * kSecond));
+    rank(1, model::ProcessState::Running);
+    trace_->add(
+        model::Meta{"watermark_ns:" + std::to_string(process_.value), std::to_string(knownNs)});
+    if (knowsGroup)
+      collective(group(1), 16, kSecond, kSecond + 2000);
+    return StandstillTest::read();
+  }
+};
+
+TEST_F(RunningTest, StandsStillForAsLongAsAllRanksAreKnown) {
+  const auto found = read(20 * kSecond);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->isRunning);
+  EXPECT_EQ(found->untilNs, 20 * kSecond);
+  ASSERT_THAT(found->rendezvous.at(0).absent, SizeIs(1));
+  EXPECT_FALSE(found->rendezvous[0].absent[0].knownUntilNs);
+}
+
+TEST_F(RunningTest, ARankThatNobodyRecordsAnyMoreIsNotCalledAbsent) {
+  const auto found = read(3 * kSecond);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->untilNs, 30 * kSecond);
+  ASSERT_THAT(found->rendezvous.at(0).absent, SizeIs(1));
+  EXPECT_EQ(found->rendezvous[0].absent[0].knownUntilNs, 3 * kSecond);
+}
+
+// What it recorded of its group is not stored yet.
+TEST_F(RunningTest, ARankIsFoundByItsNumber) {
+  const auto found = read(3 * kSecond, false);
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->rendezvous.at(0).absent, SizeIs(1));
+  EXPECT_TRUE(found->rendezvous[0].absent[0].isHere);
+  EXPECT_EQ(found->rendezvous[0].absent[0].knownUntilNs, 3 * kSecond);
+}
+
 // NCCL's call has returned, the device has not: the collective's row is all that there is.
 TEST_F(StandstillTest, ACollectiveThatADeviceHasNotFinishedIsOpen) {
   rank(0);
