@@ -9,12 +9,18 @@
 
 namespace sonde::core {
 
-// A new descriptor, at a high number where there is one free; negative ones stay what they are.
+// The smallest table of descriptors that Linux makes has 64 places. When a process with several
+// threads needs a larger one, the thread that asked for it waits for all processors, 10 ms and more
+// (expand_fdtable in fs/file.c), while all others see the low number taken: up to here the number is
+// one that every table has. Above, the host is about to need a larger table itself.
+inline constexpr long kLastPlaces = 48;
+
+// A new descriptor, at a higher number where there is one free; negative ones stay what they are.
 inline long apart(long fd) noexcept {
-  constexpr long kLowest = 960;  // of 1024, which most processes may have
-  if (fd < 0 || fd >= kLowest)
+  if (fd < 0)
     return fd;
-  const long high = rawSyscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kLowest);
+  const long lowest = fd < kLastPlaces - 8 ? kLastPlaces : 2 * fd;
+  const long high = rawSyscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
   if (high < 0)
     return fd;
   rawSyscall(SYS_close, fd);

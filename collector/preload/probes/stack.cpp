@@ -69,8 +69,21 @@ void say(const char* text) noexcept {
   sayFact("stack", "%s", text);
 }
 
-constinit Hooks gHooks = {
-    kHooksVersion, {}, reserve, publish, ticks, lose, defineCode, intern, say, core::inVforkChild};
+void attach() noexcept {
+  core::attached();
+}
+
+constinit Hooks gHooks = {kHooksVersion,
+                          {},
+                          reserve,
+                          publish,
+                          ticks,
+                          lose,
+                          defineCode,
+                          intern,
+                          say,
+                          core::inVforkChild,
+                          attach};
 
 // Here, because the other library may not be constructed yet.
 __attribute__((constructor(104))) void begin() {

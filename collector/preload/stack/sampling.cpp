@@ -185,7 +185,10 @@ bool isSampling() noexcept {
 }
 
 bool samplesNewThreads() noexcept {
-  return isSampling() && hasOwnMemory();
+  if (!isSampling() || !hasOwnMemory())
+    return false;
+  gHooks->attach();
+  return true;
 }
 
 void beginThread() noexcept {

@@ -5,7 +5,7 @@ namespace sonde::preload::stack {
 
 // Whether threads are interrupted at all.
 bool isSampling() noexcept;
-// Whether a thread that is about to be made shall be.
+// Whether a thread that is about to be made shall be. Attaches a forked child first.
 bool samplesNewThreads() noexcept;
 
 // The calling thread has begun. Not in a signal handler.

@@ -11,7 +11,7 @@
 
 namespace sonde::preload::stack {
 
-inline constexpr std::uint32_t kHooksVersion = 3;
+inline constexpr std::uint32_t kHooksVersion = 4;
 
 struct Hooks {
   std::uint32_t version;
@@ -31,6 +31,9 @@ struct Hooks {
   void (*say)(const char* text);
   // Whether this is a child that runs on its parent's memory.
   bool (*inVforkChild)();
+  // A forked child gets its spool, if it has none: its files are opened while it has one thread,
+  // whose descriptors' numbers it would otherwise take for moments.
+  void (*attach)();
 };
 
 // What libsonde_preload.so tells the other, once that has begun.
