@@ -123,18 +123,12 @@ struct Sets {
   fd_set* at;
 };
 
-// The kernel looks at no more bits than the process's table of descriptors has room for: at least
-// kAlwaysSeen, and more once Sonde's library has had one at 960 for a moment (core/apart.h). So a
-// bit above that, of no descriptor, is EBADF then, and passed over before.
-constexpr int kAlwaysSeen = 64;
-
 void chooseSets(Context& c, Sets& out) noexcept {
   FD_ZERO(&out.reads);
   const int fd = c.fd(Kind::PipeOut);
-  const bool isSeen = fd >= 0 && fd < kAlwaysSeen;
-  if (isSeen)
+  if (fd >= 0 && fd < FD_SETSIZE)
     FD_SET(fd, &out.reads);
-  out.end = c.oneOf<int>({isSeen ? fd + 1 : 0, 0, -1, INT_MIN});
+  out.end = c.oneOf<int>({fd >= 0 && fd < FD_SETSIZE ? fd + 1 : 0, 0, -1, INT_MIN});
   out.at = c.pointer(out.reads, out.name, true);
 }
 
