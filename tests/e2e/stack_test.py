@@ -237,13 +237,13 @@ class Verb(StackTest):
 
 
 class Harmless(StackTest):
-    def both(self, case):
-        alone = subprocess.run([TARGETS / "stack_harmless", case], capture_output=True, text=True, timeout=60)
+    def both(self, case, program="stack_harmless"):
+        alone = subprocess.run([TARGETS / program, case], capture_output=True, text=True, timeout=60)
         self.assertEqual(alone.returncode, 0, alone.stdout)
-        self.assertEqual(self.record(TARGETS / "stack_harmless", case, sources="stack,sync,net,io", more=("--stack-mode", "wall")),
+        self.assertEqual(self.record(TARGETS / program, case, sources="stack,sync,net,io", more=("--stack-mode", "wall")),
                          alone.stdout.splitlines())
         for rate in ("99", "1000"):  # by timers, and by perf events where these are allowed
-            self.assertEqual(self.record(TARGETS / "stack_harmless", case, rate=rate), alone.stdout.splitlines())
+            self.assertEqual(self.record(TARGETS / program, case, rate=rate), alone.stdout.splitlines())
 
     def test_exceptions_are_caught(self):
         self.both("exceptions")
@@ -299,6 +299,13 @@ class Harmless(StackTest):
         self.both("briefs")
         ((weight,),) = self.rows("SELECT sum(weight) FROM stack_sample")
         self.assertGreater(weight, 0.85 * 2e9)
+
+    def test_a_child_that_may_make_no_system_calls(self):
+        self.both("filter", "stack_confined")
+        self.assertEqual(self.rows("SELECT count(*) FROM v_slice WHERE name = 'seccomp filter'"), [(1,)])
+
+    def test_threads_begin_without_malloc(self):
+        self.both("mallocs", "stack_confined")
 
     def test_one_that_ignores_the_signal_from_the_beginning(self):
         self.record("sh", "-c", "trap '' URG; exec " + str(TARGETS / "stack_tree") + " 1 0.1")

@@ -1,5 +1,6 @@
 // The calls that open, copy and close descriptors.
 #include "tests/host/calls.h"
+#include "tests/host/raw.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -137,9 +138,15 @@ void callDup3Self(Context& c) {
   c.result(dup3(fd, fd, O_CLOEXEC));
 }
 
+// Devices and anonymous files have one inode, and its locks are all processes' of the machine.
+bool isOwn(int fd) noexcept {
+  struct stat info {};
+  return raw(SYS_fstat, fd, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 template <auto kFunction>
 void callFcntl(Context& c, const char* name) {
-  const int fd = c.fd(Kind::File);
+  int fd = c.fd(Kind::File);
   constexpr int kCommands[] = {F_DUPFD,
                                F_DUPFD_CLOEXEC,
                                F_GETFD,
@@ -157,6 +164,8 @@ void callFcntl(Context& c, const char* name) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   if (command == F_GETLK || command == F_SETLK) {
+    if (!isOwn(fd))
+      fd = c.pooled(Kind::File);
     const char* place = nullptr;
     struct flock* const at = c.pointer(lock, place, true);
     c.call(name, "%d, %d, %s", fd, command, place);

@@ -20,7 +20,10 @@ namespace {
 pid_t waitSomehow(Context& c, pid_t child, int& status) noexcept {
   rusage usage{};
   siginfo_t info{};
-  switch (c.choose(5, 30)) {
+  int how = c.choose(5, 30);
+  if (c.isConcurrent() && (how == 1 || how == 2))
+    how = 0;  // these wait for any child, also another thread's
+  switch (how) {
     case 1:
       return wait(&status);
     case 2:
@@ -89,7 +92,8 @@ void execOrLeave(Context& c) noexcept {
 }  // namespace
 
 void forkedChild(Context& c) noexcept {
-  const bool isBare = c.choose(3, 70) == 1;
+  // A child of _Fork() may have malloc's locks of a thread that is not there.
+  const bool isBare = c.choose(3, 70) == 1 && !c.isConcurrent();
   const int area = c.isConcurrent() ? c.spareArea : takeArea(*c.log);
   c.callUnguarded(isBare ? "_Fork" : "fork", "area %d", area);
   const pid_t child = isBare ? _Fork() : fork();

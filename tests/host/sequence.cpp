@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <new>
@@ -74,8 +75,14 @@ void* work(void* given) {
   sigaddset(&alarm, SIGALRM);
   pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
   c.startGuard();
-  if (c.isConcurrent())
+  if (c.isConcurrent()) {
     c.makePool(c.ownFirst);
+  } else {
+    // Until the maker waits. Before, Sonde may have a file open there for a moment, and two threads
+    // that open files at once cannot know which number each gets.
+    const timespec time = {0, 1'000'000};
+    raw(SYS_nanosleep, &time, nullptr);
+  }
   makeCalls(c, worker.calls, false);
   if (worker.together != nullptr) {
     // A child of one would keep the pipes of the others open.

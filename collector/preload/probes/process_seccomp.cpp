@@ -7,6 +7,7 @@
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
 #include "collector/preload/probes/fd_table.h"
+#include "collector/preload/probes/stack.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -26,6 +27,7 @@ __attribute__((constructor(102))) void resolve() {
 void stopRecording(const char* mark) noexcept {
   if (core::enabled(wire::Probe::Process))
     core::emitMark(core::intern(mark), wire::Probe::Process);
+  stopStacks();
   fd_table::stop();
   core::stopForGood();
 }

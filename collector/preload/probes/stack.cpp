@@ -117,4 +117,9 @@ void noteCodeAtEnd() noexcept {
     sampler->processEnds();
 }
 
+void stopStacks() noexcept {
+  if (const auto* sampler = stack::gSampler.load(std::memory_order_relaxed); sampler != nullptr)
+    sampler->stop();
+}
+
 }  // namespace sonde::preload

@@ -7,5 +7,7 @@ namespace sonde::preload {
 void childHasBegun() noexcept;
 // The process ends, or becomes another program.
 void noteCodeAtEnd() noexcept;
+// No thread is interrupted any more.
+void stopStacks() noexcept;
 
 }  // namespace sonde::preload

@@ -19,6 +19,7 @@ namespace {
 constinit const Hooks* gHooks = nullptr;
 constinit std::atomic<long> gProcess{0};  // that is sampled
 constinit std::atomic<bool> gHasSaidTicks{false};
+constinit std::atomic<bool> gIsStopped{false};
 
 constexpr std::size_t kMostBytes =
     sizeof(wire::StackSample) + wire::kStackRegisters * sizeof(std::uint64_t) +
@@ -176,12 +177,20 @@ void processEnds() noexcept {
     describeCode(gHooks->defineCode);
 }
 
-constexpr Sampler kSampler = {childBegins, processEnds, take};
+void stop() noexcept {
+  if (!isSampling() || !hasOwnMemory())
+    return;
+  processEnds();
+  gIsStopped.store(true, std::memory_order_relaxed);
+  stopTimers();
+}
+
+constexpr Sampler kSampler = {childBegins, processEnds, stop, take};
 
 }  // namespace
 
 bool isSampling() noexcept {
-  return gHooks != nullptr && hasSignal();
+  return gHooks != nullptr && !gIsStopped.load(std::memory_order_relaxed) && hasSignal();
 }
 
 bool samplesNewThreads() noexcept {
@@ -191,8 +200,8 @@ bool samplesNewThreads() noexcept {
   return true;
 }
 
-void beginThread() noexcept {
-  rememberStack();
+void beginThread(std::size_t stackBytes) noexcept {
+  rememberStack(stackBytes);
   tellAll(gHooks->ticks());
   startOwnTimer();
 }

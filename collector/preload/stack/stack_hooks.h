@@ -11,7 +11,7 @@
 
 namespace sonde::preload::stack {
 
-inline constexpr std::uint32_t kHooksVersion = 4;
+inline constexpr std::uint32_t kHooksVersion = 5;
 
 struct Hooks {
   std::uint32_t version;
@@ -41,6 +41,8 @@ struct Sampler {
   void (*childBegins)();  // in a forked child, on its only thread
   // The process ends, or becomes another program: what the recorder cannot look at any more.
   void (*processEnds)();
+  // No thread is interrupted any more.
+  void (*stop)();
   core::TakeStack take;
 };
 

@@ -12,16 +12,23 @@ namespace {
 
 using AttributesCall = int (*)(pthread_t, pthread_attr_t*);
 using StackCall = int (*)(const pthread_attr_t*, void**, std::size_t*);
-using DestroyCall = int (*)(pthread_attr_t*);
+using SizeCall = int (*)(const pthread_attr_t*, std::size_t*);
+using AttributeCall = int (*)(pthread_attr_t*);
 
 // Looked up, because glibc has given them new versions.
 constinit core::Real<AttributesCall> gAttributes{"pthread_getattr_np"};
 constinit core::Real<StackCall> gStack{"pthread_attr_getstack"};
-constinit core::Real<DestroyCall> gDestroy{"pthread_attr_destroy"};
+constinit core::Real<SizeCall> gStackSize{"pthread_attr_getstacksize"};
+constinit core::Real<SizeCall> gGuardSize{"pthread_attr_getguardsize"};
+constinit core::Real<AttributeCall> gInit{"pthread_attr_init"};
+constinit core::Real<AttributeCall> gDestroy{"pthread_attr_destroy"};
 
 __attribute__((constructor(102))) void resolve() {
   gAttributes();
   gStack();
+  gStackSize();
+  gGuardSize();
+  gInit();
   gDestroy();
 }
 
@@ -105,6 +112,27 @@ void rememberStack() noexcept {
     tBounds = {reinterpret_cast<std::uint64_t>(begin),
                reinterpret_cast<std::uint64_t>(begin) + bytes};
   gDestroy()(&attributes);
+}
+
+std::size_t stackBytes(const pthread_attr_t* attributes) noexcept {
+  pthread_attr_t defaults;
+  if (attributes == nullptr && (gInit() == nullptr || gInit()(&defaults) != 0))
+    return 0;
+  const pthread_attr_t* const of = attributes == nullptr ? &defaults : attributes;
+  std::size_t bytes = 0;
+  std::size_t guard = 0;
+  const bool isKnown = gStackSize() != nullptr && gGuardSize() != nullptr &&
+                       gStackSize()(of, &bytes) == 0 && gGuardSize()(of, &guard) == 0;
+  if (attributes == nullptr)
+    gDestroy()(&defaults);
+  constexpr std::size_t kDescriptorBytes = 65536;  // more than what glibc keeps above the stack
+  return isKnown && bytes > guard + kDescriptorBytes ? bytes - guard - kDescriptorBytes : 0;
+}
+
+// glibc has the thread's descriptor at the end of its stack.
+void rememberStack(std::size_t bytes) noexcept {
+  const auto end = static_cast<std::uint64_t>(pthread_self());
+  tBounds = {end - bytes, end};
 }
 
 StackCopy copyStack(std::uint64_t stackPointer, char* to, std::size_t most) noexcept {

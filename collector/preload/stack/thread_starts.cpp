@@ -2,10 +2,13 @@
 
 #include "collector/core/hooks.h"
 #include "collector/preload/stack/sampling.h"
+#include "collector/preload/stack/thread_copy.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <threads.h>
+
+#include <atomic>
+#include <cstddef>
 
 namespace sonde::preload::stack {
 namespace {
@@ -21,32 +24,50 @@ __attribute__((constructor(102))) void resolve() {
   gThrdCreate();
 }
 
-template <typename Routine>
+// What a new thread begins with, until it has begun. Not from malloc, whose locks a child of
+// _Fork() may have inherited: its threads begin all the same as long as they do not call it either.
 struct Start {
-  Routine routine;
+  std::atomic<bool> isTaken;
+  void (*routine)();
   void* argument;
+  std::size_t stackBytes;
 };
+constexpr std::size_t kMostStarts = 512;  // threads that are being made at one time
+constinit Start gStarts[kMostStarts];
+
+void giveBack(Start* start) noexcept {
+  start->isTaken.store(false, std::memory_order_release);
+}
 
 // Runs on the new thread, whose exceptions and cancellation pass through it.
 template <typename Result, typename Routine>
 Result begin(void* pointer) {
-  const auto start = *static_cast<Start<Routine>*>(pointer);
-  free(pointer);
-  beginThread();
-  const Result result = start.routine(start.argument);
+  auto* const start = static_cast<Start*>(pointer);
+  const auto routine = reinterpret_cast<Routine>(start->routine);
+  void* const argument = start->argument;
+  const std::size_t bytes = start->stackBytes;
+  giveBack(start);
+  beginThread(bytes);
+  const Result result = routine(argument);
   endThread();  // before its state ends
   return result;
 }
 
-// What the new thread begins with; nullptr: with its own routine.
+// nullptr: it begins with its own routine, and is not sampled.
 template <typename Routine>
-Start<Routine>* startOf(Routine routine, void* argument) {
+Start* startOf(Routine routine, void* argument, const pthread_attr_t* attributes) noexcept {
   if (!samplesNewThreads())
     return nullptr;
-  auto* start = static_cast<Start<Routine>*>(malloc(sizeof(Start<Routine>)));
-  if (start != nullptr)
-    *start = {routine, argument};
-  return start;
+  for (Start& start : gStarts) {
+    if (start.isTaken.load(std::memory_order_relaxed) ||
+        start.isTaken.exchange(true, std::memory_order_acquire))
+      continue;
+    start.routine = reinterpret_cast<void (*)()>(routine);
+    start.argument = argument;
+    start.stackBytes = stackBytes(attributes);
+    return &start;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -58,21 +79,21 @@ SONDE_EXPORT int pthread_create(pthread_t* thread,
                                 const pthread_attr_t* attributes,
                                 void* (*routine)(void*),
                                 void* argument) noexcept {
-  auto* start = startOf(routine, argument);
+  Start* const start = startOf(routine, argument, attributes);
   if (start == nullptr)
     return gCreate()(thread, attributes, routine, argument);
   const int result = gCreate()(thread, attributes, begin<void*, void* (*)(void*)>, start);
   if (result != 0)
-    free(start);
+    giveBack(start);
   return result;
 }
 
 SONDE_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
-  auto* start = startOf(routine, argument);
+  Start* const start = startOf(routine, argument, nullptr);
   if (start == nullptr)
     return gThrdCreate()(thread, routine, argument);
   const int result = gThrdCreate()(thread, begin<int, thrd_start_t>, start);
   if (result != thrd_success)
-    free(start);
+    giveBack(start);
   return result;
 }
