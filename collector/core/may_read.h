@@ -5,21 +5,18 @@
 #include "collector/core/syscalls.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 
 #include <cstdint>
 
 namespace sonde::core {
 
-// Of the byte at `address`. The kernel copies a signal mask from there and refuses it for what is
-// to be done with it, so that nothing changes.
-inline bool mayRead(const volatile void* address) noexcept {
-  constexpr long kNoSuchHow = -1;
-  constexpr std::uintptr_t kMaskBytes = 8;
-  constexpr std::uintptr_t kFirstPage = 4096;  // is nobody's; of nullptr nothing would be read
-  const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(address) & ~(kMaskBytes - 1);
-  return from >= kFirstPage &&
-         rawSyscall(SYS_rt_sigprocmask, kNoSuchHow, static_cast<long>(from), 0, kMaskBytes) !=
-             -EFAULT;
+// Of the byte at `address`. The kernel compares the word there with a number before it moves none
+// of the threads that wait on it elsewhere, so that nothing changes.
+inline bool mayRead(const void* address) noexcept {
+  const long word = asLong(address) & ~static_cast<long>(sizeof(std::uint32_t) - 1);
+  constexpr long kNone = 0;
+  return rawSyscall(SYS_futex, word, FUTEX_CMP_REQUEUE_PRIVATE, kNone, kNone, word, 0) != -EFAULT;
 }
 
 // Of all bytes of a thing that is no larger than a page.
