@@ -27,6 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SONDE = os.environ.get("SONDE_BIN", "sonde")
 PROGRAM = os.environ.get("HOST_FUZZ", "host_fuzz")
 SOURCES = {"default": None, "all": "+io,+sync,+stack,+memory,+python"}
+BARE_RUNS = 6
 BATCHES = (5, 10, 20, 40)  # sequences a run, so that what is found at once is said at once
 PATIENCE = 600  # seconds that a batch may take: its sequences have a watchdog of their own
 # Sonde's own descriptor where it samples above 100 Hz (docs/probes/stack.md); numbers of memory that differ by the run.
@@ -51,8 +52,8 @@ class Runner:
         self.folder = pathlib.Path(folder)
         self.sources = sources
 
-    def start(self, recorded, *arguments):
-        place = self.folder / ("recorded" if recorded else "bare")
+    def start(self, recorded, *arguments, place="run0"):
+        place = self.folder / place
         shutil.rmtree(place, ignore_errors=True)
         (place / "work").mkdir(parents=True)
         command = [PROGRAM, arguments[0], str(place / "work"), *map(str, arguments[1:])]
@@ -74,9 +75,9 @@ class Runner:
             found["the run"] = [f"exit status {process.returncode}", *(place / "error").read_text(errors="replace").splitlines()[-3:]]
         return found
 
-    def both(self, *arguments):
+    def both(self, *arguments, recorded=(False, True)):
         """(bare, recorded), at the same time."""
-        started = [self.start(recorded, *arguments) for recorded in (False, True)]
+        started = [self.start(one, *arguments, place=f"run{at}") for at, one in enumerate(recorded)]
         return tuple(self.finish(one) for one in started)
 
 
@@ -99,7 +100,10 @@ def confirmed(runner, arguments, name):
         if bare.get(name) == recorded.get(name):
             return None
         differences.append(first_difference(bare.get(name, []), recorded.get(name, [])))
-    return differences[0] if bares[0] == bares[1] else None
+    # Alone, and beside another, which makes its threads wait for a processor.
+    bares += [runner.finish(runner.start(False, *arguments)).get(name) for _ in range(BARE_RUNS)]
+    bares += [run.get(name) for _ in range(BARE_RUNS) for run in runner.both(*arguments, recorded=(False, False))]
+    return differences[0] if all(bare == bares[0] for bare in bares) else None
 
 
 def compare(runner, arguments, again):
