@@ -40,7 +40,8 @@ class LaunchCursor {
   }
 
  private:
-  // Of a correlation the first call of each process; of an external id all calls.
+  // Reads the calls with this key: all of them if it is an external id, else the first of each
+  // process.
   Result<void> gather(const LaunchKey& key) {
     key_ = key;
     taken_ = 0;

@@ -133,7 +133,7 @@ void ImportedPlaces::settleGroup(std::size_t main) {
   std::swap(settled_[main], settled_[busiest]);
 }
 
-// What a merged file says of its rank is said of one of the files that it was made of.
+// A merged file names one rank, that of one of its parts: here each part gets its own.
 void ImportedPlaces::settleRanks() {
   if (groupMains_.size() < 2)
     return;
