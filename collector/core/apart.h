@@ -9,17 +9,23 @@
 
 namespace sonde::core {
 
-// The smallest table of descriptors that Linux makes has 64 places. When a process with several
-// threads needs a larger one, the thread that asked for it waits for all processors, 10 ms and more
-// (expand_fdtable in fs/file.c), while all others see the low number taken: up to here the number is
-// one that every table has. Above, the host is about to need a larger table itself.
-inline constexpr long kLastPlaces = 48;
+// How large the process's table of descriptors is at least, which has this one. Linux makes tables
+// of 64, 128, 256 … places. When a process with several threads needs a larger one, the thread that
+// asked for it waits for all processors, 10 ms and more (expand_fdtable in fs/file.c), while all
+// others see the low number taken: Sonde's own number shall not need one.
+constexpr long placesWith(long fd) noexcept {
+  long places = 64;
+  while (places <= fd)  // doubles, past any descriptor within 32 rounds
+    places *= 2;
+  return places;
+}
 
 // A new descriptor, at a higher number where there is one free; negative ones stay what they are.
 inline long apart(long fd) noexcept {
   if (fd < 0)
     return fd;
-  const long lowest = fd < kLastPlaces - 8 ? kLastPlaces : 2 * fd;
+  const long quarter = placesWith(fd) / 4;
+  const long lowest = fd < 3 * quarter ? 3 * quarter : fd + 1;
   const long high = rawSyscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
   if (high < 0)
     return fd;

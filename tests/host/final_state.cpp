@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -53,25 +54,49 @@ void logDescriptor(Context& c, int fd) noexcept {
          isFile ? static_cast<long>(info.st_size) : 0);
 }
 
-// In the order of their numbers, which is that of the folder.
-void logDescriptors(Context& c) noexcept {
-  const long folder =
-      raw(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0)
-    return c.note("descriptors cannot be listed: %ld", folder);
+struct Open {
+  int fd;
+  ino_t inode;
+};
+
+ino_t inodeOf(int fd) noexcept {
+  struct stat info {};
+  return raw(SYS_fstat, fd, &info) == 0 ? info.st_ino : 0;
+}
+
+// The program's descriptors in the order of their numbers, which is that of the folder.
+int listDescriptors(const Context& c, int folder, Open* out, int most) noexcept {
+  int count = 0;
   alignas(8) char entries[8192];
   long bytes = 0;
   while ((bytes = raw(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
-    for (long at = 0; at < bytes;) {
+    for (long at = 0; at < bytes && count < most;) {
       const auto* entry = reinterpret_cast<const Entry*>(entries + at);
       at += entry->length;
       const int fd = atoi(entry->name);
       const bool isOwn = c.ownFirst < 0 || (fd >= c.ownFirst && fd < c.ownFirst + 100);
       if (entry->name[0] != '.' && fd != folder && isOwn)
-        logDescriptor(c, fd);
+        out[count++] = {fd, inodeOf(fd)};
     }
   }
+  return count;
+}
+
+// Those that stay: another thread may have one of Sonde's open for a moment.
+void logDescriptors(Context& c) noexcept {
+  const long folder =
+      raw(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return c.note("descriptors cannot be listed: %ld", folder);
+  Open open[1024];
+  const int count = listDescriptors(c, static_cast<int>(folder), open, 1024);
   raw(SYS_close, folder);
+  const timespec time = {0, 1'000'000};
+  raw(SYS_nanosleep, &time, nullptr);
+  for (int at = 0; at < count; ++at) {
+    if (inodeOf(open[at].fd) == open[at].inode && open[at].inode != 0)
+      logDescriptor(c, open[at].fd);
+  }
 }
 
 void logSignals(Context& c) noexcept {
