@@ -11,8 +11,8 @@
 
 namespace sonde::core {
 
-// Of the byte at `address`. The kernel compares the word there with a number before it moves none
-// of the threads that wait on it elsewhere, so that nothing changes.
+// Whether the byte at `address` can be read. It asks the kernel to move no waiting thread from this
+// word to itself; the kernel reads the word first, and changes nothing.
 inline bool mayRead(const void* address) noexcept {
   const long word = asLong(address) & ~static_cast<long>(sizeof(std::uint32_t) - 1);
   constexpr long kNone = 0;

@@ -1,5 +1,5 @@
-// What a program may do that forbids itself more than others do, a case an argument; prints what
-// must be the same without Sonde (tests/e2e/stack_test.py).
+// Runs the case that its argument names, and prints what must be the same without Sonde
+// (tests/e2e/stack_test.py):
 //   filter   a child that installs a filter which kills it at all system calls but write and exit,
 //            and computes: no signal is to interrupt it, whose handler ends by a system call
 //   mallocs  a thread that begins without malloc or free, as one in a child of _Fork() has to

@@ -24,8 +24,8 @@ __attribute__((constructor(102))) void resolve() {
   gThrdCreate();
 }
 
-// What a new thread begins with, until it has begun. Not from malloc, whose locks a child of
-// _Fork() may have inherited: its threads begin all the same as long as they do not call it either.
+// Tells a new thread what to run. malloc() has no part in it: a child of _Fork() may have inherited
+// malloc's locks, and a new thread there would wait for them for ever.
 struct Start {
   std::atomic<bool> isTaken;
   void (*routine)();

@@ -126,7 +126,7 @@ TEST_F(StandstillTest, SaysWhoseTraceIsNotHere) {
   EXPECT_FALSE(found->rendezvous[0].absent[0].isHere);
 }
 
-// Of a rank that still runs, the trace may be older than those of the others.
+// The trace of a rank that still runs may be older than those of the others.
 class RunningTest : public StandstillTest {
  protected:
   // Rank 0 waits in collective 17 since 5 s, and is known until 30 s; rank 1 until `knownNs`.
@@ -165,7 +165,7 @@ TEST_F(RunningTest, ARankThatNobodyRecordsAnyMoreIsNotCalledAbsent) {
   EXPECT_EQ(found->rendezvous[0].absent[0].knownUntilNs, 3 * kSecond);
 }
 
-// What it recorded of its group is not stored yet.
+// The recorder has not stored the rank's group yet.
 TEST_F(RunningTest, ARankIsFoundByItsNumber) {
   const auto found = read(3 * kSecond, false);
   ASSERT_TRUE(found);
