@@ -55,9 +55,13 @@ std::string joinNames(const std::vector<Rendezvous::Member>& members) {
   return fmt::format("{}{}", fmt::join(names, ", "), more);
 }
 
-std::string absentText(const Rendezvous::Member& member, std::int64_t sinceNs) {
+std::string absentText(const Rendezvous::Member& member,
+                       std::optional<std::int64_t> seq,
+                       std::int64_t sinceNs) {
   if (!member.isHere)
     return fmt::format("nothing is known of {}, whose trace is not here", member.name);
+  if (!member.otherOp.empty())
+    return fmt::format("{} has called {} instead", member.name, numbered(member.otherOp, seq));
   if (member.knownUntilNs)
     return fmt::format("whether {} has entered it is not known: its trace ends {} before",
                        member.name,
@@ -80,12 +84,14 @@ std::string rendezvousText(const Rendezvous& one, std::int64_t untilNs) {
                                  one.bytes ? humanBytes(*one.bytes) + ", " : "",
                                  one.group,
                                  humanDuration(untilNs - sinceNs));
-  if (one.absent.empty())
+  if (one.absent.empty() && one.unknown == 0)
     return text + "; all others have entered it";
   for (std::size_t at = 0; at < one.absent.size() && at < kMostNames; ++at)
-    text += "; " + absentText(one.absent[at], sinceNs);
+    text += "; " + absentText(one.absent[at], one.seq, sinceNs);
   if (one.absent.size() > kMostNames)
     text += fmt::format("; and {} more have not", one.absent.size() - kMostNames);
+  if (one.unknown > 0)
+    text += fmt::format("; nothing is known of {} others of the group", one.unknown);
   return text;
 }
 
@@ -135,8 +141,10 @@ std::string rankText(const standstill::RankState& rank,
 std::string deadlockText(const standstill::Deadlock& deadlock) {
   std::vector<std::string> waits;
   for (const OpenCall& call : deadlock.waits)
-    waits.push_back(fmt::format(
-        "thread {} waits in {} for thread {}", call.tid, call.name, call.waitsForTid.value_or(0)));
+    waits.push_back(fmt::format("thread {} waits in {} for what thread {} held then",
+                                call.tid,
+                                call.name,
+                                call.waitsForTid.value_or(0)));
   return fmt::format("deadlock: {}", fmt::join(waits, ", "));
 }
 
@@ -212,13 +220,15 @@ json rendezvousJson(const Rendezvous& one) {
                       {"process", member.name},
                       {"last_collective", lastJson(member.last)},
                       {"recorded", member.isHere},
+                      {"other_op", member.otherOp.empty() ? json() : json(member.otherOp)},
                       {"known_until_ns", orNull(member.knownUntilNs)}});
   return {{"communicator", one.group},
           {"op", one.op},
           {"seq", orNull(one.seq)},
           {"bytes", orNull(one.bytes)},
           {"entered", std::move(entered)},
-          {"absent", std::move(absent)}};
+          {"absent", std::move(absent)},
+          {"unknown", one.unknown}};
 }
 
 }  // namespace

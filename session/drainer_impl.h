@@ -81,7 +81,10 @@ class Drainer::Impl {
   Result<bool> run(Pass pass, DrainProgress& progress);
   Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
   // Returns the number of records.
-  Result<std::uint64_t> storeAll(Pass pass, const std::vector<Ending>& ending);
+  bool knowsAll(Pass pass);
+  Result<std::uint64_t> storeAll(Pass pass,
+                                 const std::vector<Ending>& ending,
+                                 std::int64_t beganNs);
   // True: there is more to be stored.
   bool giveBack(Pass pass, bool anyEnded);
   Result<void> beginImages(const ClockTriple& now);
@@ -102,6 +105,7 @@ class Drainer::Impl {
   StillWatch still_;
   double thinAt_ = 0.5;        // of the limit, that is left
   std::uint32_t thinned_ = 1;  // of so many iterations one is recorded in full
+  bool isPaused_ = false;      // as the recording was last, before it was over
   bool limitReached_ = false;  // nothing is stored any more, all is counted
   bool finished_ = false;
   bool wasCramped_ = false;  // some process had no free slot when the images were looked at last

@@ -124,13 +124,13 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     return true;
   }
   // The job is over when all is closed.
-  const std::int64_t beganNs = pass == Pass::Store ? options_.clock().monotonicNs : 0;
+  const std::int64_t beganNs = options_.clock().monotonicNs;
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, beganNs, bytes);
   if (work || pass != Pass::Store) {
     SONDE_TRY(findRoom(pass, bytes));
     SONDE_TRY(recorder_->writer().begin());
-    SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending));
+    SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending, beganNs));
     SONDE_TRY(recorder_->writer().commit());
     notes_.committed();
     samples_.committed();
@@ -177,7 +177,19 @@ Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
   return {};
 }
 
-Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Ending>& ending) {
+// Whether this pass stores all that had been recorded when it began. While a recording is paused
+// there is nothing more to know.
+bool Drainer::Impl::knowsAll(Pass pass) {
+  isPaused_ = images_->isPaused().value_or(isPaused_);
+  return !isPaused_ && !counts(pass) && images_->waiting() == 0 &&
+         std::none_of(images_->open().begin(), images_->open().end(), [](const auto& image) {
+           return image->hasMore();
+         });
+}
+
+Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass,
+                                              const std::vector<Ending>& ending,
+                                              std::int64_t beganNs) {
   const ClockTriple now = options_.clock();
   std::uint64_t records = 0;
   SONDE_TRY(beginImages(now));
@@ -192,7 +204,8 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass, const std::vector<Endin
         model::Severity::Warning,
         stall_->since().monotonicNs,
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
-  SONDE_TRY(recorder_->noteWatermark(now.monotonicNs));
+  if (knowsAll(pass))
+    SONDE_TRY(recorder_->noteWatermark(beganNs));
   SONDE_TRY(notes_.store(*images_, *recorder_));
   SONDE_TRY(samples_.store(*images_, *recorder_));
   SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));

@@ -311,6 +311,12 @@ void ImageSet::recordOthers(bool inFull) {
   }
 }
 
+std::optional<bool> ImageSet::isPaused() const {
+  if (!page_ || page_->recording() == wire::RecordingState::Off)
+    return std::nullopt;
+  return page_->recording() == wire::RecordingState::Paused;
+}
+
 void ImageSet::sweep() {
   for (auto& image : open_)
     if (image->finished())

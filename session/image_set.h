@@ -74,6 +74,9 @@ class ImageSet {
   // over.
   void recordOthers(bool inFull);
 
+  // Whether all of the recording is paused; nothing: it is over, or nobody says.
+  std::optional<bool> isPaused() const;
+
   // Takes finished images out of open(); deletes the files of processes that are dead.
   void sweep();
 

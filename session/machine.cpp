@@ -4,14 +4,20 @@
 
 namespace sonde::session {
 
+// ARM's processors have no name there, but numbers of maker, model and revision.
 std::string cpuModel() {
   std::ifstream lines("/proc/cpuinfo");
-  for (std::string line; std::getline(lines, line);) {
+  std::string numbers;
+  for (std::string line; std::getline(lines, line) && !line.empty();) {  // of the first processor
     const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos)
+    if (colon == std::string::npos)
+      continue;
+    if (line.starts_with("model name"))
       return line.substr(colon + 2);
+    if (line.starts_with("CPU "))
+      numbers += (numbers.empty() ? "" : " ") + line.substr(colon + 2);
   }
-  return {};
+  return numbers;
 }
 
 }  // namespace sonde::session

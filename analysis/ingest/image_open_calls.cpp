@@ -112,8 +112,11 @@ std::optional<model::OpenCall> ImageBuilder::describeOpen(const Thread& thread,
 void ImageBuilder::storeOpen(Thread& thread, const std::byte* at, model::OpenCall& row) {
   const auto header = loadRecord<wire::RecordHeader>(at);
   if (header.kind == wire::RecordKind::Transfer)
-    return;  // nothing was transferred
+    return;                                  // nothing was transferred
+  remember(thread, model::Owner::Slice, 0);  // so that nothing is there if the handler adds nothing
   (this->*kHandlers[static_cast<std::size_t>(header.kind)])(thread, at);
+  if (thread.lastId == 0)
+    return;
   if (thread.lastOwner == model::Owner::Collective)
     row.collectiveId = {thread.lastId};
   else if (thread.lastOwner == model::Owner::Slice)

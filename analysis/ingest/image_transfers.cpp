@@ -121,14 +121,16 @@ void ImageBuilder::onTransfer(Thread& thread, const std::byte* at) {
 void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::Message>(at);
   const auto channel = channels_.find(record.header.subject);
-  if (channel == channels_.end()) {
+  const bool isOpen = record.endTicks == 0;  // then from whom it comes may not be known yet
+  if (channel == channels_.end() && !isOpen) {
     ++counts_.damaged;
     return;
   }
   const auto has = [&](std::uint8_t flag) { return (record.header.detail & flag) != 0; };
   const std::int64_t endNs = endOf(thread, record.endTicks);
   model::Transfer row;
-  row.channelId = channel->second;
+  if (channel != channels_.end())
+    row.channelId = channel->second;
   row.threadId = thread.row.id;
   row.direction = has(wire::Message::kReceive) ? model::Direction::Receive : model::Direction::Send;
   row.exact = !has(wire::Message::kInexact);
@@ -142,8 +144,8 @@ void ImageBuilder::onMessage(Thread& thread, const std::byte* at) {
         addCall(thread,
                 newSlice(thread, model::SliceKind::Api, wire::Probe::Mpi, record.name, row.startNs),
                 endNs,
-                record.endTicks == 0);
-  if (record.endTicks == 0)
+                isOpen);
+  if (isOpen)
     return remember(thread, model::Owner::Slice, row.sliceId.value);  // nothing was transferred
   row.durNs = endNs - row.startNs;
   remember(thread, model::Owner::Transfer, sink_.add(row).value);

@@ -106,9 +106,14 @@ void ImportedPlaces::settleMain() {
   settled_.resize(processes_.size());
   for (std::size_t process = 0; process < processes_.size(); ++process)
     settled_[process] = process;
-  for (std::size_t process = 0; process < processes_.size(); ++process)
-    if (processes_[process].group == process)
-      settleGroup(process);
+  std::map<std::size_t, std::size_t> busiest;  // of each group's main process
+  for (std::size_t process = 0; process < processes_.size(); ++process) {
+    const auto [at, isNew] = busiest.emplace(processes_[process].group, processes_[process].group);
+    if (processes_[process].events > processes_[at->second].events)
+      at->second = process;
+  }
+  for (const auto& [main, most] : busiest)
+    settleGroup(main, most);
   for (Thread& thread : threads_) {
     if (!thread.isOfMain)
       thread.process = settled(thread.process);
@@ -116,12 +121,7 @@ void ImportedPlaces::settleMain() {
   settleRanks();
 }
 
-void ImportedPlaces::settleGroup(std::size_t main) {
-  std::size_t busiest = main;
-  for (std::size_t process = 0; process < processes_.size(); ++process)
-    if (processes_[process].group == main &&
-        processes_[process].events > processes_[busiest].events)
-      busiest = process;
+void ImportedPlaces::settleGroup(std::size_t main, std::size_t busiest) {
   if (busiest == main)
     return;
   Process& first = processes_[main];

@@ -136,7 +136,7 @@ class ImportedPlaces {
   };
 
   std::size_t addProcess(std::size_t group);
-  void settleGroup(std::size_t main);
+  void settleGroup(std::size_t main, std::size_t busiest);
   void settleRanks();
   model::DeviceId deviceOf(std::size_t host, std::int64_t ordinal);
   static void put(const Period& period,

@@ -62,14 +62,18 @@ Result<void> AutogradCallers::readLinks(const Database& trace) {
   });
 }
 
-// Only where no link says it: this reads all arguments of operators.
+// Only in an import, and where no link says it: this reads all arguments of operators.
 Result<void> AutogradCallers::readSequences(const Database& trace) {
   const bool isTold = std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
     return !worker.second.hints.empty();
   });
+  SONDE_TRY_ASSIGN(const std::int64_t isImport,
+                   trace.queryInteger("SELECT EXISTS (SELECT 1 FROM host WHERE boot_id IS NULL)"));
+  if (isTold || isImport == 0)
+    return {};
   SONDE_TRY_ASSIGN(Statement any, trace.prepare(kAnySequence));
   SONDE_TRY_ASSIGN(const bool hasNumbers, any.step());
-  if (isTold || !hasNumbers)
+  if (!hasNumbers)
     return {};
   using Key = std::pair<std::int64_t, std::int64_t>;  // process, sequence number
   struct Backward {

@@ -22,8 +22,8 @@ SELECT p.id,
   p.cpu_ns,
   p.watermark_ns + coalesce((SELECT map.offset_ns + CAST(round((p.watermark_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
     FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= p.watermark_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS watermark_ns
-FROM (SELECT *, CASE WHEN state = 'running' THEN (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'watermark_ns:' || id
-    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'watermark_ns' LIMIT 1) END AS watermark_ns FROM process) p JOIN host h ON h.id = p.host_id;
+FROM (SELECT *, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'watermark_ns:' || id),
+    (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'watermark_ns')) AS watermark_ns FROM process) p JOIN host h ON h.id = p.host_id;
 
 CREATE VIEW v_thread AS
 SELECT t.id,

@@ -5,6 +5,7 @@
 
 #include "collector/core/syscalls.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 namespace sonde::core {
@@ -27,6 +28,8 @@ inline long apart(long fd) noexcept {
   const long quarter = placesWith(fd) / 4;
   const long lowest = fd < 3 * quarter ? 3 * quarter : fd + 1;
   const long high = rawSyscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+  if (high == -EBADF)
+    return high;  // another thread has closed it, and the number may be its own by now
   if (high < 0)
     return fd;
   rawSyscall(SYS_close, fd);

@@ -109,6 +109,10 @@ void stopForGood() noexcept {
   stopClock();
 }
 
+bool isStoppedForGood() noexcept {
+  return gGeneration.load(std::memory_order_relaxed) == 0;
+}
+
 void keepApartFromParent() noexcept {
   if (gForkPage->generation.load(std::memory_order_relaxed) != 0 || gSpool.base == nullptr ||
       !insideWrite() || gForkPage->apart.exchange(1, std::memory_order_relaxed) != 0)

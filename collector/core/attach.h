@@ -18,6 +18,7 @@ void keepApartFromParent() noexcept;
 // Nothing is recorded in this process and its forked children any more. From here on no function of
 // emit.h makes a system call or reads a clock.
 void stopForGood() noexcept;
+bool isStoppedForGood() noexcept;
 
 // The process is about to end with this status, as exit(3) takes it. What it records after that is
 // recorded all the same. Asks the kernel for the process's id alone.

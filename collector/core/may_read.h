@@ -43,6 +43,20 @@ class ReadablePage {
   std::uintptr_t page_ = ~std::uintptr_t{0};  // no address is in it
 };
 
+// Of a text, up to its end.
+inline bool mayReadText(const char* letter, ReadablePage& page) noexcept {
+  while (page.has(letter)) {  // ends with the memory at the latest
+    if (*letter++ == '\0')
+      return true;
+  }
+  return false;
+}
+
+inline bool mayReadText(const char* text) noexcept {
+  ReadablePage page;
+  return mayReadText(text, page);
+}
+
 // Of an array of texts with a null pointer at its end, as exec takes it; nullptr is an empty one.
 inline bool mayReadTexts(char* const* texts) noexcept {
   ReadablePage array;
@@ -52,10 +66,7 @@ inline bool mayReadTexts(char* const* texts) noexcept {
       return false;
     if (*at == nullptr)
       return true;
-    const char* letter = *at;
-    while (text.has(letter) && *letter != '\0')  // ends with the memory at the latest
-      ++letter;
-    if (!text.has(letter))
+    if (!mayReadText(*at, text))
       return false;
   }
   return true;

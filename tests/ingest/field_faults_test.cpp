@@ -50,7 +50,7 @@ TEST_F(FieldFaults, WithoutCallsTheOperatorOfTheExternalIdIsTheScope) {
       "0");
 }
 
-// --- PyTorch without Kineto 
+// --- PyTorch without Kineto
 
 TEST_F(FieldFaults, WithoutCategoriesNamesTellOperatorsAndCallsFromAnnotations) {
   importEvents({event("", "my_step", {"\"CPU functions\"", 1, 0, 90}),

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// --- work of autograd's threads 
+// --- work of autograd's threads
 
 constexpr const char* kEvaluate = "autograd::engine::evaluate_function: MmBackward0";
 
@@ -157,7 +157,7 @@ TEST(ProcessLabels, GroupWhatIsOfOneRank) {
   EXPECT_THAT(ranksOfGroups({"[TP00-DP00]", "[TP00-DP01]"}), IsEmpty());
 }
 
-// --- times that cannot be 
+// --- times that cannot be
 
 constexpr double kEpoch = 1'764'000'000'000'000;  // µs
 
@@ -193,7 +193,7 @@ TEST_F(FieldFaults, ADevicesRecordsWithoutTimesAreLeftOutWhereTimesCountFromTheF
   EXPECT_THAT(summary_.warnings, Contains(HasSubstr("3 events have times that cannot be")));
 }
 
-// --- ranks by the names of files 
+// --- ranks by the names of files
 
 TEST(RankInName, IsTheNumberBehindTheWord) {
   EXPECT_EQ(rankInName("dp0_pp0_tp1_dcp0_ep0_rank3.1764.pt.trace.json.gz"), 3);

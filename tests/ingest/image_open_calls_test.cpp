@@ -132,6 +132,25 @@ TEST(OpenCalls, AMessageHasTheSliceOfItsCallAndNoTransfer) {
   EXPECT_THAT(rig.rows("SELECT * FROM transfer"), IsEmpty());
 }
 
+// As MPI_Recv from MPI_ANY_SOURCE; before it the thread made another call.
+TEST(OpenCalls, AReceiveFromAnybodyHasASliceOfItsOwn) {
+  SpoolBuilder spool;
+  spool.thread(0, 11);
+  spool.call(0, wire::SliceKind::Api, "before", 50, 60);
+  wire::Message receive{};
+  receive.header.detail = wire::Message::kReceive;
+  receive.beginTicks = 100;
+  receive.bytes = wire::Collective::kUnknownBytes;
+  receive.name = spool.string("MPI_Recv");
+  spool.enter(0, RecordKind::Message, receive);
+  IngestRig rig;
+  rig.ingest(spool, 500);
+  EXPECT_THAT(rig.rows("SELECT n.text, s.dur_ns FROM open_call o JOIN slice s ON s.id = o.slice_id"
+                       " JOIN string n ON n.id = s.name_id"),
+              ElementsAre("MPI_Recv|-"));
+  EXPECT_THAT(rig.rows("SELECT * FROM loss"), IsEmpty());
+}
+
 TEST(OpenCalls, WhatNoCallCanBeIsLeftOut) {
   SpoolBuilder spool;
   spool.thread(0, 11);

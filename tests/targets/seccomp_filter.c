@@ -30,6 +30,9 @@ int main(void) {
   int from[2];
   char byte = 'x';
   int status = 0;
+  /* Asks only whether the kernel knows filters: recording goes on. */
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0)
+    return 1;
   if (pipe(to) != 0 || pipe(from) != 0)
     return 1;
   if (fork() == 0) {

@@ -163,7 +163,7 @@ Result<void> Merger::joinMeta(const Offsets& offsets, std::int64_t shiftNs) {
       "INSERT INTO main.meta SELECT 'watermark_ns:' || (p.id + {0}), CAST(coalesce(own.value,"
       " ofAll.value) + {1} AS TEXT) FROM source.process p LEFT JOIN source.meta own ON own.key ="
       " 'watermark_ns:' || p.id LEFT JOIN source.meta ofAll ON ofAll.key = 'watermark_ns' WHERE"
-      " p.state = 'running' AND coalesce(own.value, ofAll.value) IS NOT NULL",
+      " coalesce(own.value, ofAll.value) IS NOT NULL",
       offsets.at("process"),
       shiftNs)));
   return target_.exec(

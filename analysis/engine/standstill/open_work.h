@@ -1,5 +1,5 @@
-// Reads from a trace which calls have no end, and each process's last collective that has one. Plain
-// values; reading uses the database's thread.
+// Reads from a trace which calls have no end, and each process's last collective that has one.
+// Plain values; reading uses the database's thread.
 #pragma once
 
 #include "analysis/base/result.h"

@@ -15,32 +15,44 @@ namespace {
 using store::Statement;
 
 // The members of the groups that some process is in, as far as they are known; `process_id`: where
-// the trace has them, by their rank if nothing of theirs tells of the group.
+// the trace has them, by their rank if nothing of theirs tells of the group. A group that was made
+// again has those that began last.
 constexpr std::string_view kMembers =
-    "SELECT m.job_key, m.size, b.position, b.rank, coalesce((SELECT o.process_id FROM communicator "
-    "o"
-    " WHERE o.job_key = m.job_key AND o.position = b.position LIMIT 1), (SELECT min(p.id) FROM"
-    " process p WHERE p.rank = b.rank AND p.state = 'running')) FROM communicator m"
-    " JOIN communicator_member b ON b.communicator_id = m.id GROUP BY m.job_key, b.position"
-    " UNION ALL SELECT m.job_key, m.size, m.position, p.rank, m.process_id FROM communicator m"
-    " JOIN process p ON p.id = m.process_id WHERE m.id NOT IN (SELECT communicator_id FROM"
-    " communicator_member) ORDER BY 1, 3";
+    "WITH member(job_key, size, position, rank, process_id) AS ("
+    "SELECT m.job_key, m.size, b.position, b.rank, coalesce(b.process_id, (SELECT p.id FROM process"
+    " p WHERE p.rank = b.rank AND NOT EXISTS (SELECT 1 FROM process q WHERE q.id = p.parent_id AND"
+    " q.rank = p.rank) ORDER BY p.start_ns DESC LIMIT 1)) FROM"
+    " communicator m JOIN communicator_member b ON b.communicator_id = m.id"
+    " UNION SELECT m.job_key, m.size, m.position, p.rank, m.process_id FROM communicator m JOIN"
+    " process p ON p.id = m.process_id)"
+    " SELECT m.job_key, m.size, m.position, m.rank, m.process_id FROM member m LEFT JOIN process p"
+    " ON p.id = m.process_id ORDER BY p.start_ns, m.rank";
 
-// Whether the process has begun the collective, ended or not.
+// The collective of this number that the process has begun, ended or not.
 constexpr std::string_view kHasEntered =
-    "SELECT EXISTS (SELECT 1 FROM collective c JOIN communicator m ON m.id = c.communicator_id"
-    " WHERE c.process_id = ?1 AND m.job_key = ?2 AND c.seq = ?3)";
+    "SELECT c.op FROM collective c JOIN communicator m ON m.id = c.communicator_id"
+    " WHERE c.process_id = ?1 AND m.job_key = ?2 AND c.seq = ?3 ORDER BY c.op = ?4 DESC LIMIT 1";
 
 struct Known {
   std::optional<std::int64_t> rank;
   std::int64_t processId = 0;  // 0: not in the trace
 };
-using Groups = std::map<std::string, std::vector<Known>>;
+struct Group {
+  std::int64_t size = 0;
+  std::map<std::int64_t, Known> members;  // by position
+};
+using Groups = std::map<std::string, Group>;
 
 Result<Groups> readGroups(const store::Database& trace) {
   Groups groups;
   SONDE_TRY(store::forEachRow(trace, kMembers, [&](const Statement& row) -> Result<void> {
-    groups[std::string(row.text(0))].push_back({row.optionalInteger(3), row.integer(4)});
+    Group& group = groups[std::string(row.text(0))];
+    group.size = std::max(group.size, row.integer(1));
+    Known& member = group.members[row.integer(2)];
+    if (row.integer(4) != 0)
+      member.processId = row.integer(4);
+    if (const auto rank = row.optionalInteger(3))
+      member.rank = rank;
     return {};
   }));
   return groups;
@@ -68,22 +80,29 @@ std::int64_t sinceOf(const Rendezvous& one) {
 class Finder {
  public:
   Finder(Statement hasEntered,
+         const std::vector<OpenCall>& open,
          const LastCollectives& last,
          const std::map<std::int64_t, std::string>& names,
          const std::map<std::int64_t, std::int64_t>& knownUntil)
-      : hasEntered_(std::move(hasEntered)), last_(last), names_(names), knownUntil_(knownUntil) {}
+      : hasEntered_(std::move(hasEntered)),
+        open_(open),
+        last_(last),
+        names_(names),
+        knownUntil_(knownUntil) {}
 
-  Result<void> addAbsent(const std::vector<Known>& members,
+  Result<void> addAbsent(const Group& group,
                          const std::set<std::int64_t>& entered,
                          Rendezvous& one) {
-    for (const Known& member : members) {
+    one.unknown =
+        std::max<std::int64_t>(group.size - static_cast<std::int64_t>(group.members.size()), 0);
+    for (const auto& [position, member] : group.members) {
       if (entered.count(member.processId) > 0)
         continue;
-      SONDE_TRY_ASSIGN(const bool isDone, hasEntered(member.processId, one));
-      if (isDone)
+      SONDE_TRY_ASSIGN(const std::string op, entersInstead(member.processId, one));
+      if (op == one.op)
         continue;
       Rendezvous::Member absent{
-          nameOf(member, names_), member.rank, {}, {}, member.processId != 0, {}};
+          nameOf(member, names_), member.rank, {}, {}, member.processId != 0, op, {}};
       if (const auto found = last_.find({member.processId, one.group}); found != last_.end())
         absent.last = found->second;
       if (const auto found = knownUntil_.find(member.processId);
@@ -95,16 +114,22 @@ class Finder {
   }
 
  private:
-  Result<bool> hasEntered(std::int64_t processId, const Rendezvous& one) {
+  // The collective of this number that the process has begun; empty: none.
+  Result<std::string> entersInstead(std::int64_t processId, const Rendezvous& one) {
     if (processId == 0 || !one.seq)
-      return false;
+      return std::string();
+    for (const OpenCall& call : open_)
+      if (call.processId == processId && isRendezvous(call) && call.group == one.group &&
+          call.seq == one.seq)
+        return call.op;
     hasEntered_.reset();
-    hasEntered_.bindAll(processId, std::string_view(one.group), *one.seq);
-    SONDE_TRY(hasEntered_.step());
-    return hasEntered_.integer(0) != 0;
+    hasEntered_.bindAll(processId, std::string_view(one.group), *one.seq, std::string_view(one.op));
+    SONDE_TRY_ASSIGN(const bool has, hasEntered_.step());
+    return has ? std::string(hasEntered_.text(0)) : std::string();
   }
 
   Statement hasEntered_;
+  const std::vector<OpenCall>& open_;
   const LastCollectives& last_;
   const std::map<std::int64_t, std::string>& names_;
   const std::map<std::int64_t, std::int64_t>& knownUntil_;
@@ -127,7 +152,7 @@ Result<std::vector<Rendezvous>> readRendezvous(
     return std::vector<Rendezvous>();
   SONDE_TRY_ASSIGN(const Groups groups, readGroups(trace));
   SONDE_TRY_ASSIGN(Statement hasEntered, trace.prepare(kHasEntered));
-  Finder finder(std::move(hasEntered), last, names, knownUntil);
+  Finder finder(std::move(hasEntered), open, last, names, knownUntil);
   std::vector<Rendezvous> found;
   for (const auto& [key, waiting] : calls) {
     Rendezvous one{waiting[0]->group, waiting[0]->op, waiting[0]->seq, waiting[0]->bytes, {}, {}};
@@ -142,9 +167,10 @@ Result<std::vector<Rendezvous>> readRendezvous(
           call->sinceNs,
           {},
           true,
+          {},
           {}};
       if (group != groups.end())
-        for (const Known& known : group->second)
+        for (const auto& [position, known] : group->second.members)
           if (known.processId == call->processId)
             member.rank = known.rank;
       one.entered.push_back(std::move(member));

@@ -33,7 +33,9 @@ constexpr std::string_view kAnyProgress =
 
 constexpr std::string_view kProcesses =
     "SELECT id, start_ns, end_ns, state, exit_signal, exit_status, parent_id, pid, rank,"
-    " watermark_ns FROM v_process";
+    " watermark_ns, (SELECT (value ->> 1) + v.start_ns - p.start_ns FROM meta, process p WHERE key "
+    "="
+    " 'kept_ns:' || v.id AND p.id = v.id) FROM v_process v";
 constexpr std::string_view kLastSeen =
     "SELECT process_id, max(seen_ns) FROM v_open_call GROUP BY process_id";
 constexpr std::string_view kLongest =
@@ -48,7 +50,8 @@ struct ProcessFacts {
   std::int64_t parentId = 0;
   std::int64_t pid = 0;
   std::optional<std::int64_t> rank;
-  std::optional<std::int64_t> watermarkNs;  // of one that runs: until when the trace has all of it
+  std::optional<std::int64_t> watermarkNs;  // until when the trace has all of it
+  std::optional<std::int64_t> keptNs;       // of a trimmed trace: until when it has any of it
 
   bool endedWell() const {
     return state == "replaced" || (state == "exited" && exitStatus.value_or(0) == 0);
@@ -67,7 +70,8 @@ Result<Processes> readProcesses(const store::Database& trace) {
                                  row.integer(6),
                                  row.integer(7),
                                  row.optionalInteger(8),
-                                 row.optionalInteger(9)};
+                                 row.optionalInteger(9),
+                                 row.optionalInteger(10)};
     return {};
   }));
   return processes;
@@ -90,7 +94,8 @@ bool isScope(const OpenCall& call) {
          call.kind != "wait" && call.kind != "io" && call.kind != "api" && call.kind != "python";
 }
 
-// When each rank got on last.
+// When each rank got on last. Of a job without annotations the rank is the process that was started
+// first, and may be a shell: there whatever any process does counts.
 Result<void> addProgress(const store::Database& trace, std::vector<RankState>& ranks) {
   SONDE_TRY_ASSIGN(const auto scopes, latest(trace, kScopeProgress));
   std::map<std::int64_t, std::int64_t> any;
@@ -100,9 +105,10 @@ Result<void> addProgress(const store::Database& trace, std::vector<RankState>& r
     SONDE_TRY_ASSIGN(any, latest(trace, kAnyProgress));
   }
   for (RankState& rank : ranks) {
-    const auto& times = scopes.count(rank.processId) > 0 ? scopes : any;
-    if (const auto found = times.find(rank.processId); found != times.end())
-      rank.progressNs = found->second;
+    const bool hasScopes = scopes.count(rank.processId) > 0;
+    for (const auto& [process, ns] : hasScopes ? scopes : any)
+      if (process == rank.processId || (!hasScopes && ranks.size() == 1))
+        rank.progressNs = std::max(rank.progressNs, ns);
     for (const OpenCall& call : rank.open)
       if (isScope(call))
         rank.progressNs = std::max(rank.progressNs, call.sinceNs);
@@ -157,22 +163,34 @@ std::vector<LostHelper> lostHelpers(const Processes& processes,
   return lost;
 }
 
-// The last instant of the trace; while ranks run, the last one until which all of them are known,
-// but for those that nobody records any more.
+// Until when the trace has all of the process: it may have ended before the recording, or after.
+std::optional<std::int64_t> knownUntil(const ProcessFacts& process) {
+  std::optional<std::int64_t> untilNs;
+  for (const auto& ns : {process.endNs, process.watermarkNs, process.keptNs}) {
+    if (ns)
+      untilNs = std::min(untilNs.value_or(INT64_MAX), *ns);
+  }
+  return untilNs;
+}
+
+// Until when all ranks are known, but for those that nobody records any more. `seen`: when open
+// calls were seen last, by process.
 std::int64_t endOf(const Processes& processes,
                    const std::vector<RankState>& ranks,
                    const std::map<std::int64_t, std::int64_t>& seen) {
-  std::int64_t lastNs = 0;
-  for (const auto& [id, ns] : seen)
-    lastNs = std::max(lastNs, ns);
-  for (const auto& [id, process] : processes)
-    lastNs = std::max({lastNs, process.endNs.value_or(0), process.watermarkNs.value_or(0)});
-  std::int64_t endNs = lastNs;
+  std::vector<std::int64_t> known;
   for (const RankState& rank : ranks) {
-    const auto known = processes.at(rank.processId).watermarkNs;
-    if (known && *known >= lastNs - kMostBehindNs)
-      endNs = std::min(endNs, *known);
+    const auto open = seen.find(rank.processId);
+    const std::int64_t seenNs = open == seen.end() ? 0 : open->second;
+    known.push_back(knownUntil(processes.at(rank.processId)).value_or(seenNs));
   }
+  std::int64_t lastNs = 0;
+  for (const std::int64_t ns : known)
+    lastNs = std::max(lastNs, ns);
+  std::int64_t endNs = lastNs;
+  for (std::size_t at = 0; at < known.size(); ++at)
+    if (processes.at(ranks[at].processId).state == "running" && known[at] >= lastNs - kMostBehindNs)
+      endNs = std::min(endNs, known[at]);
   return endNs;
 }
 
@@ -220,18 +238,18 @@ Result<std::optional<Standstill>> readStandstill(const store::Database& trace) {
   found.untilNs = endOf(processes, found.ranks, seen);
   std::int64_t firstNs = INT64_MAX;
   std::map<std::int64_t, std::string> names;
-  std::map<std::int64_t, std::int64_t> knownUntil;
+  std::map<std::int64_t, std::int64_t> known;
   for (const auto& [id, process] : processes) {
     firstNs = std::min(firstNs, process.startNs);
-    found.isRunning = found.isRunning || process.state == "running";
     names[id] = nameOf(process);
-    if (process.watermarkNs)
-      knownUntil[id] = *process.watermarkNs;
+    if (const auto untilNs = knownUntil(process); untilNs && process.state == "running")
+      known[id] = *untilNs;
   }
   bool isOpen = false;
   bool allEndedWell = true;
   for (const RankState& rank : found.ranks) {
     names[rank.processId] = rank.name;
+    found.isRunning = found.isRunning || rank.state == "running";
     found.sinceNs = std::max(found.sinceNs, rank.progressNs);
     isOpen = isOpen || !rank.open.empty();
     allEndedWell = allEndedWell && processes.at(rank.processId).endedWell();
@@ -241,7 +259,7 @@ Result<std::optional<Standstill>> readStandstill(const store::Database& trace) {
   if (!isOpen || allEndedWell || stillNs < std::max(kLeastNs, kTimesLongest * longestNs))
     return std::optional<Standstill>();
   found.windowNs = found.untilNs - firstNs;
-  SONDE_TRY_ASSIGN(found.rendezvous, readRendezvous(trace, open, last, names, knownUntil));
+  SONDE_TRY_ASSIGN(found.rendezvous, readRendezvous(trace, open, last, names, known));
   found.deadlocks = findDeadlocks(open);
   found.lostHelpers = lostHelpers(processes, found.ranks, found.sinceNs, found.untilNs);
   return std::optional(std::move(found));

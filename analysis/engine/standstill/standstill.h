@@ -74,6 +74,8 @@ struct Rendezvous {
     std::optional<std::int64_t> sinceNs;  // of who has entered it
     std::optional<LastCollective> last;   // of who has not: in the same group
     bool isHere = true;                   // false: the traces have nothing of it
+    // The collective of this number that it is in, or was, instead; empty: none. NCCL would hang.
+    std::string otherOp;
     // Its trace ends here, before the others entered: whether it has entered is not known.
     std::optional<std::int64_t> knownUntilNs;
   };
@@ -83,6 +85,8 @@ struct Rendezvous {
   std::optional<std::int64_t> bytes;
   std::vector<Member> entered;
   std::vector<Member> absent;
+  std::int64_t unknown =
+      0;  // members of the group of which the traces do not even say who they are
 };
 
 // Threads of one process of which each waits for what the next one holds.

@@ -129,8 +129,8 @@ void copyArguments(const char** out, int count, const char* first, va_list& rest
 }  // namespace
 
 bool carriesTo(const char* path, char* const* environment) noexcept {
-  return carriesEnvironment() && path != nullptr && core::mayRead(path) &&
-         core::mayReadTexts(environment);
+  return carriesEnvironment() && !core::isStoppedForGood() && path != nullptr &&
+         core::mayReadText(path) && core::mayReadTexts(environment);
 }
 
 ExecTarget planFor(int folder, const char* path, char* const* environment) noexcept {

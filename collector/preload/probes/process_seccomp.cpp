@@ -1,14 +1,16 @@
 // A thread that enters seccomp's strict mode is killed at its next system call but read, write and
-// exit; one that installs a filter, at whatever the filter does not expect. Sonde makes system calls
-// of its own, so from then on nothing is recorded in the process, and no wrapper does more than
-// forward.
+// exit; one that installs a filter, at whatever the filter does not expect. Sonde makes system
+// calls of its own, so from then on nothing is recorded in the process, and no wrapper does more
+// than forward.
 
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
 #include "collector/core/hooks.h"
+#include "collector/core/may_read.h"
 #include "collector/preload/probes/fd_table.h"
 #include "collector/preload/probes/stack.h"
 
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -47,7 +49,10 @@ SONDE_EXPORT int prctl(int option, ...) {
   va_end(rest);
   if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_STRICT)
     stopRecording("seccomp strict mode");
-  if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_FILTER)
+  // Without one the kernel is only asked whether it knows filters.
+  const auto* const filter = reinterpret_cast<const sock_fprog*>(third);
+  if (option == PR_SET_SECCOMP && second == SECCOMP_MODE_FILTER &&
+      sonde::core::mayReadThing(filter))
     stopRecording("seccomp filter");
   return gPrctl()(option, second, third, fourth, fifth);
 }

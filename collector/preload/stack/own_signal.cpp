@@ -115,6 +115,10 @@ bool hasSignal() noexcept {
   return gHas.load(std::memory_order_seq_cst);
 }
 
+void forgetSignal() noexcept {
+  gHas.store(false, std::memory_order_seq_cst);
+}
+
 void setSignalOwner(const SignalOwner& owner) noexcept {
   gOwner = owner;
 }

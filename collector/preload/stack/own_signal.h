@@ -19,6 +19,9 @@ bool takeSignal(Handler handler) noexcept;
 // Whether the host has not taken it since.
 bool hasSignal() noexcept;
 
+// The host may have it from now on, which is not told.
+void forgetSignal() noexcept;
+
 // Who is asked when the host wants it. Before takeSignal().
 struct SignalOwner {
   // Whether the process has memory of its own: a child of vfork sets what happens with signals for

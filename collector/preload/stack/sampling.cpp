@@ -19,7 +19,6 @@ namespace {
 constinit const Hooks* gHooks = nullptr;
 constinit std::atomic<long> gProcess{0};  // that is sampled
 constinit std::atomic<bool> gHasSaidTicks{false};
-constinit std::atomic<bool> gIsStopped{false};
 
 constexpr std::size_t kMostBytes =
     sizeof(wire::StackSample) + wire::kStackRegisters * sizeof(std::uint64_t) +
@@ -181,7 +180,7 @@ void stop() noexcept {
   if (!isSampling() || !hasOwnMemory())
     return;
   processEnds();
-  gIsStopped.store(true, std::memory_order_relaxed);
+  forgetSignal();
   stopTimers();
 }
 
@@ -190,7 +189,7 @@ constexpr Sampler kSampler = {childBegins, processEnds, stop, take};
 }  // namespace
 
 bool isSampling() noexcept {
-  return gHooks != nullptr && !gIsStopped.load(std::memory_order_relaxed) && hasSignal();
+  return gHooks != nullptr && hasSignal();
 }
 
 bool samplesNewThreads() noexcept {

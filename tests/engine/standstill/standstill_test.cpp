@@ -174,6 +174,71 @@ TEST_F(RunningTest, ARankIsFoundByItsNumber) {
   EXPECT_EQ(found->rendezvous[0].absent[0].knownUntilNs, 3 * kSecond);
 }
 
+// Each waits for the other in a collective of its own.
+TEST_F(StandstillTest, RanksInDifferentCollectivesAreNotSaidToHaveEnteredThem) {
+  const auto inCollective = [&](std::int64_t number, const char* op) {
+    const auto thread = rank(number);
+    const auto world = group(number);
+    collective(world, 16, kSecond, kSecond + 1000);
+    model::OpenCall waiting = open(thread, "collective", 2 * kSecond + number);
+    waiting.communicatorId = world;
+    waiting.seq = 17;
+    waiting.op = op;
+    trace_->add(waiting);
+  };
+  inCollective(0, "allreduce");
+  inCollective(1, "broadcast");
+  const auto found = read();
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->rendezvous, SizeIs(2));
+  ASSERT_THAT(found->rendezvous[0].absent, SizeIs(1));
+  EXPECT_EQ(found->rendezvous[0].absent[0].name, "rank 1");
+  EXPECT_EQ(found->rendezvous[0].absent[0].otherOp, "broadcast");
+  ASSERT_THAT(found->rendezvous[1].absent, SizeIs(1));
+  EXPECT_EQ(found->rendezvous[1].absent[0].otherOp, "allreduce");
+}
+
+// A group of thousands has no rows of its members.
+TEST_F(StandstillTest, SaysOfHowManyItKnowsNothing) {
+  const auto first = rank(0);
+  const auto world = trace_->add(model::Communicator{{}, process_, "world", 5000, 0, "nccl"});
+  model::OpenCall waiting = open(first, "collective", 2 * kSecond);
+  waiting.communicatorId = world;
+  waiting.seq = 17;
+  waiting.op = "allreduce";
+  trace_->add(waiting);
+  collective(world, 16, kSecond, kSecond + 1000);
+  const auto found = read();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rendezvous.at(0).unknown, 4999);
+}
+
+// It was paused, or had reached its limit.
+TEST_F(StandstillTest, WhatWasNotRecordedIsNoStandstill) {
+  const auto first = rank(0);
+  iteration(first, 0, 0, kSecond / 10);
+  trace_->add(open(first, "iteration", kSecond / 10));
+  trace_->add(model::Meta{"watermark_ns", std::to_string(kSecond)});
+  EXPECT_FALSE(read());
+}
+
+TEST_F(StandstillTest, WhatWasTrimmedIsNoStandstill) {
+  const auto first = rank(0);
+  iteration(first, 0, 0, kSecond / 10);
+  trace_->add(open(first, "iteration", kSecond / 10));
+  trace_->add(model::Meta{"kept_ns:" + std::to_string(process_.value), "[0,1000000000]"});
+  EXPECT_FALSE(read());
+}
+
+// The first process waits in a shell for one that works.
+TEST_F(StandstillTest, WithoutAnnotationsWhatAnyProcessDoesIsProgress) {
+  const auto shell = rank(0);
+  trace_->add(open(shell, "wait", kSecond));
+  const auto worker = rank(1);
+  trace_->slice(worker, model::SliceKind::Api, "read", {11 * kSecond, 11 * kSecond + kSecond / 2});
+  EXPECT_FALSE(read());
+}
+
 // NCCL's call has returned, the device has not: the collective's row is all that there is.
 TEST_F(StandstillTest, ACollectiveThatADeviceHasNotFinishedIsOpen) {
   rank(0);
