@@ -21,12 +21,15 @@ constexpr long placesWith(long fd) noexcept {
   return places;
 }
 
+static_assert(placesWith(0) == 64 && placesWith(63) == 64 && placesWith(64) == 128);
+
 // A new descriptor, at a higher number where there is one free; negative ones stay what they are.
 inline long apart(long fd) noexcept {
   if (fd < 0)
     return fd;
-  const long quarter = placesWith(fd) / 4;
-  const long lowest = fd < 3 * quarter ? 3 * quarter : fd + 1;
+  constexpr long kLastPlaces = 8;  // as many threads may have one at once
+  const long last = placesWith(fd) - kLastPlaces;
+  const long lowest = fd < last ? last : fd + 1;
   const long high = rawSyscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
   if (high == -EBADF)
     return high;  // another thread has closed it, and the number may be its own by now

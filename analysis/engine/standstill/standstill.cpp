@@ -32,10 +32,9 @@ constexpr std::string_view kAnyProgress =
     " UNION ALL SELECT process_id, max(end_ns) FROM v_transfer GROUP BY process_id";
 
 constexpr std::string_view kProcesses =
-    "SELECT id, start_ns, end_ns, state, exit_signal, exit_status, parent_id, pid, rank,"
-    " watermark_ns, (SELECT (value ->> 1) + v.start_ns - p.start_ns FROM meta, process p WHERE key "
-    "="
-    " 'kept_ns:' || v.id AND p.id = v.id) FROM v_process v";
+    "SELECT v.id, v.start_ns, v.end_ns, v.state, v.exit_signal, v.exit_status, v.parent_id, v.pid,"
+    " v.rank, v.watermark_ns, (m.value ->> 1) + v.start_ns - p.start_ns FROM v_process v"
+    " JOIN process p ON p.id = v.id LEFT JOIN meta m ON m.key = 'kept_ns:' || v.id";
 constexpr std::string_view kLastSeen =
     "SELECT process_id, max(seen_ns) FROM v_open_call GROUP BY process_id";
 constexpr std::string_view kLongest =

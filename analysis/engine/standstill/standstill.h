@@ -4,10 +4,10 @@
 //
 // A process gets on when a scope, collective, message, kernel or copy of it ends, or a scope
 // begins; one that records none of these, with whatever it records. The job stands still from the
-// last of these instants over its ranks to the end of the trace: while it runs, to where the traces
-// of all ranks reach. That is worth saying where it did
-// not end by itself, something is open, and the time is at least kLeastNs and kTimesLongest times
-// the longest iteration (without any, collective) that ended. Times are on the job's common clock.
+// last of these instants over its ranks to the end of what was recorded: while it runs, to where
+// the traces of all ranks reach. That is worth saying where the job did not end by itself,
+// something is open, and the time is at least kLeastNs and kTimesLongest times the longest
+// iteration (without any, collective) that ended. Times are on the job's common clock.
 #pragma once
 
 #include "analysis/base/result.h"
@@ -74,8 +74,7 @@ struct Rendezvous {
     std::optional<std::int64_t> sinceNs;  // of who has entered it
     std::optional<LastCollective> last;   // of who has not: in the same group
     bool isHere = true;                   // false: the traces have nothing of it
-    // The collective of this number that it is in, or was, instead; empty: none. NCCL would hang.
-    std::string otherOp;
+    std::string otherOp;  // the collective that it called under this number; empty: none
     // Its trace ends here, before the others entered: whether it has entered is not known.
     std::optional<std::int64_t> knownUntilNs;
   };
@@ -85,8 +84,7 @@ struct Rendezvous {
   std::optional<std::int64_t> bytes;
   std::vector<Member> entered;
   std::vector<Member> absent;
-  std::int64_t unknown =
-      0;  // members of the group of which the traces do not even say who they are
+  std::int64_t unknown = 0;  // members of the group of whom the traces say nothing
 };
 
 // Threads of one process of which each waits for what the next one holds.
