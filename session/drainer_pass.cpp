@@ -124,7 +124,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
     return true;
   }
   // The job is over when all is closed.
-  const std::int64_t beganNs = options_.clock().monotonicNs;
+  const std::int64_t beganNs = pass == Pass::Store ? options_.clock().monotonicNs : 0;
   std::uint64_t bytes = 0;
   const bool work = findWork(ending, beganNs, bytes);
   if (work || pass != Pass::Store) {
@@ -205,7 +205,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass,
         stall_->since().monotonicNs,
         pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
   if (knowsAll(pass))
-    SONDE_TRY(recorder_->noteWatermark(beganNs));
+    SONDE_TRY(recorder_->noteWatermark(pass == Pass::Store ? beganNs : now.monotonicNs));
   SONDE_TRY(notes_.store(*images_, *recorder_));
   SONDE_TRY(samples_.store(*images_, *recorder_));
   SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));
