@@ -125,6 +125,16 @@ TEST_F(Channels, EndsKnowEachOtherByTheSameNames) {
     EXPECT_TRUE(found.contains({side.remote, side.local, !side.receive})) << side.local;
 }
 
+TEST_F(Channels, ACallBeforeTheConnectionIsThereDoesNotNameItsEnds) {
+  EXPECT_EQ(run({target("early_send")}).out, "-1 -1\n4 4\n");
+  const Sides found = sides();
+  EXPECT_THAT(found, SizeIs(2));
+  for (const auto& [side, transfers] : found) {
+    EXPECT_NE(side.remote, "");
+    EXPECT_TRUE(found.contains({side.remote, side.local, !side.receive})) << side.local;
+  }
+}
+
 TEST_F(Channels, ChildrenOfRawCloneShareTheStream) {
   run({target("raw_clone_write")});
   int shared = 0;

@@ -30,10 +30,15 @@ ChannelCell* gChannels;
 constexpr int kPatience =
     200;  // yields until a thread that was stopped while it defined a channel is given up
 
+// 0 when there is no room for it, or a call that has moved nothing yet is on a TCP socket that is
+// not connected: its ends have no names so far.
 std::uint32_t define(const FdTransfer& transfer) noexcept {
   const ChannelNames names = namesOf(transfer.fd,
                                      transfer.entry.kind(),
                                      transfer.endpoint->peerInode.load(std::memory_order_relaxed));
+  const bool moved = transfer.endTicks != 0;
+  if (!moved && transfer.entry.kind() == FdKind::Tcp && names.remote[0] == '\0')
+    return 0;
   const bool inherited =
       transfer.endpoint->inherited || transfer.endpoint->lineage != fd_endpoints::lineage();
   const wire::ChannelKind kind = transfer.entry.kind() == FdKind::Tcp    ? wire::ChannelKind::Tcp
