@@ -163,7 +163,7 @@ Error tooNew(const Database& trace, std::int64_t version) {
 }
 
 // A trace of an earlier version lacks what was added since; whoever reads these does without.
-constexpr std::string_view kAddedTables[] = {"storing"};
+constexpr std::string_view kAddedTables[] = {"storing", "open_call"};
 
 Result<void> checkTables(const Database& trace) {
   SONDE_TRY_ASSIGN(Statement named,
