@@ -8,7 +8,10 @@ cmake)
   printf 'cmake_minimum_required(VERSION 3.18)\nproject(p C)\nadd_executable(m a.c b.c m.c)\nexecute_process(COMMAND echo a COMMAND cat OUTPUT_VARIABLE o)\nmessage(STATUS "got ${o}")\nenable_testing()\nadd_test(NAME t COMMAND m)\n' >s/CMakeLists.txt
   cmake -S s -B b -G Ninja | grep -v compiler; ninja -C b -j 3 | tail -n 1; (cd b && ctest -j 2 2>&1 | grep -v sec); b/m; echo $?; cmake -S s -B u -G 'Unix Makefiles' >/dev/null; make -s -C u -j 3 2>&1 | tail -n 1; u/m; echo $? ;;
 tmux)
-  tmux -L t -f /dev/null new-session -d -x 80 -y 24 'echo typed | tr a-z A-Z; exec sleep 30'; i=0; while ! tmux -L t capture-pane -p | grep '^TYPED' && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; tmux -L t list-sessions | wc -l; tmux -L t split-window 'echo x'; tmux -L t run-shell 'echo ran'; tmux -L t kill-server; echo $? ;;
+  tmux -L t -f /dev/null new-session -d -x 80 -y 24 'echo typed | tr a-z A-Z; exec sleep 30'; i=0; while ! tmux -L t capture-pane -p | grep '^TYPED' && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; tmux -L t list-sessions | wc -l; tmux -L t split-window 'echo x'
+  # Of two children that end at once tmux may see neither, and then waits for ever: bare, too, about once in 150 times.
+  i=0; while [ $(tmux -L t list-panes | wc -l) -gt 1 ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done
+  tmux -L t run-shell 'echo ran'; tmux -L t kill-server; echo $? ;;
 socat)
   socat UNIX-LISTEN:s,fork EXEC:'tr a-z A-Z' & p=$!; while [ ! -S s ]; do sleep 0.05; done; for n in 1 2 3; do echo "hello $n" | socat -t 2 - UNIX-CONNECT:s; done; kill $p; wait $p; echo $?
   echo through | socat - EXEC:cat,pipes; echo file | socat -u - CREATE:f; socat -u FILE:f -; echo d | socat -t 1 - SYSTEM:'cat; echo err >&2' ;;
