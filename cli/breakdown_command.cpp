@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/communication_options.h"
 #include "cli/correction_options.h"
+#include "cli/named_flags.h"
 #include "cli/open_job.h"
 #include "cli/table.h"
 #include "cli/word_option.h"
@@ -23,22 +24,18 @@ namespace sonde::cli {
 namespace {
 
 namespace breakdown = engine::breakdown;
-using breakdown::Dimensions;
 
 enum class Scope { Launch, Execution };
 
-struct NamedDimension {
-  const char* word;
-  bool Dimensions::*chosen;
-};
-constexpr std::array<NamedDimension, 8> kDimensions = {{{"rank", &Dimensions::process},
-                                                        {"thread", &Dimensions::thread},
-                                                        {"phase", &Dimensions::phase},
-                                                        {"operation", &Dimensions::operation},
-                                                        {"module", &Dimensions::module},
-                                                        {"iteration", &Dimensions::iteration},
-                                                        {"category", &Dimensions::category},
-                                                        {"resource", &Dimensions::resource}}};
+constexpr std::array<NamedFlag<breakdown::Dimensions>, 8> kDimensions = {
+    {{"rank", &breakdown::Dimensions::process},
+     {"thread", &breakdown::Dimensions::thread},
+     {"phase", &breakdown::Dimensions::phase},
+     {"operation", &breakdown::Dimensions::operation},
+     {"module", &breakdown::Dimensions::module},
+     {"iteration", &breakdown::Dimensions::iteration},
+     {"category", &breakdown::Dimensions::category},
+     {"resource", &breakdown::Dimensions::resource}}};
 
 class BreakdownCommand : public Command {
  public:
@@ -113,25 +110,8 @@ Result<breakdown::Options> BreakdownCommand::options() const {
   breakdown::Options options;
   options.atLaunch = scope_ == Scope::Launch;
   options.correct = !correction_.raw;
-  for (const std::string& word : by_) {
-    bool known = false;
-    for (const NamedDimension& dimension : kDimensions) {
-      if (word != dimension.word)
-        continue;
-      options.by.*dimension.chosen = true;
-      known = true;
-    }
-    if (known)
-      continue;
-    std::vector<std::string> words;
-    words.reserve(kDimensions.size());
-    for (const NamedDimension& dimension : kDimensions)
-      words.emplace_back(dimension.word);
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("there is nothing to tell rows apart by called '{}': use {}",
-                             word,
-                             fmt::join(words, ", "))};
-  }
+  SONDE_TRY_ASSIGN(options.by,
+                   flagsOf(by_, kDimensions, "there is nothing to tell rows apart by called"));
   if (transitions_)
     options.by.category = true;
   return options;

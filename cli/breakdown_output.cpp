@@ -13,7 +13,6 @@ namespace sonde::cli {
 namespace {
 
 namespace breakdown = engine::breakdown;
-using breakdown::Dimensions;
 using nlohmann::json;
 
 // Whose a row is: of a job of one process that one's.
@@ -114,7 +113,7 @@ json breakdownJson(const breakdown::Breakdown& result, const std::vector<std::st
 namespace {
 
 // The columns of a group, and its cells.
-void addGroupColumns(const Dimensions& by, Table& table) {
+void addGroupColumns(const breakdown::Dimensions& by, Table& table) {
   if (by.process || by.thread)
     table.columns.push_back({"process", "process"});
   if (by.thread) {
@@ -131,7 +130,7 @@ void addGroupColumns(const Dimensions& by, Table& table) {
     table.columns.push_back({"iteration", "iteration", ColumnKind::Number});
 }
 
-std::vector<Cell> groupCells(const Dimensions& by,
+std::vector<Cell> groupCells(const breakdown::Dimensions& by,
                              const breakdown::Group& group,
                              const breakdown::Breakdown& result,
                              const ProcessNames& names) {
@@ -157,7 +156,7 @@ std::vector<Cell> groupCells(const Dimensions& by,
 
 }  // namespace
 
-Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
+Table rowTable(const breakdown::Breakdown& result, const breakdown::Dimensions& by) {
   Table table;
   addGroupColumns(by, table);
   if (by.category)
@@ -191,7 +190,7 @@ Table rowTable(const breakdown::Breakdown& result, const Dimensions& by) {
   return table;
 }
 
-Table enteredTable(const breakdown::Breakdown& result, const Dimensions& by) {
+Table enteredTable(const breakdown::Breakdown& result, const breakdown::Dimensions& by) {
   Table table;
   addGroupColumns(by, table);
   table.columns.push_back({"category", "entered"});

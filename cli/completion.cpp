@@ -61,7 +61,7 @@ bool takesCommand(const Declaration& verb) {
 }
 
 // `text` as a word in single quotes, with a backslash before each of `special`.
-std::string quoted(std::string_view text, std::string_view special = {}) {
+std::string inQuotes(std::string_view text, std::string_view special = {}) {
   std::string out = "'";
   for (const char character : text) {
     if (special.find(character) != std::string_view::npos)
@@ -81,9 +81,9 @@ std::string bashOffer(const std::string& value, const std::string& verbs) {
     case Kind::Trace:
       return "_sonde_traces";
     case Kind::Verb:
-      return "_sonde_words -W " + quoted(verbs);
+      return "_sonde_words -W " + inQuotes(verbs);
     case Kind::Words:
-      return "_sonde_words -W " + quoted(wordsOf(value));
+      return "_sonde_words -W " + inQuotes(wordsOf(value));
     case Kind::Unknown:
       break;
   }
@@ -129,7 +129,7 @@ void bashVerb(const Declaration& verb,
     std::vector<std::string> patterns = spellings(option);
     flags.insert(flags.end(), patterns.begin(), patterns.end());
     for (std::string& pattern : patterns)
-      pattern = quoted(fmt::format("{} {}", verb.name, pattern));
+      pattern = inQuotes(fmt::format("{} {}", verb.name, pattern));
     if (!option.value.empty())
       values += fmt::format(
           "    {}) {}; return ;;\n", fmt::join(patterns, " | "), bashOffer(option.value, verbs));
@@ -137,7 +137,7 @@ void bashVerb(const Declaration& verb,
   options += fmt::format(
       "    {}) if [[ $cur == -* ]]; then _sonde_words -W {}; else {}; fi ;;\n",
       verb.name,
-      quoted(fmt::format("{}{}", fmt::join(flags, " "), takesCommand(verb) ? " --" : "")),
+      inQuotes(fmt::format("{}{}", fmt::join(flags, " "), takesCommand(verb) ? " --" : "")),
       operand);
 }
 
@@ -166,15 +166,15 @@ std::string zshArgument(const DeclaredOption& option, const std::string& verbs) 
           ? std::string()
           : fmt::format(":{}:{}", wordsOf(option.value), zshAction(option.value, verbs));
   if (option.positional)
-    return quoted((option.repeated ? "*" : option.required ? "" : ":") + value);
+    return inQuotes((option.repeated ? "*" : option.required ? "" : ":") + value);
   const std::vector<std::string> names = spellings(option);
   std::string text;
   for (const char character : option.text)
     text += std::string(character == '[' || character == ']' ? "\\" : "") + character;
-  const std::string rest = quoted(fmt::format("[{}]{}", text, value));
+  const std::string rest = inQuotes(fmt::format("[{}]{}", text, value));
   return names.size() == 1 ? names.front() + rest
                            : fmt::format("{}{{{}}}{}",
-                                         quoted(fmt::format("({})", fmt::join(names, " "))),
+                                         inQuotes(fmt::format("({})", fmt::join(names, " "))),
                                          fmt::join(names, ","),
                                          rest);
 }
@@ -194,8 +194,8 @@ std::string fishOption(const std::string& verb,
   else if (!option.value.empty() && !option.positional)
     line += " -x";  // and no files
   if (kind == Kind::Words || kind == Kind::Verb)
-    line += " -a " + quoted(kind == Kind::Verb ? verbs : wordsOf(option.value));
-  return line + " -d " + quoted(option.text, "\\") + "\n";
+    line += " -a " + inQuotes(kind == Kind::Verb ? verbs : wordsOf(option.value));
+  return line + " -d " + inQuotes(option.text, "\\") + "\n";
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ std::string bashCompletion(const std::vector<Declaration>& verbs) {
   const std::string names = namesOf(verbs);
   std::string script(kBashBegin);
   script += fmt::format("  if ((COMP_CWORD == 1)); then _sonde_words -W {}; return; fi\n",
-                        quoted(names + " --help --version"));
+                        inQuotes(names + " --help --version"));
   std::string values;
   std::string options;
   for (const Declaration& verb : verbs) {
@@ -223,7 +223,7 @@ std::string zshCompletion(const std::vector<Declaration>& verbs) {
       "#compdef sonde\n# zsh completion for sonde; made by `sonde completion zsh`.\n_sonde() {\n"
       "  local -a verbs=(\n";
   for (const Declaration& verb : verbs)
-    script += fmt::format("    {}\n", quoted(verb.name + ":" + verb.summary));
+    script += fmt::format("    {}\n", inQuotes(verb.name + ":" + verb.summary));
   script +=
       "  )\n  if (( CURRENT == 2 )); then _describe -t verbs verb verbs; return; fi\n"
       "  local verb=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $verb in\n";
@@ -245,7 +245,7 @@ std::string fishCompletion(const std::vector<Declaration>& verbs) {
   for (const Declaration& verb : verbs) {
     script += fmt::format("complete -c sonde -n __fish_use_subcommand -a {} -d {}\n",
                           verb.name,
-                          quoted(verb.summary, "\\"));
+                          inQuotes(verb.summary, "\\"));
     for (const DeclaredOption& option : verb.options)
       script += fishOption(verb.name, option, names);
     if (takesCommand(verb))

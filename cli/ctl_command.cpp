@@ -127,22 +127,22 @@ std::string asText(const RecordingStatus& status) {
 }
 
 nlohmann::json asJson(const RecordingStatus& status) {
-  nlohmann::json json{{"schema", 1},
-                      {"state", stateWord(status.state)},
-                      {"since_ns", std::to_string(status.since.count())},
-                      {"recorder_pid", status.recorderPid},
-                      {"processes", status.processes},
-                      {"spool_bytes", status.spoolBytes},
-                      {"spool_limit_bytes", status.spoolLimitBytes},
-                      {"output", status.output.string()},
-                      {"trace_bytes", status.traceBytes},
-                      {"lost", status.lost},
-                      {"last", nullptr}};
+  nlohmann::json document{{"schema", 1},
+                          {"state", stateWord(status.state)},
+                          {"since_ns", std::to_string(status.since.count())},
+                          {"recorder_pid", status.recorderPid},
+                          {"processes", status.processes},
+                          {"spool_bytes", status.spoolBytes},
+                          {"spool_limit_bytes", status.spoolLimitBytes},
+                          {"output", status.output.string()},
+                          {"trace_bytes", status.traceBytes},
+                          {"lost", status.lost},
+                          {"last", nullptr}};
   if (status.ring)
-    json["last"] = {{"asked_ns", status.ring->asked.count()},
-                    {"kept_ns", std::min(status.ring->kept, status.ring->asked).count()},
-                    {"discarded_bytes", status.ring->discardedBytes}};
-  return json;
+    document["last"] = {{"asked_ns", status.ring->asked.count()},
+                        {"kept_ns", std::min(status.ring->kept, status.ring->asked).count()},
+                        {"discarded_bytes", status.ring->discardedBytes}};
+  return document;
 }
 
 int CtlCommand::showStatus(const FoundRecording& recording) const {

@@ -7,6 +7,7 @@
 #include "cli/correction_options.h"
 #include "cli/diff_output.h"
 #include "cli/diff_runs.h"
+#include "cli/named_flags.h"
 #include "cli/number_checks.h"
 #include "cli/progress_bar.h"
 #include "cli/table.h"
@@ -26,44 +27,17 @@ namespace sonde::cli {
 namespace {
 
 namespace diff = engine::diff;
-using diff::Dimensions;
 
-struct NamedDimension {
-  const char* word;
-  bool Dimensions::*chosen;
-};
-constexpr std::array<NamedDimension, 6> kDimensions = {{{"operation", &Dimensions::operation},
-                                                        {"kernel", &Dimensions::kernel},
-                                                        {"phase", &Dimensions::phase},
-                                                        {"module", &Dimensions::module},
-                                                        {"category", &Dimensions::category},
-                                                        {"rank", &Dimensions::rank}}};
-
-Result<Dimensions> dimensionsOf(const std::vector<std::string>& words) {
-  Dimensions by;
-  for (const std::string& word : words) {
-    bool known = false;
-    for (const NamedDimension& dimension : kDimensions) {
-      if (word != dimension.word)
-        continue;
-      by.*dimension.chosen = true;
-      known = true;
-    }
-    if (known)
-      continue;
-    std::vector<std::string> all;
-    all.reserve(kDimensions.size());
-    for (const NamedDimension& dimension : kDimensions)
-      all.emplace_back(dimension.word);
-    return Error{
-        ErrorCode::InvalidArgument,
-        fmt::format("there is nothing to compare called '{}': use {}", word, fmt::join(all, ", "))};
-  }
-  return by;
-}
+constexpr std::array<NamedFlag<diff::Dimensions>, 6> kComparable = {
+    {{"operation", &diff::Dimensions::operation},
+     {"kernel", &diff::Dimensions::kernel},
+     {"phase", &diff::Dimensions::phase},
+     {"module", &diff::Dimensions::module},
+     {"category", &diff::Dimensions::category},
+     {"rank", &diff::Dimensions::rank}}};
 
 struct ReadOptions {
-  Dimensions by;
+  diff::Dimensions by;
   std::optional<std::size_t> warmUp;
   CorrectionOptions correction;
   CommunicationOptions communication;
@@ -190,7 +164,8 @@ void DiffCommand::declare(CLI::App& app) {
 }
 
 Result<ReadOptions> DiffCommand::readOptions() const {
-  SONDE_TRY_ASSIGN(const Dimensions by, dimensionsOf(by_));
+  SONDE_TRY_ASSIGN(const diff::Dimensions by,
+                   flagsOf(by_, kComparable, "there is nothing to compare called"));
   return ReadOptions{by, skip_, correction_, communication_};
 }
 

@@ -12,7 +12,6 @@ namespace sonde::cli {
 namespace {
 
 namespace diff = engine::diff;
-using diff::Kind;
 using diff::Verdict;
 using nlohmann::json;
 
@@ -21,7 +20,7 @@ bool isTested(const diff::Row& row) {
 }
 
 bool isQuiet(const diff::Row& row) {
-  return row.subject.kind != Kind::Iteration &&
+  return row.subject.kind != diff::Kind::Iteration &&
          (row.verdict == Verdict::Same || row.verdict == Verdict::TooFew);
 }
 
@@ -68,7 +67,7 @@ std::string probabilityText(const diff::Row& row) {
 std::string nameText(const diff::Row& row) {
   if (row.subject.name)
     return *row.subject.name;
-  return row.subject.kind == Kind::Iteration ? "iteration" : "(outside of all)";
+  return row.subject.kind == diff::Kind::Iteration ? "iteration" : "(outside of all)";
 }
 
 bool hasRanks(const diff::Diff& result) {
@@ -150,7 +149,7 @@ std::string shownChange(const diff::Row& row) {
 // What differs where an iteration as a whole is neither slower nor faster.
 std::string differentText(const diff::Diff& result) {
   const bool isSlower = std::any_of(result.rows.begin(), result.rows.end(), [](const auto& row) {
-    return row.subject.kind == Kind::Iteration && row.verdict == Verdict::Slower;
+    return row.subject.kind == diff::Kind::Iteration && row.verdict == Verdict::Slower;
   });
   return isSlower ? "An iteration of some ranks is slower in B, one of others faster.\n"
                   : "Parts of an iteration differ; that all of it does cannot be shown.\n";
@@ -200,7 +199,7 @@ json orNull(const std::optional<double>& value) {
 }
 
 json operationJson(const diff::Row& row) {
-  if (row.subject.kind == Kind::Iteration)
+  if (row.subject.kind == diff::Kind::Iteration)
     return "iteration";
   return row.subject.name ? json(*row.subject.name) : json(nullptr);
 }

@@ -62,17 +62,17 @@ std::string asText(const session::DoctorReport& report) {
 }
 
 nlohmann::json asJson(const session::DoctorReport& report) {
-  nlohmann::json json{{"schema", 1}, {"versions", report.versions}, {"clock", report.clock}};
+  nlohmann::json document{{"schema", 1}, {"versions", report.versions}, {"clock", report.clock}};
   for (const auto& probe : report.probes)
-    json["probes"].push_back(
+    document["probes"].push_back(
         {{"name", probe.name}, {"available", probe.available}, {"reason", probe.reason}});
   for (const auto& check : report.spool)
-    json["spool"].push_back({{"place", check.place.string()},
-                             {"usable", check.usable},
-                             {"file_system", check.fileSystem},
-                             {"limit_bytes", check.limitBytes},
-                             {"reason", check.why}});
-  return json;
+    document["spool"].push_back({{"place", check.place.string()},
+                                 {"usable", check.usable},
+                                 {"file_system", check.fileSystem},
+                                 {"limit_bytes", check.limitBytes},
+                                 {"reason", check.why}});
+  return document;
 }
 
 int DoctorCommand::run() {

@@ -90,12 +90,12 @@ Result<void> ImportCommand::writeSummary(const ingest::ImportSummary& summary,
                                          double seconds) const {
   if (summaryFile_.empty())
     return {};
-  const nlohmann::json json = {{"schema", 1},
-                               {"events", summary.read},
-                               {"dropped", summary.dropped},
-                               {"seconds", seconds},
-                               {"path", absolutePath(output_)}};
-  return writeOut(summaryFile_, dumpJson(json));
+  const nlohmann::json written = {{"schema", 1},
+                                  {"events", summary.read},
+                                  {"dropped", summary.dropped},
+                                  {"seconds", seconds},
+                                  {"path", absolutePath(output_)}};
+  return writeOut(summaryFile_, dumpJson(written));
 }
 
 int ImportCommand::run() {

@@ -16,19 +16,6 @@ using device::DeviceTime;
 using device::Spread;
 using Row = std::vector<Cell>;
 
-Column text(const char* key, const char* title) {
-  return {key, title, ColumnKind::Text};
-}
-Column count(const char* key, const char* title) {
-  return {key, title, ColumnKind::Integer};
-}
-Column duration(const char* key, const char* title) {
-  return {key, title, ColumnKind::DurationNs};
-}
-Column share(const char* key, const char* title) {
-  return {key, title, ColumnKind::Fraction};
-}
-
 void append(std::vector<Column>& columns, std::vector<Column> more) {
   columns.insert(columns.end(), more.begin(), more.end());
 }
@@ -48,17 +35,17 @@ void eachDevice(const JobReport& report, Use use) {
       use(Row{rankCell(report.ranks[at]), each.name}, each);
 }
 std::vector<Column> placeColumns() {
-  return {rankColumn(), text("device", "device")};
+  return {rankColumn(), textColumn("device", "device")};
 }
 
 std::vector<Column> timeColumns(const std::string& idle = "idle") {
-  return {duration("compute_ns", "compute"),
-          duration("exposed_comm_ns", "+exposed comm"),
-          duration("exposed_copy_ns", "+exposed copy"),
+  return {durationColumn("compute_ns", "compute"),
+          durationColumn("exposed_comm_ns", "+exposed comm"),
+          durationColumn("exposed_copy_ns", "+exposed copy"),
           {"idle_ns", "+" + idle, ColumnKind::DurationNs},
-          duration("comm_ns", "all comm"),
-          duration("copy_ns", "all copies"),
-          share("comm_overlap", "hidden comm")};
+          durationColumn("comm_ns", "all comm"),
+          durationColumn("copy_ns", "all copies"),
+          shareColumn("comm_overlap", "hidden comm")};
 }
 Row timeCells(const DeviceTime& time) {
   const std::int64_t comm = time.commNs();
@@ -76,7 +63,7 @@ Row timeCells(const DeviceTime& time) {
 
 Table deviceTable(const JobReport& report) {
   Table table{placeColumns(), {}};
-  append(table.columns, {duration("window_ns", "window")});
+  append(table.columns, {durationColumn("window_ns", "window")});
   append(table.columns, timeColumns());
   eachDevice(report, [&](Row row, const DeviceSummary& each) {
     row.emplace_back(each.time.windowNs);
@@ -111,7 +98,7 @@ void addHostSteps(const RankReport& rank, Table& table) {
 
 Table stepTable(const JobReport& report) {
   Table table{placeColumns(), {}};
-  append(table.columns, {{"number", "step", ColumnKind::Number}, duration("ns", "time")});
+  append(table.columns, {{"number", "step", ColumnKind::Number}, durationColumn("ns", "time")});
   append(table.columns, timeColumns(idleTitle(report)));
   for (std::size_t at = 0; at < report.ranks.size() && at < report.devices.ranks.size(); ++at) {
     if (report.devices.ranks[at].devices.empty())
@@ -129,7 +116,9 @@ Table stepTable(const JobReport& report) {
 Table setTable(const JobReport& report) {
   Table table{placeColumns(), {}};
   append(table.columns,
-         {text("active", "active at once"), duration("ns", "time"), share("share", "share")});
+         {textColumn("active", "active at once"),
+          durationColumn("ns", "time"),
+          shareColumn("share", "share")});
   eachDevice(report, [&](const Row& place, const DeviceSummary& each) {
     for (std::size_t set = 0; set < device::kWorkSets; ++set) {
       if (each.time.setNs[set] == 0)
@@ -152,13 +141,14 @@ Table setTable(const JobReport& report) {
 
 Table idleTable(const JobReport& report) {
   Table table{placeColumns(), {}};
-  append(table.columns, {{"stream", "stream", ColumnKind::Number}, duration("idle_ns", "idle")});
+  append(table.columns,
+         {{"stream", "stream", ColumnKind::Number}, durationColumn("idle_ns", "idle")});
   constexpr std::array<const char*, device::kIdleCauses> kKeys = {
       "host_ns", "launching_ns", "event_ns", "busy_ns", "gap_ns", "unknown_ns", "no_more_ns"};
   constexpr std::array<const char*, device::kIdleCauses> kTitles = {
       "host", "launching", "event", "device busy", "gap", "unknown", "no more"};
   for (std::size_t cause = 0; cause < kKeys.size(); ++cause)
-    append(table.columns, {duration(kKeys[cause], kTitles[cause])});
+    append(table.columns, {durationColumn(kKeys[cause], kTitles[cause])});
   eachDevice(report, [&](const Row& place, const DeviceSummary& each) {
     for (const device::StreamSummary& stream : each.streams) {
       Row row = place;
@@ -175,13 +165,13 @@ Table queueTable(const JobReport& report) {
   Table table{placeColumns(), {}};
   append(table.columns,
          {{"stream", "stream", ColumnKind::Number},
-          count("launched", "launched"),
+          countColumn("launched", "launched"),
           {"mean", "mean length", ColumnKind::Real},
-          count("p50", "p50"),
-          count("p95", "p95"),
-          count("p99", "p99"),
-          count("max", "max"),
-          duration("full_ns", "full")});
+          countColumn("p50", "p50"),
+          countColumn("p95", "p95"),
+          countColumn("p99", "p99"),
+          countColumn("max", "max"),
+          durationColumn("full_ns", "full")});
   eachDevice(report, [&](const Row& place, const DeviceSummary& each) {
     for (const device::StreamSummary& stream : each.streams) {
       const device::QueueLength& queue = stream.queue;
@@ -203,9 +193,10 @@ Table queueTable(const JobReport& report) {
 
 Table kernelTable(const JobReport& report) {
   Table table{placeColumns(), {}};
-  append(table.columns, {text("name", "kernel"), text("kind", "for"), count("count", "count")});
+  append(table.columns,
+         {textColumn("name", "kernel"), textColumn("kind", "for"), countColumn("count", "count")});
   append(table.columns, spreadColumns());
-  append(table.columns, {share("share", "share")});
+  append(table.columns, {shareColumn("share", "share")});
   eachDevice(report, [&](const Row& place, const DeviceSummary& each) {
     for (const device::KernelRow& kernel : each.kernels) {
       Row row = place;
@@ -224,10 +215,12 @@ Table kernelTable(const JobReport& report) {
 Table copyTable(const JobReport& report) {
   Table table{placeColumns(), {}};
   append(table.columns,
-         {text("kind", "copy"), text("memory", "host memory"), count("count", "count")});
+         {textColumn("kind", "copy"),
+          textColumn("memory", "host memory"),
+          countColumn("count", "count")});
   append(table.columns, spreadColumns());
   append(table.columns,
-         {share("share", "share"),
+         {shareColumn("share", "share"),
           {"bytes", "bytes", ColumnKind::Bytes},
           {"bytes_per_s", "in a second", ColumnKind::Bytes},
           {"p50_bytes_per_s", "p50", ColumnKind::Bytes},
@@ -255,16 +248,17 @@ Table copyTable(const JobReport& report) {
 
 Table launchTable(const JobReport& report) {
   Table table{placeColumns(), {}};
-  append(table.columns, {text("call", "launching call"), count("calls", "calls")});
+  append(table.columns, {textColumn("call", "launching call"), countColumn("calls", "calls")});
   append(table.columns, spreadColumns("call_", "in calls"));
-  append(table.columns, {count("launched", "launched"), duration("launched_ns", "ran")});
   append(table.columns,
-         {duration("delay_p50_ns", "delay p50"),
-          duration("delay_p95_ns", "p95"),
-          duration("delay_p99_ns", "p99"),
-          count("shorter_than_call", "shorter"),
-          count("calls_above_50us", "call >50 µs"),
-          count("delays_above_100us", "delay >100 µs")});
+         {countColumn("launched", "launched"), durationColumn("launched_ns", "ran")});
+  append(table.columns,
+         {durationColumn("delay_p50_ns", "delay p50"),
+          durationColumn("delay_p95_ns", "p95"),
+          durationColumn("delay_p99_ns", "p99"),
+          countColumn("shorter_than_call", "shorter"),
+          countColumn("calls_above_50us", "call >50 µs"),
+          countColumn("delays_above_100us", "delay >100 µs")});
   eachDevice(report, [&](const Row& place, const DeviceSummary& each) {
     for (const device::LaunchRow& launch : each.launches) {
       Row row = place;

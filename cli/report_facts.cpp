@@ -23,13 +23,6 @@ std::string dateText(std::int64_t ns) {
                      fmt::gmtime(static_cast<std::time_t>(ns / 1'000'000'000)));
 }
 
-// Commands and facts may hold anything; in a report each is one paragraph.
-std::string oneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
-  return text;
-}
-
 // "seed: 1, 2": every key once, with what its processes say of it.
 Lines metadataLines(const metrics::RunFacts& facts, std::size_t limit) {
   std::map<std::string, std::vector<std::string>> byKey;

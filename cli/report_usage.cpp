@@ -36,10 +36,6 @@ metrics::Intervals busyTime(const std::vector<device::DeviceWork>& devices,
   return metrics::normalise(std::move(busy));
 }
 
-std::string percent(double share) {
-  return humanFraction(share);
-}
-
 // Of the peak; who holds what nobody knows of comes last.
 std::string memoryText(const metrics::MemoryUse& use) {
   std::string text = fmt::format(
@@ -51,7 +47,7 @@ std::string memoryText(const metrics::MemoryUse& use) {
       continue;
     text += fmt::format(
         "; {} of it by {}",
-        percent(static_cast<double>(holder.bytes) / static_cast<double>(use.peak.bytes)),
+        humanFraction(static_cast<double>(holder.bytes) / static_cast<double>(use.peak.bytes)),
         holder.operation.empty() ? holder.scope : holder.operation);
     break;
   }
@@ -83,7 +79,7 @@ void addStalls(Lines& lines, const UsageReport& usage) {
   std::string text = fmt::format("{}: {} {} of iterations ({} × ≥ {}",
                                  rank->process,
                                  metrics::kStallCauseNames[static_cast<std::size_t>(worst->cause)],
-                                 percent(worst->share),
+                                 humanFraction(worst->share),
                                  humanCount(worst->above),
                                  humanDuration(rank->thresholdNs));
   if (worst->trend == metrics::Trend::Grows)
@@ -107,7 +103,7 @@ std::string changeText(const IterationChange& change) {
   const double by = static_cast<double>(change.afterNs - change.beforeNs) /
                     static_cast<double>(std::max<std::int64_t>(change.beforeNs, 1));
   std::string text = fmt::format("{} {} from iteration {} on ({} to {})",
-                                 percent(std::abs(by)),
+                                 humanFraction(std::abs(by)),
                                  by > 0 ? "longer" : "shorter",
                                  change.number,
                                  humanDuration(change.beforeNs),
@@ -158,7 +154,8 @@ void addEnergy(Lines& lines, const UsageReport& usage) {
   if (use.joulesPerIteration)
     text += fmt::format(", {:.4g} J an iteration", *use.joulesPerIteration);
   if (use.energy.joules > 0)
-    text += fmt::format(", {} of it idle", percent(use.energy.idle.joules / use.energy.joules));
+    text +=
+        fmt::format(", {} of it idle", humanFraction(use.energy.idle.joules / use.energy.joules));
   if (usage.energy.size() > 1)
     text += fmt::format("; {} more: --full", usage.energy.size() - 1);
   appendLabelled(lines, "Energy", text);
@@ -177,12 +174,12 @@ void addBound(Lines& lines, const UsageReport& usage) {
   if (worst == nullptr || worst->windowNs <= 0)
     return;
   const auto share = [&](std::int64_t ns) {
-    return percent(static_cast<double>(ns) / static_cast<double>(worst->windowNs));
+    return humanFraction(static_cast<double>(ns) / static_cast<double>(worst->windowNs));
   };
   std::string text =
       fmt::format("{}, {}: kernels run {}", rank->process, worst->device, share(worst->kernelNs));
   if (worst->sampledBusy)
-    text += fmt::format(" (sampler: {})", percent(*worst->sampledBusy));
+    text += fmt::format(" (sampler: {})", humanFraction(*worst->sampledBusy));
   if (worst->hostKnown)
     text +=
         fmt::format("; GPU-bound {}, host-bound {}", share(worst->boundNs), share(worst->hostNs));

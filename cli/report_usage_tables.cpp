@@ -13,25 +13,6 @@ namespace {
 namespace metrics = engine::metrics;
 using Row = std::vector<Cell>;
 
-Column text(const char* key, const char* title) {
-  return {key, title};
-}
-Column count(const char* key, const char* title) {
-  return {key, title, ColumnKind::Integer};
-}
-Column bytes(const char* key, const char* title) {
-  return {key, title, ColumnKind::Bytes};
-}
-Column duration(const char* key, const char* title) {
-  return {key, title, ColumnKind::DurationNs};
-}
-Column share(const char* key, const char* title) {
-  return {key, title, ColumnKind::Fraction};
-}
-Column real(const char* key, const char* title) {
-  return {key, title, ColumnKind::Real};
-}
-
 Cell shareOf(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? Cell(static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
@@ -50,9 +31,9 @@ Row joined(Row first, Row more) {
 
 std::vector<Column> memoryColumns() {
   return {rankColumn(),
-          text("process", "process"),
-          text("place", "memory of"),
-          text("allocator", "allocator")};
+          textColumn("process", "process"),
+          textColumn("place", "memory of"),
+          textColumn("allocator", "allocator")};
 }
 Row memoryPlace(const metrics::MemoryUse& use) {
   return {orNone(use.rank), use.process, use.place, use.allocator};
@@ -60,14 +41,14 @@ Row memoryPlace(const metrics::MemoryUse& use) {
 
 Table memoryTable(const UsageReport& usage, std::int64_t originNs) {
   Table table = withColumns(memoryColumns(),
-                            {count("blocks", "blocks"),
-                             bytes("allocated_bytes", "allocated"),
-                             bytes("base_bytes", "before"),
-                             bytes("peak_bytes", "peak"),
-                             duration("peak_ns", "at"),
+                            {countColumn("blocks", "blocks"),
+                             bytesColumn("allocated_bytes", "allocated"),
+                             bytesColumn("base_bytes", "before"),
+                             bytesColumn("peak_bytes", "peak"),
+                             durationColumn("peak_ns", "at"),
                              {"peak_iteration", "in step", ColumnKind::Number},
-                             bytes("end_bytes", "at the end"),
-                             bytes("sampled_peak_bytes", "sampled")});
+                             bytesColumn("end_bytes", "at the end"),
+                             bytesColumn("sampled_peak_bytes", "sampled")});
   for (const metrics::MemoryUse& use : usage.memory)
     table.rows.push_back(joined(memoryPlace(use),
                                 {use.blocks,
@@ -83,13 +64,13 @@ Table memoryTable(const UsageReport& usage, std::int64_t originNs) {
 
 Table holderTable(const UsageReport& usage, std::int64_t) {
   Table table = withColumns(memoryColumns(),
-                            {text("operation_kind", "kind"),
-                             text("operation", "operation"),
-                             text("scope_kind", "within"),
-                             text("scope", "scope"),
-                             count("blocks", "blocks"),
-                             bytes("bytes", "held"),
-                             share("share", "share")});
+                            {textColumn("operation_kind", "kind"),
+                             textColumn("operation", "operation"),
+                             textColumn("scope_kind", "within"),
+                             textColumn("scope", "scope"),
+                             countColumn("blocks", "blocks"),
+                             bytesColumn("bytes", "held"),
+                             shareColumn("share", "share")});
   for (const metrics::MemoryUse& use : usage.memory) {
     for (const metrics::MemoryHolder& holder : use.holders)
       table.rows.push_back(joined(memoryPlace(use),
@@ -106,14 +87,14 @@ Table holderTable(const UsageReport& usage, std::int64_t) {
 
 Table memoryOperationTable(const UsageReport& usage, std::int64_t) {
   Table table = withColumns(memoryColumns(),
-                            {text("kind", "kind"),
-                             text("name", "operation"),
-                             count("count", "count"),
-                             bytes("peak_bytes", "highest"),
-                             count("blocks", "blocks"),
-                             bytes("allocated_bytes", "allocated"),
-                             bytes("kept_bytes", "kept"),
-                             bytes("freed_bytes", "freed")});
+                            {textColumn("kind", "kind"),
+                             textColumn("name", "operation"),
+                             countColumn("count", "count"),
+                             bytesColumn("peak_bytes", "highest"),
+                             countColumn("blocks", "blocks"),
+                             bytesColumn("allocated_bytes", "allocated"),
+                             bytesColumn("kept_bytes", "kept"),
+                             bytesColumn("freed_bytes", "freed")});
   for (const metrics::MemoryUse& use : usage.memory) {
     for (const metrics::MemoryOperation& each : use.operations)
       table.rows.push_back(joined(memoryPlace(use),
@@ -131,22 +112,22 @@ Table memoryOperationTable(const UsageReport& usage, std::int64_t) {
 
 Table stallTable(const UsageReport& usage, std::int64_t) {
   Table table{{rankColumn(),
-               text("cause", "waiting for"),
-               count("count", "stalls"),
-               duration("threshold_ns", "threshold"),
-               count("above", "above"),
-               count("iterations", "in steps"),
-               duration("ns", "total"),
-               duration("p50_ns", "p50"),
-               duration("p95_ns", "p95"),
-               duration("max_ns", "max"),
-               share("share", "share"),
-               duration("wait_ns", "in waits"),
-               duration("file_ns", "in files"),
-               duration("device_idle_ns", "device idle"),
-               duration("first_half_ns", "a step: first half"),
-               duration("second_half_ns", "second half"),
-               text("trend", "trend")},
+               textColumn("cause", "waiting for"),
+               countColumn("count", "stalls"),
+               durationColumn("threshold_ns", "threshold"),
+               countColumn("above", "above"),
+               countColumn("iterations", "in steps"),
+               durationColumn("ns", "total"),
+               durationColumn("p50_ns", "p50"),
+               durationColumn("p95_ns", "p95"),
+               durationColumn("max_ns", "max"),
+               shareColumn("share", "share"),
+               durationColumn("wait_ns", "in waits"),
+               durationColumn("file_ns", "in files"),
+               durationColumn("device_idle_ns", "device idle"),
+               durationColumn("first_half_ns", "a step: first half"),
+               durationColumn("second_half_ns", "second half"),
+               textColumn("trend", "trend")},
               {}};
   for (const metrics::RankStalls& rank : usage.stalls)
     for (const metrics::StallTime& each : rank.causes)
@@ -173,13 +154,13 @@ Table stallTable(const UsageReport& usage, std::int64_t) {
 
 Table fileTable(const UsageReport& usage, std::int64_t) {
   Table table{{rankColumn(),
-               text("by", "by"),
-               text("call", "call"),
-               text("served_by", "served by"),
-               count("calls", "calls"),
-               duration("ns", "time"),
-               bytes("bytes", "bytes"),
-               bytes("disk_bytes", "from disks")},
+               textColumn("by", "by"),
+               textColumn("call", "call"),
+               textColumn("served_by", "served by"),
+               countColumn("calls", "calls"),
+               durationColumn("ns", "time"),
+               bytesColumn("bytes", "bytes"),
+               bytesColumn("disk_bytes", "from disks")},
               {}};
   for (const metrics::FileCalls& each : usage.files)
     table.rows.push_back({orNone(each.rank),
@@ -196,15 +177,15 @@ Table fileTable(const UsageReport& usage, std::int64_t) {
 Table changeTable(const UsageReport& usage, std::int64_t originNs) {
   Table table{{rankColumn(),
                {"number", "from step", ColumnKind::Number},
-               duration("at_ns", "at"),
-               count("iterations_before", "steps before"),
-               count("iterations_after", "after"),
-               duration("before_ns", "a step before"),
-               duration("after_ns", "after"),
-               share("change", "change"),
-               duration("low_ns", "by at least"),
-               duration("high_ns", "at most"),
-               text("moved", "what moved most")},
+               durationColumn("at_ns", "at"),
+               countColumn("iterations_before", "steps before"),
+               countColumn("iterations_after", "after"),
+               durationColumn("before_ns", "a step before"),
+               durationColumn("after_ns", "after"),
+               shareColumn("change", "change"),
+               durationColumn("low_ns", "by at least"),
+               durationColumn("high_ns", "at most"),
+               textColumn("moved", "what moved most")},
               {}};
   for (const auto& rank : usage.changes)
     for (const auto& each : rank.changes) {
@@ -231,19 +212,19 @@ Table changeTable(const UsageReport& usage, std::int64_t originNs) {
 }
 
 Table energyTable(const UsageReport& usage, std::int64_t) {
-  Table table{{text("meter", "meter"),
-               text("place", "of"),
-               count("readings", "readings"),
-               duration("longest_ns", "apart at most"),
-               duration("measured_ns", "measured"),
-               real("joules", "J"),
-               real("watts", "W"),
-               real("joules_per_iteration", "J a step"),
-               real("samples_per_joule", "samples/J"),
-               real("tokens_per_joule", "tokens/J"),
-               real("idle_joules", "J idle"),
-               real("idle_low", "at least"),
-               real("idle_high", "at most")},
+  Table table{{textColumn("meter", "meter"),
+               textColumn("place", "of"),
+               countColumn("readings", "readings"),
+               durationColumn("longest_ns", "apart at most"),
+               durationColumn("measured_ns", "measured"),
+               realColumn("joules", "J"),
+               realColumn("watts", "W"),
+               realColumn("joules_per_iteration", "J a step"),
+               realColumn("samples_per_joule", "samples/J"),
+               realColumn("tokens_per_joule", "tokens/J"),
+               realColumn("idle_joules", "J idle"),
+               realColumn("idle_low", "at least"),
+               realColumn("idle_high", "at most")},
               {}};
   for (const auto& use : usage.energy)
     table.rows.push_back({use.meter,
@@ -263,14 +244,14 @@ Table energyTable(const UsageReport& usage, std::int64_t) {
 }
 
 Table energyOperationTable(const UsageReport& usage, std::int64_t) {
-  Table table{{text("meter", "meter"),
-               text("place", "of"),
-               text("operation", "operation"),
-               duration("active_ns", "active"),
-               real("joules", "J"),
-               real("low", "at least"),
-               real("high", "at most"),
-               share("share", "share")},
+  Table table{{textColumn("meter", "meter"),
+               textColumn("place", "of"),
+               textColumn("operation", "operation"),
+               durationColumn("active_ns", "active"),
+               realColumn("joules", "J"),
+               realColumn("low", "at least"),
+               realColumn("high", "at most"),
+               shareColumn("share", "share")},
               {}};
   for (const auto& use : usage.energy)
     for (const auto& each : use.operations)
@@ -288,18 +269,18 @@ Table energyOperationTable(const UsageReport& usage, std::int64_t) {
 
 Table boundTable(const UsageReport& usage, std::int64_t) {
   Table table{{rankColumn(),
-               text("device", "device"),
-               duration("window_ns", "window"),
-               duration("kernel_ns", "kernels"),
-               duration("busy_ns", "busy"),
-               share("busy", "share"),
-               share("sampled_busy", "sampler"),
-               duration("sampled_ns", "over"),
-               share("filled_at_most", "filled at most"),
-               duration("bound_ns", "GPU-bound"),
-               duration("overlap_ns", "both work"),
-               duration("host_ns", "host-bound"),
-               duration("useless_ns", "wait for nothing")},
+               textColumn("device", "device"),
+               durationColumn("window_ns", "window"),
+               durationColumn("kernel_ns", "kernels"),
+               durationColumn("busy_ns", "busy"),
+               shareColumn("busy", "share"),
+               shareColumn("sampled_busy", "sampler"),
+               durationColumn("sampled_ns", "over"),
+               shareColumn("filled_at_most", "filled at most"),
+               durationColumn("bound_ns", "GPU-bound"),
+               durationColumn("overlap_ns", "both work"),
+               durationColumn("host_ns", "host-bound"),
+               durationColumn("useless_ns", "wait for nothing")},
               {}};
   for (const RankBound& rank : usage.bound)
     for (const auto& each : rank.devices) {

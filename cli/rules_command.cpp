@@ -48,10 +48,11 @@ Table tableOf(const std::vector<const rules::RuleInfo*>& infos) {
 }
 
 nlohmann::json parameterJson(const rules::ParameterSpec& parameter) {
-  nlohmann::json json = {{"type", rules::typeWordOf(parameter.fallback)}, {"help", parameter.help}};
-  json["default"] =
+  nlohmann::json described = {{"type", rules::typeWordOf(parameter.fallback)},
+                              {"help", parameter.help}};
+  described["default"] =
       std::visit([](const auto& value) { return nlohmann::json(value); }, parameter.fallback);
-  return json;
+  return described;
 }
 
 nlohmann::json jsonOf(const std::vector<const rules::RuleInfo*>& infos) {

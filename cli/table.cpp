@@ -33,12 +33,6 @@ std::string hexOf(const Blob& blob) {
   return text;
 }
 
-std::string oneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < ' '; }, ' ');
-  return text;
-}
-
 std::string integerText(std::int64_t value, ColumnKind kind) {
   switch (kind) {
     case ColumnKind::DurationNs:
@@ -118,6 +112,12 @@ void narrow(std::vector<std::vector<std::string>>& lines,
 }
 
 }  // namespace
+
+std::string oneLine(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char byte) { return byte < ' '; }, ' ');
+  return text;
+}
 
 void addFormatOption(CLI::App& app, Format& format) {
   addFormatOption<Format>(app,

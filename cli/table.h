@@ -47,6 +47,25 @@ inline Column rankColumn() {
   return {"rank", "rank", ColumnKind::Number};
 }
 
+inline Column textColumn(const char* key, const char* title) {
+  return {key, title, ColumnKind::Text};
+}
+inline Column countColumn(const char* key, const char* title) {
+  return {key, title, ColumnKind::Integer};
+}
+inline Column bytesColumn(const char* key, const char* title) {
+  return {key, title, ColumnKind::Bytes};
+}
+inline Column durationColumn(const char* key, const char* title) {
+  return {key, title, ColumnKind::DurationNs};
+}
+inline Column shareColumn(const char* key, const char* title) {
+  return {key, title, ColumnKind::Fraction};
+}
+inline Column realColumn(const char* key, const char* title) {
+  return {key, title, ColumnKind::Real};
+}
+
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // each as long as `columns`
@@ -65,6 +84,9 @@ nlohmann::json cellAsJson(const Cell& cell);
 
 // Text for JSON output: two-space indent, bad UTF-8 replaced rather than refused, a final newline.
 std::string dumpJson(const nlohmann::json& value);
+
+// The text with a space for each control character.
+std::string oneLine(std::string text);
 
 std::string humanDuration(std::int64_t nanoseconds);
 std::string humanBytes(std::int64_t bytes);

@@ -31,10 +31,6 @@ struct Process {
   uid_t user = 0;
 };
 
-Error notFound(std::string message) {
-  return {ErrorCode::NotFound, std::move(message)};
-}
-
 // The last of the numbers behind "NSpid:".
 pid_t innermostPid(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));

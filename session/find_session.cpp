@@ -1,5 +1,6 @@
 #include "session/find_session.h"
 
+#include "analysis/base/file_place.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
 #include "collector/launcher/spool_reader.h"
@@ -23,18 +24,9 @@ constexpr const char* kWhatToName =
     "that "
     "its recorder left";
 
-bool isThere(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 bool isSame(const fs::path& one, const fs::path& other) {
   std::error_code ignored;
   return fs::equivalent(one, other, ignored);
-}
-
-Error notFound(std::string message) {
-  return {ErrorCode::NotFound, std::move(message)};
 }
 
 Result<Session> withManifest(Session session) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kNice = 19;
+constexpr int kFlightNice = 19;
 constexpr std::int64_t kCleanEveryNs = 1'000'000'000;
 // A job that kills its helpers all the time is not to fill the disk.
 constexpr std::uint32_t kMostCrashDumps = 8;
@@ -170,7 +170,7 @@ void FlightRecorder::store(const Wanted& wanted) {
                           output,
                           copy,
                           answer = wanted.answer] {
-    setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+    setpriority(PRIO_PROCESS, 0, kFlightNice);  // of this thread alone
     const auto totals = drainer->finish(output);
     removeFolder(copy);
     if (!totals)

@@ -3,9 +3,18 @@
 
 #include "session/clock_triple.h"
 
+#include <cstdint>
+#include <ctime>
 #include <string>
 
 namespace sonde::session {
+
+// What one of the system's clocks reads, as CLOCK_MONOTONIC.
+inline std::int64_t nowNs(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
 
 // The tightest of a few tries: an interruption between two readings would show as an error of the
 // clock fit.

@@ -1,5 +1,6 @@
 #include "session/recorder_share.h"
 
+#include "session/host_clock.h"
 #include "session/storing_times.h"
 
 #include <algorithm>
@@ -7,12 +8,6 @@
 
 namespace sonde::session {
 namespace {
-
-std::int64_t nowNs(clockid_t clock) noexcept {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 RecorderShare::Reading operator-(const RecorderShare::Reading& one,
                                  const RecorderShare::Reading& other) {

@@ -4,6 +4,7 @@
 #include "collector/launcher/process_stat.h"
 #include "session/capture_note.h"
 #include "session/drain_pace.h"
+#include "session/host_clock.h"
 #include "session/manifest.h"
 #include "session/output_name.h"
 #include "session/polite_thread.h"
@@ -25,12 +26,6 @@ namespace sonde::session {
 namespace {
 
 constexpr std::chrono::milliseconds kListenEvery{100};  // to sonde ctl
-
-std::int64_t nowNs(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 std::uint64_t largestResidentBytes() {
   rusage usage{};

@@ -1,5 +1,6 @@
 #include "session/recording_status.h"
 
+#include "analysis/base/file_place.h"
 #include "analysis/ingest/wire_words.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
@@ -18,12 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using launcher::SpoolReader;
-
-std::uint64_t sizeOf(const fs::path& file) {
-  std::error_code failure;
-  const auto bytes = fs::file_size(file, failure);
-  return failure ? 0 : bytes;
-}
 
 // What closed images and the recorder itself have lost; returns the spool files of those images,
 // whose own counters are in it.
@@ -106,7 +101,7 @@ Result<RecordingStatus> statusOf(const FoundRecording& recording) {
   status.spoolLimitBytes = page.limitBytes();
   status.output = recording.manifest.output;
   for (const fs::path& file : store::filesOf(recording.manifest.part))
-    status.traceBytes += sizeOf(file);
+    status.traceBytes += fileBytes(file);
   const auto closed = addStored(recording.manifest.part, status.lost);
   readSpool(recording.folder, closed ? *closed : std::set<std::string>(), status);
   if (const std::uint32_t refused = page.refusedImages(); refused > 0)

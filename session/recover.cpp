@@ -37,11 +37,6 @@ namespace {
 
 constexpr auto kFollowEvery = std::chrono::milliseconds(200);
 
-bool isThere(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 // The recorder's log goes along: what it committed last may be nowhere else.
 Result<void> copyPart(const fs::path& from, const Completion& copy) {
   for (const char* suffix : {"", "-wal"}) {

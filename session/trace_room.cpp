@@ -1,5 +1,7 @@
 #include "session/trace_room.h"
 
+#include "analysis/base/file_place.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,14 +18,8 @@ namespace {
 
 constexpr std::uint64_t kReserve = 1 << 20;
 
-std::uint64_t sizeOf(const fs::path& path) {
-  std::error_code failure;
-  const auto size = fs::file_size(path, failure);
-  return failure ? 0 : size;
-}
-
 std::uint64_t logOf(const fs::path& part) {
-  return sizeOf(part.string() + "-wal");
+  return fileBytes(part.string() + "-wal");
 }
 
 // A trace that cannot be finished is of no use. What is in the write-ahead log is written once
@@ -32,7 +28,7 @@ std::uint64_t logOf(const fs::path& part) {
 // spool become twice as many, in the log as well as in the trace.
 std::uint64_t neededBytes(const fs::path& part, std::uint64_t spoolBytes) {
   const std::uint64_t log = logOf(part);
-  return log + (sizeOf(part) + log) / 10 * 9 + 6 * spoolBytes;
+  return log + (fileBytes(part) + log) / 10 * 9 + 6 * spoolBytes;
 }
 
 }  // namespace
@@ -58,7 +54,7 @@ std::uint64_t TraceRoom::diskBytes() const {
 }
 
 std::uint64_t TraceRoom::limitBytes() const {
-  const std::uint64_t taken = sizeOf(part_) + logOf(part_);
+  const std::uint64_t taken = fileBytes(part_) + logOf(part_);
   return limit_ - std::min(limit_, taken);
 }
 
@@ -73,7 +69,7 @@ bool TraceRoom::withinLimit(std::uint64_t spoolBytes) const {
 double TraceRoom::shareLeft() const {
   if (limit_ == UINT64_MAX)
     return 1;
-  const std::uint64_t finished = sizeOf(part_) + neededBytes(part_, 0);
+  const std::uint64_t finished = fileBytes(part_) + neededBytes(part_, 0);
   return static_cast<double>(limit_ - std::min(limit_, finished)) / static_cast<double>(limit_);
 }
 

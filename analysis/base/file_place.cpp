@@ -34,4 +34,15 @@ bool mustStay(const fs::path& path) {
   return folder == "/dev" || folder.starts_with("/proc/");
 }
 
+bool isThere(const fs::path& path) noexcept {
+  std::error_code failure;
+  return fs::exists(path, failure);
+}
+
+std::uint64_t fileBytes(const fs::path& path) noexcept {
+  std::error_code failure;
+  const auto bytes = fs::file_size(path, failure);
+  return failure ? 0 : bytes;
+}
+
 }  // namespace sonde

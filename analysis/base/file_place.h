@@ -1,6 +1,7 @@
 // Places in the file system that users name. Plain functions; any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace sonde {
@@ -12,5 +13,11 @@ bool samePlace(const std::filesystem::path& one, const std::filesystem::path& ot
 // Whether nothing may take the place of what has this name: a device, a pipe, a folder, or a name
 // of the system for an open file, as /dev/stdout is.
 bool mustStay(const std::filesystem::path& path);
+
+// Whether a file is there, as far as this process may see. A link counts as what it leads to.
+bool isThere(const std::filesystem::path& path) noexcept;
+
+// The size of a file in bytes; 0 where it cannot be read.
+std::uint64_t fileBytes(const std::filesystem::path& path) noexcept;
 
 }  // namespace sonde

@@ -9,7 +9,7 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::size_t kInMemory = 120'000;  // 40 MB
+constexpr std::size_t kDeviceRecordsInMemory = 120'000;  // 40 MB
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 const model::DeviceWork& workOf(const DeviceEvents::Work& work) {
@@ -136,7 +136,9 @@ bool DeviceEvents::RecordsFirst::operator()(const StagedSync& a,
 }
 
 DeviceEvents::DeviceEvents(const std::filesystem::path& folder)
-    : staged_(folder, kInMemory), syncs_(folder, kInMemory), overlaps_(folder) {}
+    : staged_(folder, kDeviceRecordsInMemory),
+      syncs_(folder, kDeviceRecordsInMemory),
+      overlaps_(folder) {}
 
 Result<void> DeviceEvents::add(const Work& work,
                                model::ProcessId process,

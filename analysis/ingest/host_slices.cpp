@@ -7,7 +7,7 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::size_t kInMemory = 300'000;  // of the largest record, 40 MB
+constexpr std::size_t kSlicesInMemory = 300'000;  // of the largest record, 40 MB
 
 }  // namespace
 
@@ -33,11 +33,11 @@ bool HostSlices::LaunchOrder::operator()(const Launch& a, const Launch& b) const
 }
 
 HostSlices::HostSlices(const std::filesystem::path& folder)
-    : staged_(folder, kInMemory),
-      placed_(folder, kInMemory),
-      flows_(folder, kInMemory),
-      settledFlows_(folder, kInMemory),
-      launches_(folder, kInMemory) {}
+    : staged_(folder, kSlicesInMemory),
+      placed_(folder, kSlicesInMemory),
+      flows_(folder, kSlicesInMemory),
+      settledFlows_(folder, kSlicesInMemory),
+      launches_(folder, kSlicesInMemory) {}
 
 std::uint32_t HostSlices::Words::numberOf(std::string_view text) {
   key_.assign(text);

@@ -6,14 +6,6 @@
 #include <algorithm>
 
 namespace sonde::ingest {
-namespace {
-
-std::int64_t signedOf(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
-}  // namespace
-
 model::Collective ImageBuilder::collectiveRow(const wire::Collective& record,
                                               model::CollectiveOp op) {
   const auto bytes = [](std::uint64_t count) {

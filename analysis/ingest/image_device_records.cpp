@@ -9,14 +9,6 @@
 #include <algorithm>
 
 namespace sonde::ingest {
-namespace {
-
-std::int64_t signedOf(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
-}  // namespace
-
 void ImageBuilder::noteTid(const Thread& thread) {
   std::vector<ThreadOfTid>& same = threadsByTid_[thread.row.tid];
   if (!same.empty() && same.back().row == thread.row.id)

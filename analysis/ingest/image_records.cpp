@@ -10,14 +10,6 @@
 #include <charconv>
 
 namespace sonde::ingest {
-namespace {
-
-std::int64_t signedOf(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
-}  // namespace
-
 const std::array<ImageBuilder::Handler, static_cast<std::size_t>(wire::RecordKind::Count)>
     ImageBuilder::kHandlers = {nullptr,
                                &ImageBuilder::onScopeBegin,

@@ -7,14 +7,6 @@
 #include <algorithm>
 
 namespace sonde::ingest {
-namespace {
-
-std::int64_t signedOf(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
-
-}  // namespace
-
 void ImageBuilder::onFileAccess(Thread& thread, const std::byte* at) {
   const auto record = loadRecord<wire::FileAccess>(at);
   const std::int64_t endNs = endOf(thread, record.endTicks);

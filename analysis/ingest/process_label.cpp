@@ -1,5 +1,6 @@
 #include "analysis/ingest/process_label.h"
 
+#include "analysis/ingest/input/ascii.h"
 #include "analysis/ingest/input/rank_in_name.h"
 
 #include <algorithm>
@@ -10,14 +11,6 @@
 
 namespace sonde::ingest {
 namespace {
-
-bool isDigit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
-bool isLetter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 // As kineto calls rows of its own.
 bool isOwn(std::string_view word) noexcept {

@@ -5,10 +5,16 @@
 #include "collector/wire/device_records.h"
 #include "collector/wire/plugin_misuse.h"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace sonde::ingest {
+
+// The store's integers are signed.
+constexpr std::int64_t signedOf(std::uint64_t value) noexcept {
+  return static_cast<std::int64_t>(value);
+}
 
 // `slice.category`, `loss.probe`; "unknown" for a number that is none.
 std::string_view probeWord(wire::Probe probe) noexcept;

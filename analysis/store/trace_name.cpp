@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLogs[] = {"-wal", "-shm", "-journal"};
 
-Error taken(const fs::path& to) {
+Error nameTaken(const fs::path& to) {
   return {ErrorCode::InvalidArgument,
           fmt::format("'{}' exists: give -f to replace it, or another name", to.string())};
 }
@@ -71,7 +71,7 @@ Result<void> checkName(const fs::path& to, bool replace) {
     return Error{
         ErrorCode::InvalidArgument,
         fmt::format("'{}' is no file that could be replaced: give another name", to.string())};
-  return replace ? Result<void>() : Result<void>(taken(to));
+  return replace ? Result<void>() : Result<void>(nameTaken(to));
 }
 
 fs::path partOf(const fs::path& output) {
@@ -123,7 +123,7 @@ Result<void> takeName(const fs::path& from, const fs::path& to, bool replace) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0)
     return {};
   if (errno == EEXIST)
-    return taken(to);
+    return nameTaken(to);
   if ((errno == EINVAL || errno == ENOSYS) && ::rename(from.c_str(), to.c_str()) == 0)
     return {};
   return Error{ErrorCode::Io,

@@ -31,7 +31,7 @@ Error inTheWay(const fs::path& part, const char* advice) {
   return {ErrorCode::InvalidArgument, fmt::format("'{}' is in the way: {}", part.string(), advice)};
 }
 
-Error taken(const fs::path& part) {
+Error writtenElsewhere(const fs::path& part) {
   return inTheWay(part, "another process writes it: wait for it, or give another name");
 }
 
@@ -70,7 +70,7 @@ Result<void> removeOld(const fs::path& part) {
   ::close(fd);
   if (stays)
     return inTheWay(part, "remove it");
-  return free ? Result<void>() : Result<void>(taken(part));
+  return free ? Result<void>() : Result<void>(writtenElsewhere(part));
 }
 
 // Why it could not be made. What removeOld() leaves, but for links, came after it: one that is
@@ -78,7 +78,7 @@ Result<void> removeOld(const fs::path& part) {
 Error whatIsThere(const fs::path& part, bool replace) {
   std::error_code ignored;
   if (isBeingWritten(part) || (replace && !fs::is_symlink(part, ignored)))
-    return taken(part);
+    return writtenElsewhere(part);
   return inTheWay(part, replace ? "remove it" : "remove it, or give -f");
 }
 
@@ -128,7 +128,7 @@ Result<TracePart> TracePart::claim(const fs::path& output,
                              std::generic_category().message(errno))};
   if (!lock(fd) || !isAt(fd, part)) {
     ::close(fd);
-    return taken(part);
+    return writtenElsewhere(part);
   }
   removeLogs(part);  // of one that was removed by hand
   return TracePart(output, replace, fd);

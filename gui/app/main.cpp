@@ -1,5 +1,6 @@
 // sonde-gui: shows traces in a window, or writes a picture of them.
 #include "analysis/store/trace_file.h"
+#include "gui/app/exit_status.h"
 #include "gui/app/main_window.h"
 #include "gui/app/options.h"
 #include "gui/app/picture.h"
@@ -21,7 +22,6 @@ using sonde::gui::Options;
 
 constexpr int kNoFonts = 1;
 constexpr int kUsage = 2;
-constexpr int kUnreadable = 3;
 
 bool hasDisplay() {
   return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
@@ -33,7 +33,7 @@ int refuseWindow(const QStringList& traces) {
     const auto trace = sonde::store::openTrace(path.toStdString());
     if (!trace) {
       fmt::print(stderr, "sonde-gui: {}\n", trace.error().message);
-      return kUnreadable;
+      return sonde::gui::kUnreadable;
     }
   }
   fmt::print(stderr,
@@ -102,7 +102,7 @@ int run(QApplication& application, const Options& options) {
             window.everOpened())
           return;
         fmt::print(stderr, "sonde-gui: {}\n", message.toStdString());
-        QApplication::exit(kUnreadable);
+        QApplication::exit(sonde::gui::kUnreadable);
       });
   return application.exec();
 }

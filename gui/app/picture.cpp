@@ -1,5 +1,7 @@
 #include "gui/app/picture.h"
 
+#include "gui/app/exit_status.h"
+
 #include <QImage>
 #include <QPainter>
 #include <QSvgRenderer>
@@ -11,7 +13,6 @@
 namespace sonde::gui {
 namespace {
 
-constexpr int kUnreadable = 3;
 constexpr int kMostPixels = 32'000;  // of a side, as a painter can
 
 int complain(const QString& file, const char* what) {

@@ -1,5 +1,6 @@
 #include "gui/app/screenshot.h"
 
+#include "gui/app/exit_status.h"
 #include "gui/app/main_window.h"
 
 #include <QApplication>
@@ -11,8 +12,6 @@
 
 namespace sonde::gui {
 namespace {
-
-constexpr int kUnreadable = 3;
 
 // Layout changes of the docks and strips ask for more data: the window is done when a turn of the
 // loop finds it quiet and leaves it so.

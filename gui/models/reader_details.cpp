@@ -3,6 +3,7 @@
 #include "analysis/store/open_slice.h"
 #include "gui/models/details_reader.h"
 #include "gui/models/process_text.h"
+#include "gui/models/qtext.h"
 #include "gui/models/time_format.h"
 
 #include <QJsonArray>
@@ -14,10 +15,6 @@
 
 namespace sonde::gui {
 namespace {
-
-QString qtext(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 bool endsWith(const QString& column, const char* ending) {
   return column.endsWith(QLatin1String(ending));

@@ -1,6 +1,7 @@
 // The parts of TraceReader that are about one event: where it stands, its scope, its neighbours,
 // what its arrows tie it to.
 #include "analysis/store/open_slice.h"
+#include "gui/models/qtext.h"
 #include "gui/models/trace_reader.h"
 
 #include <fmt/format.h>
@@ -162,7 +163,7 @@ Result<QString> TraceReader::scopeOf(const EventRef& event) {
   row.bindAll(event.id);
   SONDE_TRY_ASSIGN(const bool any, row.step());
   const std::string_view text = any ? row.text(0) : std::string_view();
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+  return qtext(text);
 }
 
 Result<std::optional<EventRef>> TraceReader::neighbour(const EventRef& event, int direction) {

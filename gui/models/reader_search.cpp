@@ -1,6 +1,7 @@
 // The parts of TraceReader that go through many events: search by name, totals of a span, the
 // overview.
 #include "gui/models/line_query.h"
+#include "gui/models/qtext.h"
 #include "gui/models/trace_reader.h"
 
 #include <algorithm>
@@ -61,8 +62,7 @@ Result<void> TraceReader::collectHits(const QString& text, const Cancellation& c
     const std::string_view name = strings.text(1);
     const auto id = static_cast<std::size_t>(strings.integer(0));
     wanted.resize(std::max(wanted.size(), id + 1));
-    wanted[id] = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
-                     .contains(text, Qt::CaseInsensitive);
+    wanted[id] = qtext(name).contains(text, Qt::CaseInsensitive);
   }
   for (const Table table : {Table::Slice, Table::Kernel, Table::Copy})
     SONDE_TRY(collectHits(table, wanted, cancellation));

@@ -1,6 +1,7 @@
 #include "gui/models/reader_skeleton.h"
 
 #include "analysis/store/open_slice.h"
+#include "gui/models/qtext.h"
 
 #include <QFileInfo>
 #include <QHash>
@@ -12,10 +13,6 @@
 
 namespace sonde::gui {
 namespace {
-
-QString qtext(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 // What a person looks for comes first: an interpreter may be started through dozens of programs, of
 // which only the forks and execs are marked. Processes that did nothing else come after all ranks.

@@ -1,6 +1,7 @@
 #include "gui/models/trace_data.h"
 
 #include "analysis/model/words.h"
+#include "gui/models/qtext.h"
 #include "gui/models/time_format.h"
 
 #include <QCoreApplication>
@@ -49,7 +50,7 @@ QString wordOf(Kind kind) {
     return QString::fromLatin1(kWords[static_cast<int>(kind) - static_cast<int>(Kind::Send)]);
   }
   const std::string_view word = model::word(static_cast<model::SliceKind>(kind));
-  return QString::fromUtf8(word.data(), static_cast<qsizetype>(word.size())).replace('_', ' ');
+  return qtext(word).replace('_', ' ');
 }
 
 Owner ownerOf(Table table) {

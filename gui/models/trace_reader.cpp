@@ -1,6 +1,7 @@
 #include "gui/models/trace_reader.h"
 
 #include "analysis/model/words.h"
+#include "gui/models/qtext.h"
 #include "gui/models/reader_details.h"
 #include "gui/models/reader_skeleton.h"
 
@@ -45,8 +46,7 @@ Result<QString> TraceReader::text(std::uint32_t stringId) {
   query.bindAll(stringId);
   SONDE_TRY_ASSIGN(const bool row, query.step());
   const std::string_view read = row ? query.text(0) : std::string_view("(unnamed)");
-  return *texts_.insert(stringId,
-                        QString::fromUtf8(read.data(), static_cast<qsizetype>(read.size())));
+  return *texts_.insert(stringId, qtext(read));
 }
 
 Result<bool> TraceReader::isCollective(std::uint32_t nameId) {

@@ -8,7 +8,7 @@
 namespace sonde::gui {
 namespace {
 
-constexpr int kMargin = 8;
+constexpr int kLegendMargin = 8;
 constexpr int kSwatch = 12;
 constexpr int kTextGap = 5;
 constexpr int kEntryGap = 16;
@@ -23,15 +23,15 @@ LegendBar::LegendBar(QWidget* parent) : QWidget(parent) {
 
 std::vector<QPoint> LegendBar::places(int width) const {
   std::vector<QPoint> result;
-  QPoint at(kMargin, 1);
+  QPoint at(kLegendMargin, 1);
   for (const LegendEntry& entry : Theme::legend()) {
     const int cell = kSwatch + kTextGap + fontMetrics().horizontalAdvance(entry.label) + kEntryGap;
-    if (at.x() > kMargin && at.x() + cell - kEntryGap > width)
-      at = {kMargin, at.y() + lineHeight()};
+    if (at.x() > kLegendMargin && at.x() + cell - kEntryGap > width)
+      at = {kLegendMargin, at.y() + lineHeight()};
     result.push_back(at);
     at.rx() += cell;
   }
-  result.emplace_back(kMargin, at.y() + lineHeight());
+  result.emplace_back(kLegendMargin, at.y() + lineHeight());
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "session/system/cgroup_source.h"
 
+#include "analysis/base/file_place.h"
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,11 +32,6 @@ std::optional<std::string> pathOf(const Roots& roots, std::string_view controlle
       return std::string(line.substr(second + 1));
   }
   return std::nullopt;
-}
-
-bool isThere(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
 }
 
 bool isLimit(const std::string& text) {

@@ -134,6 +134,11 @@ std::optional<std::uint64_t> numberOf(std::string_view text, std::string_view ke
   return std::nullopt;
 }
 
+double nsPerClockTick() noexcept {
+  static const double kNs = 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return kNs;
+}
+
 std::string firstLineOf(const std::filesystem::path& path) {
   KernelFile file(path);
   return std::string(Words(file.read(), '\n').next());

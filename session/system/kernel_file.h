@@ -62,6 +62,9 @@ std::optional<std::uint64_t> numberIn(std::string_view word) noexcept;
 // The number behind `key` at a line's begin; nothing when there is none.
 std::optional<std::uint64_t> numberOf(std::string_view text, std::string_view key) noexcept;
 
+// How long a tick is that /proc counts processor time in.
+double nsPerClockTick() noexcept;
+
 // The first line of a file that is read once; empty when it cannot be.
 std::string firstLineOf(const std::filesystem::path& path);
 

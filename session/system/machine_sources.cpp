@@ -11,11 +11,6 @@ namespace {
 constexpr double kSectorBytes = 512;  // whatever the disk's own are
 constexpr double kKibibyte = 1024;
 
-double nsPerClockTick() {
-  static const double kNs = 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return kNs;
-}
-
 Metric gauge(std::string name, std::string unit) {
   return {.name = std::move(name), .unit = std::move(unit)};
 }

@@ -51,11 +51,6 @@ Metric metricOf(const ImageId& image, const char* name, const char* unit, bool i
           .execCount = image.execCount};
 }
 
-double nsPerClockTick() {
-  static const double kNs = 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return kNs;
-}
-
 }  // namespace
 
 void ProcessSource::add(const ImageId& image) {

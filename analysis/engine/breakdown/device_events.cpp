@@ -18,12 +18,12 @@ namespace {
 
 using store::Statement;
 
-class Reader {
+class DeviceReader {
  public:
-  Reader(const store::Database& trace,
-         const LaneOwners& owners,
-         const store::CommunicationKernels& communication,
-         std::size_t processes)
+  DeviceReader(const store::Database& trace,
+               const LaneOwners& owners,
+               const store::CommunicationKernels& communication,
+               std::size_t processes)
       : trace_(trace), owners_(owners), communication_(communication) {
     events_.lanes.resize(processes);
   }
@@ -57,7 +57,7 @@ class Reader {
   std::pair<LaneKey, std::size_t> lastLane_{{0, false, INT64_MIN}, 0};
 };
 
-DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) {
+DeviceLane& DeviceReader::laneOf(std::size_t process, bool isStream, std::int64_t id) {
   std::vector<DeviceLane>& lanes = events_.lanes[process];
   const LaneKey key{process, isStream, id};
   if (lastLane_.first != key) {
@@ -70,7 +70,7 @@ DeviceLane& Reader::laneOf(std::size_t process, bool isStream, std::int64_t id) 
 }
 
 // The first columns of `row`: whose it is, begin, length, scope.
-Result<void> Reader::addWork(DeviceLane& lane, const Statement& row, Category category) {
+Result<void> DeviceReader::addWork(DeviceLane& lane, const Statement& row, Category category) {
   const auto length = row.optionalInteger(2);
   if (!length) {
     ++events_.endsUnknown;
@@ -85,7 +85,7 @@ Result<void> Reader::addWork(DeviceLane& lane, const Statement& row, Category ca
   return {};
 }
 
-Result<void> Reader::readKernels() {
+Result<void> DeviceReader::readKernels() {
   std::unordered_set<std::int64_t> names;
   SONDE_TRY(forEach("SELECT id, text FROM string WHERE id IN (SELECT name_id FROM kernel)",
                     [&](const Statement& row) -> Result<void> {
@@ -112,7 +112,7 @@ Result<void> Reader::readKernels() {
                  });
 }
 
-Result<void> Reader::readCopies() {
+Result<void> DeviceReader::readCopies() {
   return forEach("SELECT stream_id, start_ns, dur_ns, scope_id FROM copy",
                  [&](const Statement& row) -> Result<void> {
                    if (const auto stream = owners_.streams.find(row.integer(0));
@@ -125,7 +125,7 @@ Result<void> Reader::readCopies() {
 
 // Those of collectives, and those of threads that work for an operation: a server's thread that
 // waits for somebody to call moves no data of the algorithm's.
-Result<void> Reader::readTransfers() {
+Result<void> DeviceReader::readTransfers() {
   return forEach(
       "SELECT x.thread_id, x.start_ns, x.dur_ns, s.scope_id, x.channel_id FROM transfer x LEFT "
       "JOIN collective "
@@ -148,7 +148,7 @@ Result<DeviceEvents> readDeviceEvents(const store::Database& trace,
                                       const LaneOwners& owners,
                                       const store::CommunicationKernels& communication,
                                       std::size_t processes) {
-  return Reader(trace, owners, communication, processes).read();
+  return DeviceReader(trace, owners, communication, processes).read();
 }
 
 Result<std::uint32_t> shortId(std::int64_t id) {

@@ -53,9 +53,9 @@ void putInOrder(ProcessEvents& process) {
   }
 }
 
-class Reader {
+class ProcessReader {
  public:
-  Reader(const store::Database& trace, ScopeDimensions dimensions)
+  ProcessReader(const store::Database& trace, ScopeDimensions dimensions)
       : trace_(trace), dimensions_(dimensions) {}
 
   Result<TraceEvents> read() {
@@ -103,7 +103,7 @@ class Reader {
   store::LastText<std::string> categories_;
 };
 
-Result<void> Reader::readPlaces() {
+Result<void> ProcessReader::readPlaces() {
   std::unordered_map<std::int64_t, std::size_t> processes;
   SONDE_TRY(
       forEach("SELECT p.id, p.pid, p.rank, h.name, p.command, p.parent_id, p.start_ns, "
@@ -156,7 +156,7 @@ Result<void> Reader::readPlaces() {
 }
 
 // At the same time as slices, by a connection of its own; after them where there can be none.
-std::future<Result<DeviceEvents>> Reader::beginDevices() const {
+std::future<Result<DeviceEvents>> ProcessReader::beginDevices() const {
   // By the connection that the user's patterns were given to.
   const auto communication = store::CommunicationKernels::read(trace_);
   const auto read = [this, communication](const store::Database& trace) -> Result<DeviceEvents> {
@@ -177,7 +177,7 @@ std::future<Result<DeviceEvents>> Reader::beginDevices() const {
   return std::async(std::launch::deferred, [this, read] { return read(trace_); });
 }
 
-Result<void> Reader::readSlices() {
+Result<void> ProcessReader::readSlices() {
   SONDE_TRY(forEach(fmt::format("SELECT a.owner_id, a.value FROM arg a JOIN string k ON k.id = "
                                 "a.key_id WHERE k.text = '{}' AND a.owner = 'slice'",
                                 model::kAtMostKey),
@@ -191,7 +191,7 @@ Result<void> Reader::readSlices() {
       [&](const Statement& row) { return addSlice(row); });
 }
 
-const Reader::ThreadPlace* Reader::placeOf(std::int64_t threadId) {
+const ProcessReader::ThreadPlace* ProcessReader::placeOf(std::int64_t threadId) {
   if (lastThread_.first != threadId) {
     const auto place = threads_.find(threadId);
     lastThread_ = {threadId, place == threads_.end() ? nullptr : &place->second};
@@ -199,7 +199,7 @@ const Reader::ThreadPlace* Reader::placeOf(std::int64_t threadId) {
   return lastThread_.second;
 }
 
-Result<void> Reader::addSlice(const Statement& row) {
+Result<void> ProcessReader::addSlice(const Statement& row) {
   const ThreadPlace* place = placeOf(row.integer(1));
   const auto kind = kinds_.of(row.text(2), model::sliceKindOf);
   if (place == nullptr || !kind)
@@ -249,7 +249,7 @@ bool ProcessEvents::empty() const noexcept {
 }
 
 Result<TraceEvents> readEvents(const store::Database& trace, ScopeDimensions dimensions) {
-  return Reader(trace, dimensions).read();
+  return ProcessReader(trace, dimensions).read();
 }
 
 }  // namespace sonde::engine::breakdown

@@ -5,7 +5,6 @@
 namespace sonde::engine::calibration {
 namespace {
 
-using Eigen::all;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -36,8 +35,9 @@ Factors given(const Factors& factors, const std::vector<std::optional<double>>& 
   const auto count = static_cast<Index>(taken.size());
   const MatrixXd before = matrixOf(factors.covariance);
   const MatrixXd among = before(taken, taken);
-  MatrixXd slopes = among.completeOrthogonalDecomposition().solve(before(taken, all)).transpose();
-  slopes(taken, all) = MatrixXd::Identity(count, count);  // also where their errors are one
+  MatrixXd slopes =
+      among.completeOrthogonalDecomposition().solve(before(taken, Eigen::all)).transpose();
+  slopes(taken, Eigen::all) = MatrixXd::Identity(count, count);  // also where their errors are one
   const VectorXd values =
       Eigen::Map<const VectorXd>(factors.values.data(), static_cast<Index>(factors.values.size()));
   const VectorXd errors = Eigen::Map<const VectorXd>(variances.data(), count);

@@ -16,7 +16,7 @@ namespace {
 using store::Statement;
 
 // A rank's part of a collective.
-struct Part {
+struct RankPart {
   LaneIndex lane;
   std::int64_t arrives;
   std::int64_t waitsFrom;
@@ -26,9 +26,9 @@ struct Part {
 
 using Needs = model::CollectiveNeeds;
 
-Meeting meetingOf(Needs needs, const std::vector<Part>& parts) {
+Meeting meetingOf(Needs needs, const std::vector<RankPart>& parts) {
   Meeting meeting;
-  for (const Part& part : parts) {
+  for (const RankPart& part : parts) {
     if (needs != Needs::Root || part.isRoot)
       meeting.arrivals.push_back({part.lane, part.arrives});
     if (needs == Needs::All || part.isRoot == (needs == Needs::RootAll))
@@ -47,7 +47,7 @@ class Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  void add(Key key, const Part& part) {
+  void add(Key key, const RankPart& part) {
     if (key != last_)
       meet();
     last_ = std::move(key);
@@ -64,7 +64,7 @@ class Parts {
 
   WaitSink& sink_;
   Key last_;
-  std::vector<Part> parts_;
+  std::vector<RankPart> parts_;
 };
 
 // Clocks of several hosts are not one: ranks meet those of their own.

@@ -39,15 +39,15 @@ void Timeline::add(const Knot& knot) {
 
 namespace {
 
-using Place = std::vector<Knot>::const_iterator;
+using KnotPlace = std::vector<Knot>::const_iterator;
 
-Place firstBehind(Place from, Place to, std::int64_t ns) noexcept {
+KnotPlace firstBehind(KnotPlace from, KnotPlace to, std::int64_t ns) noexcept {
   return std::upper_bound(
       from, to, ns, [](std::int64_t at, const Knot& knot) { return at < knot.at; });
 }
 
 // `behind`: the first of the knots behind `ns`.
-std::int64_t corrected(const std::vector<Knot>& knots, Place behind, std::int64_t ns) noexcept {
+std::int64_t corrected(const std::vector<Knot>& knots, KnotPlace behind, std::int64_t ns) noexcept {
   if (behind == knots.begin())
     return knots.empty() ? ns : ns - knots.front().delayNs;
   const Knot& before = *(behind - 1);
@@ -70,7 +70,7 @@ std::int64_t Timeline::Cursor::operator()(std::int64_t ns) noexcept {
   for (std::size_t step = 1; high < knots.size() && knots[high].at <= ns; step *= 2)
     high += std::min(step, knots.size() - high);
   const auto begin = knots.begin();
-  const Place behind = firstBehind(
+  const KnotPlace behind = firstBehind(
       begin + static_cast<std::ptrdiff_t>(low), begin + static_cast<std::ptrdiff_t>(high), ns);
   next_ = static_cast<std::size_t>(behind - begin);
   return corrected(knots, behind, ns);

@@ -13,9 +13,9 @@
 namespace sonde::exports {
 namespace {
 
-constexpr double kWidth = 1200;
+constexpr double kChartWidth = 1200;
 constexpr double kMargin = 16;
-constexpr double kLetter = 6.6;  // of the font below, on average
+constexpr double kChartLetter = 6.6;  // of the font below, on average
 constexpr double kBoldLetter = 7.5;
 constexpr double kValueRoom = 170;  // right of the longest bar
 constexpr double kLine = 18;        // of notes and the legend
@@ -65,7 +65,7 @@ class Drawing {
         most_ = std::max({most_, one.ns, one.highNs, one.rawNs});
       }
     }
-    barLabels_ = static_cast<double>(std::min(bar, kLabelLetters)) * kLetter;
+    barLabels_ = static_cast<double>(std::min(bar, kLabelLetters)) * kChartLetter;
     left_ = kMargin + static_cast<double>(std::min(group, kLabelLetters)) * kBoldLetter +
             barLabels_ + (bar > 0 ? 14 : 8);
   }
@@ -81,7 +81,7 @@ class Drawing {
         "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"DejaVu Sans, Helvetica, Arial, "
         "sans-serif\" font-size=\"11\" fill=\"#222222\">\n"
         "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#ffffff\"/>\n{2}{3}{4}</svg>\n",
-        kWidth,
+        kChartWidth,
         height,
         head_,
         grid_,
@@ -90,7 +90,7 @@ class Drawing {
 
  private:
   double x(double ns) const {
-    const double room = kWidth - left_ - kValueRoom;
+    const double room = kChartWidth - left_ - kValueRoom;
     return left_ + (most_ > 0 ? ns / static_cast<double>(most_) * room : 0);
   }
   double x(std::int64_t ns) const { return x(static_cast<double>(ns)); }
@@ -111,8 +111,8 @@ class Drawing {
     double at = kMargin;
     for (std::size_t series = 0; series < chart_.series.size(); ++series) {
       const std::string name = svgShortened(chart_.series[series], 2 * kLabelLetters);
-      const double width = 18 + static_cast<double>(letterCount(name)) * kLetter + 16;
-      if (at > kMargin && at + width > kWidth - kMargin) {
+      const double width = 18 + static_cast<double>(letterCount(name)) * kChartLetter + 16;
+      if (at > kMargin && at + width > kChartWidth - kMargin) {
         at = kMargin;
         y += kLine;
       }

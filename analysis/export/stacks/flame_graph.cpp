@@ -13,11 +13,11 @@
 namespace sonde::exports {
 namespace {
 
-constexpr double kWidth = 1200;
+constexpr double kFlameWidth = 1200;
 constexpr int kRow = 17;
 constexpr int kTop = 40;
-constexpr double kLetter = 7.0;  // of the font below
-constexpr double kLeast = 0.1;   // pixels of a frame that is drawn
+constexpr double kFlameLetter = 7.0;  // of the font below
+constexpr double kLeast = 0.1;        // pixels of a frame that is drawn
 
 // The picture's own behaviour. Each frame is a group with where it begins and how wide it is, as
 // shares of the whole, and its text.
@@ -79,7 +79,7 @@ std::string colourOf(std::string_view text, std::uint32_t depth) {
 }
 
 std::string shortened(const std::string& text, double width) {
-  return svgShortened(text, static_cast<std::size_t>(std::max(0.0, (width - 4) / kLetter)));
+  return svgShortened(text, static_cast<std::size_t>(std::max(0.0, (width - 4) / kFlameLetter)));
 }
 
 std::string amountOf(std::int64_t amount, bool isBytes) {
@@ -113,14 +113,14 @@ struct Picture {
         shown,
         amountOf(box.ns, isBytes),
         100 * width,
-        x * kWidth,
+        x * kFlameWidth,
         y,
-        std::max(width * kWidth - 0.5, kLeast),
+        std::max(width * kFlameWidth - 0.5, kLeast),
         kRow - 1,
         colourOf(text, box.depth),
-        x * kWidth + 3,
+        x * kFlameWidth + 3,
         y + 12,
-        svgEscaped(shortened(text, width * kWidth)));
+        svgEscaped(shortened(text, width * kFlameWidth)));
   }
 };
 
@@ -135,8 +135,9 @@ Result<void> writeFlameGraph(const PathTree& paths,
   for (const PathTree::Box& box : boxes)
     if (box.depth == 0)
       picture.wholeNs += box.ns;
-  std::erase_if(boxes,
-                [&](const PathTree::Box& box) { return picture.share(box.ns) * kWidth < kLeast; });
+  std::erase_if(boxes, [&](const PathTree::Box& box) {
+    return picture.share(box.ns) * kFlameWidth < kLeast;
+  });
   for (const PathTree::Box& box : boxes)
     picture.depth = std::max(picture.depth, box.depth);
   SONDE_TRY(output.write(
@@ -146,7 +147,7 @@ Result<void> writeFlameGraph(const PathTree& paths,
                   "{2}<rect width=\"100%\" height=\"100%\" fill=\"#fdfdfb\"/>\n"
                   "<text x=\"3\" y=\"16\" font-weight=\"bold\">{3}</text>\n"
                   "<text x=\"3\" y=\"31\">{4} of {5}; click: closer; /: mark</text>\n",
-                  kWidth,
+                  kFlameWidth,
                   picture.height(),
                   kStyle,
                   svgEscaped(title),

@@ -1,15 +1,13 @@
 #include "analysis/ingest/input/decimal_time.h"
 
+#include "analysis/ingest/input/ascii.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
 
 namespace sonde::ingest {
 namespace {
-
-constexpr bool isDigit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
 
 // A JSON number taken apart: the digits, without the point, stand for an integer times
 // 10^exponent.

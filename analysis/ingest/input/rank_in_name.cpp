@@ -1,5 +1,7 @@
 #include "analysis/ingest/input/rank_in_name.h"
 
+#include "analysis/ingest/input/ascii.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -12,10 +14,6 @@ namespace {
 
 constexpr std::string_view kWord = "rank";
 constexpr std::string_view kSeparators = "-_=. ";
-
-bool isLetter(char c) noexcept {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0;
-}
 
 // The word that ends before `text` does, up to its separators: "local" of "worker_local_".
 std::string_view wordBefore(std::string_view text) noexcept {

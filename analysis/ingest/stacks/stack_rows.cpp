@@ -2,6 +2,7 @@
 
 #include "analysis/base/demangle.h"
 #include "analysis/ingest/record_walk.h"
+#include "analysis/ingest/wire_words.h"
 
 #include <fmt/format.h>
 
@@ -15,10 +16,6 @@
 
 namespace sonde::ingest {
 namespace {
-
-std::int64_t asInt(std::uint64_t value) {
-  return static_cast<std::int64_t>(value);
-}
 
 // CPython's, and what compilers split off it.
 constexpr std::string_view kLoop = "_PyEval_EvalFrameDefault";
@@ -40,14 +37,14 @@ bool isCuda(std::string_view file) {
 }
 
 // The parts of a record.
-struct Sample {
+struct SampleParts {
   wire::StackSample head{};
   std::span<const std::byte> registers;
   std::span<const std::byte> python;
   std::span<const std::byte> stack;
 };
 
-bool split(std::span<const std::byte> record, Sample& into) {
+bool split(std::span<const std::byte> record, SampleParts& into) {
   into.head = loadRecord<wire::StackSample>(record.data());
   std::span<const std::byte> rest = record.subspan(sizeof into.head);
   const auto take = [&](std::size_t bytes) {
@@ -94,9 +91,9 @@ void StackRows::addCode(std::string_view lines, std::int64_t ns) {
     const std::string buildId = isFile ? mapped->file->buildId() : std::string();
     model::Mapping row;
     row.processId = process_.row.id;
-    row.start = asInt(range.start);
-    row.end = asInt(range.end);
-    row.fileOffset = asInt(range.fileOffset);
+    row.start = signedOf(range.start);
+    row.end = signedOf(range.end);
+    row.fileOffset = signedOf(range.fileOffset);
     row.pathId = sink_.intern(range.path);
     if (!buildId.empty())
       row.buildId = std::string_view(buildId);
@@ -106,7 +103,7 @@ void StackRows::addCode(std::string_view lines, std::int64_t ns) {
 }
 
 bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
-  Sample sample;
+  SampleParts sample;
   if (!split(record, sample))
     return false;
   const wire::StackSample& head = sample.head;
@@ -129,7 +126,7 @@ bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
                      : model::SampleKind::Cpu;
   if (head.correlation != 0)
     row.correlationId = head.correlation;
-  row.weightNs = event ? time_.toNs(head.ticks + head.weight) - row.tsNs : asInt(head.weight);
+  row.weightNs = event ? time_.toNs(head.ticks + head.weight) - row.tsNs : signedOf(head.weight);
   sink_.add(row);
   lastNs_ = std::max(lastNs_, row.tsNs);
   if (head.otherTicks > 0 && !event)
@@ -217,7 +214,7 @@ NativeCall StackRows::callOf(const MappedCode* code, std::uint64_t address) {
           ? demangled(function->name)
           : fmt::format("{}+{:#x}", std::filesystem::path(path).filename().string(), begin));
   row.pathId = sink_.intern(path);
-  row.address = asInt(begin);
+  row.address = signedOf(begin);
   if (!code->file->buildId().empty())
     row.buildId = std::string_view(code->file->buildId());
   const std::string_view name = function == nullptr ? std::string_view() : function->name;

@@ -7,7 +7,7 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::size_t kInMemory = 300'000;  // 12 MB
+constexpr std::size_t kCountersInMemory = 300'000;  // 12 MB
 // The argument's name of a counter that has no unit, and the kind of what is no counter of a
 // machine; both as `sonde export` writes them.
 constexpr std::string_view kNoUnit = "value";
@@ -22,7 +22,8 @@ bool isNumber(od::value value) {
 
 }  // namespace
 
-CounterEvents::CounterEvents(const std::filesystem::path& folder) : staged_(folder, kInMemory) {}
+CounterEvents::CounterEvents(const std::filesystem::path& folder)
+    : staged_(folder, kCountersInMemory) {}
 
 // As Chrome and Perfetto tell them apart: what other arguments an event has does not matter.
 std::string CounterEvents::nameOf(const TraceEvent& event, std::string_view argument) {

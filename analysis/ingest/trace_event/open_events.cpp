@@ -17,12 +17,12 @@
 namespace sonde::ingest {
 namespace {
 
-constexpr std::size_t kInMemory = 100'000;  // records, 25 MB
+constexpr std::size_t kOpenInMemory = 100'000;  // records, 25 MB
 constexpr std::size_t kWaitingBytes = std::size_t{1} << 20;
 constexpr std::size_t kNoArgs = 2;  // "{}"
 
 // As it is written, were it no JSON, as NaN is none.
-std::string_view textOf(od::value value) {
+std::string_view writtenAs(od::value value) {
   std::string_view text;
   return simdjson::to_json_string(value).get(text) == simdjson::SUCCESS
              ? text
@@ -38,7 +38,7 @@ std::string membersOf(const std::string& json, const std::set<std::string, std::
       members += fmt::format("{}{}: {}",
                              members.empty() ? "" : ", ",
                              nlohmann::json(std::string(key)).dump(),
-                             textOf(value));
+                             writtenAs(value));
   });
   return members;
 }
@@ -98,7 +98,7 @@ bool OpenEvents::ByTime::operator()(const Record& a, const Record& b) const noex
 }
 
 OpenEvents::OpenEvents(const std::filesystem::path& folder)
-    : records_(folder, kInMemory), spilled_(folder) {}
+    : records_(folder, kOpenInMemory), spilled_(folder) {}
 
 // What the records of one event have in common, as a number: there may be one for each event.
 std::size_t OpenEvents::keyOf(const TraceEvent& event) {

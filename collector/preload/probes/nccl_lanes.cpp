@@ -13,7 +13,7 @@ namespace sonde::preload::nccl {
 namespace {
 
 constexpr std::uint32_t kMaxLanes = 32768;  // a power of 2
-constexpr std::uint32_t kMaxTries = 64;
+constexpr std::uint32_t kMaxTurns = 64;
 constexpr std::uint64_t kRemoved = 1;
 constexpr std::uint64_t kTaking = 1;  // of no whole key: taken over, with counts of the last yet
 constexpr std::uint64_t kCallOrder = 0xff;  // instead of a channel; NCCL has at most 64
@@ -75,7 +75,7 @@ Lane* findLaneOf(std::uint64_t key) noexcept {
   Lane* reusable = nullptr;
   const std::uint64_t name = withoutGeneration(key);
   const std::uint64_t start = name * 0x9e37'79b9'7f4a'7c15 >> 32;
-  for (std::uint64_t tries = 0; tries < kMaxTries; ++tries) {
+  for (std::uint64_t tries = 0; tries < kMaxTurns; ++tries) {
     Lane& lane = gLanes[(start + tries) % kMaxLanes];
     std::uint64_t there = lane.key.load(std::memory_order_acquire);
     if (there == key)

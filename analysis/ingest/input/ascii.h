@@ -1,0 +1,14 @@
+// What a byte of ASCII is, whatever the locale. Plain functions; any thread.
+#pragma once
+
+namespace sonde::ingest {
+
+constexpr bool isDigit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+constexpr bool isLetter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace sonde::ingest

@@ -1,0 +1,44 @@
+// Options that take a list of words, of which each switches one thing on, as `--by rank,thread`.
+// Plain functions; any thread.
+#pragma once
+
+#include "analysis/base/result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+
+template <typename Flags>
+struct NamedFlag {
+  const char* word;
+  bool Flags::*flag;
+};
+
+// Sets the flag of each word. InvalidArgument: `unknown`, the word, and all that there are.
+template <typename Flags, std::size_t count>
+Result<Flags> flagsOf(const std::vector<std::string>& words,
+                      const std::array<NamedFlag<Flags>, count>& known,
+                      const char* unknown) {
+  Flags flags;
+  for (const std::string& word : words) {
+    std::vector<const char*> all;
+    bool isKnown = false;
+    for (const NamedFlag<Flags>& each : known) {
+      all.push_back(each.word);
+      if (word == each.word)
+        isKnown = flags.*each.flag = true;
+    }
+    if (!isKnown)
+      return Error{ErrorCode::InvalidArgument,
+                   fmt::format("{} '{}': use {}", unknown, word, fmt::join(all, ", "))};
+  }
+  return flags;
+}
+
+}  // namespace sonde::cli
