@@ -112,7 +112,7 @@ bool CodeFile::readHeaders() {
       return false;
     const std::uint64_t bytes = std::min(part->p_filesz, image_.size() - part->p_offset);
     if (part->p_type == PT_LOAD)
-      segments_.push_back({part->p_vaddr, part->p_offset, bytes});
+      segments_.push_back({part->p_vaddr, part->p_offset, bytes, (part->p_flags & PF_X) != 0});
     if (part->p_type == PT_NOTE && buildId_.empty())
       buildId_ = buildIdAmong(image_.subspan(part->p_offset, bytes));
     if (part->p_type == PT_GNU_EH_FRAME)
@@ -141,11 +141,12 @@ std::optional<UnwindTable> CodeFile::findUnwindTable(std::uint64_t header) const
   return UnwindTable{header, header + sizeof(Header), found.count};
 }
 
-std::optional<std::uint64_t> CodeFile::addressAt(std::uint64_t fileOffset) const noexcept {
+std::optional<std::uint64_t> CodeFile::codeAddressAt(std::uint64_t fileOffset) const noexcept {
   for (const Segment& segment : segments_) {
-    // The kernel maps whole pages, so a little before and behind belongs to it.
+    // The kernel maps whole pages, so a little before and behind belongs to it. mold and lld have
+    // the code begin in the page of the file in which the segment before it ends.
     const std::uint64_t begin = segment.offset & ~std::uint64_t{0xfff};
-    if (fileOffset >= begin && fileOffset < segment.offset + segment.bytes)
+    if (segment.isCode && fileOffset >= begin && fileOffset < segment.offset + segment.bytes)
       return segment.address - segment.offset + fileOffset;
   }
   return std::nullopt;

@@ -44,8 +44,8 @@ class CodeFile {
   CodeFile& operator=(const CodeFile&) = delete;
 
   const std::string& buildId() const noexcept { return buildId_; }  // hexadecimal; empty: none
-  // The address of the byte at this offset of the file; nothing when no segment loads it.
-  std::optional<std::uint64_t> addressAt(std::uint64_t fileOffset) const noexcept;
+  // The address of the code at this offset of the file; nothing when no segment with code loads it.
+  std::optional<std::uint64_t> codeAddressAt(std::uint64_t fileOffset) const noexcept;
   // Copies what the file has for `address`: in a segment that is written to, what it begins as.
   bool read(std::uint64_t address, std::span<std::byte> out) const noexcept;
   const std::optional<UnwindTable>& unwindTable() const noexcept { return unwindTable_; }
@@ -60,6 +60,7 @@ class CodeFile {
     std::uint64_t address = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    bool isCode = false;
   };
 
   CodeFile() = default;

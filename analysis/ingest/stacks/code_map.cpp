@@ -122,7 +122,7 @@ const MappedCode* CodeMap::find(std::uint64_t address) {
     MappedCode& code = found->code;
     code.file = openOnce(code.range);
     const auto own =
-        code.file == nullptr ? std::nullopt : code.file->addressAt(code.range.fileOffset);
+        code.file == nullptr ? std::nullopt : code.file->codeAddressAt(code.range.fileOffset);
     if (own)
       code.bias = code.range.start - *own;
     else
