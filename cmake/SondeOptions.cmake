@@ -4,6 +4,7 @@ option(SONDE_GUI "Build sonde-gui (needs Qt 6 Widgets and Svg)" ON)
 option(SONDE_TESTS "Build the tests (needs GoogleTest)" ON)
 option(SONDE_BENCH "Build the benchmarks" ON)
 option(SONDE_PORTABLE "Install a directory that runs on other machines; see docs/installing.md" OFF)
+option(SONDE_QUICK_BUILD "Compile files of a folder together, and headers of tests once" ON)
 option(SONDE_FUZZ "Build the fuzzers (needs clang); see tests/fuzz" OFF)
 set(SONDE_SANITIZE "" CACHE STRING "Sanitizers for everything but the preload library, e.g. address,undefined")
 set(SONDE_REFERENCE_DATA "" CACHE PATH "Folder of real traces with a peer's numbers (tests labelled reference)")
@@ -14,8 +15,14 @@ mark_as_advanced(SONDE_CCACHE)
 foreach(language C CXX)
   if(SONDE_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
     set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-                                            CCACHE_NOHASHDIR=1 ${SONDE_CCACHE})
+                                            CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${SONDE_CCACHE})
   endif()
+endforeach()
+
+# Lines, but not variables, in what debuggers and backtraces show: a quarter of a compilation's time less.
+# CMAKE_BUILD_TYPE=Debug has both.
+foreach(language C CXX)
+  string(REPLACE "-g " "-g1 " CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO} ")
 endforeach()
 
 set(CMAKE_CXX_STANDARD 20)
@@ -40,6 +47,13 @@ target_compile_options(sonde_flags INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-maybe-uninitialized>")
 target_compile_options(sonde_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:-Wno-pedantic>")
 target_include_directories(sonde_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+
+# A quicker linker for programs, where there is one; what is installed is linked by the system's.
+find_program(SONDE_MOLD mold)
+mark_as_advanced(SONDE_MOLD)
+if(SONDE_MOLD AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_link_options(sonde_flags INTERFACE -fuse-ld=mold)
+endif()
 
 if(SONDE_FUZZ)
   set(SONDE_SANITIZE "fuzzer-no-link,address,undefined")
