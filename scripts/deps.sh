@@ -18,7 +18,8 @@ demo=("${torch[@]}" fonts-dejavu-core)
 test=("${torch[@]}" libgtest-dev libgmock-dev groff-base sqlite3 fonts-dejavu-core procps strace
       python3-setuptools python3-wheel python3-protobuf python3-pytest python3-coverage
       libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran
-      busybox curl git make perl)
+      busybox curl git make perl
+      ccache mold)  # not needed: they make the next build quicker
 lint=(clang-format clang-tidy python3-venv)
 programs=(bzip2 xz-utils zstd openssh-client openssh-server redis-server redis-tools postgresql nginx-light nodejs
           python3-pip python3-venv zsh mksh bc ed jq xxd file gdb valgrind gnupg tmux socat rsync expect ruby lua5.4 gawk tcl vim
