@@ -1,4 +1,4 @@
-// Options that take a list of words, of which each switches one thing on, as `--by rank,thread`.
+// Options that take a list of words, such as `--by rank,thread`. Each word sets one flag.
 // Plain functions; any thread.
 #pragma once
 
@@ -20,7 +20,8 @@ struct NamedFlag {
   bool Flags::*flag;
 };
 
-// Sets the flag of each word. InvalidArgument: `unknown`, the word, and all that there are.
+// Sets the flag of each word. An unknown word is InvalidArgument; the message begins with `unknown`
+// and lists all known words.
 template <typename Flags, std::size_t count>
 Result<Flags> flagsOf(const std::vector<std::string>& words,
                       const std::array<NamedFlag<Flags>, count>& known,

@@ -85,7 +85,7 @@ nlohmann::json cellAsJson(const Cell& cell);
 // Text for JSON output: two-space indent, bad UTF-8 replaced rather than refused, a final newline.
 std::string dumpJson(const nlohmann::json& value);
 
-// The text with a space for each control character.
+// Replaces each control character with a space.
 std::string oneLine(std::string text);
 
 std::string humanDuration(std::int64_t nanoseconds);

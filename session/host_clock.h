@@ -9,7 +9,7 @@
 
 namespace sonde::session {
 
-// What one of the system's clocks reads, as CLOCK_MONOTONIC.
+// Reads a clock of the system, such as CLOCK_MONOTONIC; nanoseconds.
 inline std::int64_t nowNs(clockid_t clock) noexcept {
   timespec now{};
   clock_gettime(clock, &now);

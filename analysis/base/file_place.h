@@ -14,10 +14,10 @@ bool samePlace(const std::filesystem::path& one, const std::filesystem::path& ot
 // of the system for an open file, as /dev/stdout is.
 bool mustStay(const std::filesystem::path& path);
 
-// Whether a file is there, as far as this process may see. A link counts as what it leads to.
+// Whether the file exists; follows links. False where this process may not look.
 bool isThere(const std::filesystem::path& path) noexcept;
 
-// The size of a file in bytes; 0 where it cannot be read.
+// The file's size in bytes; 0 if it cannot be read.
 std::uint64_t fileBytes(const std::filesystem::path& path) noexcept;
 
 }  // namespace sonde

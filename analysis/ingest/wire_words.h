@@ -11,7 +11,7 @@
 
 namespace sonde::ingest {
 
-// The store's integers are signed.
+// Converts a number of the spool to the store's integers, which are signed.
 constexpr std::int64_t signedOf(std::uint64_t value) noexcept {
   return static_cast<std::int64_t>(value);
 }

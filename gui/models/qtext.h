@@ -1,4 +1,4 @@
-// Texts of a trace as Qt's. Plain function; any thread.
+// Converts texts of a trace to Qt's strings. Plain function; any thread.
 #pragma once
 
 #include <QString>
@@ -7,7 +7,7 @@
 
 namespace sonde::gui {
 
-// `text` is UTF-8; what is none becomes U+FFFD.
+// `text` is UTF-8; invalid bytes become U+FFFD.
 inline QString qtext(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }

@@ -62,7 +62,7 @@ std::optional<std::uint64_t> numberIn(std::string_view word) noexcept;
 // The number behind `key` at a line's begin; nothing when there is none.
 std::optional<std::uint64_t> numberOf(std::string_view text, std::string_view key) noexcept;
 
-// How long a tick is that /proc counts processor time in.
+// The length of a clock tick, the unit of processor time in /proc.
 double nsPerClockTick() noexcept;
 
 // The first line of a file that is read once; empty when it cannot be.

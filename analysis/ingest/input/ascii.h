@@ -1,4 +1,4 @@
-// What a byte of ASCII is, whatever the locale. Plain functions; any thread.
+// Classify ASCII characters; the locale has no influence. Plain functions; any thread.
 #pragma once
 
 namespace sonde::ingest {

@@ -143,8 +143,8 @@ std::optional<UnwindTable> CodeFile::findUnwindTable(std::uint64_t header) const
 
 std::optional<std::uint64_t> CodeFile::codeAddressAt(std::uint64_t fileOffset) const noexcept {
   for (const Segment& segment : segments_) {
-    // The kernel maps whole pages, so a little before and behind belongs to it. mold and lld have
-    // the code begin in the page of the file in which the segment before it ends.
+    // The kernel maps whole pages, so a little before and behind belongs to it. mold and lld let
+    // the code begin in the page of the file where the previous segment ends.
     const std::uint64_t begin = segment.offset & ~std::uint64_t{0xfff};
     if (segment.isCode && fileOffset >= begin && fileOffset < segment.offset + segment.bytes)
       return segment.address - segment.offset + fileOffset;

@@ -44,7 +44,7 @@ class CodeFile {
   CodeFile& operator=(const CodeFile&) = delete;
 
   const std::string& buildId() const noexcept { return buildId_; }  // hexadecimal; empty: none
-  // The address of the code at this offset of the file; nothing when no segment with code loads it.
+  // The address of the code at this offset of the file; unset if no executable segment loads it.
   std::optional<std::uint64_t> codeAddressAt(std::uint64_t fileOffset) const noexcept;
   // Copies what the file has for `address`: in a segment that is written to, what it begins as.
   bool read(std::uint64_t address, std::span<std::byte> out) const noexcept;

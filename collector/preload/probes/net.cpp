@@ -30,8 +30,8 @@ ChannelCell* gChannels;
 constexpr int kPatience =
     200;  // yields until a thread that was stopped while it defined a channel is given up
 
-// 0 when there is no room for it, or a call that has moved nothing yet is on a TCP socket that is
-// not connected: its ends have no names so far.
+// Returns 0 if the spool has no room for it. Also returns 0 if the TCP socket is not connected yet
+// and no byte was moved: its ends have no names before.
 std::uint32_t define(const FdTransfer& transfer) noexcept {
   const ChannelNames names = namesOf(transfer.fd,
                                      transfer.entry.kind(),
