@@ -1,10 +1,10 @@
 // How fast CUPTI's records become Sonde's, in the spool: kernels of 64 names on four streams, and
 // calls. Usage: cuda_decode [ROUNDS]. Each round decodes a million of each, in buffers of the size
 // that the probe uses, into a spool of its own in /dev/shm; all rounds are printed, and the median.
-#include "collector/preload/probes/cuda_decode.h"
+#include "collector/preload/cuda/activity/cuda_decode.h"
 
 #include "collector/core/attach.h"
-#include "collector/preload/probes/cuda_buffers.h"
+#include "collector/preload/cuda/activity/cuda_buffers.h"
 #include "tests/support/spool_folder.h"
 
 #include <fmt/format.h>

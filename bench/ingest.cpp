@@ -6,7 +6,7 @@
 // journal, cache and settings): once through the SQLite API with every value bound where it lies,
 // once through TraceWriter. The two take turns in who goes first. Prints rows per second and the
 // ratio of each pair: its median and range.
-#include "analysis/store/finaliser.h"
+#include "analysis/finalise/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_writer.h"
 #include "bench/bare_insert.h"

@@ -10,7 +10,7 @@
 // range.
 #include "analysis/store/statement.h"
 #include "bench/bare_insert.h"
-#include "session/drainer.h"
+#include "recorder/drain/drainer.h"
 
 #include <cstdlib>
 #include <utility>
@@ -19,10 +19,10 @@
 namespace {
 
 using namespace sonde::bench;
-using sonde::session::Drainer;
+using sonde::recorder::Drainer;
 
 Time drain(const fs::path& session, const fs::path& part) {
-  sonde::session::DrainerOptions options;
+  sonde::recorder::DrainerOptions options;
   options.folder = session;
   options.part = part;
   options.keepSpool = true;

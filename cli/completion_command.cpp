@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "cli/shell/completion.h"
 #include "cli/verbs.h"
 
 #include <map>

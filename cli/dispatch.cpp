@@ -1,7 +1,7 @@
 #include "cli/dispatch.h"
 
-#include "analysis/base/suggest.h"
-#include "cli/declaration.h"
+#include "base/suggest.h"
+#include "cli/shell/declaration.h"
 #include "cli/verbs.h"
 
 #include <fmt/format.h>

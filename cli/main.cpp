@@ -1,17 +1,17 @@
 #include "cli/dispatch.h"
-#include "session/cost_program.h"
-#include "session/cuda_cost_program.h"
+#include "recorder/calibrate/cost_program.h"
+#include "recorder/calibrate/cuda_cost_program.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 int main(int argc, char** argv) {
-  if (argc > 0 && std::string_view(argv[0]) == sonde::session::kCostProgram) {
+  if (argc > 0 && std::string_view(argv[0]) == sonde::recorder::kCostProgram) {
     if (argc > 2)
-      sonde::session::printCudaCosts(argv[1], argv[2]);
+      sonde::recorder::printCudaCosts(argv[1], argv[2]);
     else
-      sonde::session::printCosts();
+      sonde::recorder::printCosts();
     return 0;
   }
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

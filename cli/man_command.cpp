@@ -1,4 +1,4 @@
-#include "cli/man_page.h"
+#include "cli/shell/man_page.h"
 #include "cli/verbs.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
-// The table of verbs. To add one: write `<verb>_command.cpp` with its factory, and give it a line
-// in SONDE_VERBS and one in CMakeLists.txt.
+// The table of verbs. To add one: write `verbs/<verb>_command.cpp` with its factory, and give it a
+// line in SONDE_VERBS.
 #pragma once
 
-#include "cli/command.h"
-#include "cli/declaration.h"
+#include "cli/shell/command.h"
+#include "cli/shell/declaration.h"
 
 #include <vector>
 

@@ -17,11 +17,23 @@ function(sonde_join target)
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-array-bounds>")
 endfunction()
 
-# sonde_library(NAME sources… [LINK targets…]): one static library per folder, with a sonde:: alias.
+# sonde_sources(OUTPUT folders…): every .cpp in these folders of the current one.
+function(sonde_sources output)
+  set(found)
+  foreach(folder ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
+    list(APPEND found ${sources})
+  endforeach()
+  set(${output} ${found} PARENT_SCOPE)
+endfunction()
+
+# sonde_library(NAME [sources…] [FOLDERS folders…] [LINK targets…]): a static library with a sonde:: alias.
 function(sonde_library name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  add_library(sonde_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  sonde_join(sonde_${name} ${ARG_UNPARSED_ARGUMENTS})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;LINK" ${ARGN})
+  sonde_sources(sources ${ARG_FOLDERS})
+  list(APPEND sources ${ARG_UNPARSED_ARGUMENTS})
+  add_library(sonde_${name} STATIC ${sources})
+  sonde_join(sonde_${name} ${sources})
   add_library(sonde::${name} ALIAS sonde_${name})
   target_link_libraries(sonde_${name} PUBLIC ${ARG_LINK} PRIVATE sonde_flags)
   target_include_directories(sonde_${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
@@ -43,13 +55,15 @@ function(sonde_format name proto)
   target_link_libraries(sonde_${name} PUBLIC protobuf::libprotobuf-lite)
 endfunction()
 
-# sonde_test(NAME sources… [LINK targets…] [LABEL label]): one GoogleTest program; each TEST is a ctest case.
+# sonde_test(NAME [sources…] [FOLDERS folders…] [LINK targets…] [LABEL label]): one GoogleTest program; each TEST is a ctest
+# case.
 function(sonde_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "FOLDERS;LINK" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  sonde_sources(sources ${ARG_FOLDERS})
+  add_executable(${name} ${sources} ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/bin")
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main GTest::gmock fmt::fmt sonde_flags)
   if(SONDE_QUICK_BUILD)  # sonde_test_headers: tests/CMakeLists.txt

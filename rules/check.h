@@ -1,9 +1,9 @@
 // Runs configured rules over a trace and sums up what they say. One thread, as its database.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/progress.h"
+#include "base/result.h"
 #include "rules/configuration.h"
 #include "rules/verdict.h"
 

@@ -10,7 +10,7 @@
 // whose verdict does not depend on the machine.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 #include "rules/rule.h"
 
 #include <string>

@@ -2,8 +2,8 @@
 // as its database.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 #include "rules/rule.h"
 
 #include <cstdint>

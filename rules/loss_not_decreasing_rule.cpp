@@ -1,6 +1,6 @@
 #include "rules/loss_not_decreasing_rule.h"
 
-#include "analysis/engine/metrics/statistics.h"
+#include "analysis/engine/statistics/statistics.h"
 #include "rules/step_window.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "rules/parameters.h"
 
-#include "analysis/base/suggest.h"
+#include "base/suggest.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // declaration. Plain values.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <limits>

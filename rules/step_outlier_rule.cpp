@@ -1,6 +1,6 @@
 #include "rules/step_outlier_rule.h"
 
-#include "analysis/engine/metrics/statistics.h"
+#include "analysis/engine/statistics/statistics.h"
 #include "rules/step_window.h"
 
 #include <fmt/format.h>

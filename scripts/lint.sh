@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files '*.h' '*.cpp' '*.c' ':!third_party')
 clang-format --dry-run --Werror "${files[@]}"
-mapfile -t sources < <(git ls-files 'analysis/*.cpp' 'collector/*.cpp' 'rules/*.cpp' 'session/*.cpp' 'cli/*.cpp' \
+mapfile -t sources < <(git ls-files 'base/*.cpp' 'analysis/*.cpp' 'collector/*.cpp' 'rules/*.cpp' 'recorder/*.cpp' 'cli/*.cpp' \
                                     'gui/*.cpp' 'plugins/*.cpp' 'plugins/*.c')
 # Each file's own compile command, and the headers that are made by the build.
 cmake --preset dev -B build/lint -DSONDE_QUICK_BUILD=OFF -DSONDE_TESTS=OFF >/dev/null

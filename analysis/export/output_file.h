@@ -2,7 +2,7 @@
 // output. Buffered; one thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -3,7 +3,7 @@
 // then each takes its place by itself. Owned by one export; one thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <filesystem>
 #include <string>

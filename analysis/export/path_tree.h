@@ -3,8 +3,8 @@
 // text is kept once. A plain value; one thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/export/output_file.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,9 +3,9 @@
 // the next one.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/export/timeline.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <functional>
 #include <optional>

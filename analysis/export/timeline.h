@@ -5,10 +5,10 @@
 // on the caller's thread; memory does not grow with the events, but for one number per iteration.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
 #include "analysis/model/place.h"
 #include "analysis/store/database.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,11 +3,11 @@
 // Owned by one import, on one thread.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/import/imported_file.h"
 #include "analysis/ingest/input/file_format.h"
 #include "analysis/store/trace_writer.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // The ids of the trace's tables. Plain values; any thread.
 #pragma once
 
-#include "analysis/base/strong_id.h"
+#include "base/strong_id.h"
 
 namespace sonde::model {
 

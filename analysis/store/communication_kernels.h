@@ -2,8 +2,8 @@
 // its user gave, at its import or for this look at it. Plain values once read; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <string>
 #include <string_view>

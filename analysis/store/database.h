@@ -2,8 +2,8 @@
 // interrupt() alone may be called from any other. Statements are destroyed before it.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/statement.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,9 +1,9 @@
 // The rows of a query, one after the other.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
 #include "analysis/store/statement.h"
+#include "base/result.h"
 
 #include <string_view>
 

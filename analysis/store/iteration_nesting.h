@@ -2,8 +2,8 @@
 // not known, of their process. Reading uses the database's thread; then plain values.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <unordered_map>

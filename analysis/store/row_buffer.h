@@ -6,8 +6,8 @@
 //   rows.integer(7); rows.text("step"); SONDE_TRY(rows.endRow());
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

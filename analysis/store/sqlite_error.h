@@ -1,7 +1,7 @@
 // What an SQLite result code means for a caller. Within analysis/store; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 struct sqlite3;
 

@@ -5,8 +5,8 @@
 // reports it. Parameters count from 1, columns from 0, as in SQLite.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/base/strong_id.h"
+#include "base/result.h"
+#include "base/strong_id.h"
 
 #include <concepts>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // before it and exits with 3 when a trace could not be opened.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <filesystem>
 

@@ -1,8 +1,8 @@
 #include "analysis/store/trace_name.h"
 
-#include "analysis/base/file_place.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_part.h"
+#include "base/file_place.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

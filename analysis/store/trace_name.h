@@ -2,7 +2,7 @@
 // what SQLite keeps beside the file. Free functions; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <filesystem>
 #include <string_view>

@@ -4,7 +4,7 @@
 // Owned by whoever makes the trace, on one thread; goes after the Database that writes it.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <filesystem>
 #include <utility>

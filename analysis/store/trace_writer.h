@@ -9,13 +9,13 @@
 // connection, because the rows' types already admit nothing else.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/model/account.h"
 #include "analysis/model/code.h"
 #include "analysis/model/device_work.h"
 #include "analysis/model/event.h"
 #include "analysis/model/place.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <array>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // analysis/store; one thread.
 #pragma once
 
-#include "analysis/base/utf8.h"
 #include "analysis/store/row_buffer.h"
 #include "analysis/store/table_spec.h"
 #include "analysis/store/trace_writer.h"
+#include "base/utf8.h"
 
 #include <fmt/format.h>
 

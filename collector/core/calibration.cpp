@@ -1,7 +1,7 @@
 #include "collector/core/calibration.h"
 
-#include "collector/core/clock.h"
 #include "collector/core/emit.h"
+#include "collector/core/platform/clock.h"
 #include "collector/core/spool.h"
 
 namespace sonde::core {

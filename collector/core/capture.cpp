@@ -1,9 +1,9 @@
 #include "collector/core/capture.h"
 
-#include "collector/core/bounded.h"
 #include "collector/core/calibration.h"
-#include "collector/core/clock.h"
 #include "collector/core/emit.h"
+#include "collector/core/platform/bounded.h"
+#include "collector/core/platform/clock.h"
 #include "collector/core/thread_state.h"
 #include "collector/wire/iteration_keys.h"
 

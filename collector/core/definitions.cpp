@@ -1,7 +1,7 @@
 #include "collector/core/definitions.h"
 
 #include "collector/core/emit.h"
-#include "collector/core/syscalls.h"
+#include "collector/core/platform/syscalls.h"
 #include "collector/core/thread_state.h"
 
 #include <string.h>

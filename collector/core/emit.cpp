@@ -1,12 +1,12 @@
 #include "collector/core/emit.h"
 
 #include "collector/core/capture.h"
-#include "collector/core/clock.h"
 #include "collector/core/definitions.h"
+#include "collector/core/platform/clock.h"
+#include "collector/core/platform/syscalls.h"
 #include "collector/core/record_place.h"
 #include "collector/core/spool.h"
 #include "collector/core/stack_events.h"
-#include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "collector/core/plugins.h"
 
 #include "collector/core/capture.h"
-#include "collector/core/clock.h"
 #include "collector/core/definitions.h"
+#include "collector/core/platform/clock.h"
 #include "collector/core/record_place.h"
 #include "collector/core/spool.h"
 #include "collector/core/stack_events.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collector/core/capture.h"
-#include "collector/core/clock.h"
+#include "collector/core/platform/clock.h"
 #include "collector/core/record_place.h"
 #include "collector/core/thread_state.h"
 

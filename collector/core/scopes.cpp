@@ -1,8 +1,8 @@
 // The scopes of emit.h: a thread's open scopes, and the records of their begins and ends.
 #include "collector/core/calibration.h"
 #include "collector/core/capture.h"
-#include "collector/core/clock.h"
 #include "collector/core/emit.h"
+#include "collector/core/platform/clock.h"
 #include "collector/core/record_place.h"
 #include "collector/core/scope_stack.h"
 #include "collector/core/scope_watch.h"

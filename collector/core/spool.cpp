@@ -1,11 +1,11 @@
 #include "collector/core/spool.h"
 
-#include "collector/core/apart.h"
 #include "collector/core/capture.h"
-#include "collector/core/chunk.h"
-#include "collector/core/clock.h"
-#include "collector/core/spool_name.h"
-#include "collector/core/syscalls.h"
+#include "collector/core/platform/apart.h"
+#include "collector/core/platform/chunk.h"
+#include "collector/core/platform/clock.h"
+#include "collector/core/platform/spool_name.h"
+#include "collector/core/platform/syscalls.h"
 #include "collector/wire/recording_state.h"
 
 #include <errno.h>

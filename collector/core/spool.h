@@ -3,8 +3,8 @@
 // lock and keeps errno.
 #pragma once
 
-#include "collector/core/chunk.h"
-#include "collector/core/spool_name.h"
+#include "collector/core/platform/chunk.h"
+#include "collector/core/platform/spool_name.h"
 #include "collector/wire/spool_format.h"
 
 #include <atomic>

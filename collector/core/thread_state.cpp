@@ -1,14 +1,14 @@
 #include "collector/core/thread_state.h"
 
 #include "collector/core/capture.h"
-#include "collector/core/clock.h"
 #include "collector/core/definitions.h"
 #include "collector/core/emit.h"
 #include "collector/core/open_calls.h"
+#include "collector/core/platform/clock.h"
+#include "collector/core/platform/symbol_versions.h"
+#include "collector/core/platform/syscalls.h"
 #include "collector/core/record_place.h"
 #include "collector/core/sample_slot.h"
-#include "collector/core/symbol_versions.h"
-#include "collector/core/syscalls.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 #include "collector/core/vfork.h"
 
 #include "collector/core/emit.h"
+#include "collector/core/platform/syscalls.h"
 #include "collector/core/spool.h"
-#include "collector/core/syscalls.h"
 #include "collector/core/thread_state.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #include "gui/app/main_window.h"
 
-#include "gui/models/time_format.h"
+#include "gui/trace/time_format.h"
 #include "gui/views/help_overlay.h"
 #include "gui/views/legend_bar.h"
 #include "gui/views/overview_strip.h"

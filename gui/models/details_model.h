@@ -4,7 +4,7 @@
 // Main thread.
 #pragma once
 
-#include "gui/models/trace_data.h"
+#include "gui/trace/trace_data.h"
 
 #include <QAbstractItemModel>
 

@@ -1,6 +1,6 @@
 #include "gui/models/span_model.h"
 
-#include "gui/models/time_format.h"
+#include "gui/trace/time_format.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // Totals by name of a selected span as a sortable table. Main thread.
 #pragma once
 
-#include "gui/models/trace_data.h"
+#include "gui/trace/trace_data.h"
 
 #include <QAbstractTableModel>
 

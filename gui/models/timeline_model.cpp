@@ -1,6 +1,6 @@
 #include "gui/models/timeline_model.h"
 
-#include "gui/models/trace_reader.h"
+#include "gui/trace/trace_reader.h"
 
 #include <algorithm>
 #include <iterator>

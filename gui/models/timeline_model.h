@@ -5,10 +5,10 @@
 // worker and announced by a signal. Main thread only; owns the QueryWorker.
 #pragma once
 
-#include "gui/models/query_worker.h"
-#include "gui/models/trace_data.h"
 #include "gui/models/track_layout.h"
 #include "gui/models/viewport.h"
+#include "gui/trace/query_worker.h"
+#include "gui/trace/trace_data.h"
 
 #include <QHash>
 #include <QObject>

@@ -6,7 +6,7 @@
 // threads cost no more than ten.
 #pragma once
 
-#include "gui/models/trace_data.h"
+#include "gui/trace/trace_data.h"
 
 #include <set>
 #include <utility>

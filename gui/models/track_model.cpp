@@ -1,6 +1,6 @@
 #include "gui/models/track_model.h"
 
-#include "gui/models/process_text.h"
+#include "gui/trace/process_text.h"
 
 namespace sonde::gui {
 

@@ -4,7 +4,7 @@
 // skeleton is copied, so the model outlives a trace that is closed. Main thread.
 #pragma once
 
-#include "gui/models/trace_data.h"
+#include "gui/trace/trace_data.h"
 
 #include <QAbstractItemModel>
 

@@ -1,6 +1,6 @@
 #include "gui/views/axis_painter.h"
 
-#include "gui/models/time_format.h"
+#include "gui/trace/time_format.h"
 
 #include <algorithm>
 #include <cmath>

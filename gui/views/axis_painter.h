@@ -2,9 +2,9 @@
 // Free functions; main thread. `left` is the x of the viewport's pixel 0.
 #pragma once
 
-#include "gui/models/trace_data.h"
 #include "gui/models/view_state.h"
 #include "gui/models/viewport.h"
+#include "gui/trace/trace_data.h"
 #include "gui/views/theme.h"
 
 #include <QPainter>

@@ -1,6 +1,6 @@
 #include "gui/views/overview_strip.h"
 
-#include "gui/models/time_format.h"
+#include "gui/trace/time_format.h"
 
 #include <QMouseEvent>
 #include <QPainter>

@@ -2,7 +2,7 @@
 // previous, Esc: away. Main thread.
 #pragma once
 
-#include "gui/models/trace_data.h"
+#include "gui/trace/trace_data.h"
 
 #include <QLabel>
 #include <QLineEdit>

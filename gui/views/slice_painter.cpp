@@ -1,8 +1,8 @@
 #include "gui/views/slice_painter.h"
 
 #include "gui/models/kernel_label.h"
-#include "gui/models/time_format.h"
 #include "gui/models/track_layout.h"
+#include "gui/trace/time_format.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 // number of slices.
 #pragma once
 
-#include "gui/models/trace_data.h"
 #include "gui/models/viewport.h"
+#include "gui/trace/trace_data.h"
 #include "gui/views/theme.h"
 
 #include <QFontMetricsF>

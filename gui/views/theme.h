@@ -5,7 +5,7 @@
 // hue; the legend names them. A value; main thread.
 #pragma once
 
-#include "gui/models/trace_data.h"
+#include "gui/trace/trace_data.h"
 
 #include <QColor>
 #include <QPalette>

@@ -1,6 +1,6 @@
 // What TimelineView says of what is under the mouse.
-#include "gui/models/process_text.h"
-#include "gui/models/time_format.h"
+#include "gui/trace/process_text.h"
+#include "gui/trace/time_format.h"
 #include "gui/views/timeline_view.h"
 
 #include <QHelpEvent>

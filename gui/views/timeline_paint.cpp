@@ -1,6 +1,6 @@
 // How TimelineView looks.
-#include "gui/models/process_text.h"
-#include "gui/models/time_format.h"
+#include "gui/trace/process_text.h"
+#include "gui/trace/time_format.h"
 #include "gui/views/axis_painter.h"
 #include "gui/views/timeline_view.h"
 

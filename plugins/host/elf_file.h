@@ -2,7 +2,7 @@
 // without running any of its code. Nothing in the file is trusted. One thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <elf.h>
 

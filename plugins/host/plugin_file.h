@@ -2,7 +2,7 @@
 // in `sonde`. Plain functions; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <filesystem>
 #include <string>

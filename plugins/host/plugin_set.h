@@ -2,7 +2,7 @@
 // process.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 #include "plugins/host/plugin_file.h"
 
 #include <string>

@@ -5,7 +5,7 @@
 // (SONDE_SESSION). Without either it asks NCCL for nothing.
 //
 // NCCL reads the six symbols after this library has been loaded, so the constructor fills them in.
-#include "collector/core/symbol_versions.h"
+#include "collector/core/platform/symbol_versions.h"
 
 #include <dlfcn.h>
 #include <nccl/err.h>

@@ -1,4 +1,4 @@
-#include "analysis/base/shell_quote.h"
+#include "base/shell_quote.h"
 
 #include <gtest/gtest.h>
 

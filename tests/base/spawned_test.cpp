@@ -1,4 +1,4 @@
-#include "analysis/base/spawned.h"
+#include "base/spawned.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "analysis/base/strong_id.h"
+#include "base/strong_id.h"
 
 #include <gtest/gtest.h>
 

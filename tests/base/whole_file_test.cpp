@@ -1,4 +1,4 @@
-#include "analysis/base/whole_file.h"
+#include "base/whole_file.h"
 
 #include "tests/support/in_child.h"
 #include "tests/support/run_program.h"

@@ -2,7 +2,7 @@
 // or in a trace: one line that says why not. And what a file that is right changes.
 #include "analysis/store/database.h"
 #include "analysis/store/trace_file.h"
-#include "cli/cost_file.h"
+#include "cli/shell/cost_file.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>
@@ -150,7 +150,7 @@ TEST_F(BadCosts, AFullReportHasTimesAsRecordedAndWithoutWhatThatTook) {
 }
 
 TEST_F(BadCosts, AFileKeepsAllThatWasFound) {
-  session::CalibrationOutcome outcome;
+  recorder::CalibrationOutcome outcome;
   outcome.machine = {"torch", "1", ""};
   outcome.costs.costs = {
       {{"torch", "scope", std::nullopt, {30, 20, 950}, 12, "separate runs", 300}},

@@ -1,4 +1,4 @@
-#include "cli/breakdown_plot.h"
+#include "cli/breakdown/breakdown_plot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

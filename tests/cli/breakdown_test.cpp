@@ -1,6 +1,6 @@
 // What `sonde breakdown` says of small traces with known numbers.
 #include "analysis/store/database.h"
-#include "cli/breakdown_output.h"
+#include "cli/breakdown/breakdown_output.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "cli/byte_size.h"
+#include "cli/text/byte_size.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What `sonde report` and `sonde diff` say of runs out of which they take what recording cost.
 #include "analysis/store/database.h"
-#include "cli/report_times.h"
+#include "cli/report/report_times.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // What of a report gives way so that it fits on a screen.
-#include "cli/report_screen.h"
+#include "cli/report/report_screen.h"
 
-#include "cli/report_text.h"
+#include "cli/report/report_text.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // What `sonde report` says of small traces with known numbers.
-#include "cli/report_lines.h"
-#include "cli/report_text.h"
+#include "cli/report/report_lines.h"
+#include "cli/report/report_text.h"
 #include "tests/cli/verbs_fixture.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "cli/time_span.h"
+#include "cli/text/time_span.h"
 
 #include <gtest/gtest.h>
 

@@ -142,7 +142,7 @@ TEST(Attach, NoticesAChildOfRawClone) {
 
 std::optional<int> statusIn(const test::SpoolFolder& folder) {
   auto reader =
-      launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadOnly);
+      recorder::SpoolReader::open(folder.files().at(0), recorder::SpoolReader::Access::ReadOnly);
   return reader ? reader->exitStatus() : std::nullopt;
 }
 

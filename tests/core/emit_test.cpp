@@ -99,7 +99,7 @@ TEST(Emit, BeginsASlotWithTheScopesThatAreOpen) {
       emitScalar(name, value);
   }));
   auto reader =
-      launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadOnly);
+      recorder::SpoolReader::open(folder.files().at(0), recorder::SpoolReader::Access::ReadOnly);
   ASSERT_TRUE(reader);
   const auto slots = reader->snapshot();
   ASSERT_EQ(slots.size(), 2U);
@@ -131,7 +131,7 @@ TEST(Emit, RecordsAgainWhenThereIsRoomAgain) {
       emitMark(intern("room again"), Probe::Annotation);
   }));
   const auto reader =
-      launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadOnly);
+      recorder::SpoolReader::open(folder.files().at(0), recorder::SpoolReader::Access::ReadOnly);
   EXPECT_EQ(reader->allocatedBytes(), 2U << 20);
   EXPECT_EQ(dumpSpool(folder.files()[0]).story().back(), "mark room again");
 }
@@ -260,7 +260,7 @@ TEST(Emit, RecordsNothingWhenTurnedOff) {
   EXPECT_TRUE(test::inChild([&] {
     EXPECT_TRUE(attach(folder.path().c_str(), nullptr));
     auto recorder =
-        launcher::SpoolReader::open(folder.files().at(0), launcher::SpoolReader::Access::ReadWrite);
+        recorder::SpoolReader::open(folder.files().at(0), recorder::SpoolReader::Access::ReadWrite);
     begin("before");
     recorder->setRecording(wire::RecordingState::Off);
     EXPECT_FALSE(enabled(Probe::Annotation));

@@ -1,5 +1,5 @@
 // What a program's file says about being followed.
-#include "collector/core/exec_target.h"
+#include "collector/core/platform/exec_target.h"
 
 #include "tests/support/target_files.h"
 

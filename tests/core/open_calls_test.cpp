@@ -3,7 +3,7 @@
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
 #include "collector/core/thread_state.h"
-#include "collector/launcher/spool_reader.h"
+#include "recorder/spool_file/spool_reader.h"
 #include "tests/core/spool_dump.h"
 #include "tests/support/spool_folder.h"
 
@@ -18,7 +18,7 @@
 namespace sonde::core {
 namespace {
 
-using launcher::SpoolReader;
+using recorder::SpoolReader;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using wire::RecordKind;

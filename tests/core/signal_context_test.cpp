@@ -1,4 +1,4 @@
-#include "collector/core/signal_context.h"
+#include "collector/core/platform/signal_context.h"
 
 #include "tests/support/in_child.h"
 

@@ -91,14 +91,14 @@ std::uint64_t SpoolDump::lost(wire::LossReason reason) const {
 
 SpoolDump dumpSpool(const std::filesystem::path& file) {
   SpoolDump dump{};
-  auto reader = launcher::SpoolReader::open(file, launcher::SpoolReader::Access::ReadOnly);
+  auto reader = recorder::SpoolReader::open(file, recorder::SpoolReader::Access::ReadOnly);
   if (!reader) {
     ADD_FAILURE() << reader.error().message;
     return dump;
   }
   dump.identity = reader->identity();
-  const std::vector<launcher::SpoolSlot> slots = reader->snapshot();
-  for (const launcher::SpoolSlot& slot : slots)
+  const std::vector<recorder::SpoolSlot> slots = reader->snapshot();
+  for (const recorder::SpoolSlot& slot : slots)
     addRecords(reader->readRecords(slot, slot.firstRecord), slot.thread, dump);
   reader->newDefinitions([&](std::span<const std::byte> bytes) { addDefinition(bytes, dump); });
   if (!slots.empty())

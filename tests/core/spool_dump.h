@@ -1,7 +1,7 @@
 // What a spool file holds, in the order of each thread's stream, for tests to look at.
 #pragma once
 
-#include "collector/launcher/spool_reader.h"
+#include "recorder/spool_file/spool_reader.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +28,13 @@ struct DumpedRecord {
 };
 
 struct SpoolDump {
-  launcher::SpoolIdentity identity;
+  recorder::SpoolIdentity identity;
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> threadNames;
   std::vector<DumpedRecord> records;
   std::vector<std::string> opened;  // the scopes that the slot which was claimed last begins with
   std::uint32_t threads;            // that were registered
-  launcher::LossTable losses;
+  recorder::LossTable losses;
   bool finished;
 
   // "begin NAME", "end NAME", "scalar NAME", … without the clock's own records.

@@ -5,7 +5,7 @@
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
 #include "collector/core/spool.h"
-#include "collector/launcher/spool_reader.h"
+#include "recorder/spool_file/spool_reader.h"
 #include "tests/core/spool_dump.h"
 #include "tests/support/in_child.h"
 #include "tests/support/spool_folder.h"
@@ -21,8 +21,8 @@
 namespace sonde::core {
 namespace {
 
-using launcher::SpoolReader;
-using launcher::SpoolSlot;
+using recorder::SpoolReader;
+using recorder::SpoolSlot;
 
 // What the reader has seen of each thread: the values of its scalars must go up; gaps are losses.
 struct Seen {
@@ -33,7 +33,7 @@ struct Seen {
   bool whole = true;
 };
 
-std::uint64_t lossCount(const launcher::LossTable& losses,
+std::uint64_t lossCount(const recorder::LossTable& losses,
                         wire::RecordKind kind,
                         wire::LossReason reason) {
   std::uint64_t count = 0;

@@ -2,7 +2,7 @@
 // file SONDE_CUPTI_RECORDS (format.h). Needs libcupti where the loader finds it, and nothing else:
 // it runs on any machine with a GPU. Enables what Sonde's CUDA probe enables; SONDE_CUPTI_NODES=1
 // asks for the nodes of graphs. Times are CLOCK_MONOTONIC's.
-#include "collector/preload/probes/cupti_records.h"
+#include "collector/preload/cuda/activity/cupti_records.h"
 #include "tests/cupti_records/format.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 // A libcupti that hands out the records of the file CUPTI_REPLAY (format.h) at the first flush, in
 // buffers of whoever registers some, and says yes to all else that Sonde's CUDA probe asks of
 // CUPTI.
-#include "collector/preload/probes/cupti_records.h"
+#include "collector/preload/cuda/activity/cupti_records.h"
 #include "tests/cupti_records/format.h"
 
 #include <cstdio>

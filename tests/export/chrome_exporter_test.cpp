@@ -1,7 +1,7 @@
 #include "analysis/export/chrome/chrome_exporter.h"
 
+#include "analysis/finalise/finaliser.h"
 #include "analysis/ingest/import_job.h"
-#include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "tests/export/export_rig.h"
 #include "tests/support/trace_builder.h"

@@ -2,7 +2,7 @@
 // question (`query.sql`) and the answer (`expected.csv`). The records go through real spool files
 // and the recorder's own way to a finished trace, the question through `sonde sql`.
 // SONDE_REWRITE_GOLDEN=1 writes the answers instead of comparing them: read the diff.
-#include "session/drainer.h"
+#include "recorder/drain/drainer.h"
 #include "tests/golden/spool_script.h"
 #include "tests/support/run_program.h"
 
@@ -35,14 +35,14 @@ void record(ScriptedRun& run, const fs::path& folder, const fs::path& trace) {
   writeText(folder / "session", std::string(4096, '\0'));
   for (SpoolBuilder& image : run.images)
     image.write(folder);
-  session::DrainerOptions options;
+  recorder::DrainerOptions options;
   options.folder = folder;
   options.part = trace.string() + ".part";
   options.hostName = "node";
   options.clock = [&] { return run.recorder; };
-  auto drainer = session::Drainer::open(std::move(options));
+  auto drainer = recorder::Drainer::open(std::move(options));
   ASSERT_TRUE(drainer) << drainer.error().message;
-  for (session::ProcessFacts& facts : run.facts)
+  for (recorder::ProcessFacts& facts : run.facts)
     (*drainer)->noteProcess(facts);
   const auto totals = (*drainer)->finish(trace);
   ASSERT_TRUE(totals) << totals.error().message;

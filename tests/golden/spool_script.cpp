@@ -1,6 +1,6 @@
 #include "tests/golden/spool_script.h"
 
-#include "analysis/ingest/wire_words.h"
+#include "analysis/ingest/rows/wire_words.h"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,7 @@ class Script {
   }
 
   SpoolBuilder& spool() { return run_.images.back(); }
-  session::ProcessFacts& facts() { return run_.facts.back(); }
+  recorder::ProcessFacts& facts() { return run_.facts.back(); }
 
   void image(Words& words) {
     const auto pid = kNoPid + words.number<std::int32_t>();

@@ -23,8 +23,8 @@
 //   lost PROBE RECORD REASON COUNT
 #pragma once
 
-#include "analysis/base/result.h"
-#include "session/drainer.h"
+#include "base/result.h"
+#include "recorder/drain/drainer.h"
 #include "tests/support/spool_builder.h"
 
 #include <string>
@@ -34,8 +34,8 @@ namespace sonde::test {
 
 struct ScriptedRun {
   std::vector<SpoolBuilder> images;
-  std::vector<session::ProcessFacts> facts;
-  session::ClockTriple recorder{1'000'000'000, 1'000'000'000, 1'000'000'000};
+  std::vector<recorder::ProcessFacts> facts;
+  recorder::ClockTriple recorder{1'000'000'000, 1'000'000'000, 1'000'000'000};
 };
 
 // The error names the line.

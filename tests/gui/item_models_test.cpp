@@ -1,7 +1,7 @@
 #include "gui/models/details_model.h"
-#include "gui/models/process_text.h"
 #include "gui/models/span_model.h"
 #include "gui/models/track_model.h"
+#include "gui/trace/process_text.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>

@@ -1,4 +1,4 @@
-#include "gui/models/query_worker.h"
+#include "gui/trace/query_worker.h"
 
 #include <QCoreApplication>
 #include <QSignalSpy>

@@ -1,7 +1,7 @@
 // A TraceReader over made-up traces, for tests.
 #pragma once
 
-#include "gui/models/trace_reader.h"
+#include "gui/trace/trace_reader.h"
 
 #include <QTemporaryDir>
 

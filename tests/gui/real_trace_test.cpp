@@ -1,5 +1,5 @@
 // Real jobs on GPUs, imported and shown. SONDE_REFERENCE_DATA is their folder.
-#include "gui/models/trace_reader.h"
+#include "gui/trace/trace_reader.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/window_rig.h"
 

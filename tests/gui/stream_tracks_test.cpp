@@ -1,7 +1,7 @@
 // What devices did, as the window reads it.
 #include "gui/models/kernel_label.h"
-#include "gui/models/trace_reader.h"
 #include "gui/models/track_layout.h"
+#include "gui/trace/trace_reader.h"
 #include "tests/gui/sample_trace.h"
 
 #include <QTemporaryDir>

@@ -1,4 +1,4 @@
-#include "gui/models/time_format.h"
+#include "gui/trace/time_format.h"
 
 #include <gtest/gtest.h>
 

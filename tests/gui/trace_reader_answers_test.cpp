@@ -1,6 +1,6 @@
 // What TraceReader answers about an event, a search and a span.
 #include "analysis/engine/metrics/run_facts.h"
-#include "gui/models/trace_opening.h"
+#include "gui/trace/trace_opening.h"
 #include "tests/gui/reader_rig.h"
 #include "tests/gui/sample_trace.h"
 

@@ -1,5 +1,5 @@
-#include "gui/models/line_query.h"
-#include "gui/models/time_format.h"
+#include "gui/trace/line_query.h"
+#include "gui/trace/time_format.h"
 #include "tests/gui/reader_rig.h"
 #include "tests/gui/sample_trace.h"
 

@@ -2,7 +2,7 @@
 // descriptor, so that they are what people will have.
 #include "plugins/host/plugin_file.h"
 
-#include "analysis/ingest/wire_words.h"
+#include "analysis/ingest/rows/wire_words.h"
 #include "plugins/api/plugin_check.h"
 #include "plugins/host/plugin_set.h"
 #include "tests/support/run_program.h"

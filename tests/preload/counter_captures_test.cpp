@@ -1,4 +1,4 @@
-#include "collector/preload/probes/counter_captures.h"
+#include "collector/preload/cuda/counters/counter_captures.h"
 
 #include <gtest/gtest.h>
 

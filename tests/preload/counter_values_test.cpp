@@ -1,4 +1,4 @@
-#include "collector/preload/probes/counter_values.h"
+#include "collector/preload/cuda/counters/counter_values.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // For how much of a thread's CPU time samples stand, with clocks that the tests set.
-#include "collector/preload/stack/cpu_account.h"
+#include "collector/preload/stack/interposer/cpu_account.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collector/preload/probes/cuda_launches.h"
+#include "collector/preload/cuda/activity/cuda_launches.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Holds what Sonde declares of CUPTI's binary interface to NVIDIA's headers: those of whichever
 // toolkit is there. Most of it fails to compile when it fails.
-#include "collector/preload/probes/cupti_records.h"
+#include "collector/preload/cuda/activity/cupti_records.h"
 #include "tests/preload/same_field.h"
 
 #include <cupti.h>

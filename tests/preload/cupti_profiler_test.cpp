@@ -1,5 +1,5 @@
 // Holds what Sonde declares of CUPTI's range profiler to NVIDIA's headers.
-#include "collector/preload/probes/cupti_profiler.h"
+#include "collector/preload/cuda/cupti/cupti_profiler.h"
 
 #include "tests/preload/same_field.h"
 

@@ -1,5 +1,5 @@
 // What a new program's environment is made of.
-#include "collector/preload/probes/exec_env.h"
+#include "collector/preload/process/exec_env.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

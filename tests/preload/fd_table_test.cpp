@@ -1,6 +1,6 @@
 // The table of descriptors, alone: what leads where after any order of opens, copies and closes,
 // and which transfers of concurrent calls are exact.
-#include "collector/preload/probes/fd_table.h"
+#include "collector/preload/descriptors/fd_table.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // Which blocks are remembered, by how many threads at once, and in whose memory.
-#include "collector/preload/memory/live_blocks.h"
+#include "collector/preload/memory/interposer/live_blocks.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // Holds what Sonde knows of MPI's binary interfaces to the header of one: built and run once with
 // each MPI's own compiler. Says what differs; the exit status counts it.
-#include "collector/preload/mpi/mpi_abi_tables.h"
+#include "collector/preload/mpi/interposer/mpi_abi_tables.h"
 
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
-#include "collector/preload/probes/nccl_call_pool.h"
+#include "collector/preload/nccl/nccl_call_pool.h"
 
-#include "collector/core/clock.h"
+#include "collector/core/platform/clock.h"
 
 #include <gtest/gtest.h>
 

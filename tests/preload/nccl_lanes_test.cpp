@@ -1,4 +1,4 @@
-#include "collector/preload/probes/nccl_lanes.h"
+#include "collector/preload/nccl/nccl_lanes.h"
 
 #include <gtest/gtest.h>
 

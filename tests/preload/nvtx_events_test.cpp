@@ -1,10 +1,10 @@
 // What NVTX's events become where there is hardly any room: an event's details are its own, or are
 // lost with it.
-#include "collector/preload/probes/nvtx_events.h"
+#include "collector/preload/nvtx/nvtx_events.h"
 
 #include "collector/core/attach.h"
 #include "collector/core/emit.h"
-#include "collector/launcher/spool_reader.h"
+#include "recorder/spool_file/spool_reader.h"
 #include "tests/support/spool_folder.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 namespace sonde::preload::nvtx {
 namespace {
 
-using launcher::SpoolReader;
-using launcher::SpoolSlot;
+using recorder::SpoolReader;
+using recorder::SpoolSlot;
 using wire::RecordKind;
 
 constexpr std::uint32_t kNames = 64;

@@ -1,5 +1,5 @@
 // Who is found to have let a waiter go on.
-#include "collector/preload/sync/wait_table.h"
+#include "collector/preload/sync/interposer/wait_table.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

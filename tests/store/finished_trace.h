@@ -1,7 +1,7 @@
 // Tests of finished traces: each in a folder of its own.
 #pragma once
 
-#include "analysis/store/finaliser.h"
+#include "analysis/finalise/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_writer.h"
 #include "tests/store/sample_trace.h"

@@ -1,5 +1,5 @@
 // docs/schema.md and the schema say the same, and every query on that page runs.
-#include "analysis/store/finaliser.h"
+#include "analysis/finalise/finaliser.h"
 #include "analysis/store/trace_file.h"
 #include "tests/store/expect_result.h"
 #include "tests/store/sample_trace.h"

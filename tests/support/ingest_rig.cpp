@@ -18,13 +18,13 @@ IngestRig::IngestRig(std::int64_t epochNs) : epochNs_(epochNs) {
 }
 
 void IngestRig::ingest(SpoolBuilder& spool, std::int64_t seenNs) {
-  auto reader = launcher::SpoolReader::open(spool.write(folder_.path()),
-                                            launcher::SpoolReader::Access::ReadOnly);
+  auto reader = recorder::SpoolReader::open(spool.write(folder_.path()),
+                                            recorder::SpoolReader::Access::ReadOnly);
   ASSERT_TRUE(reader) << reader.error().message;
   ingest(*reader, seenNs);
 }
 
-void IngestRig::ingest(launcher::SpoolReader& reader, std::int64_t seenNs) {
+void IngestRig::ingest(recorder::SpoolReader& reader, std::int64_t seenNs) {
   ASSERT_TRUE(writer_->begin());
   ingest::ProcessRow process;
   process.row.hostId = sink_->add(model::Host{.id = {}, .name = "host"});
@@ -34,13 +34,13 @@ void IngestRig::ingest(launcher::SpoolReader& reader, std::int64_t seenNs) {
   builder.begin();
   reader.newDefinitions([&](std::span<const std::byte> definition) { builder.define(definition); });
   builder.definitionsDone();
-  for (const launcher::SpoolSlot& slot : reader.snapshot()) {
+  for (const recorder::SpoolSlot& slot : reader.snapshot()) {
     const auto records = reader.readRecords(slot, 0);
     builder.openSlot(slot.thread, reader.readScopes(slot), slot.claimTicks, records);
     builder.addRecords(slot.thread, records);
   }
   std::vector<ingest::ImageBuilder::OpenRecord> calls;
-  for (const launcher::SpoolReader::OpenCalls& thread : reader.openCalls())
+  for (const recorder::SpoolReader::OpenCalls& thread : reader.openCalls())
     for (const std::vector<std::byte>& record : thread.records)
       calls.push_back({thread.thread, record});
   builder.noteOpen(calls, seenNs, true);

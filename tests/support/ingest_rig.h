@@ -1,8 +1,8 @@
 // A spool file, made by hand, turned into a trace: for tests of what records become. One thread.
 #pragma once
 
-#include "analysis/ingest/image_builder.h"
-#include "collector/launcher/spool_reader.h"
+#include "analysis/ingest/spool/image_builder.h"
+#include "recorder/spool_file/spool_reader.h"
 #include "tests/support/run_program.h"
 #include "tests/support/spool_builder.h"
 
@@ -20,7 +20,7 @@ class IngestRig {
   // Stores all that the spool holds and closes the image, whose process was last seen at `seenNs`
   // or, if that is later, when it recorded something.
   void ingest(SpoolBuilder& spool, std::int64_t seenNs = 0);
-  void ingest(launcher::SpoolReader& reader, std::int64_t seenNs = 0);
+  void ingest(recorder::SpoolReader& reader, std::int64_t seenNs = 0);
   // What a recorder does between two commits.
   void transaction(const std::function<void(ingest::RowSink&)>& work);
   // The row of a process without a spool.

@@ -25,14 +25,14 @@ Record as(std::span<const std::byte> bytes) {
 
 class Decoder {
  public:
-  explicit Decoder(launcher::SpoolReader& reader) : reader_(reader) {
+  explicit Decoder(recorder::SpoolReader& reader) : reader_(reader) {
     out_.identity = reader.identity();
     out_.losses = reader.losses();
   }
 
   RecordedProcess decode() {
     reader_.newDefinitions([this](std::span<const std::byte> bytes) { define(bytes); });
-    for (const launcher::SpoolSlot& slot : reader_.snapshot()) {
+    for (const recorder::SpoolSlot& slot : reader_.snapshot()) {
       thread_ = slot.thread;
       last_ = nullptr;
       std::span<const std::byte> bytes = reader_.readRecords(slot, slot.firstRecord);
@@ -265,7 +265,7 @@ class Decoder {
   }
 
  private:
-  launcher::SpoolReader& reader_;
+  recorder::SpoolReader& reader_;
   RecordedProcess out_;
   std::map<std::uint32_t, std::string> strings_;
   std::map<std::uint32_t, Communicator> communicators_;
@@ -322,8 +322,8 @@ Finished SpoolRecording::run(const std::vector<std::string>& words,
 std::vector<RecordedProcess> SpoolRecording::read() const {
   std::vector<RecordedProcess> processes;
   for (const std::filesystem::path& path : folder_.files()) {
-    Result<launcher::SpoolReader> reader =
-        launcher::SpoolReader::open(path, launcher::SpoolReader::Access::ReadOnly);
+    Result<recorder::SpoolReader> reader =
+        recorder::SpoolReader::open(path, recorder::SpoolReader::Access::ReadOnly);
     if (!reader)
       continue;
     Decoder decoder(*reader);

@@ -3,8 +3,8 @@
 // probes.
 #pragma once
 
-#include "collector/launcher/spool_reader.h"
 #include "collector/wire/words.h"
+#include "recorder/spool_file/spool_reader.h"
 #include "tests/support/run_program.h"
 #include "tests/support/spool_folder.h"
 
@@ -91,7 +91,7 @@ struct RecordedExec {
 };
 
 struct RecordedProcess {
-  launcher::SpoolIdentity identity;
+  recorder::SpoolIdentity identity;
   std::vector<RecordedSlice>
       slices;  // scopes, calls and ranges in the order in which they were read
   std::vector<RecordedSlice> marks;
@@ -104,7 +104,7 @@ struct RecordedProcess {
   std::vector<RecordedExec> execs;
   std::map<std::string, std::string> texts;  // of the process
   std::map<std::uint32_t, std::string> threadNames;
-  launcher::LossTable losses{};
+  recorder::LossTable losses{};
 
   const RecordedSlice& slice(
       const std::string& name) const;  // the first; an empty one when there is none

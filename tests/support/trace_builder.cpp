@@ -1,7 +1,7 @@
 #include "tests/support/trace_builder.h"
 
+#include "analysis/finalise/finaliser.h"
 #include "analysis/model/words.h"
-#include "analysis/store/finaliser.h"
 #include "analysis/store/trace_file.h"
 
 #include <fmt/format.h>

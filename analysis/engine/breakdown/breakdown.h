@@ -10,9 +10,9 @@
 // Source: RL-Scope (Gleeson et al., MLSys 2021), section 3.4.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/corrected_times.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <map>

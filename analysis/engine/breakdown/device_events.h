@@ -2,10 +2,10 @@
 // the database that it is given.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/store/communication_kernels.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // What a trace's tables say of when something was. Pure functions. Within engine/breakdown.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/model/times.h"
+#include "base/result.h"
 
 #include <fmt/format.h>
 

@@ -2,10 +2,10 @@
 // Within engine/breakdown.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/breakdown/breakdown.h"
 #include "analysis/engine/breakdown/process_events.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <optional>
 

@@ -2,10 +2,10 @@
 // a scope belongs to. Plain values; reading uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/breakdown/scopes.h"
 #include "analysis/engine/breakdown/track.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <vector>

@@ -5,11 +5,11 @@
 // Memory: 24 bytes for what a thread or a device did, and 16 more for a slice that is a scope.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/breakdown/category.h"
 #include "analysis/engine/breakdown/scopes.h"
 #include "analysis/model/words.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <algorithm>
 #include <cstdint>

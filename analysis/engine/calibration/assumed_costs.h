@@ -2,9 +2,9 @@
 // speaks of, with errors as large as the costs. Plain functions; the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <vector>
 

@@ -1,10 +1,10 @@
 // The outcome of a calibration: what it costs to record each kind of event. Plain values.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/calibration/regression.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string>

@@ -3,9 +3,9 @@
 // database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/calibration/calibrated_costs.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <optional>
 

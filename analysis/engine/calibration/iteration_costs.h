@@ -2,9 +2,9 @@
 // probe, as far as costs are known. Uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

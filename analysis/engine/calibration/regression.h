@@ -11,7 +11,7 @@
 // beforehand counts as one more observation of it.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <vector>

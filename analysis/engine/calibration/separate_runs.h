@@ -5,10 +5,10 @@
 // instead of whole runs, and with errors.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/calibration/calibrated_costs.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

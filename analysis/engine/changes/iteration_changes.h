@@ -6,10 +6,10 @@
 // recorded are left out: recording costs less in them.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,13 +2,13 @@
 // Reading uses the database's thread; the rest are plain values, for any thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/engine/correction/error_interval.h"
 #include "analysis/engine/correction/error_modes.h"
 #include "analysis/engine/correction/recorded_program.h"
 #include "analysis/engine/correction/timeline.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // `overhead_covariance` have it, and how well that is known. Plain values.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_class.h"
 #include "analysis/engine/correction/program.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <map>

@@ -2,9 +2,9 @@
 // database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/program_lanes.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string_view>

@@ -3,11 +3,11 @@
 // 70 for each wait.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/engine/correction/program.h"
 #include "analysis/engine/correction/schedule.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

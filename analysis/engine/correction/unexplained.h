@@ -4,11 +4,11 @@
 // database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/corrected_times.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/engine/correction/error_interval.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 namespace sonde::engine::correction {
 

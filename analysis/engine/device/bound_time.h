@@ -9,11 +9,11 @@
 // MLSys 2021, section 4.3.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/device/device_work.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

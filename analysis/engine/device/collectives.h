@@ -7,9 +7,9 @@
 // waiting, and the rest of its time transfer. Times are on the job's common clock.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/device/spread.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,6 @@
 // Plain values; reading uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/device/collectives.h"
 #include "analysis/engine/device/device_time.h"
 #include "analysis/engine/device/host_costs.h"
@@ -13,6 +12,7 @@
 #include "analysis/engine/device/work_tables.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string>

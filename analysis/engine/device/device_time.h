@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analysis/engine/device/device_work.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 
 #include <array>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // Memory: about 100 bytes for a kernel or a copy.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,12 +3,12 @@
 // What is in a window is what begins in it; windows are in normal form.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/device/device_time.h"
 #include "analysis/engine/device/device_work.h"
 #include "analysis/engine/device/spread.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 // of the values. Plain values.
 #pragma once
 
-#include "analysis/engine/metrics/statistics.h"
+#include "analysis/engine/statistics/statistics.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 #include "analysis/engine/device/device_time.h"
 #include "analysis/engine/device/device_work.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 
 #include <array>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "analysis/engine/device/device_work.h"
 #include "analysis/engine/device/spread.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 
 #include <cstdint>
 #include <optional>

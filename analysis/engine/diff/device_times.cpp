@@ -1,7 +1,7 @@
 #include "analysis/engine/diff/device_times.h"
 
 #include "analysis/engine/breakdown/scopes.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/model/words.h"
 #include "analysis/store/communication_kernels.h"
 #include "analysis/store/statement.h"

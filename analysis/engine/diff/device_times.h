@@ -1,10 +1,10 @@
 // What devices did, by the operation that launched it and by kernel. Within engine/diff.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/diff/ledger.h"
 #include "analysis/engine/metrics/clock.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 #include "analysis/engine/diff/diff.h"
 
-#include "analysis/engine/metrics/statistics.h"
 #include "analysis/engine/statistics/multiple_tests.h"
 #include "analysis/engine/statistics/series.h"
+#include "analysis/engine/statistics/statistics.h"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,10 @@
 // thread. docs/diff.md has the method.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/diff/comparison.h"
 #include "analysis/engine/diff/run_times.h"
 #include "analysis/engine/diff/subject.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // Plain values; reading uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/cost_table.h"
 #include "analysis/engine/diff/subject.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

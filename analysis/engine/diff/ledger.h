@@ -2,11 +2,11 @@
 // Within engine/diff.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/diff/iteration_times.h"
 #include "analysis/engine/metrics/clock.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "analysis/engine/diff/run_centres.h"
 
-#include "analysis/engine/metrics/statistics.h"
 #include "analysis/engine/statistics/distributions.h"
 #include "analysis/engine/statistics/series.h"
+#include "analysis/engine/statistics/statistics.h"
 
 #include <algorithm>
 #include <cmath>

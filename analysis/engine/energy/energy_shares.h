@@ -8,7 +8,7 @@
 #pragma once
 
 #include "analysis/engine/breakdown/track.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,11 +8,11 @@
 // not added up.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/energy/energy_shares.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/engine/metrics/throughput.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

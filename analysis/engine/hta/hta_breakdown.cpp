@@ -1,7 +1,7 @@
 #include "analysis/engine/hta/hta_breakdown.h"
 
 #include "analysis/engine/hta/description.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 
 #include <algorithm>
 #include <array>

@@ -11,9 +11,9 @@
 // Source: github.com/facebookresearch/HolisticTraceAnalysis, of which this has definitions alone.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,9 +4,9 @@
 // values.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
 #include "analysis/store/iteration_nesting.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <unordered_map>

@@ -5,8 +5,8 @@
 // values; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <map>

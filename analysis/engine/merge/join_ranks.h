@@ -3,8 +3,8 @@
 // for writing, on its thread; may be run again.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 namespace sonde::engine::merge {
 

@@ -3,7 +3,7 @@
 #include "analysis/engine/merge/copy_plan.h"
 #include "analysis/engine/merge/join_ranks.h"
 #include "analysis/engine/merge/trace_facts.h"
-#include "analysis/store/finaliser.h"
+#include "analysis/finalise/finaliser.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"

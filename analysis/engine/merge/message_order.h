@@ -1,8 +1,8 @@
 // The order of the messages that have the same ends and the same tag. The thread of the database.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 namespace sonde::engine::merge {
 

@@ -2,8 +2,8 @@
 // Plain values and free functions; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

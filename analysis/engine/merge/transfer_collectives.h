@@ -1,8 +1,8 @@
 // Which collective a transfer is part of. The thread of the database.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 namespace sonde::engine::merge {
 

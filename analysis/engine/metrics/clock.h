@@ -3,9 +3,9 @@
 // thread; then plain values, for any thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/correction/corrected_times.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "analysis/engine/metrics/operations.h"
 
-#include "analysis/engine/metrics/statistics.h"
+#include "analysis/engine/statistics/statistics.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Time by operation and rank. Plain values; reading uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string>

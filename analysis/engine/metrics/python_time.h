@@ -8,9 +8,9 @@
 // that no native function made.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <array>
 #include <cstdint>

@@ -13,10 +13,10 @@
 // such slice was recorded may have computed all the time: then nobody knows.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "analysis/engine/metrics/ranks.h"
 
 #include "analysis/engine/iterations/masked_iterations.h"
-#include "analysis/engine/metrics/statistics.h"
+#include "analysis/engine/statistics/statistics.h"
 #include "analysis/store/statement.h"
 
 #include <fmt/format.h>

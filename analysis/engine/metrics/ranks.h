@@ -3,11 +3,11 @@
 // the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/engine/metrics/clock.h"
-#include "analysis/engine/metrics/intervals.h"
 #include "analysis/store/database.h"
 #include "analysis/store/iteration_nesting.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

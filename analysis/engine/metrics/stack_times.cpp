@@ -1,11 +1,11 @@
 #include "analysis/engine/metrics/stack_times.h"
 
-#include "analysis/base/suggest.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/model/words.h"
 #include "analysis/store/iteration_nesting.h"
 #include "analysis/store/open_slice.h"
 #include "analysis/store/statement.h"
+#include "base/suggest.h"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 // rank, of some iterations, of an operation. On the caller's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/model/code.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

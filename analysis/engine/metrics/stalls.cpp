@@ -1,8 +1,8 @@
 #include "analysis/engine/metrics/stalls.h"
 
-#include "analysis/engine/metrics/statistics.h"
 #include "analysis/engine/statistics/rank_test.h"
 #include "analysis/engine/statistics/series.h"
+#include "analysis/engine/statistics/statistics.h"
 #include "analysis/store/statement.h"
 
 #include <algorithm>

@@ -7,11 +7,11 @@
 // that it does, a file. A stall is a stretch of one cause without a break, within one iteration.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/engine/metrics/clock.h"
-#include "analysis/engine/metrics/intervals.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <array>
 #include <cstdint>

@@ -10,9 +10,9 @@
 // its share.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/engine/metrics/intervals.h"
+#include "analysis/engine/intervals/intervals.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <array>
 #include <cstdint>

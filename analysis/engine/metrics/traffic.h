@@ -2,9 +2,9 @@
 // values; reading uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/metrics/ranks.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,9 +2,9 @@
 // Plain values; reading uses the database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/standstill/standstill.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <map>
 #include <string>

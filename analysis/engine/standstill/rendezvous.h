@@ -2,9 +2,9 @@
 // database's thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/engine/standstill/open_work.h"
 #include "analysis/engine/standstill/standstill.h"
+#include "base/result.h"
 
 #include <vector>
 

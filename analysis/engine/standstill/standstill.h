@@ -10,8 +10,8 @@
 // iteration (without any, collective) that ended. Times are on the job's common clock.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

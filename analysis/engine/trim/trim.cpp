@@ -1,7 +1,7 @@
 #include "analysis/engine/trim/trim.h"
 
+#include "analysis/finalise/finaliser.h"
 #include "analysis/store/database.h"
-#include "analysis/store/finaliser.h"
 #include "analysis/store/open_slice.h"
 #include "analysis/store/statement.h"
 #include "analysis/store/trace_file.h"

@@ -2,8 +2,8 @@
 // any thread.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -5,10 +5,10 @@
 // Source: "Trace Event Format" (Google, 2016).
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
 #include "analysis/export/output_file.h"
 #include "analysis/store/database.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 namespace sonde::exports {
 

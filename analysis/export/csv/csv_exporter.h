@@ -2,9 +2,9 @@
 // one, with names resolved and times on the job's common clock (docs/schema.md).
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 #include <filesystem>
 #include <string>

@@ -3,10 +3,10 @@
 // flamegraph.pl, speedscope, inferno and the like.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
 #include "analysis/export/output_file.h"
 #include "analysis/store/database.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 namespace sonde::exports {
 

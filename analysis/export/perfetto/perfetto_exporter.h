@@ -4,10 +4,10 @@
 // third_party/perfetto/perfetto_trace.proto.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
 #include "analysis/export/output_file.h"
 #include "analysis/store/database.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 namespace sonde::exports {
 

@@ -4,9 +4,9 @@
 // Source: Brendan Gregg, "The Flame Graph", ACM Queue 14(2), 2016.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/export/output_file.h"
 #include "analysis/export/path_tree.h"
+#include "base/result.h"
 
 #include <string_view>
 

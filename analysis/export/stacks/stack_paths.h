@@ -1,10 +1,10 @@
 // Samples of threads' stacks as paths of frames, for folded stacks and flame graphs.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/export/path_tree.h"
 #include "analysis/model/code.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <span>
 

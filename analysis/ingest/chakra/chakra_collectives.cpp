@@ -1,6 +1,6 @@
 #include "analysis/ingest/chakra/chakra_collectives.h"
 
-#include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/ingest/import/event_kinds.h"
 
 #include <algorithm>
 #include <tuple>

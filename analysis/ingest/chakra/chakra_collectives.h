@@ -2,10 +2,10 @@
 // importer, on one thread; keeps all of them in memory.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/chakra/chakra_node.h"
 #include "analysis/model/event.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <map>

@@ -5,16 +5,16 @@
 // the collectives and the iterations.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/chakra/chakra_collectives.h"
 #include "analysis/ingest/chakra/chakra_node.h"
 #include "analysis/ingest/chakra/dependencies.h"
 #include "analysis/ingest/chakra/message_reader.h"
-#include "analysis/ingest/device_events.h"
-#include "analysis/ingest/host_slices.h"
-#include "analysis/ingest/imported_file.h"
-#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/import/device_events.h"
+#include "analysis/ingest/import/host_slices.h"
+#include "analysis/ingest/import/imported_file.h"
+#include "analysis/ingest/import/imported_places.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include "analysis/ingest/chakra/chakra_node.h"
 
-#include "analysis/base/utf8.h"
-#include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/ingest/import/event_kinds.h"
 #include "analysis/model/times.h"
+#include "base/utf8.h"
 #include "generated/chakra_trace.pb.h"
 
 #include <google/protobuf/io/coded_stream.h>

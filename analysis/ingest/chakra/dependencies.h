@@ -3,11 +3,11 @@
 // one thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/input/external_sorter.h"
 #include "analysis/model/event.h"
 #include "analysis/model/words.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

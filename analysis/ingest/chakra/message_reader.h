@@ -3,8 +3,8 @@
 // Owned by one importer, on one thread. Memory: the largest message.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/input/byte_source.h"
+#include "base/result.h"
 
 #include <array>
 #include <cstdint>

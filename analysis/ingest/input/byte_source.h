@@ -3,7 +3,7 @@
 // Owned by one importer, on one thread. Memory stays the same however large the file is.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -4,8 +4,8 @@
 // for each run while merging.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/input/spill_file.h"
+#include "base/result.h"
 
 #include <queue>
 

@@ -1,8 +1,8 @@
 #include "analysis/ingest/input/file_format.h"
 
-#include "analysis/base/shell_quote.h"
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/input/other_tools.h"
+#include "base/shell_quote.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Which profiler wrote a file, by what is in it. A free function; any thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

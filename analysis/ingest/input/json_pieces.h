@@ -7,9 +7,9 @@
 // Owned by one importer, on one thread. Memory: a window, or the longest event when that is larger.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/input/byte_source.h"
 #include "analysis/ingest/input/json_scanner.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #include "analysis/ingest/input/other_tools.h"
 
-#include "analysis/base/shell_quote.h"
+#include "base/shell_quote.h"
 
 #include <fmt/format.h>
 

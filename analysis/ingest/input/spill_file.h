@@ -2,7 +2,7 @@
 // that ends. One thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

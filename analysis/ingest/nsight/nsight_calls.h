@@ -2,8 +2,8 @@
 // own overhead) as slices. Free functions; the thread of the context.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/nsight/nsight_context.h"
+#include "base/result.h"
 
 namespace sonde::ingest {
 

@@ -2,10 +2,10 @@
 // thread.
 #pragma once
 
-#include "analysis/ingest/device_events.h"
-#include "analysis/ingest/host_slices.h"
-#include "analysis/ingest/imported_file.h"
-#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/import/device_events.h"
+#include "analysis/ingest/import/host_slices.h"
+#include "analysis/ingest/import/imported_file.h"
+#include "analysis/ingest/import/imported_places.h"
 #include "analysis/ingest/nsight/nsight_file.h"
 #include "analysis/ingest/nsight/nsight_names.h"
 #include "analysis/ingest/nsight/nsight_table.h"

@@ -2,9 +2,9 @@
 // synchronisation, and NCCL's kernels as collectives. Owned by the importer, on its thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/nsight/nsight_context.h"
 #include "analysis/ingest/trace_event/nccl_collectives.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <map>

@@ -7,8 +7,8 @@
 // reading it could run code of the file's. Owned by one importer, on one thread.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/store/database.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

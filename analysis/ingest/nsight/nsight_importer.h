@@ -6,9 +6,9 @@
 // fixed size, the names that are used, the collectives.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/import/imported_file.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <filesystem>
 

@@ -4,10 +4,10 @@
 // importer, on one thread; memory grows with the names that are used.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/import/imported_file.h"
 #include "analysis/ingest/nsight/nsight_file.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

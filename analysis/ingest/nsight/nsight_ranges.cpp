@@ -1,6 +1,6 @@
 #include "analysis/ingest/nsight/nsight_ranges.h"
 
-#include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/ingest/import/event_kinds.h"
 
 #include <array>
 #include <map>

@@ -2,8 +2,8 @@
 // and `frame`.
 #pragma once
 
-#include "analysis/base/result.h"
 #include "analysis/ingest/nsight/nsight_context.h"
+#include "base/result.h"
 
 #include <filesystem>
 

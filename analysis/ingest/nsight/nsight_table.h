@@ -4,11 +4,11 @@
 // a circle ends. Owned by one importer, on one thread.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/import/imported_file.h"
 #include "analysis/ingest/nsight/nsight_file.h"
 #include "analysis/model/place.h"
 #include "analysis/store/statement.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 // Addresses are the file's own, as its program headers number them. Any thread.
 #pragma once
 
-#include "analysis/base/result.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "analysis/ingest/stacks/stack_rows.h"
 
-#include "analysis/base/demangle.h"
-#include "analysis/ingest/record_walk.h"
-#include "analysis/ingest/wire_words.h"
+#include "analysis/ingest/rows/record_walk.h"
+#include "analysis/ingest/rows/wire_words.h"
+#include "base/demangle.h"
 
 #include <fmt/format.h>
 

@@ -5,10 +5,10 @@
 // Part of one ImageBuilder, on its thread. After a restart a stack or a frame may be stored again.
 #pragma once
 
-#include "analysis/ingest/clock_fit.h"
-#include "analysis/ingest/dictionary.h"
-#include "analysis/ingest/process_row.h"
-#include "analysis/ingest/row_sink.h"
+#include "analysis/ingest/rows/clock_fit.h"
+#include "analysis/ingest/rows/dictionary.h"
+#include "analysis/ingest/rows/process_row.h"
+#include "analysis/ingest/rows/row_sink.h"
 #include "analysis/ingest/stacks/code_map.h"
 #include "analysis/ingest/stacks/merge_python.h"
 #include "analysis/ingest/stacks/unwinder.h"

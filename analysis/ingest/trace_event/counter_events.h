@@ -2,11 +2,11 @@
 // one importer, on one thread; memory grows with the number of counters.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/imported_places.h"
 #include "analysis/ingest/input/external_sorter.h"
-#include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

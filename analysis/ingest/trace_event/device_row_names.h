@@ -4,8 +4,8 @@
 // Names stand before the events that they are of. Owned by one importer, on one thread.
 #pragma once
 
-#include "analysis/ingest/trace_event/event_fields.h"
-#include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/event_kinds.h"
 
 #include <cstdint>
 #include <map>

@@ -3,8 +3,8 @@
 // Owned by one reader, on one thread. Its buffers are reused from piece to piece.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/trace_event/event_fields.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <functional>

@@ -3,12 +3,12 @@
 // Owned by one importer, on one thread. Memory does not grow with the file.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_file.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/imported_file.h"
 #include "analysis/ingest/input/json_pieces.h"
-#include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/ingest/trace_event/event_parser.h"
 #include "analysis/ingest/trace_event/text_repair.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 // there, or not of the type it should be, is none.
 #pragma once
 
-#include "analysis/ingest/imported_places.h"
-#include "analysis/ingest/trace_event/event_fields.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/imported_places.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,12 +5,12 @@
 // Owned by one importer, on one thread; keeps all collectives of a process in memory.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/time_census.h"
-#include "analysis/ingest/trace_event/event_fields.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/time_census.h"
 #include "analysis/ingest/trace_event/file_facts.h"
 #include "analysis/model/event.h"
 #include "analysis/store/trace_writer.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <map>

@@ -3,12 +3,12 @@
 // thread.
 #pragma once
 
-#include "analysis/base/result.h"
-#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/import/event_fields.h"
+#include "analysis/ingest/import/imported_places.h"
 #include "analysis/ingest/input/external_sorter.h"
 #include "analysis/ingest/input/spill_file.h"
-#include "analysis/ingest/trace_event/event_fields.h"
 #include "analysis/model/event.h"
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>

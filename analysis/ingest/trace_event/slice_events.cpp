@@ -1,5 +1,5 @@
 // TraceEventImporter: what the host did, and arrows between it.
-#include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/ingest/import/event_kinds.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "analysis/ingest/trace_event/text_repair.h"
 
-#include "analysis/base/utf8.h"
 #include "analysis/ingest/input/json_pieces.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 

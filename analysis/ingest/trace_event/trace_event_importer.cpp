@@ -1,10 +1,10 @@
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
-#include "analysis/base/utf8.h"
+#include "analysis/ingest/import/event_kinds.h"
 #include "analysis/ingest/input/other_tools.h"
-#include "analysis/ingest/trace_event/event_kinds.h"
 #include "analysis/ingest/trace_event/file_facts.h"
 #include "analysis/ingest/trace_event/text_repair.h"
+#include "base/utf8.h"
 
 #include <fmt/format.h>
 

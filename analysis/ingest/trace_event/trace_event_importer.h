@@ -5,19 +5,19 @@
 // the iterations.
 #pragma once
 
-#include "analysis/base/progress.h"
-#include "analysis/base/result.h"
-#include "analysis/ingest/device_events.h"
-#include "analysis/ingest/host_slices.h"
-#include "analysis/ingest/imported_file.h"
-#include "analysis/ingest/imported_places.h"
+#include "analysis/ingest/import/device_events.h"
+#include "analysis/ingest/import/event_kinds.h"
+#include "analysis/ingest/import/host_slices.h"
+#include "analysis/ingest/import/imported_file.h"
+#include "analysis/ingest/import/imported_places.h"
 #include "analysis/ingest/trace_event/counter_events.h"
 #include "analysis/ingest/trace_event/device_row_names.h"
-#include "analysis/ingest/trace_event/event_kinds.h"
 #include "analysis/ingest/trace_event/event_reader.h"
 #include "analysis/ingest/trace_event/nccl_collectives.h"
 #include "analysis/ingest/trace_event/open_events.h"
 #include "analysis/store/trace_writer.h"
+#include "base/progress.h"
+#include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // TraceEventImporter: what devices did.
-#include "analysis/ingest/trace_event/event_kinds.h"
+#include "analysis/ingest/import/event_kinds.h"
 #include "analysis/ingest/trace_event/trace_event_importer.h"
 
 namespace sonde::ingest {

@@ -4,7 +4,7 @@
 // no hook locks, allocates, fails or changes errno.
 #pragma once
 
-#include "collector/core/clock.h"
+#include "collector/core/platform/clock.h"
 #include "collector/wire/records.h"
 
 #include <cstddef>

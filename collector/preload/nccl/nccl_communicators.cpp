@@ -1,208 +1,254 @@
-// NCCL's groups, and the functions that make and end communicators. The rules of
-// nccl_collectives.cpp hold.
-#include "collector/core/hooks.h"
-#include "collector/preload/nccl/nccl_hash.h"
-#include "collector/preload/nccl/nccl_library.h"
-#include "collector/preload/nccl/nccl_types.h"
+#include "collector/preload/nccl/nccl_communicators.h"
 
-#include <time.h>
-#include <unistd.h>
+#include "collector/core/communication.h"
+#include "collector/core/emit.h"
+#include "collector/core/platform/syscalls.h"
+#include "collector/core/thread_state.h"
+#include "collector/preload/common/job_members.h"
+#include "collector/preload/nccl/nccl_lanes.h"
 
-namespace nccl = sonde::preload::nccl;
-using nccl::Communicator_t;
-using nccl::hooks;
-using nccl::OpenCall;
-using nccl::RealNccl;
-using nccl::Result_t;
-using nccl::UniqueId;
+#include <cinttypes>
+#include <cstdio>
 
+namespace sonde::preload::nccl {
 namespace {
 
-// Calls `forward()`, with the call recorded around it.
-template <typename Forward>
-Result_t recorded(const char* name, Forward forward) {
-  if (hooks() == nullptr)
-    return forward();
-  const OpenCall open = hooks()->beginOther(name);
-  const Result_t result = forward();
-  hooks()->endOther(open, name, result);
-  return result;
+constexpr std::uint32_t kMaxCommunicators = 512;  // each may be there twice
+
+constinit Pool<Communicator, kMaxCommunicators> gCommunicators;
+
+std::uint32_t define(const Communicator& communicator) noexcept {
+  char key[kKeyBytes];
+  keyOf(communicator, key);
+  const std::int32_t size = communicator.size.load(std::memory_order_relaxed);
+  const std::int32_t rank = communicator.rank.load(std::memory_order_relaxed);
+  if (size <= 0 || size > core::CommunicatorHint::kMaxRanks)
+    return core::defineCommunicator(key, nullptr, size, rank, wire::Probe::Nccl);
+  std::int32_t members[core::CommunicatorHint::kMaxRanks];
+  jobMembers(rank, size, members);
+  return core::defineCommunicator(key, members, size, rank, wire::Probe::Nccl);
 }
 
-// Whether there is, or will be, what the function was to make.
-bool succeeds(Result_t result) noexcept {
-  return result == nccl::kSuccess || result == nccl::kInProgress;
+bool mayBe(const Communicator& told, const Communicator& known) noexcept {
+  if (told.api.load(std::memory_order_relaxed) != nullptr ||
+      told.sameAs.load(std::memory_order_relaxed) != 0 ||
+      known.owners.load(std::memory_order_relaxed) != 1)
+    return false;
+  const std::int32_t rank = told.rank.load(std::memory_order_relaxed);
+  const std::int32_t knownRank = known.rank.load(std::memory_order_relaxed);
+  return rank < 0 || knownRank < 0 || rank == knownRank;
 }
 
-void created(Result_t result, const nccl::NewCommunicator& made) noexcept {
-  if (hooks() != nullptr && succeeds(result) && made.place != nullptr)
-    hooks()->created(made);
+// From version 4 on the size is told, too.
+bool isOtherHash(const Communicator& told, const Communicator& known) noexcept {
+  const std::uint64_t hash = told.hash.load(std::memory_order_relaxed);
+  const std::uint64_t other = known.hash.load(std::memory_order_relaxed);
+  return told.size.load(std::memory_order_relaxed) > 0 && hash != 0 && other != 0 &&
+         !known.ownHash.load(std::memory_order_relaxed) && hash != other;
 }
 
-std::uint64_t hashOf(const UniqueId& id) noexcept {
-  return nccl::hashOfIdentifier(id.bytes, sizeof id.bytes);
-}
-
-// For ranks that are all in this process.
-std::uint64_t hashOfThisMoment() noexcept {
-  struct {
-    timespec time;
-    std::int64_t process;
-  } moment{};
-  clock_gettime(CLOCK_REALTIME, &moment.time);
-  moment.process = getpid();
-  return nccl::hashOfIdentifier(&moment, sizeof moment);
-}
-
-// Calls `forward()`, after which the communicator is none any more. Its address may be another's
-// before this returns.
-template <typename Forward>
-Result_t recordedEnd(const char* name, Communicator_t comm, Forward forward) {
-  if (hooks() == nullptr)
-    return forward();
-  const std::uint64_t known = hooks()->goes(comm);
-  const Result_t result = recorded(name, forward);
-  hooks()->gone(comm, known, result);
-  return result;
-}
-
-void aborts(Communicator_t comm) noexcept {
-  if (hooks() != nullptr)
-    hooks()->aborts(comm);
+// Of its owners one goes. Requires: that one has not been counted out yet.
+void release(Communicator& communicator, std::uint32_t index) noexcept {
+  if (communicator.owners.fetch_sub(1, std::memory_order_acq_rel) > 1)
+    return;
+  const std::uint32_t generation = communicator.generation.load(std::memory_order_acquire);
+  if (gCommunicators.claim({HandleKind::Communicator, generation, index}) == nullptr)
+    return;
+  removeLanes(index);
+  // What it was the same as goes once: of several that try, one takes it.
+  const std::uint64_t same = communicator.sameAs.exchange(0, std::memory_order_acq_rel);
+  const Handle other = Handle::of(reinterpret_cast<const void*>(same));
+  gCommunicators.giveBack(communicator);
+  if (Communicator* const second = same == 0 ? nullptr : gCommunicators.find(other);
+      second != nullptr)
+    release(*second, other.index);
 }
 
 }  // namespace
 
-#define SONDE_NCCL_REAL(name, ...)                        \
-  static RealNccl<Result_t (*)(__VA_ARGS__)> real{#name}; \
-  if (!real.find(__builtin_return_address(0)))            \
-  return nccl::kSystemError
-
-SONDE_EXPORT Result_t ncclGroupStart() {
-  SONDE_NCCL_REAL(ncclGroupStart);
-  const Result_t result = real()();
-  if (hooks() != nullptr && result == nccl::kSuccess)
-    hooks()->groupStarted();
-  return result;
+void keyOf(const Communicator& communicator, char (&key)[kKeyBytes]) noexcept {
+  const std::uint64_t hash = communicator.hash.load(std::memory_order_relaxed);
+  if (hash != 0)
+    std::snprintf(key, sizeof key, "nccl:%016" PRIx64, hash);
+  else
+    std::snprintf(key,
+                  sizeof key,
+                  "nccl:unknown:%p:%d:%u",
+                  static_cast<const void*>(&communicator),
+                  static_cast<int>(core::rawSyscall(SYS_getpid)),
+                  communicator.generation.load(std::memory_order_relaxed));
 }
 
-SONDE_EXPORT Result_t ncclGroupEnd() {
-  SONDE_NCCL_REAL(ncclGroupEnd);
-  if (hooks() == nullptr)
-    return real()();
-  const OpenCall open = hooks()->beginOther("ncclGroupEnd");
-  const Result_t result = real()();
-  hooks()->endOther(open, hooks()->groupEnded(succeeds(result)) ? "ncclGroupEnd" : nullptr, result);
-  return result;
+std::uint32_t idIn(std::uint32_t image, const std::atomic<std::uint64_t>& defined) noexcept {
+  const std::uint64_t known = defined.load(std::memory_order_acquire);
+  return image != 0 && known >> 32 == image ? static_cast<std::uint32_t>(known) : 0;
 }
 
-// Ends a group of which nothing is launched.
-SONDE_EXPORT Result_t ncclGroupSimulateEnd(void* info) {
-  SONDE_NCCL_REAL(ncclGroupSimulateEnd, void*);
-  const Result_t result = real()(info);
-  if (hooks() != nullptr)
-    hooks()->groupEnded(false);
-  return result;
+std::uint32_t keep(std::atomic<std::uint64_t>& defined,
+                   std::uint32_t image,
+                   std::uint32_t id) noexcept {
+  std::uint64_t there = defined.load(std::memory_order_relaxed);
+  if (id == 0 || there >> 32 == image)
+    return id == 0 ? 0 : static_cast<std::uint32_t>(there);
+  return defined.compare_exchange_strong(there, std::uint64_t{image} << 32 | id)
+             ? id
+             : static_cast<std::uint32_t>(there);
 }
 
-SONDE_EXPORT Result_t ncclCommInitRank(Communicator_t* comm, int size, UniqueId id, int rank) {
-  SONDE_NCCL_REAL(ncclCommInitRank, Communicator_t*, int, UniqueId, int);
-  const Result_t result =
-      recorded("ncclCommInitRank", [&] { return real()(comm, size, id, rank); });
-  created(result, {comm, hashOf(id), size, rank, false});
-  return result;
+Handle addCommunicator(const CommunicatorFacts& facts, const void* api) noexcept {
+  Communicator* const communicator = gCommunicators.take();
+  if (communicator == nullptr) {
+    core::countLoss(wire::Probe::Nccl, wire::RecordKind::Collective, wire::LossReason::Definitions);
+    return {};
+  }
+  communicator->hash.store(facts.hash, std::memory_order_relaxed);
+  communicator->size.store(facts.size, std::memory_order_relaxed);
+  communicator->rank.store(facts.rank, std::memory_order_relaxed);
+  communicator->defined.store(0, std::memory_order_relaxed);
+  for (std::size_t function = 0; function < kFunctionCount; ++function) {
+    communicator->last[function].store(0, std::memory_order_relaxed);
+    communicator->graphs[function].store(0, std::memory_order_relaxed);
+    communicator->calls[function].store(0, std::memory_order_relaxed);
+  }
+  communicator->api.store(api, std::memory_order_relaxed);
+  communicator->sameAs.store(0, std::memory_order_relaxed);
+  communicator->owners.store(1, std::memory_order_relaxed);
+  communicator->ownHash.store(facts.ownHash, std::memory_order_relaxed);
+  communicator->splits.store(0, std::memory_order_relaxed);
+  if (facts.name != nullptr && *facts.name != '\0') {
+    char key[kKeyBytes];
+    keyOf(*communicator, key);
+    core::emitProcessText(core::intern(key), core::intern(facts.name));
+  }
+  return gCommunicators.publish(*communicator, HandleKind::Communicator);
 }
 
-SONDE_EXPORT Result_t
-ncclCommInitRankConfig(Communicator_t* comm, int size, UniqueId id, int rank, void* config) {
-  SONDE_NCCL_REAL(ncclCommInitRankConfig, Communicator_t*, int, UniqueId, int, void*);
-  const Result_t result =
-      recorded("ncclCommInitRankConfig", [&] { return real()(comm, size, id, rank, config); });
-  created(result, {comm, hashOf(id), size, rank, false});
-  return result;
+Handle resolve(Handle handle) noexcept {
+  Communicator* const communicator =
+      handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+  const std::uint64_t same =
+      communicator == nullptr ? 0 : communicator->sameAs.load(std::memory_order_acquire);
+  return same == 0 ? handle : Handle::of(reinterpret_cast<const void*>(same));
 }
 
-SONDE_EXPORT Result_t ncclCommInitRankScalable(
-    Communicator_t* comm, int size, int rank, int idCount, UniqueId* ids, void* config) {
-  SONDE_NCCL_REAL(ncclCommInitRankScalable, Communicator_t*, int, int, int, UniqueId*, void*);
-  const Result_t result = recorded("ncclCommInitRankScalable",
-                                   [&] { return real()(comm, size, rank, idCount, ids, config); });
-  if (ids != nullptr)
-    created(result, {comm, hashOf(ids[0]), size, rank, false});
-  return result;
+Communicator* findCommunicator(Handle handle) noexcept {
+  return handle.kind == HandleKind::Communicator ? gCommunicators.find(resolve(handle)) : nullptr;
 }
 
-// NCCL's own identifier is not shown.
-SONDE_EXPORT Result_t ncclCommInitAll(Communicator_t* comms, int size, const int* devices) {
-  SONDE_NCCL_REAL(ncclCommInitAll, Communicator_t*, int, const int*);
-  const Result_t result = recorded("ncclCommInitAll", [&] { return real()(comms, size, devices); });
-  const std::uint64_t hash = hashOfThisMoment();
-  for (int rank = 0; comms != nullptr && rank < size; ++rank)
-    created(result, {comms + rank, hash, size, rank, true});
-  return result;
-}
-
-SONDE_EXPORT Result_t
-ncclCommSplit(Communicator_t parent, int color, int key, Communicator_t* comm, void* config) {
-  SONDE_NCCL_REAL(ncclCommSplit, Communicator_t, int, int, Communicator_t*, void*);
-  const std::uint64_t hash = hooks() == nullptr ? 0 : hooks()->hashOfSplit(parent, color);
-  const Result_t result =
-      recorded("ncclCommSplit", [&] { return real()(parent, color, key, comm, config); });
-  if (color != nccl::kNoColor)
-    created(result, {comm, hash, 0, nccl::kUnknownRank, false});
-  return result;
-}
-
-SONDE_EXPORT Result_t ncclCommShrink(Communicator_t parent,
-                                     int* excluded,
-                                     int excludedCount,
-                                     Communicator_t* comm,
-                                     void* config,
-                                     int flags) {
-  SONDE_NCCL_REAL(ncclCommShrink, Communicator_t, int*, int, Communicator_t*, void*, int);
-  const std::uint64_t hash = hooks() == nullptr ? 0 : hooks()->hashOfShrunk(parent);
-  const Result_t result = recorded("ncclCommShrink", [&] {
-    return real()(parent, excluded, excludedCount, comm, config, flags);
+Handle findApiCommunicator(const void* api) noexcept {
+  Handle found;
+  gCommunicators.forEach(HandleKind::Communicator, [&](Handle handle, Communicator& each) {
+    if (api != nullptr && each.api.load(std::memory_order_acquire) == api)
+      found = handle;
   });
-  created(result, {comm, hash, 0, nccl::kUnknownRank, false});
-  return result;
+  return found;
 }
 
-// What it is called by on every rank is not to be known from outside.
-SONDE_EXPORT Result_t ncclCommGrow(Communicator_t parent,
-                                   int size,
-                                   const UniqueId* id,
-                                   int rank,
-                                   Communicator_t* comm,
-                                   void* config) {
-  SONDE_NCCL_REAL(ncclCommGrow, Communicator_t, int, const UniqueId*, int, Communicator_t*, void*);
-  if (hooks() != nullptr)
-    hooks()->hashOfSplit(parent, 0);  // it counts as a child, though its hash is another
-  const Result_t result =
-      recorded("ncclCommGrow", [&] { return real()(parent, size, id, rank, comm, config); });
-  // Ranks that the parent had say none: NCCL is asked.
-  created(result, {comm, 0, rank < 0 ? 0 : size, rank < 0 ? nccl::kUnknownRank : rank, false});
-  return result;
+bool mayBe(Handle told, Handle known) noexcept {
+  const Communicator* const first = gCommunicators.find(told);
+  const Communicator* const second = gCommunicators.find(known);
+  return first != nullptr && second != nullptr && told != known && mayBe(*first, *second) &&
+         !isOtherHash(*first, *second);
 }
 
-SONDE_EXPORT Result_t ncclCommFinalize(Communicator_t comm) {
-  SONDE_NCCL_REAL(ncclCommFinalize, Communicator_t);
-  return recorded("ncclCommFinalize", [&] { return real()(comm); });
+// Either may go meanwhile.
+void identify(Handle told, Handle known) noexcept {
+  Communicator* const first = gCommunicators.find(told);
+  Communicator* const second = gCommunicators.find(known);
+  if (first == nullptr || second == nullptr || told == known || !mayBe(*first, *second))
+    return;
+  std::uint32_t alone = 1;
+  if (!second->owners.compare_exchange_strong(alone, 2, std::memory_order_acq_rel))
+    return;
+  if (gCommunicators.find(known) != second)
+    return release(*second, known.index);
+  const std::uint64_t hash = first->hash.load(std::memory_order_relaxed);
+  if (hash != 0 && second->defined.load(std::memory_order_relaxed) == 0) {
+    second->hash.store(hash, std::memory_order_relaxed);
+    second->defined.store(first->defined.load(std::memory_order_relaxed),
+                          std::memory_order_release);
+  }
+  std::uint64_t same = 0;
+  const auto bits = reinterpret_cast<std::uint64_t>(known.opaque());
+  if (!first->sameAs.compare_exchange_strong(same, bits))
+    return release(*second, known.index);
+  same = bits;
+  if (gCommunicators.find(told) != first && first->sameAs.compare_exchange_strong(same, 0))
+    release(*second, known.index);
 }
 
-SONDE_EXPORT Result_t ncclCommDestroy(Communicator_t comm) {
-  SONDE_NCCL_REAL(ncclCommDestroy, Communicator_t);
-  return recordedEnd("ncclCommDestroy", comm, [&] { return real()(comm); });
+void removeCommunicator(Handle handle) noexcept {
+  Communicator* const found =
+      handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+  if (found == nullptr)
+    return;
+  release(*found, handle.index);
 }
 
-SONDE_EXPORT Result_t ncclCommAbort(Communicator_t comm) {
-  SONDE_NCCL_REAL(ncclCommAbort, Communicator_t);
-  aborts(comm);
-  return recordedEnd("ncclCommAbort", comm, [&] { return real()(comm); });
+Handle hideApiCommunicator(const void* api) noexcept {
+  const Handle found = findApiCommunicator(api);
+  Communicator* const communicator =
+      found.kind == HandleKind::Communicator ? gCommunicators.find(found) : nullptr;
+  return communicator != nullptr && communicator->api.compare_exchange_strong(api, nullptr)
+             ? found
+             : Handle{};
 }
 
-SONDE_EXPORT Result_t ncclCommRevoke(Communicator_t comm, int flags) {
-  SONDE_NCCL_REAL(ncclCommRevoke, Communicator_t, int);
-  aborts(comm);
-  return recorded("ncclCommRevoke", [&] { return real()(comm, flags); });
+void showApiCommunicator(Handle handle, const void* api) noexcept {
+  if (Communicator* const found =
+          handle.kind == HandleKind::Communicator ? gCommunicators.find(handle) : nullptr;
+      found != nullptr)
+    found->api.store(api, std::memory_order_release);
 }
+
+void removeApiCommunicator(const void* api) noexcept {
+  removeCommunicator(hideApiCommunicator(api));
+}
+
+void learn(Communicator& communicator, std::uint64_t hash, std::int32_t rank) noexcept {
+  std::uint64_t unknown = 0;
+  if (hash != 0)
+    communicator.hash.compare_exchange_strong(unknown, hash, std::memory_order_relaxed);
+  std::int32_t none = -1;
+  communicator.rank.compare_exchange_strong(none, rank, std::memory_order_relaxed);
+}
+
+std::uint32_t communicatorId(Communicator& communicator) noexcept {
+  const std::uint32_t image = core::imageGeneration();
+  if (const std::uint32_t id = idIn(image, communicator.defined); id != 0)
+    return id;
+  return image == 0 ? 0 : keep(communicator.defined, image, define(communicator));
+}
+
+std::uint64_t sequenceOf(Communicator& communicator,
+                         std::uint8_t function,
+                         std::uint64_t number,
+                         Launch launch) noexcept {
+  const std::size_t place = function % kFunctionCount;
+  // Where the API counts, too, its numbers are not NCCL's, and it has told of each direct call.
+  const bool counted = communicator.api.load(std::memory_order_relaxed) != nullptr;
+  if (launch == Launch::Graph || (launch == Launch::Unknown && counted)) {
+    const std::uint64_t before = communicator.graphs[place].fetch_add(1, std::memory_order_relaxed);
+    return kByGraph | (before * kFunctionCount + function);
+  }
+  if (launch == Launch::Unknown &&
+      communicator.last[place].exchange(number + 1, std::memory_order_relaxed) == number + 1)
+    return kNoSequence;
+  return std::uint64_t{counted} << 47 | ((number * kFunctionCount + function) & 0x7fff'ffff'ffff);
+}
+
+std::uint64_t apiSequenceOf(Communicator& communicator, std::uint8_t function) noexcept {
+  const std::uint64_t before =
+      communicator.calls[function % kFunctionCount].fetch_add(1, std::memory_order_relaxed);
+  return before * kFunctionCount + function;
+}
+
+void giveBackApiSequence(Communicator& communicator,
+                         std::uint8_t function,
+                         std::uint64_t seq) noexcept {
+  std::uint64_t after = seq / kFunctionCount + 1;
+  communicator.calls[function % kFunctionCount].compare_exchange_strong(
+      after, seq / kFunctionCount, std::memory_order_relaxed);
+}
+
+}  // namespace sonde::preload::nccl

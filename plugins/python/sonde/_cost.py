@@ -45,7 +45,7 @@ def faults():
 
 
 def growth():
-    """What the growth of the spool takes of an annotation, as in session/cost_program.cpp."""
+    """What the growth of the spool takes of an annotation, as in recorder/calibrate/cost_program.cpp."""
     if resource is None:
         return 0
     usual, growing = [], []

@@ -1,6 +1,6 @@
 #include "analysis/engine/standstill/standstill.h"
 
-#include "tests/engine/rank_trace.h"
+#include "tests/engine/metrics/rank_trace.h"
 
 #include <gmock/gmock.h>
 

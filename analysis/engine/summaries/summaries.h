@@ -1,0 +1,45 @@
+// The summary tables that users of Nsight Systems know, by the names, columns and units that it
+// gives them ("cuda_gpu_kern_sum", "Total Time (ns)"). Read from a trace on the caller's thread;
+// memory grows with the events of the largest group.
+//
+// Source: docs.nvidia.com/nsight-systems, "nsys stats".
+#pragma once
+
+#include "analysis/store/database.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace sonde::engine::metrics {
+
+struct SummaryColumn {
+  enum class Kind { Text, Id, Number };
+  std::string title;
+  Kind kind = Kind::Number;
+  int decimals = 1;  // that a person is shown of what is not whole
+};
+
+using SummaryCell = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+struct SummaryTable {
+  std::string_view name;
+  std::string_view title;
+  std::vector<SummaryColumn> columns;
+  std::vector<std::vector<SummaryCell>> rows;  // the largest total first
+};
+
+struct SummaryName {
+  std::string_view name;
+  std::string_view title;
+};
+// In the order in which they are shown.
+std::vector<SummaryName> summaryNames();
+
+// NotFound: there is no summary of this name.
+Result<SummaryTable> summarise(const store::Database& trace, std::string_view name);
+
+}  // namespace sonde::engine::metrics

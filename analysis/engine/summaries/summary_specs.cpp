@@ -1,0 +1,308 @@
+#include "analysis/engine/summaries/summary_specs.h"
+
+#include <fmt/format.h>
+
+namespace sonde::engine::metrics {
+namespace {
+
+using Columns = std::vector<SummarySource>;
+
+constexpr double kMega = 1e6;
+
+// "Avg (ns)" and its like of one value.
+void addSpread(Columns& columns,
+               std::size_t value,
+               const std::string& prefix = "",
+               const std::string& unit = "ns",
+               double scale = 1) {
+  const std::pair<const char*, From> kParts[] = {{"Avg", From::Average},
+                                                 {"Med", From::Median},
+                                                 {"Min", From::Least},
+                                                 {"Max", From::Greatest},
+                                                 {"StdDev", From::Deviation}};
+  for (const auto& [name, from] : kParts)
+    columns.push_back({fmt::format("{}{} ({})", prefix, name, unit), from, value, scale});
+}
+
+// "Time (%)", "Total Time (ns)", the count, the spread, and the labels.
+Columns timeColumns(const std::string& count, const std::vector<std::string>& labels) {
+  Columns columns = {{"Time (%)", From::Share}, {"Total Time (ns)", From::Total}};
+  columns.push_back({count, From::Count});
+  addSpread(columns, 0);
+  for (std::size_t label = 0; label < labels.size(); ++label)
+    columns.push_back({labels[label], From::Label, label});
+  return columns;
+}
+
+// What Nsight calls the kinds of a row of v_copy; what moves managed memory has the kind of any
+// other copy, and says so in its name.
+constexpr std::string_view kOperation =
+    "CASE kind WHEN 'set' THEN '[CUDA memset]' ELSE '[CUDA memcpy ' || "
+    "iif(name GLOB 'Memcpy Unified *', 'Unified ', '') || CASE kind "
+    "WHEN 'host_to_device' THEN 'Host-to-Device' WHEN 'device_to_host' THEN 'Device-to-Host' "
+    "WHEN 'device_to_device' THEN 'Device-to-Device' WHEN 'host_to_host' THEN 'Host-to-Host' "
+    "WHEN 'peer_to_peer' THEN 'Peer-to-Peer' ELSE 'other' END || ']' END";
+
+// Ranges that a program names: NVTX, Sonde's own annotations and hooks, record_function. `row`: the
+// alias of a row of slice or v_slice.
+std::string isRange(std::string_view row) {
+  return fmt::format(
+      "({0}.category IN ('nvtx', 'annotation', 'torch', 'user_annotation') AND {0}.kind <> 'mark' "
+      "AND {0}.dur_ns IS NOT NULL)",
+      row);
+}
+
+std::string styleOf(std::string_view row) {
+  return fmt::format("CASE {}.kind WHEN 'range' THEN 'StartEnd' ELSE 'PushPop' END", row);
+}
+
+// Of a row of v_slice. NVTX has the domain before the name, and nothing for the default one. What
+// was imported has its arguments as one text.
+std::string rangeNameOf(std::string_view row) {
+  return fmt::format(
+      "CASE {0}.category WHEN 'nvtx' THEN coalesce((SELECT value FROM v_arg WHERE owner = 'slice' "
+      "AND owner_id = {0}.id AND key = 'domain'), (SELECT CASE WHEN json_valid(value) THEN "
+      "json_extract(value, '$.domain') END FROM v_arg WHERE owner = 'slice' AND owner_id = {0}.id "
+      "AND key = 'args'), '') || ':' || {0}.name ELSE {0}.name END",
+      row);
+}
+
+// Calls of CUDA's or ROCm's API, as probes and importers call them.
+constexpr std::string_view kIsDeviceApi =
+    "kind = 'api' AND (category = 'cuda' OR category GLOB 'cuda_*' OR category GLOB '*_runtime' OR "
+    "category GLOB '*_driver' OR category = 'Runtime')";
+
+// The launches of device work (`work`), and ranges: what makeHeldSlices() looks at.
+std::string launchesAndRanges(std::string_view work) {
+  return fmt::format(
+      "SELECT launch_slice_id AS id, 0 AS is_range FROM ({}) WHERE launch_slice_id IS NOT NULL "
+      "UNION ALL SELECT id, 1 FROM slice s WHERE {}",
+      work,
+      isRange("s"));
+}
+
+constexpr std::string_view kKernels =
+    "SELECT id, launch_slice_id, start_ns, dur_ns, end_ns, name FROM v_kernel "
+    "WHERE dur_ns IS NOT NULL";
+constexpr std::string_view kAllWork =
+    "SELECT launch_slice_id, start_ns, end_ns FROM v_kernel WHERE dur_ns IS NOT NULL UNION ALL "
+    "SELECT launch_slice_id, start_ns, end_ns FROM v_copy WHERE dur_ns IS NOT NULL";
+
+SummarySpec apiSum() {
+  return {
+      "cuda_api_sum",
+      "CUDA API Summary",
+      1,
+      1,
+      fmt::format("SELECT name, dur_ns FROM v_slice WHERE {} AND dur_ns IS NOT NULL", kIsDeviceApi),
+      timeColumns("Num Calls", {"Name"})};
+}
+
+SummarySpec kernelSum() {
+  return {"cuda_gpu_kern_sum",
+          "CUDA GPU Kernel Summary",
+          1,
+          1,
+          "SELECT name, dur_ns FROM v_kernel WHERE dur_ns IS NOT NULL",
+          timeColumns("Instances", {"Name"})};
+}
+
+SummarySpec memoryTimeSum() {
+  return {"cuda_gpu_mem_time_sum",
+          "CUDA GPU MemOps Summary (by Time)",
+          1,
+          1,
+          fmt::format("SELECT {}, dur_ns FROM v_copy WHERE dur_ns IS NOT NULL", kOperation),
+          timeColumns("Count", {"Operation"})};
+}
+
+SummarySpec memorySizeSum() {
+  Columns columns = {{"Total (MB)", From::Total, 0, kMega}, {"Count", From::Count}};
+  addSpread(columns, 0, "", "MB", kMega);
+  columns.push_back({"Operation"});
+  return {"cuda_gpu_mem_size_sum",
+          "CUDA GPU MemOps Summary (by Size)",
+          1,
+          1,
+          fmt::format("SELECT {}, bytes FROM v_copy WHERE bytes IS NOT NULL", kOperation),
+          columns};
+}
+
+SummarySpec deviceSum() {
+  Columns columns = timeColumns("Instances", {"Category", "Operation"});
+  return {"cuda_gpu_sum",
+          "CUDA GPU Summary (Kernels/MemOps)",
+          2,
+          1,
+          fmt::format("SELECT 'CUDA_KERNEL', name, dur_ns FROM v_kernel WHERE dur_ns IS NOT NULL "
+                      "UNION ALL SELECT 'MEMORY_OPER', {}, dur_ns FROM v_copy "
+                      "WHERE dur_ns IS NOT NULL",
+                      kOperation),
+          columns};
+}
+
+// From launch to end: the call (A), the queue between its end and the kernel's begin (Q; not there
+// when the kernel began before the call returned), the kernel (K), and all of it (T): to the end of
+// the call or of the kernel, whichever is later.
+SummarySpec kernelExecSum() {
+  Columns columns = {{"PID", From::Label, 0},
+                     {"TID", From::Label, 1},
+                     {"DevId", From::Label, 2},
+                     {"Count", From::Count},
+                     {"QCount", From::Present, 2}};
+  const char* const kPrefixes[] = {"T", "A", "Q", "K"};
+  for (std::size_t value = 0; value < std::size(kPrefixes); ++value)
+    addSpread(columns, value, kPrefixes[value]);
+  columns.push_back({"API Name", From::Label, 3});
+  columns.push_back({"Kernel Name", From::Label, 4});
+  return {"cuda_kern_exec_sum",
+          "CUDA Kernel Launch & Exec Time Summary",
+          6,
+          4,
+          "SELECT s.pid, s.tid, k.device, s.name, k.name, s.thread_id, "
+          "max(k.end_ns, s.end_ns) - s.start_ns, s.dur_ns, "
+          "CASE WHEN k.start_ns > s.end_ns THEN k.start_ns - s.end_ns END, k.dur_ns "
+          "FROM v_kernel k JOIN v_slice s ON s.id = k.launch_slice_id "
+          "WHERE k.dur_ns IS NOT NULL AND s.dur_ns IS NOT NULL",
+          columns};
+}
+
+SummarySpec rangeSum(std::string_view name, std::string_view title, std::string_view style) {
+  const bool all = style.empty();
+  return {name,
+          title,
+          all ? 2U : 1U,
+          1,
+          fmt::format("SELECT {}{}, dur_ns FROM v_slice r WHERE {}{}",
+                      all ? styleOf("r") + ", " : "",
+                      rangeNameOf("r"),
+                      isRange("r"),
+                      all ? "" : fmt::format(" AND {} = '{}'", styleOf("r"), style)),
+          all ? timeColumns("Instances", {"Style", "Range"}) : timeColumns("Instances", {"Range"})};
+}
+
+// CROSS JOIN keeps the order of the tables: SQLite knows no sizes of temporary ones, and would read
+// all of one for each row of another.
+SummarySpec rangeKernelSum() {
+  Columns columns = {{"NVTX Range", From::Label, 0},
+                     {"Style", From::Label, 1},
+                     {"PID", From::Label, 2},
+                     {"TID", From::Label, 3},
+                     {"NVTX Inst", From::Distinct, 1},
+                     {"Kern Inst", From::Count},
+                     {"Total Time (ns)", From::Total}};
+  addSpread(columns, 0);
+  columns.push_back({"Kernel Name", From::Label, 4});
+  return {"nvtx_kern_sum",
+          "NVTX Range Kernel Summary",
+          6,
+          2,
+          fmt::format("SELECT {}, {}, r.pid, r.tid, w.name, r.thread_id, w.dur_ns, r.id "
+                      "FROM ({}) w CROSS JOIN held h ON h.slice_id = w.launch_slice_id "
+                      "CROSS JOIN v_slice r ON r.id = h.range_id",
+                      rangeNameOf("r"),
+                      styleOf("r"),
+                      kKernels),
+          columns,
+          launchesAndRanges(kKernels)};
+}
+
+// A range projected onto the devices: from the begin of the first work that was launched in it to
+// the end of the last. Its level counts the ranges around it, and its children are one level
+// deeper.
+SummarySpec projectionSum() {
+  Columns columns = {{"Range", From::Label, 0},
+                     {"Style", From::Label, 1},
+                     {"Total Proj Time (ns)", From::Total, 0},
+                     {"Total Range Time (ns)", From::Total, 1},
+                     {"Range Instances", From::Count}};
+  addSpread(columns, 0, "Proj ");
+  columns.push_back({"Total GPU Ops", From::Total, 2});
+  columns.push_back({"Avg GPU Ops", From::Average, 2});
+  columns.push_back({"Avg Range Lvl", From::Average, 3});
+  columns.push_back({"Avg Num Child", From::Average, 4});
+  return {"nvtx_gpu_proj_sum",
+          "NVTX GPU Projection Summary",
+          2,
+          5,
+          fmt::format("SELECT {}, {}, max(w.end_ns) - min(w.start_ns), r.dur_ns, count(*), "
+                      "held_range.level, held_range.children FROM ({}) w CROSS JOIN held h "
+                      "ON h.slice_id = w.launch_slice_id CROSS JOIN held_range "
+                      "ON held_range.id = h.range_id CROSS JOIN v_slice r ON r.id = h.range_id "
+                      "GROUP BY r.id",
+                      rangeNameOf("r"),
+                      styleOf("r"),
+                      kAllWork),
+          columns,
+          launchesAndRanges(kAllWork)};
+}
+
+// Hardware counters by operation: sums over an operation's stretches, all else weighted by their
+// time. Values go through in thousandths.
+SummarySpec counterSum() {
+  constexpr double kThousandths = 1e3;
+  Columns columns = {
+      {"Operation", From::Label, 0}, {"Metric", From::Label, 1}, {"Instances", From::Count}};
+  const std::pair<const char*, From> kParts[] = {{"Avg", From::Average},
+                                                 {"Med", From::Median},
+                                                 {"Min", From::Least},
+                                                 {"Max", From::Greatest},
+                                                 {"StdDev", From::Deviation}};
+  for (const auto& [title, from] : kParts)
+    columns.push_back({title, from, 0, kThousandths});
+  return {
+      "gpu_counter_sum",
+      "GPU Hardware Counter Summary",
+      2,
+      1,
+      "SELECT operation, name, CAST(round(1000 * iif(name GLOB '*.sum', sum(value), sum(value * "
+      "dur_ns) / sum(dur_ns))) AS INTEGER) FROM v_device_metric WHERE value IS NOT NULL AND "
+      "slice_id IS NOT NULL GROUP BY process_id, slice_id, name",
+      columns};
+}
+
+SummarySpec systemSum() {
+  return {"osrt_sum",
+          "OS Runtime Summary",
+          1,
+          1,
+          "SELECT name, dur_ns FROM v_slice WHERE kind IN ('io', 'wait') AND dur_ns IS NOT NULL",
+          timeColumns("Num Calls", {"Name"})};
+}
+
+// The source is the class of calls that Nsight keeps a call in.
+SummarySpec mpiSum() {
+  return {"mpi_event_sum",
+          "MPI Event Summary",
+          2,
+          1,
+          "SELECT CASE WHEN name GLOB 'MPI_Wait*' OR name GLOB 'MPI_Start*' THEN 'start_wait' "
+          "WHEN kind <> 'collective' THEN 'other' WHEN name GLOB '*[Ss]end*' OR "
+          "name GLOB '*[Rr]ecv*' THEN 'p2p' ELSE 'collectives' END, name, dur_ns "
+          "FROM v_slice WHERE category = 'mpi' AND dur_ns IS NOT NULL",
+          timeColumns("Instances", {"Source", "Name"})};
+}
+
+}  // namespace
+
+const std::vector<SummarySpec>& summarySpecs() {
+  static const std::vector<SummarySpec> kSpecs = {
+      rangeSum("nvtx_sum", "NVTX Range Summary", ""),
+      rangeSum("nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "PushPop"),
+      rangeSum("nvtx_startend_sum", "NVTX Start/End Range Summary", "StartEnd"),
+      systemSum(),
+      mpiSum(),
+      apiSum(),
+      kernelSum(),
+      memoryTimeSum(),
+      memorySizeSum(),
+      deviceSum(),
+      kernelExecSum(),
+      rangeKernelSum(),
+      projectionSum(),
+      counterSum(),
+  };
+  return kSpecs;
+}
+
+}  // namespace sonde::engine::metrics

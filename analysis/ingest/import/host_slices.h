@@ -1,0 +1,209 @@
+// The slices of an imported trace: taken in any order, nested, and stored in the order they came.
+//
+// Three passes, none of which needs them all in memory: staged by (thread, start) they are nested;
+// with their places they are sorted back by id, so that the table only grows at its end; launches
+// and the ends of flows are looked up on the way. Owned by one importer, on one thread.
+#pragma once
+
+#include "analysis/ingest/import/imported_file.h"
+#include "analysis/ingest/import/slice_placer.h"
+#include "analysis/ingest/import/time_census.h"
+#include "analysis/ingest/input/external_sorter.h"
+#include "analysis/store/trace_writer.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::ingest {
+
+// What device work is found by: a number that it shares with the call that started it, among the
+// numbers of one space.
+struct LaunchKey {
+  std::int64_t space = 0;
+  std::int64_t number = 0;
+  auto operator<=>(const LaunchKey&) const = default;
+
+  static LaunchKey correlation(model::ProcessId process, std::int64_t number) {
+    return {process.value, number};
+  }
+  // `External id` of kineto: an operator, its calls and what they started have the same.
+  static LaunchKey externalId(model::ProcessId process, std::int64_t number) {
+    return {-process.value, number};
+  }
+  // Where an arrow from the host ends, where there is nothing else to tell.
+  static LaunchKey arrow(model::StreamId stream, std::int64_t ns) {
+    constexpr std::int64_t kMostProcesses = std::int64_t{1} << 40;
+    return {-kMostProcesses - stream.value, ns};
+  }
+  // Several calls with it are of several kernels.
+  bool isShared() const noexcept { return space < 0; }
+};
+
+// Where what started a device's work is.
+struct Launch {
+  LaunchKey key{};
+  std::int64_t slice = 0;  // 0: no call; its scope alone is known
+  std::int64_t scope = 0;
+  std::int64_t startNs = 0;
+  std::int64_t owner = 0;  // process
+};
+
+class HostSlices {
+ public:
+  // Intermediate data goes to files in `folder`.
+  explicit HostSlices(const std::filesystem::path& folder);
+
+  // `slice.id` is given by the caller, from TraceWriter::reserveSliceId(); parent, depth, lane and
+  // scope are not read. `process`: whose correlations and external ids they are. `owner`: of which
+  // process the thread is, where several have their correlations in common. `externalId` is that of
+  // an operator, or of a call that starts work on a device.
+  Result<void> add(const model::Slice& slice,
+                   model::ProcessId process,
+                   model::ProcessId owner = {},
+                   model::OptionalInt externalId = {});
+
+  // A point of a flow: the innermost slice that holds this instant of the thread, or the next that
+  // begins, or, where it is known, the one of this lane and depth. The points of a flow have the
+  // same kind and id, and links tie each to the one before it; an id that starts again is a new
+  // flow.
+  enum class FlowEnd : std::uint8_t { Start, Step, Finish };
+  struct FlowPlace {
+    model::ThreadId thread{};
+    std::int64_t ns = 0;
+    std::uint64_t at = 0;  // in the file
+    std::optional<SlicePlacer::Line> line{};
+    bool isNext = false;
+  };
+  Result<void> addFlow(std::string_view kind, std::int64_t id, FlowEnd end, const FlowPlace& place);
+
+  // The end of a flow at what a device began at this instant: the scope that the flow starts in is
+  // that of the work (LaunchKey::arrow()).
+  Result<void> addDeviceFlow(std::string_view kind,
+                             std::int64_t id,
+                             model::StreamId stream,
+                             const FlowPlace& place);
+
+  // Stores everything, `shiftNs` later, but for what lies outside of `window`. Requires: a
+  // transaction is open.
+  Result<void> finish(store::TraceWriter& writer,
+                      std::int64_t shiftNs,
+                      const TimeWindow& window = {});
+  // Ids of the slices that finish() left out.
+  const std::vector<std::int64_t>& leftOut() const noexcept { return leftOut_; }
+
+  // After finish(): launches by key, ascending; of those with the same one calls come first, by
+  // correlation in the order of the file, by external id in that of time. False: there are no more.
+  Result<bool> nextLaunch(Launch& into);
+  // How many with a correlation nextLaunch() gave after another one of the same process.
+  std::uint64_t repeatedLaunches() const noexcept { return repeatedLaunches_; }
+  // One that addFlow() cannot be given.
+  void loseArrow(std::uint64_t at) { looseArrows_.add(at); }
+  // Points of flows that are in no link: at no slice, or without another end.
+  const LooseArrows& looseArrows() const noexcept { return looseArrows_; }
+
+ private:
+  // Texts by number, so that records of a fixed size can name them.
+  class Words {
+   public:
+    std::uint32_t numberOf(std::string_view text);
+    const std::string& operator[](std::uint32_t number) const { return *texts_[number]; }
+
+   private:
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::vector<const std::string*> texts_;
+    std::string key_;
+  };
+  struct Staged {
+    std::int64_t id;
+    std::int64_t thread;
+    std::int64_t process;
+    std::int64_t startNs;
+    std::int64_t endNs;
+    std::int64_t correlation;
+    std::int64_t owner;
+    std::int64_t externalId;
+    std::int64_t name;
+    SlicePlacer::Place place;
+    std::uint32_t category;
+    model::SliceKind kind;
+    bool hasCorrelation;
+    bool hasExternalId;
+  };
+  struct ByPlace {
+    bool operator()(const Staged& a, const Staged& b) const noexcept;
+  };
+  struct ById {
+    bool operator()(const Staged& a, const Staged& b) const noexcept { return a.id < b.id; }
+  };
+  struct FlowPoint {
+    std::int64_t thread;
+    std::int64_t ns;
+    std::int64_t id;
+    std::int64_t slice;
+    std::int64_t scope;   // that is open there
+    std::int64_t stream;  // of an end at a device
+    std::uint64_t at;
+    SlicePlacer::Line line;
+    std::uint32_t kind;
+    FlowEnd end;
+    bool hasLine;
+    bool isNext;
+  };
+  struct Flow {
+    std::uint32_t kind = 0;
+    std::int64_t id = 0;
+    int starts = 0;
+    FlowPoint from{};     // slice 0: nothing that a link can begin at
+    bool isTied = false;  // `from` is in a link
+    FlowPoint early{};    // came before any start; slice 0: none did
+  };
+  struct FlowByPlace {
+    bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
+  };
+  struct FlowById {
+    bool operator()(const FlowPoint& a, const FlowPoint& b) const noexcept;
+  };
+  struct LaunchOrder {
+    bool operator()(const Launch& a, const Launch& b) const noexcept;
+  };
+
+  Result<void> placeAll(const TimeWindow& window);
+  Result<void> place(Staged& slice);
+  Result<void> addLaunches(const Staged& slice);
+  Result<void> settleFlows(std::int64_t beforeNs, std::int64_t next);
+  std::int64_t sliceOf(const FlowPoint& point, std::int64_t next) const noexcept;
+  Result<void> storeSlices(store::TraceWriter& writer, std::int64_t shiftNs);
+  Result<void> storeLinks(store::TraceWriter& writer);
+  Result<void> addToFlow(store::TraceWriter& writer, Flow& flow, const FlowPoint& point);
+  Result<void> endFlow(store::TraceWriter& writer, Flow& flow);
+  Result<void> tie(store::TraceWriter& writer, Flow& flow, const FlowPoint& to);
+  Result<void> tieDevice(Flow& flow, const FlowPoint& to);
+  void begin(Flow& flow, const FlowPoint& point);
+  void lose(const FlowPoint& point);
+  model::Link linkOf(const FlowPoint& start, const FlowPoint& finish) const;
+
+  ExternalSorter<Staged, ByPlace> staged_;
+  ExternalSorter<Staged, ById> placed_;
+  ExternalSorter<FlowPoint, FlowByPlace> flows_;
+  ExternalSorter<FlowPoint, FlowById> settledFlows_;
+  ExternalSorter<Launch, LaunchOrder> launches_;
+  SlicePlacer placer_;
+  std::int64_t thread_ = 0;  // that the placer is at
+  Launch lastLaunch_{};
+  std::uint64_t repeatedLaunches_ = 0;
+  LooseArrows looseArrows_;
+  FlowPoint nextFlow_{};
+  bool hasFlow_ = false;
+  std::vector<std::int64_t> leftOut_;
+  Words categories_;
+  Words flowKinds_;
+};
+
+}  // namespace sonde::ingest

@@ -1,0 +1,76 @@
+// Makes rows of the memory that a process' threads allocate for themselves.
+//
+// An allocation is named by its address and when it was made. Threads give back what others have
+// allocated, and the slots of two threads are read in no order: so a release may come first, and
+// waits for its allocation. A row is stored when the pass that it came in ends, so that one of a
+// block that was soon given back is written once.
+//
+// Part of one ImageBuilder, on its thread.
+#pragma once
+
+#include "analysis/ingest/rows/clock_fit.h"
+#include "analysis/ingest/rows/process_row.h"
+#include "analysis/ingest/rows/row_sink.h"
+#include "analysis/model/device_work.h"
+#include "base/result.h"
+#include "collector/wire/memory_records.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace sonde::ingest {
+
+class HostMemoryRows {
+ public:
+  // What restoreEarly() takes, as a kind of state.
+  static constexpr std::string_view kEarlyReleases = "early releases";
+
+  // All but the time must outlive it.
+  HostMemoryRows(RowSink& sink, TimeBase time, const std::string& spool, const ProcessRow& process)
+      : sink_(sink), time_(time), spool_(spool), process_(process) {}
+
+  // `row` has everything but its id and its end.
+  void allocated(const wire::Allocation& record, const model::Allocation& row);
+  void released(const wire::Release& record, std::int64_t ns);
+
+  // Stores what is not stored yet.
+  void save();
+  // What an earlier recorder left.
+  void restoreEarly(std::string_view blob);
+  Result<void> restore();
+
+ private:
+  struct Key {
+    std::uint64_t address = 0;
+    std::uint64_t ticks = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+  struct Early {
+    Key key;
+    std::int64_t ns = 0;
+  };
+  using Restored = std::unordered_multimap<std::uint64_t, model::Allocation>;
+
+  void end(model::Allocation row, std::int64_t ns);
+  Restored::iterator findRestored(const wire::Release& record);
+  void saveEarly();
+
+  RowSink& sink_;
+  TimeBase time_;
+  const std::string& spool_;
+  const ProcessRow& process_;
+  std::unordered_map<Key, model::Allocation, KeyHash> open_;  // an id of 0: it is not stored yet
+  std::vector<Key> fresh_;                                    // those, and some that have ended
+  std::unordered_map<Key, std::int64_t, KeyHash> early_;      // releases without their allocation
+  bool earlyChanged_ = false;
+  Restored restored_;  // open ones of an earlier recorder, by address
+};
+
+}  // namespace sonde::ingest

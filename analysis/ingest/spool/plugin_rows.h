@@ -1,0 +1,79 @@
+// Makes rows of what probes from outside say: counters and their samples, notes, and what they
+// asked for that could not be; and knows what their slices' category is.
+//
+// Part of one ImageBuilder, on its thread. Definitions come anew after a restart of the recorder.
+#pragma once
+
+#include "analysis/ingest/rows/dictionary.h"
+#include "analysis/ingest/rows/process_row.h"
+#include "analysis/ingest/rows/row_sink.h"
+#include "analysis/model/account.h"
+#include "collector/wire/definitions.h"
+#include "collector/wire/plugin_misuse.h"
+#include "collector/wire/records.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace sonde::ingest {
+
+using PluginLossTable = std::array<
+    std::array<std::array<std::uint64_t, static_cast<std::size_t>(wire::PluginMistake::Count)>,
+               static_cast<std::size_t>(wire::PluginCall::Count)>,
+    wire::kMaxPlugins + 1>;
+
+class PluginRows {
+ public:
+  // What restore…() take, as kinds of state.
+  static constexpr std::string_view kCounter = "plugin counter";
+  static constexpr std::string_view kKnown = "plugin";
+
+  // All must outlive it.
+  PluginRows(RowSink& sink,
+             const std::string& spool,
+             const ProcessRow& process,
+             Dictionary& dictionary)
+      : sink_(sink), spool_(spool), process_(process), dictionary_(dictionary) {}
+
+  void definePlugin(const wire::PluginDefinition& definition);
+  void defineCounter(const wire::CounterDefinition& definition);
+
+  // False: of a counter that has no definition; of no severity.
+  bool addValue(const wire::CounterValue& record, std::int64_t ns);
+  bool addNote(const wire::Note& record, std::int64_t ns);
+  // Those of one plugin and mistake are one row each: probe, what it called, the plugin again.
+  void addLosses(const PluginLossTable& losses);
+
+  // What the slices of the plugin with this number are of. Both are valid as long as this is.
+  std::string_view category(std::uint8_t number) const;
+  std::string_view keepCategory(std::string_view word);
+
+  void restoreCounter(std::uint32_t id, model::CounterId row) { counters_[id] = row; }
+  void restoreKnown(std::uint32_t number) { known_.insert(number); }
+
+ private:
+  struct Plugin {
+    std::string name;
+    std::string_view category;
+  };
+
+  void addLossesOf(const std::string& name,
+                   const std::string& reason,
+                   const PluginLossTable::value_type& losses);
+
+  RowSink& sink_;
+  const std::string& spool_;
+  const ProcessRow& process_;
+  Dictionary& dictionary_;
+  std::map<std::uint32_t, Plugin> plugins_;
+  std::set<std::uint32_t> known_;  // of which the process has its argument
+  std::map<std::uint32_t, model::CounterId> counters_;
+  std::set<std::string, std::less<>> categories_;
+};
+
+}  // namespace sonde::ingest

@@ -1,0 +1,30 @@
+// What `sonde diff` prints: a screen for a person, JSON and CSV for programs. Pure functions.
+#pragma once
+
+#include "analysis/engine/diff/diff.h"
+#include "cli/diff/diff_runs.h"
+#include "cli/text/table.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sonde::cli {
+
+struct DiffDocument {
+  const engine::diff::Diff& diff;
+  const engine::diff::Judgement& judgement;
+  const std::vector<std::string>& by;
+  const std::vector<RunFiles>& runsOfA;
+  const std::vector<RunFiles>& runsOfB;
+};
+
+// What a reader has to know beside the rows: one sentence each.
+std::vector<std::string> notesOf(const DiffDocument& document);
+
+// `most`: rows in which no difference can be shown beyond so many are only counted.
+std::string diffText(const DiffDocument& document, std::size_t most);
+std::string diffJson(const DiffDocument& document);
+std::string diffCsv(const DiffDocument& document);
+
+}  // namespace sonde::cli

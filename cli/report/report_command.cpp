@@ -1,0 +1,189 @@
+#include "cli/report/report_hta.h"
+#include "cli/report/report_text.h"
+#include "cli/shell/command.h"
+#include "cli/shell/communication_options.h"
+#include "cli/shell/correction_options.h"
+#include "cli/shell/open_job.h"
+#include "cli/text/number_checks.h"
+#include "cli/text/table.h"
+#include "cli/text/word_option.h"
+
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+
+namespace metrics = engine::metrics;
+
+Result<JobReport> readReport(const store::Database& trace,
+                             std::optional<double> peakFlops,
+                             const metrics::Clocks& clocks) {
+  JobReport report;
+  SONDE_TRY_ASSIGN(std::vector<metrics::RankProcess> ranks, metrics::readRanks(trace));
+  SONDE_TRY_ASSIGN(report.facts, metrics::readFacts(trace));
+  SONDE_TRY_ASSIGN(report.standstill, engine::standstill::readStandstill(trace));
+  SONDE_TRY_ASSIGN(report.traffic, metrics::trafficOf(trace, ranks));
+  SONDE_TRY_ASSIGN(report.conservation, metrics::conservationOf(trace));
+  SONDE_TRY_ASSIGN(report.scalars, metrics::scalarTrends(trace, ranks));
+  SONDE_TRY_ASSIGN(report.threads, metrics::threadTimes(trace));
+  SONDE_TRY_ASSIGN(report.python, metrics::pythonTimes(trace));
+  SONDE_TRY_ASSIGN(report.devices, engine::device::summarise(trace, ranks));
+  for (const metrics::RankProcess& rank : ranks) {
+    SONDE_TRY_ASSIGN(const metrics::RankWork work, metrics::workOf(trace, rank, peakFlops));
+    report.rawThroughput.push_back(metrics::throughputOf(rank, work));
+    report.throughput.push_back(metrics::throughputOf(rank, work, clocks.best()));
+  }
+  SONDE_TRY_ASSIGN(report.usage, readUsage(trace, ranks, report.rawThroughput, clocks));
+  SONDE_TRY_ASSIGN(RankTimes times, readRankTimes(trace, std::move(ranks), clocks));
+  report.ranks = std::move(times.ranks);
+  report.recordingCost = std::move(times.cost);
+  return report;
+}
+
+namespace {
+
+class ReportCommand : public Command {
+ public:
+  const char* name() const override { return "report"; }
+  const char* summary() const override { return "where the time went, on one screen"; }
+  const char* details() const override {
+    return "Iterations and their parts, computing and communicating, operations, data moved, "
+           "losses, what was dropped\n"
+           "and what recording cost, which is taken out of the times of iterations, computing, "
+           "communicating and\n"
+           "operations. Hidden communication happens while the rank computes, exposed "
+           "does not. CSV is the\n"
+           "table of operations. With --full also tables of devices, streams, kernels, copies, "
+           "launches and collectives.\n\n"
+           "Examples:\n"
+           "  sonde report out/rank0.sonde out/rank1.sonde\n"
+           "  sonde report job.sonde --format json\n"
+           "  sonde report rank*.sonde --compat hta\n";
+  }
+  void declare(CLI::App& app) override {
+    addFormatOption(app, format_);
+    app.add_flag(
+        "--full", full_, "every rank, operation, module and channel; tables of devices and memory");
+    takeOneOf<Definitions>({{"sonde", Definitions::Sonde}, {"hta", Definitions::Hta}},
+                           "set of definitions",
+                           app.add_option("--compat",
+                                          definitions_,
+                                          "whose definitions the devices' numbers follow: those of "
+                                          "HolisticTraceAnalysis (sonde)"));
+    app.add_option("--peak-flops",
+                   peakFlops_,
+                   "what the devices of a rank can do a second, for MFU: 989e12 (by their names)")
+        ->check(positiveNumber())
+        ->type_name("N");
+    addCorrectionOptions(app, correction_);
+    addCommunicationOptions(app, communication_);
+    app.add_option("TRACE", traces_, "traces of one job")->required();
+  }
+  int run() override;
+
+ private:
+  enum class Definitions { Sonde, Hta };
+
+  Result<std::string> render(const store::Database& trace) const;
+  Result<std::string> compared(const store::Database& trace) const;
+  Result<JobReport> read(const store::Database& trace) const;
+
+  Format format_ = Format::Table;
+  Definitions definitions_ = Definitions::Sonde;
+  bool full_ = false;
+  std::optional<double> peakFlops_;
+  CorrectionOptions correction_;
+  CommunicationOptions communication_;
+  std::vector<std::string> traces_;
+};
+
+Table operationTable(const JobReport& report) {
+  Table table{{rankColumn(),
+               {"kind", "kind"},
+               {"name", "name"},
+               {"count", "count", ColumnKind::Integer},
+               {"ns", "time", ColumnKind::DurationNs},
+               {"p50_ns", "p50", ColumnKind::DurationNs},
+               {"p95_ns", "p95", ColumnKind::DurationNs},
+               {"p99_ns", "p99", ColumnKind::DurationNs},
+               {"share", "share", ColumnKind::Fraction},
+               {"raw_ns", "recorded", ColumnKind::DurationNs},
+               {"low_ns", "from", ColumnKind::DurationNs},
+               {"high_ns", "to", ColumnKind::DurationNs}},
+              {}};
+  for (const RankReport& rank : report.ranks)
+    for (std::size_t at = 0; at < rank.operations.size(); ++at) {
+      const metrics::OperationTime& operation = rank.operations[at];
+      const metrics::CorrectedNs& time = rank.operationTimes[at];
+      table.rows.push_back({rank.process.rank ? Cell(*rank.process.rank) : Cell(),
+                            operation.kind,
+                            operation.name,
+                            operation.count,
+                            operation.ns,
+                            operation.p50Ns,
+                            operation.p95Ns,
+                            operation.p99Ns,
+                            operation.share,
+                            time.rawNs,
+                            time.lowNs,
+                            time.highNs});
+    }
+  return table;
+}
+
+Result<JobReport> ReportCommand::read(const store::Database& trace) const {
+  SONDE_TRY_ASSIGN(const metrics::Clocks clocks, readClocks(correction_, trace));
+  return readReport(trace, peakFlops_, clocks);
+}
+
+// By HTA's definitions; in JSON beside all else.
+Result<std::string> ReportCommand::compared(const store::Database& trace) const {
+  SONDE_TRY_ASSIGN(const HtaReport hta, readHta(trace));
+  if (format_ == Format::Table)
+    return renderHta(hta);
+  if (format_ == Format::Csv)
+    return renderCsv(htaTable(hta));
+  SONDE_TRY_ASSIGN(const JobReport report, read(trace));
+  nlohmann::json document = reportJson(report, full_);
+  addHtaJson(document, hta);
+  return dumpJson(document);
+}
+
+Result<std::string> ReportCommand::render(const store::Database& trace) const {
+  if (definitions_ == Definitions::Hta)
+    return compared(trace);
+  SONDE_TRY_ASSIGN(const JobReport report, read(trace));
+  switch (format_) {
+    case Format::Json:
+      return dumpJson(reportJson(report, full_));
+    case Format::Csv:
+      return renderCsv(operationTable(report));
+    case Format::Table:
+      break;
+  }
+  return renderReport(report, full_);
+}
+
+int ReportCommand::run() {
+  auto job = Job::open(name(), traces_);
+  if (!job)
+    return fail(name(), job.error());
+  if (const auto given = applyCommunication(communication_, job->database()); !given)
+    return fail(name(), given.error());
+  const auto text = render(job->database());
+  if (!text)
+    return fail(name(), text.error());
+  printOut(*text);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeReportCommand() {
+  return std::make_unique<ReportCommand>();
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,15 @@
+// The part of a report that says how Python programs' time splits into the interpreter and native
+// code. Pure functions.
+#pragma once
+
+#include "cli/report/report_lines.h"
+#include "cli/report/report_text.h"
+
+namespace sonde::cli {
+
+// By operation, of all processes. Nothing where no native calls were recorded.
+Lines pythonLines(const JobReport& report, std::size_t limit);
+
+nlohmann::json pythonJson(const JobReport& report);
+
+}  // namespace sonde::cli

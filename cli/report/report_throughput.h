@@ -1,0 +1,16 @@
+// How much work the ranks get done, in a report. Pure functions.
+#pragma once
+
+#include "cli/report/report_lines.h"
+#include "cli/report/report_text.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sonde::cli {
+
+// A line for all ranks together, then one for each; none when nothing is known.
+Lines throughputLines(const JobReport& report, std::size_t limit);
+
+nlohmann::json throughputJson(const JobReport& report);
+
+}  // namespace sonde::cli

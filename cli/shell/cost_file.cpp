@@ -1,0 +1,269 @@
+#include "cli/shell/cost_file.h"
+
+#include "analysis/store/each_row.h"
+#include "cli/text/table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::cli {
+namespace {
+
+using engine::correction::CostSet;
+using engine::correction::MeasuredCost;
+using nlohmann::json;
+
+constexpr int kSchema = 1;
+
+json rowOf(const MeasuredCost& cost, std::int64_t n) {
+  return {{"probe", cost.probe},
+          {"api", cost.api},
+          {"mean_ns", cost.cost.sumNs()},
+          {"error_ns", cost.errorNs},
+          {"n", n},
+          {"method", cost.method},
+          {"before_ns", cost.cost.beforeNs},
+          {"inside_ns", cost.cost.insideNs},
+          {"unrecorded_ns", cost.unrecordedNs}};
+}
+
+json precisionJson(const std::optional<recorder::CalibrationPrecision>& precision) {
+  if (!precision)
+    return nullptr;
+  return {{"asked", precision->asked},
+          {"reached", precision->reached},
+          {"is_enough", precision->isEnough()}};
+}
+
+// What nlohmann says of a document, without its own numbers: "[json.exception.out_of_range.403] key
+// 'overhead' not found".
+std::string reasonOf(const json::exception& error) {
+  const std::string text = error.what();
+  return text.substr(text.starts_with('[') ? text.find("] ") + 2 : 0);
+}
+
+constexpr double kMostNs = 1e12;  // that an event can cost
+
+bool isCost(const engine::correction::EventCost& cost) {
+  constexpr double kRounding = -1e-6;
+  return cost.sumNs() <= kMostNs && cost.beforeNs >= 0 && cost.insideNs >= 0 &&
+         cost.afterNs >= kRounding * cost.sumNs();
+}
+
+bool isTime(double ns) {
+  return ns >= 0 && ns <= kMostNs;
+}
+
+// Of relative errors, squared: a cost that is known to a factor of a thousand is not known.
+constexpr double kMostVariance = 1e6;
+
+// Of two errors of these variances; with room for rounding.
+bool isCovariance(double value, double one, double other) {
+  constexpr double kRounding = 1e-6;
+  return std::abs(value) <= std::sqrt(one * other) * (1 + kRounding);
+}
+
+Result<void> checkCovariance(const CostSet& set) {
+  if (set.covariance.size() != set.probes.size())
+    return Error{ErrorCode::Corrupt, "`covariance` has not a row for each of `probes`"};
+  for (std::size_t probe = 0; probe < set.probes.size(); ++probe) {
+    const std::vector<double>& row = set.covariance[probe];
+    if (row.size() != set.probes.size())
+      return Error{ErrorCode::Corrupt, "`covariance` has not a column for each of `probes`"};
+    for (std::size_t other = 0; other < row.size(); ++other)
+      if (!std::isfinite(row[other]) || row[other] != set.covariance[other][probe])
+        return Error{ErrorCode::Corrupt, "`covariance` is not the same across its diagonal"};
+    if (row[probe] < 0 || row[probe] > kMostVariance)
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("`covariance` has {:g} on its diagonal, where squares of relative "
+                               "errors are, from 0 to {:g}",
+                               row[probe],
+                               kMostVariance)};
+  }
+  for (std::size_t probe = 0; probe < set.probes.size(); ++probe)
+    for (std::size_t other = 0; other < probe; ++other)
+      if (const double value = set.covariance[probe][other];
+          !isCovariance(value, set.covariance[probe][probe], set.covariance[other][other]))
+        return Error{ErrorCode::Corrupt,
+                     fmt::format("`covariance` has {:g} of {} and {}, more than their variances "
+                                 "allow",
+                                 value,
+                                 set.probes[probe],
+                                 set.probes[other])};
+  return {};
+}
+
+// nlohmann throws where a key is missing or of another type.
+Result<MeasuredCost> costOf(const json& row) {
+  if (!row.is_object())
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("a row of `overhead` is {}, where an object of probe, api, mean_ns, … "
+                             "is expected",
+                             row.dump())};
+  MeasuredCost cost{row.at("probe"), row.at("api"), std::nullopt, {}, 0, row.at("method")};
+  cost.cost.beforeNs = row.at("before_ns");
+  cost.cost.insideNs = row.at("inside_ns");
+  cost.cost.afterNs = row.at("mean_ns").get<double>() - cost.cost.beforeNs - cost.cost.insideNs;
+  cost.errorNs = row.at("error_ns");
+  cost.unrecordedNs = row.value("unrecorded_ns", 0.0);  // of files from before it was there
+  if (!isCost(cost.cost) || !isTime(cost.errorNs) || !isTime(cost.unrecordedNs))
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("what {} {} costs is no number of nanoseconds, or less than nothing",
+                             cost.probe,
+                             cost.api)};
+  // Of all costs that sonde calibrate finds.
+  if (cost.method != engine::correction::method::kSeparateRuns)
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("the `method` of {} {} is '{}', and a file has '{}' only",
+                             cost.probe,
+                             cost.api,
+                             cost.method,
+                             engine::correction::method::kSeparateRuns)};
+  return cost;
+}
+
+// It throws likewise.
+Result<CostSet> setOf(const json& document) {
+  CostSet set;
+  try {
+    if (const json& schema = document.at("schema"); schema != kSchema)
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format("its schema is {}, and this program reads {}", schema.dump(), kSchema)};
+    const json& rows = document.at("overhead");
+    if (!rows.is_array())
+      return Error{ErrorCode::Corrupt, "`overhead` is no list of costs"};
+    for (const json& row : rows) {
+      SONDE_TRY_ASSIGN(MeasuredCost cost, costOf(row));
+      set.rows.push_back(std::move(cost));
+    }
+    set.probes = document.at("probes").get<std::vector<std::string>>();
+    set.covariance = document.at("covariance").get<std::vector<std::vector<double>>>();
+  } catch (const json::exception& error) {
+    return Error{ErrorCode::Corrupt, reasonOf(error)};
+  }
+  SONDE_TRY(checkCovariance(set));
+  if (set.rows.empty())
+    return Error{ErrorCode::InvalidArgument,
+                 "its runs could not tell what any probe costs, so there is nothing to take out: "
+                 "run sonde calibrate with more rounds, or leave --overhead away"};
+  return set;
+}
+
+// All values that the trace has.
+Result<void> checkSame(const store::Database& trace,
+                       const char* sql,
+                       const std::string& measured,
+                       const char* what) {
+  std::vector<std::string> others;
+  bool isThere = false;
+  SONDE_TRY(store::forEachRow(trace, sql, [&](const store::Statement& row) -> Result<void> {
+    isThere = true;
+    if (row.text(0) != measured)
+      others.emplace_back(row.isNull(0) || row.text(0).empty() ? "an unknown one" : row.text(0));
+    return {};
+  }));
+  if (isThere && others.empty())
+    return {};
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("it was measured with {} {}, and the trace was made with {}: costs "
+                           "hold for the same only, so measure them again with sonde calibrate",
+                           what,
+                           measured,
+                           isThere ? others.front() : "an unknown one")};
+}
+
+Result<void> checkMachine(const json& document, const store::Database& trace) {
+  try {
+    SONDE_TRY(checkSame(trace,
+                        "SELECT value FROM meta WHERE key = 'sources'",
+                        document.at("sources"),
+                        "the probes"));
+    SONDE_TRY(checkSame(
+        trace, "SELECT value FROM meta WHERE key = 'build'", document.at("build"), "the build"));
+    // Of all machines that anything was recorded on.
+    return checkSame(
+        trace,
+        "SELECT DISTINCT cpu_model FROM host WHERE id IN (SELECT host_id FROM process)",
+        document.at("cpu_model"),
+        "the processor");
+  } catch (const json::exception& error) {
+    return Error{ErrorCode::Corrupt, reasonOf(error)};
+  }
+}
+
+// nullopt: it cannot be read, as a folder cannot.
+std::optional<std::string> contentOf(const std::string& path) {
+  FILE* const file = std::fopen(path.c_str(), "re");
+  if (file == nullptr)
+    return std::nullopt;
+  std::string text;
+  char piece[1 << 14];
+  while (const std::size_t length = std::fread(piece, 1, sizeof piece, file))
+    text.append(piece, length);
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  return failed ? std::nullopt : std::optional(std::move(text));
+}
+
+}  // namespace
+
+std::string costFileOf(const recorder::CalibrationOutcome& outcome) {
+  const auto& costs = outcome.costs;
+  json document = {{"schema", kSchema},
+                   {"sources", outcome.machine.sources},
+                   {"build", outcome.machine.build},
+                   {"cpu_model", outcome.machine.cpuModel},
+                   {"runs", outcome.runs},
+                   {"iterations", costs.iterations},
+                   {"iteration_ns", costs.iterationNs},
+                   {"overhead_ns", costs.overheadNs},
+                   {"overhead_error_ns", costs.overheadErrorNs},
+                   {"overhead_noise_ns", costs.noiseNs},
+                   {"precision", precisionJson(outcome.precision)},
+                   {"shares", json::array()},
+                   {"overhead", json::array()},
+                   {"probes", costs.costs.probes},
+                   {"covariance", costs.costs.covariance}};
+  for (const auto& share : costs.shares)
+    document["shares"].push_back({{"probe", share.probe},
+                                  {"ns", share.ns},
+                                  {"error_ns", share.errorNs},
+                                  {"found", share.found}});
+  for (const MeasuredCost& cost : costs.costs.rows)
+    document["overhead"].push_back(rowOf(cost, costs.iterations));
+  return dumpJson(document);
+}
+
+Result<CostSet> readCostFile(const std::string& path, const store::Database& trace) {
+  const auto named = [&](const Error& error) {
+    const bool damaged = error.code == ErrorCode::Corrupt;
+    return Error{
+        error.code,
+        fmt::format(
+            "{}: {}{}", path, damaged ? "it is no file of sonde calibrate: " : "", error.message)};
+  };
+  const auto text = contentOf(path);
+  if (!text)
+    return Error{ErrorCode::Io,
+                 fmt::format("{} cannot be read: name a file of sonde calibrate", path)};
+  const json document = json::parse(*text, nullptr, false);
+  if (document.is_discarded())
+    return named({ErrorCode::Corrupt, "it is not JSON"});
+  if (!document.is_object())
+    return named({ErrorCode::Corrupt, "it is not a JSON object"});
+  if (const auto same = checkMachine(document, trace); !same)
+    return named(same.error());
+  auto set = setOf(document);
+  if (!set)
+    return named(set.error());
+  return set;
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,21 @@
+#include "cli/text/time_span.h"
+
+#include "cli/text/quantity.h"
+
+#include <fmt/format.h>
+
+namespace sonde::cli {
+
+Result<std::int64_t> parseTimeSpan(std::string_view text) {
+  constexpr Unit kUnits[] = {
+      {"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"m", 60e9L}, {"min", 60e9L}, {"h", 3600e9L}};
+  if (const auto ns = parseQuantity(text, kUnits))
+    return *ns;
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("{} is no span of time: write a number of seconds, or one with ms, s, m or h, as "
+                  "30s or 1.5m",
+                  text)};
+}
+
+}  // namespace sonde::cli

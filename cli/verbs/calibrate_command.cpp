@@ -1,0 +1,195 @@
+#include "analysis/store/trace_name.h"
+#include "cli/shell/command.h"
+#include "cli/shell/cost_file.h"
+#include "cli/shell/progress_bar.h"
+#include "cli/text/number_checks.h"
+#include "cli/text/table.h"
+#include "recorder/calibrate/calibration_runs.h"
+#include "recorder/options/sources.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+constexpr int kMostRounds = 200;  // with --precision
+
+class CalibrateCommand : public Command {
+ public:
+  const char* name() const override { return "calibrate"; }
+  const char* summary() const override {
+    return "find out what recording costs, by runs of a command with probes off and on";
+  }
+  const char* details() const override {
+    return "Runs COMMAND several times under `sonde run`: with all probes, without those that can "
+           "be\n"
+           "switched off, and with each of these alone, in rounds, so that a machine whose speed\n"
+           "changes does no harm. How long iterations take tells what each probe costs. COMMAND "
+           "has\n"
+           "to make 20 iterations or more, always the same. What it prints goes nowhere.\n"
+           "FILE is for `sonde breakdown --overhead`; it holds for traces with the same probes, "
+           "of\n"
+           "the same build of Sonde, on the same kind of processor. `sonde run --calibrate` finds "
+           "the\n"
+           "same out in one run, but for what CUPTI costs on a GPU: that it only estimates.\n\n"
+           "Examples:\n"
+           "  sonde calibrate -- python3 train.py --steps 200\n"
+           "  sonde calibrate -o cost.json --sources +python -- python3 train.py --steps 200\n"
+           "  sonde calibrate --precision 0.5 -- python3 train.py --steps 200\n"
+           "  sonde breakdown job.sonde --overhead cost.json\n";
+  }
+  const char* operands() const override { return "-- COMMAND [ARGUMENT]..."; }
+  void declare(CLI::App& app) override {
+    app_ = &app;
+    app.prefix_command();
+    addFormatOption(app, format_);
+    app.add_option("-o,--output", output_, "write the costs to this file, as JSON")
+        ->type_name("FILE");
+    app.add_flag("-f,--force", force_, "replace the file when it exists");
+    app.add_option("--rounds",
+                   options_.rounds,
+                   "how often each kind of run is made (5; with --precision 200 at most)")
+        ->check(CLI::Range(3, 1000))
+        ->type_name("N");
+    app.add_option("--precision",
+                   precision_,
+                   "stop once the standard error is at most so many per cent of an iteration")
+        ->check(positiveNumber())
+        ->type_name("PERCENT");
+    app.add_option("--sources", sources_, "which probes record, as of sonde run")
+        ->type_name("LIST");
+  }
+  int run() override;
+
+ private:
+  Result<void> checkOutput() const;
+  std::string render(const recorder::CalibrationOutcome& outcome) const;
+
+  CLI::App* app_ = nullptr;
+  Format format_ = Format::Table;
+  std::string output_;
+  bool force_ = false;
+  std::string sources_;
+  double precision_ = 0;
+  recorder::CalibrationOptions options_;
+};
+
+// The runs take long: that the file cannot be written is said before.
+Result<void> CalibrateCommand::checkOutput() const {
+  return output_.empty() ? Result<void>() : store::checkOutput(output_, force_);
+}
+
+// A sentence on the probes that the runs tell no better than it was known before; empty: none.
+std::string knownBefore(const engine::calibration::CalibratedCosts& costs) {
+  std::string list;
+  for (const auto& share : costs.shares)
+    if (!share.found)
+      list += fmt::format("{}{} ({})",
+                          list.empty() ? "" : ", ",
+                          share.probe,
+                          humanDuration(static_cast<std::int64_t>(share.ns)));
+  return list.empty() ? list
+                      : fmt::format(
+                            "Of this, as known before, since the runs are too few or too "
+                            "noisy to tell it better: {}.\n",
+                            list);
+}
+
+// That --precision asked for more than the runs have told.
+std::string impreciseText(const recorder::CalibrationPrecision& precision, int rounds) {
+  return fmt::format(
+      "after {} rounds the standard error is {:.2g} % of an iteration, and --precision asks for "
+      "{:g} %: make more rounds (--rounds; it falls with the root of their number) or longer runs, "
+      "or use a quieter machine",
+      rounds,
+      100 * precision.reached,
+      100 * precision.asked);
+}
+
+std::string CalibrateCommand::render(const recorder::CalibrationOutcome& outcome) const {
+  if (format_ == Format::Json)
+    return costFileOf(outcome);
+  Table table;
+  table.columns = {{"probe", "probe"},
+                   {"api", "what it records"},
+                   {"mean_ns", "costs", ColumnKind::DurationNs},
+                   {"error_ns", "standard error", ColumnKind::DurationNs},
+                   {"method", "found by"}};
+  for (const engine::correction::MeasuredCost& cost : outcome.costs.costs.rows)
+    table.rows.push_back({Cell(cost.probe),
+                          Cell(cost.api),
+                          Cell(static_cast<std::int64_t>(cost.cost.sumNs())),
+                          Cell(static_cast<std::int64_t>(cost.errorNs)),
+                          Cell(cost.method)});
+  if (format_ == Format::Csv)
+    return renderCsv(table);
+  const auto& costs = outcome.costs;
+  return fmt::format(
+      "{}\nOf an iteration of {} recording took {} ± {} ({:.2f} % ± {:.2f} %), in {} "
+      "runs with {} iterations.\n{}",
+      renderText(table),
+      humanDuration(static_cast<std::int64_t>(costs.iterationNs)),
+      humanDuration(static_cast<std::int64_t>(costs.overheadNs)),
+      humanDuration(static_cast<std::int64_t>(costs.overheadErrorNs)),
+      100 * costs.overheadNs / costs.iterationNs,
+      100 * costs.overheadErrorNs / costs.iterationNs,
+      outcome.runs,
+      humanCount(costs.iterations),
+      knownBefore(costs));
+}
+
+int CalibrateCommand::run() {
+  options_.command = app_->remaining();
+  if (!options_.command.empty() && options_.command.front() == "--")
+    options_.command.erase(options_.command.begin());
+  if (options_.command.empty()) {
+    complain(name(),
+             "no command given: write it after --, as in `sonde calibrate -- python3 train.py`");
+    return kExitUsage;
+  }
+  if (app_->count("--sources") > 0) {
+    if (const auto known = recorder::parseSources(sources_); !known)
+      return fail(name(), known.error());
+    options_.sources = sources_;
+  }
+  if (app_->count("--precision") > 0)
+    options_.precision = precision_ / 100;
+  if (app_->count("--precision") > 0 && app_->count("--rounds") == 0)
+    options_.rounds = kMostRounds;
+  if (const auto checked = checkOutput(); !checked)
+    return fail(name(), checked.error());
+  Result<recorder::CalibrationOutcome> outcome = Error{ErrorCode::Io, ""};
+  {
+    const ProgressBar bar(name());
+    options_.progress = ProgressBar::progress();
+    outcome = recorder::calibrateByRuns(options_);
+  }
+  if (!outcome)
+    return fail(name(), outcome.error());
+  printOut(render(*outcome));
+  if (outcome->precision && !outcome->precision->isEnough())
+    complain(name(), impreciseText(*outcome->precision, outcome->rounds));
+  if (!output_.empty())
+    if (const auto written = writeOut(output_, costFileOf(*outcome)); !written)
+      return fail(name(), written.error());
+  if (!output_.empty() && outcome->costs.costs.rows.empty())
+    complain(
+        name(),
+        fmt::format("{} holds no costs, since the runs tell of no probe, and --overhead has no "
+                    "use for it: make more rounds (--rounds) or longer runs",
+                    output_));
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeCalibrateCommand() {
+  return std::make_unique<CalibrateCommand>();
+}
+
+}  // namespace sonde::cli

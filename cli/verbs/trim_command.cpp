@@ -1,0 +1,91 @@
+#include "analysis/engine/trim/trim.h"
+#include "analysis/store/scratch.h"
+#include "base/shell_quote.h"
+#include "cli/shell/command.h"
+#include "cli/shell/progress_bar.h"
+#include "cli/text/number_range.h"
+#include "cli/text/table.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+namespace sonde::cli {
+namespace {
+
+class TrimCommand : public Command {
+ public:
+  const char* name() const override { return "trim"; }
+  const char* summary() const override { return "cut some iterations out of a trace"; }
+  const char* details() const override {
+    return "Writes a smaller trace with what overlaps the iterations A to B (both included), for "
+           "sharing or a closer\n"
+           "look. It can be used like any other trace.\n\n"
+           "Example:\n"
+           "  sonde trim job.sonde -o small.sonde --iterations 10-12\n";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("-o,--output", options_.output, "the trace to write")
+        ->required()
+        ->type_name("OUT");
+    app.add_option("--iterations", range_, "which iterations to keep, by number")
+        ->required()
+        ->type_name("A-B");
+    app.add_flag("-f,--force", options_.overwrite, "replace the output when it exists");
+    app.add_option("TRACE", options_.input, "a trace")->required();
+  }
+  int run() override;
+
+ private:
+  Result<void> trim();
+
+  engine::trim::TrimOptions options_;
+  std::string range_;
+};
+
+std::string sizeOf(const std::filesystem::path& path) {
+  std::error_code problem;
+  const auto bytes = std::filesystem::file_size(path, problem);
+  return problem ? "?" : humanBytes(static_cast<std::int64_t>(bytes));
+}
+
+Result<void> TrimCommand::trim() {
+  const store::Scratch scratch(store::unfinishedTrace(options_.output, options_.overwrite));
+  const ProgressBar bar(name());
+  options_.progress = ProgressBar::progress();
+  return engine::trim::trim(options_);
+}
+
+int TrimCommand::run() {
+  const auto range = parseNumberRange(range_);
+  if (!range) {
+    complain(
+        name(),
+        fmt::format("'{}' is no range of iterations: give one like --iterations 10-12", range_));
+    return kExitUsage;
+  }
+  std::tie(options_.first, options_.last) = *range;
+  if (const auto trimmed = trim(); !trimmed)
+    return fail(name(), trimmed.error());
+  printOut(fmt::format("{} ({}) holds iterations {}-{} of {} ({})\nnext: sonde report {}\n",
+                       options_.output.string(),
+                       sizeOf(options_.output),
+                       options_.first,
+                       options_.last,
+                       options_.input.string(),
+                       sizeOf(options_.input),
+                       shellQuoted(options_.output.string())));
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> makeTrimCommand() {
+  return std::make_unique<TrimCommand>();
+}
+
+}  // namespace sonde::cli

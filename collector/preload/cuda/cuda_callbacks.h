@@ -1,0 +1,16 @@
+// What CUPTI calls Sonde back for, beside buffers: contexts that come and go, resets, and captures
+// of streams into graphs. Any thread, inside the CUDA call that it is about.
+#pragma once
+
+#include "collector/preload/cuda/cupti/cupti_library.h"
+
+#include <cstdint>
+
+namespace sonde::preload::cuda {
+
+void enableCallbacks(const cupti::Api& api, cupti::Subscriber subscriber, bool enable) noexcept;
+
+// For cuptiSubscribe.
+void onCallback(void* user, cupti::Domain domain, std::uint32_t cbid, const void* data) noexcept;
+
+}  // namespace sonde::preload::cuda

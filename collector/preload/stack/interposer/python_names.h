@@ -1,0 +1,33 @@
+// What functions of Python are called, as ids of strings. Read once for each; safe in a signal
+// handler, on any number of threads.
+#pragma once
+
+#include "collector/preload/stack/interposer/own_memory.h"
+#include "collector/preload/stack/interposer/python_layout.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::preload::stack {
+
+// A code object, with the addresses of its texts. Two that agree in all are taken for one.
+struct CodeObject {
+  std::uint64_t address;
+  std::uint64_t name;
+  std::uint64_t file;
+  std::uint32_t line;
+};
+
+struct CodeNames {
+  std::uint32_t name = 0;
+  std::uint32_t file = 0;
+};
+
+using Intern = std::uint32_t (*)(const char* text, std::size_t length);
+
+// Before any other.
+void prepareNames(const PythonLayout& layout, std::uint64_t textType, Intern intern) noexcept;
+
+CodeNames namesOf(const CodeObject& code, const OwnMemory& memory) noexcept;
+
+}  // namespace sonde::preload::stack

@@ -1,0 +1,73 @@
+#include "gui/trace/trace_opening.h"
+
+#include "analysis/engine/merge/merge.h"
+#include "analysis/finalise/finaliser.h"
+#include "analysis/store/trace_file.h"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace sonde::gui {
+namespace {
+
+std::filesystem::path nativePath(const QString& path) {
+  return path.toStdString();
+}
+
+Result<std::unique_ptr<QTemporaryDir>> temporaryFolder() {
+  auto folder = std::make_unique<QTemporaryDir>();
+  if (!folder->isValid())
+    return Error{ErrorCode::Io,
+                 "no temporary folder can be made (" + folder->errorString().toStdString() +
+                     "): set TMPDIR to a folder with room for the trace"};
+  return folder;
+}
+
+std::string quoted(std::string text) {
+  for (std::size_t at = text.find('\''); at != std::string::npos; at = text.find('\'', at + 2))
+    text.insert(at, 1, '\'');
+  return "'" + text + "'";
+}
+
+// A finished copy of a recording as it stands; the recording may go on meanwhile.
+Result<OpenedTrace> openSnapshot(store::Database recording) {
+  SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
+  const std::filesystem::path copy = nativePath(folder->filePath("snapshot.sonde"));
+  auto scratch = store::temporaryTrace(nativePath(folder->path()), copy);
+  SONDE_TRY(recording.exec("VACUUM INTO " + quoted(copy.string())));
+  SONDE_TRY_ASSIGN(auto writable, store::reopenTrace(copy));
+  SONDE_TRY(store::finalise(std::move(writable)));
+  SONDE_TRY_ASSIGN(auto database, store::openTrace(copy));
+  return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), true};
+}
+
+Result<OpenedTrace> openOne(const QString& path) {
+  SONDE_TRY_ASSIGN(auto database, store::openTrace(nativePath(path)));
+  SONDE_TRY_ASSIGN(const bool finished, store::isFinished(database));
+  if (!finished)
+    return openSnapshot(std::move(database));
+  return OpenedTrace{nullptr, nullptr, std::move(database), false};
+}
+
+Result<OpenedTrace> openJob(const QStringList& paths) {
+  SONDE_TRY_ASSIGN(auto folder, temporaryFolder());
+  engine::merge::MergeOptions options;
+  for (const QString& path : paths)
+    options.inputs.push_back(nativePath(path));
+  options.output = nativePath(folder->filePath("job.sonde"));
+  auto scratch = store::temporaryTrace(nativePath(folder->path()), options.output);
+  SONDE_TRY(engine::merge::merge(options));
+  SONDE_TRY_ASSIGN(auto database, store::openTrace(options.output));
+  return OpenedTrace{std::move(scratch), std::move(folder), std::move(database), false};
+}
+
+}  // namespace
+
+Result<OpenedTrace> openForViewing(const QStringList& paths) {
+  if (paths.size() > 1)
+    return openJob(paths);
+  return openOne(paths.front());
+}
+
+}  // namespace sonde::gui

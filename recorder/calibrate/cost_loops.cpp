@@ -1,0 +1,247 @@
+#include "recorder/calibrate/cost_loops.h"
+
+#include "analysis/model/words.h"
+#include "recorder/calibrate/cost_cache.h"
+#include "recorder/calibrate/cost_program.h"
+#include "recorder/calibrate/cost_rounds.h"
+#include "recorder/calibrate/cuda_use.h"
+#include "recorder/environment/program_output.h"
+#include "recorder/options/calibration_rule.h"
+#include "recorder/options/sources.h"
+#include "recorder/spool/session_page.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace sonde::recorder {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::correction::MeasuredCost;
+
+constexpr std::chrono::seconds kMostTime{6};  // of all runs of a program that uses no GPU
+constexpr std::uint64_t kSpoolBytes = 16 << 20;
+constexpr std::size_t kMostRounds = 3;
+constexpr char kInterrupted[] = "it was interrupted";
+constexpr char kNoRoom[] = "there is no room to record a program that makes them";
+
+struct CostProgram {
+  std::string path;
+  std::vector<std::string> arguments;
+  // Whether it shows what calls cost while their probe is off. One that only annotates does not, as
+  // annotations never are, nor one that uses CUDA: without `cuda` in any iteration CUPTI is not
+  // there at all, but it stays where blocks of iterations are without it.
+  bool showsOff = true;
+};
+
+// A session of its own, which nobody drains, for as long as this lives.
+class Spool {
+ public:
+  // With `off` probes that can be switched off record in no iteration.
+  static std::optional<Spool> open(const CostLoops& loops, bool off) {
+    fs::path folder = loops.session / kCostFolders[off ? 1 : 0];
+    if (mkdir(folder.c_str(), 0700) != 0)
+      return std::nullopt;
+    auto page = SessionPage::create(folder, loops.probeMask, kSpoolBytes);
+    if (!page) {
+      remove(folder);
+      return std::nullopt;
+    }
+    if (off)
+      page->setCalibration(
+          calibrationRule({wire::kBlockIterations, wire::kMaskableProbes}, loops.probeMask, ""));
+    return Spool(std::move(folder), *std::move(page));
+  }
+  Spool(Spool&& other) noexcept
+      : folder_(std::exchange(other.folder_, {})), page_(std::move(other.page_)) {}
+  Spool& operator=(Spool&&) = delete;
+  ~Spool() {
+    if (!folder_.empty())
+      remove(folder_);
+  }
+
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  static void remove(const fs::path& folder) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+  Spool(fs::path folder, SessionPage page) : folder_(std::move(folder)), page_(std::move(page)) {}
+
+  fs::path folder_;
+  SessionPage page_;
+};
+
+// The sessions that the programs record in.
+struct Spools {
+  Spool on;
+  Spool off;
+};
+
+std::optional<Spools> openSpools(const CostLoops& loops) {
+  auto on = Spool::open(loops, false);
+  auto off = Spool::open(loops, true);
+  if (!on || !off)
+    return std::nullopt;
+  return Spools{*std::move(on), *std::move(off)};
+}
+
+// nullopt: the program cannot be run here, its time is over, or there is no room to record it.
+std::optional<CostRound> roundOf(const CostProgram& program,
+                                 const CostLoops& loops,
+                                 const Allowance& allowance) {
+  std::vector<std::string> bare = loops.environment;
+  bare.insert(bare.begin(), "PYTHONPATH=" + loops.installation.pythonFolder.string());
+  const auto timesIn = [&](const std::vector<std::string>& environment) {
+    return callTimesIn(outputOf(program.path, program.arguments, environment, allowance));
+  };
+  const auto recorded = [&](const Spool& spool) {
+    InjectionRequest request;
+    request.spoolFolder = spool.folder();
+    request.companions = request.called = companionsOf(loops.probeMask);
+    return timesIn(injectedEnvironment(loops.environment, loops.installation, request));
+  };
+  const auto spools = openSpools(loops);  // anew: what is recorded in one stays there
+  if (!spools)
+    return std::nullopt;
+  CostRound round{timesIn(bare), {}, std::nullopt};
+  if (round.bare.empty())
+    return std::nullopt;
+  round.on = recorded(spools->on);
+  if (program.showsOff)
+    round.off = recorded(spools->off);
+  return round;
+}
+
+bool isRecorded(const CostLoops& loops, const std::string& probe) {
+  return (loops.probeMask & static_cast<std::uint32_t>(model::probeBit(probe))) != 0;
+}
+
+bool areAllTold(const CallTimes& calls,
+                const std::vector<MeasuredCost>& costs,
+                const CostLoops& loops) {
+  return std::all_of(calls.begin(), calls.end(), [&](const auto& call) {
+    const CallTimes::key_type& place = call.first;
+    return !isRecorded(loops, place.first) ||
+           std::any_of(costs.begin(), costs.end(), [&](const MeasuredCost& cost) {
+             return cost.probe == place.first && cost.api == place.second;
+           });
+  });
+}
+
+// More than are needed where calls have not shown yet, as of a machine whose speed changed from one
+// program to the next. Once `asked`, none of these.
+std::vector<CostRound> roundsOf(const CostProgram& program,
+                                const CostLoops& loops,
+                                const Allowance& allowance,
+                                const std::stop_token& asked) {
+  std::vector<CostRound> rounds;
+  bool isEnough = false;
+  while (!isEnough && rounds.size() < kMostRounds) {
+    auto round = roundOf(program, loops, allowance);
+    if (!round)
+      break;
+    rounds.push_back(*std::move(round));
+    isEnough = rounds.back().on.empty() ||  // nor would the next record
+               (rounds.size() >= kRoundsNeeded &&
+                (asked.stop_requested() || areAllTold(rounds.back().bare, costsOf(rounds), loops)));
+  }
+  return rounds;
+}
+
+std::vector<MeasuredCost> hostCosts(const CostLoops& loops, const std::stop_token& asked) {
+  std::vector<CostProgram> programs = {{loops.program, {kCostProgram}}};
+  const std::string script = (loops.installation.pythonFolder / "sonde" / "_cost.py").string();
+  if (!loops.python.empty())
+    programs.push_back({loops.python, {loops.python, script}, false});
+  std::vector<MeasuredCost> costs;
+  for (const CostProgram& program : programs) {
+    const Allowance allowance{std::chrono::steady_clock::now() + kMostTime, {}};
+    const auto ofProgram = costsOf(roundsOf(program, loops, allowance, asked));
+    costs.insert(costs.end(), ofProgram.begin(), ofProgram.end());
+  }
+  return costs;
+}
+
+// What is kept of earlier loops, else what they find now.
+CachedCosts keptCosts(const CostLoops& loops, const std::stop_token& asked) {
+  using std::chrono::floor;
+  using std::chrono::seconds;
+  const CostCache cache(loops.cache, {loops.build, loops.python, loops.probeMask});
+  const auto now = floor<seconds>(std::chrono::system_clock::now());
+  if (auto kept = loops.isAnew ? std::nullopt : cache.read(now))
+    return *std::move(kept);
+  if (!openSpools(loops))
+    return {};
+  CachedCosts found{hostCosts(loops, asked), now};
+  if (!found.costs.empty() && !asked.stop_requested())
+    cache.write(found);
+  return found;
+}
+
+std::string whyNone(const std::vector<CostRound>& rounds,
+                    const CostLoops& loops,
+                    const Allowance& allowance) {
+  if (allowance.asked.stop_requested())
+    return kInterrupted;
+  if (allowance.isOver())
+    return fmt::format("the GPU took more than {} s",
+                       static_cast<double>(loops.mostCudaTime.count()) / 1000);
+  if (!rounds.empty() && rounds.size() <= kRoundsNeeded && rounds.back().on.empty())
+    return "a program that makes them could not be recorded";
+  if (rounds.size() < kRoundsNeeded)
+    return openSpools(loops) ? "a program that makes them did not run on the job's GPU" : kNoRoom;
+  return "calls of a program do not take longer with CUPTI's records, beyond what is chance";
+}
+
+CostsFound cudaCosts(const CostLoops& loops, const CudaUse& use, const std::stop_token& asked) {
+  if (!loops.cudaHindrance.empty())
+    return {{}, loops.cudaHindrance, {}};
+  if (asked.stop_requested())
+    return {{}, kInterrupted, {}};
+  if (use.gpu.empty())
+    return {{}, "it is not known on which GPU the job worked", {}};
+  if (anotherRecordingMayUse(use.gpu, loops.session, loops.places))
+    return {{}, "another recording may use the same GPU", {}};
+  if (!openSpools(loops))
+    return {{}, kNoRoom, {}};
+  if (loops.say)
+    loops.say("the job has ended: measuring what recording calls of CUDA costs, some seconds");
+  const CostProgram program{loops.program, {kCostProgram, use.cupti, use.gpu}, false};
+  const Allowance allowance{std::chrono::steady_clock::now() + loops.mostCudaTime, asked};
+  const std::vector<CostRound> rounds = roundsOf(program, loops, allowance, asked);
+  CostsFound found{costsOf(rounds), {}, {}};
+  if (found.costs.empty())
+    found.whyNoCuda = whyNone(rounds, loops, allowance);
+  return found;
+}
+
+}  // namespace
+
+std::string pythonOf(const std::string& program) {
+  return fs::path(program).filename().string().starts_with("python") ? program : std::string();
+}
+
+CostsFound measureCosts(const CostLoops& loops, const std::stop_token& asked) {
+  const CudaUse use = loops.cuda ? cudaUseOf(loops.part) : CudaUse();
+  CachedCosts kept = keptCosts(loops, asked);
+  CostsFound found{std::move(kept.costs), {}, kept.measured};
+  if (!use.cupti.empty()) {
+    CostsFound ofCuda = cudaCosts(loops, use, asked);
+    found.whyNoCuda = std::move(ofCuda.whyNoCuda);
+    std::move(ofCuda.costs.begin(), ofCuda.costs.end(), std::back_inserter(found.costs));
+  }
+  // What the run does not record costs next to nothing.
+  std::erase_if(found.costs,
+                [&](const MeasuredCost& cost) { return !isRecorded(loops, cost.probe); });
+  return found;
+}
+
+}  // namespace sonde::recorder

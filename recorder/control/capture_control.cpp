@@ -1,0 +1,111 @@
+#include "recorder/control/capture_control.h"
+
+#include "recorder/spool/host_clock.h"
+#include "recorder/spool/recording_switch.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace sonde::recorder {
+
+namespace {
+
+using wire::RecordingState;
+
+std::int64_t nowNs() {
+  return readHostClock().monotonicNs;
+}
+
+void enter(SessionPage& page, RecordingState state) {
+  page.setRecording(state);
+  page.words().changedNs.store(readHostClock().realtimeNs);
+  if (state == RecordingState::Paused)
+    page.words().pauses.fetch_add(1);
+}
+
+}  // namespace
+
+void CaptureControl::prepare(SessionPage& page, const CaptureTimes& times) {
+  enter(page, times.delayNs > 0 ? RecordingState::Paused : RecordingState::On);
+}
+
+CaptureControl::CaptureControl(std::filesystem::path folder,
+                               SessionPage& page,
+                               Drainer& drainer,
+                               const CaptureTimes& times)
+    : folder_(std::move(folder)),
+      page_(page),
+      drainer_(drainer),
+      times_(times),
+      schedule_(times, nowNs()) {}
+
+void CaptureControl::begin() {
+  schedule_ = CaptureSchedule(times_, nowNs());
+}
+
+bool CaptureControl::isCalled() const {
+  const RecorderWords& words = page_.words();
+  const auto next = schedule_.nextNs();
+  return words.request.load() != words.answered.load() || (!isOver_ && next && nowNs() >= *next);
+}
+
+// Notes are of the time before what is on its way is stored, but none of it is younger than a
+// drain.
+void CaptureControl::apply(const std::string& by) {
+  const RecordingState state = schedule_.isOn() ? RecordingState::On : RecordingState::Paused;
+  hasChanged_ = true;
+  enter(page_, state);
+  setRecording(folder_, state);
+  drainer_.noteEvent(fmt::format("recording {} at {} ({})",
+                                 schedule_.isOn() ? "started" : "paused, but for an outline,",
+                                 timeOfDay(readHostClock()),
+                                 by));
+}
+
+Result<std::string> CaptureControl::change(bool on) {
+  if (isOver_)
+    return Error{ErrorCode::Unsupported, whyOver_};
+  if (!schedule_.set(on, nowNs()))
+    return std::string(on ? "it was recording already" : "it was paused already");
+  apply("sonde ctl");
+  return std::string(on ? "recording" : "paused");
+}
+
+void CaptureControl::obey(const std::function<void()>& dump) {
+  if (!isOver_ && schedule_.advance(nowNs()))
+    apply(schedule_.isOn() ? "--delay" : "--duration");
+  const auto verb = takeRequest(page_.words());
+  if (!verb)
+    return;
+  switch (*verb) {
+    case ControlVerb::Start:
+    case ControlVerb::Stop:
+      return answerRequest(page_.words(), change(*verb == ControlVerb::Start));
+    case ControlVerb::Dump:
+      return dump();
+  }
+  answerRequest(page_.words(), Error{ErrorCode::Unsupported, "this recorder does not know how"});
+}
+
+void CaptureControl::tellAgain() const {
+  if (isOver_ || hasChanged_)
+    setRecording(folder_, page_.recording());
+}
+
+void CaptureControl::end(const std::string& why) {
+  if (std::exchange(isOver_, true))
+    return;
+  whyOver_ = why;
+  enter(page_, RecordingState::Off);
+  setRecording(folder_, RecordingState::Off);
+}
+
+void CaptureControl::noteOutcome() {
+  if (schedule_.isWaiting())
+    drainer_.noteWarning(fmt::format(
+        "nothing was recorded but an outline: the job ended before --delay, {:.4g} s, had passed",
+        static_cast<double>(times_.delayNs) / 1e9));
+}
+
+}  // namespace sonde::recorder

@@ -1,0 +1,31 @@
+// `sonde doctor`: what can be recorded on this machine, and why the rest cannot. Looks at files and
+// asks python3; loads nothing into this process. Plain functions; main thread.
+#pragma once
+
+#include "recorder/spool/spool_place.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sonde::recorder {
+
+struct ProbeReport {
+  std::string name;
+  bool available = false;
+  std::string reason;  // why not; or what is limited
+};
+
+struct DoctorReport {
+  std::vector<ProbeReport> probes;
+  std::map<std::string, std::string> versions;  // "" where something is not there
+  std::vector<PlaceCheck> spool;                // in the order in which a recording tries them
+  std::string clock;                            // what stamps records
+};
+
+DoctorReport examine(const SpoolRequest& request);
+
+// The clock that the library will use, given what the kernel says of itself.
+std::string clockDescription(const std::string& clockSource);
+
+}  // namespace sonde::recorder

@@ -1,0 +1,270 @@
+#include "recorder/drain/drainer.h"
+
+#include "recorder/drain/drainer_impl.h"
+#include "recorder/spool/host_clock.h"
+#include "recorder/spool/manifest.h"
+#include "recorder/spool/session_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+namespace sonde::recorder {
+
+namespace fs = std::filesystem;
+
+Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
+    : options_(std::move(options)),
+      lock_(std::move(lock)),
+      room_(options_.part, options_.limitBytes) {
+  if (!options_.clock)
+    options_.clock = readHostClock;
+  if (options_.hostName.empty())
+    options_.hostName = currentHostName();
+}
+
+// Also when an attempt to store failed: all that was in memory is made anew from what was
+// committed.
+Result<void> Drainer::Impl::openTrace() {
+  images_.reset();
+  recorder_.reset();
+  const auto page = SessionPage::open(options_.folder);
+  SONDE_TRY_ASSIGN(recorder_,
+                   TraceRecorder::open(options_.part,
+                                       options_.folder.filename(),
+                                       options_.hostName,
+                                       page ? page->givenBack() : 0));
+  if (recorder_->isNew()) {
+    notes_.begunAnew();
+    samples_.begunAnew();
+  }
+  if (!options_.job.empty())
+    notes_.setMeta("job", options_.job);
+  images_ = std::make_unique<ImageSet>(options_.folder, options_.onlyFile, options_.keepSpool);
+  SONDE_TRY(images_->restore(recorder_->writer().database()));
+  notes_.rolledBack();
+  samples_.rolledBack();
+  storing_.rolledBack();
+  return {};
+}
+
+void Drainer::Impl::stall(const Error& error) {
+  const ClockTriple now = options_.clock();
+  if (stall_)
+    stall_->failedAgain(now);
+  else
+    stall_.emplace(now, error.message);
+}
+
+void Drainer::Impl::reachLimit() {
+  limitReached_ = true;
+  samples_.giveUp();
+  note(model::Severity::Warning,
+       fmt::format("at {} the trace reached --max-size ({:.4g} MiB): what was on its way then is "
+                   "lost and counted, what came after is not in it",
+                   timeOfDay(options_.clock()),
+                   static_cast<double>(options_.limitBytes) / (1 << 20)));
+}
+
+// When half of what may be stored is, every second iteration is recorded in full from then on, and
+// half as many again each time that what is left has shrunk by a factor of the square root of 2. So
+// the share in full falls with the square of what is left, and what is left with the inverse of the
+// time: iterations in full never end, whatever the job's length. Where a range is captured, it is
+// so of the times that it is open.
+void Drainer::Impl::thinOut() {
+  constexpr std::uint32_t kMost = 1U << 20;
+  if (options_.limitBytes == 0 || limitReached_)
+    return;
+  const double left = room_.shareLeft();
+  const std::uint32_t before = thinned_;
+  for (; left < thinAt_ && thinned_ < kMost; thinAt_ *= std::numbers::sqrt2 / 2)
+    thinned_ *= 2;
+  if (thinned_ == before)
+    return;
+  const CaptureRule& capture = options_.capture;
+  const auto every = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{capture.every} * thinned_, UINT32_MAX));
+  images_->recordEvery(every);
+  notes_.setMeta("thinned", std::to_string(thinned_));
+  note(model::Severity::Warning,
+       fmt::format("at {} the trace had {:.0f} % of --max-size left ({:.4g} MiB): from then on {}",
+                   timeOfDay(options_.clock()),
+                   100 * left,
+                   static_cast<double>(options_.limitBytes) / (1 << 20),
+                   whatIsThinned(every)));
+}
+
+std::string Drainer::Impl::whatIsThinned(std::uint32_t every) const {
+  if (capturesRange())
+    return fmt::format("one of {} ranges \"{}\" is in it in full, of the others nothing",
+                       every,
+                       options_.capture.range);
+  return fmt::format(
+      "one of {} iterations is in it in full, of the others when they were, and of processes "
+      "without iterations one second of {}",
+      every,
+      thinned_);
+}
+
+// Of a process without iterations. By the time of day, so that the ranks of a job, each of which
+// may have a trace of its own, record the same seconds.
+void Drainer::Impl::sliceTime() {
+  constexpr std::int64_t kSliceNs = 1'000'000'000;
+  if (thinned_ > 1 && !capturesRange())
+    images_->recordOthers(options_.clock().realtimeNs / kSliceNs % thinned_ == 0);
+}
+
+bool Drainer::Impl::mayStore() {
+  if (finished_ || !stall_)
+    return !finished_;
+  if (!stall_->mayTry(options_.clock()))
+    return false;
+  const auto opened = openTrace();
+  if (!opened)
+    stall(opened.error());
+  return static_cast<bool>(opened);
+}
+
+DrainProgress Drainer::Impl::drainOnce(bool isHurried) {
+  // A job that writes faster than this stores must not keep the caller from its other work.
+  constexpr int kMostPasses = 64;
+  DrainProgress progress;
+  progress.liveImages = liveImages_;  // while the trace cannot be opened nobody can look
+  isStoring_ = isStoring_ || isHurried;
+  bool more = mayStore();
+  if (!more && images_ != nullptr)
+    findEnding(Pass::Store, progress);
+  for (int pass = 0; pass < kMostPasses && more; ++pass) {
+    const auto done = run(Pass::Store, progress);
+    more = done && !*done;
+    if (!done)
+      stall(done.error());
+  }
+  progress.stopped = finished_ || stall_.has_value();
+  progress.limitReached = limitReached_;
+  if (stall_)
+    progress.why = stall_->whileItLasts();
+  liveImages_ = progress.liveImages;
+  if (images_ != nullptr)
+    sliceTime();
+  return progress;
+}
+
+// When the trace could not grow, it may again by now; else what is left in the spool is counted,
+// and the trace ends where it could not go on.
+Result<void> Drainer::Impl::closeAll() {
+  DrainProgress progress;
+  if (stall_)
+    SONDE_TRY(openTrace());
+  const auto stored = runToTheEnd(Pass::StoreAndClose, progress);
+  if (stored)
+    return {};
+  stall(stored.error());
+  room_.giveReserve();
+  SONDE_TRY(openTrace());
+  return runToTheEnd(Pass::CountAndClose, progress);
+}
+
+// All is in it; nothing can be stored from here on.
+Result<store::Database> Drainer::Impl::releaseTrace() {
+  SONDE_TRY(countRows(recorder_->writer().database(), totals_));
+  images_.reset();
+  finished_ = true;
+  return TraceRecorder::release(std::move(recorder_));
+}
+
+Result<DrainTotals> Drainer::Impl::finish(const fs::path& output,
+                                          std::function<MetaRows()> lastMeta) {
+  const Completion completion{options_.onlyFile.empty() ? options_.folder : options_.onlyFile,
+                              options_.part,
+                              output,
+                              options_.keepSpool,
+                              options_.replace,
+                              options_.progress.part(0.2, 1),
+                              std::move(lastMeta)};
+  options_.progress("storing what is left", 0);
+  if (const auto closed = closeAll(); !closed)
+    return cannotFinish(closed.error(), completion);
+  if (const std::uint32_t unread = images_->waiting(); unread > 0)
+    return Error{
+        ErrorCode::Io,
+        fmt::format("{} spool files could not be opened, because too many files are open or memory "
+                    "is short: raise the limit (ulimit -Hn), then finish the trace with {}",
+                    unread,
+                    commandAgain(completion))};
+  auto trace = releaseTrace();
+  if (!trace)
+    return cannotFinish(trace.error(), completion);
+  SONDE_TRY(completeTrace(*std::move(trace), completion));
+  if (!options_.keepSpool)
+    deleteSession(options_.folder);
+  return totals_;
+}
+
+Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options) {
+  std::optional<SpoolLock> lock;
+  if (options.lock) {
+    SONDE_TRY_ASSIGN(SpoolLock taken, SpoolLock::take(options.folder));
+    lock.emplace(std::move(taken));
+  }
+  return open(std::move(options), std::move(lock));
+}
+
+Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options,
+                                               std::optional<SpoolLock> lock) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(lock));
+  SONDE_TRY(impl->openTrace());
+  return std::unique_ptr<Drainer>(new Drainer(std::move(impl)));
+}
+
+Drainer::Drainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Drainer::~Drainer() = default;
+
+DrainProgress Drainer::drainOnce(bool isHurried) {
+  return impl_->drainOnce(isHurried);
+}
+void Drainer::noteProcess(ProcessFacts facts) {
+  impl_->notes().add(std::move(facts));
+}
+void Drainer::noteMeta(const std::string& key, const std::string& value) {
+  impl_->notes().setMeta(key, value);
+}
+void Drainer::noteLoss(const std::string& probe,
+                       const std::string& kind,
+                       const std::string& reason,
+                       std::uint64_t count) {
+  impl_->notes().addLoss(probe, kind, reason, count);
+}
+void Drainer::noteCosts(const std::vector<engine::correction::MeasuredCost>& costs) {
+  for (const auto& cost : costs)
+    impl_->notes().addCost(cost);
+}
+void Drainer::noteSamples(system::Batch batch) {
+  impl_->noteSamples(std::move(batch));
+}
+void Drainer::noteWarning(const std::string& text) {
+  impl_->note(model::Severity::Warning, text);
+}
+void Drainer::noteEvent(const std::string& text) {
+  impl_->note(model::Severity::Info, text);
+}
+void Drainer::takeNotesOf(const Drainer& other) {
+  impl_->takeNotesOf(*other.impl_);
+}
+void Drainer::forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept) {
+  impl_->forgetBefore(ns, isKept);
+}
+void Drainer::stopRecording() {
+  impl_->stopRecording();
+}
+Result<DrainTotals> Drainer::finish(const fs::path& output, std::function<MetaRows()> lastMeta) {
+  return impl_->finish(output, std::move(lastMeta));
+}
+const DrainTotals& Drainer::totals() const {
+  return impl_->totals();
+}
+
+}  // namespace sonde::recorder

@@ -1,0 +1,245 @@
+// One pass of a Drainer: what the spool has, in one transaction.
+#include "recorder/drain/drainer_impl.h"
+#include "recorder/spool/session_page.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace sonde::recorder {
+
+namespace {
+
+constexpr std::string_view kOutputFull = "output full";
+constexpr std::string_view kMaxSize = "max size";
+
+// What nobody has stored for so long is lost with the machine, or missed by who looks into the
+// unfinished trace.
+constexpr std::int64_t kLongestWaitNs = 10'000'000'000;
+
+}  // namespace
+
+// Near a limit, and where what a process is depends on what it has done, nothing waits.
+bool Drainer::Impl::isUrgent() const {
+  if (stall_ || limitReached_ || thinned_ > 1 || notes_.pending() || images_->waiting() > 0 ||
+      !storedNs_ || options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
+    return true;
+  const auto page = SessionPage::open(options_.folder);
+  return page && page->allocatedBytes() > page->limitBytes() / 2;
+}
+
+bool Drainer::Impl::mayWait(const std::vector<Ending>& ending, DrainProgress& progress) {
+  if (options_.waitBytes == 0 || isStoring_ || isUrgent())
+    return false;
+  std::uint64_t bytes = 0;
+  bool isCramped = false;
+  for (const auto& image : images_->open()) {
+    if (!image->begun())
+      return false;
+    const SpoolImage::Waiting waiting = image->waiting();
+    bytes += waiting.bytes;
+    isCramped = isCramped || waiting.isCramped;
+  }
+  for (const Ending& end : ending)
+    bytes += end.image->reader().allocatedBytes();
+  const std::int64_t nowNs = options_.clock().monotonicNs;
+  still_.sawWaiting(bytes, nowNs);
+  if (still_.isDue(nowNs))
+    return false;
+  // A process that stays so cannot make its spool file larger.
+  const bool isStuck = isCramped && wasCramped_;
+  wasCramped_ = isCramped;
+  if (bytes >= options_.waitBytes || isStuck)
+    return false;
+  progress.waitingBytes = bytes;
+  return true;
+}
+
+void Drainer::Impl::scan(DrainProgress& progress) {
+  std::vector<ImageSet::Unreadable> unreadable;
+  const auto fresh = images_->scan(recorder_->writer().database(), unreadable);
+  progress.newImages.insert(progress.newImages.end(), fresh.begin(), fresh.end());
+  if (!fresh.empty())
+    notes_.tryFactsAgain();
+  for (const ImageSet::Unreadable& file : unreadable) {
+    if (!unreadable_.insert(file.file).second)
+      continue;
+    notes_.addLoss("process", "unknown", "damaged", 1);
+    notes_.setMeta("unreadable " + file.file, file.why);
+  }
+}
+
+std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
+                                                             DrainProgress& progress) const {
+  std::vector<Ending> ending;
+  progress.liveImages = images_->waiting();
+  for (const auto& image : images_->open()) {
+    const bool over = images_->isOver(*image);
+    progress.liveImages += over ? 0 : 1;
+    if (over || pass != Pass::Store)
+      ending.push_back({image.get(), !over});
+  }
+  return ending;
+}
+
+bool Drainer::Impl::findWork(std::vector<Ending>& ending,
+                             std::int64_t nowNs,
+                             std::uint64_t& bytes) {
+  // Slots go back when the transaction has committed: the larger it is, the longer a full spool
+  // stays full, and the more room it takes at once.
+  const std::uint64_t most = std::clamp<std::uint64_t>(
+      room_.freeBytes() / 16 / std::max<std::size_t>(images_->open().size(), 1), 64 << 10, 4 << 20);
+  bool work = stall_ || notes_.pending() || samples_.isDue();
+  for (const auto& image : images_->open()) {
+    const std::uint64_t found = image->look(most);
+    bytes += found;
+    // What is only counted is not given back: it is no work a second time.
+    work = work || (limitReached_ ? found > 0 : image->hasWork()) || !image->begun();
+  }
+  still_.sawWaiting(bytes, nowNs);
+  work = work || (still_.isDue(nowNs) && !limitReached_);
+  std::erase_if(ending, [](const Ending& end) { return end.image->hasMore(); });
+  return work || !ending.empty();
+}
+
+Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
+  if (counts(pass))
+    return {};
+  if (!room_.withinLimit(bytes))
+    SONDE_TRY(recorder_->writer().foldLog());
+  if (room_.withinLimit(bytes))
+    return room_.check(bytes);
+  reachLimit();
+  return {};
+}
+
+// One transaction. Whether a process has ended is asked before its records are looked for, so that
+// what it did last is among them; the clocks are read after that, so that no record is younger than
+// the reading.
+Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
+  scan(progress);
+  std::vector<Ending> ending = findEnding(pass, progress);
+  if (pass == Pass::Store && mayWait(ending, progress)) {
+    if (progress.waitingBytes > 0)
+      recorder_->holdReading(options_.clock());
+    return true;
+  }
+  // The job is over when all is closed.
+  const std::int64_t beganNs = pass == Pass::Store ? options_.clock().monotonicNs : 0;
+  std::uint64_t bytes = 0;
+  const bool work = findWork(ending, beganNs, bytes);
+  if (work || pass != Pass::Store) {
+    SONDE_TRY(findRoom(pass, bytes));
+    SONDE_TRY(recorder_->writer().begin());
+    SONDE_TRY_ASSIGN(const std::uint64_t records, storeAll(pass, ending, beganNs));
+    SONDE_TRY(recorder_->writer().commit());
+    notes_.committed();
+    samples_.committed();
+    storing_.committed();
+    still_.stored(beganNs);
+    stall_.reset();
+    progress.records += records;
+    if (pass == Pass::Store)
+      thinOut();
+  }
+  progress.bytes += bytes;
+  totals_.bytes += bytes;
+  isStoring_ = giveBack(pass, !ending.empty());
+  const bool isNoted = work && pass == Pass::Store;
+  if (isStoring_ && !isNoted)
+    return false;
+  const std::int64_t endedNs = options_.clock().monotonicNs;
+  if (isNoted)
+    storing_.add(beganNs, endedNs);
+  if (!isStoring_)
+    storedNs_ = endedNs;
+  return !isStoring_;
+}
+
+bool Drainer::Impl::giveBack(Pass pass, bool anyEnded) {
+  // What is closed now makes room for those that wait.
+  bool more = images_->waiting() > 0 && anyEnded;
+  for (const auto& image : images_->open()) {
+    more = more || image->hasMore();
+    // What is only counted is stored as a loss when its image closes: until then it stays.
+    if (!counts(pass) || image->finished())
+      images_->giveBack(*image);
+    if (image->finished())
+      totals_.skippedRecords += image->counts().skipped + image->counts().damaged;
+  }
+  images_->sweep();
+  return more;
+}
+
+Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
+  for (bool done = false; !done;) {
+    SONDE_TRY_ASSIGN(done, run(pass, progress));
+  }
+  return {};
+}
+
+// Whether this pass stores all that had been recorded when it began. While a recording is paused
+// there is nothing more to know.
+bool Drainer::Impl::knowsAll(Pass pass) {
+  isPaused_ = images_->isPaused().value_or(isPaused_);
+  return !isPaused_ && !counts(pass) && images_->waiting() == 0 &&
+         std::none_of(images_->open().begin(), images_->open().end(), [](const auto& image) {
+           return image->hasMore();
+         });
+}
+
+Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass,
+                                              const std::vector<Ending>& ending,
+                                              std::int64_t beganNs) {
+  const ClockTriple now = options_.clock();
+  std::uint64_t records = 0;
+  SONDE_TRY(beginImages(now));
+  for (const auto& image : images_->open()) {
+    if (counts(pass))
+      image->giveUp(limitReached_ ? kMaxSize : kOutputFull);
+    else
+      records += image->store(recorder_->sink(), now.monotonicNs);
+  }
+  if (stall_)
+    SONDE_TRY(recorder_->addNote(
+        model::Severity::Warning,
+        stall_->since().monotonicNs,
+        pass == Pass::CountAndClose ? stall_->whenItDidNotEnd() : stall_->whenItEnded(now)));
+  if (knowsAll(pass))
+    SONDE_TRY(recorder_->noteWatermark(pass == Pass::Store ? beganNs : now.monotonicNs));
+  SONDE_TRY(notes_.store(*images_, *recorder_));
+  SONDE_TRY(samples_.store(*images_, *recorder_));
+  SONDE_TRY(storing_.store(*recorder_, pass == Pass::Store ? now.monotonicNs : INT64_MAX));
+  for (const Ending& end : ending)
+    images_->close(*end.image, end.runs, now.monotonicNs, recorder_->sink());
+  // From here on the finaliser is all that is left to do, wherever it is interrupted.
+  if (pass != Pass::Store && ending.size() == images_->open().size() && images_->waiting() == 0)
+    recorder_->sink().add(model::Meta{"drained", "1"});
+  if (recorder_->sink().failed())
+    return recorder_->sink().failure();
+  return records;
+}
+
+Result<void> Drainer::Impl::beginImages(const ClockTriple& now) {
+  std::vector<std::pair<SpoolImage*, TraceRecorder::Host*>> fresh;
+  for (const auto& image : images_->open()) {
+    SONDE_TRY_ASSIGN(TraceRecorder::Host* const host, recorder_->hostOf(image->identity()));
+    if (image->identity().clock == wire::ClockKind::Tsc) {
+      host->hasTicks = true;
+      image->offerClocks(host->fit);
+    }
+    if (!image->begun())
+      fresh.emplace_back(image.get(), host);
+  }
+  recorder_->settleClocks(now);
+  for (const auto& [image, host] : fresh) {
+    image->process().row.hostId = host->id;
+    image->process().row.parentId = images_->parentOf(*image);
+    if (!image->process().row.command && !image->identity().command.empty())
+      image->setCommand(options_.redactor.commandLine(image->identity().command));
+    SONDE_TRY(
+        image->begin(recorder_->sink(), TraceRecorder::timeBase(*host, image->identity().clock)));
+  }
+  return {};
+}
+
+}  // namespace sonde::recorder

@@ -1,0 +1,95 @@
+// What the recorder itself has to say, rather than the processes: facts about them, losses,
+// warnings, rows of meta. Kept until the transaction that stores it has committed. Owned by the
+// drainer, on its thread.
+#pragma once
+
+#include "analysis/engine/correction/cost_table.h"
+#include "analysis/ingest/rows/row_sink.h"
+#include "recorder/drain/image_set.h"
+#include "recorder/drain/process_facts.h"
+#include "recorder/drain/trace_recorder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde::recorder {
+
+class RecorderNotes {
+ public:
+  void add(ProcessFacts facts);
+  void setMeta(const std::string& key, const std::string& value) { pending_.meta[key] = value; }
+  void addLoss(const std::string& probe,
+               const std::string& kind,
+               const std::string& reason,
+               std::uint64_t count) {
+    pending_.losses.push_back({probe, kind, reason, count});
+  }
+
+  void addCost(const engine::correction::MeasuredCost& cost) { pending_.costs.push_back(cost); }
+
+  void addNote(model::Severity severity, std::int64_t monotonicNs, std::string text) {
+    pending_.notes.push_back({severity, monotonicNs, std::move(text)});
+  }
+
+  // What waits in another one, too.
+  void takeFrom(const RecorderNotes& other);
+  // Facts that wait for images of processes that have ended, unless they are kept.
+  void forgetEnded(const std::function<bool(const ImageId&)>& isKept);
+
+  // How many facts wait for their image.
+  std::size_t waiting() const noexcept { return pending_.facts.size(); }
+  // Images are new: facts that came before them can be stored now.
+  void tryFactsAgain() noexcept { freshFacts_ = !pending_.facts.empty(); }
+  bool pending() const noexcept {
+    return freshFacts_ || !pending_.meta.empty() || !pending_.losses.empty() ||
+           !pending_.costs.empty() || !pending_.notes.empty();
+  }
+
+  // Requires: a transaction; since facts were added, or this was called last, there was a scan.
+  Result<void> store(ImageSet& images, TraceRecorder& trace);
+  void committed();
+  void rolledBack();
+  // The trace in which it was stored is gone, and another one begun: all of it is stored again.
+  void begunAnew();
+
+ private:
+  struct Fact {
+    ProcessFacts facts;
+    bool gone = false;  // its process; an image that the next scan does not see never comes
+  };
+  struct Loss {
+    std::string probe;
+    std::string kind;
+    std::string reason;
+    std::uint64_t count = 0;
+  };
+  struct Note {
+    model::Severity severity = model::Severity::Warning;
+    std::int64_t monotonicNs = 0;
+    std::string text;
+  };
+
+  void storeFacts(ImageSet& images, ingest::RowSink& sink);
+  void forgetEnded();
+
+  struct Told {
+    std::vector<Fact> facts;
+    std::map<std::string, std::string> meta;
+    std::vector<Loss> losses;
+    std::vector<engine::correction::MeasuredCost> costs;
+    std::vector<Note> notes;
+  };
+
+  Told pending_;
+  std::vector<Fact> storedFacts_;  // in the transaction that is open
+  bool freshFacts_ = false;        // some of pending_.facts may be stored now
+  Told committed_;
+  std::size_t forgetAt_ = 1024;  // facts of committed_
+};
+
+}  // namespace sonde::recorder

@@ -1,0 +1,23 @@
+// Where the loader would find a library, without loading it. Plain functions; any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde::recorder {
+
+// The first file that one of the patterns (glob(7)) matches; empty: none.
+std::string firstMatch(const std::vector<std::string>& patterns);
+
+// In the folder `besides`/lib, in those of `libraryPath` (LD_LIBRARY_PATH), in the usual ones.
+// `name` may be a pattern.
+std::string findLibrary(const std::string& name,
+                        const std::string& libraryPath,
+                        const std::filesystem::path& besides);
+
+// What the loader's cache (/etc/ld.so.cache) has for this name; empty: nothing.
+std::string findInLoaderCache(const std::string& name,
+                              const std::filesystem::path& cache = "/etc/ld.so.cache");
+
+}  // namespace sonde::recorder

@@ -1,0 +1,391 @@
+#include "recorder/run/recording.h"
+
+#include "analysis/store/trace_name.h"
+#include "recorder/drain/capture_note.h"
+#include "recorder/drain/drain_pace.h"
+#include "recorder/launcher/process_stat.h"
+#include "recorder/run/output_name.h"
+#include "recorder/run/polite_thread.h"
+#include "recorder/spool/host_clock.h"
+#include "recorder/spool/manifest.h"
+#include "recorder/spool/spool_place.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace sonde::recorder {
+
+namespace {
+
+constexpr std::chrono::milliseconds kListenEvery{100};  // to sonde ctl
+
+std::uint64_t largestResidentBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// As a shell shows it.
+int shellStatus(int waitStatus) {
+  return WIFSIGNALED(waitStatus) ? 128 + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
+}
+
+// Stacks are unwound by files and memory of processes that still run: they do not wait.
+std::uint64_t waitBytesOf(const RecordingOptions& options) {
+  if ((options.probeMask & wire::probeBit(wire::Probe::Stack)) != 0)
+    return 0;
+  return bytesThatWait(options.spoolLimitBytes, options.maxTraceBytes);
+}
+
+}  // namespace
+
+Result<PreparedRecording> Recording::prepare(RecordingOptions options) {
+  SONDE_TRY_ASSIGN(SessionPage page,
+                   SessionPage::create(options.folder, options.probeMask, options.spoolLimitBytes));
+  page.setCapture(options.capture);
+  page.setStacks(options.stacks);
+  page.setCalibration(options.calibration);
+  page.setMemoryThreshold(options.memoryThreshold);
+  CaptureControl::prepare(page, options.times);
+  Manifest manifest;
+  manifest.session = options.folder.filename();
+  manifest.output = options.output;
+  manifest.part = store::partOf(options.output);
+  manifest.launcherPid = getpid();
+  manifest.launcherStartTime = processStartTime(getpid());
+  manifest.bootId = currentBootId();
+  manifest.job = options.job;
+  manifest.command = options.redactor.arguments(options.command);
+  manifest.redact = options.redactor.patterns();
+  SONDE_TRY(writeManifest(options.folder, manifest));
+  SONDE_TRY_ASSIGN(SpoolLock lock, SpoolLock::take(options.folder));
+  return PreparedRecording{std::move(options), std::move(page), std::move(lock)};
+}
+
+Result<std::unique_ptr<Recording>> Recording::begin(PreparedRecording prepared) {
+  RecordingOptions& options = prepared.options;
+  DrainerOptions drain;
+  drain.folder = options.folder;
+  drain.part = store::partOf(options.output);
+  drain.job = options.job;
+  drain.redactor = options.redactor;
+  drain.limitBytes = options.maxTraceBytes;
+  drain.waitBytes = waitBytesOf(options);
+  drain.capture = options.capture;
+  drain.replace = options.replace;
+  drain.progress = options.progress;
+  SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain), std::move(prepared.lock)));
+  return std::unique_ptr<Recording>(
+      new Recording(std::move(options), std::move(prepared.page), std::move(drainer)));
+}
+
+Recording::Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer)
+    : options_(std::move(options)),
+      page_(std::move(page)),
+      drainer_(std::move(drainer)),
+      control_(options_.folder, page_, *drainer_, options_.times),
+      beganNs_(nowNs(CLOCK_MONOTONIC)),
+      jobKnown_(!options_.job.empty()) {}
+
+Recording::~Recording() {
+  stopWorker();
+}
+
+void Recording::start(pid_t mainPid) {
+  share_.jobBegins();
+  if (!options_.capture.isAll())
+    drainer_->noteWarning(
+        fmt::format("recorded in part (--capture {}): outside of it there are iterations alone",
+                    options_.capture.text));
+  // Known without /proc, so that it is stored even when the process ends at once.
+  if (options_.sampleInterval.count() > 0)
+    sampler_ = std::make_unique<system::Sampler>(options_.sampleInterval, options_.samplesMachine);
+  if (const auto stat = launcher::readProcessStat(mainPid)) {
+    const ImageId image{mainPid, stat->startTime, 0};
+    storeCaptured(describeImage(image, options_.command, options_.environment, options_.redactor));
+    if (sampler_)
+      sampler_->add(image);
+  }
+  capture_ = std::make_unique<ProcessCapture>(options_.folder, options_.redactor);
+  if (options_.lastNs > 0)
+    flight_ = std::make_unique<FlightRecorder>(FlightOptions{options_.folder,
+                                                             options_.output,
+                                                             options_.lastNs,
+                                                             options_.job,
+                                                             options_.redactor,
+                                                             options_.say},
+                                               page_,
+                                               *drainer_);
+  control_.begin();
+  worker_ = std::thread([this] { work(); });
+}
+
+void Recording::noteNotFollowed(const std::string& program, const std::string& reason) {
+  drainer_->noteWarning(fmt::format("{} is not recorded ({}): it runs as it is", program, reason));
+  drainer_->noteLoss("process", "exec", "not followed", 1);
+  drainer_->noteMeta("not_followed", fmt::format("{}: {}", program, reason));
+}
+
+void Recording::noteOtherNcclPlugin(const std::string& plugin) {
+  drainer_->noteWarning(fmt::format(
+      "of nccl only the calls are recorded: NCCL loads one profiler plugin, which is another: {}",
+      plugin));
+}
+
+void Recording::noteReaped(const launcher::ReapedChild& child) {
+  share_.jobEnds();
+  const std::lock_guard lock(mutex_);
+  reaped_.push_back(child);
+}
+
+void Recording::work() {
+  std::optional<PoliteThread> polite;
+  if (!flight_)
+    polite.emplace();
+  DrainPace pace(options_.spoolLimitBytes, waitBytesOf(options_), flight_ != nullptr);
+  std::chrono::milliseconds pause{0};
+  while (waitForNext(pause)) {
+    DrainProgress found;
+    const auto drains = [&] { found = drainBeside(pace.isBehind()); };
+    if (pace.givesWay())
+      polite->run(drains);
+    else
+      drains();
+    pause = pace.after(found);
+  }
+}
+
+// Of a run with --calibrate the iterations that go on meanwhile stay out.
+DrainProgress Recording::drainBeside(bool isHurried) {
+  if (options_.calibration.blockIterations == 0)
+    return drain(isHurried);
+  share_.storingBegins();
+  DrainProgress found = drain(isHurried);
+  share_.storingEnds(found.bytes > 0);
+  return found;
+}
+
+// Until then, or until there is something to obey. False when the recording ends.
+bool Recording::waitForNext(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  const auto until = std::chrono::steady_clock::now() + time;
+  for (;;) {
+    const auto listen = std::chrono::steady_clock::now() + kListenEvery;
+    if (wake_.wait_until(lock, std::min(until, listen), [this] { return ending_; }))
+      return false;
+    if (listen >= until || control_.isCalled() || isDumpWanted_.load())
+      return true;
+  }
+}
+
+void Recording::stopWorker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (worker_.joinable())
+    worker_.join();
+}
+
+DrainProgress Recording::drain(bool isHurried) {
+  // Before: the drain then sees the last image of every process that it hears the end of.
+  noteExits();
+  takeSamples();
+  obey();
+  DrainProgress progress = lookOrStore(isHurried);
+  for (CapturedImage& captured : capture_->take())
+    storeCaptured(std::move(captured));
+  for (const ImageId& image : progress.newImages) {
+    if (sampler_)
+      sampler_->add(image);
+    if (described_.contains(image))
+      continue;
+    if (auto captured = captureImage(image, options_.redactor))  // the watch has missed it
+      storeCaptured(*std::move(captured));
+  }
+  liveImages_.store(progress.liveImages);
+  if (!progress.newImages.empty())
+    control_.tellAgain();
+  if (progress.limitReached && !full_) {
+    full_ = true;
+    fullNs_ = nowNs(CLOCK_MONOTONIC);
+    stopJobRecording("recording has ended: the trace has reached --max-size");
+  }
+  return progress;
+}
+
+void Recording::obey() {
+  control_.obey([this] {
+    const auto answer = [this](const Result<std::string>& done) {
+      answerRequest(page_.words(), done);
+    };
+    if (flight_)
+      flight_->dump("sonde ctl dump", answer);
+    else
+      answer(Error{ErrorCode::Unsupported,
+                   "it stores all the time, and has nothing to dump: that is for sonde run "
+                   "--last"});
+  });
+  if (isDumpWanted_.exchange(false) && flight_)
+    flight_->dump("SIGUSR2", [](const Result<std::string>&) {});
+}
+
+bool Recording::requestDump() {
+  if (!flight_)
+    return false;
+  isDumpWanted_.store(true);
+  return true;
+}
+
+// What was recorded before a pause stays for as long as that lasts.
+DrainProgress Recording::lookOrStore(bool isHurried) {
+  if (!flight_)
+    return drainer_->drainOnce(isHurried);
+  if (mainEnded_.load())
+    flight_->settle();
+  return flight_->look(mainEnded_.load() || !control_.isOn());
+}
+
+void Recording::takeSamples() {
+  if (!sampler_)
+    return;
+  system::Batch batch = sampler_->take();
+  if (!control_.isOn())
+    batch.readings.clear();  // its metrics count on
+  drainer_->noteSamples(std::move(batch));
+}
+
+void Recording::storeCaptured(CapturedImage captured) {
+  if (!described_.insert(captured.facts.image).second)
+    return;
+  drainer_->noteProcess(std::move(captured.facts));
+  if (!jobKnown_ && !captured.job.empty()) {
+    jobKnown_ = true;
+    drainer_->noteMeta("job", captured.job);
+  }
+}
+
+// What the job does from then on nobody counts: it is to run as if it were not recorded.
+void Recording::stopJobRecording(const std::string& why) {
+  if (sampler_)
+    sampler_->stop();
+  control_.end(why);
+}
+
+void Recording::noteExits() {
+  std::vector<launcher::ReapedChild> reaped;
+  {
+    const std::lock_guard lock(mutex_);
+    reaped.swap(reaped_);
+  }
+  for (const launcher::ReapedChild& child : reaped) {
+    ProcessFacts facts;
+    facts.image = {child.pid, child.startTime, ImageId::kLast};
+    facts.exitStatus = shellStatus(child.waitStatus);
+    if (WIFSIGNALED(child.waitStatus))
+      facts.exitSignal = WTERMSIG(child.waitStatus);
+    facts.endMonotonicNs = child.monotonicNs;
+    drainer_->noteProcess(std::move(facts));
+  }
+}
+
+Result<RecordingSummary> Recording::finish(bool restRunning,
+                                           const std::function<CostsFound()>& costs) {
+  if (restRunning)
+    share_.jobEnds();
+  stopWorker();
+  if (sampler_) {
+    sampler_->stop();
+    drainer_->noteMeta("sampler_cpu_ns", std::to_string(sampler_->cpuTime().count()));
+  }
+  const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
+  if (const auto ppm = share_.ppm())
+    drainer_->noteMeta("recorder_beside_ppm", std::to_string(*ppm));
+  if (restRunning) {
+    stopJobRecording("the job has ended");
+    drainer_->noteWarning("processes of the job still run: they are not recorded any more");
+  }
+  drain(true);
+  capture_.reset();
+  noteRefused();
+  control_.noteOutcome();
+  if (flight_)
+    flight_->finish();
+  noteCapture(*drainer_, page_);
+  drainer_->noteMeta("sources", options_.sources);
+  drainer_->noteMeta("build", options_.build);
+  if (costs)
+    noteCosts(costs());
+  drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
+  RecordingSummary summary;
+  const auto cost = [&summary] {
+    summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
+    summary.recorderBytes = largestResidentBytes();
+    return MetaRows{{"recorder_cpu_ns", std::to_string(summary.recorderCpuNs)},
+                    {"recorder_rss_bytes", std::to_string(summary.recorderBytes)}};
+  };
+  for (const auto& [key, value] : cost())  // in case the rest is left to sonde recover
+    drainer_->noteMeta(key, value);
+  SONDE_TRY_ASSIGN(summary.totals, drainer_->finish(options_.output, cost));
+  removeFolder();
+  summary.output = options_.output;
+  if (full_)
+    summary.unrecordedSeconds = static_cast<double>(endedNs - fullNs_) / 1e9;
+  summary.seconds = static_cast<double>(nowNs(CLOCK_MONOTONIC) - beganNs_) / 1e9;
+  return summary;
+}
+
+void Recording::noteCosts(const CostsFound& found) {
+  drainer_->noteCosts(found.costs);
+  if (!found.costs.empty())
+    drainer_->noteMeta(
+        "costs_measured",
+        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                    fmt::gmtime(std::chrono::system_clock::to_time_t(found.measured))));
+  if (!found.whyNoCuda.empty())
+    drainer_->noteWarning(
+        fmt::format("what recording calls of CUDA costs was not measured: {}", found.whyNoCuda));
+}
+
+void Recording::noteRefused() {
+  const auto note = [this](std::uint32_t images, const char* reason, const std::string& why) {
+    if (images == 0)
+      return;
+    drainer_->noteLoss("process", "image", reason, images);
+    drainer_->noteWarning(
+        fmt::format("{} in the trace, because {}",
+                    images == 1 ? "1 process is not" : fmt::format("{} processes are not", images),
+                    why));
+  };
+  const std::uint32_t refused = page_.refusedImages();
+  note(refused,
+       "spool full",
+       fmt::format("the spool had no room for {}: raise --spool-limit",
+                   refused == 1 ? "it" : "them"));
+  note(page_.unreachableImages(),
+       "spool not reachable",
+       "another user, or another root, has no access to the spool");
+}
+
+void Recording::discard() {
+  drainer_.reset();
+  store::removeTrace(store::partOf(options_.output));
+  removeFolder();
+}
+
+void Recording::removeFolder() {
+  flight_.reset();
+  drainer_.reset();
+  removeSessionFolder(options_.folder);
+}
+
+}  // namespace sonde::recorder

@@ -1,0 +1,161 @@
+// One recording: its spool folder, the thread that moves what the job writes into the trace, and
+// the end of it. Made and finished by the recorder's main thread; the worker thread is the
+// recording's own.
+#pragma once
+
+#include "base/progress.h"
+#include "base/result.h"
+#include "recorder/calibrate/calibration_found.h"
+#include "recorder/calibrate/cost_loops.h"
+#include "recorder/control/capture_control.h"
+#include "recorder/drain/drainer.h"
+#include "recorder/drain/process_capture.h"
+#include "recorder/flight/flight_recorder.h"
+#include "recorder/launcher/reaper.h"
+#include "recorder/options/redaction.h"
+#include "recorder/run/recorder_share.h"
+#include "recorder/spool/session_page.h"
+#include "recorder/spool/spool_lock.h"
+#include "recorder/system/sampler.h"
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sonde::recorder {
+
+// The least that malloc gives and the source memory records, unless the run says otherwise.
+inline constexpr std::uint64_t kMemoryThreshold = 64 << 10;
+
+struct RecordingOptions {
+  std::filesystem::path folder;  // of makeSessionFolder
+  std::filesystem::path output;
+  bool replace = false;  // a file of that name
+  std::uint32_t probeMask = 0;
+  std::uint64_t spoolLimitBytes = 0;
+  std::uint64_t maxTraceBytes = 0;
+  CaptureRule capture;
+  wire::StackRule stacks{};
+  wire::CalibrationRule calibration{};
+  std::uint64_t memoryThreshold = kMemoryThreshold;  // bytes
+  std::chrono::nanoseconds sampleInterval{0};        // of the job's processes; 0: never
+  bool samplesMachine = true;                        // and of the rest of the machine
+  CaptureTimes times;
+  std::int64_t lastNs = 0;  // of a flight recorder; 0: everything is stored
+  std::string job;
+  std::string sources;                   // by name, with commas
+  std::string build;                     // of the library that records
+  std::vector<std::string> command;      // of the job, not redacted
+  std::vector<std::string> environment;  // of the job's main process
+  Redactor redactor;
+  Progress progress;                                 // of finish()
+  std::function<void(const std::string& line)> say;  // what cannot wait for the end; any thread
+};
+
+struct RecordingSummary {
+  DrainTotals totals;
+  std::filesystem::path output;
+  double seconds = 0;            // from begin to the end of finish
+  double unrecordedSeconds = 0;  // of the job, at its end, after --max-size was reached
+  std::uint64_t recorderCpuNs = 0;
+  std::uint64_t recorderBytes = 0;              // of memory, at most
+  std::optional<CalibrationFound> calibration;  // of a run with --calibrate
+};
+
+// A recording whose spool folder is ready; nothing of its trace has been touched.
+struct PreparedRecording {
+  RecordingOptions options;
+  SessionPage page;
+  SpoolLock lock;
+};
+
+class Recording {
+ public:
+  // What goes wrong here goes wrong with the spool folder …
+  static Result<PreparedRecording> prepare(RecordingOptions options);
+  // … and here with the output, wherever the spool is. Busy: another recording has it by now.
+  static Result<std::unique_ptr<Recording>> begin(PreparedRecording prepared);
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  // Begins to drain. `mainPid` is the job's main process, not yet waited for.
+  void start(pid_t mainPid);
+
+  // The main process could not be followed into; stored as a loss.
+  void noteNotFollowed(const std::string& program, const std::string& reason);
+
+  // NCCL loads another plugin than Sonde's: what the nccl probe lacks is said in the trace.
+  void noteOtherNcclPlugin(const std::string& plugin);
+
+  // The job's main process has ended: what a flight recorder has by now stays.
+  void noteMainEnded() { mainEnded_.store(true); }
+  // A flight recorder is to dump what it has, at the next drain. False: this is none.
+  bool requestDump();
+
+  void noteReaped(const launcher::ReapedChild& child);
+
+  // Whether some recorded process still runs, as of the last drain.
+  bool othersAlive() const { return liveImages_.load() > 0; }
+
+  // Ends it: what is left is drained, the trace finalised and renamed, the spool folder removed.
+  // With `restRunning` the processes that still run stop recording and stay marked so. What it
+  // costs to record on this machine is asked when all is in the trace; may be empty.
+  Result<RecordingSummary> finish(bool restRunning, const std::function<CostsFound()>& costs);
+
+  // Gives up before start(): nothing stays behind.
+  void discard();
+
+ private:
+  Recording(RecordingOptions options, SessionPage page, std::unique_ptr<Drainer> drainer);
+  void work();
+  bool waitForNext(std::chrono::milliseconds time);
+  void stopWorker();
+  DrainProgress drain(bool isHurried);
+  DrainProgress drainBeside(bool isHurried);
+  void takeSamples();
+  void storeCaptured(CapturedImage captured);
+  void noteExits();
+  DrainProgress lookOrStore(bool isHurried);
+  void obey();
+  void stopJobRecording(const std::string& why);
+  void noteCosts(const CostsFound& found);
+  void noteRefused();
+  void removeFolder();
+
+  RecordingOptions options_;
+  SessionPage page_;
+  std::unique_ptr<Drainer> drainer_;        // the worker's while it runs
+  CaptureControl control_;                  // the worker's while it runs
+  std::unique_ptr<FlightRecorder> flight_;  // nullptr: everything is stored
+  std::unique_ptr<ProcessCapture> capture_;
+  std::unique_ptr<system::Sampler> sampler_;  // nullptr: nothing is sampled
+  std::int64_t beganNs_ = 0;
+  RecorderShare share_;
+  std::set<ImageId> described_;  // whose /proc was read; the worker's
+  bool jobKnown_ = false;
+  bool full_ = false;        // recording has ended because of --max-size …
+  std::int64_t fullNs_ = 0;  // … since
+  std::atomic<std::uint32_t> liveImages_{0};
+  std::atomic<bool> mainEnded_{false};
+  std::atomic<bool> isDumpWanted_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ending_ = false;                        // guarded by mutex_
+  std::vector<launcher::ReapedChild> reaped_;  // guarded by mutex_
+  std::thread worker_;
+};
+
+}  // namespace sonde::recorder

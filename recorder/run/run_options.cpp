@@ -1,0 +1,74 @@
+#include "recorder/run/run_options.h"
+
+#include "collector/wire/calibration.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace sonde::recorder {
+namespace {
+
+constexpr std::uint32_t kStacksPerSecond = 99;  // next to 100, but never in step with what is
+
+struct Need {
+  bool isGiven;
+  std::string_view options;
+  wire::Probe probe;
+  std::string_view source;
+};
+
+}  // namespace
+
+wire::StackRule StackOptions::rule() const {
+  wire::StackRule rule{perSecond.value_or(kStacksPerSecond), 0};
+  if (wall)
+    rule.flags |= wire::StackRule::kWall;
+  if (wall || atWaits)
+    rule.flags |= wire::StackRule::kAtBlock;
+  if (atCollectives)
+    rule.flags |= wire::StackRule::kAtCollective;
+  if (atAllocations)
+    rule.flags |= wire::StackRule::kAtAllocation;
+  if (atCudaCalls)
+    rule.flags |= wire::StackRule::kAtCuda;
+  return rule;
+}
+
+std::string unmetNeed(const RunOptions& options, std::uint32_t probeMask) {
+  using wire::Probe;
+  const Need needs[] = {
+      {!options.cuda.counters.empty(), "--counters needs", Probe::Cuda, "cuda"},
+      {options.stacks.isGiven(),
+       "--stack-rate, --stack-mode and --stacks-at need",
+       Probe::Stack,
+       "stack"},
+      {options.memoryThreshold.has_value(), "--memory-threshold needs", Probe::Memory, "memory"},
+      {options.stacks.atAllocations, "--stacks-at alloc needs", Probe::Memory, "memory"},
+      {options.stacks.atCudaCalls, "--stacks-at cuda needs", Probe::Cuda, "cuda"},
+      {!options.torchOperators.empty(), "--torch-operators needs", Probe::Torch, "torch"},
+      {!options.moduleCategories.empty(), "--module-category needs", Probe::Python, "python"},
+      {!options.tensorsFile.empty(), "--tensors needs", Probe::Tensor, "tensor"},
+      {(probeMask >> static_cast<unsigned>(Probe::Tensor) & 1U) != 0,
+       "--sources tensor needs",
+       Probe::Torch,
+       "torch"},
+  };
+  if (options.calibrate.blockIterations != 0 && (probeMask & wire::kMaskableProbes) == 0)
+    return "--calibrate has no probe to switch off: give --sources one besides annotation, nvtx "
+           "and system";
+  if (options.calibrate.blockIterations != 0 &&
+      options.capture.kind == wire::CaptureRule::Kind::Range)
+    return "--calibrate goes by iterations, and --capture range:NAME does not: give one of them, "
+           "or --capture iterations:A-B";
+  for (const Need& need : needs) {
+    if (need.isGiven && (probeMask >> static_cast<unsigned>(need.probe) & 1U) == 0)
+      return fmt::format("{} the {} probe, which does not record in this run: give --sources +{}",
+                         need.options,
+                         need.source,
+                         need.source);
+  }
+  return "";
+}
+
+}  // namespace sonde::recorder

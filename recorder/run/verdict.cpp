@@ -1,0 +1,36 @@
+#include "recorder/run/verdict.h"
+
+#include "analysis/store/trace_file.h"
+#include "rules/check.h"
+
+#include <sstream>
+#include <string>
+
+namespace sonde::recorder {
+namespace {
+
+Result<rules::CheckReport> checkTrace(const std::filesystem::path& path,
+                                      const rules::Configuration& configuration) {
+  SONDE_TRY_ASSIGN(const store::Database trace, store::openTrace(path));
+  return rules::check(trace, configuration);
+}
+
+}  // namespace
+
+void sayVerdict(const std::filesystem::path& trace,
+                const rules::Configuration& configuration,
+                const Say& say) {
+  const auto report = checkTrace(trace, configuration);
+  if (!report) {
+    say(report.error().message);
+    return;
+  }
+  std::istringstream lines(rules::renderText(*report));
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (!line.empty())
+      say(line);
+  }
+}
+
+}  // namespace sonde::recorder

@@ -1,0 +1,67 @@
+// SpoolReader::openCalls: what the threads of a process are in the middle of.
+#include "recorder/spool_file/spool_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sonde::recorder {
+namespace {
+
+// The record that its header says it is; empty when that makes no sense.
+std::vector<std::byte> recordAt(const unsigned char* at) {
+  wire::RecordHeader header{};
+  std::memcpy(&header, at, sizeof header);
+  if (header.size < sizeof header || header.size > wire::OpenCalls::kRecordBytes ||
+      header.size % 8 != 0 || header.kind >= wire::RecordKind::Count)
+    return {};
+  const auto* bytes = reinterpret_cast<const std::byte*>(at);
+  return {bytes, bytes + header.size};
+}
+
+}  // namespace
+
+// False when the thread changes them all the time: then none is open for long.
+bool SpoolReader::copyOpenCalls(const SpoolSlot& slot, wire::OpenCalls& copy) const noexcept {
+  constexpr int kTries = 16;
+  const auto& from = *reinterpret_cast<const wire::SlotHeader*>(slotBase(slot.index));
+  for (int tries = 0; tries < kTries; ++tries) {
+    const std::uint64_t before = from.calls.state.load(std::memory_order_acquire);
+    if ((before & wire::OpenCalls::kVersion) != 0)
+      continue;
+    std::memcpy(copy.records, from.calls.records, sizeof copy.records);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (from.calls.state.load(std::memory_order_relaxed) != before)
+      continue;
+    copy.state.store(before, std::memory_order_relaxed);
+    return from.seq.load(std::memory_order_relaxed) == slot.seq;
+  }
+  return false;
+}
+
+// A thread that was killed between two slots may have none in state Writing; while it moves on it
+// may have two, of which the later counts.
+std::vector<SpoolReader::OpenCalls> SpoolReader::openCalls() const {
+  std::vector<OpenCalls> threads;
+  for (const SpoolSlot& slot : slots_) {
+    if (slot.full || slot.damaged || slot.committed == 0 ||
+        slot.index >= mappedBytes_ / wire::kSlotBytes ||
+        (slot.thread & wire::SlotHeader::kSamples) != 0)
+      continue;
+    std::erase_if(threads, [&](const OpenCalls& other) { return other.thread == slot.thread; });
+    wire::OpenCalls copy{};
+    if (!copyOpenCalls(slot, copy))
+      continue;
+    const std::uint64_t depth =
+        copy.state.load(std::memory_order_relaxed) & wire::OpenCalls::kDepthMask;
+    OpenCalls open{slot.thread, {}};
+    for (std::uint64_t at = 0; at < std::min<std::uint64_t>(depth, wire::OpenCalls::kMost); ++at) {
+      if (auto record = recordAt(copy.records[at]); !record.empty())
+        open.records.push_back(std::move(record));
+    }
+    if (!open.records.empty())
+      threads.push_back(std::move(open));
+  }
+  return threads;
+}
+
+}  // namespace sonde::recorder

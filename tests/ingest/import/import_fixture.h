@@ -1,0 +1,51 @@
+// Imports files as `sonde import` does, and asks the trace that comes of them.
+#pragma once
+
+#include "analysis/finalise/finaliser.h"
+#include "analysis/ingest/import_job.h"
+#include "analysis/store/trace_file.h"
+#include "tests/support/run_program.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::ingest {
+
+class ImportTest : public ::testing::Test {
+ protected:
+  // The files are of one job.
+  Result<void> importFiles(const std::vector<std::filesystem::path>& files) {
+    const std::filesystem::path path = folder_ / "t.sonde";
+    trace_.reset();
+    std::filesystem::remove(path);
+    SONDE_TRY_ASSIGN(ImportJob job, ImportJob::create(path, {}));
+    SONDE_TRY(job.add(files));
+    summary_ = job.summary();
+    SONDE_TRY_ASSIGN(store::Database trace, job.release());
+    SONDE_TRY(store::finalise(std::move(trace)));
+    SONDE_TRY_ASSIGN(store::Database opened, store::openTrace(path));
+    trace_.emplace(std::move(opened));
+    return {};
+  }
+  // The rows of a query of one column `concat_row`, with ' ' between them.
+  std::string rows(const std::string& sql) {
+    auto statement = trace_->prepare(
+        "SELECT group_concat(row, ' ') FROM (SELECT concat_row AS row FROM (" + sql + "))");
+    if (!statement) {
+      ADD_FAILURE() << statement.error().message;
+      return "";
+    }
+    const auto more = statement->step();
+    return more && *more ? std::string(statement->text(0)) : "";
+  }
+
+  test::TemporaryFolder folder_;
+  ImportSummary summary_;
+  std::optional<store::Database> trace_;
+};
+
+}  // namespace sonde::ingest
