@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-
 // What closed images and the recorder itself have lost; returns the spool files of those images,
 // whose own counters are in it.
 Result<std::set<std::string>> addStored(const fs::path& part,

@@ -14,7 +14,6 @@
 namespace sonde::recorder {
 namespace {
 
-
 bool isBlank(const SpoolSlot& slot) {
   return !slot.damaged && slot.committed == slot.firstRecord;
 }

@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-
 // Of what an image may have, so much is to be free at each look: what its process writes until the
 // next one, and twice what it has written since the last, up to a half.
 constexpr std::uint64_t kReserveShare = 8;
