@@ -11,17 +11,14 @@ SELECT p.id,
   p.command,
   h.id AS host_id,
   h.name AS host,
-  p.start_ns + coalesce((SELECT map.offset_ns + CAST(round((p.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= p.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
-  p.end_ns + coalesce((SELECT map.offset_ns + CAST(round((p.end_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= p.end_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS end_ns,
+  JOB_NS(p.start_ns, p) AS start_ns,
+  JOB_NS(p.end_ns, p) AS end_ns,
   p.end_ns - p.start_ns AS dur_ns,
   p.state,
   p.exit_status,
   p.exit_signal,
   p.cpu_ns,
-  p.watermark_ns + coalesce((SELECT map.offset_ns + CAST(round((p.watermark_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= p.watermark_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS watermark_ns
+  JOB_NS(p.watermark_ns, p) AS watermark_ns
 FROM (SELECT *, coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'watermark_ns:' || id),
     (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'watermark_ns')) AS watermark_ns FROM process) p JOIN host h ON h.id = p.host_id;
 
@@ -32,10 +29,8 @@ SELECT t.id,
   p.pid,
   t.tid,
   coalesce(t.name, '') AS name,
-  t.start_ns + coalesce((SELECT map.offset_ns + CAST(round((t.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= t.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
-  t.end_ns + coalesce((SELECT map.offset_ns + CAST(round((t.end_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= t.end_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS end_ns,
+  JOB_NS(t.start_ns, p) AS start_ns,
+  JOB_NS(t.end_ns, p) AS end_ns,
   t.tid = p.pid AS is_main
 FROM thread t JOIN process p ON p.id = t.process_id;
 
@@ -50,14 +45,10 @@ SELECT s.id,
   s.kind,
   s.category,
   n.text AS name,
-  s.start_ns + coalesce((SELECT map.offset_ns + CAST(round((s.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(s.start_ns, p) AS start_ns,
   s.dur_ns,
-  s.start_ns + coalesce((SELECT map.offset_ns + CAST(round((s.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + s.dur_ns AS end_ns,
-  s.start_ns + coalesce((SELECT map.offset_ns + CAST(round((s.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(s.start_ns, p) + s.dur_ns AS end_ns,
+  REL_NS(s.start_ns, p) AS rel_ns,
   s.parent_id,
   s.depth,
   s.lane,
@@ -79,14 +70,10 @@ SELECT k.id,
   r.number AS stream,
   k.stream_id,
   n.text AS name,
-  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(k.start_ns, p) AS start_ns,
   k.dur_ns,
-  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
-  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(k.start_ns, p) + k.dur_ns AS end_ns,
+  REL_NS(k.start_ns, p) AS rel_ns,
   k.correlation_id,
   k.launch_slice_id,
   k.scope_id,
@@ -118,14 +105,10 @@ SELECT k.id,
   r.number AS stream,
   k.stream_id,
   n.text AS name,
-  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(k.start_ns, p) AS start_ns,
   k.dur_ns,
-  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + k.dur_ns AS end_ns,
-  k.start_ns + coalesce((SELECT map.offset_ns + CAST(round((k.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= k.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(k.start_ns, p) + k.dur_ns AS end_ns,
+  REL_NS(k.start_ns, p) AS rel_ns,
   k.correlation_id,
   k.launch_slice_id,
   k.scope_id,
@@ -151,12 +134,9 @@ SELECT p.id AS process_id,
   s.kind,
   o.text AS operation,
   n.text AS name,
-  m.start_ns + coalesce((SELECT map.offset_ns + CAST(round((m.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= m.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(m.start_ns, p) AS start_ns,
   m.dur_ns,
-  m.start_ns + coalesce((SELECT map.offset_ns + CAST(round((m.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= m.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  REL_NS(m.start_ns, p) AS rel_ns,
   m.value
 FROM device_metric m JOIN thread t ON t.id = m.thread_id JOIN process p ON p.id = t.process_id
   JOIN device d ON d.id = m.device_id LEFT JOIN string n ON n.id = m.name_id
@@ -182,14 +162,10 @@ SELECT c.id,
   c.peer,
   c.slice_id,
   c.kernel_id,
-  c.start_ns + coalesce((SELECT map.offset_ns + CAST(round((c.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(c.start_ns, p) AS start_ns,
   c.dur_ns,
-  c.start_ns + coalesce((SELECT map.offset_ns + CAST(round((c.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + c.dur_ns AS end_ns,
-  c.start_ns + coalesce((SELECT map.offset_ns + CAST(round((c.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(c.start_ns, p) + c.dur_ns AS end_ns,
+  REL_NS(c.start_ns, p) AS rel_ns,
   c.wait_ns,
   c.transfer_ns
 FROM collective c JOIN process p ON p.id = c.process_id LEFT JOIN communicator g ON g.id = c.communicator_id;
@@ -207,8 +183,7 @@ SELECT c.id,
   q.id AS peer_process_id,
   q.rank AS peer_rank,
   q.pid AS peer_pid,
-  c.open_ns + coalesce((SELECT map.offset_ns + CAST(round((c.open_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= c.open_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS open_ns
+  JOB_NS(c.open_ns, p) AS open_ns
 FROM channel c JOIN process p ON p.id = c.process_id
   LEFT JOIN channel e ON e.id = c.peer_channel_id LEFT JOIN process q ON q.id = e.process_id;
 
@@ -226,14 +201,10 @@ SELECT x.id,
   x.offset,
   x.bytes,
   x.exact,
-  x.start_ns + coalesce((SELECT map.offset_ns + CAST(round((x.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= x.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(x.start_ns, p) AS start_ns,
   x.dur_ns,
-  x.start_ns + coalesce((SELECT map.offset_ns + CAST(round((x.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= x.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + x.dur_ns AS end_ns,
-  x.start_ns + coalesce((SELECT map.offset_ns + CAST(round((x.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= x.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(x.start_ns, p) + x.dur_ns AS end_ns,
+  REL_NS(x.start_ns, p) AS rel_ns,
   x.collective_id,
   x.step,
   x.tag,
@@ -265,11 +236,9 @@ SELECT p.id AS process_id,
   o.kind,
   o.category,
   n.text AS name,
-  o.start_ns + coalesce((SELECT map.offset_ns + CAST(round((o.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= o.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(o.start_ns, p) AS start_ns,
   o.seen_ns - o.start_ns AS age_ns,
-  o.seen_ns + coalesce((SELECT map.offset_ns + CAST(round((o.seen_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= o.seen_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS seen_ns,
+  JOB_NS(o.seen_ns, p) AS seen_ns,
   o.slice_id,
   o.collective_id,
   o.communicator_id,
@@ -297,14 +266,10 @@ SELECT i.id,
   p.id AS process_id,
   p.rank,
   i.number,
-  i.start_ns + coalesce((SELECT map.offset_ns + CAST(round((i.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= i.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS start_ns,
+  JOB_NS(i.start_ns, p) AS start_ns,
   i.dur_ns,
-  i.start_ns + coalesce((SELECT map.offset_ns + CAST(round((i.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= i.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0) + i.dur_ns AS end_ns,
-  i.start_ns + coalesce((SELECT map.offset_ns + CAST(round((i.start_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= i.start_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(i.start_ns, p) + i.dur_ns AS end_ns,
+  REL_NS(i.start_ns, p) AS rel_ns,
   i.probe_mask,
   i.samples,
   i.tokens,
@@ -318,11 +283,8 @@ SELECT p.id AS process_id,
   s.iteration,
   n.text AS name,
   s.value,
-  s.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((s.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS ts_ns,
-  s.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((s.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = p.host_id AND map.from_ns <= s.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns
+  JOB_NS(s.ts_ns, p) AS ts_ns,
+  REL_NS(s.ts_ns, p) AS rel_ns
 FROM scalar s JOIN process p ON p.id = s.process_id LEFT JOIN string n ON n.id = s.name_id;
 
 CREATE VIEW v_sample AS
@@ -335,11 +297,8 @@ SELECT c.id AS counter_id,
   n.text AS name,
   c.unit,
   c.kind,
-  x.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((x.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = c.host_id AND map.from_ns <= x.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0) AS ts_ns,
-  x.ts_ns + coalesce((SELECT map.offset_ns + CAST(round((x.ts_ns - map.from_ns) * 1e-9 * map.drift_ppb) AS INTEGER)
-    FROM clock_map map WHERE map.host_id = c.host_id AND map.from_ns <= x.ts_ns ORDER BY map.from_ns DESC LIMIT 1), 0)
-    - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'origin_ns') AS rel_ns,
+  JOB_NS(x.ts_ns, c) AS ts_ns,
+  REL_NS(x.ts_ns, c) AS rel_ns,
   x.value
 FROM sample x JOIN counter c ON c.id = x.counter_id JOIN host h ON h.id = c.host_id
   LEFT JOIN process p ON p.id = c.process_id LEFT JOIN thread t ON t.id = c.thread_id LEFT JOIN device d ON d.id = c.device_id LEFT JOIN string n ON n.id = c.name_id;
