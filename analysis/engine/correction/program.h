@@ -1,10 +1,9 @@
 // What a run did, as far as its correction has to know: where its threads recorded something, and
 // where one of them, or a stream of a device, could not go on before another had come so far.
 // Plain values.
-//
-// A *lane* is a thread, or a stream of a device. Its time goes by in program order, but for waits:
-// what ended one of these, when it did, decides when the lane goes on.
 #pragma once
+
+#include "analysis/engine/waits/waits.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +12,10 @@
 
 namespace sonde::engine::correction {
 
-// An index of Program::lanes.
-using LaneIndex = std::uint32_t;
-inline constexpr LaneIndex kNoLane = std::numeric_limits<LaneIndex>::max();
+using waits::kNoLane;
+using waits::LaneIndex;
+using waits::Meeting;
+using waits::Wait;
 
 // What it takes to record one event, in ns of its thread: before its begin was stamped, between
 // begin and end, and after its end.
@@ -39,40 +39,8 @@ struct Lane {
   std::vector<CostPoint> points;  // by time
 };
 
-// The lane did nothing from `begin` to `end`, because it waited for `waker` to come to `wakerNs`;
-// but for what it recorded in there: then it was idle from the last end of an event before
-// `wakerNs`. Requires: begin <= end, wakerNs + lagNs <= end. Those of one lane, begin and end are
-// waited for all together. Waits may lie within others.
-struct Wait {
-  // As `begin`: the lane has its first event at `end`, and what the waker did made it begin.
-  static constexpr std::int64_t kStart = std::numeric_limits<std::int64_t>::min();
-  LaneIndex lane;
-  LaneIndex waker;
-  std::int64_t begin;
-  std::int64_t end;
-  std::int64_t wakerNs;
-  std::uint32_t lagNs = 0;  // it takes so long until the lane notices; passes while it is busy, too
-};
-
-// Lanes that come to one place, and lanes of which none goes on from there before all have come.
-struct Meeting {
-  struct Arrival {
-    LaneIndex lane;
-    std::int64_t at;
-  };
-  // Nothing was done from `begin` on until the last had come. One with an `end` before that did not
-  // wait.
-  struct Waiting {
-    LaneIndex lane;
-    std::int64_t begin;
-    std::int64_t end;
-  };
-  std::vector<Arrival> arrivals;
-  std::vector<Waiting> waiting;
-};
-
 struct Program {
-  std::vector<Lane> lanes;
+  std::vector<Lane> lanes;  // by waits::LaneIndex
   std::vector<Wait> waits;
   std::vector<Meeting> meetings;
 };

@@ -1,6 +1,5 @@
 #include "analysis/engine/correction/program_lanes.h"
 
-#include "analysis/engine/correction/program_waits.h"
 #include "analysis/model/times.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
@@ -18,6 +17,8 @@
 namespace sonde::engine::correction {
 namespace {
 
+using waits::Outermost;
+using waits::ThreadFacts;
 using End = CostPoint::End;
 using model::SliceKind;
 using store::Statement;
@@ -52,9 +53,9 @@ class LaneReader {
     SONDE_TRY(readOfProcess("SELECT process_id, ts_ns FROM scalar", kScalarCost));
     SONDE_TRY(readOfProcess("SELECT process_id, ts_ns FROM tensor", kTensorCost));
     SONDE_TRY(readStreams());
-    for (Lane& lane : lanes_.program.lanes)
+    for (Lane& lane : found_.points)
       sortPoints(lane);
-    return std::move(lanes_);
+    return std::move(found_);
   }
 
  private:
@@ -73,20 +74,20 @@ class LaneReader {
   void chooseDrivers();
 
   LaneIndex addLane() {
-    lanes_.program.lanes.emplace_back();
-    return static_cast<LaneIndex>(lanes_.program.lanes.size() - 1);
+    found_.points.emplace_back();
+    return found_.lanes.add();
   }
-  Lane& lane(LaneIndex index) { return lanes_.program.lanes[index]; }
+  Lane& lane(LaneIndex index) { return found_.points[index]; }
   ThreadFacts* thread(std::int64_t id) {
-    const auto found = lanes_.threads.find(id);
-    return found == lanes_.threads.end() ? nullptr : &found->second;
+    const auto found = found_.lanes.threads.find(id);
+    return found == found_.lanes.threads.end() ? nullptr : &found->second;
   }
 
   // Index of the costs, or nullopt, and then the event is counted.
   std::optional<std::uint32_t> costOf(const CostClass& of, std::int64_t processId) {
     const auto found = costs_.find(of, processId);
     if (!found)
-      ++lanes_.recorded.unknown[of];
+      ++found_.unknown[of];
     return found;
   }
 
@@ -106,7 +107,7 @@ class LaneReader {
 
   const store::Database& trace_;
   const CostTable& costs_;
-  LanesOfTrace lanes_;
+  LanesOfTrace found_;
   std::unordered_map<std::int64_t, bool> isPython_;  // by process
   std::unordered_set<std::int64_t> sleeps_;          // names of what waits for a time
   std::unordered_set<std::int64_t> opens_;           // and of what opens a file
@@ -139,7 +140,7 @@ const LaneReader::SliceCost* LaneReader::costOfSlice(const Statement& row,
     if (of)
       cost = SliceCost{costs_.find(*of, processId), nullptr};
     if (cost && !cost->cost)
-      cost->unknown = &lanes_.recorded.unknown[*of];
+      cost->unknown = &found_.unknown[*of];
   }
   return cost ? &*cost : nullptr;
 }
@@ -150,15 +151,14 @@ Result<void> LaneReader::readThreads() {
         isPython_.emplace(row.integer(0), isPython(row.text(1)));
         return {};
       }));
-  return store::forEachRow(
-      trace_,
-      "SELECT id, process_id FROM thread ORDER BY id",
-      [&](const Statement& row) -> Result<void> {
-        const LaneIndex lane = addLane();
-        lanes_.threads.emplace(row.integer(0), ThreadFacts{row.integer(1), lane, false, {}, {}});
-        lanes_.recorded.ofThread.emplace(row.integer(0), lane);
-        return {};
-      });
+  return store::forEachRow(trace_,
+                           "SELECT id, process_id FROM thread ORDER BY id",
+                           [&](const Statement& row) -> Result<void> {
+                             const LaneIndex lane = addLane();
+                             found_.lanes.threads.emplace(
+                                 row.integer(0), ThreadFacts{row.integer(1), lane, false, {}, {}});
+                             return {};
+                           });
 }
 
 // The ids of texts like that of which `isOne` is true.
@@ -184,7 +184,7 @@ Result<void> LaneReader::readSlices() {
       "SELECT thread_id, kind, category, start_ns, dur_ns, parent_id, lane, id, name_id FROM slice "
       "ORDER BY rowid",
       [&](const Statement& row) { return addSlice(row); }));
-  for (auto& [id, facts] : lanes_.threads)
+  for (auto& [id, facts] : found_.lanes.threads)
     std::sort(facts.requestWaits.begin(),
               facts.requestWaits.end(),
               [](const Outermost& a, const Outermost& b) { return a.end < b.end; });
@@ -269,8 +269,8 @@ Result<void> LaneReader::readInstants(std::string_view sql, const CostClass& of)
 // What the trace has by process alone, the thread that drives it did.
 Result<void> LaneReader::readOfProcess(std::string_view sql, const CostClass& of) {
   return store::forEachRow(trace_, sql, [&](const Statement& row) -> Result<void> {
-    const auto driver = lanes_.recorded.ofProcess.find(row.integer(0));
-    if (driver == lanes_.recorded.ofProcess.end())
+    const auto driver = found_.lanes.ofProcess.find(row.integer(0));
+    if (driver == found_.lanes.ofProcess.end())
       return {};
     SONDE_TRY(checkTimes(row.integer(1), 0));
     if (const auto cost = costOf(of, row.integer(0)))
@@ -293,20 +293,20 @@ Result<void> LaneReader::readIterations() {
 // The thread with the iterations, else the one that recorded most, else the first.
 void LaneReader::chooseDrivers() {
   std::map<std::int64_t, std::tuple<bool, std::size_t, std::int64_t>> best;  // by process
-  for (const auto& [id, facts] : lanes_.threads) {
+  for (const auto& [id, facts] : found_.lanes.threads) {
     const std::tuple worth(facts.hasIterations, lane(facts.lane).points.size(), -id);
     const auto [place, isNew] = best.emplace(facts.processId, worth);
     if (!isNew && place->second >= worth)
       continue;
     place->second = worth;
-    lanes_.recorded.ofProcess[facts.processId] = facts.lane;
+    found_.lanes.ofProcess[facts.processId] = facts.lane;
   }
 }
 
 Result<void> LaneReader::readStreams() {
   return store::forEachRow(
       trace_, "SELECT id FROM stream ORDER BY id", [&](const Statement& row) -> Result<void> {
-        lanes_.recorded.ofStream.emplace(row.integer(0), addLane());
+        found_.lanes.ofStream.emplace(row.integer(0), addLane());
         return {};
       });
 }
@@ -318,11 +318,18 @@ Result<LanesOfTrace> readLanes(const store::Database& trace, const CostTable& co
 }
 
 Result<RecordedProgram> readProgram(const store::Database& trace, const CostTable& costs) {
-  SONDE_TRY_ASSIGN(LanesOfTrace lanes, readLanes(trace, costs));
-  SONDE_TRY(addWaits(trace, lanes));
-  lanes.recorded.schedule = scheduleOf(lanes.program);
-  lanes.recorded.lanes = std::move(lanes.program.lanes);
-  return std::move(lanes.recorded);
+  SONDE_TRY_ASSIGN(LanesOfTrace found, readLanes(trace, costs));
+  SONDE_TRY_ASSIGN(waits::Waits waits, waits::readWaits(trace, found.lanes));
+  Program program{std::move(found.points), std::move(waits.waits), std::move(waits.meetings)};
+  RecordedProgram recorded;
+  recorded.schedule = scheduleOf(program);
+  recorded.lanes = std::move(program.lanes);
+  for (const auto& [id, facts] : found.lanes.threads)
+    recorded.ofThread.emplace(id, facts.lane);
+  recorded.ofStream = std::move(found.lanes.ofStream);
+  recorded.ofProcess = std::move(found.lanes.ofProcess);
+  recorded.unknown = std::move(found.unknown);
+  return recorded;
 }
 
 std::vector<std::int64_t> RecordedProgram::eventsByCost(std::size_t costs) const {

@@ -4,30 +4,15 @@
 #include "analysis/engine/correction/recorded_program.h"
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 namespace sonde::engine::correction {
 
-// A stretch of a thread without anything recorded around it.
-struct Outermost {
-  std::int64_t begin;
-  std::int64_t end;
-  std::int64_t waitId = 0;  // the slice, of one that was a wait for something, and not for a time
-};
-
-struct ThreadFacts {
-  std::int64_t processId = 0;
-  LaneIndex lane = kNoLane;
-  bool hasIterations = false;
-  std::vector<Outermost> outermost;
-  std::vector<Outermost> requestWaits;  // calls of MPI that see requests done, by end
-};
-
 struct LanesOfTrace {
-  Program program;
-  RecordedProgram recorded;                               // but for lanes and schedule
-  std::unordered_map<std::int64_t, ThreadFacts> threads;  // by id
+  waits::Lanes lanes;
+  std::vector<Lane> points;                   // what each of them recorded
+  std::map<CostClass, std::int64_t> unknown;  // as RecordedProgram::unknown
 };
 
 Result<LanesOfTrace> readLanes(const store::Database& trace, const CostTable& costs);

@@ -1,25 +1,21 @@
-// What the lanes of a trace wait for, by the tables that tell of it. Within engine/correction; the
-// database's thread.
+// Where the readers of waits put what they find. Within engine/waits; the database's thread.
 #pragma once
 
-#include "analysis/engine/correction/program_lanes.h"
+#include "analysis/engine/waits/waits.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 
-// Adds all of it to `lanes.program`.
-Result<void> addWaits(const store::Database& trace, LanesOfTrace& lanes);
-
-// Where readers of waits put what they find.
 class WaitSink {
  public:
-  explicit WaitSink(LanesOfTrace& lanes) : lanes_(lanes) {}
+  explicit WaitSink(Lanes& lanes) : lanes_(lanes) {}
 
   // What cannot be, as clocks of two processes that disagree have it, or a damaged file, is left
   // out.
@@ -33,10 +29,11 @@ class WaitSink {
                          std::int64_t callEnd,
                          std::int64_t end) const;
 
-  LaneIndex laneOfThread(std::int64_t id) const { return find(lanes_.recorded.ofThread, id); }
-  LaneIndex laneOfStream(std::int64_t id) const { return find(lanes_.recorded.ofStream, id); }
-  LaneIndex laneOfProcess(std::int64_t id) const { return find(lanes_.recorded.ofProcess, id); }
-  LanesOfTrace& lanes() noexcept { return lanes_; }
+  LaneIndex laneOfThread(std::int64_t id) const { return lanes_.ofThread(id); }
+  LaneIndex laneOfStream(std::int64_t id) const { return find(lanes_.ofStream, id); }
+  LaneIndex laneOfProcess(std::int64_t id) const { return find(lanes_.ofProcess, id); }
+  Lanes& lanes() noexcept { return lanes_; }
+  Waits take() noexcept { return std::move(found_); }
 
  private:
   static LaneIndex find(const std::unordered_map<std::int64_t, LaneIndex>& in, std::int64_t id) {
@@ -44,7 +41,8 @@ class WaitSink {
     return found == in.end() ? kNoLane : found->second;
   }
 
-  LanesOfTrace& lanes_;
+  Lanes& lanes_;
+  Waits found_;
 };
 
 // Of threads: hand-offs, messages, bytes of sockets and pipes, and the begin of processes.
@@ -56,4 +54,4 @@ Result<void> addDeviceWaits(const store::Database& trace, WaitSink& sink);
 // Of threads of which nothing says what lets them go on.
 Result<void> followDrivers(const store::Database& trace, WaitSink& sink);
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

@@ -1,12 +1,12 @@
 // Waits of threads for each other.
-#include "analysis/engine/correction/program_waits.h"
+#include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 namespace {
 
 using store::Statement;
@@ -159,4 +159,4 @@ Result<void> addThreadWaits(const store::Database& trace, WaitSink& sink) {
   return readProcesses(trace, sink);
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

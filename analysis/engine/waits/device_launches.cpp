@@ -1,9 +1,9 @@
-#include "analysis/engine/correction/device_launches.h"
+#include "analysis/engine/waits/device_launches.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 
 void LaunchLatency::add(const std::vector<DeviceLaunch>& launches) {
   for (const DeviceLaunch& each : launches)
@@ -35,4 +35,4 @@ void addLaunchWaits(LaneIndex stream,
   }
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

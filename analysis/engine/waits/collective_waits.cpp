@@ -1,5 +1,5 @@
 // Waits of ranks for each other.
-#include "analysis/engine/correction/program_waits.h"
+#include "analysis/engine/waits/wait_sink.h"
 #include "analysis/model/words.h"
 #include "analysis/store/each_row.h"
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 namespace {
 
 using store::Statement;
@@ -123,4 +123,4 @@ Result<void> addCollectiveWaits(const store::Database& trace, WaitSink& sink) {
   return readKernels(trace, sink);
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

@@ -1,8 +1,8 @@
-#include "analysis/engine/correction/thread_pauses.h"
+#include "analysis/engine/waits/thread_pauses.h"
 
 #include <algorithm>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 namespace {
 
 using Place = std::vector<Accounted>::iterator;
@@ -47,4 +47,4 @@ std::vector<Pause> idlePauses(std::vector<Pause> pauses, std::vector<Accounted> 
   return pauses;
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

@@ -1,9 +1,9 @@
-#include "analysis/engine/correction/thread_pauses.h"
+#include "analysis/engine/waits/thread_pauses.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 namespace {
 
 using ::testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(IdlePauses, OneMayGoOnThroughSeveralLooksAtTheThread) {
 }
 
 }  // namespace
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

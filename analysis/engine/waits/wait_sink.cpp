@@ -1,11 +1,11 @@
-#include "analysis/engine/correction/program_waits.h"
+#include "analysis/engine/waits/wait_sink.h"
 
 #include "analysis/model/times.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 
 using model::isTime;
 
@@ -15,7 +15,7 @@ void WaitSink::add(const Wait& wait) {
     return;
   if (isTime(wait.end) && isTime(wait.wakerNs) &&
       (isTime(wait.begin) || wait.begin == Wait::kStart))
-    lanes_.program.waits.push_back(wait);
+    found_.waits.push_back(wait);
 }
 
 void WaitSink::add(Meeting meeting) {
@@ -29,7 +29,7 @@ void WaitSink::add(Meeting meeting) {
   const bool isAlone = meeting.arrivals.size() == 1 && meeting.waiting.size() == 1 &&
                        meeting.arrivals[0].lane == meeting.waiting[0].lane;
   if (!meeting.arrivals.empty() && !meeting.waiting.empty() && !isAlone)
-    lanes_.program.meetings.push_back(std::move(meeting));
+    found_.meetings.push_back(std::move(meeting));
 }
 
 std::int64_t WaitSink::waitsFrom(std::int64_t thread,
@@ -50,12 +50,13 @@ std::int64_t WaitSink::waitsFrom(std::int64_t thread,
   return call == calls.end() || call->begin > end ? end : std::max(call->begin, begin);
 }
 
-Result<void> addWaits(const store::Database& trace, LanesOfTrace& lanes) {
+Result<Waits> readWaits(const store::Database& trace, Lanes& lanes) {
   WaitSink sink(lanes);
   SONDE_TRY(addThreadWaits(trace, sink));
   SONDE_TRY(addCollectiveWaits(trace, sink));
   SONDE_TRY(addDeviceWaits(trace, sink));
-  return followDrivers(trace, sink);
+  SONDE_TRY(followDrivers(trace, sink));
+  return sink.take();
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

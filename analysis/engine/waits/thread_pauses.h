@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 
 struct Pause {
   std::int64_t begin;
@@ -28,4 +28,4 @@ std::vector<Pause> idlePauses(std::vector<Pause> pauses, std::vector<Accounted> 
 inline constexpr std::int64_t kShortPauseNs = 20'000;  // shorter ones are none
 inline constexpr std::int64_t kLongPauseNs = 200'000;
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

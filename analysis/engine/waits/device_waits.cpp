@@ -3,8 +3,8 @@
 // A stream's work is done in the order in which it was launched. So what the host, or another
 // stream, waits for by a call is the last work of a stream that was launched before that call, or
 // before the record of an event.
-#include "analysis/engine/correction/device_launches.h"
-#include "analysis/engine/correction/program_waits.h"
+#include "analysis/engine/waits/device_launches.h"
+#include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 namespace {
 
 using store::Statement;
@@ -321,4 +321,4 @@ Result<void> addDeviceWaits(const store::Database& trace, WaitSink& sink) {
   return DeviceWaits(trace, sink).read();
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

@@ -5,14 +5,14 @@
 // the end of the work before.
 #pragma once
 
-#include "analysis/engine/correction/program.h"
-#include "analysis/engine/correction/program_waits.h"
+#include "analysis/engine/waits/wait_sink.h"
+#include "analysis/engine/waits/waits.h"
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 
 struct DeviceLaunch {
   LaneIndex thread;
@@ -41,4 +41,4 @@ void addLaunchWaits(LaneIndex stream,
                     LaunchLatency& latency,
                     WaitSink& sink);
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits

@@ -1,7 +1,7 @@
 // Waits of threads of which nothing says what lets them go on. Lest their times drift away from
 // those of the threads that they work with, they go on where their process's driver is.
-#include "analysis/engine/correction/program_waits.h"
-#include "analysis/engine/correction/thread_pauses.h"
+#include "analysis/engine/waits/thread_pauses.h"
+#include "analysis/engine/waits/wait_sink.h"
 #include "analysis/store/each_row.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace sonde::engine::correction {
+namespace sonde::engine::waits {
 namespace {
 
 using store::Statement;
@@ -112,4 +112,4 @@ Result<void> followDrivers(const store::Database& trace, WaitSink& sink) {
   return Followers(trace, sink).follow();
 }
 
-}  // namespace sonde::engine::correction
+}  // namespace sonde::engine::waits
