@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/model/event.h"
+#include "analysis/model/row.h"
 
 #include <cstdint>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace sonde::model {
 struct Meta {
   std::string_view key{};
   std::string_view value{};
+
+  static constexpr bool kReplaces = true;  // a row with the same key
+  SONDE_ROW("meta", key, value)
 };
 
 struct Overhead {
@@ -26,6 +30,18 @@ struct Overhead {
   OptionalReal beforeNs{};  // of the mean, what lies before the begin of the event is stamped
   OptionalReal insideNs{};  // and what lies inside of it
   OptionalReal unrecordedNs{};
+
+  SONDE_ROW("overhead",
+            probe,
+            api,
+            meanNs,
+            errorNs,
+            n,
+            method,
+            processId,
+            beforeNs,
+            insideNs,
+            unrecordedNs)
 };
 
 // Of the relative errors of two probes' costs.
@@ -34,6 +50,8 @@ struct OverheadCovariance {
   std::string_view otherProbe{};
   double covariance = 0;
   ProcessId processId{};
+
+  SONDE_ROW("overhead_covariance", probe, otherProbe, covariance, processId)
 };
 
 struct ProbeCall {
@@ -43,6 +61,8 @@ struct ProbeCall {
   std::string_view api{};
   std::int64_t recorded = 0;
   std::int64_t unrecorded = 0;
+
+  SONDE_ROW("probe_call", threadId, iterationId, probe, api, recorded, unrecorded)
 };
 
 struct Loss {
@@ -51,6 +71,8 @@ struct Loss {
   std::int64_t count = 0;
   std::string_view reason{};
   ProcessId processId{};
+
+  SONDE_ROW("loss", probe, kind, count, reason, processId)
 };
 
 struct Note {
@@ -60,6 +82,8 @@ struct Note {
   Severity severity = Severity::Info;
   std::string_view source{};
   std::string_view text{};
+
+  SONDE_ROW("note", id, tsNs, processId, severity, source, text)
 };
 
 // How far a spool's stream has been stored: bytes below `consumed` of the slot with this claim
@@ -68,6 +92,9 @@ struct Ingested {
   std::string_view spool{};
   std::int64_t seq = 0;
   std::int64_t consumed = 0;
+
+  static constexpr bool kReplaces = true;  // a row with the same key
+  SONDE_ROW("ingested", spool, seq, consumed)
 };
 
 // A scope that is open where the recorder has read to; its slice is written when it ends.
@@ -76,6 +103,22 @@ struct OpenScope {
   std::string_view spool{};
   std::int64_t token = 0;
   Slice slice{};
+
+  static constexpr bool kReplaces = true;  // a row with the same key
+  SONDE_ROW("open_scope",
+            spool,
+            token,
+            slice.id,
+            slice.threadId,
+            slice.kind,
+            slice.category,
+            slice.nameId,
+            slice.startNs,
+            slice.parentId,
+            slice.depth,
+            slice.lane,
+            slice.scopeId,
+            slice.scopeHow)
 };
 
 }  // namespace sonde::model

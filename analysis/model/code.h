@@ -5,6 +5,7 @@
 
 #include "analysis/model/ids.h"
 #include "analysis/model/place.h"
+#include "analysis/model/row.h"
 #include "analysis/model/words.h"
 
 #include <cstdint>
@@ -19,22 +20,28 @@ struct Frame {
   OptionalInt line{};
   OptionalText buildId{};
   OptionalInt address{};
+
+  SONDE_ROW("frame", id, kind, nameId, pathId, line, buildId, address)
 };
 
 struct Stack {
   StackId id{};
   StackId parentId{};  // the caller's; none: outermost
   FrameId frameId{};
+
+  SONDE_ROW("stack", id, parentId, frameId)
 };
 
 struct StackSample {
   ThreadId threadId{};
   std::int64_t tsNs = 0;
-  StackId stackId{};  // none: it could not be unwound
-  std::int64_t weightNs = 0;
-  bool truncated = false;  // outer frames are missing
+  StackId stackId{};        // none: it could not be unwound
+  std::int64_t weight = 0;  // ns
+  bool truncated = false;   // outer frames are missing
   SampleKind kind = SampleKind::Cpu;
   OptionalInt correlationId{};  // of an event that is a CUDA call: that one's
+
+  SONDE_ROW("stack_sample", threadId, tsNs, stackId, weight, truncated, kind, correlationId)
 };
 
 // What the samples of one stack come to; no row.

@@ -5,6 +5,7 @@
 
 #include "analysis/model/ids.h"
 #include "analysis/model/place.h"
+#include "analysis/model/row.h"
 #include "analysis/model/words.h"
 
 #include <cstdint>
@@ -43,6 +44,32 @@ struct Kernel {
   OptionalInt staticSharedBytes{};
   OptionalInt dynamicSharedBytes{};
   OptionalInt localBytes{};
+
+  SONDE_ROW("kernel",
+            id,
+            work.streamId,
+            work.nameId,
+            work.startNs,
+            work.durNs,
+            work.correlationId,
+            work.launchSliceId,
+            work.scopeId,
+            work.launchDelayNs,
+            work.queuedNs,
+            work.submittedNs,
+            work.graphId,
+            work.graphNodeId,
+            work.bytes,
+            grid.x,
+            grid.y,
+            grid.z,
+            block.x,
+            block.y,
+            block.z,
+            registers,
+            staticSharedBytes,
+            dynamicSharedBytes,
+            localBytes)
 };
 
 struct Copy {
@@ -51,6 +78,25 @@ struct Copy {
   CopyKind kind = CopyKind::Other;
   DeviceId peerDeviceId{};
   std::optional<bool> pinned{};
+
+  SONDE_ROW("copy",
+            id,
+            work.streamId,
+            work.nameId,
+            work.startNs,
+            work.durNs,
+            work.correlationId,
+            work.launchSliceId,
+            work.scopeId,
+            work.launchDelayNs,
+            work.queuedNs,
+            work.submittedNs,
+            work.graphId,
+            work.graphNodeId,
+            work.bytes,
+            kind,
+            peerDeviceId,
+            pinned)
 };
 
 struct Sync {
@@ -63,6 +109,9 @@ struct Sync {
   std::int64_t startNs = 0;
   OptionalInt durNs{};
   OptionalInt correlationId{};
+
+  SONDE_ROW(
+      "sync", id, processId, streamId, kind, eventId, waitsForId, startNs, durNs, correlationId)
 };
 
 // What a device counted in a stretch of a thread's time in which one slice was its innermost scope.
@@ -74,6 +123,8 @@ struct DeviceMetric {
   std::int64_t startNs = 0;
   std::int64_t durNs = 0;
   double value = 0;
+
+  SONDE_ROW("device_metric", sliceId, threadId, deviceId, nameId, startNs, durNs, value)
 };
 
 // Memory of a device, of the host that devices reach, or of a process.
@@ -92,6 +143,22 @@ struct Allocation {
   OptionalInt pool{};  // address of the memory pool that it is from
   OptionalInt correlationId{};
   SliceId sliceId{};  // the call that made it
+
+  SONDE_ROW("allocation",
+            id,
+            processId,
+            deviceId,
+            address,
+            bytes,
+            allocNs,
+            freeNs,
+            scopeId,
+            stackId,
+            pool,
+            correlationId,
+            sliceId,
+            threadId,
+            allocator)
 };
 
 }  // namespace sonde::model

@@ -5,6 +5,7 @@
 
 #include "analysis/model/ids.h"
 #include "analysis/model/place.h"
+#include "analysis/model/row.h"
 #include "analysis/model/words.h"
 
 #include <array>
@@ -31,6 +32,22 @@ struct Slice {
   ScopeHow scopeHow = ScopeHow::None;
   OptionalInt correlationId{};
   StackId stackId{};
+
+  SONDE_ROW("slice",
+            id,
+            threadId,
+            kind,
+            category,
+            nameId,
+            startNs,
+            durNs,
+            parentId,
+            depth,
+            lane,
+            scopeId,
+            scopeHow,
+            correlationId,
+            stackId)
 };
 
 // Key of the argument of a slice whose end was lost: how long it lasted at most, in ns. Nothing
@@ -44,6 +61,8 @@ struct Arg {
   std::int64_t ownerId = 0;
   StringId keyId{};
   ArgValue value{};
+
+  SONDE_ROW("arg", owner, ownerId, keyId, value)
 };
 
 struct Link {
@@ -52,6 +71,8 @@ struct Link {
   std::int64_t fromId = 0;
   Owner toOwner = Owner::Slice;
   std::int64_t toId = 0;
+
+  SONDE_ROW("link", kind, fromOwner, fromId, toOwner, toId)
 };
 
 struct Communicator {
@@ -61,6 +82,8 @@ struct Communicator {
   std::int64_t size = 0;
   OptionalInt position{};
   OptionalText backend{};
+
+  SONDE_ROW("communicator", id, processId, jobKey, size, position, backend)
 };
 
 struct CommunicatorMember {
@@ -68,6 +91,9 @@ struct CommunicatorMember {
   std::int64_t position = 0;
   OptionalInt rank{};
   ProcessId processId{};
+
+  static constexpr bool kReplaces = true;  // a row with the same key
+  SONDE_ROW("communicator_member", communicatorId, position, rank, processId)
 };
 
 struct Collective {
@@ -90,6 +116,27 @@ struct Collective {
   OptionalInt durNs{};
   OptionalInt waitNs{};
   OptionalInt transferNs{};
+
+  SONDE_ROW("collective",
+            id,
+            processId,
+            communicatorId,
+            seq,
+            op,
+            algorithm,
+            protocol,
+            dtype,
+            bytes,
+            sendBytes,
+            recvBytes,
+            root,
+            peer,
+            sliceId,
+            kernelId,
+            startNs,
+            durNs,
+            waitNs,
+            transferNs)
 };
 
 struct Channel {
@@ -101,6 +148,8 @@ struct Channel {
   ChannelId peerChannelId{};
   bool inherited = false;
   OptionalInt openNs{};
+
+  SONDE_ROW("channel", id, processId, kind, local, remote, peerChannelId, inherited, openNs)
 };
 
 struct Transfer {
@@ -118,6 +167,22 @@ struct Transfer {
   OptionalInt tag{};
   SliceId sliceId{};       // the call that moved it; none: a library did, or a request
   bool anySource = false;  // its receiver had not said from whom, or with which tag
+
+  SONDE_ROW("transfer",
+            id,
+            channelId,
+            threadId,
+            direction,
+            offset,
+            bytes,
+            exact,
+            startNs,
+            durNs,
+            collectiveId,
+            step,
+            tag,
+            sliceId,
+            anySource)
 };
 
 struct Iteration {
@@ -131,6 +196,18 @@ struct Iteration {
   OptionalInt tokens{};
   OptionalReal flops{};
   SliceId sliceId{};
+
+  SONDE_ROW("iteration",
+            id,
+            processId,
+            number,
+            startNs,
+            durNs,
+            probeMask,
+            samples,
+            tokens,
+            flops,
+            sliceId)
 };
 
 // What a slice of kind io did.
@@ -140,6 +217,8 @@ struct FileAccess {
   OptionalInt offset{};
   OptionalInt bytes{};
   OptionalInt diskBytes{};  // 0: the page cache had all of it
+
+  SONDE_ROW("io", sliceId, pathId, offset, bytes, diskBytes)
 };
 
 // A thread that waited, in a slice of kind wait, and the one that let it go on.
@@ -153,6 +232,17 @@ struct Handoff {
   std::int64_t blockNs = 0;
   std::int64_t wakeNs = 0;
   bool certain = false;  // nobody else can have been the waker
+
+  SONDE_ROW("handoff",
+            sliceId,
+            object,
+            kind,
+            wakerThreadId,
+            wakerNs,
+            wakeeThreadId,
+            blockNs,
+            wakeNs,
+            certain)
 };
 
 // What a thread was in when the trace was last written: a scope or call without an end.
@@ -177,6 +267,29 @@ struct OpenCall {
   OptionalInt tag{};
   OptionalInt object{};         // address of what it waits at
   ThreadId waitsForThreadId{};  // that holds it, or is to end
+
+  static constexpr bool kReplaces = true;  // a row with the same key
+  SONDE_ROW("open_call",
+            processId,
+            threadId,
+            depth,
+            kind,
+            category,
+            nameId,
+            startNs,
+            seenNs,
+            sliceId,
+            collectiveId,
+            communicatorId,
+            seq,
+            op,
+            bytes,
+            root,
+            peer,
+            channelId,
+            tag,
+            object,
+            waitsForThreadId)
 };
 
 struct Scalar {
@@ -185,6 +298,8 @@ struct Scalar {
   StringId nameId{};
   double value = 0;
   std::int64_t tsNs = 0;
+
+  SONDE_ROW("scalar", processId, iteration, nameId, value, tsNs)
 };
 
 // What is known of a tensor's elements at an instant. The doubles are of the finite ones; where
@@ -211,8 +326,45 @@ struct Tensor {
   double l2 = 0;
   std::array<double, std::size(kQuantiles)> quantiles{};
   std::string histogram{};   // JSON: [lower end, elements from there to the next one's], …
-  std::string_view file{};   // that holds all elements, if one does
+  OptionalText file{};       // that holds all elements, if one does
   OptionalInt fileOffset{};  // of these
+
+  static constexpr std::string_view kTable = "tensor";
+  static constexpr std::string_view kMembers =
+      "processId, iteration, nameId, collection, role, tsNs, dtype, shape, elements, minimum, "
+      "maximum, mean, variance, l1, l2, zeros, nans, infs, p01, p05, p25, p50, p75, p95, p99, "
+      "histogram, file, fileOffset";
+  auto columns() const noexcept {
+    const auto& [p01, p05, p25, p50, p75, p95, p99] = quantiles;
+    return std::tie(processId,
+                    iteration,
+                    nameId,
+                    collection,
+                    role,
+                    tsNs,
+                    dtype,
+                    shape,
+                    elements,
+                    minimum,
+                    maximum,
+                    mean,
+                    variance,
+                    l1,
+                    l2,
+                    zeros,
+                    nans,
+                    infs,
+                    p01,
+                    p05,
+                    p25,
+                    p50,
+                    p75,
+                    p95,
+                    p99,
+                    histogram,
+                    file,
+                    fileOffset);
+  }
 };
 
 struct Counter {
@@ -224,12 +376,16 @@ struct Counter {
   StringId nameId{};
   std::string_view unit{};
   CounterKind kind = CounterKind::Gauge;
+
+  SONDE_ROW("counter", id, hostId, processId, threadId, deviceId, nameId, unit, kind)
 };
 
 struct Sample {
   CounterId counterId{};
   std::int64_t tsNs = 0;
   double value = 0;
+
+  SONDE_ROW("sample", counterId, tsNs, value)
 };
 
 }  // namespace sonde::model

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/ids.h"
+#include "analysis/model/row.h"
 #include "analysis/model/words.h"
 
 #include <cstdint>
@@ -18,6 +19,14 @@ using OptionalInt = std::optional<std::int64_t>;
 using OptionalReal = std::optional<double>;
 using OptionalText = std::optional<std::string_view>;
 
+// A text, stored once.
+struct String {
+  StringId id{};
+  std::string_view text{};
+
+  SONDE_ROW("string", id, text)
+};
+
 struct Host {
   HostId id{};
   std::string_view name{};
@@ -26,6 +35,8 @@ struct Host {
   OptionalText cpuModel{};
   OptionalInt cpuCount{};
   OptionalInt memoryBytes{};
+
+  SONDE_ROW("host", id, name, bootId, os, cpuModel, cpuCount, memoryBytes)
 };
 
 // One process image: an exec makes a new row whose `parentId` is the image that was replaced.
@@ -47,6 +58,25 @@ struct Process {
   OptionalInt startTime{};  // clock ticks since boot
   OptionalInt execCount{};
   OptionalInt cpuNs{};
+
+  SONDE_ROW("process",
+            id,
+            hostId,
+            pid,
+            parentId,
+            rank,
+            localRank,
+            worldSize,
+            command,
+            startNs,
+            endNs,
+            exitStatus,
+            exitSignal,
+            state,
+            pidNamespace,
+            startTime,
+            execCount,
+            cpuNs)
 };
 
 struct Thread {
@@ -56,6 +86,8 @@ struct Thread {
   OptionalText name{};
   OptionalInt startNs{};
   OptionalInt endNs{};
+
+  SONDE_ROW("thread", id, processId, tid, name, startNs, endNs)
 };
 
 struct Device {
@@ -66,6 +98,8 @@ struct Device {
   OptionalText name{};
   OptionalText uuid{};
   OptionalInt memoryBytes{};
+
+  SONDE_ROW("device", id, hostId, kind, ordinal, name, uuid, memoryBytes)
 };
 
 struct Stream {
@@ -75,6 +109,8 @@ struct Stream {
   std::int64_t number = 0;
   OptionalText name{};
   OptionalInt priority{};
+
+  SONDE_ROW("stream", id, processId, deviceId, number, name, priority)
 };
 
 struct ClockSync {
@@ -83,6 +119,8 @@ struct ClockSync {
   std::int64_t ticks = 0;
   std::int64_t monotonicNs = 0;
   std::int64_t realtimeNs = 0;
+
+  SONDE_ROW("clock_sync", hostId, processId, ticks, monotonicNs, realtimeNs)
 };
 
 // From `fromNs` on, a time t of the host is t + offsetNs + (t − fromNs) × driftPpb / 10⁹ on the
@@ -93,6 +131,9 @@ struct ClockMap {
   std::int64_t offsetNs = 0;
   std::int64_t driftPpb = 0;
   OptionalInt errorNs{};
+
+  static constexpr bool kReplaces = true;  // a row with the same key
+  SONDE_ROW("clock_map", hostId, fromNs, offsetNs, driftPpb, errorNs)
 };
 
 struct Mapping {
@@ -103,6 +144,8 @@ struct Mapping {
   StringId pathId{};
   OptionalText buildId{};
   OptionalInt fromNs{};
+
+  SONDE_ROW("mapping", processId, start, end, fileOffset, pathId, buildId, fromNs)
 };
 
 }  // namespace sonde::model

@@ -4,33 +4,6 @@
 
 namespace sonde::store {
 
-namespace {
-
-template <typename Id>
-constexpr Table kTableOf = Table::Count;
-template <>
-constexpr Table kTableOf<model::HostId> = Table::Host;
-template <>
-constexpr Table kTableOf<model::ProcessId> = Table::Process;
-template <>
-constexpr Table kTableOf<model::ThreadId> = Table::Thread;
-template <>
-constexpr Table kTableOf<model::DeviceId> = Table::Device;
-template <>
-constexpr Table kTableOf<model::StreamId> = Table::Stream;
-template <>
-constexpr Table kTableOf<model::SliceId> = Table::Slice;
-template <>
-constexpr Table kTableOf<model::KernelId> = Table::Kernel;
-template <>
-constexpr Table kTableOf<model::CopyId> = Table::Copy;
-template <>
-constexpr Table kTableOf<model::SyncId> = Table::Sync;
-template <>
-constexpr Table kTableOf<model::CollectiveId> = Table::Collective;
-
-}  // namespace
-
 Result<TraceWriter> TraceWriter::open(Database trace) {
   auto state = std::make_unique<State>(std::move(trace));
   SONDE_TRY(state->prepareAll());
@@ -79,7 +52,7 @@ Result<void> TraceWriter::rollback() {
     SONDE_TRY(state_->database.exec("ROLLBACK"));
   state_->nextIds = state_->idsAtBegin;
   state_->failure.reset();
-  const std::int64_t firstNew = state_->nextIds[static_cast<std::size_t>(Table::String)];
+  const std::int64_t firstNew = state_->nextIds[AllRows::indexOf<model::String>()];
   std::erase_if(state_->strings,
                 [firstNew](const auto& entry) { return entry.second >= firstNew; });
   return {};
@@ -90,15 +63,14 @@ Result<model::StringId> TraceWriter::intern(std::string_view text) {
     return model::StringId{known->second};
   if (!isText(text))
     return intern(toText(text));
-  SONDE_TRY_ASSIGN(const model::StringId id,
-                   state_->insertWithId(Table::String, model::StringId{}, text));
+  SONDE_TRY_ASSIGN(const model::StringId id, state_->add(model::String{.text = text}));
   state_->strings.emplace(text, id.value);
   return id;
 }
 
 template <typename Id>
 Id TraceWriter::reserveId() noexcept {
-  return Id{state_->nextIds[static_cast<std::size_t>(kTableOf<Id>)]++};
+  return Id{state_->nextIds[AllRows::indexOfIds<Id>()]++};
 }
 template model::HostId TraceWriter::reserveId() noexcept;
 template model::ProcessId TraceWriter::reserveId() noexcept;
@@ -131,78 +103,51 @@ Result<Database> TraceWriter::release(TraceWriter writer) {
   return std::move(writer.state_->database);
 }
 
-Result<void> TraceWriter::update(const model::Process& row) {
-  return state_->replace(Table::Process, *this, row);
+template <typename Row>
+Added<Row> TraceWriter::add(const Row& row) {
+  return state_->add(row);
 }
+#define SONDE_ADD(Row) template Added<model::Row> TraceWriter::add(const model::Row&);
+SONDE_ROWS(SONDE_ADD)
+#undef SONDE_ADD
 
-Result<void> TraceWriter::update(const model::Thread& row) {
-  return state_->replace(Table::Thread, *this, row);
+template <typename Row>
+Result<void> TraceWriter::update(const Row& row) {
+  return state_->replace(row);
 }
-
-Result<void> TraceWriter::update(const model::Device& row) {
-  return state_->replace(Table::Device, *this, row);
-}
-
-Result<void> TraceWriter::update(const model::Stream& row) {
-  return state_->replace(Table::Stream, *this, row);
-}
-
-Result<void> TraceWriter::update(const model::Allocation& row) {
-  return state_->replace(Table::Allocation, *this, row);
-}
-
-Result<void> TraceWriter::update(const model::Iteration& row) {
-  return state_->replace(Table::Iteration, *this, row);
-}
-
-Result<void> TraceWriter::set(const model::Ingested& row) {
-  return state_->insert(Table::Ingested, row.spool, row.seq, row.consumed);
-}
-
-Result<void> TraceWriter::set(const model::OpenScope& row) {
-  const model::Slice& slice = row.slice;
-  return state_->insert(Table::OpenScope,
-                        row.spool,
-                        row.token,
-                        slice.id,
-                        slice.threadId,
-                        wordOf(slice.kind),
-                        Word{slice.category},
-                        slice.nameId,
-                        slice.startNs,
-                        slice.parentId,
-                        slice.depth,
-                        slice.lane,
-                        slice.scopeId,
-                        wordOf(slice.scopeHow));
-}
+template Result<void> TraceWriter::update(const model::Process&);
+template Result<void> TraceWriter::update(const model::Thread&);
+template Result<void> TraceWriter::update(const model::Device&);
+template Result<void> TraceWriter::update(const model::Stream&);
+template Result<void> TraceWriter::update(const model::Allocation&);
+template Result<void> TraceWriter::update(const model::Iteration&);
 
 Result<void> TraceWriter::dropOpenScope(std::string_view spool,
                                         model::ThreadId thread,
                                         std::int64_t token) {
-  SONDE_TRY(state_->flush(Table::OpenScope));
+  SONDE_TRY(state_->flush<model::OpenScope>());
   return state_->run(state_->statements->dropOpenScope.bindAll(spool, thread, token));
 }
 
 Result<void> TraceWriter::dropOpenCalls(model::ProcessId process) {
-  SONDE_TRY(state_->flush(Table::OpenCall));
+  SONDE_TRY(state_->flush<model::OpenCall>());
   return state_->run(state_->statements->dropOpenCalls.bindAll(process));
 }
 
 Result<void> TraceWriter::moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth) {
-  SONDE_TRY(state_->flush(Table::Slice));
+  SONDE_TRY(state_->flush<model::Slice>());
   return state_->run(state_->statements->moveSlice.bindAll(id, parent, depth));
 }
 
 Result<void> TraceWriter::endCollective(model::CollectiveId id, model::OptionalInt durNs) {
-  SONDE_TRY(state_->flush(Table::Collective));
+  SONDE_TRY(state_->flush<model::Collective>());
   return state_->run(state_->statements->endCollective.bindAll(id, durNs));
 }
 
 Result<void> TraceWriter::planCollective(model::CollectiveId id,
                                          model::OptionalText algorithm,
                                          model::OptionalText protocol) {
-  SONDE_TRY(state_->flush(Table::Collective));
+  SONDE_TRY(state_->flush<model::Collective>());
   return state_->run(state_->statements->planCollective.bindAll(id, algorithm, protocol));
 }
 

@@ -9,11 +9,7 @@
 // connection, because the rows' types already admit nothing else.
 #pragma once
 
-#include "analysis/model/account.h"
-#include "analysis/model/code.h"
-#include "analysis/model/device_work.h"
-#include "analysis/model/event.h"
-#include "analysis/model/place.h"
+#include "analysis/model/rows.h"
 #include "analysis/store/database.h"
 #include "base/result.h"
 
@@ -24,6 +20,21 @@
 #include <vector>
 
 namespace sonde::store {
+
+// The result of adding a row: its id, if its table has ids.
+template <typename Row>
+struct AddedRow {
+  using type = Result<void>;
+};
+template <typename Row>
+requires requires(Row row) {
+  row.id;
+}
+struct AddedRow<Row> {
+  using type = Result<decltype(Row::id)>;
+};
+template <typename Row>
+using Added = typename AddedRow<Row>::type;
 
 class TraceWriter {
  public:
@@ -55,52 +66,16 @@ class TraceWriter {
   template <typename Id>
   Id reserveId() noexcept;
 
-  Result<void> add(const model::Meta& row);  // replaces the value of a key that is there
-  Result<model::HostId> add(const model::Host& row);
-  Result<model::ProcessId> add(const model::Process& row);
-  Result<model::ThreadId> add(const model::Thread& row);
-  Result<model::DeviceId> add(const model::Device& row);
-  Result<model::StreamId> add(const model::Stream& row);
-  Result<void> add(const model::ClockSync& row);
-  Result<void> add(const model::ClockMap& row);
-  Result<void> add(const model::Mapping& row);
-  Result<model::SliceId> add(const model::Slice& row);
-  Result<model::KernelId> add(const model::Kernel& row);
-  Result<model::CopyId> add(const model::Copy& row);
-  Result<model::SyncId> add(const model::Sync& row);
-  Result<void> add(const model::Arg& row);
-  Result<void> add(const model::Link& row);
-  Result<model::CommunicatorId> add(const model::Communicator& row);
-  Result<void> add(const model::CommunicatorMember& row);
-  Result<model::CollectiveId> add(const model::Collective& row);
-  Result<model::ChannelId> add(const model::Channel& row);
-  Result<model::TransferId> add(const model::Transfer& row);
-  Result<model::IterationId> add(const model::Iteration& row);
-  Result<void> add(const model::Scalar& row);
-  Result<void> add(const model::Tensor& row);
-  Result<model::CounterId> add(const model::Counter& row);
-  Result<void> add(const model::Sample& row);
-  Result<model::FrameId> add(const model::Frame& row);
-  Result<model::StackId> add(const model::Stack& row);
-  Result<void> add(const model::StackSample& row);
-  Result<model::AllocationId> add(const model::Allocation& row);
-  Result<void> add(const model::DeviceMetric& row);
-  Result<void> add(const model::FileAccess& row);
-  Result<void> add(const model::Handoff& row);
-  Result<void> add(const model::OpenCall& row);
-  Result<void> add(const model::Overhead& row);
-  Result<void> add(const model::OverheadCovariance& row);
-  Result<void> add(const model::ProbeCall& row);
-  Result<void> add(const model::Loss& row);
-  Result<model::NoteId> add(const model::Note& row);
+  // Adds a row of any table of model/rows.h. A row with an id of 0 gets the next of its table,
+  // which is returned; one of a table that is keyed otherwise (Row::kReplaces) takes the place of
+  // the row with its key.
+  template <typename Row>
+  Added<Row> add(const Row& row);
 
-  // Overwrite the row of that id, all columns.
-  Result<void> update(const model::Process& row);
-  Result<void> update(const model::Thread& row);
-  Result<void> update(const model::Device& row);
-  Result<void> update(const model::Stream& row);
-  Result<void> update(const model::Allocation& row);
-  Result<void> update(const model::Iteration& row);
+  // Overwrites the row of that id, all columns. For a process, thread, device, stream, allocation
+  // or iteration.
+  template <typename Row>
+  Result<void> update(const Row& row);
 
   // A slice turned out to lie in another one.
   Result<void> moveSlice(model::SliceId id, model::SliceId parent, std::int64_t depth);
@@ -111,9 +86,6 @@ class TraceWriter {
                               model::OptionalText algorithm,
                               model::OptionalText protocol);
 
-  // The recorder's own state, in the same transaction as the rows it speaks of.
-  Result<void> set(const model::Ingested& row);
-  Result<void> set(const model::OpenScope& row);
   Result<void> dropOpenScope(std::string_view spool, model::ThreadId thread, std::int64_t token);
   // Forgets what the process was in the middle of.
   Result<void> dropOpenCalls(model::ProcessId process);

@@ -1,6 +1,18 @@
 #include "analysis/store/writer_state.h"
 
+#include "analysis/store/columns.h"
+
 namespace sonde::store {
+namespace {
+
+template <typename Row>
+constexpr bool replaces() noexcept {
+  return requires {
+    Row::kReplaces;
+  };
+}
+
+}  // namespace
 
 Result<void> TraceWriter::State::prepareAll() {
   SONDE_TRY_ASSIGN(Statement begin, database.prepare("BEGIN IMMEDIATE"));
@@ -28,44 +40,42 @@ Result<void> TraceWriter::State::prepareAll() {
                  std::move(plan),
                  {},
                  {}};
-  for (std::size_t i = 0; i < kTables.size(); ++i) {
-    const auto table = static_cast<Table>(i);
-    const bool keyed = table == Table::Meta || table == Table::Ingested ||
-                       table == Table::OpenScope || table == Table::OpenCall ||
-                       table == Table::ClockMap || table == Table::CommunicatorMember;
-    SONDE_TRY_ASSIGN(
-        RowBuffer insert,
-        RowBuffer::open(
-            database, keyed ? "INSERT OR REPLACE" : "INSERT", kTables[i].name, kTables[i].columns));
+  SONDE_TRY(AllRows::forEach([&]<typename Row>(const Row&) -> Result<void> {
+    SONDE_TRY_ASSIGN(RowBuffer insert,
+                     RowBuffer::open(database,
+                                     replaces<Row>() ? "INSERT OR REPLACE" : "INSERT",
+                                     Row::kTable,
+                                     columnsOf(Row::kMembers)));
     all.inserts.push_back(std::move(insert));
     std::optional<Statement>& remove = all.removes.emplace_back();
-    if (kTables[i].hasId()) {
-      SONDE_TRY_ASSIGN(
-          remove, database.prepare(fmt::format("DELETE FROM {} WHERE id = ?", kTables[i].name)));
+    if constexpr (kHasId<Row>) {
+      SONDE_TRY_ASSIGN(remove,
+                       database.prepare(fmt::format("DELETE FROM {} WHERE id = ?", Row::kTable)));
     }
-  }
+    return {};
+  }));
   statements.emplace(std::move(all));
   return {};
 }
 
 Result<void> TraceWriter::State::flushAll() {
-  for (std::size_t i = 0; i < kTables.size(); ++i)
-    SONDE_TRY(flush(static_cast<Table>(i)));
-  return {};
+  return AllRows::forEach([&]<typename Row>(const Row&) { return flush<Row>(); });
 }
 
 Result<void> TraceWriter::State::loadIds() {
-  for (std::size_t i = 0; i < kTables.size(); ++i) {
-    if (!kTables[i].hasId())
-      continue;
-    SONDE_TRY_ASSIGN(
-        const std::int64_t last,
-        database.queryInteger(fmt::format("SELECT coalesce(max(id), 0) FROM {}", kTables[i].name)));
-    nextIds[i] = std::max(nextIds[i], last + 1);
-  }
+  SONDE_TRY(AllRows::forEach([&]<typename Row>(const Row&) -> Result<void> {
+    if constexpr (kHasId<Row>) {
+      SONDE_TRY_ASSIGN(
+          const std::int64_t last,
+          database.queryInteger(fmt::format("SELECT coalesce(max(id), 0) FROM {}", Row::kTable)));
+      std::int64_t& next = nextIds[AllRows::indexOf<Row>()];
+      next = std::max(next, last + 1);
+    }
+    return {};
+  }));
   SONDE_TRY_ASSIGN(const std::int64_t open,
                    database.queryInteger("SELECT coalesce(max(slice_id), 0) FROM open_scope"));
-  auto& nextSlice = nextIds[static_cast<std::size_t>(Table::Slice)];
+  auto& nextSlice = nextIds[AllRows::indexOf<model::Slice>()];
   nextSlice = std::max(nextSlice, open + 1);
   return {};
 }

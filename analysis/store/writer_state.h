@@ -3,7 +3,6 @@
 #pragma once
 
 #include "analysis/store/row_buffer.h"
-#include "analysis/store/table_spec.h"
 #include "analysis/store/trace_writer.h"
 #include "base/utf8.h"
 
@@ -17,6 +16,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -31,28 +32,59 @@ struct TextHash {
   }
 };
 using StringIds = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
-using Ids = std::array<std::int64_t, static_cast<std::size_t>(Table::Count)>;
-
-// A text of ours: known to be proper text.
-struct Word {
-  std::string_view text;
+// The types of rows, in the order of SONDE_ROWS; a table's index is that of its rows' type.
+template <typename... Rows>
+struct RowTypes {
+  static constexpr std::size_t kCount = sizeof...(Rows);
+  template <typename Row>
+  static constexpr std::size_t indexOf() noexcept {
+    std::size_t index = 0;
+    static_cast<void>(((std::is_same_v<Row, Rows> || (++index, false)) || ...));
+    return index;
+  }
+  // The table with ids of this type.
+  template <typename Id>
+  static constexpr std::size_t indexOfIds() noexcept {
+    std::size_t index = 0;
+    static_cast<void>(((std::is_same_v<Added<Rows>, Result<Id>> || (++index, false)) || ...));
+    return index;
+  }
+  // Calls `each` with a Rows of each type, until one returns an error.
+  template <typename Each>
+  static Result<void> forEach(Each each) {
+    Result<void> result;
+    static_cast<void>(((result = each(Rows{}), static_cast<bool>(result)) && ...));
+    return result;
+  }
 };
+#define SONDE_ROW_TYPE(Row) , model::Row
+template <typename None, typename... Rows>
+RowTypes<Rows...> rowTypesOf();
+using AllRows = decltype(rowTypesOf<void SONDE_ROWS(SONDE_ROW_TYPE)>());
+#undef SONDE_ROW_TYPE
 
+template <typename Row>
+constexpr bool kHasId = !std::is_same_v<Added<Row>, Result<void>>;
+
+using Ids = std::array<std::int64_t, AllRows::kCount>;
+
+// Enumerations are stored as their words.
 template <typename Enum>
-Word wordOf(Enum value) noexcept {
-  return Word{model::word(value)};
+requires std::is_enum_v<Enum>
+void put(RowBuffer& row, Enum value) {
+  row.text(model::word(value));
 }
 
-inline std::optional<Word> optionalWord(model::DataType type) noexcept {
-  return type == model::DataType::Unknown ? std::nullopt : std::optional(wordOf(type));
-}
-
-inline void put(RowBuffer& row, Word word) {
-  row.text(word.text);
+inline void put(RowBuffer& row, model::DataType type) {
+  type == model::DataType::Unknown ? row.null() : row.text(model::word(type));
 }
 
 inline void put(RowBuffer& row, std::string_view text) {
   isText(text) ? row.text(text) : row.text(toText(text));
+}
+
+inline void put(RowBuffer& row, const std::string& text) {
+  put(row, std::string_view(text));
 }
 
 inline void put(RowBuffer& row, double value) {
@@ -90,17 +122,18 @@ struct TraceWriter::State {
 
   // Everything that writes goes through these three: after a failure they do nothing. SQLite may
   // have rolled back by itself then, and what came later would be committed one by one.
-  template <typename... Values>
-  Result<void> insert(Table table, const Values&... values) {
+  template <typename Row>
+  Result<void> insert(const Row& row) {
     if (failure)
       return *failure;
-    RowBuffer& row = statements->inserts[static_cast<std::size_t>(table)];
-    (put(row, values), ...);
-    return noted(row.endRow());
+    RowBuffer& stored = statements->inserts[AllRows::indexOf<Row>()];
+    std::apply([&](const auto&... values) { (put(stored, values), ...); }, row.columns());
+    return noted(stored.endRow());
   }
   Result<void> run(Statement& statement) { return failure ? *failure : noted(statement.run()); }
-  Result<void> flush(Table table) {
-    return failure ? *failure : noted(statements->inserts[static_cast<std::size_t>(table)].flush());
+  template <typename Row>
+  Result<void> flush() {
+    return failure ? *failure : noted(statements->inserts[AllRows::indexOf<Row>()].flush());
   }
   Result<void> flushAll();
 
@@ -110,47 +143,27 @@ struct TraceWriter::State {
     return done;
   }
 
-  // Adds a row with an id: `given`, or the next of the table.
-  template <typename Id, typename... Values>
-  Result<Id> insertWithId(Table table, Id given, const Values&... values) {
-    std::int64_t& next = nextIds[static_cast<std::size_t>(table)];
-    const Id id = given ? given : Id{next};
-    SONDE_TRY(insert(table, id, values...));
-    next = std::max(next, id.value + 1);
-    return id;
-  }
-
-  // A row of a device's work: its columns begin with those of model::DeviceWork.
-  template <typename Id, typename... Values>
-  Result<Id> insertWork(Table table,
-                        Id given,
-                        const model::DeviceWork& work,
-                        const Values&... values) {
-    return insertWithId(table,
-                        given,
-                        work.streamId,
-                        work.nameId,
-                        work.startNs,
-                        work.durNs,
-                        work.correlationId,
-                        work.launchSliceId,
-                        work.scopeId,
-                        work.launchDelayNs,
-                        work.queuedNs,
-                        work.submittedNs,
-                        work.graphId,
-                        work.graphNodeId,
-                        work.bytes,
-                        values...);
+  template <typename Row>
+  Added<Row> add(const Row& row) {
+    if constexpr (kHasId<Row>) {
+      std::int64_t& next = nextIds[AllRows::indexOf<Row>()];
+      Row numbered = row;
+      if (!numbered.id)
+        numbered.id.value = next;
+      SONDE_TRY(insert(numbered));
+      next = std::max(next, numbered.id.value + 1);
+      return numbered.id;
+    } else {
+      return insert(row);
+    }
   }
 
   // Stores `row` in place of the one with its id.
   template <typename Row>
-  Result<void> replace(Table table, TraceWriter& writer, const Row& row) {
-    SONDE_TRY(flush(table));
-    SONDE_TRY(run(statements->removes[static_cast<std::size_t>(table)]->bindAll(row.id)));
-    SONDE_TRY(writer.add(row));
-    return {};
+  Result<void> replace(const Row& row) {
+    SONDE_TRY(flush<Row>());
+    SONDE_TRY(run(statements->removes[AllRows::indexOf<Row>()]->bindAll(row.id)));
+    return insert(row);
   }
 
   // All go before the connection does.
@@ -163,8 +176,8 @@ struct TraceWriter::State {
     Statement moveSlice;
     Statement endCollective;
     Statement planCollective;
-    std::vector<RowBuffer> inserts;                 // by Table
-    std::vector<std::optional<Statement>> removes;  // by Table; none of one without ids
+    std::vector<RowBuffer> inserts;                 // by table
+    std::vector<std::optional<Statement>> removes;  // by table; none of one without ids
   };
 
   Database database;

@@ -161,7 +161,7 @@ std::uint64_t SpoolImage::store(ingest::RowSink& sink, std::int64_t nowMonotonic
     progress.bytes = slot.committed;
     progress.records += static_cast<std::uint32_t>(builder_->counts().records - counted);
     recordsKept_ += builder_->counts().records - counted;
-    sink.set(model::Ingested{name_, static_cast<std::int64_t>(slot.seq), slot.committed});
+    sink.add(model::Ingested{name_, static_cast<std::int64_t>(slot.seq), slot.committed});
   }
   if (processRuns())
     builder_->noteOpen(openRecords(), jobTime(nowMonotonicNs), false);

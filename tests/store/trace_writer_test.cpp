@@ -197,16 +197,16 @@ TEST_F(Writer, WhatWasNotCommittedIsGoneAndIdsOfOpenScopesAreNotGivenAgain) {
     open = writer.reserveSliceId();
     const model::Slice slice{
         open, model::ThreadId{1}, model::SliceKind::Phase, "annotation", model::StringId{1}, 5};
-    ASSERT_GOOD(writer.set(model::OpenScope{"one.spool", 9, slice}));
-    ASSERT_GOOD(writer.set(model::Ingested{"one.spool", 3, 128}));
-    ASSERT_GOOD(writer.set(model::Ingested{"one.spool", 3, 256}));
+    ASSERT_GOOD(writer.add(model::OpenScope{"one.spool", 9, slice}));
+    ASSERT_GOOD(writer.add(model::Ingested{"one.spool", 3, 128}));
+    ASSERT_GOOD(writer.add(model::Ingested{"one.spool", 3, 256}));
     ASSERT_GOOD(writer.commit());
     ASSERT_GOOD(writer.begin());
-    ASSERT_GOOD(writer.set(model::Ingested{"one.spool", 3, 512}));
+    ASSERT_GOOD(writer.add(model::Ingested{"one.spool", 3, 512}));
     ASSERT_GOOD_ASSIGN(const auto stored,
                        writer.database().queryInteger("SELECT consumed FROM ingested"));
     EXPECT_EQ(stored, 512);
-    ASSERT_GOOD(writer.set(model::Ingested{"one.spool", 3, 1024}));
+    ASSERT_GOOD(writer.add(model::Ingested{"one.spool", 3, 1024}));
     ASSERT_GOOD(writer.dropOpenScope("one.spool", model::ThreadId{1}, 9));
   }
   TraceWriter writer = reopened("a.part");
@@ -270,7 +270,7 @@ TEST_F(Writer, AfterAFailureNothingIsStoredUntilRollback) {
   EXPECT_FALSE(writer.database().inTransaction());
   EXPECT_TRUE(writer.failed());
   const auto told = [](const Result<void>& done) { return done ? "" : done.error().message; };
-  EXPECT_EQ(told(writer.set(model::Ingested{"one.spool", 3, 512})), message);
+  EXPECT_EQ(told(writer.add(model::Ingested{"one.spool", 3, 512})), message);
   EXPECT_EQ(told(writer.update(model::Process{model::ProcessId{1}})), message);
   EXPECT_EQ(told(writer.dropOpenScope("one.spool", model::ThreadId{1}, 9)), message);
   EXPECT_EQ(told(writer.commit()), message);

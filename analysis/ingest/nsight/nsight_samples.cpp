@@ -159,7 +159,7 @@ class Samples {
       model::StackSample row;
       row.threadId = model::ThreadId{sample.thread};
       row.tsNs = sample.ns;
-      row.weightNs = weightNs;
+      row.weight = weightNs;
       SONDE_TRY(unwind(sample.id, row));
       SONDE_TRY(context_.writer.add(row));
     }

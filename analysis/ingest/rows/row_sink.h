@@ -27,10 +27,6 @@ class RowSink {
   void update(const Row& row) {
     check(writer_->update(row));
   }
-  template <typename Row>
-  void set(const Row& row) {
-    check(writer_->set(row));
-  }
 
   model::StringId intern(std::string_view text) { return keep(writer_->intern(text)); }
   model::SliceId reserveSliceId() noexcept { return writer_->reserveSliceId(); }

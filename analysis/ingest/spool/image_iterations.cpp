@@ -230,7 +230,8 @@ void ImageBuilder::onTensor(Thread& thread, const std::byte* at) {
   row.collection = dictionary_.text(record.collection);
   row.dtype = dictionary_.text(record.dtype);
   row.shape = dictionary_.text(record.shape);
-  row.file = dictionary_.text(record.file);
+  if (const std::string_view file = dictionary_.text(record.file); !file.empty())
+    row.file = file;
   advance(thread, record.ticks);
   row.tsNs = time_.toNs(record.ticks);
   row.iteration = numberAt(thread, row.tsNs);

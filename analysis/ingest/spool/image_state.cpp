@@ -54,7 +54,7 @@ void ImageBuilder::save() {
   dropEndedThreads();
   for (auto& [id, range] : ranges_) {
     if (!range.stored)
-      sink_.set(model::OpenScope{spool_, range.token, range.slice});
+      sink_.add(model::OpenScope{spool_, range.token, range.slice});
     range.stored = true;
   }
   StatePacker out;
@@ -84,7 +84,7 @@ void ImageBuilder::save() {
 void ImageBuilder::saveThread(Thread& thread) {
   for (TrackScope& scope : thread.track.open()) {
     if (scope.changed)
-      sink_.set(model::OpenScope{spool_, scope.token, scope.slice});
+      sink_.add(model::OpenScope{spool_, scope.token, scope.slice});
     scope.changed = false;
     scope.stored = true;
   }

@@ -126,7 +126,7 @@ bool StackRows::add(model::ThreadId thread, std::span<const std::byte> record) {
                      : model::SampleKind::Cpu;
   if (head.correlation != 0)
     row.correlationId = head.correlation;
-  row.weightNs = event ? time_.toNs(head.ticks + head.weight) - row.tsNs : signedOf(head.weight);
+  row.weight = event ? time_.toNs(head.ticks + head.weight) - row.tsNs : signedOf(head.weight);
   sink_.add(row);
   lastNs_ = std::max(lastNs_, row.tsNs);
   if (head.otherTicks > 0 && !event)
@@ -141,13 +141,13 @@ void StackRows::addOther(model::ThreadId thread,
                          std::uint64_t fromTicks) {
   constexpr std::int64_t kLeastNs = 10'000'000;
   std::int64_t& other = otherNs_[thread.value];
-  other += sample.tsNs - time_.toNs(fromTicks) - sample.weightNs;
+  other += sample.tsNs - time_.toNs(fromTicks) - sample.weight;
   if (other < kLeastNs)
     return;
   model::StackSample row;
   row.threadId = thread;
   row.tsNs = sample.tsNs;
-  row.weightNs = std::exchange(other, 0);
+  row.weight = std::exchange(other, 0);
   row.kind = model::SampleKind::Other;
   sink_.add(row);
 }

@@ -333,7 +333,7 @@ TEST_F(Merge, TakesUnfinishedRecordingsAndTheirOpenScopes) {
     open.slice.category = "annotation";
     open.slice.nameId = must(writer.intern("still open"));
     open.slice.startNs = unfinished.beginNs;
-    must(writer.set(open));
+    must(writer.add(open));
     must(writer.commit());
   }
   const store::Database job = mergeAll({write("a.sonde", rank(0)), part});

@@ -47,8 +47,7 @@ class StackTimes : public ::testing::Test {
                                 .durNs = time.second - time.first});
   }
   void sample(model::ThreadId thread, std::int64_t ns) {
-    trace_.add(
-        model::StackSample{.threadId = thread, .tsNs = ns, .stackId = stack_, .weightNs = 1});
+    trace_.add(model::StackSample{.threadId = thread, .tsNs = ns, .stackId = stack_, .weight = 1});
   }
 
   // Taken `late` ns after it, on that thread's clock; one that is cut off.
