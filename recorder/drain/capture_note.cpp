@@ -20,9 +20,9 @@ void noteRing(Drainer& drainer, const RecorderWords& words) {
     return;
   const std::int64_t kept =
       std::clamp<std::int64_t>(words.seenNs.load() - words.completeFromNs.load(), 0, asked);
-  drainer.noteMeta("last_ns", std::to_string(asked));
-  drainer.noteMeta("kept_ns", std::to_string(kept));
-  drainer.noteMeta("discarded", std::to_string(words.discardedBytes.load()));
+  drainer.notes().setMeta("last_ns", std::to_string(asked));
+  drainer.notes().setMeta("kept_ns", std::to_string(kept));
+  drainer.notes().setMeta("discarded", std::to_string(words.discardedBytes.load()));
   if (words.discardedSlots.load() == 0)
     return;
   drainer.noteEvent(
@@ -43,11 +43,11 @@ void noteCapture(Drainer& drainer, const SessionPage& page) {
   const RecorderWords& words = page.words();
   const std::string rule(words.capture, ::strnlen(words.capture, sizeof words.capture));
   if (!rule.empty())
-    drainer.noteMeta("capture", rule);
+    drainer.notes().setMeta("capture", rule);
   if (const std::uint32_t block = page.calibration().blockIterations; block != 0)
-    drainer.noteMeta("calibrate", std::to_string(block));
+    drainer.notes().setMeta("calibrate", std::to_string(block));
   if (const std::uint32_t pauses = words.pauses.load(); pauses > 0)
-    drainer.noteMeta("paused", std::to_string(pauses));
+    drainer.notes().setMeta("paused", std::to_string(pauses));
   noteRing(drainer, words);
 }
 

@@ -1,6 +1,5 @@
 #include "recorder/drain/drainer.h"
 
-#include "recorder/drain/drainer_impl.h"
 #include "recorder/spool/host_clock.h"
 #include "recorder/spool/manifest.h"
 #include "recorder/spool/session_page.h"
@@ -16,7 +15,7 @@ namespace sonde::recorder {
 
 namespace fs = std::filesystem;
 
-Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
+Drainer::Drainer(DrainerOptions options, std::optional<SpoolLock> lock)
     : options_(std::move(options)),
       lock_(std::move(lock)),
       room_(options_.part, options_.limitBytes) {
@@ -28,7 +27,7 @@ Drainer::Impl::Impl(DrainerOptions options, std::optional<SpoolLock> lock)
 
 // Also when an attempt to store failed: all that was in memory is made anew from what was
 // committed.
-Result<void> Drainer::Impl::openTrace() {
+Result<void> Drainer::openTrace() {
   images_.reset();
   recorder_.reset();
   const auto page = SessionPage::open(options_.folder);
@@ -51,7 +50,7 @@ Result<void> Drainer::Impl::openTrace() {
   return {};
 }
 
-void Drainer::Impl::stall(const Error& error) {
+void Drainer::stall(const Error& error) {
   const ClockTriple now = options_.clock();
   if (stall_)
     stall_->failedAgain(now);
@@ -59,7 +58,7 @@ void Drainer::Impl::stall(const Error& error) {
     stall_.emplace(now, error.message);
 }
 
-void Drainer::Impl::reachLimit() {
+void Drainer::reachLimit() {
   limitReached_ = true;
   samples_.giveUp();
   note(model::Severity::Warning,
@@ -74,7 +73,7 @@ void Drainer::Impl::reachLimit() {
 // the share in full falls with the square of what is left, and what is left with the inverse of the
 // time: iterations in full never end, whatever the job's length. Where a range is captured, it is
 // so of the times that it is open.
-void Drainer::Impl::thinOut() {
+void Drainer::thinOut() {
   constexpr std::uint32_t kMost = 1U << 20;
   if (options_.limitBytes == 0 || limitReached_)
     return;
@@ -97,7 +96,7 @@ void Drainer::Impl::thinOut() {
                    whatIsThinned(every)));
 }
 
-std::string Drainer::Impl::whatIsThinned(std::uint32_t every) const {
+std::string Drainer::whatIsThinned(std::uint32_t every) const {
   if (capturesRange())
     return fmt::format("one of {} ranges \"{}\" is in it in full, of the others nothing",
                        every,
@@ -111,13 +110,13 @@ std::string Drainer::Impl::whatIsThinned(std::uint32_t every) const {
 
 // Of a process without iterations. By the time of day, so that the ranks of a job, each of which
 // may have a trace of its own, record the same seconds.
-void Drainer::Impl::sliceTime() {
+void Drainer::sliceTime() {
   constexpr std::int64_t kSliceNs = 1'000'000'000;
   if (thinned_ > 1 && !capturesRange())
     images_->recordOthers(options_.clock().realtimeNs / kSliceNs % thinned_ == 0);
 }
 
-bool Drainer::Impl::mayStore() {
+bool Drainer::mayStore() {
   if (finished_ || !stall_)
     return !finished_;
   if (!stall_->mayTry(options_.clock()))
@@ -128,7 +127,7 @@ bool Drainer::Impl::mayStore() {
   return static_cast<bool>(opened);
 }
 
-DrainProgress Drainer::Impl::drainOnce(bool isHurried) {
+DrainProgress Drainer::drainOnce(bool isHurried) {
   // A job that writes faster than this stores must not keep the caller from its other work.
   constexpr int kMostPasses = 64;
   DrainProgress progress;
@@ -155,7 +154,7 @@ DrainProgress Drainer::Impl::drainOnce(bool isHurried) {
 
 // When the trace could not grow, it may again by now; else what is left in the spool is counted,
 // and the trace ends where it could not go on.
-Result<void> Drainer::Impl::closeAll() {
+Result<void> Drainer::closeAll() {
   DrainProgress progress;
   if (stall_)
     SONDE_TRY(openTrace());
@@ -169,15 +168,14 @@ Result<void> Drainer::Impl::closeAll() {
 }
 
 // All is in it; nothing can be stored from here on.
-Result<store::Database> Drainer::Impl::releaseTrace() {
+Result<store::Database> Drainer::releaseTrace() {
   SONDE_TRY(countRows(recorder_->writer().database(), totals_));
   images_.reset();
   finished_ = true;
   return TraceRecorder::release(std::move(recorder_));
 }
 
-Result<DrainTotals> Drainer::Impl::finish(const fs::path& output,
-                                          std::function<MetaRows()> lastMeta) {
+Result<DrainTotals> Drainer::finish(const fs::path& output, std::function<MetaRows()> lastMeta) {
   const Completion completion{options_.onlyFile.empty() ? options_.folder : options_.onlyFile,
                               options_.part,
                               output,
@@ -215,56 +213,9 @@ Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options) {
 
 Result<std::unique_ptr<Drainer>> Drainer::open(DrainerOptions options,
                                                std::optional<SpoolLock> lock) {
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(lock));
-  SONDE_TRY(impl->openTrace());
-  return std::unique_ptr<Drainer>(new Drainer(std::move(impl)));
-}
-
-Drainer::Drainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Drainer::~Drainer() = default;
-
-DrainProgress Drainer::drainOnce(bool isHurried) {
-  return impl_->drainOnce(isHurried);
-}
-void Drainer::noteProcess(ProcessFacts facts) {
-  impl_->notes().add(std::move(facts));
-}
-void Drainer::noteMeta(const std::string& key, const std::string& value) {
-  impl_->notes().setMeta(key, value);
-}
-void Drainer::noteLoss(const std::string& probe,
-                       const std::string& kind,
-                       const std::string& reason,
-                       std::uint64_t count) {
-  impl_->notes().addLoss(probe, kind, reason, count);
-}
-void Drainer::noteCosts(const std::vector<engine::correction::MeasuredCost>& costs) {
-  for (const auto& cost : costs)
-    impl_->notes().addCost(cost);
-}
-void Drainer::noteSamples(system::Batch batch) {
-  impl_->noteSamples(std::move(batch));
-}
-void Drainer::noteWarning(const std::string& text) {
-  impl_->note(model::Severity::Warning, text);
-}
-void Drainer::noteEvent(const std::string& text) {
-  impl_->note(model::Severity::Info, text);
-}
-void Drainer::takeNotesOf(const Drainer& other) {
-  impl_->takeNotesOf(*other.impl_);
-}
-void Drainer::forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept) {
-  impl_->forgetBefore(ns, isKept);
-}
-void Drainer::stopRecording() {
-  impl_->stopRecording();
-}
-Result<DrainTotals> Drainer::finish(const fs::path& output, std::function<MetaRows()> lastMeta) {
-  return impl_->finish(output, std::move(lastMeta));
-}
-const DrainTotals& Drainer::totals() const {
-  return impl_->totals();
+  std::unique_ptr<Drainer> drainer(new Drainer(std::move(options), std::move(lock)));
+  SONDE_TRY(drainer->openTrace());
+  return drainer;
 }
 
 }  // namespace sonde::recorder

@@ -7,16 +7,24 @@
 // same folder and `.part`, and nothing is stored twice.
 #pragma once
 
-#include "analysis/engine/correction/cost_table.h"
 #include "base/progress.h"
 #include "base/result.h"
 #include "recorder/drain/completion.h"
 #include "recorder/drain/drain_totals.h"
+#include "recorder/drain/image_set.h"
 #include "recorder/drain/process_facts.h"
+#include "recorder/drain/recorder_notes.h"
+#include "recorder/drain/sample_store.h"
+#include "recorder/drain/stall.h"
+#include "recorder/drain/still_watch.h"
+#include "recorder/drain/storing_times.h"
+#include "recorder/drain/trace_recorder.h"
+#include "recorder/drain/trace_room.h"
 #include "recorder/options/capture_rule.h"
 #include "recorder/options/redaction.h"
 #include "recorder/spool/clock_triple.h"
 #include "recorder/spool/image_id.h"
+#include "recorder/spool/recording_switch.h"
 #include "recorder/spool/spool_lock.h"
 #include "recorder/system/readings.h"
 
@@ -25,7 +33,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::recorder {
@@ -76,13 +86,12 @@ struct DrainProgress {
 
 class Drainer {
  public:
-  // Fails when the folder is not a session's, when another process drains it
-  // (ErrorCode::Busy), or when the part cannot be created or is not this session's.
+  // Fails when the folder is not a session's, when another process drains it (ErrorCode::Busy), or
+  // when the part cannot be created or is not this session's.
   static Result<std::unique_ptr<Drainer>> open(DrainerOptions options);
   // With the lock of the folder in hand.
   static Result<std::unique_ptr<Drainer>> open(DrainerOptions options,
                                                std::optional<SpoolLock> lock);
-  ~Drainer();
   Drainer(const Drainer&) = delete;
   Drainer& operator=(const Drainer&) = delete;
 
@@ -90,33 +99,29 @@ class Drainer {
   // (DrainerOptions::waitBytes) unless it `isHurried`. Call it every 250 ms or so.
   DrainProgress drainOnce(bool isHurried = false);
 
-  // Stored with the next drain.
-  void noteProcess(ProcessFacts facts);
-  void noteMeta(const std::string& key, const std::string& value);
-  // Something that the recorder itself knows to be missing; the words of table loss.
-  void noteLoss(const std::string& probe,
-                const std::string& kind,
-                const std::string& reason,
-                std::uint64_t count);
-  // What recording costs, as was measured; rows of table overhead.
-  void noteCosts(const std::vector<engine::correction::MeasuredCost>& costs);
-
+  // Facts, rows of meta, losses and costs that the next drain stores.
+  RecorderNotes& notes() noexcept { return notes_; }
   // What the sampler of this recording read. Stored at the latest when a second of it is there.
-  void noteSamples(system::Batch batch);
+  void noteSamples(system::Batch batch) { samples_.add(std::move(batch)); }
+  // Rows of table note: something that a reader of the trace must know from now on, and something
+  // that is as it should be.
+  void noteWarning(std::string text) { note(model::Severity::Warning, std::move(text)); }
+  void noteEvent(std::string text) { note(model::Severity::Info, std::move(text)); }
 
-  // Something that a reader of the trace must know, from now on: a row of table note.
-  void noteWarning(const std::string& text);
-  // The same of something that is as it should be.
-  void noteEvent(const std::string& text);
-
-  // What was noted for another one, and is not stored there, is noted here, too.
-  void takeNotesOf(const Drainer& other);
+  // Notes here, too, what was noted for `other` and is not stored there.
+  void takeNotesOf(const Drainer& other) {
+    notes_.takeFrom(other.notes_);
+    samples_ = other.samples_;
+  }
   // Of what is noted and not stored, forgets samples from before `ns`, and facts about processes
   // that have ended, unless their image `isKept`.
-  void forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept);
+  void forgetBefore(std::int64_t ns, const std::function<bool(const ImageId&)>& isKept) {
+    notes_.forgetEnded(isKept);
+    samples_.forgetBefore(ns);
+  }
 
   // Turns recording off in the control page of every image.
-  void stopRecording();
+  void stopRecording() const { setRecording(options_.folder, wire::RecordingState::Off); }
 
   // `lastMeta`: as in completeTrace().
   // Call when the run is over: drains the rest, closes what is open (processes that still run stay
@@ -126,12 +131,75 @@ class Drainer {
   Result<DrainTotals> finish(const std::filesystem::path& output,
                              std::function<MetaRows()> lastMeta = {});
 
-  const DrainTotals& totals() const;
+  const DrainTotals& totals() const noexcept { return totals_; }
 
  private:
-  class Impl;
-  explicit Drainer(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  Drainer(DrainerOptions options, std::optional<SpoolLock> lock);
+
+  // What becomes of the records, and which images are closed: those of ended processes, or all.
+  enum class Pass { Store, StoreAndClose, CountAndClose };
+  struct Ending {
+    SpoolImage* image;
+    bool runs;
+  };
+
+  void note(model::Severity severity, std::string text) {
+    notes_.addNote(severity, options_.clock().monotonicNs, std::move(text));
+  }
+  Result<void> openTrace();
+  void stall(const Error& error);
+  void reachLimit();
+  void thinOut();
+  bool capturesRange() const noexcept {
+    return options_.capture.kind == wire::CaptureRule::Kind::Range;
+  }
+  std::string whatIsThinned(std::uint32_t every) const;
+  void sliceTime();
+  bool counts(Pass pass) const { return limitReached_ || pass == Pass::CountAndClose; }
+  bool mayStore();
+  // Whether what there is to store may stay in the spool for now.
+  bool mayWait(const std::vector<Ending>& ending, DrainProgress& progress);
+  bool isUrgent() const;
+  void scan(DrainProgress& progress);
+  std::vector<Ending> findEnding(Pass pass, DrainProgress& progress) const;
+  bool findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uint64_t& bytes);
+  // For so many bytes of the spool, unless they are to be counted; they are past the limit.
+  Result<void> findRoom(Pass pass, std::uint64_t bytes);
+  // False: there is more to be done by another call.
+  Result<bool> run(Pass pass, DrainProgress& progress);
+  Result<void> runToTheEnd(Pass pass, DrainProgress& progress);
+  // Returns the number of records.
+  bool knowsAll(Pass pass);
+  Result<std::uint64_t> storeAll(Pass pass,
+                                 const std::vector<Ending>& ending,
+                                 std::int64_t beganNs);
+  // True: there is more to be stored.
+  bool giveBack(Pass pass, bool anyEnded);
+  Result<void> beginImages(const ClockTriple& now);
+  Result<void> closeAll();
+  Result<store::Database> releaseTrace();
+
+  DrainerOptions options_;
+  std::optional<SpoolLock> lock_;
+  TraceRoom room_;
+  std::unique_ptr<TraceRecorder> recorder_;
+  std::unique_ptr<ImageSet> images_;  // its builders refer to recorder_
+  RecorderNotes notes_;
+  SampleStore samples_;
+  StoringTimes storing_;
+  DrainTotals totals_;
+  std::set<std::string> unreadable_;  // files that are noted already
+  std::optional<Stall> stall_;
+  StillWatch still_;
+  double thinAt_ = 0.5;        // of the limit, that is left
+  std::uint32_t thinned_ = 1;  // of so many iterations one is recorded in full
+  bool isPaused_ = false;      // as the recording was last, before it was over
+  bool limitReached_ = false;  // nothing is stored any more, all is counted
+  bool finished_ = false;
+  bool wasCramped_ = false;  // some process had no free slot when the images were looked at last
+  bool isStoring_ = false;   // what there was when it could not wait any more
+  std::optional<std::int64_t> storedNs_;  // when all was stored last
+  std::uint32_t liveImages_ = 0;          // when the images were looked at last
 };
 
 }  // namespace sonde::recorder

@@ -1,5 +1,5 @@
 // One pass of a Drainer: what the spool has, in one transaction.
-#include "recorder/drain/drainer_impl.h"
+#include "recorder/drain/drainer.h"
 #include "recorder/spool/session_page.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::int64_t kLongestWaitNs = 10'000'000'000;
 }  // namespace
 
 // Near a limit, and where what a process is depends on what it has done, nothing waits.
-bool Drainer::Impl::isUrgent() const {
+bool Drainer::isUrgent() const {
   if (stall_ || limitReached_ || thinned_ > 1 || notes_.pending() || images_->waiting() > 0 ||
       !storedNs_ || options_.clock().monotonicNs - *storedNs_ >= kLongestWaitNs)
     return true;
@@ -27,7 +27,7 @@ bool Drainer::Impl::isUrgent() const {
   return page && page->allocatedBytes() > page->limitBytes() / 2;
 }
 
-bool Drainer::Impl::mayWait(const std::vector<Ending>& ending, DrainProgress& progress) {
+bool Drainer::mayWait(const std::vector<Ending>& ending, DrainProgress& progress) {
   if (options_.waitBytes == 0 || isStoring_ || isUrgent())
     return false;
   std::uint64_t bytes = 0;
@@ -54,7 +54,7 @@ bool Drainer::Impl::mayWait(const std::vector<Ending>& ending, DrainProgress& pr
   return true;
 }
 
-void Drainer::Impl::scan(DrainProgress& progress) {
+void Drainer::scan(DrainProgress& progress) {
   std::vector<ImageSet::Unreadable> unreadable;
   const auto fresh = images_->scan(recorder_->writer().database(), unreadable);
   progress.newImages.insert(progress.newImages.end(), fresh.begin(), fresh.end());
@@ -68,8 +68,7 @@ void Drainer::Impl::scan(DrainProgress& progress) {
   }
 }
 
-std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
-                                                             DrainProgress& progress) const {
+std::vector<Drainer::Ending> Drainer::findEnding(Pass pass, DrainProgress& progress) const {
   std::vector<Ending> ending;
   progress.liveImages = images_->waiting();
   for (const auto& image : images_->open()) {
@@ -81,9 +80,7 @@ std::vector<Drainer::Impl::Ending> Drainer::Impl::findEnding(Pass pass,
   return ending;
 }
 
-bool Drainer::Impl::findWork(std::vector<Ending>& ending,
-                             std::int64_t nowNs,
-                             std::uint64_t& bytes) {
+bool Drainer::findWork(std::vector<Ending>& ending, std::int64_t nowNs, std::uint64_t& bytes) {
   // Slots go back when the transaction has committed: the larger it is, the longer a full spool
   // stays full, and the more room it takes at once.
   const std::uint64_t most = std::clamp<std::uint64_t>(
@@ -101,7 +98,7 @@ bool Drainer::Impl::findWork(std::vector<Ending>& ending,
   return work || !ending.empty();
 }
 
-Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
+Result<void> Drainer::findRoom(Pass pass, std::uint64_t bytes) {
   if (counts(pass))
     return {};
   if (!room_.withinLimit(bytes))
@@ -115,7 +112,7 @@ Result<void> Drainer::Impl::findRoom(Pass pass, std::uint64_t bytes) {
 // One transaction. Whether a process has ended is asked before its records are looked for, so that
 // what it did last is among them; the clocks are read after that, so that no record is younger than
 // the reading.
-Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
+Result<bool> Drainer::run(Pass pass, DrainProgress& progress) {
   scan(progress);
   std::vector<Ending> ending = findEnding(pass, progress);
   if (pass == Pass::Store && mayWait(ending, progress)) {
@@ -155,7 +152,7 @@ Result<bool> Drainer::Impl::run(Pass pass, DrainProgress& progress) {
   return !isStoring_;
 }
 
-bool Drainer::Impl::giveBack(Pass pass, bool anyEnded) {
+bool Drainer::giveBack(Pass pass, bool anyEnded) {
   // What is closed now makes room for those that wait.
   bool more = images_->waiting() > 0 && anyEnded;
   for (const auto& image : images_->open()) {
@@ -170,7 +167,7 @@ bool Drainer::Impl::giveBack(Pass pass, bool anyEnded) {
   return more;
 }
 
-Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
+Result<void> Drainer::runToTheEnd(Pass pass, DrainProgress& progress) {
   for (bool done = false; !done;) {
     SONDE_TRY_ASSIGN(done, run(pass, progress));
   }
@@ -179,7 +176,7 @@ Result<void> Drainer::Impl::runToTheEnd(Pass pass, DrainProgress& progress) {
 
 // Whether this pass stores all that had been recorded when it began. While a recording is paused
 // there is nothing more to know.
-bool Drainer::Impl::knowsAll(Pass pass) {
+bool Drainer::knowsAll(Pass pass) {
   isPaused_ = images_->isPaused().value_or(isPaused_);
   return !isPaused_ && !counts(pass) && images_->waiting() == 0 &&
          std::none_of(images_->open().begin(), images_->open().end(), [](const auto& image) {
@@ -187,9 +184,9 @@ bool Drainer::Impl::knowsAll(Pass pass) {
          });
 }
 
-Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass,
-                                              const std::vector<Ending>& ending,
-                                              std::int64_t beganNs) {
+Result<std::uint64_t> Drainer::storeAll(Pass pass,
+                                        const std::vector<Ending>& ending,
+                                        std::int64_t beganNs) {
   const ClockTriple now = options_.clock();
   std::uint64_t records = 0;
   SONDE_TRY(beginImages(now));
@@ -219,7 +216,7 @@ Result<std::uint64_t> Drainer::Impl::storeAll(Pass pass,
   return records;
 }
 
-Result<void> Drainer::Impl::beginImages(const ClockTriple& now) {
+Result<void> Drainer::beginImages(const ClockTriple& now) {
   std::vector<std::pair<SpoolImage*, TraceRecorder::Host*>> fresh;
   for (const auto& image : images_->open()) {
     SONDE_TRY_ASSIGN(TraceRecorder::Host* const host, recorder_->hostOf(image->identity()));

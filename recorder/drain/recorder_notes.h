@@ -30,7 +30,10 @@ class RecorderNotes {
     pending_.losses.push_back({probe, kind, reason, count});
   }
 
-  void addCost(const engine::correction::MeasuredCost& cost) { pending_.costs.push_back(cost); }
+  // What recording costs, as was measured; rows of table overhead.
+  void addCosts(const std::vector<engine::correction::MeasuredCost>& costs) {
+    pending_.costs.insert(pending_.costs.end(), costs.begin(), costs.end());
+  }
 
   void addNote(model::Severity severity, std::int64_t monotonicNs, std::string text) {
     pending_.notes.push_back({severity, monotonicNs, std::move(text)});

@@ -4,7 +4,7 @@
 
 #include "analysis/ingest/rows/clock_fit.h"
 #include "analysis/ingest/rows/row_sink.h"
-#include "recorder/drain/drainer.h"
+#include "recorder/spool/clock_triple.h"
 #include "recorder/spool_file/spool_reader.h"
 
 #include <cstdint>

@@ -131,7 +131,7 @@ Result<std::unique_ptr<Drainer>> FlightRecorder::openDump(const fs::path& output
   drain.lock = false;
   SONDE_TRY_ASSIGN(auto drainer, Drainer::open(std::move(drain)));
   drainer->takeNotesOf(notes_);
-  drainer->noteMeta("dumped_because", why);
+  drainer->notes().setMeta("dumped_because", why);
   noteCapture(*drainer, page_);
   return drainer;
 }

@@ -111,7 +111,7 @@ bool drainToTheEnd(Drainer& drainer, const Redactor& redactor, const RecoverOpti
       if (!captured)
         continue;
       described.insert(image);
-      drainer.noteProcess(std::move(captured->facts));
+      drainer.notes().add(std::move(captured->facts));
     }
     if (progress.liveImages == 0)
       return true;

@@ -130,8 +130,8 @@ void Recording::start(pid_t mainPid) {
 
 void Recording::noteNotFollowed(const std::string& program, const std::string& reason) {
   drainer_->noteWarning(fmt::format("{} is not recorded ({}): it runs as it is", program, reason));
-  drainer_->noteLoss("process", "exec", "not followed", 1);
-  drainer_->noteMeta("not_followed", fmt::format("{}: {}", program, reason));
+  drainer_->notes().addLoss("process", "exec", "not followed", 1);
+  drainer_->notes().setMeta("not_followed", fmt::format("{}: {}", program, reason));
 }
 
 void Recording::noteOtherNcclPlugin(const std::string& plugin) {
@@ -267,10 +267,10 @@ void Recording::takeSamples() {
 void Recording::storeCaptured(CapturedImage captured) {
   if (!described_.insert(captured.facts.image).second)
     return;
-  drainer_->noteProcess(std::move(captured.facts));
+  drainer_->notes().add(std::move(captured.facts));
   if (!jobKnown_ && !captured.job.empty()) {
     jobKnown_ = true;
-    drainer_->noteMeta("job", captured.job);
+    drainer_->notes().setMeta("job", captured.job);
   }
 }
 
@@ -294,7 +294,7 @@ void Recording::noteExits() {
     if (WIFSIGNALED(child.waitStatus))
       facts.exitSignal = WTERMSIG(child.waitStatus);
     facts.endMonotonicNs = child.monotonicNs;
-    drainer_->noteProcess(std::move(facts));
+    drainer_->notes().add(std::move(facts));
   }
 }
 
@@ -305,11 +305,11 @@ Result<RecordingSummary> Recording::finish(bool restRunning,
   stopWorker();
   if (sampler_) {
     sampler_->stop();
-    drainer_->noteMeta("sampler_cpu_ns", std::to_string(sampler_->cpuTime().count()));
+    drainer_->notes().setMeta("sampler_cpu_ns", std::to_string(sampler_->cpuTime().count()));
   }
   const std::int64_t endedNs = nowNs(CLOCK_MONOTONIC);
   if (const auto ppm = share_.ppm())
-    drainer_->noteMeta("recorder_beside_ppm", std::to_string(*ppm));
+    drainer_->notes().setMeta("recorder_beside_ppm", std::to_string(*ppm));
   if (restRunning) {
     stopJobRecording("the job has ended");
     drainer_->noteWarning("processes of the job still run: they are not recorded any more");
@@ -321,11 +321,11 @@ Result<RecordingSummary> Recording::finish(bool restRunning,
   if (flight_)
     flight_->finish();
   noteCapture(*drainer_, page_);
-  drainer_->noteMeta("sources", options_.sources);
-  drainer_->noteMeta("build", options_.build);
+  drainer_->notes().setMeta("sources", options_.sources);
+  drainer_->notes().setMeta("build", options_.build);
   if (costs)
     noteCosts(costs());
-  drainer_->noteMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
+  drainer_->notes().setMeta("recorder_bytes", std::to_string(drainer_->totals().bytes));
   RecordingSummary summary;
   const auto cost = [&summary] {
     summary.recorderCpuNs = static_cast<std::uint64_t>(nowNs(CLOCK_PROCESS_CPUTIME_ID));
@@ -334,7 +334,7 @@ Result<RecordingSummary> Recording::finish(bool restRunning,
                     {"recorder_rss_bytes", std::to_string(summary.recorderBytes)}};
   };
   for (const auto& [key, value] : cost())  // in case the rest is left to sonde recover
-    drainer_->noteMeta(key, value);
+    drainer_->notes().setMeta(key, value);
   SONDE_TRY_ASSIGN(summary.totals, drainer_->finish(options_.output, cost));
   removeFolder();
   summary.output = options_.output;
@@ -345,9 +345,9 @@ Result<RecordingSummary> Recording::finish(bool restRunning,
 }
 
 void Recording::noteCosts(const CostsFound& found) {
-  drainer_->noteCosts(found.costs);
+  drainer_->notes().addCosts(found.costs);
   if (!found.costs.empty())
-    drainer_->noteMeta(
+    drainer_->notes().setMeta(
         "costs_measured",
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                     fmt::gmtime(std::chrono::system_clock::to_time_t(found.measured))));
@@ -360,7 +360,7 @@ void Recording::noteRefused() {
   const auto note = [this](std::uint32_t images, const char* reason, const std::string& why) {
     if (images == 0)
       return;
-    drainer_->noteLoss("process", "image", reason, images);
+    drainer_->notes().addLoss("process", "image", reason, images);
     drainer_->noteWarning(
         fmt::format("{} in the trace, because {}",
                     images == 1 ? "1 process is not" : fmt::format("{} processes are not", images),

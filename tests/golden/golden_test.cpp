@@ -43,7 +43,7 @@ void record(ScriptedRun& run, const fs::path& folder, const fs::path& trace) {
   auto drainer = recorder::Drainer::open(std::move(options));
   ASSERT_TRUE(drainer) << drainer.error().message;
   for (recorder::ProcessFacts& facts : run.facts)
-    (*drainer)->noteProcess(facts);
+    (*drainer)->notes().add(facts);
   const auto totals = (*drainer)->finish(trace);
   ASSERT_TRUE(totals) << totals.error().message;
 }

@@ -72,7 +72,7 @@ TEST_F(DrainerDescriptorsTest, FactsWaitForAFileThatCannotBeOpened) {
   ProcessFacts facts;
   facts.image = {spool.header().pid, spool.header().startTime, ImageId::kLast};
   facts.exitStatus = 7;
-  drainer->noteProcess(facts);
+  drainer->notes().add(facts);
   allowMore(0);
   for (int drain = 0; drain < 3; ++drain)
     drainer->drainOnce();

@@ -140,7 +140,7 @@ TEST_F(FullDisk, StoresTheStatusOfAProcessWhoseSpoolIsGone) {
   facts.exitStatus = 137;
   facts.exitSignal = 9;
   facts.endMonotonicNs = 5000;
-  drainer->noteProcess(facts);
+  drainer->notes().add(facts);
   const FileLimit limit;
   limit.set(0);
   EXPECT_TRUE(drainer->drainOnce().stopped);
@@ -189,12 +189,12 @@ class DeletedTrace : public FullDisk {
     ProcessFacts facts;
     facts.image = {::getpid(), processStartTime(::getpid()), 0};
     facts.rank = 7;
-    drainer_->noteProcess(facts);
-    drainer_->noteMeta("told", "before");
-    drainer_->noteLoss("process", "image", "spool full", 3);
+    drainer_->notes().add(facts);
+    drainer_->notes().setMeta("told", "before");
+    drainer_->notes().addLoss("process", "image", "spool full", 3);
     EXPECT_FALSE(drainer_->drainOnce().stopped);
     limit_.set(0);
-    drainer_->noteMeta("a", "b");
+    drainer_->notes().setMeta("a", "b");
     EXPECT_TRUE(drainer_->drainOnce().stopped);
     store::removeTrace(part());
   }

@@ -49,7 +49,7 @@ TEST_F(DrainerTest, AsksForTheLastMetaWhenTheTraceIsFinalised) {
   SpoolBuilder spool;
   spool.write(session());
   auto drainer = open();
-  drainer->noteMeta("cost", "before");
+  drainer->notes().setMeta("cost", "before");
   std::vector<std::string> then;
   const auto totals = drainer->finish(output(), [&] {
     then = rows(
@@ -74,7 +74,7 @@ TEST_F(DrainerTest, TakesTheCommandThatAnImageTellsUntilABetterOneIsNoted) {
   ProcessFacts facts;
   facts.image = {(1 << 22) + 1, other.header().startTime, 0};
   facts.command = "not cut";
-  drainer->noteProcess(facts);
+  drainer->notes().add(facts);
   finish(std::move(drainer));
   EXPECT_THAT(rows("SELECT command FROM process ORDER BY pid"),
               ElementsAre("train --token [redacted]", "not cut"));
@@ -96,11 +96,11 @@ TEST_F(DrainerTest, InheritsTheRankThatNobodyHasRead) {
   facts.command = "sh";
   facts.rank = 3;
   facts.worldSize = 4;
-  drainer->noteProcess(facts);
+  drainer->notes().add(facts);
   ProcessFacts without;  // as its environment says
   without.image = {(1 << 22) + 1, (1 << 22) + 1, 0};
   without.command = "env -u RANK sh";
-  drainer->noteProcess(without);
+  drainer->notes().add(without);
   finish(std::move(drainer));
   EXPECT_THAT(rows("SELECT rank, world_size FROM process ORDER BY pid"),
               ElementsAre("3|4", "-|-", "3|4", "3|4"));
@@ -162,7 +162,7 @@ TEST_F(DrainerTest, GoesOnAfterItsRecorderDied) {
     facts.image = {::getpid(), processStartTime(::getpid()), 0};
     facts.rank = 3;
     facts.command = "train.py";
-    drainer->noteProcess(facts);
+    drainer->notes().add(facts);
     drainer->drainOnce();
   }
   EXPECT_THAT(rows("SELECT text FROM open_scope JOIN string s ON s.id = name_id ORDER BY token"),
@@ -292,7 +292,7 @@ TEST_F(DrainerTest, KnowsImagesThatWereReplacedAndTheirChildren) {
   facts.exitStatus = 137;
   facts.exitSignal = 9;
   facts.endMonotonicNs = 5000;
-  drainer->noteProcess(facts);
+  drainer->notes().add(facts);
   finish(std::move(drainer));
   EXPECT_THAT(
       rows("SELECT id, parent_id, exec_count, state, exit_signal, end_ns - start_ns FROM process "
@@ -314,7 +314,7 @@ TEST_F(DrainerTest, AProcessEndsInTheImageThatItWentOnToUnseen) {
   drainer->drainOnce();
   image(1);
   facts.exitStatus = 3;
-  drainer->noteProcess(facts);
+  drainer->notes().add(facts);
   finish(std::move(drainer));
   EXPECT_THAT(rows("SELECT exec_count, exit_status FROM process ORDER BY exec_count"),
               ElementsAre("0|-", "1|3"));
