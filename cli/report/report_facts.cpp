@@ -62,7 +62,7 @@ std::string recordingText(const metrics::RunFacts& facts) {
     cost = fmt::format("{:.2f} s of CPU", *facts.recorderCpuSeconds);
   if (facts.recorderRssBytes)
     cost += fmt::format(", {} of memory", humanBytes(*facts.recorderRssBytes));
-  cost += ", " + counted(facts.events, "event", "events");
+  cost += ", " + counted(facts.events, "row", "rows");
   if (facts.recorderBytes)
     cost += fmt::format(" in {}", humanBytes(*facts.recorderBytes));
   return cost;

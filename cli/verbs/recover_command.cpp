@@ -38,10 +38,10 @@ class RecoverCommand : public Command {
   const char* name() const override { return "recover"; }
   const char* summary() const override { return "finish the trace of a recording that was killed"; }
   const char* details() const override {
-    return "SPOOL is the folder of a session, one of the spool files in it, or the .part that it "
-           "was writing. Without it all sessions of this user whose recorder is dead are finished, "
-           "in $SONDE_SPOOL, $TMPDIR, "
-           "/tmp and /var/tmp.\n\n"
+    return "SPOOL is the folder that was given to `sonde run --spool`, the folder of a session in "
+           "it, one of the session's spool files, or the .part that the session was writing. "
+           "Without SPOOL, `recover` finishes all sessions of this user whose recorder is dead, in "
+           "$SONDE_SPOOL, $TMPDIR, /tmp and /var/tmp.\n\n"
            "The unfinished trace that the session was writing is completed and gets its name. With "
            "-o the whole trace is written to OUT instead, and the session stays as it is. Running "
            "it twice changes nothing. Processes of the job that still run are recorded until they "
@@ -54,7 +54,8 @@ class RecoverCommand : public Command {
            "  sonde recover /tmp/sonde-1000/4711-5f3a99c2 -o rescued.sonde\n";
   }
   void declare(CLI::App& app) override {
-    app.add_option("SPOOL", spool_, "session folder, spool file or .part")->type_name("");
+    app.add_option("SPOOL", spool_, "folder of --spool, session folder, spool file or .part")
+        ->type_name("");
     app.add_option("-o,--output", output_, "write the whole trace here")->type_name("OUT");
     app.add_flag(
         "-f,--force", force_, "replace a trace of another run; do without a .part that is gone");

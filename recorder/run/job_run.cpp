@@ -156,7 +156,7 @@ class JobRun {
   // the output cannot be written.
   Result<void> openRecording() {
     std::string refused;  // of what the user has named
-    for (const PlaceCheck& check : checkPlaces(spoolRequest())) {
+    for (const PlaceCheck& check : makePlaces(spoolRequest())) {
       auto prepared = check.usable
                           ? prepareAt(check)
                           : Result<PreparedRecording>(Error{ErrorCode::Unsupported, check.why});

@@ -3,6 +3,7 @@
 #include "analysis/store/trace_file.h"
 #include "analysis/store/trace_name.h"
 #include "base/file_place.h"
+#include "base/shell_quote.h"
 #include "recorder/spool_file/spool_reader.h"
 
 #include <fmt/format.h>
@@ -20,9 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kWhatToName =
-    "name the folder of a session (PLACE/sonde-UID/PID-HEX), a .spool file in it, or the .part "
-    "that "
-    "its recorder left";
+    "name the folder that was given to --spool, the folder of a session in it "
+    "(PLACE/sonde-UID/PID-HEX), one of the session's .spool files, or the .part that its recorder "
+    "left";
 
 bool isSame(const fs::path& one, const fs::path& other) {
   std::error_code ignored;
@@ -38,12 +39,33 @@ Result<Session> withManifest(Session session) {
   return session;
 }
 
+// Of several sessions in a place the user has to name one.
+Error manySessions(const fs::path& place, const std::vector<fs::path>& folders) {
+  std::string listed;
+  for (const fs::path& folder : folders) {
+    const auto manifest = readManifest(folder);
+    listed += fmt::format(
+        "\n  {}  {}",
+        shellQuoted(folder.string()),
+        manifest ? fmt::format("{}", fmt::join(manifest->command, " ")) : "(command unknown)");
+  }
+  return {ErrorCode::InvalidArgument,
+          fmt::format(
+              "{} has {} sessions; name one of them:{}", place.string(), folders.size(), listed)};
+}
+
 Result<Session> ofFolder(const fs::path& path) {
   Session session;
   session.folder = path.has_filename() ? path : path.parent_path();
-  if (!isThere(session.folder / "manifest.json") && !holdsSpool(session.folder))
+  if (isThere(session.folder / "manifest.json") || holdsSpool(session.folder))
+    return withManifest(std::move(session));
+  const std::vector<fs::path> inside = sessionFolders({session.folder});
+  if (inside.size() > 1)
+    return manySessions(path, inside);
+  if (inside.empty())
     return notFound(
         fmt::format("{} is not the folder of a session: {}", path.string(), kWhatToName));
+  session.folder = inside.front();
   return withManifest(std::move(session));
 }
 

@@ -28,9 +28,10 @@ struct Session {
   std::optional<Manifest> manifest;
 };
 
-// `named`: a session's folder, one of its spool files, or its trace, finished or not; the session
-// of a trace is looked for in `places`. NotFound, or what is wrong with the file, with what to name
-// instead.
+// `named`: a session's folder, one of its spool files, its trace, finished or not, or the folder
+// that was named to --spool; the session of a trace is looked for in `places`. NotFound, or what is
+// wrong with the file, with what to name instead; InvalidArgument where the folder of --spool has
+// several sessions, which the message lists.
 Result<Session> findSession(const std::filesystem::path& named,
                             const std::vector<std::filesystem::path>& places);
 

@@ -1,6 +1,7 @@
 #include "recorder/spool/spool_place.h"
 
 #include "analysis/store/btrfs.h"
+#include "base/file_place.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -204,6 +205,19 @@ std::vector<PlaceCheck> checkPlaces(const SpoolRequest& request) {
   for (const fs::path& place : spoolPlaces(request)) {
     const bool named = place == request.place || place == byVariable;
     checks.push_back(checkPlace(place, named, request.limitBytes));
+  }
+  return checks;
+}
+
+std::vector<PlaceCheck> makePlaces(const SpoolRequest& request) {
+  std::vector<PlaceCheck> checks = checkPlaces(request);
+  for (PlaceCheck& check : checks) {
+    if (!check.named || isThere(check.place))
+      continue;
+    std::error_code failure;
+    fs::create_directories(check.place, failure);
+    check = failure ? refuse(std::move(check), failure.message())
+                    : checkPlace(check.place, true, request.limitBytes);
   }
   return checks;
 }

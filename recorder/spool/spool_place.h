@@ -42,6 +42,8 @@ PlaceCheck checkPlace(const std::filesystem::path& place, bool named, std::uint6
 
 // All of spoolPlaces, checked.
 std::vector<PlaceCheck> checkPlaces(const SpoolRequest& request);
+// The same, after making the folders that the user has named and that do not exist.
+std::vector<PlaceCheck> makePlaces(const SpoolRequest& request);
 
 // Makes `place`/sonde-<uid>/<pid>-<hex>, for this user alone.
 Result<std::filesystem::path> makeSessionFolder(const std::filesystem::path& place);

@@ -390,7 +390,7 @@ TEST_F(Refusals, WhatIsNoSessionIsNotRecovered) {
         words.insert(words.end(), {"-o", out});
       const Finished finished = sonde(words);
       expectRefusal(finished, "recover", 3);
-      EXPECT_THAT(finished.err, HasSubstr("name the folder of a session"));
+      EXPECT_THAT(finished.err, HasSubstr("name the folder that was given to --spool"));
       EXPECT_FALSE(fs::exists(out) || fs::exists(out + ".part"));
     }
   }

@@ -267,7 +267,7 @@ TEST_F(Report, ShowsTheMemoryOfTheRecorder) {
   const std::string trace = folder_ / "annotated.sonde";
   writeAnnotatedRun(trace, 200 * kMs, false);
   EXPECT_THAT(sonde({"report", trace}).out,
-              HasSubstr("\nRecording  0.50 s of CPU, 24.0 MiB of memory, 1 event"));
+              HasSubstr("\nRecording  0.50 s of CPU, 24.0 MiB of memory, 1 row"));
   EXPECT_EQ(jsonOf(sonde({"report", trace, "--format", "json"}))["recorder"]["rss_bytes"],
             24 << 20);
 }
@@ -296,7 +296,7 @@ TEST(ReportText, WrapsTheReasonsOfLosses) {
   EXPECT_THAT(renderReport(report, false),
               HasSubstr("\nDropped    493,827,156 records · a signal: 123,456,789 · no room in the "
                         "spool: 123,456,789 · not\n           followed: 123,456,789 · past "
-                        "--max-size: 123,456,789\nRecording  unknown, 0 events\n"));
+                        "--max-size: 123,456,789\nRecording  unknown, 0 rows\n"));
 }
 
 TEST(ReportLines, WrapCountsCharactersAndCutsOnlyWords) {

@@ -123,6 +123,24 @@ TEST_F(RecoverTest, ReadsALoneSpoolFile) {
   EXPECT_FALSE(fs::exists(elsewhere / "lock"));
 }
 
+TEST_F(RecoverTest, FindsTheSessionInTheFolderThatWasGivenToSpool) {
+  const auto found = findSession(place(), {});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->folder, session());
+  const fs::path other = session().parent_path() / "4194304-def";
+  fs::create_directories(other);
+  auto manifest = *readManifest(session());
+  manifest.command = {"python", "train.py"};
+  ASSERT_TRUE(writeManifest(other, manifest));
+  const auto several = findSession(place(), {});
+  ASSERT_FALSE(several);
+  EXPECT_EQ(several.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(several.error().message,
+              testing::AllOf(HasSubstr("2 sessions"),
+                             HasSubstr(session().string()),
+                             HasSubstr(other.string() + "  python train.py")));
+}
+
 TEST_F(RecoverTest, FindsTheSessionOfATrace) {
   SpoolBuilder spool;
   spool.call(0, SliceKind::Api, "a", 1000, 1100);

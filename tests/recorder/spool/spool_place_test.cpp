@@ -43,6 +43,25 @@ TEST(SpoolPlace, RefusesAPlaceThatIsNotThere) {
   EXPECT_THAT(check.why, HasSubstr("No such file"));
 }
 
+TEST(SpoolPlace, MakesThePlaceThatTheUserHasNamed) {
+  const ScratchFolder scratch;
+  const fs::path named = scratch.path() / "not" / "yet";
+  const fs::path unnamed = scratch.path() / "nor this";
+  const auto checks = makePlaces(request(named, {{"TMPDIR", unnamed}}));
+  ASSERT_GE(checks.size(), 2U);
+  EXPECT_TRUE(checks[0].usable || checks[0].why.find("No such file") == std::string::npos)
+      << checks[0].why;
+  EXPECT_TRUE(fs::is_directory(named));
+  EXPECT_FALSE(checks[1].usable);
+  EXPECT_FALSE(fs::exists(unnamed));
+}
+
+TEST(SpoolPlace, SaysWhyAPlaceCannotBeMade) {
+  const auto checks = makePlaces(request("/proc/no/such/place"));
+  EXPECT_FALSE(checks[0].usable);
+  EXPECT_THAT(checks[0].why, HasSubstr("No such file"));
+}
+
 TEST(SpoolPlace, MakesAFolderForThisUserAlone) {
   const ScratchFolder scratch;
   const auto folder = makeSessionFolder(scratch.path());
