@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from run_support import PATIENCE, SONDE, RunTest, wait_until
+from run_support import PATIENCE, SONDE, RunTest, slow, wait_until
 
 # Iterations with so many file calls that recording them is most of their time.
 PROGRAM = """
@@ -167,6 +167,7 @@ class Overhead(RunTest):
     def calibrate(self, *arguments, count=1000, options=("--sources", "annotation,io", "--rounds", "5")):
         return self.sonde("calibrate", *options, *arguments, "--", sys.executable, "-c", PROGRAM, count)
 
+    @slow
     def test_runs_with_probes_off_say_what_these_cost(self):
         for _ in range(3):  # while the machine was too busy to learn more than loops know
             result = self.calibrate("-f", "-o", "cost.json")
@@ -183,6 +184,7 @@ class Overhead(RunTest):
         found = self.breakdown("--overhead", "cost.json")
         self.assertIn("separate runs", {row["method"] for row in found["overhead"]})
 
+    @slow
     def test_runs_end_when_the_cost_is_known_as_well_as_was_asked_for(self):
         for precision, runs in (("1e9", 10), ("1e-9", 12)):  # two kinds of run; five rounds at least, six at most
             options = ("--sources", "annotation,io", "--rounds", "6", "--precision", precision)
@@ -210,6 +212,7 @@ class Overhead(RunTest):
         self.assertIn("gone/cost.json", result.stderr)
         self.assertIn("Of an iteration of", result.stdout)
 
+    @slow
     def test_costs_hold_for_the_same_probes_and_build_alone(self):
         result = self.calibrate("-o", "cost.json")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -16,6 +16,7 @@ import unittest
 SONDE = os.environ["SONDE_BIN"]
 TARGETS = pathlib.Path(os.environ["SONDE_TARGETS"])
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "targets"  # what they are made of
+slow = unittest.skipUnless(os.environ.get("SONDE_SLOW"), "slow: scripts/test.sh --all")
 PATIENCE = 120  # seconds that a test waits for what must happen before it fails
 
 

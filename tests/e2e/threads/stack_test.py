@@ -7,7 +7,7 @@ from collections import Counter
 from xml.etree import ElementTree
 
 from python_support import PYTHON
-from run_support import SONDE, TARGETS
+from run_support import SONDE, TARGETS, slow
 from stack_support import StackTest
 
 SECONDS = float(os.environ.get("SONDE_STACK_SECONDS", 0.5))  # of CPU time, each of 16 threads
@@ -108,6 +108,7 @@ class CallTree(StackTest):
             self.assertGreater(count + lost, ns / 1e9 * 2500)
             self.assertLess(count, ns / 1e9 * 5000 * 1.05)
 
+    @slow
     def test_the_recorder_keeps_up_where_all_processors_are_busy(self):
         self.record(TARGETS / "stack_tree", 16 * os.cpu_count(), 0.5, TARGETS / "libstack_plugin.so", more=("--spool-limit", "16MiB"))
         ((count, lost),) = self.rows("SELECT count(*), (SELECT ifnull(sum(count), 0) FROM loss WHERE probe = 'stack') FROM stack_sample")
